@@ -1,0 +1,5 @@
+"""`python -m robogaze`."""
+
+from robogaze.cli import main
+
+main()

@@ -1,0 +1,18 @@
+"""The only code that talks to a model."""
+
+from robogaze.backends.base import Backend, Completion, Decoding, Request, Source
+from robogaze.backends.cached import AnswerStore
+from robogaze.backends.config import Model, ModelConfig, Models, ModelsConfig
+
+__all__ = [
+    "AnswerStore",
+    "Backend",
+    "Completion",
+    "Decoding",
+    "Model",
+    "ModelConfig",
+    "Models",
+    "ModelsConfig",
+    "Request",
+    "Source",
+]

@@ -1,0 +1,82 @@
+"""The cache of answers: a question that was answered is not asked again.
+
+One SQLite file. The key covers the model, its server and settings, the decoding parameters, the schema, the
+prompt's text and its pixels; it never covers a path, so a run folder can be moved. An answer is committed before
+anyone sees it, so a killed run loses at most the answers that were still under way.
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from robogaze.backends.base import Completion, Request, Wrapper
+from robogaze.errors import RunError
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS answers (
+    key TEXT PRIMARY KEY, stage TEXT NOT NULL, subject TEXT NOT NULL, clip TEXT NOT NULL, completion TEXT NOT NULL
+) WITHOUT ROWID
+"""
+
+
+class AnswerStore:
+    """Answers by the key of their request, in a file that several backends share; close it when done."""
+
+    def __init__(self, path: Path) -> None:
+        """Open or create the file. Raises RunError when that fails."""
+        self.path = path
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._database = sqlite3.connect(path, timeout=30, isolation_level=None)
+            self._database.execute("PRAGMA journal_mode=WAL")
+            self._database.execute("PRAGMA synchronous=NORMAL")
+            self._database.execute(_SCHEMA)
+        except (sqlite3.Error, OSError) as error:
+            raise RunError(
+                f"the cache of answers {path} cannot be used ({error}); delete it or name another"
+            ) from error
+
+    def get(self, key: str) -> Completion | None:
+        """The stored answer, or None."""
+        row = self._database.execute("SELECT completion FROM answers WHERE key = ?", (key,)).fetchone()
+        return Completion(**json.loads(row[0])) if row else None
+
+    def put(self, key: str, request: Request, completion: Completion) -> None:
+        """Store an answer. Raises RunError when the disk refuses."""
+        row = (key, request.stage, request.subject, request.clip, json.dumps(asdict(completion), ensure_ascii=False))
+        try:
+            self._database.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)", row)
+        except sqlite3.Error as error:
+            raise RunError(
+                f"an answer cannot be written to {self.path} ({error}); free space and start again"
+            ) from error
+
+    def forget(self, keys: Iterable[str]) -> None:
+        """Take answers away, so that their questions are asked again."""
+        self._database.executemany("DELETE FROM answers WHERE key = ?", [(key,) for key in keys])
+
+    def __len__(self) -> int:
+        count: int = self._database.execute("SELECT COUNT(*) FROM answers").fetchone()[0]
+        return count
+
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()
+
+
+@dataclass(frozen=True)
+class Cached(Wrapper):
+    """Answers from the store when it can."""
+
+    answers: AnswerStore
+
+    async def complete(self, request: Request) -> Completion:
+        """Answer a request, from the store if it was answered before."""
+        key = request.key(self.identity)
+        if (stored := self.answers.get(key)) is not None:
+            return stored
+        completion = await self.inner.complete(request)
+        self.answers.put(key, request, completion)
+        return completion

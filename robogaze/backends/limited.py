@@ -1,0 +1,99 @@
+"""Limits: how many requests at once, how many requests and tokens a minute, how many calls and dollars in all."""
+
+import asyncio
+from dataclasses import dataclass, field, replace
+
+from aiolimiter import AsyncLimiter
+from pydantic import Field
+
+from robogaze.backends.base import Backend, Completion, Request, Wrapper
+from robogaze.core.data import Data
+from robogaze.errors import BudgetExhausted
+
+_TEXT_CHARACTERS_A_TOKEN = 4
+_PICTURE_PX_A_TOKEN = 28 * 28
+
+
+class Limits(Data):
+    """What a model may be asked for; None means no limit."""
+
+    concurrency: int = Field(default=16, ge=1)
+    requests_per_minute: float | None = Field(default=None, gt=0)
+    tokens_per_minute: float | None = Field(default=None, gt=0)
+    calls: int | None = Field(default=None, ge=1)
+    cost_usd: float | None = Field(default=None, gt=0)
+
+
+class Price(Data):
+    """What a million tokens cost, in dollars; cached prompt tokens cost as much as others unless stated."""
+
+    prompt_usd: float = Field(ge=0)
+    completion_usd: float = Field(ge=0)
+    cached_usd: float | None = Field(default=None, ge=0)
+
+    def of(self, completion: Completion) -> float | None:
+        """The cost of an answer; None when the server did not count tokens."""
+        if completion.prompt_tokens is None or completion.completion_tokens is None:
+            return None
+        cached = completion.cached_tokens or 0
+        cached_usd = self.prompt_usd if self.cached_usd is None else self.cached_usd
+        fresh = completion.prompt_tokens - cached
+        return (
+            fresh * self.prompt_usd + cached * cached_usd + completion.completion_tokens * self.completion_usd
+        ) / 1e6
+
+
+def estimated_tokens(request: Request) -> int:
+    """About how many tokens a prompt has: for pacing, before a server has counted them."""
+    text = len(request.system) + sum(len(part) for part in request.parts if isinstance(part, str))
+    pixels = sum(shot.picture.width * shot.picture.height for shot in request.shots)
+    return text // _TEXT_CHARACTERS_A_TOKEN + pixels // _PICTURE_PX_A_TOKEN
+
+
+@dataclass
+class _Spent:
+    calls: int = 0
+    cost_usd: float = 0.0
+
+
+@dataclass(frozen=True)
+class Limited(Wrapper):
+    """Keeps a backend within its limits and puts a price on its answers."""
+
+    limits: Limits
+    price: Price | None
+    _slots: asyncio.Semaphore = field(repr=False)
+    _requests: AsyncLimiter | None = field(repr=False)
+    _tokens: AsyncLimiter | None = field(repr=False)
+    _spent: _Spent = field(default_factory=_Spent, repr=False)
+
+    @classmethod
+    def around(cls, inner: Backend, limits: Limits, price: Price | None) -> "Limited":
+        """Wrap a backend."""
+        requests, tokens = (
+            AsyncLimiter(rate, 60) if rate else None for rate in (limits.requests_per_minute, limits.tokens_per_minute)
+        )
+        return cls(inner, limits, price, asyncio.Semaphore(limits.concurrency), requests, tokens)
+
+    async def complete(self, request: Request) -> Completion:
+        """Answer a request. Raises BudgetExhausted when the limit of calls or cost is reached."""
+        async with self._slots:
+            self._check_budget()
+            self._spent.calls += 1
+            if self._requests:
+                await self._requests.acquire()
+            if self._tokens:
+                await self._tokens.acquire(min(estimated_tokens(request), self._tokens.max_rate))
+            completion = await self.inner.complete(request)
+        cost = self.price.of(completion) if self.price else None
+        self._spent.cost_usd += cost or 0.0
+        return replace(completion, cost_usd=cost)
+
+    def _check_budget(self) -> None:
+        limits, spent = self.limits, self._spent
+        if limits.calls is not None and spent.calls >= limits.calls:
+            raise BudgetExhausted(f"the limit of {limits.calls} calls is reached; raise limits.calls and start again")
+        if limits.cost_usd is not None and spent.cost_usd >= limits.cost_usd:
+            raise BudgetExhausted(
+                f"the limit of {limits.cost_usd:g} USD is reached; raise limits.cost_usd and start again"
+            )

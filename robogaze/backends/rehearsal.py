@@ -1,0 +1,72 @@
+"""Answers without a model: the plainest answer a JSON schema allows.
+
+For rehearsals: a domain's pipelines can be run through, every prompt rendered and every stage taken, before anything
+is asked of a model. It judges nothing, so no command offers it as a model.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from robogaze.backends.base import Completion, Request
+
+
+def plainest(schema: Mapping[str, Any]) -> Any:
+    """The plainest value of a schema: null where allowed, the first of several values, the middle
+    of a range, one item in a list.
+
+    A list that has room for every value of an enumeration holds each once.
+    """
+    return _value(schema, schema.get("$defs", {}))
+
+
+def _value(schema: Mapping[str, Any], defs: Mapping[str, Any]) -> Any:
+    if "$ref" in schema:
+        return _value(defs[schema["$ref"].rsplit("/", 1)[-1]], defs)
+    if "const" in schema:
+        return schema["const"]
+    if "enum" in schema:
+        return schema["enum"][0]
+    if "anyOf" in schema:
+        return None if {"type": "null"} in schema["anyOf"] else _value(schema["anyOf"][0], defs)
+    kind = schema["type"]
+    if kind == "object":
+        return {name: _value(part, defs) for name, part in schema["properties"].items()}
+    if kind == "array":
+        return _list(schema, defs)
+    if kind in ("number", "integer"):
+        middle = (schema.get("minimum", 0) + schema.get("maximum", 2)) / 2
+        return int(middle) if kind == "integer" else middle
+    return {"string": "rehearsed", "boolean": False, "null": None}[kind]
+
+
+def _list(schema: Mapping[str, Any], defs: Mapping[str, Any]) -> list[Any]:
+    item = schema["items"]
+    item = defs[item["$ref"].rsplit("/", 1)[-1]] if "$ref" in item else item
+    most = schema.get("maxItems", 1)
+    if "minimum" in item and "maximum" in item and schema.get("minItems") == most == 2:
+        return [item["minimum"], item["maximum"]]
+    values = item.get("enum", [])
+    if len(values) == most:
+        return list(values)
+    return [_value(item, defs)] * max(1, schema.get("minItems", 0))
+
+
+class RehearsalBackend:
+    """Gives the plainest answer to everything."""
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """Its kind."""
+        return {"kind": "rehearsal"}
+
+    async def complete(self, request: Request) -> Completion:
+        """The plainest answer; without a schema, an empty object."""
+        answer = {} if request.schema is None else plainest(request.schema)
+        return Completion(json.dumps(answer), model="rehearsal", finish_reason="stop")
+
+    async def ready(self) -> None:
+        """Always."""
+
+    async def close(self) -> None:
+        """Nothing to free."""

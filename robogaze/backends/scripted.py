@@ -1,0 +1,131 @@
+"""Replies from a file: for tests, for demonstrations, and to replay a conversation.
+
+The file is YAML, a list of entries tried in order; each answers one request and is then used up:
+
+    - when: {stage: propose, subject: blur}     which request it answers; every key given must agree
+      reply: {hypotheses: []}                   the answer, as data
+    - when: {stage: verify, clip: cup}
+      text: "I think that"                      ... or as raw text
+    - error: {kind: rate_limited, message: slow down, retry_after_s: 0.1}
+                                                ... or a failure instead of one
+    - when: {stage: observe}
+      reply: {...}
+      repeat: true                              not used up
+"""
+
+import json
+from pathlib import Path
+from typing import Any, Literal, Self
+
+import yaml
+from pydantic import TypeAdapter, ValidationError, model_validator
+
+from robogaze.backends.base import Completion, Request
+from robogaze.core.data import Data
+from robogaze.errors import (
+    BackendError,
+    InputError,
+    RateLimited,
+    RequestRefused,
+    ServerFault,
+    ServerStalled,
+    Unreachable,
+)
+
+_ERRORS: dict[str, type[BackendError]] = {
+    "rate_limited": RateLimited,
+    "refused": RequestRefused,
+    "server_fault": ServerFault,
+    "stalled": ServerStalled,
+    "unreachable": Unreachable,
+}
+
+
+class When(Data):
+    """Which request an entry answers; None matches any."""
+
+    stage: str | None = None
+    subject: str | None = None
+    clip: str | None = None
+    attempt: int | None = None
+    sample: int | None = None
+
+    def matches(self, request: Request) -> bool:
+        """Whether every given key agrees with the request."""
+        return all(wanted in (None, getattr(request, name)) for name, wanted in self)
+
+
+class ScriptedError(Data):
+    """A failure to raise."""
+
+    kind: Literal["rate_limited", "refused", "server_fault", "stalled", "unreachable"]
+    message: str = "scripted"
+    retry_after_s: float | None = None
+
+    def raised(self) -> BackendError:
+        """The error itself."""
+        if self.kind == "rate_limited":
+            return RateLimited(self.message, self.retry_after_s)
+        return _ERRORS[self.kind](self.message)
+
+
+class Entry(Data):
+    """One line of a script."""
+
+    when: When = When()
+    reply: Any = None
+    text: str | None = None
+    error: ScriptedError | None = None
+    repeat: bool = False
+
+    @model_validator(mode="after")
+    def _says_one_thing(self) -> Self:
+        if sum(value is not None for value in (self.reply, self.text, self.error)) != 1:
+            raise ValueError("an entry holds one of 'reply', 'text' and 'error'")
+        return self
+
+
+class ScriptedBackend:
+    """Answers from a list of entries. `asked` keeps every request, in order."""
+
+    def __init__(self, entries: list[Entry], name: str = "script") -> None:
+        self.name = name
+        self.asked: list[Request] = []
+        self._entries = list(entries)
+
+    @classmethod
+    def read(cls, path: Path) -> "ScriptedBackend":
+        """Read a script. Raises InputError that names the file and what does not fit."""
+        try:
+            entries = TypeAdapter(list[Entry]).validate_python(yaml.safe_load(path.read_text(encoding="utf-8")))
+        except (OSError, UnicodeDecodeError, yaml.YAMLError, ValidationError) as error:
+            raise InputError(f"{path} is not a script of replies: {error}") from error
+        return cls(entries, path.stem)
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """Kind and name."""
+        return {"kind": "scripted", "name": self.name}
+
+    async def complete(self, request: Request) -> Completion:
+        """Answer from the first entry that matches. Raises RequestRefused when none does."""
+        self.asked.append(request)
+        for entry in self._entries:
+            if entry.when.matches(request):
+                if not entry.repeat:
+                    self._entries.remove(entry)
+                return self._play(entry)
+        asked = f"stage {request.stage}, subject {request.subject}, clip {request.clip}, attempt {request.attempt}"
+        raise RequestRefused(f"the script {self.name} has no reply left for {asked}")
+
+    def _play(self, entry: Entry) -> Completion:
+        if entry.error is not None:
+            raise entry.error.raised()
+        text = entry.text if entry.text is not None else json.dumps(entry.reply, ensure_ascii=False)
+        return Completion(text, model=self.name, finish_reason="stop", prompt_tokens=0, completion_tokens=0)
+
+    async def ready(self) -> None:
+        """Always."""
+
+    async def close(self) -> None:
+        """Nothing to free."""

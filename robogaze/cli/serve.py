@@ -1,0 +1,54 @@
+"""`robogaze serve`: start vLLM with the flags that RoboGaze's requests want."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+
+import click
+
+_PICTURES = 64
+_FLAGS = (
+    "--enable-prefix-caching",
+    "--enable-prompt-tokens-details",
+    # For `send: video`, which says of every frame where in the clip it is; vLLM refuses to be told otherwise.
+    "--trust-request-mm-kwargs",
+    "--limit-mm-per-prompt",
+    json.dumps({"image": _PICTURES, "video": 1}),
+    # Without whitespace to choose, greedy decoding under a grammar cannot loop on it.
+    "--structured-outputs-config",
+    json.dumps({"backend": "guidance", "disable_any_whitespace": True}),
+)
+
+
+@click.command(context_settings={"ignore_unknown_options": True})
+@click.argument("model")
+@click.option("--host", default="127.0.0.1", show_default=True)
+@click.option("--port", default=8000, show_default=True)
+@click.option("--gpus", default=1, show_default=True, help="Tensor parallel size.")
+@click.option("--max-model-len", default=32768, show_default=True)
+@click.option("--print", "only_print", is_flag=True, help="Print the command and do not run it.")
+@click.argument("more", nargs=-1, type=click.UNPROCESSED)
+def serve(
+    model: str, host: str, port: int, gpus: int, max_model_len: int, only_print: bool, more: tuple[str, ...]
+) -> int:
+    """Serve MODEL with `vllm serve`, with prefix caching, token counts and grammars on.
+
+    What follows MODEL and is not an option here is handed on to vLLM.
+    """
+    from robogaze.errors import RobogazeError
+
+    command = ["vllm", "serve", model, "--host", host, "--port", str(port)]
+    command += ["--tensor-parallel-size", str(gpus), "--max-model-len", str(max_model_len), *_FLAGS, *more]
+    click.echo(shlex.join(command), err=not only_print)
+    if only_print:
+        return 0
+    if shutil.which("vllm") is None:
+        raise RobogazeError(
+            "vllm is not installed here; install it on the GPU machine in an environment of its own "
+            "(uv tool install vllm, or pip install 'robogaze[vllm]'), or use any OpenAI-compatible server"
+        )
+    click.echo(f"once it is up: robogaze score CLIP --model openai:{model}@http://{host}:{port}/v1", err=True)
+    return os.execvp("vllm", command)

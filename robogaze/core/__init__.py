@@ -1,0 +1,1 @@
+"""The data everything else is about: pure, frozen, and without I/O."""

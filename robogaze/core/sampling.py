@@ -1,0 +1,124 @@
+"""Which frames to look at: sampling regimes and windows.
+
+Frames are chosen here, once, and are the same for every backend: a server that samples for itself decides
+silently what the model sees.
+"""
+
+import math
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from pydantic import GetCoreSchemaHandler
+from pydantic_core import CoreSchema, core_schema
+
+from robogaze.core.context import Window
+from robogaze.core.time import Span, frames_in
+
+_FORMS = "'uniform N', 'F fps', 'F fps, at most N' or 'every frame'"
+
+
+@dataclass(frozen=True)
+class Regime:
+    """How many frames of a clip a model is shown.
+
+    uniform N           N frames, evenly spread, the first and the last among them (the middle one for N = 1)
+    F fps, at most N    the frames nearest to a rate of F per second; N evenly spread ones if that is more than N
+    every frame
+
+    A clip of fewer than N frames shows all it has.
+    """
+
+    rate_fps: float | None = None
+    at_most: int | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> "Regime":
+        """Read a regime from its written form. Raises ValueError for any other text."""
+        if text == "every frame":
+            return cls()
+        rate: float | None = None
+        count: int | None
+        if found := re.fullmatch(r"uniform (\d+)", text):
+            count = int(found[1])
+        elif found := re.fullmatch(r"(\d+(?:\.\d+)?) fps(?:, at most (\d+))?", text):
+            rate, count = float(found[1]), int(found[2]) if found[2] else None
+        else:
+            raise ValueError(f"a frame regime is {_FORMS}, not {text!r}")
+        if rate == 0 or count == 0:
+            raise ValueError(f"a frame regime shows at least one frame; {text!r} shows none")
+        return cls(rate, count)
+
+    def __str__(self) -> str:
+        if self.rate_fps is None:
+            return "every frame" if self.at_most is None else f"uniform {self.at_most}"
+        rate = f"{np.format_float_positional(self.rate_fps, trim='-')} fps"
+        return rate if self.at_most is None else f"{rate}, at most {self.at_most}"
+
+    def frames(self, times_s: Sequence[float], duration_s: float) -> tuple[int, ...]:
+        """The numbers of the frames to show, ascending and without repetition; at least one."""
+        chosen = self._at_rate(times_s, duration_s)
+        if self.at_most is None or len(chosen) <= self.at_most:
+            return chosen
+        return evenly(range(len(times_s)), self.at_most)
+
+    def within(self, span: Span, times_s: Sequence[float], duration_s: float) -> tuple[int, ...]:
+        """The frames of the regime's rate that lie in a span; the one shown at its middle if none does.
+
+        A cap is for the whole clip: the frames of a rate are not thinned out in its parts.
+        """
+        base = self._at_rate(times_s, duration_s) if self.rate_fps else self.frames(times_s, duration_s)
+        inside = tuple(number for number in base if times_s[number] in span)
+        return inside or (max(bisect_right(times_s, (span.start + span.end) / 2) - 1, 0),)
+
+    def _at_rate(self, times_s: Sequence[float], duration_s: float) -> tuple[int, ...]:
+        if self.rate_fps is None:
+            return tuple(range(len(times_s)))
+        wanted = np.arange(math.ceil(duration_s * self.rate_fps - 1e-6)) / self.rate_fps
+        between = (np.asarray(times_s[1:]) + np.asarray(times_s[:-1])) / 2
+        return tuple(int(number) for number in np.unique(np.searchsorted(between, wanted)))
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        from_text = core_schema.no_info_after_validator_function(cls.parse, core_schema.str_schema())
+        return core_schema.union_schema(
+            [core_schema.is_instance_schema(cls), from_text],
+            serialization=core_schema.to_string_ser_schema(),
+        )
+
+
+def evenly(numbers: Sequence[int], count: int) -> tuple[int, ...]:
+    """At most `count` of the numbers, evenly spread, the first and the last among them (the middle for one)."""
+    if len(numbers) <= count:
+        return tuple(numbers)
+    if count == 1:
+        return (numbers[len(numbers) // 2],)
+    return tuple(numbers[round(i * (len(numbers) - 1) / (count - 1))] for i in range(count))
+
+
+def windows(
+    times_s: Sequence[float], duration_s: float, length_s: float, stride_s: float, regime: Regime
+) -> tuple[Window, ...]:
+    """Fixed-length windows every `stride_s`, the last of which reaches the end (RoboGaze, eq. 2 and A.3.4).
+
+    The last window is shorter when the clip's length is no multiple of the stride. A clip shorter than a window
+    is one window. Each window holds at least one frame. Raises ValueError for a stride that would leave gaps.
+    """
+    if not 0 < stride_s <= length_s:
+        raise ValueError(f"windows of {length_s} s every {stride_s} s would leave gaps, or never end")
+    count = 1 + max(0, math.ceil((duration_s - length_s) / stride_s - 1e-6))
+    starts = [index * stride_s for index in range(count)]
+    ends = [start + length_s for start in starts[:-1]] + [duration_s]
+    spans = [Span(start, end) for start, end in zip(starts, ends, strict=True)]
+    return tuple(
+        Window(id=index, span=span, frames=regime.within(span, times_s, duration_s)) for index, span in enumerate(spans)
+    )
+
+
+def close_up(spans: Sequence[Span], times_s: Sequence[float], count: int, besides: Sequence[int]) -> tuple[int, ...]:
+    """At most `count` further frames that lie in some spans, evenly spread, none of them among `besides`."""
+    inside = sorted(frames_in(spans, times_s) - set(besides))
+    return evenly(inside, count) if count > 0 else ()

@@ -1,0 +1,146 @@
+"""Which clips to look at: named one by one, with sidecars, or listed in a manifest.
+
+A sidecar stands beside its video under the same name: `cup.txt` holds the instruction of `cup.mp4`, `cup.json` any of
+an entry's fields. A manifest is a JSONL file with one entry a line; paths in it are relative to it.
+"""
+
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator, ValidationError
+from pydantic_core import from_json
+
+from robogaze.core.clip import ClipId, Layout
+from robogaze.core.data import Data, dotted, first_fault
+from robogaze.errors import InputError
+
+
+def _layout(value: Any) -> Any:
+    return Layout.parse(value) if isinstance(value, str) else value
+
+
+def _instruction(value: Any) -> Any:
+    """An instruction without the white space around it; None for one that says nothing."""
+    return value.strip() or None if isinstance(value, str) else value
+
+
+def _path(value: Path) -> Path:
+    try:
+        value.as_posix().encode()
+    except UnicodeEncodeError as error:
+        raise ValueError("the name is not UTF-8; rename the file") from error
+    return value
+
+
+TextPath = Annotated[Path, AfterValidator(_path)]
+"""A path that can be written into a report."""
+
+
+class Entry(Data):
+    """A clip to look at, before it is opened.
+
+    `layout` is 'single' or 'ROWSxCOLUMNS:name,name,...' (see `Layout.parse`); None leaves it to recognition. Without
+    `clip_id` one is made from the file's name and content and the instruction, so that ids never collide.
+    """
+
+    path: TextPath
+    clip_id: ClipId | None = None
+    instruction: Annotated[str | None, BeforeValidator(_instruction)] = None
+    initial_frame: TextPath | None = None
+    checkpoint: str | None = None
+    split: str | None = None
+    task_family: str | None = None
+    embodiment: str | None = None
+    layout: Annotated[Layout | None, BeforeValidator(_layout)] = None
+
+    def id_for(self, content_sha256: str) -> str:
+        """The clip's id: the given one, or the file's stem with 12 digits of content and instruction."""
+        if self.clip_id is not None:
+            return self.clip_id
+        digest = sha256(f"{content_sha256}\0{self.instruction or ''}".encode()).hexdigest()
+        stem = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "_" for c in self.path.stem)
+        return f"{stem[:80]}-{digest[:12]}"
+
+
+def find_entries(paths: Sequence[Path], **given: Any) -> tuple[Entry, ...]:
+    """Entries for videos and manifests (`.jsonl`); what is `given` holds for all and wins over sidecars.
+
+    Raises InputError for a sidecar or manifest that does not fit, and for one clip_id of two different clips. A video
+    that cannot be read is found out when it is opened.
+    """
+    known = {key: value for key, value in given.items() if value is not None}
+    entries = tuple(entry.with_(**known) for path in paths for entry in _entries(path))
+    first: dict[str, Entry] = {}
+    for entry in entries:
+        if entry.clip_id is not None and first.setdefault(entry.clip_id, entry) != entry:
+            both = f"{first[entry.clip_id].path} and {entry.path}"
+            raise InputError(f"clip_id {entry.clip_id!r} stands for both {both}; ids must differ")
+    return entries
+
+
+def _entries(path: Path) -> tuple[Entry, ...]:
+    return read_manifest(path) if path.suffix == ".jsonl" else (_with_sidecar(path),)
+
+
+def read_manifest(path: Path) -> tuple[Entry, ...]:
+    """The entries of a JSONL manifest. Raises InputError with file, line and key; for ids that stand twice, too."""
+    # Split at newlines only: `splitlines` would also split at separators that JSON allows within a text.
+    lines = _text(path).split("\n")
+    entries = [
+        _entry(_object(line, f"{path}:{number}"), f"{path}:{number}", path.parent)
+        for number, line in enumerate(lines, start=1)
+        if line.strip()
+    ]
+    ids = [entry.clip_id for entry in entries if entry.clip_id is not None]
+    if twice := sorted({name for name in ids if ids.count(name) > 1}):
+        raise InputError(f"{path}: clip_id {twice[0]!r} stands twice; ids must differ")
+    if not entries:
+        raise InputError(f"the manifest {path} lists no clip")
+    return tuple(entries)
+
+
+def _with_sidecar(video: Path) -> Entry:
+    """A video with what its sidecar says of it; a sidecar's further keys belong to whoever wrote it."""
+    as_json, as_text = (video.parent / f"{video.stem}{suffix}" for suffix in (".json", ".txt"))
+    if as_json.is_file():
+        found = _object(_text(as_json), f"{as_json}")
+        known = {key: value for key, value in found.items() if key in Entry.model_fields and key != "path"}
+        if "prompt" in found:  # as generators call the instruction
+            known.setdefault("instruction", found["prompt"])
+        return _entry({**known, "path": video.name}, f"{as_json}", video.parent)
+    if as_text.is_file():
+        return _entry({"path": video, "instruction": _text(as_text)}, f"{as_text}")
+    return _entry({"path": video}, f"{video}")
+
+
+def _text(path: Path) -> str:
+    """A file's text, without the mark some editors begin it with. Raises InputError when it cannot be read."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not UTF-8 text: {error}") from error
+
+
+def _object(text: str, where: str) -> dict[str, Any]:
+    try:
+        value = from_json(text)  # unlike json.loads, it refuses what cannot be written again
+    except ValueError as error:
+        raise InputError(f"{where} is not JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise InputError(f"{where} must be a JSON object, not {type(value).__name__}")
+    return value
+
+
+def _entry(fields: dict[str, Any], where: str, folder: Path = Path()) -> Entry:
+    try:
+        entry = Entry(**fields)
+        initial = None if entry.initial_frame is None else folder / entry.initial_frame
+        return entry.with_(path=folder / entry.path, initial_frame=initial)
+    except ValidationError as error:
+        place, message = first_fault(error)
+        keys = ", ".join(Entry.model_fields)
+        raise InputError(f"{where}: {dotted(place)}: {message}; an entry has: {keys}") from error

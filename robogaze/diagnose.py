@@ -1,0 +1,210 @@
+"""From a clip to a report.
+
+    clip -> frames -> evidence -> context -> hypotheses -> verdicts -> events -> report
+
+`open_clip` decodes a clip once and measures it on the way; `diagnose` runs a pipeline over it and writes down what
+was found, what was not judged, and what every model was shown.
+"""
+
+import platform
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from importlib.metadata import version
+from typing import Any
+
+from robogaze import __version__
+from robogaze.backends import Models
+from robogaze.core.clip import Clip
+from robogaze.core.report import DomainRef, Provenance, Report, Status
+from robogaze.core.time import runs
+from robogaze.datasets import Entry
+from robogaze.evidence import METERS, Evidence, Gauge
+from robogaze.media import Footage, check_whole, film
+from robogaze.stages import Context, Desk, Pipeline
+
+_LIBRARIES = ("av", "numpy", "openai", "opencv-python-headless", "pydantic")
+
+
+@dataclass(frozen=True)
+class OpenClip:
+    """A decoded clip: its facts, its pictures and, if measured, its evidence."""
+
+    clip: Clip
+    footage: Footage
+    evidence: Evidence | None
+    media: dict[str, Any]
+
+
+@contextmanager
+def open_clip(entry: Entry, pipeline: Pipeline, models: Models | None, decoder: str = "pyav") -> Iterator[OpenClip]:
+    """Decode a clip once, to its end; its pictures are freed on leaving. Raises VideoError."""
+    gauge = Gauge(METERS) if pipeline.measures else None
+    footage = film(
+        entry.path,
+        layout=entry.layout,
+        initial_frame=entry.initial_frame,
+        settings=None if models is None else models.config.pictures,
+        decoder=decoder,
+        observers=() if gauge is None else (gauge,),
+    )
+    try:
+        clip = _clip(entry, footage)
+        evidence = None if gauge is None else gauge.evidence(clip.layout.active, clip.duration_s)
+        media = {"decoder": decoder, "layout": "given" if entry.layout else "recognised"}
+        yield OpenClip(clip, footage, evidence, {**media, **footage.settings.model_dump()})
+    finally:
+        footage.close()
+
+
+def content_sha256(entry: Entry) -> str:
+    """SHA-256 of a clip's file. Raises VideoError when it is not there, or is not a whole video."""
+    check_whole(entry.path)
+    with entry.path.open("rb") as file:
+        digest = sha256()
+        while block := file.read(2**20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _clip(entry: Entry, footage: Footage) -> Clip:
+    content, times_s = content_sha256(entry), tuple(footage.times_s)
+    return Clip(
+        id=entry.id_for(content),
+        uri=entry.path.as_posix(),
+        sha256=content,
+        frame_count=len(times_s),
+        frame_times_s=times_s,
+        duration_s=round(footage.duration_s, 6),
+        fps=round(len(times_s) / footage.duration_s, 6),
+        width=footage.width,
+        height=footage.height,
+        instruction=entry.instruction,
+        initial_frame=None if entry.initial_frame is None else entry.initial_frame.as_posix(),
+        checkpoint=entry.checkpoint,
+        split=entry.split,
+        task_family=entry.task_family,
+        embodiment=entry.embodiment,
+        layout=footage.layout,
+    )
+
+
+async def diagnose(opened: OpenClip, pipeline: Pipeline, models: Models | None = None) -> Report:
+    """Run a pipeline over a clip.
+
+    Whatever a model does, a report comes of it: what could not be judged is in `failures` and the status says so.
+    Raises RunStopped when the run ends here on purpose, and errors that are the program's or the domain's own.
+    """
+    clip = opened.clip
+    desk = Desk(pipeline.domain, clip, opened.footage, models)
+    start = Context(clip=clip, assessed=pipeline.assessed(clip), evidence=opened.evidence)
+    end = await pipeline.run(start, desk)
+    judged = _judged(end)
+    status = _status(end, judged)
+    unseen = _unseen(pipeline, desk)
+    return Report(
+        clip=clip,
+        domain=DomainRef(
+            id=pipeline.domain.id, version=pipeline.domain.file.version, fingerprint=pipeline.domain.fingerprint
+        ),
+        pipeline=pipeline.name,
+        author=f"robogaze {__version__}",
+        status=status,
+        assessed=end.assessed,
+        judged=judged,
+        events=() if status == "unscored" else end.events or (),
+        hypotheses=end.hypotheses or (),
+        failures=end.failures,
+        unseen=unseen,
+        notes=tuple(_notes(pipeline, end, opened, unseen)),
+        usage=desk.usage(),
+        provenance=Provenance(
+            versions=versions(),
+            models=_models(pipeline, models),
+            media=opened.media,
+            pictures=tuple(sorted(desk.pictures.values(), key=lambda picture: (picture.frames, picture.id))),
+            calls=desk.ledger(),
+        ),
+    )
+
+
+def _judged(context: Context) -> tuple[str, ...]:
+    """The dimensions judged to the end: a hypothesis that stays unverified leaves its dimension open."""
+    undecided = {one.dimension for one in context.hypotheses or () if one.verdict == "unverified"}
+    done = context.judged - undecided if context.events is not None else frozenset()
+    return tuple(name for name in context.assessed if name in done)
+
+
+def _status(context: Context, judged: tuple[str, ...]) -> Status:
+    if not judged:
+        return "unscored"
+    return "ok" if judged == context.assessed and not context.failures else "partial"
+
+
+def _unseen(pipeline: Pipeline, desk: Desk) -> tuple[tuple[int, int], ...]:
+    """The frames that no stage which looks for faults was shown; measuring stages see every frame."""
+    if any(stage.examines() and stage.role() is None for _, stage in pipeline.stages):
+        return ()
+    shown = {
+        frame
+        for call in desk.calls
+        if call.stage in pipeline.examiners and call.outcome == "answered"
+        for name in call.pictures
+        for frame in desk.pictures[name].frames
+    }
+    return runs(set(range(desk.clip.frame_count)) - shown)
+
+
+def _notes(
+    pipeline: Pipeline, context: Context, opened: OpenClip, unseen: tuple[tuple[int, int], ...]
+) -> Iterator[str]:
+    names = {key: dimension.name for key, dimension in pipeline.domain.dimensions.items()}
+    beyond = [names[key] for key in names if key not in pipeline.dimensions]
+    if beyond:
+        yield f"The pipeline {pipeline.name} cannot judge {_listed(beyond)}: these need a model (--model)."
+    wanting = [names[key] for key in pipeline.dimensions if key not in context.assessed]
+    if wanting:
+        yield f"No instruction is known for this clip, so {_listed(wanting)} cannot be judged (-i TEXT, or a sidecar)."
+    yield from (note for _, stage in pipeline.stages for note in stage.notes(pipeline.domain))
+    count, total = sum(end - start for start, end in unseen), opened.clip.frame_count
+    if count == total and context.judged:
+        yield "No specialist was called: what is said of this clip rests on the observations and the routing alone."
+    elif count:
+        yield (
+            f"{count} of {total} frames were shown to no specialist; what happens only between shown frames is missed."
+        )
+    if opened.media["layout"] == "recognised" and len(opened.clip.layout.active) > 1:
+        views = _listed(list(opened.clip.layout.active))
+        yield f"The picture was recognised as a grid with the views {views}; --layout says otherwise if that is wrong."
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+@cache
+def versions() -> dict[str, str]:
+    """The versions a result depends on."""
+    return {
+        "robogaze": __version__,
+        "python": platform.python_version(),
+        **{name: version(name) for name in _LIBRARIES},
+    }
+
+
+def _models(pipeline: Pipeline, models: Models | None) -> dict[str, dict[str, Any]]:
+    """By role: what the model is and how it was asked."""
+    if models is None:
+        return {}
+    return {
+        role: {
+            "model": models[role].name,
+            "identity": dict(models[role].backend.identity),
+            "decoding": models[role].config.decoding.model_dump(),
+            "frames": str(models[role].config.frames),
+            "present": models[role].config.present,
+        }
+        for role in pipeline.roles
+    }

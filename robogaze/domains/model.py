@@ -1,0 +1,166 @@
+"""A domain: the data that tells the engine what to look for and how to ask.
+
+dimensions > event types, each with a definition; the severity rubric; pipelines; prompts; a judge. A domain is
+data: everything here is read from files, and code never names what is in them.
+"""
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import Field, ValidationError, model_validator
+from pydantic_core import InitErrorDetails, PydanticCustomError
+
+from robogaze.core.data import Data
+from robogaze.core.events import Name, Severity
+from robogaze.domains.prompts import Prompts
+from robogaze.domains.yaml_files import Key
+
+Need = Literal["instruction"]
+
+
+class Confusion(Data):
+    """Another type that this one is often mistaken for, and how to tell them apart."""
+
+    type: Name
+    tell: str = Field(min_length=1)
+
+
+class EventType(Data):
+    """One way to go wrong."""
+
+    id: Name
+    name: str
+    definition: str = Field(min_length=1)
+    cues: tuple[str, ...] = Field(min_length=1)
+    confused_with: tuple[Confusion, ...] = ()
+    severity: Severity
+
+
+class Dimension(Data):
+    """A group of event types that one specialist judges; `needs` lists what a clip must bring for that."""
+
+    id: Name
+    code: str
+    name: str
+    definition: str = Field(min_length=1)
+    needs: tuple[Need, ...] = ()
+    types: tuple[EventType, ...] = Field(min_length=1)
+
+
+class SeverityLevel(Data):
+    """One step of the severity rubric."""
+
+    level: Severity
+    name: str
+    definition: str = Field(min_length=1)
+
+
+class Taxonomy(Data):
+    """taxonomy.yaml."""
+
+    schema_version: Literal[1]
+    dimensions: tuple[Dimension, ...] = Field(min_length=1)
+    severity: tuple[SeverityLevel, ...]
+    cascade: str = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _holds_together(self) -> Self:
+        if faults := list(self._faults()):
+            raise ValidationError.from_exception_data("Taxonomy", faults)
+        return self
+
+    def _faults(self) -> Iterator[InitErrorDetails]:
+        if [level.level for level in self.severity] != [1, 2, 3, 4, 5]:
+            yield _fault("the rubric needs the levels 1, 2, 3, 4 and 5, in order", "severity")
+        dimensions: dict[Key, Dimension] = {("dimensions", number): one for number, one in enumerate(self.dimensions)}
+        types: dict[Key, EventType] = {
+            (*at, "types", number): kind for at, one in dimensions.items() for number, kind in enumerate(one.types)
+        }
+        yield from _repeated(dimensions)
+        yield from _repeated(types)
+        known = {kind.id for kind in types.values()}
+        for at, kind in types.items():
+            for number, confusion in enumerate(kind.confused_with):
+                if confusion.type not in known:
+                    yield _fault(f"{confusion.type!r} is not a type", *at, "confused_with", number, "type")
+
+
+def _repeated(listed: Mapping[Key, Dimension | EventType]) -> Iterator[InitErrorDetails]:
+    seen: set[str] = set()
+    for at, one in listed.items():
+        if one.id in seen:
+            yield _fault(f"{one.id!r} is listed twice", *at, "id")
+        seen.add(one.id)
+
+
+def _fault(message: str, *at: str | int) -> InitErrorDetails:
+    """A fault with its place in the taxonomy, from which its line in the file follows."""
+    return InitErrorDetails(type=PydanticCustomError("taxonomy", "{message}", {"message": message}), loc=at, input=None)
+
+
+class StageSpec(Data):
+    """A stage of a pipeline with its parameters, as written, and the lines they stand at."""
+
+    name: str
+    parameters: dict[str, Any]
+    line: int | None
+    lines: dict[tuple[str | int, ...], int] = {}
+
+
+class PipelineSpec(Data):
+    """pipelines/NAME.yaml."""
+
+    name: str
+    path: Path
+    description: str
+    stages: tuple[StageSpec, ...]
+
+
+class DomainFile(Data):
+    """domain.yaml.
+
+    `default` makes a bundled domain the one that is used when none is named. `summary` says in a few words what
+    a clip of this domain shows, for prompts.
+    """
+
+    schema_version: Literal[1]
+    id: Name
+    version: str
+    title: str
+    summary: str
+    default: bool = False
+    default_pipeline: str
+    pipeline_without_model: str | None = None
+    judge: str
+
+
+class Domain(Data):
+    """A loaded domain."""
+
+    file: DomainFile
+    taxonomy: Taxonomy
+    pipelines: dict[str, PipelineSpec]
+    prompts: Prompts
+    fingerprint: str
+
+    @property
+    def id(self) -> str:
+        """The domain's name."""
+        return self.file.id
+
+    @cached_property
+    def dimensions(self) -> dict[str, Dimension]:
+        """Dimensions by id, in the taxonomy's order."""
+        return {dimension.id: dimension for dimension in self.taxonomy.dimensions}
+
+    @cached_property
+    def dimension_of(self) -> dict[str, str]:
+        """The dimension of each event type."""
+        return {kind.id: dimension.id for dimension in self.taxonomy.dimensions for kind in dimension.types}
+
+    @cached_property
+    def types(self) -> dict[str, EventType]:
+        """Event types by id."""
+        return {kind.id: kind for dimension in self.taxonomy.dimensions for kind in dimension.types}

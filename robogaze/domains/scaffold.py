@@ -1,0 +1,82 @@
+"""The beginnings of a domain: a folder with the fewest files that hold together."""
+
+import re
+from pathlib import Path
+
+from robogaze.domains.load import domain_folders
+from robogaze.errors import InputError
+
+_FILES = {
+    "domain.yaml": """\
+schema_version: 1
+id: "{name}"
+version: 0.1.0
+title: "{title}"
+summary: a generated video of {title}        # completes "You examine ..." in prompts
+default_pipeline: vanilla
+judge: robogaze
+""",
+    "taxonomy.yaml": """\
+# What can go wrong. One specialist judges one dimension; a type is one way to go wrong.
+schema_version: 1
+
+severity:
+  - {{level: 1, name: cosmetic, definition: It can be seen and changes nothing.}}
+  - {{level: 2, name: minor, definition: A local fault that leaves no doubt about what happened.}}
+  - {{level: 3, name: moderate, definition: Something that matters is affected.}}
+  - {{level: 4, name: severe, definition: It hides whether the thing was done correctly.}}
+  - {{level: 5, name: catastrophic, definition: Something impossible is shown.}}
+
+cascade: >-
+  An event may belong to several dimensions; the primary one is that whose evidence can be seen most directly.
+
+dimensions:
+  - id: consistency
+    code: C
+    name: Consistency
+    definition: Whether things stay the same things from frame to frame.
+    # needs: [instruction]     for a dimension that cannot be judged without one
+    types:
+      - id: disappearance
+        name: Disappearance
+        definition: Something visible vanishes without leaving the view and without being covered.
+        cues:
+          - The place where it stood shows bare background.
+        severity: 4
+""",
+    "pipelines/vanilla.yaml": """\
+description: One question about the whole clip.
+stages:
+  - direct: {{prompt: vanilla}}
+  - compose: {{accept_unverified: true}}
+""",
+    "pipelines/specialists.yaml": """\
+description: A specialist for each dimension, and a critic.
+stages:
+  - propose
+  - verify
+  - compose
+""",
+}
+
+
+def scaffold(folder: Path) -> tuple[Path, ...]:
+    """Write the files and return their paths; prompts that are not there come from the shared shelf.
+
+    Raises InputError when the folder exists or cannot be made, or its name cannot name a domain.
+    """
+    name = folder.resolve().name
+    if not re.fullmatch(r"[a-z0-9_]{1,64}", name):
+        raise InputError(f"{name!r} cannot name a domain; use small letters, digits and _ (for example kitchen_v2)")
+    if name in domain_folders():
+        raise InputError(f"{name} is a built-in domain; a domain of your own needs another name")
+    if folder.exists():
+        raise InputError(f"{folder} exists already; name a folder that does not")
+    files = {folder / relative: content for relative, content in _FILES.items()}
+    try:
+        for path, content in files.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content.format(name=name, title=name.replace("_", " ")), encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{folder} cannot be written ({error.strerror}); choose another place") from error
+    return tuple(files)

@@ -1,0 +1,44 @@
+"""What can be measured in the pixels of a clip: signals per frame, numbers without verdicts, and rules over them."""
+
+from robogaze.evidence.base import Evidence, Gauge, Look, Measured, Meter, Signal
+from robogaze.evidence.blocks import Blocks
+from robogaze.evidence.exposure import Exposure
+from robogaze.evidence.motion import Motion
+from robogaze.evidence.regions import Regions
+from robogaze.evidence.repeats import Repeats
+from robogaze.evidence.rules import Condition, Finding, Rule, check, find, place
+from robogaze.evidence.sharpness import Sharpness
+from robogaze.evidence.summary import summarise
+from robogaze.evidence.tears import Tears
+
+METERS: dict[str, type[Meter]] = {
+    "exposure": Exposure,
+    "sharpness": Sharpness,
+    "motion": Motion,
+    "blocks": Blocks,
+    "tears": Tears,
+    "repeats": Repeats,
+    "regions": Regions,
+}
+"""Every meter by name."""
+
+SIGNALS: dict[str, Signal] = {signal.name: signal for meter in METERS.values() for signal in meter.signals}
+"""Every signal by name."""
+
+__all__ = [
+    "METERS",
+    "SIGNALS",
+    "Condition",
+    "Evidence",
+    "Finding",
+    "Gauge",
+    "Look",
+    "Measured",
+    "Meter",
+    "Rule",
+    "Signal",
+    "check",
+    "find",
+    "place",
+    "summarise",
+]

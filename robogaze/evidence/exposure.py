@@ -1,0 +1,46 @@
+"""How light and how flat the picture is."""
+
+import numpy as np
+
+from robogaze.evidence.base import Look, Measured, Signal
+
+_DARK, _BRIGHT = 4, 251
+"""8-bit luma at and beyond which a pixel holds no more detail; not 0 and 255, for compression ripples around both."""
+
+
+class Exposure:
+    """Luma from its histogram, on the reduced picture."""
+
+    signals: tuple[Signal, ...] = (
+        Signal(name="luma", unit="of full scale", description="Mean luma of the picture, from 0 (black) to 1 (white)."),
+        Signal(
+            name="luma_change",
+            unit="of full scale",
+            description="How much mean luma changed since the frame before, up or down.",
+        ),
+        Signal(
+            name="contrast",
+            unit="of full scale",
+            description="Luma of the lightest 5 % of the picture minus that of the darkest 5 %.",
+        ),
+        Signal(name="clipped_dark", unit="of the picture", description="Share of the pixels that are black."),
+        Signal(name="clipped_bright", unit="of the picture", description="Share of the pixels that are white."),
+    )
+
+    def __init__(self) -> None:
+        self._rows: list[tuple[float, float, float, float]] = []
+
+    def update(self, look: Look) -> None:
+        """Take the next frame."""
+        counts = np.bincount(look.small_gray.ravel(), minlength=256)
+        below = np.cumsum(counts) / counts.sum()
+        dark, bright = np.searchsorted(below, (0.05, 0.95))
+        luma = float(counts @ np.arange(256) / counts.sum()) / 255
+        self._rows.append((luma, float(bright - dark) / 255, float(below[_DARK]), float(1 - below[_BRIGHT - 1])))
+
+    def finish(self) -> Measured:
+        """A value of each signal for every frame; the change is NaN at the first one."""
+        luma, contrast, dark, bright = np.array(self._rows, dtype=np.float64).T
+        change = np.abs(np.diff(luma, prepend=np.nan))
+        columns = (luma, change, contrast, dark, bright)
+        return Measured({signal.name: column for signal, column in zip(self.signals, columns, strict=True)})

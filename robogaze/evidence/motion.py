@@ -1,0 +1,183 @@
+"""How the camera moves from frame to frame.
+
+At most one corner in each block of the picture is followed to the next frame, so that every textured part has one
+vote and no part many. A camera moves everything: its motion must be shared by points spread over the picture, and
+where points spread over the picture stay in place the camera stands still, however much of the picture moves. When
+neither holds, or both do (an arm that fills a plain picture, with a few points at rest around it), nothing is said
+(NaN).
+"""
+
+import math
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from robogaze.evidence.base import Look, Measured, Signal
+from robogaze.evidence.series import running_median
+
+Points = NDArray[np.float32]
+"""Positions in the reduced picture, shape (points, 2)."""
+
+_BLOCK_PX = 16  # one corner is taken from each such block of the reduced picture
+_CORNER_STRENGTH = 1e-4  # least eigenvalue of a corner worth following; noise of 2 levels reaches this
+_RETURN_PX = 0.5  # a point followed there and back must come back this near
+_STILL_PX = 0.35  # a point that moved less stayed in place
+_INLIER_PX = 1.0
+_LEAST_POINTS = 12
+_REGIONS = 3  # the picture's regions are a 3 x 3 grid
+_LEAST_REGIONS = 5  # one thing that moves fills a corner or a side: up to four regions
+_LEAST_IN_REGION = 2
+_LEAST_AROUND = 3  # regions with points at rest that contradict a motion
+_LEAST_INLIERS = 0.5  # of the points: in a dim, noisy picture a motion that fits four tenths of them is chance
+_LEAST_STILL_SHARE = 0.3  # of the points: at rest, for the camera to be
+_PATH_S = 0.55  # a change of velocity that lasts half of this is a movement; a shorter one is a jolt
+_SHAKE_S = 0.4  # jolts in half of this are shake
+
+
+@dataclass(frozen=True)
+class _Move:
+    """Motion of the picture between two frames: shift in frame diagonals, turn in radians, relative zoom."""
+
+    right: float = math.nan
+    down: float = math.nan
+    turn: float = math.nan
+    zoom: float = math.nan
+    inliers: float = math.nan
+    spread: float = math.nan
+
+
+class Motion:
+    """The camera's motion, how well it is supported, and its unsteady part."""
+
+    signals: tuple[Signal, ...] = (
+        Signal(
+            name="camera_shift",
+            unit="of the diagonal",
+            description="How far the whole picture moved since the frame before, at its centre.",
+        ),
+        Signal(
+            name="camera_turn", unit="degrees", description="How far the whole picture turned since the frame before."
+        ),
+        Signal(name="camera_zoom", unit="of the size", description="How much the whole picture grew or shrank."),
+        Signal(
+            name="camera_inliers",
+            unit="of the points",
+            description="Share of the followed points that agree with the camera's motion.",
+        ),
+        Signal(
+            name="camera_spread",
+            unit="of the regions",
+            description="Share of the picture's nine regions that hold such points; below 5/9 no motion is given.",
+        ),
+        Signal(
+            name="camera_jolt",
+            unit="of the diagonal",
+            description="How far the picture moved beside the smooth path of the camera in one frame.",
+        ),
+        Signal(
+            name="camera_shake",
+            unit="of the diagonal",
+            description=f"The jolt per frame that the camera keeps up over {_SHAKE_S} s; a single jump leaves it low.",
+        ),
+    )
+
+    def __init__(self) -> None:
+        self._before: NDArray[np.uint8] | None = None
+        self._times_s: list[float] = []
+        self._moves: list[_Move] = []
+
+    def update(self, look: Look) -> None:
+        """Take the next frame."""
+        before, self._before = self._before, look.small_gray
+        self._times_s.append(look.time_s)
+        self._moves.append(_Move() if before is None else _camera_move(before, look.small_gray))
+
+    def finish(self) -> Measured:
+        """Series of all frames; NaN at the first one and wherever the camera's motion cannot be told."""
+        times_s = np.array(self._times_s)
+        right, down, turn, zoom, inliers, spread = np.array(
+            [(m.right, m.down, m.turn, m.zoom, m.inliers, m.spread) for m in self._moves]
+        ).T
+        # A turn or a zoom moves the picture's corners, which lie half a diagonal from its centre.
+        path = (right, down, turn / 2, zoom / 2)
+        jolt = np.sqrt(sum(np.square(part - running_median(part, times_s, _PATH_S)) for part in path))
+        return Measured(
+            {
+                "camera_shift": np.hypot(right, down),
+                "camera_turn": np.degrees(np.abs(turn)),
+                "camera_zoom": np.abs(zoom),
+                "camera_inliers": inliers,
+                "camera_spread": spread,
+                "camera_jolt": jolt,
+                "camera_shake": running_median(jolt, times_s, _SHAKE_S),
+            }
+        )
+
+
+def _camera_move(before: NDArray[np.uint8], now: NDArray[np.uint8]) -> _Move:
+    start = _corners(before)
+    if len(start) < _LEAST_POINTS:
+        return _Move()
+    start, end = _follow(before, now, start)
+    if len(start) < _LEAST_POINTS:
+        return _Move()
+    followed, still = len(start), np.hypot(*(end - start).T) < _STILL_PX
+    if still.mean() >= _LEAST_STILL_SHARE and _regions(start[still], now.shape).sum() >= _LEAST_REGIONS:
+        start, end, still = start[still], end[still], still[still]
+    matrix, chosen = cv2.estimateAffinePartial2D(start, end, ransacReprojThreshold=_INLIER_PX)
+    if matrix is None:
+        return _Move()
+    agree = chosen.ravel() == 1
+    regions = _regions(start[agree], now.shape)
+    inliers, spread = float(agree.sum()) / followed, float(regions.mean())
+    shared = regions.sum() >= _LEAST_REGIONS and agree.mean() >= _LEAST_INLIERS
+    if not shared or _all_around(_regions(start[still & ~agree], now.shape)):
+        return _Move(inliers=inliers, spread=spread)
+    return _described(np.asarray(matrix, dtype=np.float64), now.shape, inliers, spread)
+
+
+def _corners(gray: NDArray[np.uint8]) -> Points:
+    """The strongest corner of each block, if it is one."""
+    rows, columns = gray.shape[0] // _BLOCK_PX, gray.shape[1] // _BLOCK_PX
+    if rows == 0 or columns == 0:
+        return np.empty((0, 2), np.float32)
+    strength = cv2.cornerMinEigenVal(gray, blockSize=5, ksize=3)[: rows * _BLOCK_PX, : columns * _BLOCK_PX]
+    blocks = strength.reshape(rows, _BLOCK_PX, columns, _BLOCK_PX).transpose(0, 2, 1, 3).reshape(rows, columns, -1)
+    best = blocks.argmax(axis=2)
+    row, column = np.nonzero(blocks.max(axis=2) > _CORNER_STRENGTH)
+    inside = best[row, column]
+    places = (column * _BLOCK_PX + inside % _BLOCK_PX, row * _BLOCK_PX + inside // _BLOCK_PX)
+    return np.stack(places, axis=1).astype(np.float32)
+
+
+def _follow(before: NDArray[np.uint8], now: NDArray[np.uint8], start: Points) -> tuple[Points, Points]:
+    """Where points went, for those that come back when followed in reverse."""
+    end, there, _ = cv2.calcOpticalFlowPyrLK(before, now, start[:, None], np.empty_like(start[:, None]))
+    back, again, _ = cv2.calcOpticalFlowPyrLK(now, before, end, np.empty_like(end))
+    off = np.hypot(*(back[:, 0] - start).T)
+    kept = (there.ravel() == 1) & (again.ravel() == 1) & (off < _RETURN_PX)
+    return start[kept], end[kept, 0]
+
+
+def _regions(points: Points, shape: tuple[int, ...]) -> NDArray[np.bool_]:
+    """Which of the picture's regions hold at least two of the points, shape (3, 3)."""
+    height, width = shape
+    column = np.clip(points[:, 0] * _REGIONS // width, 0, _REGIONS - 1).astype(int)
+    row = np.clip(points[:, 1] * _REGIONS // height, 0, _REGIONS - 1).astype(int)
+    counts = np.bincount(row * _REGIONS + column, minlength=_REGIONS**2)
+    return (counts >= _LEAST_IN_REGION).reshape(_REGIONS, _REGIONS)
+
+
+def _all_around(regions: NDArray[np.bool_]) -> bool:
+    """More than a corner or a side, which a thing may fill that moves with its camera."""
+    return bool(regions.sum() >= _LEAST_AROUND and min(regions.any(axis=0).sum(), regions.any(axis=1).sum()) > 1)
+
+
+def _described(matrix: NDArray[np.float64], shape: tuple[int, ...], inliers: float, spread: float) -> _Move:
+    height, width = shape
+    centre = np.array([width / 2, height / 2])
+    right, down = (matrix[:, :2] @ centre + matrix[:, 2] - centre) / math.hypot(width, height)
+    turn = math.atan2(matrix[1, 0], matrix[0, 0])
+    return _Move(float(right), float(down), turn, math.hypot(matrix[0, 0], matrix[1, 0]) - 1, inliers, spread)

@@ -1,0 +1,177 @@
+"""Regions that appear, vanish or jump from one frame to the next.
+
+What an arm uncovers was behind it and what it covers is behind it now: one of the two directions of the flow
+explains it. A region that neither direction explains, at the same place, has been replaced. That alone is common
+(thin fingers, reflections, things too fast for the flow), so a region counts as a pop only if its place was at rest
+before and is at rest after, as far as the camera allows, and so are its surroundings in the moment itself: nothing
+that moves is near enough to explain it. Things in a moving hand are therefore never seen to pop.
+
+Whether something appeared or vanished is a question of in which of the two frames the region stands out from its
+surroundings: a thing does, a gap does not. A thing that vanishes here while one that looks the same appears there
+has jumped.
+"""
+
+import math
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+
+import cv2
+import numpy as np
+
+from robogaze.core.events import Box
+from robogaze.evidence.base import Look, Measured, Series, Signal
+from robogaze.evidence.flow import Change, Flow
+from robogaze.evidence.pop import Mask, Pop, best_pair, described, grown
+from robogaze.evidence.series import running_median
+
+_AROUND = 2  # frames before and after, in which the place must rest
+_LEAST_SIDE_PX = 16  # of the reduced picture: in a smaller one there are no regions to tell apart
+_REPLACED_LEVELS = 20  # compression at CRF 30 and noise of 3 levels leave at most 8
+_LEAST_AREA, _LARGEST_AREA = 0.001, 0.1  # of the view: smaller is a highlight, larger a cut
+_LEAST_RADIUS_PX = 2.5  # of the largest circle inside: thinner regions are slips of the flow along edges
+_LEAST_FILL = 0.4  # of its bounding box
+_BORDER = 0.03  # of the view's sides: things enter and leave there
+_NEAR_PX, _BESIDE_PX = 2, 10  # the ring of surroundings that must rest
+_STIRRED_SHARE = 0.2  # of the ring: the most that may stir in the moment itself (a shadow, the edge of the region)
+_REST_SHARE = 0.05  # of the ring: the most that may stir in the frames around
+_REST = 0.12  # of the region's own change: the most it may change in the frames around; moving things reach 0.19
+_TREND_S = 1.0  # a rise against this is sudden
+
+
+class Regions:
+    """What motion does not explain: overall, and as single regions that pop."""
+
+    signals: tuple[Signal, ...] = (
+        Signal(
+            name="unexplained",
+            unit="of the view",
+            description="Share of the picture that no motion explains from the frame before; after a cut, most of it.",
+        ),
+        Signal(
+            name="unexplained_rise",
+            unit="of the view",
+            description=f"That share beyond its median over {_TREND_S} s.",
+        ),
+        Signal(
+            name="appeared",
+            unit="of the view",
+            description="Area of the largest compact region, in a place at rest, that stands out now and not before.",
+        ),
+        Signal(
+            name="vanished",
+            unit="of the view",
+            description="Area of the largest compact region, in a place at rest, that stood out before and not now.",
+        ),
+        Signal(
+            name="pop_contrast",
+            unit="levels",
+            description="How far such a region differs in colour from its surroundings, in 8-bit levels.",
+        ),
+        Signal(
+            name="pair_similarity",
+            unit="of 1",
+            description="How alike, in colours and area, a vanished and an appeared region of one frame are.",
+        ),
+        Signal(
+            name="jump",
+            unit="of the diagonal",
+            description="How far apart the most alike pair of a vanished and an appeared region lies.",
+        ),
+    )
+
+    def __init__(self) -> None:
+        self._flow = Flow()
+        self._before: Look | None = None
+        self._recent: deque[Change] = deque(maxlen=2 * _AROUND + 1)
+        self._times_s: list[float] = []
+        self._unexplained: list[float] = []
+        self._pops: dict[int, tuple[Pop, ...]] = {}
+
+    def update(self, look: Look) -> None:
+        """Take the next frame."""
+        before, self._before = self._before, look
+        self._times_s.append(look.time_s)
+        if before is None or min(look.small_gray.shape) < _LEAST_SIDE_PX:
+            self._unexplained.append(math.nan)
+            return
+        self._recent.append(self._flow.between(before, look))
+        self._unexplained.append(float((self._recent[-1].replaced > _REPLACED_LEVELS).mean()))
+        if len(self._recent) == self._recent.maxlen:
+            change = self._recent[_AROUND]
+            self._pops[change.number] = tuple(_pops(change, [other for other in self._recent if other is not change]))
+
+    def finish(self) -> Measured:
+        """Series of all frames.
+
+        Pops are NaN in the first three frames and the last two, where what is before or after cannot be seen; a
+        contrast is NaN without a region, a pair without a pair.
+        """
+        unexplained = np.array(self._unexplained, dtype=np.float64)
+        trend = running_median(unexplained, np.array(self._times_s), _TREND_S)
+        series: dict[str, Series] = {"unexplained": unexplained, "unexplained_rise": unexplained - trend}
+        names = ("appeared", "vanished", "pop_contrast", "pair_similarity", "jump")
+        series.update({name: np.full(len(unexplained), math.nan) for name in names})
+        boxes: dict[str, dict[int, Box]] = {name: {} for name in names}
+        for frame, pops in self._pops.items():
+            for name, (value, box) in _values(pops).items():
+                series[name][frame] = value
+                if box is not None:
+                    boxes[name][frame] = box
+        return Measured(series, boxes)
+
+
+def _values(pops: Sequence[Pop]) -> Mapping[str, tuple[float, Box | None]]:
+    """The signals of one frame, each with the region it belongs to."""
+    values: dict[str, tuple[float, Box | None]] = {"appeared": (0.0, None), "vanished": (0.0, None)}
+    for pop in sorted(pops, key=lambda pop: pop.area):
+        values["appeared" if pop.appeared else "vanished"] = (pop.area, pop.box)
+    if pops:
+        strongest = max(pops, key=lambda pop: pop.contrast)
+        values["pop_contrast"] = (strongest.contrast, strongest.box)
+    if (pair := best_pair(pops)) is not None:
+        values["pair_similarity"] = (pair.similarity, pair.now.box)
+        values["jump"] = (pair.distance, pair.now.box)
+    return values
+
+
+def _pops(change: Change, around: Sequence[Change]) -> Iterator[Pop]:
+    """The compact regions of a change whose place is at rest before and after."""
+    height, width = change.replaced.shape
+    mask = (change.replaced > _REPLACED_LEVELS).astype(np.uint8)
+    count, labels, stats, _ = cv2.connectedComponentsWithStats(mask, connectivity=4)
+    for label in range(1, count):
+        left, top, wide, high, area = (int(value) for value in stats[label])
+        box = Box(left=left / width, top=top / height, right=(left + wide) / width, bottom=(top + high) / height)
+        share = area / mask.size
+        if not _LEAST_AREA <= share <= _LARGEST_AREA or area < _LEAST_FILL * wide * high or _at_border(box):
+            continue
+        region = labels == label
+        if _radius(region) >= _LEAST_RADIUS_PX and _at_rest(region, change, around):
+            pop = described(region, change.before, change.now, box)
+            if pop is not None:
+                yield pop
+
+
+def _at_border(box: Box) -> bool:
+    return min(box.left, box.top) < _BORDER or max(box.right, box.bottom) > 1 - _BORDER
+
+
+def _radius(region: Mask) -> float:
+    """Of the largest circle inside, in pixels."""
+    return float(cv2.distanceTransform(region.astype(np.uint8), cv2.DIST_L2, 3).max())
+
+
+def _at_rest(region: Mask, change: Change, around: Sequence[Change]) -> bool:
+    """The region is quiet before and after, and what surrounds it is quiet throughout."""
+    own = float(change.replaced[region].mean())
+    ring = grown(region, _BESIDE_PX) & ~grown(region, _NEAR_PX)
+    if _stirred(change, ring) > _STIRRED_SHARE:
+        return False
+    return all(
+        _stirred(other, ring) <= _REST_SHARE and float(other.stirred[region].mean()) < _REST * own for other in around
+    )
+
+
+def _stirred(change: Change, where: Mask) -> float:
+    """Share of a place that changed by more than the camera explains."""
+    return float((change.stirred[where] > _REPLACED_LEVELS).mean())

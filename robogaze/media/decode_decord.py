@@ -1,0 +1,60 @@
+"""A second reader: decord, for those who have it in their training code.
+
+decord knows nothing of edit lists and fills up with repeats what it cannot decode. So which pictures there are, and
+when, is taken from the file's packets (PyAV reads them, without decoding), and decord is told to stop at the first
+repeat. It reads no AV1, not every VP9, no open-ended recording, and turns pictures only in MP4 and MOV: such files are
+refused. Two things it hides: damage that still decodes, and a change of picture size, which it scales away. On some
+damaged fragments (MP4) it ends the process.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from robogaze.errors import MissingExtra, VideoError
+from robogaze.media.decode import Shown
+from robogaze.media.decode_pyav import open_video, packets_of, quarters_of, seconds, shown_s, shows
+
+_WAY_OUT = "use --decoder pyav"
+# The share of repeated frames from which decord gives up; 0 would mean "never".
+_NO_REPEAT = 1e-9
+
+
+def read(path: Path) -> Iterator[Shown]:
+    """Yield what the video shows; see `robogaze.media.decode`. Raises MissingExtra without decord."""
+    try:
+        import decord
+    except ImportError as error:
+        raise MissingExtra("decord", "decord") from error
+    times = _times(path)
+    decord.logging.set_level(decord.logging.QUIET)
+    number = 0
+    try:
+        video = decord.VideoReader(f"file:{path}", fault_tol=_NO_REPEAT) if times else ()
+        # Frames that an edit list cuts off are counted by decord as well, after the others.
+        for number, (time_s, duration_s) in enumerate(times):
+            yield Shown(time_s, duration_s, video[number].asnumpy())
+    except (decord.DECORDError, decord.DECORDLimitReachedError, RuntimeError, IndexError) as error:
+        raise VideoError(f"{path} cannot be read by decord from frame {number} on; {_WAY_OUT}") from error
+
+
+def _times(path: Path) -> list[tuple[float, float]]:
+    """When each picture is shown and for how long, in order, by the file's packets."""
+    _check_suits(path)
+    pictures: list[tuple[int, int | None]] = []
+    with open_video(path) as (container, stream):
+        for packet in packets_of(container, stream, path):
+            if shows(packet):
+                if packet.pts is None:
+                    raise VideoError(f"{path} gives no time for frame {len(pictures)}; {_WAY_OUT}")
+                pictures.append((packet.pts, packet.duration))
+        return [(seconds(time, stream), shown_s(length, stream)) for time, length in sorted(pictures)]
+
+
+def _check_suits(path: Path) -> None:
+    """Raise VideoError for what decord would read wrongly."""
+    with open_video(path) as (container, stream):
+        if stream.codec_context.codec.canonical_name == "av1":
+            raise VideoError(f"{path} is AV1, which decord does not read; {_WAY_OUT}")
+        first = next(container.decode(stream), None)
+        if first is not None and quarters_of(first.rotation, path) and "mov" not in container.format.name:
+            raise VideoError(f"{path} is to be shown turned, which decord does only in MP4 and MOV; {_WAY_OUT}")

@@ -1,0 +1,160 @@
+"""The default reader: PyAV (FFmpeg's libraries), which brings H.264, HEVC, VP9 and AV1 with it.
+
+FFmpeg decodes what it can and says little: what is damaged it conceals or leaves out. So frames marked corrupt are
+refused, and every packet must bring its picture. What this cannot find is damage that still decodes to a picture:
+H.264 and AV1 mostly stumble over a few wrong bytes, HEVC and VP9 often do not. No frame is lost by it.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import av
+import numpy as np
+from av.container import InputContainer
+from av.packet import Packet
+from av.stream import Disposition
+from av.video.frame import VideoFrame
+from av.video.reformatter import VideoReformatter
+from av.video.stream import VideoStream
+
+from robogaze.errors import VideoError
+from robogaze.media.decode import REENCODE, Shown
+
+_CONTAINERS = "mov,matroska"
+# In other codecs a packet may hold a picture that is never shown, or none.
+_ONE_PICTURE_A_PACKET = frozenset({"h264", "hevc", "vp9", "av1"})
+# FFmpeg's HEVC decoder passes over what it cannot parse, and over a wrong checksum, unless told otherwise.
+_STRICT = {"hevc": {"err_detect": "crccheck+explode"}}
+
+
+def read(path: Path) -> Iterator[Shown]:
+    """Yield what the video shows; see `robogaze.media.decode`."""
+    convert = VideoReformatter()  # one for all frames: setting one up takes as long as converting a small frame
+    quarters: int | None = None
+    with open_video(path) as (container, stream):
+        for ticks, frame in _decoded(container, stream, path):
+            if quarters is None:  # some streams repeat it with key frames only
+                quarters = quarters_of(frame.rotation, path)
+            pixels = np.asarray(convert.reformat(frame, format="rgb24").to_ndarray(), dtype=np.uint8)
+            image = np.ascontiguousarray(np.rot90(pixels, quarters))
+            yield Shown(seconds(ticks, stream), shown_s(frame.duration, stream), image)
+
+
+@contextmanager
+def open_video(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
+    """A video's container and its one video stream.
+
+    Raises VideoError when it cannot be opened, has none or several, or fails while it is in use.
+    """
+    try:
+        # Without "file:" a colon in a name would be read as a protocol; only files are to be opened, no playlists.
+        options = {"format_whitelist": _CONTAINERS}
+        container = av.open(f"file:{path}", options=options, metadata_errors="replace")
+    except (av.error.FFmpegError, ValueError) as error:
+        what = "is not an MP4, MOV, MKV or WebM video that can be opened"
+        raise VideoError(f"{path} {what}; if it is a video, {REENCODE}") from error
+    with container:
+        streams = [one for one in container.streams.video if Disposition.attached_pic not in one.disposition]
+        if len(streams) != 1:
+            several = f"{len(streams)} video streams; keep one (ffmpeg -i IN -map 0:v:0 -c copy OUT.mp4)"
+            raise VideoError(f"{path} has {several if streams else 'no video stream'}")
+        try:
+            yield container, streams[0]
+        except av.error.FFmpegError as error:
+            raise VideoError(f"{path} cannot be read to its end ({_reason(error)}); {REENCODE}") from error
+
+
+def packets_of(container: InputContainer, stream: VideoStream, path: Path) -> Iterator["Packet[VideoStream]"]:
+    """The packets of a stream, and at last an empty one. Raises VideoError when one is damaged or missing."""
+    number = -1
+    for number, packet in enumerate(container.demux(stream)):
+        if packet.is_corrupt:
+            raise _damaged(path, number)
+        yield packet
+    # An MP4's index is complete; FFmpeg stops at an entry it cannot follow as if the file ended there.
+    if "mp4" in container.format.name and number < len(stream.index_entries):
+        raise _damaged(path, number)
+
+
+def seconds(ticks: int, stream: VideoStream) -> float:
+    """A time or a length on the stream's clock."""
+    assert stream.time_base is not None, "an opened stream has a clock"
+    return float(ticks * stream.time_base)
+
+
+def shown_s(ticks: int | None, stream: VideoStream) -> float:
+    """How long a picture is shown; by the mean rate when it does not say, 0 when there is none either."""
+    if ticks:
+        return seconds(ticks, stream)
+    return float(1 / stream.average_rate) if stream.average_rate else 0.0
+
+
+def shows(packet: "Packet[VideoStream]") -> bool:
+    """Whether a packet holds something to show: an edit list marks what it cuts off, the last packet is empty."""
+    return packet.size > 0 and not packet.is_discard
+
+
+class _Promised:
+    """The times of the pictures that packets have promised and that have not come yet."""
+
+    def __init__(self, codec: str) -> None:
+        self._keeps_count = codec in _ONE_PICTURE_A_PACKET
+        self._start: int | None = None
+        self.times: set[int] = set()
+
+    def note(self, packet: "Packet[VideoStream]") -> None:
+        """Take up what a packet promises."""
+        if self._start is None and packet.is_keyframe:
+            self._start = packet.pts
+        if not (self._keeps_count and shows(packet)) or packet.pts is None or self._start is None:
+            return
+        # What is shown before the first key frame would rest on pictures that are not in the file.
+        if packet.pts >= self._start:
+            self.times.add(packet.pts)
+
+    def kept(self, time: int) -> bool:
+        """Take up a picture that has come; whether all have that should have come before it."""
+        self.times.discard(time)
+        return all(other > time for other in self.times)
+
+
+def _decoded(container: InputContainer, stream: VideoStream, path: Path) -> Iterator[tuple[int, VideoFrame]]:
+    """The frames in order of presentation, each with its time in ticks.
+
+    Raises VideoError as soon as one is damaged or missing.
+    """
+    codec = stream.codec_context.codec.canonical_name
+    stream.thread_type = "AUTO"
+    stream.codec_context.options = _STRICT.get(codec, {})
+    promised = _Promised(codec)
+    number = 0
+    try:
+        for packet in packets_of(container, stream, path):
+            promised.note(packet)
+            for frame in packet.decode():
+                if frame.pts is None:
+                    raise VideoError(f"{path} gives no time for frame {number}; {REENCODE}")
+                if frame.is_corrupt or not promised.kept(frame.pts):
+                    raise _damaged(path, number)
+                yield frame.pts, frame
+                number += 1
+    except av.error.FFmpegError as error:
+        raise _damaged(path, number, f" ({_reason(error)})") from error
+    if promised.times:
+        raise _damaged(path, number)
+
+
+def _damaged(path: Path, number: int, reason: str = "") -> VideoError:
+    return VideoError(f"{path} is damaged near frame {number}{reason}; if it should be judged as it looks, {REENCODE}")
+
+
+def quarters_of(rotation: int, path: Path) -> int:
+    """By how many quarters, counter-clockwise, pictures are to be turned. Raises VideoError for parts of one."""
+    if rotation % 90:
+        raise VideoError(f"{path} is to be shown turned by {rotation} degrees; {REENCODE}")
+    return rotation // 90 % 4
+
+
+def _reason(error: Exception) -> str:
+    return str(getattr(error, "strerror", None) or error).split("\n", 1)[0]

@@ -1,0 +1,165 @@
+"""A clip on film: decoded once, every frame kept as the very picture that a model is shown.
+
+Decoding hands each frame to the observers (which measure it) and to the bank (which keeps it as JPEG). Any stage
+can then ask for any frame at no further cost, and what a report shows as evidence is byte for byte what the
+model saw. The bank spills to a temporary file, so that memory does not grow with the clip's pictures.
+"""
+
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from hashlib import sha256
+from itertools import chain
+from pathlib import Path
+
+from robogaze.core.clip import Layout
+from robogaze.core.pictures import Picture, PictureSettings, Shot
+from robogaze.errors import VideoError
+from robogaze.media.compose import decode_image, encode_jpeg, fit, sheet, split, strip
+from robogaze.media.decode import Frame, Image, read_frames
+from robogaze.media.grid import detect_layout, fillers_are_black
+
+_IN_MEMORY_BYTES = 32 * 2**20
+_THUMBNAIL_QUALITY = 80
+
+Observer = Callable[[int, float, tuple[Image, ...]], None]
+"""Called for every frame with its number, its time in seconds, and its views."""
+
+
+class Footage:
+    """The pictures of one clip; close it to free them. Made by `film`."""
+
+    def __init__(self, layout: Layout, settings: PictureSettings) -> None:
+        self.layout = layout
+        self.settings = settings
+        self.times_s: list[float] = []
+        self.duration_s = 0.0
+        self.width = self.height = 0
+        self.initial: Shot | None = None
+        self._file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY_BYTES)  # noqa: SIM115 - closed by close()
+        self._ends = [0]
+        self._size = (0, 0)
+
+    def close(self) -> None:
+        """Free the pictures."""
+        self._file.close()
+
+    def keep(self, time_s: float, views: Sequence[Image]) -> None:
+        """Add the next frame; all are of one size."""
+        jpeg, self._size = self._encode(views)
+        self._file.seek(self._ends[-1])
+        self._file.write(jpeg)
+        self._ends.append(self._ends[-1] + len(jpeg))
+        self.times_s.append(time_s)
+
+    def keep_initial(self, path: Path, like: Image) -> None:
+        """Add a picture of the scene before the clip, laid out like its first frame; its size may be another.
+
+        Raises VideoError when it is not a picture, or not laid out so.
+        """
+        image = decode_image(_bytes(path), f"the initial frame {path}")
+        unlike = f"the initial frame {path} is not laid out like the clip"
+        try:
+            alike = fillers_are_black(image, self.layout) == fillers_are_black(like, self.layout)
+        except ValueError as error:
+            raise VideoError(f"{unlike}: {error}") from error
+        if not alike:
+            raise VideoError(f"{unlike}: one shows something in a panel where the other is black")
+        jpeg, size = self._encode(split(image, self.layout))
+        self.initial = Shot(self._describe("I0", (), size, jpeg), "initial frame, before the clip", jpeg)
+
+    def shot(self, number: int) -> Shot:
+        """The picture of one frame, as every backend and every report shows it."""
+        start, end = self._ends[number], self._ends[number + 1]
+        self._file.seek(start)
+        jpeg = self._file.read(end - start)
+        return Shot(self._describe(f"F{number}", (number,), self._size, jpeg), self.label(number), jpeg)
+
+    def label(self, number: int) -> str:
+        """What is said beside a frame: its number and its time."""
+        return f"frame {number} at {self.times_s[number]:.2f} s"
+
+    def sheet(self, numbers: Sequence[int], columns: int) -> Shot:
+        """Several frames on one contact sheet, numbered outside the pictures."""
+        images = [decode_image(self.shot(number).jpeg, self.label(number)) for number in numbers]
+        whole = sheet(images, [self.label(number) for number in numbers], columns)
+        jpeg = encode_jpeg(whole, self.settings.quality)
+        first, last = numbers[0], numbers[-1]
+        label = f"frames {first} to {last}, {self.times_s[first]:.2f} s to {self.times_s[last]:.2f} s"
+        name = "S" + "-".join(str(number) for number in numbers)
+        return Shot(self._describe(name, tuple(numbers), (whole.shape[1], whole.shape[0]), jpeg), label, jpeg)
+
+    def thumbnail(self, number: int, max_side_px: int) -> bytes:
+        """A small JPEG of one frame."""
+        image = decode_image(self.shot(number).jpeg, self.label(number))
+        return encode_jpeg(fit(image, max_side_px), _THUMBNAIL_QUALITY)
+
+    def _encode(self, views: Sequence[Image]) -> tuple[bytes, tuple[int, int]]:
+        image = strip([fit(view, self.settings.max_side_px) for view in views], self.layout.active)
+        return encode_jpeg(image, self.settings.quality), (image.shape[1], image.shape[0])
+
+    def _describe(self, name: str, frames: tuple[int, ...], size: tuple[int, int], jpeg: bytes) -> Picture:
+        return Picture(
+            id=name,
+            frames=frames,
+            times_s=tuple(self.times_s[number] for number in frames),
+            views=self.layout.active,
+            width=size[0],
+            height=size[1],
+            sha256=sha256(jpeg).hexdigest(),
+        )
+
+
+def film(
+    path: Path,
+    *,
+    layout: Layout | None = None,
+    initial_frame: Path | None = None,
+    settings: PictureSettings | None = None,
+    decoder: str = "pyav",
+    observers: Sequence[Observer] = (),
+) -> Footage:
+    """Decode a clip once, to its end.
+
+    Without a layout, a 2x2 grid with one black panel is recognised and anything else is a single view. Raises
+    VideoError as `robogaze.media.decode.read_frames` does, and when the picture or the initial frame does not fit
+    the layout.
+    """
+    frames = read_frames(path, decoder)
+    first = next(frames)
+    found = layout or detect_layout(first.image) or Layout()
+    footage = Footage(found, settings or PictureSettings())
+    with ExitStack() as on_failure:
+        on_failure.callback(footage.close)
+        footage.height, footage.width = first.image.shape[:2]
+        for frame in chain((first,), frames):
+            views = _views(path, frame, found, recognised=layout is None)
+            footage.keep(frame.time_s, views)
+            footage.duration_s = frame.time_s + frame.duration_s
+            for observe in observers:
+                observe(frame.number, frame.time_s, views)
+        if initial_frame is not None:
+            footage.keep_initial(initial_frame, first.image)
+        on_failure.pop_all()
+    return footage
+
+
+def _views(path: Path, frame: Frame, layout: Layout, *, recognised: bool) -> tuple[Image, ...]:
+    """The views of a frame. Raises VideoError for a layout that does not fit, given or recognised."""
+    try:
+        views = split(frame.image, layout)
+    except ValueError as error:
+        raise VideoError(f"{path}: {error}; name another layout (--layout)") from error
+    if recognised and not fillers_are_black(frame.image, layout):
+        raise VideoError(
+            f"{path} began like a 2x2 grid with a black panel, but that shows something at frame {frame.number}; "
+            "name the layout (--layout single, or 2x2:NAME,NAME,NAME,NAME with - for a panel to drop)"
+        )
+    return views
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise VideoError(f"the initial frame {path} cannot be read: {error.strerror}") from error

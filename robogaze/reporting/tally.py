@@ -1,0 +1,164 @@
+"""What a set of reports adds up to, with no clip forgotten and nothing claimed that was not judged.
+
+Every clip has one standing:
+
+events      every assessed dimension was judged, something was found
+clean       every assessed dimension was judged, nothing was found
+partial     some assessed dimensions were judged
+unscored    none was judged
+unreadable  the file could not be read; there is no report, and the clip is counted all the same
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from robogaze.core.report import Report, Unreadable
+from robogaze.domains import Domain
+from robogaze.reporting.wording import Total, amount, count, listed, money
+
+Standing = Literal["events", "clean", "partial", "unscored"]
+
+
+def standing(report: Report) -> Standing:
+    """Where a clip with a report stands."""
+    if report.status == "ok":
+        return "clean" if report.clean else "events"
+    return report.status
+
+
+def worst_severity(report: Report) -> int | None:
+    """The highest severity among the events; None when none of them has one."""
+    return max((event.severity for event in report.events if event.severity is not None), default=None)
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Sums over the clips of one page or table."""
+
+    reports: tuple[Report, ...]
+    unreadable: tuple[Unreadable, ...]
+    domain: Domain
+
+    @cached_property
+    def standings(self) -> Counter[str]:
+        """The number of clips by standing, the unreadable among them."""
+        found = Counter[str](standing(report) for report in self.reports)
+        found["unreadable"] = len(self.unreadable)
+        return found
+
+    @property
+    def clips(self) -> int:
+        """All clips, the unreadable among them."""
+        return len(self.reports) + len(self.unreadable)
+
+    @property
+    def pipelines(self) -> list[str]:
+        """The pipelines the reports come from, each once."""
+        return list(dict.fromkeys(report.pipeline for report in self.reports))
+
+    @property
+    def authors(self) -> list[str]:
+        """Who made the reports, each once."""
+        return list(dict.fromkeys(report.author for report in self.reports))
+
+    @property
+    def calls(self) -> int:
+        """Calls to models."""
+        return sum(report.usage.calls for report in self.reports)
+
+    @property
+    def prompt_tokens(self) -> Total:
+        """Tokens sent."""
+        return Total.of([report.usage.prompt_tokens for report in self.reports])
+
+    @property
+    def cached_tokens(self) -> Total:
+        """Those of the tokens sent that a server had in its prefix cache."""
+        return Total.of([report.usage.cached_tokens for report in self.reports])
+
+    @property
+    def completion_tokens(self) -> Total:
+        """Tokens received."""
+        return Total.of([report.usage.completion_tokens for report in self.reports])
+
+    @property
+    def cost_usd(self) -> Total:
+        """What the calls cost."""
+        return Total.of([report.usage.cost_usd for report in self.reports])
+
+    @cached_property
+    def assessed_in(self) -> dict[str, int]:
+        """In how many reports each dimension was assessed, in the domain's order, zeros included."""
+        found = Counter(dimension for report in self.reports for dimension in report.assessed)
+        return {dimension: found[dimension] for dimension in dict.fromkeys((*self.domain.dimensions, *found))}
+
+
+def dimension_names(dimensions: Sequence[str], domain: Domain) -> str:
+    """Dimensions by their names, in the domain's order; one the domain does not know by its id."""
+    order = [*domain.dimensions, *dimensions]
+    names = [
+        domain.dimensions[d].name if d in domain.dimensions else d for d in sorted(set(dimensions), key=order.index)
+    ]
+    return listed(names)
+
+
+def headline(tally: Tally) -> str:
+    """The counts in one line: `7 clips: 5 ok (2 without events), 1 partial, 1 unscored`."""
+    found = tally.standings
+    parts = [f"{found['events'] + found['clean']} ok ({found['clean']} without events)"]
+    parts += [f"{found[name]} {name}" for name in ("partial", "unscored", "unreadable") if found[name]]
+    return f"{count(tally.clips, 'clip')}: {', '.join(parts)}"
+
+
+def clean_claims(tally: Tally) -> list[str]:
+    """What the clips without events are free of: a sentence for each set of dimensions they were judged in."""
+    groups = Counter(tuple(sorted(report.assessed)) for report in tally.reports if report.clean)
+    return [
+        f"{count(number, 'clip')} without events, judged in {dimension_names(dimensions, tally.domain)} "
+        f"({len(dimensions)} of {count(len(tally.domain.dimensions), 'dimension')})."
+        for dimensions, number in groups.most_common()
+    ]
+
+
+def coverage(tally: Tally) -> str:
+    """Which dimensions were not assessed, in one sentence; empty without a report."""
+    total = len(tally.reports)
+    if not total:
+        return ""
+    never = [dimension for dimension, number in tally.assessed_in.items() if number == 0]
+    parts = [f"{dimension_names(never, tally.domain)} in {'any clip' if total > 1 else 'this clip'}"] if never else []
+    parts += [
+        f"{dimension_names([dimension], tally.domain)} in {total - number} of {total} clips"
+        for dimension, number in tally.assessed_in.items()
+        if 0 < number < total
+    ]
+    if not parts:
+        return f"All {count(len(tally.assessed_in), 'dimension')} were assessed in every clip with a report."
+    return f"Not assessed: {'; '.join(parts)}."
+
+
+def cost_line(tally: Tally) -> str:
+    """Calls, tokens and cost in one line."""
+    if not tally.calls:
+        return "No model was asked."
+    return (
+        f"{count(tally.calls, 'call')}; {amount(tally.prompt_tokens, 'tokens sent')}; "
+        f"{amount(tally.completion_tokens, 'tokens received')}; cost {money(tally.cost_usd)}."
+    )
+
+
+def verdict(report: Report, domain: Domain) -> str:
+    """What the report says about its clip, with the dimensions it says it for."""
+    if report.status == "unscored":
+        return "No dimension was judged: this report says nothing about the clip."
+    found = count(len(report.events), "event") if report.events else "Nothing found"
+    missing = [dimension for dimension in report.assessed if dimension not in report.judged]
+    parts = [f"{found}, judged in {dimension_names(report.judged, domain) or 'no dimension completely'}"]
+    if missing:
+        parts.append(f"not judged: {dimension_names(missing, domain)}")
+    if outside := [dimension for dimension in domain.dimensions if dimension not in report.assessed]:
+        parts.append(f"not assessed: {dimension_names(outside, domain)}")
+    return f"{'; '.join(parts)}."

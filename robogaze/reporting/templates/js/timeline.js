@@ -1,0 +1,189 @@
+// Lanes over time: one for each dimension, events as bars, the playhead across all of them.
+
+/** The least width of a bar, as a share of the clip, so that a single frame can still be seen and hit. */
+const LEAST_WIDTH = 0.022;
+
+const VERDICTS = { rejected: "rejected", merged: "merged", unverified: "unverified" };
+
+/** A ruler over rows that share one axis of time, with a playhead; `rows` are elements made by `axisRow`. */
+function createAxis(clip, rows, { onSeek }) {
+  const playhead = make("div", { class: "playhead" });
+  const ruler = make(
+    "div",
+    {
+      class: "ruler",
+      role: "slider",
+      tabindex: "0",
+      "aria-label": "time in the clip, arrow keys step a frame",
+      "aria-valuemin": "0",
+      "aria-valuemax": clip.frame_count - 1,
+    },
+    ticks(clip.duration_s).map((at) =>
+      make(
+        "span",
+        { class: "tick", style: { left: percent(at, clip.duration_s) } },
+        `${at}${at === 0 ? " s" : ""}`,
+      ),
+    ),
+  );
+  const element = make(
+    "div",
+    { class: "axis" },
+    axisRow("", ruler),
+    rows,
+    make("div", { class: "over" }, playhead),
+  );
+  scrub(element, ruler, (position) => onSeek(position * clip.duration_s));
+  return {
+    element,
+    setTime(time) {
+      const frame = frameAt(clip, time);
+      playhead.style.setProperty("left", percent(time, clip.duration_s));
+      ruler.setAttribute("aria-valuenow", frame);
+      ruler.setAttribute("aria-valuetext", frameLabel(clip, frame));
+    },
+  };
+}
+
+function axisRow(label, ...track) {
+  return make(
+    "div",
+    { class: "row" },
+    make("div", { class: "label" }, label),
+    make("div", { class: "track" }, track),
+  );
+}
+
+/** Round times for the ruler, about ten of them. */
+function ticks(duration) {
+  const step =
+    [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600].find((each) => duration / each <= 12) ?? 1800;
+  return Array.from({ length: Math.floor((duration * 0.985) / step) + 1 }, (_, index) =>
+    Number((index * step).toFixed(1)),
+  );
+}
+
+/** Seek where the pointer presses and as it is dragged, on any part of a row that is no button. */
+function scrub(element, ruler, onPosition) {
+  const move = (event) => {
+    const box = ruler.getBoundingClientRect();
+    onPosition(Math.min(Math.max((event.clientX - box.left) / box.width, 0), 1));
+  };
+  element.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0 || !event.target.closest(".track") || event.target.closest("button")) return;
+    element.setPointerCapture(event.pointerId);
+    move(event);
+  });
+  element.addEventListener("pointermove", (event) => {
+    if (element.hasPointerCapture(event.pointerId)) move(event);
+  });
+}
+
+/** The lanes of a clip; `onSelect` is called with a claim. */
+function createTimeline(clip, { onSeek, onSelect }) {
+  const bars = new Map();
+  const inReport = [...clip.events, ...clip.setAside].map((claim) => claim.dimension);
+  const ids = [...new Set([...dimensions.keys(), ...clip.report.assessed, ...inReport])];
+  const axis = createAxis(
+    clip,
+    ids.map((id) => lane(clip, id, bars, onSelect)),
+    { onSeek },
+  );
+  axis.element.classList.add("lanes");
+  return {
+    element: axis.element,
+    setTime: axis.setTime,
+    select(claim) {
+      for (const [owner, elements] of bars)
+        for (const bar of elements) bar.setAttribute("aria-pressed", String(owner === claim));
+    },
+    showSetAside: (shown) => axis.element.toggleAttribute("data-set-aside", shown),
+  };
+}
+
+function lane(clip, id, bars, onSelect) {
+  const dimension = dimensionOf(id);
+  const mine = (claims) => claims.filter((claim) => claim.dimension === id);
+  const [state, words] = laneState(clip, dimension, mine(clip.events));
+  const label = [
+    make("abbr", { title: dimension.definition }, dimension.code),
+    make("span", {}, dimension.name),
+  ];
+  const element = axisRow(
+    label,
+    ...tracks(mine(clip.events), "events"),
+    ...tracks(mine(clip.setAside), "hypotheses"),
+    words && make("span", { class: "lane-words" }, words),
+  );
+  element.dataset.state = state;
+  return element;
+
+  function tracks(claims, kind) {
+    return pack(claims, clip.duration_s).map((row) => make("div", { class: `sub ${kind}` }, row.map(draw)));
+  }
+
+  function draw(claim) {
+    const pieces = claim.spans.map((span, part) => bar(clip, claim, span, part, onSelect));
+    bars.set(claim, pieces);
+    const width = percent(claim.offset - claim.onset, clip.duration_s);
+    const thread = make("span", {
+      class: "thread",
+      style: { left: percent(claim.onset, clip.duration_s), width },
+    });
+    return pieces.length > 1 ? [thread, ...pieces] : pieces;
+  }
+}
+
+/** What became of a dimension in this clip, for the look of its lane and in words. */
+function laneState(clip, dimension, events) {
+  const { assessed, judged, failures } = clip.report;
+  if (!assessed.includes(dimension.id)) {
+    const lacking = dimension.needs.filter((need) => clip[need] === null);
+    return [
+      "not-assessed",
+      lacking.length ? `not assessed: the clip has no ${lacking.join(" and no ")}` : "not assessed",
+    ];
+  }
+  if (!judged.includes(dimension.id)) {
+    const why = failures.find((failure) => failure.dimension === dimension.id);
+    return ["not-judged", why ? `not judged: ${why.kind}` : "not judged"];
+  }
+  return ["judged", events.length ? null : "judged, nothing found"];
+}
+
+/** Put claims into as few rows as they fit in side by side. They come in order of onset. */
+function pack(claims, duration) {
+  const rows = [];
+  for (const claim of claims) {
+    const end = Math.max(claim.offset, claim.spans.at(-1)[0] + LEAST_WIDTH * duration);
+    const row = rows.find((each) => each.end <= claim.onset);
+    if (row) row.push(claim);
+    else rows.push([claim]);
+    (row ?? rows.at(-1)).end = end;
+  }
+  return rows;
+}
+
+function bar(clip, claim, [start, end], part, onSelect) {
+  const name = typeOf(claim.type).name;
+  const verdict = claim.kind === "hypothesis" ? `${VERDICTS[claim.verdict]}: ` : "";
+  const parts = claim.spans.length > 1 ? `, part ${part + 1} of ${claim.spans.length}` : "";
+  const said = `${verdict}${name}, ${severityOf(claim.severity).word}, ${spanText([start, end])}${parts}`;
+  return make(
+    "button",
+    {
+      type: "button",
+      class: "bar",
+      title: said,
+      "aria-label": said,
+      "aria-pressed": "false",
+      "data-claim": claim.id,
+      "data-kind": claim.kind,
+      "data-severity": claim.severity ?? "none",
+      style: { left: percent(start, clip.duration_s), width: percent(end - start, clip.duration_s) },
+      onclick: () => onSelect(claim),
+    },
+    make("b", {}, claim.severity ?? "?"),
+    make("span", {}, `${verdict}${name}`),
+  );
+}

@@ -1,0 +1,58 @@
+"""How counts, sums and names are put into words, the same in the page and in the terminal."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Total:
+    """A sum of values of which `unknown` are not known: `known` adds up the others."""
+
+    known: float
+    unknown: int
+    values: int
+
+    @classmethod
+    def of(cls, values: Sequence[float | None]) -> "Total":
+        """Add up; None counts as unknown, never as 0."""
+        known = [value for value in values if value is not None]
+        return cls(sum(known), len(values) - len(known), len(values))
+
+
+def count(number: int, noun: str) -> str:
+    """A number with its noun: `1 clip`, `2 clips`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def listed(words: Sequence[str]) -> str:
+    """Words in a row: `a, b and c`; empty for none."""
+    return " and ".join(words) if len(words) < 3 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def amount(total: Total, noun: str = "") -> str:
+    """A sum of whole numbers; `not known` when no part of it is, a lower bound when some are not."""
+    return _bounded(total, f"{total.known:,.0f}", noun)
+
+
+def money(total: Total) -> str:
+    """A sum in US dollars; unknown parts as in `amount`."""
+    return _bounded(total, f"${total.known:,.{2 if total.known >= 1 or total.known == 0 else 4}f}", "")
+
+
+def _bounded(total: Total, known: str, noun: str) -> str:
+    after = f" {noun}" if noun else ""
+    if total.unknown == 0:
+        return f"{known}{after}"
+    if total.unknown == total.values:
+        return f"{noun} not known".strip()
+    return f"at least {known}{after} (not known for {total.unknown} of {total.values})"
+
+
+def seconds(start: float, end: float) -> str:
+    """A span of time: `2.00-8.69 s`."""
+    return f"{start:.2f}-{end:.2f} s"
+
+
+def printable(text: str) -> str:
+    """Text from outside without what steers a terminal or cannot be written as UTF-8; such signs are spelled out."""
+    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode("ascii") for sign in text)

@@ -1,0 +1,8 @@
+"""The steps of a diagnosis, and the pipelines they form."""
+
+from robogaze.stages.base import Stage
+from robogaze.stages.context import Context
+from robogaze.stages.desk import Desk, NoAnswer, Question
+from robogaze.stages.pipeline import STAGES, Pipeline
+
+__all__ = ["STAGES", "Context", "Desk", "NoAnswer", "Pipeline", "Question", "Stage"]

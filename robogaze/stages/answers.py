@@ -1,0 +1,160 @@
+"""What models answer in words that code understands: claims, segments, routes, decisions.
+
+The field names are the paper's (RoboGaze, A.3); what code must be able to check is narrowed per clip: types and
+dimensions to the domain's, cited frames to those that were shown, times to the clip.
+"""
+
+import json
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Annotated, Any, Literal, Self, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model, model_validator
+
+from robogaze.core.time import Span
+from robogaze.domains import Dimension
+from robogaze.domains.contract import Answer, Text, list_of
+
+A = TypeVar("A", bound=BaseModel)
+
+_THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)
+_ERRORS_SHOWN = 6
+SeverityAnswer = Annotated[int, Field(ge=1, le=5)]
+ShareAnswer = Annotated[float, Field(ge=0, le=1)]
+
+
+class UnreadableAnswer(Exception):
+    """An answer that breaks its contract; the message says how, for the model to mend it."""
+
+
+def one_of(values: Iterable[str | int]) -> Any:
+    """The type of one of some values."""
+    return Literal[tuple(values)]
+
+
+def narrowed(base: type[A], **fields: Any) -> type[A]:
+    """A contract with some fields narrowed to narrower types."""
+    declared: Any = {name: (kind, ...) for name, kind in fields.items()}
+    made: type[A] = create_model(base.__name__, __base__=base, **declared)
+    return made
+
+
+def seconds(duration_s: float) -> Any:
+    """The type of a span as two times within a clip of that length."""
+    return Annotated[list[Annotated[float, Field(ge=0, le=duration_s)]], Field(min_length=2, max_length=2)]
+
+
+class ClaimAnswer(Answer):
+    """A fault as a model states it: what is said before how it is labelled, so that the label follows from it."""
+
+    description: Text
+    evidence: Text
+    frames: list[int]
+    dimension: str
+    type: str
+    span_s: list[float]
+
+    @model_validator(mode="after")
+    def _span_is_in_order(self) -> Self:
+        if len(self.span_s) == 2:
+            Span(*self.span_s)
+        return self
+
+
+@lru_cache(maxsize=256)
+def claim(
+    base: type[ClaimAnswer], duration_s: float, dimensions: tuple[Dimension, ...], frames: tuple[int, ...]
+) -> type[ClaimAnswer]:
+    """A claim's contract for clips of one length: the dimensions with their types, and the frames to cite from."""
+    return narrowed(
+        base,
+        dimension=one_of(dimension.id for dimension in dimensions),
+        type=one_of(kind.id for dimension in dimensions for kind in dimension.types),
+        span_s=seconds(duration_s),
+        frames=list_of(one_of(frames), 8, least=1),
+    )
+
+
+@lru_cache(maxsize=256)
+def wrapped(name: str, item: type[BaseModel], limit: int) -> type[Answer]:
+    """A contract with one list."""
+    declared: Any = {name: (list_of(item, limit), ...)}
+    made: type[Answer] = create_model(name.title(), __base__=Answer, **declared)
+    return made
+
+
+def keyed(name: str, item: type[Answer], keys: Iterable[str], *, may_miss: bool = False) -> type[Answer]:
+    """A contract with one record for each key, so that a grammar can leave none out.
+
+    With `may_miss` an answer that lacks some is still read, with None in their place: a server without grammars
+    should not lose what it did say.
+    """
+    wanted = list(keys)
+    declared: Any = dict.fromkeys(wanted, (item | None, None) if may_miss else (item, ...))
+    records = create_model(f"{name.title()}ByKey", __base__=_AllKeys, **declared)
+    outer: Any = {name: (records, ...)}
+    made: type[Answer] = create_model(name.title(), __base__=Answer, **outer)
+    return made
+
+
+def _demand_all(schema: dict[str, Any]) -> None:
+    """In the schema every key is required and none may be null, whatever the reader forgives."""
+    for key, part in schema["properties"].items():
+        schema["properties"][key] = part["anyOf"][0] if "anyOf" in part else part
+    schema["required"] = list(schema["properties"])
+
+
+class _AllKeys(Answer):
+    model_config = ConfigDict(json_schema_extra=_demand_all)
+
+
+def read_answer(written: str, finish_reason: str | None, contract: type[A]) -> A:
+    """An answer from a model's text.
+
+    Reasoning in <think> tags is set aside and one JSON object may stand in prose; nothing else is forgiven.
+    Raises UnreadableAnswer.
+    """
+    content = _json_in(_THOUGHT.sub("", written), finish_reason)
+    try:
+        return contract.model_validate_json(content)
+    except ValidationError as error:
+        faults = error.errors(include_url=False, include_input=False)
+        lines = [f"{'.'.join(str(step) for step in fault['loc']) or 'answer'}: {fault['msg']}" for fault in faults]
+        more = [f"and {len(lines) - _ERRORS_SHOWN} more"] if len(lines) > _ERRORS_SHOWN else []
+        raise UnreadableAnswer("; ".join([*lines[:_ERRORS_SHOWN], *more])) from error
+
+
+def _json_in(content: str, finish_reason: str | None) -> str:
+    content = content.strip()
+    if not content:
+        raise UnreadableAnswer("the answer is empty")
+    if finish_reason == "length":
+        raise UnreadableAnswer("the answer was cut off at the token limit; answer more briefly")
+    if content.startswith("{"):
+        _, end = _object_at(content, 0)
+        if not content[end:].strip():
+            return content
+    found = []
+    position = content.find("{")
+    while position >= 0:
+        _, end = _object_at(content, position)
+        found.append(content[position:end])
+        position = content.find("{", end)
+    if len(found) != 1:
+        raise UnreadableAnswer(f"the answer must be one JSON object, not {len(found) or 'none'}")
+    return found[0]
+
+
+def _object_at(content: str, start: int) -> tuple[Any, int]:
+    try:
+        return json.JSONDecoder(object_pairs_hook=_no_key_twice).raw_decode(content, start)
+    except ValueError as error:
+        raise UnreadableAnswer(f"the answer is not valid JSON: {error}") from error
+
+
+def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    keys = [key for key, _ in pairs]
+    if len(set(keys)) != len(keys):
+        raise ValueError(f"the key {next(key for key in keys if keys.count(key) > 1)!r} stands twice")
+    return dict(pairs)

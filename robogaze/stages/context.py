@@ -1,0 +1,33 @@
+"""What stages hand to one another: all that is known of a clip so far."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from robogaze.core.clip import Clip
+from robogaze.core.context import Memory, Observation, Route, Segment
+from robogaze.core.events import Event, Hypothesis
+from robogaze.core.report import Failure
+from robogaze.evidence import Evidence
+
+Slot = Literal["evidence", "task", "scene", "observations", "segments", "routes", "hypotheses", "events"]
+
+
+@dataclass(frozen=True)
+class Context:
+    """What is known of a clip so far. None in a slot means that no stage has written it.
+
+    `assessed` are the dimensions this pipeline can judge for this clip, `judged` those it has judged so far.
+    """
+
+    clip: Clip
+    assessed: tuple[str, ...]
+    evidence: Evidence | None = None
+    task: Memory | None = None
+    scene: Memory | None = None
+    observations: tuple[Observation, ...] | None = None
+    segments: tuple[Segment, ...] | None = None
+    routes: tuple[Route, ...] | None = None
+    hypotheses: tuple[Hypothesis, ...] | None = None
+    events: tuple[Event, ...] | None = None
+    judged: frozenset[str] = frozenset()
+    failures: tuple[Failure, ...] = ()

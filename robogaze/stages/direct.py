@@ -1,0 +1,123 @@
+"""direct: one question about the whole clip, without memories, specialists or critic: the baselines of the paper
+(vanilla, chain of thought, taxonomy in the prompt; RoboGaze A.3.2, A.3.3, A.4.13), and with `samples` the input of a
+vote (A.4.12).
+
+Reasoning a model writes inside <think> tags is set aside before the answer is read.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import ClassVar, TypedDict
+
+from pydantic import Field
+
+from robogaze.core.events import Evidence, Hypothesis
+from robogaze.core.time import Span
+from robogaze.domains import Dimension, Domain
+from robogaze.domains.model import SeverityLevel
+from robogaze.stages.answers import ClaimAnswer, SeverityAnswer, claim, wrapped
+from robogaze.stages.base import Examiner
+from robogaze.stages.context import Context
+from robogaze.stages.desk import Desk, NoAnswer, Question
+
+_AT_MOST = 12
+
+
+class DirectVariables(TypedDict):
+    """The taxonomy, as much of it as the prompt cares to show."""
+
+    dimensions: tuple[Dimension, ...]
+    severity: tuple[SeverityLevel, ...]
+    cascade: str
+
+
+class EventAnswer(ClaimAnswer):
+    """A fault as a single look reports it."""
+
+    severity: SeverityAnswer
+
+
+class Direct(Examiner):
+    """Writes hypotheses from one look, or from `samples` independent looks at a temperature above 0."""
+
+    prompts: ClassVar[Mapping[str, type]] = {}
+
+    prompt: str
+    """The prompt to ask with; it may use what DirectVariables names."""
+    reasoning: bool = False
+    """Let the model reason before it answers; the answer is then not held to a grammar."""
+    samples: int = Field(default=1, ge=1)
+    temperature: float | None = Field(default=None, ge=0)
+
+    def templates(self) -> Mapping[str, type]:
+        """The prompt it is told to use."""
+        return {self.prompt: DirectVariables}
+
+    def check(self, domain: Domain) -> None:
+        """Raise ValueError when several samples would be the same one."""
+        if self.samples > 1 and not self.temperature:
+            raise ValueError("several samples need a temperature above 0, or they are one and the same")
+
+    async def run(self, context: Context, desk: Desk) -> Context:
+        """Ask once for each sample, side by side."""
+        questions = [self._question(sample, context, desk) for sample in range(self.samples)]
+        answers = await desk.ask_each(questions, context)
+        failures = tuple(answer.failure for answer in answers if isinstance(answer, NoAnswer))
+        said = [
+            (number, one)
+            for number, answer in enumerate(answers, start=1)
+            if not isinstance(answer, NoAnswer)
+            for one in answer.events
+        ]
+        found = tuple(
+            _hypothesis(f"H{number}", sample, one, context) for number, (sample, one) in enumerate(said, start=1)
+        )
+        judged = frozenset(context.assessed) if len(failures) < self.samples else frozenset()
+        return replace(
+            context,
+            hypotheses=(*(context.hypotheses or ()), *found),
+            judged=context.judged | judged,
+            failures=(*context.failures, *failures),
+        )
+
+    def _question(self, sample: int, context: Context, desk: Desk) -> Question:
+        frames = desk.frames(self.role())
+        dimensions = tuple(desk.domain.dimensions[name] for name in context.assessed)
+        return Question(
+            stage="direct",
+            subject=f"sample {sample + 1}",
+            role=self.role(),
+            prompt=self.prompt,
+            variables=DirectVariables(
+                dimensions=dimensions,
+                severity=desk.domain.taxonomy.severity,
+                cascade=desk.domain.taxonomy.cascade,
+            ),
+            shots=desk.show(self.role(), frames),
+            contract=wrapped("events", claim(EventAnswer, context.clip.duration_s, dimensions, frames), _AT_MOST),
+            sample=sample,
+            temperature=self.temperature,
+            constrained=not self.reasoning,
+            check=lambda answer: _mislabelled(answer.events, desk.domain),
+        )
+
+
+def _mislabelled(events: list[EventAnswer], domain: Domain) -> str | None:
+    for event in events:
+        if domain.dimension_of[event.type] != event.dimension:
+            return f"events: {event.type} is a type of {domain.dimension_of[event.type]}, not of {event.dimension}"
+    return None
+
+
+def _hypothesis(name: str, sample: int, said: EventAnswer, context: Context) -> Hypothesis:
+    return Hypothesis(
+        id=name,
+        dimension=said.dimension,
+        type=said.type,
+        spans=(context.clip.clamp(Span(*said.span_s)),),
+        severity=said.severity,
+        confidence=None,
+        description=said.description,
+        evidence=(Evidence(text=said.evidence, frames=tuple(sorted(set(said.frames))), source="direct"),),
+        proposed_by=f"sample {sample}",
+    )

@@ -1,0 +1,112 @@
+"""propose: specialists look for faults, one for each dimension that a segment was routed to (RoboGaze, eq. 5).
+
+All specialists share one prompt; their checklists come from the taxonomy. A specialist is asked once for all its
+segments and is shown the whole clip: faults do not keep to subtask borders, nothing of the clip stays dark, and the
+pictures are the same for all specialists, so that a server can reuse them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import ClassVar, TypedDict
+
+from pydantic import Field
+
+from robogaze.core.context import Segment
+from robogaze.core.events import Evidence, Hypothesis
+from robogaze.core.time import Span
+from robogaze.domains import Dimension
+from robogaze.domains.model import SeverityLevel
+from robogaze.stages.answers import ClaimAnswer, SeverityAnswer, ShareAnswer, claim, wrapped
+from robogaze.stages.base import Examiner
+from robogaze.stages.context import Context
+from robogaze.stages.desk import Desk, NoAnswer, Question
+from robogaze.stages.route import whole_clip
+
+
+class ProposeVariables(TypedDict):
+    """A specialist's dimension, the segments routed to it, and the rules of the answer."""
+
+    dimension: Dimension
+    segments: tuple[Segment, ...]
+    severity: tuple[SeverityLevel, ...]
+    cascade: str
+    least_confidence: float
+
+
+class HypothesisAnswer(ClaimAnswer):
+    """A fault as a specialist proposes it."""
+
+    severity_proposal: SeverityAnswer
+    confidence: ShareAnswer
+
+
+class Propose(Examiner):
+    """Writes the hypotheses; those below `least_confidence` are kept, as rejected."""
+
+    prompts: ClassVar[Mapping[str, type]] = {"propose": ProposeVariables}
+
+    least_confidence: float = Field(default=0.30, ge=0, le=1)
+    at_most: int = Field(default=6, ge=1)
+    """The most hypotheses of one specialist."""
+
+    async def run(self, context: Context, desk: Desk) -> Context:
+        """Ask the specialists side by side. A dimension that no segment was routed to counts as judged."""
+        segments = context.segments or (whole_clip(context),)
+        routed = {name: _routed(name, segments, context) for name in context.assessed}
+        asked = [name for name in context.assessed if routed[name]]
+        answers = await desk.ask_each([self._question(name, routed[name], context, desk) for name in asked], context)
+        failures = tuple(answer.failure for answer in answers if isinstance(answer, NoAnswer))
+        claims = [one for answer in answers if not isinstance(answer, NoAnswer) for one in answer.hypotheses]
+        first = len(context.hypotheses or ()) + 1
+        found = (self._hypothesis(f"H{number}", one, context) for number, one in enumerate(claims, start=first))
+        return replace(
+            context,
+            hypotheses=(*(context.hypotheses or ()), *found),
+            judged=context.judged | set(context.assessed) - {failure.dimension for failure in failures},
+            failures=(*context.failures, *failures),
+        )
+
+    def _question(self, name: str, segments: Sequence[Segment], context: Context, desk: Desk) -> Question:
+        dimension, frames = desk.domain.dimensions[name], desk.frames(self.role())
+        return Question(
+            stage="propose",
+            subject=name,
+            role=self.role(),
+            prompt="propose",
+            variables=ProposeVariables(
+                dimension=dimension,
+                segments=tuple(segments),
+                severity=desk.domain.taxonomy.severity,
+                cascade=desk.domain.taxonomy.cascade,
+                least_confidence=self.least_confidence,
+            ),
+            shots=desk.show(self.role(), frames),
+            contract=wrapped(
+                "hypotheses", claim(HypothesisAnswer, context.clip.duration_s, (dimension,), frames), self.at_most
+            ),
+            dimension=name,
+        )
+
+    def _hypothesis(self, name: str, said: HypothesisAnswer, context: Context) -> Hypothesis:
+        weak = said.confidence < self.least_confidence
+        reason = f"proposed with confidence {said.confidence:.2f}, under {self.least_confidence:.2f}" if weak else ""
+        return Hypothesis(
+            id=name,
+            dimension=said.dimension,
+            type=said.type,
+            spans=(context.clip.clamp(Span(*said.span_s)),),
+            severity=said.severity_proposal,
+            confidence=said.confidence,
+            description=said.description,
+            evidence=(Evidence(text=said.evidence, frames=tuple(sorted(set(said.frames))), source="propose"),),
+            verdict="rejected" if weak else "unverified",
+            reason=reason,
+            proposed_by=f"specialist {said.dimension}",
+        )
+
+
+def _routed(dimension: str, segments: Sequence[Segment], context: Context) -> tuple[Segment, ...]:
+    if context.routes is None:
+        return tuple(segments)
+    wanted = {route.segment for route in context.routes if dimension in route.dimensions}
+    return tuple(segment for segment in segments if segment.id in wanted)

@@ -1,0 +1,188 @@
+"""A chat completions server that answers at once, or after a fixed time, without a model.
+
+It answers any JSON schema with the plainest valid answer, and the questions of the paper's pipeline with typical ones:
+two or three routed dimensions in turn (2.5 on average), one hypothesis a specialist, a critic that accepts the first
+and rejects the rest. Token counts are estimates: 4 characters of text, or 28 x 28 pixels of a picture, a token.
+
+    python scripts/bench/stub_server.py --port 8133 --latency 0.2
+"""
+
+import argparse
+import asyncio
+import base64
+import json
+import struct
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any
+
+import uvicorn
+
+from robogaze.backends.rehearsal import plainest
+
+Body = dict[str, Any]
+
+
+@dataclass
+class Reply:
+    """What the server sends; `content` None sends `raw` as it stands, and with neither the connection is cut."""
+
+    content: str | None = None
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    raw: bytes | None = None
+    delay_s: float = 0.0
+    finish_reason: str = "stop"
+    message: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class Stub:
+    """The ASGI application. `behave` may answer in place of the default; `asked` keeps what came, if `keep`."""
+
+    latency_s: float = 0.0
+    behave: Callable[[Body], Reply | None] = lambda body: None
+    keep: bool = True
+    asked: list[Body] = field(default_factory=list)
+    requests: int = 0
+    most_at_once: int = 0
+    _now: int = 0
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            return
+        content = await _read(receive)
+        if scope["path"].endswith("/models"):
+            await _send(send, Reply(raw=b'{"object":"list","data":[{"id":"stub","object":"model"}]}'))
+            return
+        body = json.loads(content)
+        self.requests += 1
+        self._now += 1
+        self.most_at_once = max(self.most_at_once, self._now)
+        if self.keep:
+            self.asked.append(body)
+        try:
+            reply = self.behave(body) or Reply(content=json.dumps(answer(body)))
+            await asyncio.sleep(self.latency_s + reply.delay_s)
+        finally:
+            self._now -= 1
+        if reply.content is not None:
+            reply.raw = json.dumps(_completion(body, reply)).encode()
+        await _send(send, reply)
+
+
+def stage_of(body: Body) -> str:
+    """Which stage asked: the name its schema was sent under; empty for a request without a schema."""
+    return str(body.get("response_format", {}).get("json_schema", {}).get("name", ""))
+
+
+def schema_of(body: Body) -> Any:
+    """The schema of a request."""
+    return body["response_format"]["json_schema"]["schema"]
+
+
+def text_of(body: Body) -> str:
+    """All text of a request."""
+    parts = body["messages"][1]["content"]
+    return "\n".join([body["messages"][0]["content"], *(part["text"] for part in parts if part["type"] == "text")])
+
+
+def pictures_of(body: Body) -> list[bytes]:
+    """The pictures of a request."""
+    urls = [part["image_url"]["url"] for part in body["messages"][1]["content"] if part["type"] == "image_url"]
+    return [base64.b64decode(url.split(",", 1)[1]) for url in urls]
+
+
+def answer(body: Body, specialists: int | None = None) -> Any:
+    """A typical answer; without a number, two or three specialists are routed to by what is asked."""
+    if "response_format" not in body or "json_schema" not in body["response_format"]:
+        return {"events": []}
+    said = plainest(schema_of(body))
+    for routed in [*said.get("segments", []), *said.get("routes", {}).values()]:
+        if dimensions := routed.get("candidate_dimensions"):
+            wanted = specialists or 2 + sha256(text_of(body).encode()).digest()[0] % 2
+            routed["candidate_dimensions"] = dimensions[-wanted:]
+    if "decisions" in said:
+        for decision in list(said["decisions"].values())[1:]:
+            decision.update(decision="REJECT", frames=[])
+    return said
+
+
+def _completion(body: Body, reply: Reply) -> Any:
+    prompt = len(text_of(body)) // 4 + sum(_jpeg_tokens(picture) for picture in pictures_of(body))
+    written = len(reply.content or "") // 4
+    message = {"role": "assistant", "content": reply.content, **reply.message}
+    return {
+        "id": "stub",
+        "object": "chat.completion",
+        "created": 0,
+        "model": "stub",
+        "choices": [{"index": 0, "finish_reason": reply.finish_reason, "message": message}],
+        "usage": {"prompt_tokens": prompt, "completion_tokens": written, "total_tokens": prompt + written},
+    }
+
+
+def _jpeg_tokens(jpeg: bytes) -> int:
+    """The tokens of a picture, by the size in its header."""
+    at = 2
+    while jpeg[at + 1] not in (0xC0, 0xC1, 0xC2):
+        at += 2 + int(struct.unpack(">H", jpeg[at + 2 : at + 4])[0])
+    height, width = struct.unpack(">HH", jpeg[at + 5 : at + 9])
+    return int(height) * int(width) // (28 * 28)
+
+
+async def _read(receive: Any) -> bytes:
+    content = b""
+    while True:
+        message = await receive()
+        content += message.get("body", b"")
+        if not message.get("more_body"):
+            return content
+
+
+async def _send(send: Any, reply: Reply) -> None:
+    headers = {"content-type": "application/json", **reply.headers}
+    raw = [(key.encode(), value.encode()) for key, value in headers.items()]
+    if reply.raw is None:
+        # A body that is promised and does not come: the server closes the connection on its own fault.
+        raw.append((b"content-length", b"100"))
+        await send({"type": "http.response.start", "status": reply.status, "headers": raw})
+        raise ConnectionResetError("the stub cuts this connection, as told")
+    await send({"type": "http.response.start", "status": reply.status, "headers": raw})
+    await send({"type": "http.response.body", "body": reply.raw})
+
+
+@contextmanager
+def running(stub: Stub, port: int = 0) -> Iterator[str]:
+    """Serve a stub from a thread; yields its address."""
+    config = uvicorn.Config(
+        stub, host="127.0.0.1", port=port, log_level="critical", lifespan="off", timeout_graceful_shutdown=1
+    )
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    try:
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}/v1"
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+def main() -> None:
+    """Serve until stopped."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--port", type=int, default=8133)
+    parser.add_argument("--latency", type=float, default=0.0, help="seconds before each answer")
+    options = parser.parse_args()
+    stub = Stub(latency_s=options.latency, keep=False)
+    uvicorn.run(stub, host="127.0.0.1", port=options.port, log_level="error", access_log=False, lifespan="off")
+
+
+if __name__ == "__main__":
+    main()

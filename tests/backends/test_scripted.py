@@ -1,0 +1,74 @@
+"""Replies from a file."""
+
+from pathlib import Path
+
+import pytest
+from backends.asking import request
+
+from robogaze.backends.rehearsal import plainest
+from robogaze.backends.scripted import Entry, ScriptedBackend
+from robogaze.errors import InputError, RateLimited, RequestRefused
+
+SCRIPT = """
+- when: {stage: verify}
+  reply: {decisions: []}
+- when: {stage: look, subject: cup}
+  text: "I think"
+- error: {kind: rate_limited, retry_after_s: 2}
+- when: {stage: look}
+  reply: {cup: true}
+  repeat: true
+"""
+
+
+async def test_entries_answer_what_they_match_in_order(tmp_path: Path) -> None:
+    (tmp_path / "s.yaml").write_text(SCRIPT)
+    backend = ScriptedBackend.read(tmp_path / "s.yaml")
+    assert (await backend.complete(request())).text == "I think"
+    with pytest.raises(RateLimited) as error:
+        await backend.complete(request())
+    assert error.value.retry_after_s == 2
+    assert [(await backend.complete(request())).text for _ in range(2)] == ['{"cup": true}'] * 2
+
+
+async def test_a_request_nobody_expected_is_named() -> None:
+    with pytest.raises(RequestRefused, match="no reply left for stage look, subject cup, clip clip, attempt 1"):
+        await ScriptedBackend([]).complete(request())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- when: {stage: a}",
+        "- {reply: 1, text: a}",
+        "reply: 1",
+        "- {reply: 1, wen: {}}",
+        "- [",
+        "- when: {stge: a}\n  reply: 1",
+    ],
+)
+def test_a_script_that_does_not_fit_is_named(tmp_path: Path, text: str) -> None:
+    (tmp_path / "s.yaml").write_text(text)
+    with pytest.raises(InputError, match=r"s\.yaml is not a script"):
+        ScriptedBackend.read(tmp_path / "s.yaml")
+
+
+def test_entries_answer_nothing_twice() -> None:
+    with pytest.raises(ValueError, match="one of 'reply', 'text' and 'error'"):
+        Entry()
+
+
+def test_the_plainest_answer_fills_what_must_be_filled() -> None:
+    item = {
+        "type": "object",
+        "properties": {
+            "kind": {"enum": ["a", "b"]},
+            "windows": {"type": "array", "items": {"enum": [1, 2]}, "maxItems": 2},
+            "note": {"type": "string"},
+            "next": {"anyOf": [{"enum": [1]}, {"type": "null"}]},
+            "share": {"type": "number", "minimum": 0, "maximum": 1},
+        },
+    }
+    schema = {"type": "object", "properties": {"all": {"type": "array", "items": item, "maxItems": 2}}}
+    one = {"kind": "a", "windows": [1, 2], "note": "rehearsed", "next": None, "share": 0.5}
+    assert plainest(schema) == {"all": [one]}

@@ -1,0 +1,181 @@
+"""Cache, retries and limits: each one changes one thing and hands on the rest."""
+
+import asyncio
+import sqlite3
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from backends.asking import request
+
+from robogaze.backends import AnswerStore, Completion
+from robogaze.backends.cached import Cached
+from robogaze.backends.limited import Limited, Limits, Price
+from robogaze.backends.retried import Patience, Retried
+from robogaze.errors import (
+    BackendError,
+    BudgetExhausted,
+    RateLimited,
+    RequestRefused,
+    RunError,
+    ServerFault,
+    ServerStalled,
+    Unreachable,
+)
+
+QUICK = Patience(attempts=4, first_wait_s=0.001, longest_wait_s=0.002)
+
+
+class Inner:
+    """Answers after raising what it is told to."""
+
+    def __init__(self, *errors: BackendError, seconds: float = 0.0, **counts: Any) -> None:
+        self.errors = list(errors)
+        self.seconds = seconds
+        self.counts = counts
+        self.asked = self.now = self.most_at_once = 0
+        self.identity = {"kind": "test"}
+
+    async def complete(self, request: Any) -> Completion:
+        self.asked += 1
+        self.now += 1
+        self.most_at_once = max(self.most_at_once, self.now)
+        await asyncio.sleep(self.seconds)
+        self.now -= 1
+        if self.errors:
+            raise self.errors.pop(0)
+        return Completion("yes", model="m", **self.counts)
+
+    async def ready(self) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+@pytest.mark.parametrize("error", [RateLimited("r"), ServerFault("f"), ServerStalled("s"), Unreachable("u")])
+async def test_what_may_pass_is_tried_again(error: BackendError) -> None:
+    inner = Inner(error, error)
+    assert (await Retried(inner, QUICK).complete(request())).text == "yes"
+    assert inner.asked == 3
+
+
+async def test_what_will_not_pass_is_raised_at_once() -> None:
+    inner = Inner(RequestRefused("no"))
+    with pytest.raises(RequestRefused):
+        await Retried(inner, QUICK).complete(request())
+    assert inner.asked == 1
+
+
+async def test_patience_ends() -> None:
+    inner = Inner(*[ServerFault("f")] * 9)
+    with pytest.raises(ServerFault):
+        await Retried(inner, QUICK).complete(request())
+    assert inner.asked == 4
+
+
+async def test_a_server_that_names_a_time_is_given_it() -> None:
+    started = time.perf_counter()
+    await Retried(Inner(RateLimited("r", retry_after_s=0.3)), QUICK).complete(request())
+    assert 0.29 < time.perf_counter() - started < 2
+
+
+async def test_no_more_than_so_many_at_once() -> None:
+    inner = Inner(seconds=0.02)
+    limited = Limited.around(inner, Limits(concurrency=3), None)
+    await asyncio.gather(*(limited.complete(request()) for _ in range(10)))
+    assert inner.most_at_once == 3
+
+
+async def test_requests_a_minute_are_paced() -> None:
+    limited = Limited.around(Inner(), Limits(requests_per_minute=600), None)
+    limited._requests.max_rate = 1  # type: ignore[union-attr]
+    limited._requests._rate_per_sec = 10  # type: ignore[union-attr]
+    started = time.perf_counter()
+    for _ in range(4):
+        await limited.complete(request())
+    assert time.perf_counter() - started > 0.25
+
+
+async def test_the_limit_of_calls_stops_the_run() -> None:
+    limited = Limited.around(Inner(), Limits(calls=2), None)
+    await limited.complete(request())
+    await limited.complete(request())
+    with pytest.raises(BudgetExhausted, match="limit of 2 calls"):
+        await limited.complete(request())
+
+
+async def test_the_limit_of_cost_stops_the_run() -> None:
+    inner = Inner(prompt_tokens=1_000_000, completion_tokens=0)
+    limited = Limited.around(inner, Limits(cost_usd=1.5), Price(prompt_usd=1, completion_usd=2))
+    assert (await limited.complete(request())).cost_usd == 1.0
+    await limited.complete(request())
+    with pytest.raises(BudgetExhausted, match=r"1\.5 USD"):
+        await limited.complete(request())
+
+
+@pytest.mark.parametrize(
+    ("counts", "cost"),
+    [
+        ({"prompt_tokens": 1000, "completion_tokens": 100}, 1000 * 2e-6 + 100 * 8e-6),
+        ({"prompt_tokens": 1000, "cached_tokens": 600, "completion_tokens": 0}, 400 * 2e-6 + 600 * 1e-6),
+        ({"prompt_tokens": None, "completion_tokens": 100}, None),
+    ],
+)
+def test_a_price_is_counted_from_tokens_and_unknown_stays_unknown(counts: Any, cost: float | None) -> None:
+    price = Price(prompt_usd=2, completion_usd=8, cached_usd=1)
+    assert price.of(Completion("", model="m", **counts)) == (None if cost is None else pytest.approx(cost))
+
+
+async def test_a_question_that_was_answered_is_not_asked_again(tmp_path: Path) -> None:
+    inner, store = Inner(prompt_tokens=5), AnswerStore(tmp_path / "a.sqlite")
+    first = await Cached(inner, store).complete(request())
+    store.close()
+    store = AnswerStore(tmp_path / "a.sqlite")
+    assert await Cached(inner, store).complete(request()) == first
+    assert inner.asked == 1
+    store.close()
+
+
+async def test_failures_are_not_remembered(tmp_path: Path) -> None:
+    inner, store = Inner(ServerFault("f")), AnswerStore(tmp_path / "a.sqlite")
+    with pytest.raises(ServerFault):
+        await Cached(inner, store).complete(request())
+    assert (await Cached(inner, store).complete(request())).text == "yes"
+    store.close()
+
+
+async def test_what_is_forgotten_is_asked_again(tmp_path: Path) -> None:
+    inner, store = Inner(), AnswerStore(tmp_path / "a.sqlite")
+    await Cached(inner, store).complete(request())
+    store.forget([request().key(inner.identity)])
+    await Cached(inner, store).complete(request())
+    assert inner.asked == 2
+    store.close()
+
+
+def test_a_file_that_is_no_cache_is_said_so(tmp_path: Path) -> None:
+    (tmp_path / "a.sqlite").write_text("hello, this is not a database at all, but a letter " * 40)
+    with pytest.raises(RunError, match="delete it or name another"):
+        AnswerStore(tmp_path / "a.sqlite")
+
+
+async def test_a_disk_that_refuses_is_said_so(tmp_path: Path) -> None:
+    store = AnswerStore(tmp_path / "a.sqlite")
+    store._database.execute("PRAGMA max_page_count=3")
+
+    def fill() -> None:
+        for number in range(200):
+            store.put(f"{number}", request(), Completion("x" * 4000, model="m"))
+
+    with pytest.raises(RunError, match="free space and start again"):
+        fill()
+    store.close()
+
+
+def test_two_processes_may_read_one_cache(tmp_path: Path) -> None:
+    store = AnswerStore(tmp_path / "a.sqlite")
+    store.put("k", request(), Completion("yes", model="m"))
+    other = sqlite3.connect(tmp_path / "a.sqlite")
+    assert other.execute("SELECT COUNT(*) FROM answers").fetchone() == (1,)
+    other.close()
+    store.close()

@@ -1,0 +1,151 @@
+"""`robogaze domain`, `doctor`, `serve`, `report`, and the command line itself."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from stub_server import Reply, Stub, pictures_of, running, schema_of, stage_of
+
+from cli.running import Shell
+from robogaze.backends.rehearsal import plainest
+
+
+def test_nothing_is_a_usage_error_with_help(robogaze: Shell) -> None:
+    ran = robogaze()
+    assert ran.code == 2
+    assert "Commands:" in ran.err
+
+
+def test_an_unknown_command_is_a_usage_error(robogaze: Shell) -> None:
+    assert robogaze("scor").code == 2
+
+
+def test_every_command_has_help(robogaze: Shell) -> None:
+    for command in ("score", "report", "domain", "doctor", "serve"):
+        ran = robogaze(command, "--help")
+        assert ran.code == 0
+        assert len(ran.out) > 100
+
+
+def test_the_version_is_printed(robogaze: Shell) -> None:
+    assert "0.1.0" in robogaze("--version").out
+
+
+def test_domains_are_listed_and_shown(robogaze: Shell) -> None:
+    assert "robot" in robogaze("domain", "list").out
+    assert json.loads(robogaze("domain", "list", "--json").out)["domains"][0]["id"] == "robot"
+    shown = robogaze("domain", "show", "robot").out
+    assert "object_teleportation [5]" in shown
+    assert "5 catastrophic" in shown
+    described = json.loads(robogaze("domain", "show", "robot", "--json").out)
+    assert len(described["taxonomy"]["dimensions"]) == 6
+
+
+def test_the_built_in_domain_holds_together(robogaze: Shell) -> None:
+    ran = robogaze("domain", "check", "robot")
+    assert (ran.code, "holds together: 30 types" in ran.out) == (0, True)
+
+
+def test_a_domain_is_begun_checked_broken_and_named_with_its_line(robogaze: Shell, tmp_path: Path) -> None:
+    assert robogaze("domain", "new", tmp_path / "kitchen").code == 0
+    assert robogaze("domain", "check", tmp_path / "kitchen").code == 0
+    assert robogaze("domain", "new", tmp_path / "kitchen").code == 1
+    path = tmp_path / "kitchen" / "taxonomy.yaml"
+    path.write_text(path.read_text().replace("definition: Something visible", "definitoin: Something visible"))
+    ran = robogaze("domain", "check", tmp_path / "kitchen")
+    assert ran.code == 1
+    assert "taxonomy.yaml:" in ran.err
+    assert "definitoin: unknown key" in ran.err
+
+
+def test_doctor_lists_what_is_installed(robogaze: Shell) -> None:
+    ran = robogaze("doctor")
+    assert ran.code == 0
+    assert "ok   av:" in ran.out
+    assert "robogaze[vllm]" in ran.out
+
+
+def sighted(body: dict) -> Reply | None:
+    """A model that reads: it looks for the number by trying the pictures doctor could have drawn."""
+    import random
+
+    from robogaze.doctor import _picture
+
+    if "number" not in str(body["messages"][1]["content"][-1]):
+        return Reply(content=json.dumps(plainest(schema_of(body))))
+    shown = pictures_of(body)[0]
+    rng = random.Random(3)
+    number = "".join(rng.choice("123456789") for _ in range(4))
+    assert shown == _picture(number).jpeg
+    return Reply(content=json.dumps({"number": number}))
+
+
+def findings(robogaze: Shell, url: str) -> tuple[int, dict[str, dict]]:
+    ran = robogaze("doctor", "--model", f"openai:stub@{url}", "--json")
+    found = json.loads(ran.out)["findings"]
+    return ran.code, {one["what"].partition(": ")[2]: one for one in found if one["what"].startswith("model: ")}
+
+
+def test_doctor_believes_a_model_that_reads_and_obeys(robogaze: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    import random
+
+    seeded = random.Random
+    monkeypatch.setattr(random, "Random", lambda *seed: seeded(*(seed or (3,))))
+    with running(Stub(behave=sighted)) as url:
+        code, found = findings(robogaze, url)
+    assert code == 0
+    assert all(one["ok"] for one in found.values()), found
+
+
+def test_doctor_notices_a_server_that_ignores_schemas_and_does_not_see(robogaze: Shell) -> None:
+    raw = json.dumps({"choices": [{"message": {"content": "Good morning! It says 42."}}]}).encode()
+    with running(Stub(behave=lambda body: Reply(raw=raw))) as url:
+        code, found = findings(robogaze, url)
+    assert code == 1
+    assert found["server"]["ok"]
+    assert not found["sees pictures"]["ok"]
+    assert not found["obeys a JSON schema"]["ok"]
+    assert "Good morning" in found["obeys a JSON schema"]["message"]
+    assert not found["counts tokens"]["ok"]
+
+
+def test_doctor_without_a_server_is_code_5(robogaze: Shell) -> None:
+    assert robogaze("doctor", "--model", "openai:m@http://127.0.0.1:9/v1").code == 5
+
+
+def test_serve_prints_the_command_with_the_flags_requests_need(robogaze: Shell) -> None:
+    ran = robogaze("serve", "Qwen/Qwen3-VL-8B-Instruct", "--print", "--gpus", "2", "--seed", "7")
+    assert ran.code == 0
+    assert ran.out.startswith("vllm serve Qwen/Qwen3-VL-8B-Instruct --host 127.0.0.1 --port 8000")
+    for flag in ("--tensor-parallel-size 2", "--enable-prefix-caching", "--enable-prompt-tokens-details", "--seed 7"):
+        assert flag in ran.out
+
+
+def test_serve_without_vllm_says_how_to_install_it(robogaze: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    ran = robogaze("serve", "m")
+    assert ran.code == 1
+    assert "uv tool install vllm" in ran.err
+
+
+def test_report_writes_the_page_again(robogaze: Shell, video: Path, tmp_path: Path) -> None:
+    robogaze("score", video, "--out", tmp_path / "out")
+    (tmp_path / "out" / "index.html").unlink()
+    ran = robogaze("report", tmp_path / "out")
+    assert ran.code == 0
+    assert (tmp_path / "out" / "index.html").exists()
+    assert robogaze("report", tmp_path).code == 1
+
+
+def test_debug_shows_the_traceback(robogaze: Shell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from robogaze.cli import main
+    from robogaze.errors import InputError
+
+    monkeypatch.setattr(sys, "argv", ["robogaze", "--debug", "domain", "show", "nowhere"])
+    with pytest.raises(InputError):
+        main()
+
+
+def test_the_stub_tells_stages_apart() -> None:
+    assert stage_of({}) == ""

@@ -1,0 +1,221 @@
+"""`robogaze score`: what is printed, what is written, and with which code it ends."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from stub_server import Reply, Stub, running, stage_of
+
+from cli.running import Shell
+from robogaze.core.report import Report
+
+MODEL = """
+models:
+  stub:
+    kind: openai
+    name: stub
+    url: {url}
+    patience: {{attempts: 2, first_wait_s: 0.01, longest_wait_s: 0.01}}
+roles: {{vlm: stub}}
+"""
+
+
+@pytest.fixture
+def clip(video: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copy(video, tmp_path / "bar.mp4"))
+
+
+def models_file(folder: Path, url: str) -> Path:
+    path = folder / "models.yaml"
+    path.write_text(MODEL.format(url=url))
+    return path
+
+
+def test_without_a_model_the_pixels_are_judged_and_the_rest_is_named(robogaze: Shell, clip: Path) -> None:
+    ran = robogaze("score", clip)
+    assert ran.code == 0
+    assert "bar-" in ran.out
+    assert "3 of 6" in ran.out
+    assert "Task Progress" in ran.out
+
+
+def test_json_is_one_object_on_stdout_and_every_report_loads(robogaze: Shell, clip: Path) -> None:
+    ran = robogaze("score", clip, "-i", "move the bar", "--json")
+    written = json.loads(ran.out)
+    assert (written["schema_version"], written["unreadable"]) == (1, [])
+    (report,) = (Report.model_validate(one) for one in written["reports"])
+    assert report.pipeline == "pixels"
+    assert report.clip.instruction == "move the bar"
+    assert report.usage.calls == 0
+
+
+def test_a_run_leaves_a_report_and_a_page(robogaze: Shell, clip: Path, tmp_path: Path) -> None:
+    ran = robogaze("score", clip, "--out", tmp_path / "out")
+    (path,) = (tmp_path / "out").glob("*/report.json")
+    assert path.parent.name.startswith("bar-")
+    assert str(tmp_path / "out" / "index.html") in ran.err
+    page = (tmp_path / "out" / "index.html").read_text()
+    assert "data:video/mp4;base64," in page
+    assert (tmp_path / "out" / "run.json").exists()
+
+
+def test_a_second_start_finds_the_work_done(robogaze: Shell, clip: Path, tmp_path: Path) -> None:
+    with running(Stub()) as url:
+        models = models_file(tmp_path, url)
+        first = robogaze("score", clip, "-i", "x", "--model", models, "--out", tmp_path / "out", "--json")
+    second = robogaze("score", clip, "-i", "x", "--model", models, "--out", tmp_path / "out", "--json")
+    assert second.code == 5, "a run with a model first sees whether the server is there"
+    with running(stub := Stub()) as url:
+        models_file(tmp_path, url)
+    assert stub.requests == 0
+    assert first.code == 0
+
+
+def test_the_default_pipeline_with_a_model_is_the_papers(robogaze: Shell, clip: Path, tmp_path: Path) -> None:
+    with running(Stub()) as url:
+        ran = robogaze("score", clip, "-i", "move the bar", "--model", f"openai:stub@{url}", "--json")
+    report = Report.model_validate(json.loads(ran.out)["reports"][0])
+    assert (ran.code, report.pipeline, report.status) == (0, "full", "ok")
+    assert {call.stage for call in report.provenance.calls} == {"ground", "observe", "segment", "propose", "verify"}
+
+
+def test_answers_are_kept_without_a_run_folder_too(robogaze: Shell, clip: Path) -> None:
+    with running(stub := Stub()) as url:
+        for _ in range(2):
+            robogaze("score", clip, "-i", "x", "--pipeline", "vanilla", "--model", f"openai:stub@{url}")
+    assert stub.requests == 1
+
+
+def test_a_pipeline_that_asks_needs_a_model(robogaze: Shell, clip: Path) -> None:
+    ran = robogaze("score", clip, "--pipeline", "full")
+    assert ran.code == 2
+    assert "give --model" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--pipeline", "fulll"], "no pipeline 'fulll'"),
+        (["--domain", "nowhere"], "neither a built-in domain"),
+        (["--model", "gpt"], "KIND:NAME"),
+        (["--layout", "2x"], "a layout is 'single'"),
+    ],
+)
+def test_a_wrong_option_is_one_sentence(robogaze: Shell, clip: Path, arguments: list[str], says: str) -> None:
+    ran = robogaze("score", clip, *arguments)
+    assert ran.code in (1, 2)
+    assert says in ran.err
+    assert "Traceback" not in ran.err
+    assert ran.out == ""
+
+
+def broken(folder: Path) -> dict[str, Path]:
+    made = {name: folder / name for name in ("empty.mp4", "text.mp4", "folder.mp4", "missing.mp4")}
+    made["empty.mp4"].write_bytes(b"")
+    made["text.mp4"].write_text("not a video")
+    made["folder.mp4"].mkdir()
+    return made
+
+
+@pytest.mark.parametrize("name", ["empty.mp4", "text.mp4", "folder.mp4", "missing.mp4"])
+def test_a_file_that_is_no_video_is_one_sentence_and_code_1(robogaze: Shell, tmp_path: Path, name: str) -> None:
+    ran = robogaze("score", broken(tmp_path)[name])
+    assert ran.code == 1
+    (line,) = ran.err.strip().splitlines()
+    assert line.startswith("error: ")
+    assert name in line
+
+
+def test_the_other_clips_go_on_and_the_code_is_4(robogaze: Shell, clip: Path, tmp_path: Path) -> None:
+    bad = broken(tmp_path)
+    ran = robogaze("score", *bad.values(), clip, "--out", tmp_path / "out")
+    assert ran.code == 4
+    assert ran.err.count("error: ") == 4
+    assert "4 unreadable" in ran.out
+    page = (tmp_path / "out" / "index.html").read_text()
+    assert all(name in page for name in bad)
+
+
+def test_no_server_is_code_5_before_any_work(robogaze: Shell, clip: Path, tmp_path: Path) -> None:
+    ran = robogaze("score", clip, "-i", "x", "--model", "openai:m@http://127.0.0.1:9/v1", "--out", tmp_path / "out")
+    assert ran.code == 5
+    assert "is the server running?" in ran.err
+    assert not list((tmp_path / "out").glob("*/report.json"))
+
+
+def test_clips_a_model_failed_on_are_unscored_and_done_again_when_asked(
+    robogaze: Shell, clip: Path, tmp_path: Path
+) -> None:
+    sick = True
+    stub = Stub(behave=lambda body: Reply(content="?") if sick and stage_of(body) == "segment" else None)
+    with running(stub) as url:
+        command = ["score", clip, "-i", "x", "--model", models_file(tmp_path, url), "--out", tmp_path / "out"]
+        first = robogaze(*command)
+        assert first.code == 4
+        assert "unscored" in first.out
+        sick = False
+        assert robogaze(*command).code == 4, "a finished clip is not done again by itself"
+        before = stub.requests
+        assert robogaze(*command, "--retry-failed").code == 0
+        assert stage_of(stub.asked[before]) == "segment", "what was answered well is kept"
+
+
+def test_a_folder_with_another_run_is_refused(robogaze: Shell, clip: Path, tmp_path: Path) -> None:
+    assert robogaze("score", clip, "--out", tmp_path / "out").code == 0
+    with running(Stub()) as url:
+        ran = robogaze("score", clip, "-i", "x", "--model", f"openai:stub@{url}", "--out", tmp_path / "out")
+    assert ran.code == 1
+    assert "holds another run" in ran.err
+
+
+def test_sidecars_and_manifests_bring_instructions(robogaze: Shell, clip: Path, tmp_path: Path) -> None:
+    clip.with_suffix(".txt").write_text("move the bar\n")
+    by_sidecar = json.loads(robogaze("score", clip, "--json").out)["reports"][0]
+    assert by_sidecar["clip"]["instruction"] == "move the bar"
+    row = {"clip_id": "bar/1", "path": "bar.mp4", "instruction": "push it", "split": "test"}
+    (tmp_path / "clips.jsonl").write_text(json.dumps(row))
+    by_manifest = json.loads(robogaze("score", tmp_path / "clips.jsonl", "--json").out)["reports"][0]
+    assert (by_manifest["clip"]["id"], by_manifest["clip"]["instruction"]) == ("bar/1", "push it")
+
+
+def test_a_clip_without_an_instruction_says_what_it_cannot_be_judged_in(robogaze: Shell, clip: Path) -> None:
+    with running(Stub()) as url:
+        ran = robogaze("score", clip, "--model", f"openai:stub@{url}", "--json")
+    report = Report.model_validate(json.loads(ran.out)["reports"][0])
+    assert "task_progress" not in report.assessed
+    assert report.status == "ok"
+    assert any("No instruction is known" in note for note in report.notes)
+
+
+def test_the_same_clip_twice_is_scored_once(robogaze: Shell, clip: Path) -> None:
+    ran = robogaze("score", clip, clip, "--json")
+    assert len(json.loads(ran.out)["reports"]) == 1
+    assert "scored once" in ran.err
+
+
+def test_a_batch_is_written_answered_and_gone_on_with(robogaze: Shell, clip: Path, tmp_path: Path) -> None:
+    from stub_server import answer
+
+    post = tmp_path / "post"
+    command = ["score", clip, "-i", "x", "--model", f"batch:m@{post}", "--out", tmp_path / "out"]
+    for round_ in range(1, 9):
+        ran = robogaze(*command)
+        if ran.code == 0:
+            break
+        assert ran.code == 4
+        assert "requests are pending" in ran.err
+        lines = [json.loads(line) for line in (post / f"requests-{round_:03d}.jsonl").read_text().splitlines()]
+        done = [
+            {
+                "custom_id": line["custom_id"],
+                "response": {
+                    "status_code": 200,
+                    "body": {"choices": [{"message": {"content": json.dumps(answer(line["body"]))}}]},
+                },
+            }
+            for line in lines
+        ]
+        (post / f"answers-{round_}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in done))
+    assert round_ == 6, "ground, observe, segment, propose, verify, and a start that finds everything answered"
+    assert list((tmp_path / "out").glob("*/report.json"))

@@ -1,0 +1,67 @@
+"""What tests share: clips, scripted models, and a clean environment."""
+
+import os
+import socket
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from making import make_clip, make_footage
+from synthetic import write_clip
+
+from robogaze.backends import Models
+from robogaze.core.clip import Clip
+from robogaze.domains import Domain, load_domain
+from robogaze.media import Footage
+from robogaze.stages import Context, Desk
+
+
+@pytest.fixture(autouse=True)
+def _clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """No key and no cache of the person who runs the tests reaches them."""
+    for name in os.environ:
+        if name.endswith("_API_KEY"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+
+
+@pytest.fixture(autouse=True)
+def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing but this machine can be reached from a test."""
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: Any) -> None:
+        if self.family in (socket.AF_INET, socket.AF_INET6) and address[0] not in ("127.0.0.1", "::1", "localhost"):
+            raise AssertionError(f"a test tried to reach {address}")
+        connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", guarded)
+
+
+@pytest.fixture(scope="session")
+def robot() -> Domain:
+    """The built-in domain."""
+    return load_domain("robot")
+
+
+@pytest.fixture(scope="session")
+def video(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A real clip: 4 s at 16 fps, 160 x 112."""
+    return write_clip(tmp_path_factory.mktemp("clips") / "bar.mp4", frames=64, width=160, height=112)
+
+
+@pytest.fixture
+def desk_for(robot: Domain) -> Iterator[Callable[..., tuple[Desk, Context]]]:
+    """Makes a desk over a clip record with scripted models, and the context to begin with."""
+    opened: list[Footage] = []
+
+    def make(models: Models | None, clip: Clip | None = None, **context: Any) -> tuple[Desk, Context]:
+        clip = clip or make_clip()
+        opened.append(make_footage(clip))
+        start = Context(clip=clip, assessed=context.pop("assessed", tuple(robot.dimensions)), **context)
+        return Desk(robot, clip, opened[-1], models), start
+
+    yield make
+    for footage in opened:
+        footage.close()

@@ -1,0 +1,172 @@
+"""Clips: their time axis, and how their picture is divided into views."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from making import make_clip
+from pydantic import ValidationError
+
+from robogaze.core.clip import Clip, Layout
+from robogaze.core.time import Span
+
+
+def uneven(times_s: Sequence[float] = (0.0, 0.4, 0.5, 2.0), duration_s: float = 3.0) -> Clip:
+    return make_clip(frame_count=len(times_s), frame_times_s=tuple(times_s), duration_s=duration_s)
+
+
+# The axis.
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({"frame_count": 5}, "frame_count is 5 but there are 4 frame times"),
+        ({"frame_times_s": (0.0, 0.5, 0.4, 2.0)}, "must ascend"),
+        ({"frame_times_s": (0.0, 0.5, 0.5, 2.0)}, "must ascend"),
+        ({"frame_times_s": (0.1, 0.4, 0.5, 2.0)}, "must start at 0"),
+        ({"duration_s": 2.0}, "duration_s must be after the last frame"),
+        ({"duration_s": float("nan")}, "duration_s"),
+        ({"frame_count": 0, "frame_times_s": ()}, "frame_count"),
+        ({"fps": 0.0}, "fps"),
+        ({"width": 0}, "width"),
+        ({"sha256": "abc"}, "sha256"),
+        ({"size": 5}, "size"),
+    ],
+)
+def test_a_clip_whose_facts_contradict_each_other_is_refused(changes: dict[str, object], fault: str) -> None:
+    with pytest.raises(ValidationError, match=fault):
+        uneven().with_(**changes)
+
+
+@pytest.mark.parametrize("name", ["", "a\nb", "tab\there", "nul\0", "x" * 201])
+def test_an_id_is_1_to_200_signs_without_control_characters(name: str) -> None:
+    with pytest.raises(ValidationError, match="id"):
+        make_clip(id=name)
+
+
+@pytest.mark.parametrize("name", ["a", "run 3/clip.mp4", "tasse_à_café", "杯子", "x" * 200, "..", "%2E"])
+def test_anything_else_can_be_an_id(name: str) -> None:
+    assert make_clip(id=name).id == name
+
+
+@pytest.mark.parametrize(
+    ("time_s", "frame"),
+    [
+        (0.0, 0),
+        (0.39, 0),
+        (0.4, 1),
+        (0.45, 1),
+        (0.5, 2),
+        (1.99, 2),
+        (2.0, 3),
+        (2.9, 3),
+        (-1.0, 0),  # before the clip: its first frame
+        (99.0, 3),  # after it: its last
+    ],
+)
+def test_a_time_belongs_to_the_frame_shown_then(time_s: float, frame: int) -> None:
+    assert uneven().frame_at(time_s) == frame
+
+
+def test_a_frame_is_shown_until_the_next_or_until_the_clip_ends() -> None:
+    clip = uneven()
+    assert [clip.frame_span(number) for number in range(4)] == [
+        Span(0.0, 0.4),
+        Span(0.4, 0.5),
+        Span(0.5, 2.0),
+        Span(2.0, 3.0),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("span", "expected"),
+    [
+        (Span(0.1, 0.2), Span(0.1, 0.2)),  # inside: as it is
+        (Span(-1.0, 0.2), Span(0.0, 0.2)),
+        (Span(1.0, 9.0), Span(1.0, 3.0)),
+        (Span(-5.0, 50.0), Span(0.0, 3.0)),
+        (Span(-2.0, -1.0), Span(0.0, 0.4)),  # before the clip: its first frame
+        (Span(4.0, 5.0), Span(2.0, 3.0)),  # after it: its last
+    ],
+)
+def test_a_span_is_cut_to_the_clip(span: Span, expected: Span) -> None:
+    assert uneven().clamp(span) == expected
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.floats(0.001, 2), min_size=1, max_size=30),
+    st.floats(-5, 70, allow_nan=False),
+    st.floats(0.001, 70, allow_nan=False),
+)
+def test_a_clamped_span_lies_in_the_clip_and_its_start_in_a_frame(
+    lengths: list[float], start: float, length: float
+) -> None:
+    edges = [0.0]
+    for one in lengths:
+        edges.append(edges[-1] + one)
+    clip = uneven(edges[:-1], edges[-1])
+    cut = clip.clamp(Span(start, start + length))
+    assert 0 <= cut.start < cut.end <= clip.duration_s
+    assert 0 <= clip.frame_at(cut.start) < clip.frame_count
+
+
+def test_the_frames_spans_tile_the_clip() -> None:
+    clip = uneven()
+    spans = [clip.frame_span(number) for number in range(clip.frame_count)]
+    assert all(left.end == right.start for left, right in pairwise(spans))
+    assert Span(spans[0].start, spans[-1].end) == clip.span
+
+
+def test_a_clip_comes_back_the_same_from_json() -> None:
+    clip = make_clip(instruction='Say "hi"\u2028 — \U0001f916', layout=Layout.parse("1x2:left,right"))
+    written = clip.model_dump_json()
+    assert Clip.model_validate_json(written) == clip
+    assert Clip.model_validate_json(written).model_dump_json() == written
+
+
+# Layouts.
+
+
+def test_single_is_one_view() -> None:
+    assert Layout.parse("single") == Layout()
+    assert Layout().active == ("main",)
+
+
+def test_a_grid_is_read_row_by_row_and_a_dash_is_a_panel_that_shows_nothing() -> None:
+    layout = Layout.parse("2x2:left,right,wrist,-")
+    assert (layout.rows, layout.columns) == (2, 2)
+    assert layout.views == ("left", "right", "wrist", None)
+    assert layout.active == ("left", "right", "wrist")
+
+
+def test_spaces_around_names_are_no_part_of_them() -> None:
+    assert Layout.parse("1x3:left, -, the right hand").active == ("left", "the right hand")
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("", "a layout is 'single' or"),
+        ("grid", "a layout is 'single' or"),
+        ("2x2", "a layout is 'single' or"),
+        ("2x2:", "a layout is 'single' or"),
+        ("x2:a,b", "a layout is 'single' or"),
+        ("-1x2:a,b", "a layout is 'single' or"),
+        ("2x2:a,b,c", "has 4 panels, not 3"),
+        ("1x2:a,a", "different names"),
+        ("1x2:-,-", "at least one view"),
+        ("0x2:a", "greater than or equal to 1"),
+    ],
+)
+def test_a_layout_that_cannot_be_is_refused(text: str, fault: str) -> None:
+    with pytest.raises(ValueError, match=fault):
+        Layout.parse(text)
+
+
+def test_a_view_without_a_name_is_refused() -> None:
+    with pytest.raises(ValueError, match="needs a name"):
+        Layout.parse("1x2:a,")

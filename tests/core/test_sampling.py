@@ -1,0 +1,214 @@
+"""Which frames a model is shown: by hand for the clips one meets, by property for all others."""
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from pydantic import TypeAdapter
+
+from robogaze.core.sampling import Regime, close_up, evenly, windows
+from robogaze.core.time import Span, frames_in
+
+EVERY_FRAME = Regime()
+
+
+class Clip(NamedTuple):
+    """The times of a clip's frames, and when the last of them ends."""
+
+    times_s: tuple[float, ...]
+    duration_s: float
+
+    def shown(self, number: int) -> Span:
+        """When a frame is seen."""
+        return Span(self.times_s[number], (*self.times_s[1:], self.duration_s)[number])
+
+
+def steady(count: int, fps: float = 16) -> Clip:
+    return Clip(tuple(number / fps for number in range(count)), count / fps)
+
+
+@st.composite
+def clips(draw: st.DrawFn) -> Clip:
+    """Clips of any rate, also of a variable one."""
+    times = [0.0]
+    for step_ms in draw(st.lists(st.integers(1, 4000), min_size=1, max_size=100)):
+        times.append(times[-1] + step_ms / 1000)
+    return Clip(tuple(times[:-1]), times[-1])
+
+
+counts = st.integers(1, 40)
+rates = st.integers(1, 640).map(lambda number: number / 16)
+regimes = st.builds(Regime, st.none() | rates, st.none() | counts)
+
+
+def ascend(numbers: tuple[int, ...]) -> bool:
+    return all(earlier < later for earlier, later in pairwise(numbers))
+
+
+# Regimes: how many frames of a clip.
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("every frame", tuple(range(33))),
+        ("uniform 5", (0, 8, 16, 24, 32)),
+        ("uniform 2", (0, 32)),
+        ("uniform 1", (16,)),
+        ("uniform 99", tuple(range(33))),
+        ("4 fps", (0, 4, 8, 12, 16, 20, 24, 28, 32)),
+        ("0.5 fps", (0, 32)),
+        ("99 fps", tuple(range(33))),
+        ("4 fps, at most 9", (0, 4, 8, 12, 16, 20, 24, 28, 32)),
+        ("4 fps, at most 3", (0, 16, 32)),
+    ],
+)
+def test_a_regime_chooses_from_a_clip_of_33_frames(text: str, shown: tuple[int, ...]) -> None:
+    assert Regime.parse(text).frames(*steady(33)) == shown
+
+
+def test_a_rate_ends_with_the_clip_and_need_not_show_its_last_frame() -> None:
+    assert Regime.parse("1 fps").frames(*steady(40)) == (0, 16, 32)
+
+
+def test_a_rate_takes_the_nearest_frames_of_a_clip_without_one() -> None:
+    assert Regime.parse("2 fps").frames((0.0, 0.1, 0.55, 0.6, 1.3, 1.8), 2.0) == (0, 2, 4)
+
+
+@pytest.mark.parametrize("text", ["every frame", "uniform 16", "4 fps", "12.34567 fps", "0.00001 fps, at most 3"])
+def test_a_regime_is_written_as_it_is_read(text: str) -> None:
+    assert str(Regime.parse(text)) == text
+
+
+@pytest.mark.parametrize("text", ["", "uniform", "uniform 0", "uniform -1", "0 fps", "4fps", "4 fps at most 3", "all"])
+def test_any_other_text_is_refused_with_a_reason(text: str) -> None:
+    with pytest.raises(ValueError, match=r"a frame regime (is 'uniform N', 'F fps'|shows at least one frame)"):
+        Regime.parse(text)
+
+
+def test_in_json_a_regime_is_its_text() -> None:
+    adapter = TypeAdapter(Regime)
+    assert adapter.validate_json('"4 fps, at most 32"') == Regime(4.0, 32)
+    assert adapter.dump_json(Regime(4.0, 32)) == b'"4 fps, at most 32"'
+
+
+@given(regimes)
+def test_no_regime_is_changed_by_being_written(regime: Regime) -> None:
+    assert Regime.parse(str(regime)) == regime
+
+
+@given(regimes, clips())
+def test_chosen_frames_ascend_within_the_clip_and_keep_the_cap(regime: Regime, clip: Clip) -> None:
+    shown = regime.frames(*clip)
+    assert ascend(shown)
+    assert shown[0] >= 0
+    assert shown[-1] < len(clip.times_s)
+    assert len(shown) <= (regime.at_most or len(clip.times_s))
+
+
+@given(st.integers(2, 40), clips())
+def test_a_uniform_choice_is_as_large_as_it_can_be_and_holds_both_ends(count: int, clip: Clip) -> None:
+    shown = Regime(at_most=count).frames(*clip)
+    assert len(shown) == min(count, len(clip.times_s))
+    assert (shown[0], shown[-1]) == (0, len(clip.times_s) - 1)
+
+
+@given(rates, clips())
+def test_a_rate_starts_at_the_start_and_leaves_no_gap_the_clip_does_not_have(rate: float, clip: Clip) -> None:
+    shown = Regime(rate_fps=rate).frames(*clip)
+    widest = max(clip.shown(number).length for number in range(len(clip.times_s)))
+    times = [clip.times_s[number] for number in shown]
+    assert times[0] == 0.0
+    assert all(later - earlier <= 1 / rate + widest + 1e-9 for earlier, later in pairwise([*times, clip.duration_s]))
+
+
+@given(st.lists(st.integers(0, 999), max_size=60, unique=True).map(sorted), st.integers(0, 40))
+def test_evenly_spread_numbers_are_some_of_the_given_ones_and_no_two_gaps_differ_much(
+    numbers: list[int], count: int
+) -> None:
+    chosen = evenly(numbers, count)
+    assert len(chosen) == min(count, len(numbers))
+    assert ascend(chosen)
+    gaps = [later - earlier for earlier, later in pairwise(numbers.index(number) for number in chosen)]
+    assert max(gaps, default=0) - min(gaps, default=0) <= 1
+
+
+# Windows: fixed pieces that overlap.
+
+
+@pytest.mark.parametrize(("frames", "count"), [(139, 8), (93, 5), (277, 17), (33, 2), (32, 1), (16, 1), (1, 1)])
+def test_windows_of_2_s_every_second_as_the_paper_cuts_its_clips(frames: int, count: int) -> None:
+    clip = steady(frames)
+    cut = windows(*clip, 2.0, 1.0, EVERY_FRAME)
+    assert [window.span.start for window in cut] == list(range(count))
+    assert [window.span.end for window in cut] == [start + 2.0 for start in range(count - 1)] + [clip.duration_s]
+
+
+def test_a_window_holds_the_frames_of_the_rate_that_lie_in_it() -> None:
+    cut = windows(*steady(139), 2.0, 1.0, Regime.parse("4 fps, at most 16"))
+    assert cut[0].frames == (0, 4, 8, 12, 16, 20, 24, 28)
+    assert cut[-1].frames == (112, 116, 120, 124, 128, 132, 136)
+
+
+def test_a_window_in_which_no_frame_begins_holds_the_one_that_stands_through_it() -> None:
+    cut = windows((0.0, 0.5, 9.5), 10.0, 2.0, 1.0, EVERY_FRAME)
+    assert [window.frames for window in cut] == [(0, 1), *[(1,)] * 7, (2,)]
+
+
+@pytest.mark.parametrize("stride_s", [0.0, -1.0, 2.5])
+def test_a_stride_that_leaves_gaps_or_never_ends_is_refused(stride_s: float) -> None:
+    with pytest.raises(ValueError, match="would leave gaps"):
+        windows(*steady(99), 2.0, stride_s, EVERY_FRAME)
+
+
+@given(clips(), st.integers(1, 100), st.integers(1, 100), regimes)
+def test_windows_cover_the_clip_without_a_gap_and_each_holds_frames_seen_in_it(
+    clip: Clip, length: int, stride: int, regime: Regime
+) -> None:
+    assume(stride <= length)
+    cut = windows(*clip, length / 8, stride / 8, regime)
+    assert [window.id for window in cut] == list(range(len(cut)))
+    assert (cut[0].span.start, cut[-1].span.end) == (0.0, clip.duration_s)
+    assert all(later.span.start <= earlier.span.end for earlier, later in pairwise(cut))
+    assert all(window.span.length <= length / 8 + 1e-5 for window in cut)
+    for window in cut:
+        assert window.frames
+        assert ascend(window.frames)
+        assert all(clip.shown(number).overlap(window.span) > 0 for number in window.frames)
+
+
+@given(clips(), st.integers(1, 100), st.integers(1, 100))
+def test_with_every_frame_no_frame_is_in_no_window(clip: Clip, length: int, stride: int) -> None:
+    assume(stride <= length)
+    cut = windows(*clip, length / 8, stride / 8, EVERY_FRAME)
+    assert {number for window in cut for number in window.frames} == set(range(len(clip.times_s)))
+
+
+# Close-ups: further frames of some spans.
+
+
+def test_a_close_up_takes_what_was_not_shown_yet() -> None:
+    assert close_up([Span(1.0, 1.5)], steady(99).times_s, 16, besides=(16, 20)) == (17, 18, 19, 21, 22, 23)
+    assert close_up([Span(1.0, 1.5)], steady(99).times_s, 2, besides=(16, 20)) == (17, 23)
+
+
+def test_a_close_up_without_room_or_without_frames_is_empty() -> None:
+    assert close_up([Span(1.0, 1.5)], steady(99).times_s, 0, besides=()) == ()
+    assert close_up([Span(1.01, 1.02)], steady(99).times_s, 4, besides=()) == ()
+
+
+spans = st.tuples(st.integers(0, 200), st.integers(1, 80)).map(lambda pair: Span(pair[0] / 8, (pair[0] + pair[1]) / 8))
+
+
+@given(clips(), st.lists(spans, min_size=1, max_size=4), st.integers(0, 20), regimes)
+def test_a_close_up_lies_in_its_spans_beside_the_frames_already_shown(
+    clip: Clip, marked: list[Span], count: int, regime: Regime
+) -> None:
+    besides = regime.frames(*clip)
+    closer = close_up(marked, clip.times_s, count, besides)
+    wanted = frames_in(marked, clip.times_s) - set(besides)
+    assert ascend(closer)
+    assert set(closer) <= wanted
+    assert len(closer) == min(count, len(wanted))

@@ -1,0 +1,286 @@
+"""Spans, their unions and their overlap, exact and on frames."""
+
+import json
+import math
+from fractions import Fraction
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from robogaze.core.data import Data
+from robogaze.core.time import Span, frame_iou, frames_in, iou, runs, union
+
+
+class Marked(Data):
+    spans: tuple[Span, ...]
+
+
+def times(fps: float, count: int) -> tuple[float, ...]:
+    """Frame times as a reader of videos gives them: to the microsecond."""
+    return tuple(round(number / fps, 6) for number in range(count))
+
+
+TEN_A_SECOND = times(10, 100)
+
+
+# What a span is.
+
+
+def test_a_span_holds_its_start_and_not_its_end() -> None:
+    span = Span(1.0, 2.0)
+    assert 1.0 in span
+    assert 1.999 in span
+    assert 2.0 not in span
+    assert 0.999 not in span
+
+
+def test_a_span_is_as_long_as_its_ends_are_apart() -> None:
+    assert Span(0.5, 2.0).length == 1.5
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "fault"),
+    [
+        (2.0, 1.0, "must end after it starts"),
+        (1.0, 1.0, "must end after it starts"),
+        (math.nan, 1.0, "finite"),
+        (0.0, math.nan, "finite"),
+        (0.0, math.inf, "finite"),
+        (-math.inf, 0.0, "finite"),
+    ],
+)
+def test_a_span_is_refused_unless_it_is_finite_and_ends_after_it_starts(start: float, end: float, fault: str) -> None:
+    with pytest.raises(ValueError, match=fault):
+        Span(start, end)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "shared"),
+    [
+        (Span(0, 2), Span(1, 3), 1),
+        (Span(0, 4), Span(1, 2), 1),
+        (Span(0, 1), Span(1, 2), 0),  # they only touch
+        (Span(0, 1), Span(2, 3), 0),
+    ],
+)
+def test_two_spans_share_what_lies_in_both(a: Span, b: Span, shared: float) -> None:
+    assert a.overlap(b) == b.overlap(a) == shared
+
+
+# How it is written.
+
+
+def test_a_span_is_a_pair_in_json_and_comes_back_the_same() -> None:
+    marked = Marked(spans=(Span(0.1, 0.25), Span(1, 2)))
+    written = marked.model_dump_json()
+    assert json.loads(written) == {"spans": [[0.1, 0.25], [1.0, 2.0]]}
+    assert Marked.model_validate_json(written) == marked
+    assert Marked.model_validate_json(written).model_dump_json() == written
+
+
+def test_a_span_is_read_from_a_list_too() -> None:
+    assert Marked.model_validate({"spans": [[0, 1.5]]}).spans == (Span(0.0, 1.5),)
+
+
+@pytest.mark.parametrize(
+    "pair", ["[1, 0]", "[1, 1]", "[0]", "[0, 1, 2]", "[0, NaN]", "[0, 1e999]", "[0, null]", '"0-1"']
+)
+def test_json_that_is_no_span_is_refused(pair: str) -> None:
+    with pytest.raises(ValueError, match="spans"):
+        Marked.model_validate_json(f'{{"spans": [{pair}]}}')
+
+
+def test_the_json_schema_of_a_span_is_a_pair_of_numbers() -> None:
+    (schema,) = [Marked.model_json_schema()["properties"]["spans"]["items"]]
+    assert schema["type"] == "array"
+    assert [item["type"] for item in schema["prefixItems"]] == ["number", "number"]
+
+
+# Unions.
+
+
+def test_spans_that_overlap_or_touch_are_joined() -> None:
+    # 0    1    2    3    4    5    6
+    # |=========|
+    #      |=========|
+    #                |====|              touches
+    #                          |====|    stands apart
+    # |===================|    |====|
+    assert union([Span(5, 6), Span(1, 3), Span(0, 2), Span(3, 4)]) == (Span(0, 4), Span(5, 6))
+
+
+def test_a_span_inside_another_adds_nothing() -> None:
+    assert union([Span(0, 5), Span(1, 2)]) == (Span(0, 5),)
+
+
+def test_the_union_of_no_spans_is_empty() -> None:
+    assert union([]) == ()
+
+
+# Overlap.
+
+
+def test_iou_is_what_is_shared_over_what_is_covered() -> None:
+    # 0    1    2    3    4
+    # |==============|
+    #      |==============|    2 of 4 seconds are shared
+    assert iou([Span(0, 3)], [Span(1, 4)]) == 0.5
+
+
+def test_iou_of_a_glitch_that_recurs_is_between_unions() -> None:
+    # 0    1    2    3    4    5    6    7
+    # |====|    |====|         |====|
+    # |==============|              |====|    shared: 2; covered: 0 to 3 and 5 to 7
+    assert iou([Span(0, 1), Span(2, 3), Span(5, 6)], [Span(0, 3), Span(6, 7)]) == pytest.approx(2 / 5)
+
+
+def test_frame_iou_counts_frames() -> None:
+    # time   0  .1  .2  .3  .4  .5  .6  .7
+    # a      #   #   #   #
+    # b              #   #   #   #            2 frames shared, 6 covered
+    assert frame_iou([Span(0, 0.4)], [Span(0.2, 0.6)], TEN_A_SECOND) == pytest.approx(2 / 6)
+
+
+def test_exact_and_frame_iou_differ_where_an_end_lies_between_frames() -> None:
+    # [0, 0.45) holds the frames at 0, .1, .2, .3 and .4; [0, 0.5) holds the same five.
+    assert frame_iou([Span(0, 0.45)], [Span(0, 0.5)], TEN_A_SECOND) == 1
+    assert iou([Span(0, 0.45)], [Span(0, 0.5)]) == pytest.approx(0.9)
+
+
+def test_overlap_of_nothing_with_nothing_is_undefined() -> None:
+    assert math.isnan(iou([], []))
+    assert math.isnan(frame_iou([], [], TEN_A_SECOND))
+    assert math.isnan(frame_iou([Span(0.01, 0.02)], [Span(0.03, 0.04)], TEN_A_SECOND))  # between frames: none in either
+
+
+def test_overlap_of_something_with_nothing_is_none() -> None:
+    assert iou([Span(0, 1)], []) == 0
+    assert frame_iou([Span(0, 1)], [], TEN_A_SECOND) == 0
+
+
+# Frames.
+
+
+def test_the_frames_in_a_span_are_those_whose_time_lies_in_it() -> None:
+    assert frames_in([Span(0.2, 0.5)], TEN_A_SECOND) == {2, 3, 4}
+
+
+def test_frames_of_overlapping_spans_count_once() -> None:
+    assert frames_in([Span(0, 0.3), Span(0.1, 0.4), Span(0.8, 0.9)], TEN_A_SECOND) == {0, 1, 2, 3, 8}
+
+
+def test_frames_need_not_be_evenly_spaced() -> None:
+    assert frames_in([Span(0.5, 2.0)], (0.0, 0.4, 0.5, 1.9, 2.0, 7.0)) == {2, 3}
+
+
+@pytest.mark.parametrize("fps", [5, 10, 12.5, 15, 16, 24, 25, 30000 / 1001, 30, 50, 60])
+def test_a_single_frame_event_holds_its_frame_and_no_other(fps: float) -> None:
+    frame_times = times(fps, 2000)
+    for number, time in enumerate(frame_times[:-1]):
+        assert frames_in([Span(time, time + 1 / fps)], frame_times) == {number}  # as read from a video
+        assert frames_in([Span(number / fps, (number + 1) / fps)], frame_times) == {number}  # as computed from a number
+
+
+@pytest.mark.parametrize(
+    ("numbers", "expected"),
+    [
+        ([3, 4, 5, 9], ((3, 6), (9, 10))),
+        ([5, 3, 4, 3], ((3, 6),)),
+        ([0], ((0, 1),)),
+        ([], ()),
+    ],
+)
+def test_frame_numbers_are_told_as_half_open_runs(numbers: list[int], expected: tuple[tuple[int, int], ...]) -> None:
+    assert runs(numbers) == expected
+
+
+# What holds for all spans.
+
+unhurried = settings(deadline=None)  # the machine may be busy
+
+tenths = st.integers(0, 600).map(lambda number: number / 10)
+moments = st.floats(0, 60, allow_nan=False) | tenths
+spans = st.tuples(moments, moments).filter(lambda pair: pair[0] != pair[1]).map(lambda pair: Span(min(pair), max(pair)))
+some_spans = st.lists(spans, min_size=1, max_size=5)
+clocks = st.sampled_from([times(fps, 700) for fps in (10, 16, 30000 / 1001, 30)])
+
+
+@unhurried
+@given(some_spans, some_spans)
+def test_iou_is_symmetric_and_lies_between_0_and_1(a: list[Span], b: list[Span]) -> None:
+    assert iou(a, b) == pytest.approx(iou(b, a))
+    assert 0 <= iou(a, b) <= 1
+
+
+@unhurried
+@given(some_spans)
+def test_iou_with_itself_is_1(a: list[Span]) -> None:
+    assert iou(a, a) == 1
+
+
+@unhurried
+@given(some_spans, some_spans)
+def test_iou_agrees_with_exact_arithmetic(a: list[Span], b: list[Span]) -> None:
+    edges = sorted({Fraction(edge) for span in (*a, *b) for edge in (span.start, span.end)})
+    shared = covered = Fraction(0)
+    for start, end in pairwise(edges):
+        inside = [any(Fraction(s.start) <= start and end <= Fraction(s.end) for s in side) for side in (a, b)]
+        shared += (end - start) * all(inside)
+        covered += (end - start) * any(inside)
+    assert iou(a, b) == pytest.approx(float(shared / covered))
+
+
+@unhurried
+@given(some_spans, some_spans, clocks)
+def test_frame_iou_is_symmetric_and_lies_between_0_and_1_or_is_undefined(
+    a: list[Span], b: list[Span], clock: tuple[float, ...]
+) -> None:
+    there, back = frame_iou(a, b, clock), frame_iou(b, a, clock)
+    assert there == back or (math.isnan(there) and math.isnan(back))
+    assert 0 <= there <= 1 or not (frames_in(a, clock) or frames_in(b, clock))
+
+
+@unhurried
+@given(st.integers(0, 698), st.sampled_from([10, 16, 30]))
+def test_a_single_frame_event_overlaps_itself_wholly(number: int, fps: int) -> None:
+    event = [Span(number / fps, (number + 1) / fps)]
+    assert frame_iou(event, event, times(fps, 700)) == 1
+
+
+@unhurried
+@given(some_spans, some_spans, st.floats(0.1, 0.9), clocks)
+def test_splitting_a_span_at_a_point_changes_nothing(
+    a: list[Span], b: list[Span], share: float, clock: tuple[float, ...]
+) -> None:
+    first, *others = a
+    point = first.start + share * first.length
+    if not first.start < point < first.end:
+        return
+    split = [Span(first.start, point), Span(point, first.end), *others]
+    assert union(split) == union(a)
+    assert iou(split, b) == iou(a, b)
+    assert frames_in(split, clock) == frames_in(a, clock)
+
+
+@unhurried
+@given(some_spans)
+def test_a_union_is_disjoint_in_order_and_a_union_of_itself(a: list[Span]) -> None:
+    joined = union(a)
+    assert all(left.end < right.start for left, right in pairwise(joined))
+    assert union(joined) == joined
+
+
+@unhurried
+@given(some_spans, st.permutations(range(5)))
+def test_the_order_of_spans_does_not_matter(a: list[Span], order: list[int]) -> None:
+    assert union(a[i] for i in order if i < len(a)) == union(a)
+
+
+@unhurried
+@given(st.sets(st.integers(0, 50)))
+def test_runs_tell_exactly_the_numbers_they_were_made_of(numbers: set[int]) -> None:
+    told = runs(numbers)
+    assert [number for first, end in told for number in range(first, end)] == sorted(numbers)
+    assert all(left[1] < right[0] for left, right in pairwise(told))

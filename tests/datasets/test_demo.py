@@ -1,0 +1,120 @@
+"""The demo data set as it is shipped: films, manifest and annotations fit together."""
+
+import json
+from contextlib import closing
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from robogaze.core.clip import Layout
+from robogaze.core.report import Report
+from robogaze.core.time import frames_in
+from robogaze.domains import load_domain
+from robogaze.media import film
+
+DEMO = Path(__file__).parents[2] / "datasets" / "demo"
+FILE_BYTES, FOLDER_BYTES = 250_000, 2_000_000
+
+
+def lines(name: str) -> list[str]:
+    return (DEMO / name).read_text().splitlines()
+
+
+ROWS: list[dict[str, Any]] = [json.loads(line) for line in lines("clips.jsonl")]
+REPORTS = {report.clip.id: report for report in map(Report.model_validate_json, lines("annotations.jsonl"))}
+EVENTS = [(report, event) for report in REPORTS.values() for event in report.events]
+
+each_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: row["clip_id"])
+each_event = pytest.mark.parametrize(("report", "event"), EVENTS, ids=[event.id for _, event in EVENTS])
+
+
+def test_the_data_set_says_what_it_is_and_under_which_licence() -> None:
+    about = yaml.safe_load((DEMO / "dataset.yaml").read_text())
+    assert (about["name"], about["licence"]) == ("demo", "CC0-1.0")
+    assert {"version", "made_by", "annotations"} <= set(about)
+
+
+def test_manifest_annotations_and_films_are_about_the_same_clips() -> None:
+    names = [row["clip_id"] for row in ROWS]
+    assert list(REPORTS) == names
+    assert sorted(path.stem for path in (DEMO / "clips").iterdir()) == sorted(names)
+
+
+@each_row
+def test_a_clip_decodes_to_its_end_and_is_the_one_that_was_annotated(row: dict[str, Any]) -> None:
+    path, clip = DEMO / row["path"], REPORTS[row["clip_id"]].clip
+    assert sha256(path.read_bytes()).hexdigest() == clip.sha256
+    with closing(film(path, layout=Layout.parse(row["layout"]))) as footage:
+        assert tuple(footage.times_s) == clip.frame_times_s
+        assert (footage.duration_s, footage.width, footage.height) == (clip.duration_s, clip.width, clip.height)
+
+
+@each_row
+def test_the_report_repeats_what_the_manifest_says(row: dict[str, Any]) -> None:
+    clip = REPORTS[row["clip_id"]].clip
+    assert Layout.parse(row["layout"]) == clip.layout
+    told = {"path": clip.uri, **clip.model_dump(include={"instruction", "split", "task_family", "embodiment"})}
+    assert told == {key: row[key] for key in told}
+
+
+@each_row
+def test_a_clip_runs_at_16_frames_a_second_for_about_four_seconds(row: dict[str, Any]) -> None:
+    clip = REPORTS[row["clip_id"]].clip
+    assert clip.fps == pytest.approx(16)
+    assert 3.5 <= clip.duration_s <= 5.5
+
+
+@each_row
+def test_the_grid_is_recognised_by_its_black_panel_and_a_single_view_is_not_cut(row: dict[str, Any]) -> None:
+    with closing(film(DEMO / row["path"])) as footage:
+        recognised = [name is not None for name in footage.layout.views]
+    assert recognised == [name is not None for name in Layout.parse(row["layout"]).views]
+
+
+def test_every_dimension_was_judged_in_every_clip() -> None:
+    dimensions = tuple(load_domain("robot").dimensions)
+    for report in REPORTS.values():
+        assert (report.status, report.assessed, report.judged) == ("ok", dimensions, dimensions)
+
+
+def test_every_dimension_has_an_event_and_two_clips_are_clean() -> None:
+    assert {event.dimension for _, event in EVENTS} == set(load_domain("robot").dimensions)
+    assert sum(report.clean for report in REPORTS.values()) == 2
+
+
+@each_event
+def test_an_event_is_of_a_type_of_its_dimension_and_has_a_severity(report: Report, event: Any) -> None:
+    domain = load_domain("robot")
+    assert domain.dimension_of[event.type] == event.dimension
+    assert set(event.secondary) <= set(domain.dimensions) - {event.dimension}
+    assert event.severity is not None
+
+
+@each_event
+def test_a_span_is_whole_frames_and_leaves_a_clean_beginning(report: Report, event: Any) -> None:
+    clip = report.clip
+    edges = {*clip.frame_times_s[1:], clip.duration_s}
+    assert all({span.start, span.end} <= edges for span in event.spans)
+
+
+@each_event
+def test_the_evidence_of_an_event_lies_in_its_span(report: Report, event: Any) -> None:
+    inside = frames_in(event.spans, report.clip.frame_times_s)
+    assert event.evidence
+    for evidence in event.evidence:
+        assert set(evidence.frames) <= inside
+        assert evidence.view in report.clip.layout.active
+
+
+def test_the_event_of_the_grid_is_seen_in_more_than_one_view() -> None:
+    ((_, event),) = [(report, event) for report, event in EVENTS if len(report.clip.layout.active) > 1]
+    assert len({evidence.view for evidence in event.evidence}) > 1
+
+
+def test_the_files_stay_small() -> None:
+    sizes = {path: path.stat().st_size for path in DEMO.rglob("*") if path.is_file()}
+    assert sum(sizes.values()) < FOLDER_BYTES
+    assert max(sizes.values()) < FILE_BYTES

@@ -1,0 +1,308 @@
+"""Which clips to look at: videos with sidecars, and manifests."""
+
+import json
+import os
+import sys
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from robogaze.core.clip import Layout
+from robogaze.datasets import Entry, find_entries
+from robogaze.datasets.manifest import read_manifest
+from robogaze.errors import InputError
+
+RED, BLUE = (sha256(colour).hexdigest() for colour in (b"red", b"blue"))
+
+
+@pytest.fixture
+def cup(tmp_path: Path) -> Path:
+    """A video; nothing here opens it."""
+    return tmp_path / "cup.mp4"
+
+
+def manifest(folder: Path, *lines: dict[str, Any] | str) -> Path:
+    path = folder / "clips.jsonl"
+    text = [line if isinstance(line, str) else json.dumps(line, ensure_ascii=False) for line in lines]
+    path.write_text("\n".join(text), encoding="utf-8")
+    return path
+
+
+# Ids.
+
+
+def test_an_id_tells_the_file_and_nothing_but_a_name() -> None:
+    name = Entry(path=Path("some/where/tasse à café #1.mp4")).id_for(RED)
+    stem, digest = name.rsplit("-", 1)
+    assert stem == "tasse___caf___1"
+    assert len(digest) == 12
+    assert set(digest) <= set("0123456789abcdef")
+
+
+def test_an_id_is_the_same_wherever_the_file_lies_and_whenever_it_is_asked_for() -> None:
+    here, there = Entry(path=Path("a/cup.mp4"), instruction="Lift"), Entry(path=Path("b/cup.mp4"), instruction="Lift")
+    assert here.id_for(RED) == here.id_for(RED) == there.id_for(RED)
+
+
+def test_files_of_one_name_and_other_content_have_other_ids() -> None:
+    entry = Entry(path=Path("0/video.mp4"))
+    assert entry.id_for(RED) != entry.id_for(BLUE)
+
+
+def test_one_film_with_two_instructions_is_two_clips() -> None:
+    one, two, none = (Entry(path=Path("cup.mp4"), instruction=text) for text in ("Lift the cup", "Drop it", None))
+    assert len({one.id_for(RED), two.id_for(RED), none.id_for(RED)}) == 3
+
+
+def test_ids_do_not_collide_in_a_large_set_of_films_of_one_name() -> None:
+    entry = Entry(path=Path("video.mp4"))
+    contents = [sha256(str(number).encode()).hexdigest() for number in range(100_000)]
+    assert len({entry.id_for(content) for content in contents}) == len(contents)
+
+
+def test_a_given_id_is_kept() -> None:
+    assert Entry(path=Path("cup.mp4"), clip_id="the red one").id_for(RED) == "the red one"
+
+
+def test_a_long_name_gives_an_id_that_can_be_one() -> None:
+    assert len(Entry(path=Path("x" * 250 + ".mp4")).id_for(RED)) <= 200
+
+
+# Sidecars.
+
+
+def test_a_video_without_a_sidecar_is_only_a_path(cup: Path) -> None:
+    assert find_entries([cup]) == (Entry(path=cup),)
+
+
+@pytest.mark.parametrize("written", ["Lift the cup\n", "  Lift the cup", "\ufeffLift the cup\r\n"])
+def test_a_text_beside_a_video_is_its_instruction(cup: Path, written: str) -> None:
+    cup.with_suffix(".txt").write_text(written, encoding="utf-8")
+    assert find_entries([cup]) == (Entry(path=cup, instruction="Lift the cup"),)
+
+
+def test_an_instruction_of_several_lines_keeps_them(cup: Path) -> None:
+    cup.with_suffix(".txt").write_text("Lift the cup.\nThen set it down.\n", encoding="utf-8")
+    assert find_entries([cup])[0].instruction == "Lift the cup.\nThen set it down."
+
+
+@pytest.mark.parametrize(("suffix", "written"), [(".txt", ""), (".txt", " \n"), (".json", '{"prompt": "  "}')])
+def test_an_instruction_that_says_nothing_is_none(cup: Path, suffix: str, written: str) -> None:
+    cup.with_suffix(suffix).write_text(written, encoding="utf-8")
+    assert find_entries([cup])[0].instruction is None
+    assert find_entries([cup], instruction="")[0].instruction is None
+
+
+def test_a_sidecar_in_json_may_give_any_field(cup: Path) -> None:
+    fields = {
+        "clip_id": "the red one",
+        "instruction": "Lift the cup",
+        "initial_frame": "first/cup.png",
+        "checkpoint": "step-1000",
+        "split": "test",
+        "task_family": "lifting",
+        "embodiment": "two arms",
+        "layout": "1x2:left,right",
+    }
+    cup.with_suffix(".json").write_text(json.dumps(fields), encoding="utf-8")
+    (entry,) = find_entries([cup])
+    assert entry.path == cup
+    assert entry.initial_frame == cup.parent / "first" / "cup.png"
+    assert entry.layout == Layout(rows=1, columns=2, views=("left", "right"))
+    assert entry.model_dump(include=set(fields) - {"initial_frame", "layout"}) == {
+        key: value for key, value in fields.items() if key not in ("initial_frame", "layout")
+    }
+
+
+def test_what_a_generator_writes_beside_its_video_is_a_sidecar(cup: Path) -> None:
+    written = {
+        "inference_type": "image2world",
+        "name": "cup",
+        "prompt": "Lift the cup",
+        "negative_prompt": None,
+        "input_path": "cup.jpg",
+        "num_output_frames": 93,
+        "seed": 0,
+        "guidance": 7.0,
+        "path": "/nowhere/else.mp4",
+    }
+    cup.with_suffix(".json").write_text(json.dumps(written), encoding="utf-8")
+    assert find_entries([cup]) == (Entry(path=cup, instruction="Lift the cup"),)
+
+
+def test_an_instruction_goes_before_a_prompt_and_json_before_text(cup: Path) -> None:
+    cup.with_suffix(".json").write_text('{"prompt": "a long prompt", "instruction": "Lift the cup"}', encoding="utf-8")
+    cup.with_suffix(".txt").write_text("Drop the cup", encoding="utf-8")
+    assert find_entries([cup])[0].instruction == "Lift the cup"
+
+
+def test_what_is_given_for_all_wins_over_a_sidecar(cup: Path) -> None:
+    cup.with_suffix(".json").write_text('{"prompt": "Lift", "split": "test"}', encoding="utf-8")
+    (entry,) = find_entries([cup], instruction="Drop", layout=None, initial_frame=Path("here.png"))
+    assert (entry.instruction, entry.split) == ("Drop", "test")
+    assert entry.initial_frame == Path("here.png")  # as it was given, from the working directory
+
+
+@pytest.mark.parametrize(
+    ("suffix", "content", "message"),
+    [
+        (".json", b"{", "is not JSON"),
+        (".json", b"[]", "must be a JSON object, not list"),
+        (".json", b'"Lift"', "must be a JSON object, not str"),
+        (".json", b'{"prompt": ["Lift"]}', "instruction: Input should be a valid string"),
+        (".json", b'{"instruction": 3}', "instruction: Input should be a valid string"),
+        (".json", b'{"initial_frame": 3}', "initial_frame: Input is not a valid path"),
+        (".json", b'{"layout": "2x2"}', "layout: a layout is 'single' or"),
+        (".json", b'{"layout": {"rows": 0}}', "layout.rows"),
+        (".json", b'{"clip_id": ""}', "clip_id"),
+        (".json", b'{"prompt": "\xfc"}', "is not UTF-8 text"),
+        (".txt", b"gr\xfcn", "is not UTF-8 text"),
+    ],
+)
+def test_a_sidecar_that_does_not_fit_is_named(cup: Path, suffix: str, content: bytes, message: str) -> None:
+    sidecar = cup.with_suffix(suffix)
+    sidecar.write_bytes(content)
+    with pytest.raises(InputError) as caught:
+        find_entries([cup])
+    assert str(caught.value).startswith(f"{sidecar}")
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_folder_is_left_to_who_opens_it(tmp_path: Path) -> None:
+    for path in (Path(), Path(".."), Path("/"), tmp_path):
+        assert find_entries([path]) == (Entry(path=path),)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names are always text")
+def test_a_file_whose_name_is_no_text_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="path: the name is not UTF-8; rename the file"):
+        find_entries([tmp_path / os.fsdecode(b"caf\xe9.mp4")])
+
+
+# Manifests.
+
+
+def test_paths_in_a_manifest_are_relative_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "set").mkdir()
+    path = manifest(
+        tmp_path / "set",
+        {"path": "films/cup.mp4", "initial_frame": "first/cup.png"},
+        {"path": "../pot.mp4"},
+        {"path": "/films/pan.mp4"},
+    )
+    cup, pot, pan = read_manifest(path)
+    assert (cup.path, cup.initial_frame) == (tmp_path / "set/films/cup.mp4", tmp_path / "set/first/cup.png")
+    assert pot.path == tmp_path / "set/../pot.mp4"
+    assert pan.path == Path("/films/pan.mp4")
+    monkeypatch.chdir(tmp_path)
+    assert read_manifest(Path("set/clips.jsonl"))[0].path == Path("set/films/cup.mp4")
+
+
+def test_a_line_of_a_manifest_may_hold_all_of_an_entry(tmp_path: Path) -> None:
+    line = {
+        "path": "cup.mp4",
+        "clip_id": "the red one",
+        "instruction": "Lift the cup",
+        "checkpoint": "step-1000",
+        "split": "test",
+        "task_family": "lifting",
+        "embodiment": "two arms",
+        "layout": "2x2:a,b,c,-",
+    }
+    (entry,) = read_manifest(manifest(tmp_path, line))
+    assert entry == Entry(**{**line, "path": tmp_path / "cup.mp4"})
+    assert entry.layout is not None
+    assert entry.layout.active == ("a", "b", "c")
+
+
+def test_lines_may_be_empty_and_a_byte_order_mark_does_not_matter(tmp_path: Path) -> None:
+    path = tmp_path / "clips.jsonl"
+    path.write_bytes(b'\xef\xbb\xbf{"path": "a.mp4"}\r\n\r\n  \n{"path": "b.mp4"}\n')
+    assert [entry.path.name for entry in read_manifest(path)] == ["a.mp4", "b.mp4"]
+
+
+def test_an_instruction_may_hold_any_sign(tmp_path: Path) -> None:
+    text = 'one\u2028two\x85three "four" 杯子'
+    (entry,) = read_manifest(manifest(tmp_path, {"path": "a.mp4", "instruction": text}))
+    assert entry.instruction == text
+
+
+def test_what_is_given_for_all_holds_for_a_manifest_too(tmp_path: Path) -> None:
+    path = manifest(tmp_path, {"path": "a.mp4", "split": "test"}, {"path": "b.mp4", "instruction": "Lift"})
+    entries = find_entries([path], instruction="Drop")
+    assert [(entry.instruction, entry.split) for entry in entries] == [("Drop", "test"), ("Drop", None)]
+
+
+def test_videos_and_manifests_may_be_mixed_and_keep_their_order(tmp_path: Path) -> None:
+    path = manifest(tmp_path, {"path": "b.mp4"}, {"path": "a.mp4"})
+    entries = find_entries([tmp_path / "z.mp4", path, tmp_path / "c.mp4"])
+    assert [entry.path.name for entry in entries] == ["z.mp4", "b.mp4", "a.mp4", "c.mp4"]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ({"path": "b.mp4", "promt": "Lift"}, "promt: unknown key; an entry has: path, clip_id, instruction"),
+        ({"path": "b.mp4", "prompt": "Lift"}, "prompt: unknown key"),  # a manifest is ours, a sidecar need not be
+        ({"pth": "b.mp4"}, "pth: unknown key"),
+        ({"instruction": "Lift"}, "path: Field required"),
+        ({"path": 3}, "path: Input is not a valid path"),
+        ({"path": "b.mp4", "instruction": ["Lift"]}, "instruction: Input should be a valid string"),
+        ({"path": "b.mp4", "layout": "3"}, "layout: a layout is 'single' or"),
+        ({"path": "b.mp4", "clip_id": "a\nb"}, "clip_id: String should match pattern"),
+        ('{"path": "b.mp4", "instruction": "\\ud800"}', "is not JSON"),
+        ('{"path": "b.mp4"', "is not JSON"),
+        ("b.mp4", "is not JSON"),
+        ('["b.mp4"]', "must be a JSON object, not list"),
+    ],
+)
+def test_a_line_that_does_not_fit_is_told_with_file_line_and_key(tmp_path: Path, line: Any, message: str) -> None:
+    path = manifest(tmp_path, {"path": "a.mp4"}, "", line)
+    with pytest.raises(InputError) as caught:
+        find_entries([path])
+    assert str(caught.value).startswith(f"{path}:3")
+    assert message in str(caught.value)
+
+
+def test_an_id_that_stands_twice_in_a_manifest_is_refused(tmp_path: Path) -> None:
+    lines = [
+        {"path": "a.mp4", "clip_id": "one"},
+        {"path": "b.mp4", "clip_id": "two"},
+        {"path": "c.mp4", "clip_id": "two"},
+    ]
+    with pytest.raises(InputError, match=r"clips\.jsonl: clip_id 'two' stands twice"):
+        read_manifest(manifest(tmp_path, *lines))
+
+
+def test_an_id_that_two_sources_give_to_different_clips_is_refused(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.json").write_text('{"clip_id": "one"}', encoding="utf-8")
+    with pytest.raises(InputError, match=r"clip_id 'one' stands for both .*a\.mp4 and .*b\.mp4; ids must differ"):
+        find_entries([tmp_path / "a.mp4", tmp_path / "b.mp4"])
+
+
+def test_the_same_clip_named_twice_is_no_contradiction(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text('{"clip_id": "one"}', encoding="utf-8")
+    assert len(find_entries([tmp_path / "a.mp4", tmp_path / "a.mp4"])) == 2
+
+
+@pytest.mark.parametrize("content", ["", "\n \n"])
+def test_a_manifest_without_a_clip_is_refused(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "clips.jsonl"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(InputError, match=r"the manifest .*clips\.jsonl lists no clip"):
+        read_manifest(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"), [(None, "cannot be read: No such file"), (b"\xff", "is not UTF-8 text")]
+)
+def test_a_manifest_that_cannot_be_read_is_named(tmp_path: Path, content: bytes | None, message: str) -> None:
+    path = tmp_path / "clips.jsonl"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(InputError, match=rf"clips\.jsonl {message}"):
+        read_manifest(path)

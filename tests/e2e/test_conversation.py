@@ -1,0 +1,54 @@
+"""A conversation played from a script: seven hypotheses, of which the critic accepts two, merges two, rejects three."""
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+from making import scripted
+
+from robogaze.bench import Job, run_clips
+from robogaze.core.report import Report
+from robogaze.datasets import find_entries
+from robogaze.domains import Domain
+from robogaze.reporting import Page, frames_to_show, render_html
+from robogaze.stages import Pipeline
+
+DEMO = Path(__file__).parents[2] / "datasets" / "demo" / "clips.jsonl"
+SCRIPT = Path(__file__).parent / "conversation.yaml"
+CLIPS = ("gripper_through_cup", "cube_teleports")
+
+
+async def play(robot: Domain) -> list[Report]:
+    models, _ = scripted(*yaml.safe_load(SCRIPT.read_text()))
+    entries = [entry for entry in find_entries([DEMO]) if entry.clip_id in CLIPS]
+    outcome = await run_clips(entries, Job(Pipeline.build(robot, "full"), models=models))
+    return list(outcome.reports.values())
+
+
+async def test_the_report_keeps_all_seven_with_what_became_of_them(robot: Domain) -> None:
+    reports = await play(robot)
+    assert [report.clip.id for report in reports] == ["cube_teleports", "gripper_through_cup"]
+    for report in reports:
+        assert report.status == "ok"
+        verdicts = [one.verdict for one in report.hypotheses]
+        assert {verdict: verdicts.count(verdict) for verdict in verdicts} == {"accepted": 2, "merged": 2, "rejected": 3}
+        assert [event.type for event in report.events] == ["object_penetration", "blur"]
+        penetration, blur = report.events
+        assert penetration.secondary == ("object_scene_consistency", "robot_body_consistency")
+        assert (penetration.severity, blur.severity) == (4, 2)
+        assert [span.start for span in penetration.spans] == [1.0], "the critic's refined span"
+        assert all(one.reason for one in report.hypotheses)
+        assert report.usage.rounds == 5
+
+
+async def test_the_page_shows_them(robot: Domain) -> None:
+    reports = await play(robot)
+    pages = [Page(report, None, dict.fromkeys(frames_to_show(report), b"")) for report in reports]
+    page = render_html(pages, [], robot, "conversation")
+    for words in ("the fingers stand in front of the cup, not in it", "shadow", "the same contact as H5"):
+        assert words in page
+
+
+def test_the_script_is_one_a_user_could_write() -> None:
+    entries: list[dict[str, Any]] = yaml.safe_load(SCRIPT.read_text())
+    assert all(set(entry) <= {"when", "reply", "repeat"} for entry in entries)

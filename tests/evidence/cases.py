@@ -1,0 +1,120 @@
+"""The clips thresholds were taken from: clean ones of every kind that might be mistaken, and planted faults.
+
+`python -m tests.evidence.survey` runs the rules over many seeds of each.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from robogaze.media.decode import Image
+
+from . import planted as p
+from .procedural import Pose, Take, encoded, film
+
+_SIZE = (480, 304)
+"""Smaller than usual frames, for speed, and larger than the reduced picture, so that this is a reduction."""
+
+_START, _END = 8, 14
+"""The frames of faults of the picture."""
+
+
+def _sway(frame: float) -> Pose:
+    """A hand-held or wrist-mounted camera: it never rests, and moves by up to 1 % of the height a frame."""
+    return (
+        0.09 * math.sin(frame / 9),
+        0.06 * math.cos(frame / 7),
+        2 * math.sin(frame / 11),
+        1.06 + 0.05 * math.sin(frame / 13),
+    )
+
+
+def _pan(frame: float) -> Pose:
+    """A camera that starts to move and stops, both at once."""
+    along = min(max(frame - 10, 0), 15)
+    return (0.012 * along, 0.0, 0.3 * along, 1.0)
+
+
+CLEAN: dict[str, Take] = {
+    "plain": Take(),
+    "noisy, low quality": Take(noise=3, crf=30),
+    "fast arm": Take(speed=2, crf=23),
+    "very fast arm, motion blur": Take(speed=3.5, shutter=4, crf=23),
+    "thick arm": Take(arm=2.2, speed=1.6, noise=1),
+    "arm waits": Take(speed=2, pause=(6, 24)),
+    "arm waits in full motion": Take(speed=2, pause=(16, 26), crf=23),
+    "camera pans": Take(camera=_pan, noise=1, shutter=2),
+    "camera sways": Take(camera=_sway, noise=1, crf=23),
+    "light drifts": Take(light=lambda frame: 0.8 + 0.2 * math.sin(frame / 6), crf=23),
+    "lamp switched": Take(light=lambda frame: 0.7 if frame >= 16 else 1.0, crf=23),
+    "dim scene": Take(light=lambda frame: 0.4, noise=2, crf=23),
+    "thing leaves the picture": Take(moved=lambda frame: (0.05 * max(0, frame - 12), 0.0), noise=1),
+}
+"""Clips without a fault, by what could be mistaken for one."""
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A clip with one fault in the frames [start, end); `types` are what a rule may rightly call it."""
+
+    images: list[Image]
+    start: int
+    end: int
+    types: tuple[str, ...]
+
+
+def _over(plant: Callable[..., list[Image]], *types: str, **how: float) -> Callable[[int], Planted]:
+    """A fault of the picture, put over a clean clip and compressed with it."""
+
+    def make(seed: int) -> Planted:
+        clean = film(seed, Take(noise=1, frames=20, size=_SIZE))
+        return Planted(encoded(plant(clean, _START, _END, **how)), _START, _END, types)
+
+    return make
+
+
+def _within(take: Callable[[int], Take], *types: str, start: int, end: int) -> Callable[[int], Planted]:
+    """A fault of what is filmed."""
+    return lambda seed: Planted(
+        film(seed, replace(take(seed), frames=22, noise=1, crf=23, size=_SIZE)), start, end, types
+    )
+
+
+FAULTS: dict[str, Callable[[int], Planted]] = {
+    "strong blur": _over(p.blurred, "blur", sigma_px=3),
+    "blur": _over(p.blurred, "blur", sigma_px=2.5),
+    "darkness": _over(p.dimmed, "low_visibility", gain=0.06),
+    "fog": _over(p.fogged, "low_visibility", left=0.12),
+    "garbled blocks, 8 %": _over(p.garbled, "frame_corruption", share=0.08),
+    "garbled blocks, 3 %": _over(p.garbled, "frame_corruption", share=0.03),
+    "coarse blocks": _over(p.coarse, "frame_corruption", mix=0.5),
+    "torn frames": _over(p.torn, "frame_corruption", row=0.45, shift=0.05),
+    "shake": _within(lambda s: Take(camera=p.shaking(s, 6, 16, 0.01)), "camera_instability", start=6, end=17),
+    "camera jumps": _within(
+        lambda s: Take(camera=lambda f: (0.07 * (f >= 15), 0.03 * (f >= 15), 0.0, 1.0)),
+        "camera_instability",
+        start=15,
+        end=16,
+    ),
+    "cut to another scene": lambda seed: Planted(
+        encoded([*film(seed, Take(frames=10, size=_SIZE)), *film(seed + 1000, Take(frames=10, size=_SIZE))]),
+        10,
+        11,
+        ("camera_instability",),
+    ),
+    "thing appears": _within(lambda s: Take(shown=lambda f: f >= 15), "object_hallucination", start=15, end=16),
+    "thing vanishes": _within(lambda s: Take(shown=lambda f: f < 15), "object_disappearance", start=15, end=16),
+    "thing vanishes while the arm moves": _within(
+        lambda s: Take(shown=lambda f: f < 7), "object_disappearance", start=7, end=8
+    ),
+    "thing jumps": _within(
+        lambda s: Take(moved=lambda f: (0.0, 0.0) if f < 15 else (0.22, 0.12)),
+        "object_teleportation",
+        start=15,
+        end=16,
+    ),
+    "thing vanishes, camera sways": _within(
+        lambda s: Take(shown=lambda f: f < 15, camera=_sway), "object_disappearance", start=15, end=16
+    ),
+}
+"""Clips with one fault, by what it is."""

@@ -1,0 +1,82 @@
+"""What the rules make of many procedural clips: `python -m tests.evidence.survey [FIRST_SEED] [END_SEED]`.
+
+For each rule the most extreme value of its signal over clean clips (where nothing explains it away), the clean clips
+it falsely fires on, and for each kind of fault in how many clips its frames were found under an admissible type.
+The thresholds of the pixels pipeline were read off this table.
+"""
+
+import sys
+import warnings
+from collections import defaultdict
+
+import numpy as np
+
+from robogaze.domains.shelves import shelf
+from robogaze.domains.yaml_files import read_yaml
+from robogaze.evidence import Evidence, Finding, Rule, find
+
+from .cases import CLEAN, FAULTS, Planted
+from .measuring import measured
+from .procedural import film
+
+
+class TypedRule(Rule):
+    """A rule as the pixels pipeline writes it."""
+
+    dimension: str
+    type: str
+    describe: str
+
+
+def rules() -> list[TypedRule]:
+    """The rules of the pixels pipeline."""
+    written = read_yaml(shelf("taxonomy") / "robot" / "pipelines" / "pixels.yaml").content
+    return [TypedRule.model_validate(rule) for rule in written["stages"][0]["measure"]["rules"]]
+
+
+def right(rule: TypedRule, finding: Finding, planted: Planted) -> bool:
+    """The finding has an admissible type and meets the planted frames, give or take two."""
+    frames = range(planted.start - 2, planted.end + 2)
+    return rule.type in planted.types and (finding.frames[0] in frames or finding.frames[-1] in frames)
+
+
+def extreme(rule: TypedRule, evidence: Evidence) -> float:
+    """The most extreme value of the rule's signal where its other conditions hold; NaN without any."""
+    bound = {"above": -1e9} if rule.above is not None else {"below": 1e9}
+    open_ = rule.with_(**bound, for_s=0, join_s=0)
+    peaks = [finding.peak for finding in find(open_, evidence)]
+    return (max if rule.above is not None else min)(peaks, default=np.nan)
+
+
+def main(first: int, end: int) -> None:
+    """Print the survey for the seeds [first, end)."""
+    worst: dict[str, list[tuple[float, str]]] = defaultdict(list)
+    for seed in range(first, end):
+        for name, take in CLEAN.items():
+            evidence = measured(film(seed, take))
+            for rule in rules():
+                worst[rule.describe].append((extreme(rule, evidence), f"{name} {seed}"))
+                for finding in find(rule, evidence):
+                    print(f"FALSE {name} seed {seed}: {rule.describe} {finding.span} {finding.peak:.4g}", flush=True)
+    for rule in rules():
+        values = [pair for pair in worst[rule.describe] if np.isfinite(pair[0])]
+        ranked = sorted(values, reverse=rule.above is not None)[:3]
+        shown = ", ".join(f"{value:.4g} ({where})" for value, where in ranked)
+        print(f"clean {rule.describe} {rule.signal} {'>' if rule.above else '<'} {rule.above or rule.below}: {shown}")
+    for name, make_fault in FAULTS.items():
+        hits, peaks, wrong = 0, [], []
+        for seed in range(first, end):
+            planted = make_fault(seed)
+            evidence = measured(planted.images)
+            found = [(rule, finding) for rule in rules() for finding in find(rule, evidence)]
+            good = [finding for rule, finding in found if right(rule, finding, planted)]
+            hits += bool(good)
+            peaks += [finding.peak for finding in good[:1]]
+            wrong += [f"{rule.describe}@{finding.frames[0]}" for rule, finding in found if finding not in good]
+        peak = f"weakest {np.min(np.abs(peaks)):.4g}" if peaks else "none"
+        print(f"fault {name}: {hits} of {end - first}, {peak}; besides: {', '.join(wrong) or 'nothing'}", flush=True)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("error")
+    main(*(int(argument) for argument in sys.argv[1:3]))

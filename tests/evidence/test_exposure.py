@@ -1,0 +1,35 @@
+import numpy as np
+import pytest
+
+from robogaze.evidence.exposure import Exposure
+
+from .measuring import measured_by
+
+
+def test_luma_and_contrast_of_a_half_black_half_white_picture() -> None:
+    image = np.zeros((40, 60, 3), np.uint8)
+    image[:, 30:] = 255
+    series = measured_by(Exposure, [image]).series
+    assert series["luma"] == pytest.approx([0.5])
+    assert series["contrast"] == pytest.approx([1.0])
+    assert series["clipped_dark"] == pytest.approx([0.5])
+    assert series["clipped_bright"] == pytest.approx([0.5])
+
+
+def test_an_even_grey_has_no_contrast_and_nothing_clipped() -> None:
+    series = measured_by(Exposure, [np.full((40, 60, 3), 102, np.uint8)]).series
+    assert series["luma"] == pytest.approx([0.4])
+    assert [series[name][0] for name in ("contrast", "clipped_dark", "clipped_bright")] == [0.0, 0.0, 0.0]
+
+
+def test_contrast_leaves_out_the_darkest_and_the_lightest_twentieth() -> None:
+    image = np.full((100, 100, 3), 100, np.uint8)
+    image[:4], image[-4:] = 0, 255
+    assert measured_by(Exposure, [image]).series["contrast"] == pytest.approx([0.0])
+
+
+def test_a_lamp_that_is_switched_shows_as_one_change_of_luma() -> None:
+    light, dark = np.full((40, 60, 3), 153, np.uint8), np.full((40, 60, 3), 51, np.uint8)
+    change = measured_by(Exposure, [light, light, dark, dark]).series["luma_change"]
+    assert np.isnan(change[0])
+    assert change[1:] == pytest.approx([0.0, 0.4, 0.0])

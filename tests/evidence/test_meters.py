@@ -1,0 +1,98 @@
+"""What every meter promises, checked over the registry."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from robogaze.evidence import METERS, SIGNALS, Gauge, Meter
+from robogaze.media.decode import Image
+
+from .measuring import measured, measured_by
+from .procedural import Take, film
+
+_NOISE = np.random.default_rng(5).integers(0, 256, (4, 100, 160, 3), dtype=np.uint8)
+
+CLIPS: dict[str, list[Image]] = {
+    "a single frame": [_NOISE[0]],
+    "two frames": [_NOISE[0], _NOISE[1]],
+    "unrelated frames": list(_NOISE),
+    "16 x 16": [np.ascontiguousarray(image[:16, :16]) for image in _NOISE],
+    "1 x 1": [np.ascontiguousarray(image[:1, :1]) for image in _NOISE],
+    "very wide": [np.ascontiguousarray(image[:3]) for image in _NOISE],
+    "very high": [np.ascontiguousarray(image[:, :3]) for image in _NOISE],
+    "a part of a larger picture": [image[20:60, 30:90] for image in _NOISE],
+    "black": [np.zeros((100, 160, 3), np.uint8)] * 4,
+    "white": [np.full((100, 160, 3), 255, np.uint8)] * 4,
+    "black, then noise": [np.zeros((100, 160, 3), np.uint8)] * 4 + list(_NOISE),
+    "a clip": film(0, Take(frames=9, size=(160, 100))),
+}
+
+
+@pytest.mark.parametrize("clip", CLIPS)
+@pytest.mark.parametrize("meter", METERS.values(), ids=METERS)
+def test_every_declared_signal_has_one_finite_or_undefined_value_a_frame(meter: type[Meter], clip: str) -> None:
+    found = measured_by(meter, CLIPS[clip])
+    assert set(found.series) == {signal.name for signal in meter.signals}
+    for series in found.series.values():
+        assert series.shape == (len(CLIPS[clip]),)
+        assert series.dtype == np.float64
+        assert not np.isinf(series).any()
+
+
+@pytest.mark.parametrize("meter", METERS.values(), ids=METERS)
+def test_boxes_belong_to_declared_signals_and_frames_of_the_clip(meter: type[Meter]) -> None:
+    for clip in CLIPS.values():
+        found = measured_by(meter, clip)
+        assert set(found.boxes) <= set(found.series)
+        assert all(0 <= frame < len(clip) for boxes in found.boxes.values() for frame in boxes)
+
+
+@pytest.mark.parametrize("meter", METERS.values(), ids=METERS)
+def test_measuring_twice_gives_the_same_numbers(meter: type[Meter]) -> None:
+    one, other = (measured_by(meter, CLIPS["a clip"]).series for _ in range(2))
+    for name in one:
+        np.testing.assert_array_equal(one[name], other[name])
+
+
+def test_signals_are_named_once_and_described_in_one_sentence() -> None:
+    declared = [signal for meter in METERS.values() for signal in meter.signals]
+    assert len(SIGNALS) == len(declared)
+    for signal in declared:
+        assert signal.name.replace("_", "").isalnum()
+        assert signal.unit
+        assert signal.description.endswith(".")
+
+
+def test_views_are_measured_apart() -> None:
+    gauge = Gauge(METERS)
+    dark, light = np.zeros((20, 20, 3), np.uint8), np.full((20, 20, 3), 255, np.uint8)
+    for number in range(2):
+        gauge(number, number / 16, (dark, light))
+    evidence = gauge.evidence(("left", "right"), 0.125)
+    assert {view: found.series["luma"].tolist() for view, found in evidence.views.items()} == {
+        "left": [0.0, 0.0],
+        "right": [1.0, 1.0],
+    }
+    assert (evidence.frame_times_s, evidence.duration_s) == ((0.0, 0.0625), 0.125)
+
+
+def test_memory_does_not_grow_with_the_clip() -> None:
+    gauge = Gauge(METERS)
+    images = film(1, Take(frames=8, size=(160, 100)))
+    tracemalloc.start()
+    try:
+        for number in range(24):
+            gauge(number, number / 16, (images[number % 8].copy(),))
+            if number == 11:
+                early, _ = tracemalloc.get_traced_memory()
+        late, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert late - early < images[0].nbytes
+
+
+def test_a_clean_clip_gives_every_signal() -> None:
+    evidence = measured(film(2, Take(frames=20, size=(320, 200), speed=2)))
+    mostly = {name for name, series in evidence.views["main"].series.items() if np.isfinite(series).mean() > 0.5}
+    assert set(SIGNALS) - mostly <= {"pop_contrast", "pair_similarity", "jump", "resume_jump"}

@@ -1,0 +1,83 @@
+import math
+
+import numpy as np
+import pytest
+
+from robogaze.evidence.motion import Motion
+
+from .measuring import measured_by
+from .planted import shaking
+from .procedural import Take, encoded, film
+
+_SMALL = (320, 200)
+_DIAGONAL = math.hypot(*_SMALL) / _SMALL[1]
+"""In heights, the unit in which a take's camera moves."""
+
+
+def test_a_still_camera_stands_still_however_fast_the_arm_moves() -> None:
+    images = encoded(film(1, Take(frames=30, size=_SMALL, speed=3, arm=1.8, noise=1)))
+    series = measured_by(Motion, images).series
+    assert np.nanmax(series["camera_shift"]) < 0.001
+    assert np.nanmax(series["camera_turn"]) < 0.1
+    assert np.nanmax(series["camera_jolt"]) < 0.001
+
+
+def test_a_pan_is_measured_in_shares_of_the_diagonal() -> None:
+    images = film(2, Take(frames=12, size=_SMALL, camera=lambda f: (0.02 * f, 0.01 * f, 0.0, 1.0)))
+    shift = measured_by(Motion, images).series["camera_shift"]
+    assert np.isnan(shift[0])
+    assert shift[1:] == pytest.approx(math.hypot(0.02, 0.01) / _DIAGONAL, rel=0.05)
+
+
+def test_turn_and_zoom_are_measured() -> None:
+    images = film(2, Take(frames=8, size=_SMALL, camera=lambda f: (0.0, 0.0, 0.5 * f, 1.02**f)))
+    series = measured_by(Motion, images).series
+    assert series["camera_turn"][1:] == pytest.approx(0.5, abs=0.05)
+    assert series["camera_zoom"][1:] == pytest.approx(0.02, abs=0.003)
+
+
+def test_a_pan_that_starts_and_stops_at_once_is_no_jolt() -> None:
+    def pan(frame: float) -> tuple[float, float, float, float]:
+        return (0.015 * min(max(frame - 8, 0), 10), 0.0, 0.0, 1.0)
+
+    series = measured_by(Motion, film(4, Take(frames=30, size=_SMALL, camera=pan))).series
+    assert np.nanmax(series["camera_shift"]) > 0.007
+    assert np.nanmax(series["camera_jolt"]) < 0.001
+
+
+def test_shake_is_measured_in_its_frames_only() -> None:
+    images = film(6, Take(frames=36, size=_SMALL, camera=shaking(6, 12, 26, 0.01)))
+    shake = measured_by(Motion, images).series["camera_shake"]
+    assert shake[14:24].min() > 0.003
+    assert np.nanmax(np.delete(shake, np.arange(9, 30))) < 0.0005
+
+
+def test_a_single_jump_is_a_jolt_but_no_shake() -> None:
+    images = film(0, Take(frames=24, size=_SMALL, camera=lambda f: (0.08 * (f >= 12), 0.0, 0.0, 1.0)))
+    series = measured_by(Motion, images).series
+    assert int(np.nanargmax(series["camera_jolt"])) == 12
+    assert series["camera_jolt"][12] == pytest.approx(0.08 / _DIAGONAL, rel=0.05)
+    assert np.nanmax(series["camera_shake"]) < 0.001
+
+
+def test_motion_seen_in_one_corner_only_is_nobodys() -> None:
+    rng = np.random.default_rng(0)
+    patch = rng.integers(0, 255, (90, 140, 3), dtype=np.uint8)
+    images = []
+    for frame in range(6):
+        image = np.full((200, 320, 3), 120, np.uint8)
+        image[5 + frame : 95 + frame, 5 + 2 * frame : 145 + 2 * frame] = patch
+        images.append(image)
+    series = measured_by(Motion, images).series
+    assert np.isnan(series["camera_shift"]).all()
+    assert np.nanmax(series["camera_spread"]) < 5 / 9
+
+
+def test_a_hand_that_stays_in_the_picture_does_not_hold_the_camera() -> None:
+    """As seen from a wrist: the gripper is still, everything else moves."""
+    images = film(2, Take(frames=8, size=_SMALL, camera=lambda f: (0.02 * f, 0.01 * f, 0.0, 1.0)))
+    hand = np.random.default_rng(3).integers(0, 255, (15, 22, 3), dtype=np.uint8).repeat(4, axis=0).repeat(4, axis=1)
+    for image in images:
+        image[140:, 116:204] = hand
+    shift = measured_by(Motion, images).series["camera_shift"]
+    assert shift[1:] == pytest.approx(math.hypot(0.02, 0.01) / _DIAGONAL, rel=0.05)

@@ -1,0 +1,46 @@
+import numpy as np
+import pytest
+
+from robogaze.evidence.repeats import Repeats
+
+from .measuring import measured_by
+from .planted import stalled
+from .procedural import FPS, Take, encoded, film
+
+_SMALL = (320, 200)
+
+
+def test_change_is_the_mean_difference_in_levels_and_zero_for_an_exact_repeat() -> None:
+    dark, light = np.full((20, 30, 3), 50, np.uint8), np.full((20, 30, 3), 57, np.uint8)
+    series = measured_by(Repeats, [dark, dark, light]).series
+    assert np.isnan(series["frame_change"][0])
+    assert series["frame_change"][1:].tolist() == [0.0, 7.0]
+
+
+def test_a_run_of_repeats_is_measured_in_seconds() -> None:
+    rng = np.random.default_rng(0)
+    a, b, c = rng.integers(0, 255, (3, 40, 60, 3), dtype=np.uint8)
+    frozen = measured_by(Repeats, [a, b, b, b, b, c]).series["frozen_s"]
+    assert frozen.tolist() == pytest.approx([0, 0, 1 / FPS, 2 / FPS, 3 / FPS, 0])
+
+
+@pytest.mark.parametrize("start", [12, 16], ids=["after slowing down", "in full motion"])
+def test_an_arm_that_waits_goes_on_without_a_jump(start: int) -> None:
+    for seed in range(2):
+        images = film(seed, Take(size=_SMALL, speed=2, pause=(start, start + 10)))
+        series = measured_by(Repeats, images).series
+        assert series["frozen_s"].max() >= 8 / FPS
+        assert np.nanmax(series["resume_jump"]) < 1.3
+
+
+def test_a_stall_ends_with_a_jump_at_its_first_new_frame() -> None:
+    images = encoded(stalled(film(0, Take(size=_SMALL, frames=36)), 26, 32))
+    jump = measured_by(Repeats, images).series["resume_jump"]
+    assert int(np.nanargmax(jump)) == 32
+    assert jump[32] > 1.5
+
+
+def test_every_frame_shown_twice_is_no_freeze() -> None:
+    table = np.random.default_rng(0).integers(0, 255, (50, 80, 3), dtype=np.uint8)
+    images = [np.roll(table, frame // 2, axis=1) for frame in range(20)]
+    assert np.isnan(measured_by(Repeats, images).series["resume_jump"]).all()

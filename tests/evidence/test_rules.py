@@ -1,0 +1,165 @@
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+
+from robogaze.core.events import Box
+from robogaze.core.time import Span
+from robogaze.errors import InputError
+from robogaze.evidence import Condition, Evidence, Finding, Measured, Rule, Signal, check, find, place
+
+NAN = math.nan
+BOX = Box(left=0.1, top=0.1, right=0.3, bottom=0.2)
+
+
+def _evidence(*views: dict[str, Sequence[float]], step_s: float = 0.5) -> Evidence:
+    """Hand-made series; a frame every `step_s`, the last one as long as the others."""
+    names = list(views[0])
+    count = len(views[0][names[0]])
+    return Evidence(
+        signals={name: Signal(name=name, unit="units", description="A signal.") for name in names},
+        views={
+            f"view {number}": Measured({name: np.array(series, float) for name, series in view.items()})
+            for number, view in enumerate(views, start=1)
+        },
+        frame_times_s=tuple(step_s * frame for frame in range(count)),
+        duration_s=step_s * count,
+    )
+
+
+def _spans(rule: Rule, evidence: Evidence) -> list[tuple[float, float]]:
+    return [(finding.span.start, finding.span.end) for finding in find(rule, evidence)]
+
+
+def test_a_finding_says_where_when_and_how_much() -> None:
+    evidence = _evidence({"a": [0, 0, 5, 7, 6, 0]})
+    evidence.views["view 1"].boxes["a"] = {3: BOX}
+    assert find(Rule(signal="a", above=4), evidence) == (
+        Finding(view="view 1", span=Span(1.0, 2.5), peak=7, peak_frame=3, frames=(2, 3, 4), box=BOX, unit="units"),
+    )
+
+
+def test_a_single_frame_lasts_until_the_next_and_the_last_until_the_clip_ends() -> None:
+    evidence = _evidence({"a": [0, 9, 0, 9]})
+    assert _spans(Rule(signal="a", above=1), evidence) == [(0.5, 1.0), (1.5, 2.0)]
+    assert find(Rule(signal="a", above=1), evidence)[0].frames == (1,)
+
+
+def test_uneven_frame_times_are_honoured() -> None:
+    evidence = Evidence(
+        _evidence({"a": [1]}).signals, {"v": Measured({"a": np.array([0.0, 1, 1, 0])})}, (0.0, 0.1, 0.7, 0.8), 1.0
+    )
+    assert _spans(Rule(signal="a", above=0.5), evidence) == [(0.1, 0.8)]
+
+
+def test_below_is_strict_and_its_peak_is_the_lowest() -> None:
+    (finding,) = find(Rule(signal="a", below=3), _evidence({"a": [3, 2, 1, 2, 3]}))
+    assert (finding.span, finding.peak, finding.frames) == (Span(0.5, 2.0), 1, (1, 2, 3))
+
+
+def test_above_is_strict() -> None:
+    assert find(Rule(signal="a", above=3), _evidence({"a": [3, 3]})) == ()
+
+
+def test_for_s_drops_what_is_shorter_and_keeps_what_is_exactly_as_long() -> None:
+    evidence = _evidence({"a": [1, 0, 1, 1, 0, 1, 1, 1]})
+    assert _spans(Rule(signal="a", above=0.5, for_s=1.0), evidence) == [(1.0, 2.0), (2.5, 4.0)]
+    assert _spans(Rule(signal="a", above=0.5, for_s=1.5), evidence) == [(2.5, 4.0)]
+
+
+def test_join_s_bridges_shorter_gaps_only_and_before_for_s() -> None:
+    evidence = _evidence({"a": [1, 0, 1, 0, 0, 1, 0, 0]})
+    assert _spans(Rule(signal="a", above=0.5, join_s=0.75), evidence) == [(0.0, 1.5), (2.5, 3.0)]
+    assert _spans(Rule(signal="a", above=0.5, join_s=0.5), evidence) == [(0.0, 0.5), (1.0, 1.5), (2.5, 3.0)]
+    assert _spans(Rule(signal="a", above=0.5, join_s=0.75, for_s=1.0), evidence) == [(0.0, 1.5)]
+
+
+def test_what_is_explained_away_does_not_count_frame_by_frame() -> None:
+    evidence = _evidence({"a": [1, 1, 1, 1], "b": [0, 9, 0, NAN], "c": [5, 5, 0, 5]})
+    assert _spans(Rule(signal="a", above=0, unless=(Condition(signal="b", above=1),)), evidence) == [
+        (0.0, 0.5),
+        (1.0, 2.0),
+    ]
+    both = (Condition(signal="b", above=1), Condition(signal="c", below=1))
+    assert _spans(Rule(signal="a", above=0, unless=both), evidence) == [(0.0, 0.5), (1.5, 2.0)]
+
+
+def test_also_must_hold_in_the_same_frame() -> None:
+    evidence = _evidence({"a": [1, 1, 1, 1], "b": [0, 9, NAN, 9]})
+    assert _spans(Rule(signal="a", above=0, also=(Condition(signal="b", above=1),)), evidence) == [
+        (0.5, 1.0),
+        (1.5, 2.0),
+    ]
+
+
+def test_the_peak_is_sought_where_the_rule_holds_not_in_a_bridged_gap() -> None:
+    evidence = _evidence({"a": [2, 9, 3], "b": [0, 1, 0]})
+    (finding,) = find(Rule(signal="a", above=1, join_s=1, unless=(Condition(signal="b", above=0),)), evidence)
+    assert (finding.peak, finding.peak_frame, finding.frames) == (3, 2, (0, 2))
+
+
+@pytest.mark.parametrize("rule", [Rule(signal="a", above=-1), Rule(signal="a", below=1)])
+def test_undefined_is_neither_above_nor_below(rule: Rule) -> None:
+    assert find(rule, _evidence({"a": [NAN, NAN]})) == ()
+    assert _spans(rule, _evidence({"a": [NAN, 0, NAN]})) == [(0.5, 1.0)]
+
+
+def test_views_are_judged_each_for_itself() -> None:
+    found = find(Rule(signal="a", above=0.5), _evidence({"a": [1, 0, 0]}, {"a": [0, 0, 1]}))
+    assert [(finding.view, finding.span) for finding in found] == [
+        ("view 1", Span(0.0, 0.5)),
+        ("view 2", Span(1.0, 1.5)),
+    ]
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        Rule(signal="x", above=1),
+        Rule(signal="a", above=1, unless=(Condition(signal="x", above=1),)),
+        Rule(signal="a", above=1, also=(Condition(signal="x", below=1),)),
+    ],
+)
+def test_an_unknown_signal_is_refused_with_the_known_ones(rule: Rule) -> None:
+    with pytest.raises(InputError, match=r"no signal 'x'; there is: a, b"):
+        check(rule, ["a", "b"])
+    with pytest.raises(InputError, match=r"no signal 'x'; there is: a"):
+        find(rule, _evidence({"a": [1]}))
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        {"signal": "a"},
+        {"signal": "a", "above": 1, "below": 2},
+        {"signal": "a", "above": 1, "for": 2},
+        {"signal": "a", "above": 1, "for_s": -1},
+        {"signal": "a", "above": math.inf},
+        {"signal": "a", "above": 1, "unless": [{"signal": "b"}]},
+    ],
+    ids=["no threshold", "two thresholds", "unknown key", "negative time", "infinite", "unless without threshold"],
+)
+def test_a_rule_that_makes_no_sense_is_refused(written: dict[str, object]) -> None:
+    with pytest.raises(ValidationError):
+        Rule.model_validate(written)
+
+
+@pytest.mark.parametrize(
+    ("box", "words"),
+    [
+        ((0.0, 0.0, 0.2, 0.2), "upper left"),
+        ((0.4, 0.4, 0.6, 0.6), "middle"),
+        ((0.4, 0.8, 0.6, 1.0), "lower middle"),
+        ((0.8, 0.4, 1.0, 0.6), "middle right"),
+        ((0.1, 0.1, 0.9, 0.9), None),
+    ],
+)
+def test_a_place_is_said_in_words(box: tuple[float, float, float, float], words: str | None) -> None:
+    left, top, right, bottom = box
+    assert place(Box(left=left, top=top, right=right, bottom=bottom)) == words
+
+
+def test_no_box_is_no_place() -> None:
+    assert place(None) is None

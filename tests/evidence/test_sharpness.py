@@ -1,0 +1,46 @@
+import cv2
+import numpy as np
+import pytest
+
+from robogaze.evidence.sharpness import Sharpness
+from robogaze.media.decode import Image
+
+from .measuring import measured_by
+from .planted import blurred, dimmed
+from .procedural import Take, encoded, film
+
+
+def _edge(sigma_px: float, contrast: int) -> Image:
+    image = np.full((400, 640, 3), 60, np.uint8)
+    image[:, 320:] = 60 + contrast
+    return np.asarray(cv2.GaussianBlur(image, (0, 0), sigma_px), dtype=np.uint8)
+
+
+def test_an_edge_twice_as_wide_is_half_as_sharp() -> None:
+    narrow, wide = measured_by(Sharpness, [_edge(3, 120), _edge(6, 120)]).series["sharpness"]
+    assert wide / narrow == pytest.approx(0.5, abs=0.06)
+
+
+def test_contrast_does_not_count_as_sharpness() -> None:
+    weak, strong = measured_by(Sharpness, [_edge(2, 40), _edge(2, 160)]).series["sharpness"]
+    assert weak == pytest.approx(strong, rel=0.1)
+
+
+def test_planted_blur_drops_in_its_frames_only() -> None:
+    images = encoded(blurred(film(3, Take(frames=24)), 10, 16, 4))
+    drop = measured_by(Sharpness, images).series["sharpness_drop"]
+    fault = np.arange(24)[10:16]
+    assert drop[fault].min() > 0.5
+    assert np.delete(drop, fault).max() < 0.15
+
+
+def test_half_the_light_is_no_blur() -> None:
+    images = dimmed(film(4, Take(frames=12)), 6, 12, 0.5)
+    assert np.abs(measured_by(Sharpness, images).series["sharpness_drop"]).max() < 0.15
+
+
+def test_a_picture_without_edges_is_neither_sharp_nor_blurred() -> None:
+    images = [np.full((200, 320, 3), 90, np.uint8)] * 3
+    series = measured_by(Sharpness, images).series
+    assert np.isnan(series["sharpness"]).all()
+    assert np.isnan(series["sharpness_drop"]).all()

@@ -1,0 +1,40 @@
+import math
+
+import numpy as np
+
+from robogaze.evidence import SIGNALS, Evidence, Measured, Signal, summarise
+
+from .measuring import measured
+from .procedural import Take, film
+
+NAN = math.nan
+
+
+def _evidence(**views: list[float]) -> Evidence:
+    signal = Signal(name="heat", unit="degrees", description="How hot.")
+    measured = {name: Measured({"heat": np.array(series, float)}) for name, series in views.items()}
+    count = len(next(iter(views.values())))
+    return Evidence({"heat": signal}, measured, tuple(frame / 2 for frame in range(count)), count / 2)
+
+
+def test_a_line_gives_median_range_and_extremes_with_their_times() -> None:
+    assert summarise(_evidence(main=[NAN, 4, 1, 2, 3])) == [
+        "heat (degrees): median 2.5, mostly 1.15 to 3.85, lowest 1 at 1.00 s, highest 4 at 0.50 s"
+    ]
+
+
+def test_a_constant_and_an_undefined_signal_say_so() -> None:
+    assert summarise(_evidence(main=[0, 0, NAN])) == ["heat (degrees): 0 throughout"]
+    assert summarise(_evidence(main=[NAN, NAN])) == ["heat (degrees): not defined"]
+
+
+def test_several_views_share_a_line_under_their_names() -> None:
+    assert summarise(_evidence(front=[1, 1], wrist=[2, 2])) == [
+        "heat (degrees): front: 1 throughout; wrist: 2 throughout"
+    ]
+
+
+def test_all_signals_of_a_clip_fit_on_thirty_lines() -> None:
+    lines = summarise(measured(film(0, Take(frames=3, size=(64, 48)))))
+    assert [line.split(" ")[0] for line in lines] == list(SIGNALS)
+    assert len(lines) <= 30

@@ -1,0 +1,56 @@
+"""Made-up clips, pictures and models for tests."""
+
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+
+from robogaze.backends import ModelConfig, Models, ModelsConfig
+from robogaze.backends.base import Backend
+from robogaze.backends.scripted import Entry as Line
+from robogaze.backends.scripted import ScriptedBackend
+from robogaze.core.clip import Clip
+from robogaze.core.pictures import PictureSettings
+from robogaze.media import Footage
+
+FPS = 16
+
+
+def make_clip(seconds: float = 4.0, **fields: Any) -> Clip:
+    """A clip record without a file."""
+    count = round(seconds * FPS)
+    known = {
+        "id": "clip",
+        "uri": "clip.mp4",
+        "sha256": sha256(b"").hexdigest(),
+        "frame_count": count,
+        "frame_times_s": tuple(number / FPS for number in range(count)),
+        "duration_s": count / FPS,
+        "fps": float(FPS),
+        "width": 64,
+        "height": 48,
+        "instruction": "Put the cup into the pot",
+    }
+    return Clip(**{**known, **fields})
+
+
+def make_footage(clip: Clip) -> Footage:
+    """Pictures for a clip record: flat ones whose grey tells the frame."""
+    footage = Footage(clip.layout, PictureSettings())
+    for number, time_s in enumerate(clip.frame_times_s):
+        image = np.full((48, 64, 3), number % 256, dtype=np.uint8)
+        footage.keep(time_s, tuple(image for _ in clip.layout.active))
+    footage.duration_s = clip.duration_s
+    return footage
+
+
+def scripted(*lines: dict[str, Any], config: ModelConfig | None = None) -> tuple[Models, ScriptedBackend]:
+    """Models that answer from lines of a script, and the backend that keeps what was asked."""
+    backend = ScriptedBackend([Line(**line) for line in lines])
+    return models_of(backend, config), backend
+
+
+def models_of(backend: Backend, config: ModelConfig | None = None) -> Models:
+    """One backend for every role."""
+    chosen = config or ModelConfig(kind="scripted")
+    return Models(ModelsConfig(models={"model": chosen}, roles={"vlm": "model"}), {"model": backend})

@@ -1,0 +1,280 @@
+"""A clip on film: what is kept of it, how it is shown, and what stops the filming."""
+
+import gc
+import tracemalloc
+from collections.abc import Iterator
+from contextlib import closing
+from hashlib import sha256
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+
+from robogaze.core.clip import Layout
+from robogaze.core.pictures import PictureSettings
+from robogaze.errors import VideoError
+from robogaze.media import Footage, film, footage
+from robogaze.media.compose import decode_image, encode_jpeg, fit, split, strip
+from robogaze.media.decode import Image, read_frames
+
+from .videos import FPS, number_in, numbered, write
+
+NAMED = Layout.parse("2x2:front,side,wrist,-")
+
+
+def grid(number: int, filler: int = 0) -> Image:
+    """Three views, each with a number of its own, and a panel of one grey."""
+    views = [numbered(number + 100 * index) for index in range(2)]
+    return np.vstack(
+        [np.hstack(views), np.hstack([numbered(number + 50), np.full((72, 96, 3), filler, dtype=np.uint8)])]
+    )
+
+
+def picture(path: Path, image: Image) -> Path:
+    """An image file."""
+    cv2.imwrite(str(path), cv2.cvtColor(image, cv2.COLOR_RGB2BGR))
+    return path
+
+
+@pytest.fixture
+def clip(tmp_path: Path) -> Path:
+    return write(tmp_path / "clip.mp4")
+
+
+@pytest.fixture
+def grid_clip(tmp_path: Path) -> Path:
+    return write(tmp_path / "grid.mp4", size=(192, 144), draw=grid)
+
+
+@pytest.fixture
+def filmed(clip: Path) -> Iterator[Footage]:
+    with closing(film(clip)) as made:
+        yield made
+
+
+# What is kept.
+
+
+def test_footage_knows_the_frames_of_its_clip(filmed: Footage) -> None:
+    assert filmed.times_s == [number / FPS for number in range(24)]
+    assert (filmed.duration_s, filmed.width, filmed.height) == (1.5, 96, 72)
+    assert filmed.layout == Layout()
+    assert filmed.initial is None
+
+
+@pytest.mark.parametrize("max_side_px", [32, 64, 1024])
+def test_a_shot_is_byte_for_byte_the_picture_that_was_encoded(clip: Path, max_side_px: int) -> None:
+    settings = PictureSettings(max_side_px=max_side_px, quality=70)
+    with closing(film(clip, settings=settings)) as filmed:
+        for frame in read_frames(clip):
+            shot = filmed.shot(frame.number)
+            assert shot.jpeg == encode_jpeg(fit(frame.image, max_side_px), 70)
+            assert shot.picture.sha256 == sha256(shot.jpeg).hexdigest()
+
+
+def test_a_shot_says_what_it_shows(filmed: Footage) -> None:
+    shot = filmed.shot(5)
+    image = decode_image(shot.jpeg, "a shot")
+    assert number_in(image) == 5
+    assert shot.label == "frame 5 at 0.31 s"
+    said = shot.picture
+    assert (said.id, said.frames, said.times_s, said.views) == ("F5", (5,), (0.3125,), ("main",))
+    assert (said.height, said.width) == image.shape[:2]
+
+
+def test_a_clip_is_decoded_once_whatever_is_asked_of_it(clip: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    readings = []
+
+    def counting(path: Path, decoder: str) -> Iterator[object]:
+        readings.append(path)
+        return read_frames(path, decoder)
+
+    monkeypatch.setattr(footage, "read_frames", counting)
+    with closing(film(clip, observers=[lambda number, time_s, views: None])) as filmed:
+        clip.unlink()
+        assert [number_in(decode_image(filmed.shot(n).jpeg, "")) for n in (23, 0, 7, 7)] == [23, 0, 7, 7]
+        filmed.sheet((1, 2), 2)
+        filmed.thumbnail(3, 32)
+    assert readings == [clip]
+
+
+def test_observers_are_given_every_frame_in_full_size(clip: Path) -> None:
+    seen = []
+    small = PictureSettings(max_side_px=32)
+    with closing(film(clip, settings=small, observers=[lambda *given: seen.append(given)])):
+        pass
+    assert [number for number, _, _ in seen] == list(range(24))
+    assert [time_s for _, time_s, _ in seen] == [number / FPS for number in range(24)]
+    assert [number_in(view) for _, _, (view,) in seen] == list(range(24))
+    assert {view.shape for _, _, (view,) in seen} == {(72, 96, 3)}
+
+
+def grown_bytes(frames: int) -> int:
+    """By how much memory grows, at most, while frames are added."""
+    images = [np.random.default_rng(seed).integers(0, 256, (120, 160, 3), dtype=np.uint8) for seed in range(4)]
+    with closing(Footage(Layout(), PictureSettings())) as made:
+        made.keep(0.0, (images[0],))
+        tracemalloc.start()
+        for number in range(1, frames):
+            made.keep(number / FPS, (images[number % 4],))
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert made.shot(0).jpeg == encode_jpeg(images[0], 90)
+        assert made.shot(frames - 1).jpeg == encode_jpeg(images[(frames - 1) % 4], 90)
+    return peak
+
+
+def test_memory_does_not_grow_with_the_pictures_of_a_long_clip(monkeypatch: pytest.MonkeyPatch) -> None:
+    in_memory = grown_bytes(400)
+    monkeypatch.setattr(footage, "_IN_MEMORY_BYTES", 2**16)
+    assert grown_bytes(400) < in_memory / 8
+
+
+def test_pictures_can_be_asked_for_while_others_are_still_added(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(footage, "_IN_MEMORY_BYTES", 2**12)
+    with closing(Footage(Layout(), PictureSettings())) as made:
+        for number in range(20):
+            made.keep(number / FPS, (numbered(number),))
+            assert number_in(decode_image(made.shot(number // 2).jpeg, "")) == number // 2
+
+
+def test_closed_footage_shows_nothing(clip: Path) -> None:
+    filmed = film(clip)
+    filmed.close()
+    with pytest.raises(ValueError, match="closed file"):
+        filmed.shot(0)
+
+
+# Contact sheets and thumbnails.
+
+
+def test_a_sheet_shows_its_frames_in_order_and_says_which(filmed: Footage) -> None:
+    shot = filmed.sheet((3, 9, 20), columns=2)
+    whole = decode_image(shot.jpeg, "a sheet")
+    cells = [whole[24:96, :96], whole[24:96, 100:], whole[124:, :96]]
+    assert [number_in(cell) for cell in cells] == [3, 9, 20]
+    assert shot.label == "frames 3 to 20, 0.19 s to 1.25 s"
+    assert (shot.picture.frames, shot.picture.times_s) == ((3, 9, 20), (3 / FPS, 9 / FPS, 20 / FPS))
+    assert (shot.picture.height, shot.picture.width) == whole.shape[:2]
+
+
+def test_two_sheets_have_one_name_only_when_they_show_the_same_frames(filmed: Footage) -> None:
+    names = [filmed.sheet(numbers, 3).picture.id for numbers in ((3, 9, 20), (3, 10, 20), (3, 9, 20))]
+    assert names[0] == names[2] != names[1]
+
+
+def test_a_thumbnail_is_a_small_picture_of_its_frame(filmed: Footage) -> None:
+    image = decode_image(filmed.thumbnail(6, 48), "a thumbnail")
+    assert image.shape == (36, 48, 3)
+    assert number_in(image) == 6
+
+
+# Grids of views.
+
+
+def test_a_recognised_grid_is_filmed_as_views_side_by_side_without_the_black_panel(grid_clip: Path) -> None:
+    seen = []
+    with closing(film(grid_clip, observers=[lambda *given: seen.append(given)])) as filmed:
+        assert filmed.layout.active == ("top left", "top right", "bottom left")
+        assert filmed.shot(7).picture.views == filmed.layout.active
+        assert (filmed.width, filmed.height) == (192, 144)
+        image = decode_image(filmed.shot(7).jpeg, "a shot")
+    assert image.shape == (24 + 72, 3 * 96 + 2 * 4, 3)
+    assert [number_in(image[24:, left : left + 96]) for left in (0, 100, 200)] == [7, 107, 57]
+    assert [number_in(view) for view in seen[7][2]] == [7, 107, 57]
+
+
+def test_a_given_layout_names_the_views_and_is_not_second_guessed(grid_clip: Path) -> None:
+    with closing(film(grid_clip, layout=NAMED)) as filmed:
+        assert filmed.layout is NAMED
+    with closing(film(grid_clip, layout=Layout())) as filmed:
+        assert filmed.shot(0).picture.width == 192
+
+
+def test_each_view_is_kept_up_to_the_full_side(grid_clip: Path) -> None:
+    settings = PictureSettings(max_side_px=48)
+    with closing(film(grid_clip, layout=NAMED, settings=settings)) as filmed:
+        first = next(read_frames(grid_clip))
+        views = [fit(view, 48) for view in split(first.image, NAMED)]
+        assert filmed.shot(0).jpeg == encode_jpeg(strip(views, NAMED.active), 90)
+
+
+def test_a_panel_that_was_black_only_at_first_stops_the_filming(tmp_path: Path) -> None:
+    path = write(tmp_path / "late.mp4", size=(192, 144), draw=lambda number: grid(number, 0 if number < 10 else 90))
+    with pytest.raises(VideoError, match=r"late.mp4 began like a 2x2 grid .* something at frame 10; name the layout"):
+        film(path)
+    with closing(film(path, layout=Layout.parse("2x2:a,b,c,d"))) as filmed:
+        assert filmed.shot(0).picture.views == ("a", "b", "c", "d")
+
+
+def test_a_clip_that_fades_in_from_black_is_one_view(tmp_path: Path) -> None:
+    path = write(tmp_path / "fade.mp4", size=(192, 144), draw=lambda n: grid(n) if n > 5 else np.zeros_like(grid(n)))
+    with closing(film(path)) as filmed:
+        assert filmed.layout == Layout()
+
+
+def test_a_layout_that_does_not_divide_the_picture_is_refused(clip: Path) -> None:
+    with pytest.raises(VideoError, match=r"clip.mp4: a picture of 96x72 cannot be cut into 1x5 views; .*--layout"):
+        film(clip, layout=Layout.parse("1x5:a,b,c,d,e"))
+
+
+# The scene before the clip.
+
+
+def test_an_initial_frame_may_be_of_another_size(clip: Path, tmp_path: Path) -> None:
+    settings = PictureSettings(max_side_px=64)
+    with closing(
+        film(clip, initial_frame=picture(tmp_path / "i.png", numbered(200, 320, 180)), settings=settings)
+    ) as f:
+        assert f.initial is not None
+        assert number_in(decode_image(f.initial.jpeg, "")) == 200
+        said = f.initial.picture
+        assert (said.id, said.frames, said.times_s, said.width, said.height) == ("I0", (), (), 64, 36)
+        assert f.shot(0).picture.width == 64
+
+
+def test_the_initial_frame_of_a_grid_is_cut_like_the_clip(grid_clip: Path, tmp_path: Path) -> None:
+    with closing(film(grid_clip, initial_frame=picture(tmp_path / "i.png", grid(0)))) as filmed:
+        assert filmed.initial is not None
+        assert filmed.initial.picture.views == filmed.layout.active
+        assert filmed.initial.picture.width == filmed.shot(0).picture.width
+
+
+INITIAL = {
+    "missing": (lambda path: None, "cannot be read: No such file or directory"),
+    "a folder": (Path.mkdir, "cannot be read: Is a directory"),
+    "no picture": (lambda path: path.write_text("cup"), "is not a picture that can be read"),
+    "one view only": (
+        lambda path: picture(path, numbered(255)),
+        "is not laid out like the clip: one shows something",
+    ),
+    "not to be divided": (lambda path: picture(path, grid(0)[1:]), "is not laid out like the clip: .* cannot be cut"),
+}
+
+
+@pytest.mark.parametrize("name", INITIAL)
+def test_an_initial_frame_that_does_not_fit_is_refused(name: str, grid_clip: Path, tmp_path: Path) -> None:
+    make, reason = INITIAL[name]
+    path = tmp_path / "initial.png"
+    make(path)
+    with pytest.raises(VideoError, match=f"the initial frame .*initial.png {reason}"):
+        film(grid_clip, initial_frame=path)
+
+
+def test_an_initial_frame_may_show_what_the_user_drops_of_the_clip_too(tmp_path: Path) -> None:
+    path = write(tmp_path / "four.mp4", size=(192, 144), draw=lambda number: grid(number, 90))
+    with closing(film(path, layout=NAMED, initial_frame=picture(tmp_path / "i.png", grid(0, 90)))) as filmed:
+        assert filmed.initial is not None
+
+
+def test_filming_that_fails_half_way_leaves_no_file_open(clip: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(footage, "_IN_MEMORY_BYTES", 1)
+
+    def fail(number: int, time_s: float, views: tuple[Image, ...]) -> None:
+        if number == 3:
+            raise RuntimeError("no more")
+
+    with pytest.raises(RuntimeError, match="no more"):
+        film(clip, observers=[fail])
+    gc.collect()  # a file left open would be warned of here, and warnings are errors

@@ -1,0 +1,143 @@
+"""The page as text: complete, escaped, and closed to anything but its own script."""
+
+import json
+import re
+from base64 import b64encode
+from hashlib import sha256
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+from robogaze.core.events import Evidence
+from robogaze.core.report import Report, Unreadable
+from robogaze.domains import Domain
+from robogaze.reporting import Page, frames_to_show, html, render_html
+
+from .cases import UNREADABLE
+from .samples import ATTACK, make_clip, make_event, make_hypothesis, make_report, page
+
+
+def data(text: str, name: str) -> dict[str, object]:
+    found = re.search(rf'<script type="application/json" id="{name}">(.*?)</script>', text)
+    assert found is not None
+    value: dict[str, object] = json.loads(found[1])
+    return value
+
+
+@pytest.fixture(scope="module")
+def text(reports: list[Report], domain: Domain) -> str:
+    return render_html([page(report, None) for report in reports], [UNREADABLE], domain, f"A title {ATTACK}")
+
+
+def test_the_header_counts_every_clip(text: str) -> None:
+    words = " ".join(unescape(re.sub(r"<[^>]+>", " ", text.split('<div class="desk">')[0])).split())
+    for said in (
+        "5 clips", "1 ok, with events", "1 ok, without events", "1 partial", "1 unscored", "1 unreadable",
+        "model calls 15", "cost at least $0.0042 (not known for 2 of 4)", "pipeline plain",
+        "vlm openai:big-model", "critic openai:big-model", "Task Progress 3/4", "Physical Plausibility 4/4",
+        "1 of 5 clips unscored: no dimension could be judged",
+    ):  # fmt: skip
+        assert said in words, said
+
+
+def test_unknown_cost_is_never_zero(reports: list[Report], domain: Domain) -> None:
+    text = render_html([Page(reports[0], None, {})], [], domain, "t")
+    assert "<dt>cost</dt> <dd>not known</dd>" in text
+    assert "$0" not in text
+
+
+def test_the_unreadable_are_listed_with_the_reason(text: str) -> None:
+    assert "it declares 64 frames and holds 21" in text
+
+
+def test_the_reports_stand_in_the_page_unchanged(text: str, reports: list[Report]) -> None:
+    for index, report in enumerate(reports):
+        assert Report.model_validate(data(text, f"report-{index}")) == report
+
+
+def test_nothing_from_outside_becomes_markup(reports: list[Report], domain: Domain) -> None:
+    evil = f"{ATTACK}</script><!--<script>\"'\u2028"
+    event = make_event("e1", "physics", "floating", (0, 1), description=evil)
+    report = make_report(
+        domain, make_clip("a", instruction=evil, uri=evil), events=(event,), notes=(evil,), author=evil
+    )
+    text = render_html([Page(report, evil, {})], [Unreadable(uri=evil, reason=evil)], domain, evil)
+    assert ATTACK not in text
+    assert "<!--" not in text.replace("<!doctype", "")
+    assert "\u2028" not in text
+    assert text.count("</script>") == 4  # the vocabulary, the report, its media, and the one script that runs
+    assert data(text, "media-0")["video"] == evil
+
+
+def test_only_the_pages_own_script_may_run_and_nothing_may_be_fetched(text: str) -> None:
+    policy = re.search(r'<meta http-equiv="Content-Security-Policy" content="([^"]+)">', text)
+    script = re.search(r'<script type="module">(.*?)</script>', text, re.DOTALL)
+    assert policy is not None
+    assert script is not None
+    digest = b64encode(sha256(script[1].encode()).digest()).decode()
+    rules = [rule.strip() for rule in unescape(policy[1]).split(";")]
+    assert rules[:5] == [
+        "default-src 'none'",
+        "img-src data:",
+        "media-src 'self' data: blob: file:",
+        "style-src 'unsafe-inline'",
+        f"script-src 'sha256-{digest}'",
+    ]
+    assert not re.search(r'(?:src|href)="(?!#|data:)', text)
+    assert "http://" not in text.replace("http://www.w3.org/2000/svg", "")
+    assert "https://" not in text
+
+
+def test_scripts_set_text_and_never_markup() -> None:
+    folder = Path(html.__file__).parent / "templates"
+    code = "".join(path.read_text(encoding="utf-8") for path in folder.rglob("*.js"))
+    for forbidden in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function("):
+        assert forbidden not in code
+
+
+def test_every_style_and_script_file_is_in_the_page() -> None:
+    folder = Path(html.__file__).parent / "templates"
+    assert {path.stem for path in folder.glob("js/*.js")} == set(html._SCRIPTS)
+    assert {path.stem for path in folder.glob("css/*.css")} == set(html._STYLES)
+
+
+def test_a_page_can_be_made_of_unreadable_clips_alone(domain: Domain) -> None:
+    text = render_html([], [UNREADABLE], domain, "t")
+    assert "nothing is known about any clip" in unescape(text)
+
+
+def test_two_pages_of_one_clip_are_refused(reports: list[Report], domain: Domain) -> None:
+    with pytest.raises(ValueError, match="disc-0001"):
+        render_html([page(reports[0], None)] * 2, [], domain, "t")
+
+
+def test_names_that_are_no_valid_text_can_still_be_written(reports: list[Report], domain: Domain) -> None:
+    text = render_html([], [Unreadable(uri="clip-\udcff.mp4", reason="no video")], domain, "t")
+    assert "clip-\\udcff.mp4" in text
+    text.encode("utf-8")
+
+
+def test_cited_frames_come_before_the_first_the_middle_and_the_last(domain: Domain) -> None:
+    evidence = (Evidence(text="t", frames=(40, 3), source="s"), Evidence(text="t", frames=(3, 7), source="s"))
+    event = make_event("e1", "physics", "floating", (1.0, 2.0), evidence=evidence)
+    report = make_report(domain, make_clip("a"), events=(event,))
+    assert frames_to_show(report) == (3, 7, 16, 24, 31, 40)
+    assert frames_to_show(report, per_claim=4) == (3, 7, 16, 40)
+    assert frames_to_show(report, per_claim=2) == (3, 40)
+
+
+def test_frames_are_wanted_for_claims_set_aside_but_not_twice_for_accepted_ones(domain: Domain) -> None:
+    accepted = make_hypothesis("h1", "physics", "floating", (0.0, 1.0), verdict="accepted", evidence=())
+    rejected = make_hypothesis("h2", "physics", "floating", (2.0, 3.0), evidence=())
+    report = make_report(domain, make_clip("a"), hypotheses=(accepted, rejected))
+    assert frames_to_show(report) == (32, 40, 47)
+
+
+def test_a_span_between_two_frames_shows_the_one_on_show(domain: Domain) -> None:
+    event = make_event("e1", "physics", "floating", (1.01, 1.02), evidence=())
+    assert frames_to_show(make_report(domain, make_clip("a"), events=(event,))) == (16,)
+
+
+def test_a_clean_clip_wants_no_frames(domain: Domain) -> None:
+    assert frames_to_show(make_report(domain, make_clip("a"))) == ()

@@ -1,0 +1,296 @@
+"""The page in a real browser, opened from disk. Skipped only where Playwright or Chromium is missing.
+
+Chromium must be a build that plays H.264, which Playwright's own is not: a distribution's `chromium` is.
+"""
+
+import shutil
+from base64 import b64encode
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter, sleep
+from typing import Any
+
+import pytest
+
+from robogaze.core.report import Report
+from robogaze.domains import Domain
+from robogaze.reporting import Page, render_html
+
+from .cases import UNREADABLE, faulty_report
+from .samples import ATTACK, FPS, FRAMES, make_clip, make_video, page
+
+playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright (pip install robogaze[dev])")
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs a chromium that plays H.264 on the PATH")
+
+SHOWN_FRAME = """() => {
+  const video = document.querySelector("video");
+  const canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [video.videoWidth, video.videoHeight];
+  const pen = canvas.getContext("2d");
+  pen.drawImage(video, 0, 0);
+  const row = pen.getImageData(0, 8, canvas.width, 1).data;
+  const bit = (n) => row[4 * Math.floor((n + 0.5) * canvas.width / 6)] > 128;
+  return [0, 1, 2, 3, 4, 5].reduce((frame, n) => frame + (bit(n) ? 2 ** n : 0), 0);
+}"""
+
+
+@dataclass
+class Visit:
+    """A page that is open, and what went wrong or out while it was."""
+
+    page: Any
+    problems: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+
+    def time(self) -> float:
+        return float(self.page.evaluate("document.querySelector('video').currentTime"))
+
+    def wait(self, condition: str) -> None:
+        """Wait until a condition holds. Playwright's own way needs an eval, which the page's policy forbids."""
+        deadline = perf_counter() + 10
+        while not self.page.evaluate(condition):
+            assert perf_counter() < deadline, f"never came true: {condition}"
+            sleep(0.01)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    flags = ["--no-sandbox", "--disable-gpu", "--autoplay-policy=no-user-gesture-required"]
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=flags)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def index(reports: list[Report], domain: Domain, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page with an embedded video, a linked one, none, and one that is missing."""
+    folder = tmp_path_factory.mktemp("page")
+    video = make_video()
+    (folder / "linked.mp4").write_bytes(video)
+    videos = (f"data:video/mp4;base64,{b64encode(video).decode()}", "linked.mp4", None, "missing.mp4")
+    pages = [page(report, address) for report, address in zip(reports, videos, strict=True)]
+    path = folder / "index.html"
+    path.write_text(render_html(pages, [UNREADABLE], domain, f"A title {ATTACK}"), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def visit(browser: Any, index: Path) -> Iterator[Callable[..., Visit]]:
+    """Opens the page at a hash; at the end nothing must have gone wrong, and nothing out."""
+    contexts = []
+    visits: list[Visit] = []
+
+    def open_page(hash_: str = "", path: Path = index, **settings: object) -> Visit:
+        context = browser.new_context(viewport={"width": 1400, "height": 900}, **settings)
+        context.set_default_timeout(10_000)
+        contexts.append(context)
+        opened = Visit(context.new_page())
+        visits.append(opened)
+        opened.page.on("console", lambda message: opened.problems.append(message.text))
+        opened.page.on("pageerror", lambda error: opened.problems.append(str(error)))
+        opened.page.on("dialog", lambda dialog: opened.problems.append(f"dialog: {dialog.message}"))
+        opened.page.on("request", lambda request: opened.requests.append(request.url))
+        opened.page.goto(f"{path.as_uri()}{hash_}")
+        return opened
+
+    yield open_page
+    problems = [problem for each in visits for problem in each.problems]
+    outside = [url for each in visits for url in each.requests if not url.startswith(("file:", "data:", "blob:"))]
+    for context in contexts:
+        context.close()
+    assert problems == []
+    assert outside == []
+
+
+def test_the_page_opens_from_disk_and_plays_its_video(visit: Callable[..., Visit]) -> None:
+    opened = visit()
+    opened.wait("document.querySelector('video').readyState >= 2")
+    assert opened.page.locator("#clip h2").inner_text().startswith("disc-0001")
+    assert all(url.startswith(("file:", "data:")) for url in opened.requests)
+    assert sum(url.startswith("file:") for url in opened.requests) == 1
+
+
+def test_a_video_beside_the_page_plays_too(visit: Callable[..., Visit]) -> None:
+    opened = visit("#clip=disc-0002")
+    opened.wait("document.querySelector('video').readyState >= 2")
+
+
+def test_an_event_is_sought_and_repeated_until_escape(visit: Callable[..., Visit]) -> None:
+    opened = visit("#clip=disc-0001")
+    opened.page.locator(".lanes .bar", has_text="Passing through").first.click()
+    opened.wait("(t => t >= 1.25 && t < 1.6)(document.querySelector('video').currentTime)")
+    opened.wait("document.querySelector('video').currentTime > 2.4")
+    opened.wait("document.querySelector('video').currentTime < 1.6")  # it came round
+    assert 1.24 <= opened.time() < 2.76
+    assert "event=e1" in opened.page.url
+    opened.page.keyboard.press("Escape")
+    opened.wait("document.querySelector('video').currentTime > 2.9")
+
+
+def test_an_event_in_two_parts_repeats_both(visit: Callable[..., Visit]) -> None:
+    opened = visit("#clip=disc-0001")
+    opened.page.locator(".lanes .bar", has_text="Flicker").first.click()
+    opened.wait("document.querySelector('video').currentTime >= 3")
+    opened.wait("document.querySelector('video').currentTime < 0.6")
+
+
+def test_arrows_step_exactly_one_frame(visit: Callable[..., Visit]) -> None:
+    opened = visit("#clip=disc-0001")
+    opened.wait("document.querySelector('video').readyState >= 2")
+    for frame in (1, 2, 3, 4, 5):
+        opened.page.keyboard.press("ArrowRight")
+        opened.wait(f"!document.querySelector('video').seeking && ({SHOWN_FRAME})() === {frame}")
+        assert f"frame {frame} of" in opened.page.locator(".readout").inner_text()
+    opened.page.keyboard.press("ArrowLeft")
+    opened.wait(f"!document.querySelector('video').seeking && ({SHOWN_FRAME})() === 4")
+
+
+def test_a_picture_of_evidence_goes_to_its_very_frame(visit: Callable[..., Visit]) -> None:
+    opened = visit("#clip=disc-0001&event=e1")
+    opened.page.get_by_role("button", name="go to frame 26 ").first.click()
+    opened.wait(f"!document.querySelector('video').seeking && ({SHOWN_FRAME})() === 26")
+    assert opened.page.evaluate("document.querySelector('video').paused")
+
+
+def test_keys_go_through_events_clips_and_playing(visit: Callable[..., Visit]) -> None:
+    opened = visit("#clip=disc-0001")
+    opened.wait("document.querySelector('video').readyState >= 2")
+    opened.page.keyboard.press("n")
+    assert "event=e4" in opened.page.url  # the first in time
+    opened.page.keyboard.press("n")
+    assert "event=e1" in opened.page.url
+    opened.page.keyboard.press("p")
+    assert "event=e4" in opened.page.url
+    opened.page.keyboard.press("Escape")
+    opened.wait("!document.querySelector('video').paused")
+    opened.page.keyboard.press(" ")
+    opened.wait("document.querySelector('video').paused")
+    opened.page.keyboard.press("j")
+    assert opened.page.locator("#clip h2").inner_text().startswith("disc-0002")
+
+
+def test_space_pauses_even_when_the_bar_that_was_clicked_has_the_focus(visit: Callable[..., Visit]) -> None:
+    opened = visit("#clip=disc-0001")
+    opened.page.locator(".lanes .bar", has_text="Floating").first.click()
+    opened.wait("!document.querySelector('video').paused && document.querySelector('video').currentTime > 2.3")
+    opened.page.keyboard.press(" ")
+    opened.wait("document.querySelector('video').paused")
+    assert opened.time() > 2.2
+
+
+def test_without_welcome_motion_an_event_is_only_sought(visit: Callable[..., Visit]) -> None:
+    opened = visit("#clip=disc-0001", reduced_motion="reduce")
+    opened.page.locator(".lanes .bar", has_text="Passing through").first.click()
+    opened.wait(f"!document.querySelector('video').seeking && ({SHOWN_FRAME})() === 20")
+    assert opened.page.evaluate("document.querySelector('video').paused")
+
+
+def test_an_instruction_that_is_an_attack_shows_as_text(visit: Callable[..., Visit]) -> None:
+    opened = visit("#clip=disc-0002")
+    assert ATTACK in opened.page.locator(".instruction").inner_text()
+    assert ATTACK in opened.page.locator("h1").inner_text()
+    assert opened.page.evaluate("document.images.length") == 0
+
+
+def test_lanes_say_what_was_not_assessed_and_not_judged(visit: Callable[..., Visit]) -> None:
+    lanes = visit("#clip=disc-0003").page.locator(".lanes .row[data-state]")
+    said = [" ".join(lane.inner_text().split()) for lane in lanes.all()]
+    assert said[0] == "TA Task Progress not assessed: the clip has no instruction"
+    assert said[2] == "PI Picture Quality not judged: timeout"
+
+
+def test_without_a_video_pictures_and_timeline_still_work_and_it_is_said(visit: Callable[..., Visit]) -> None:
+    opened = visit("#clip=disc-0003")
+    assert "carries no video" in opened.page.locator(".reason").inner_text()
+    opened.page.locator(".lanes .bar", has_text="Floating").click()
+    assert "frame 16 of" in opened.page.locator(".readout").inner_text()
+    assert opened.page.locator(".stage img").get_attribute("alt") == "frame 16 · 1.00 s"
+
+
+def test_a_video_that_cannot_be_played_is_said_and_replaced(visit: Callable[..., Visit]) -> None:
+    opened = visit("#clip=disc-0004")
+    opened.wait("!document.querySelector('.reason').hidden")
+    assert "missing.mp4" in opened.page.locator(".reason").inner_text()
+    assert opened.problems == ["Failed to load resource: net::ERR_FILE_NOT_FOUND"]
+    opened.problems.clear()
+
+
+def test_claims_set_aside_show_hollow_when_asked_for(visit: Callable[..., Visit]) -> None:
+    opened = visit("#clip=disc-0001")
+    hollow = opened.page.locator(".lanes .bar[data-kind=hypothesis]")
+    assert not hollow.first.is_visible()
+    opened.page.get_by_label("show 4 claims set aside").check()
+    assert hollow.count() == 4
+    opened.page.locator(".lanes .bar", has_text="rejected: Blur").click()
+    detail = opened.page.locator("[data-open] .detail").inner_text()
+    assert "The frames do not show it." in detail
+    assert "picture specialist" in detail
+
+
+def visible(opened: Visit) -> list[str]:
+    return [name.strip() for name in opened.page.locator(".clips li:visible .clip-id").all_inner_texts()]
+
+
+def test_the_filter_lives_in_the_address(visit: Callable[..., Visit]) -> None:
+    opened = visit("#status=clean")
+    assert visible(opened) == ["disc-0002"]
+    for hash_, expected in {
+        "#": ["disc-0001", "disc-0002", "disc-0003", "disc-0004", UNREADABLE.uri],
+        "#status=ok": ["disc-0001", "disc-0002"],
+        "#status=unreadable": [UNREADABLE.uri],
+        "#dimension=task": ["disc-0001"],
+        "#severity=1": ["disc-0001"],
+        "#text=FLOAT&status=partial": ["disc-0003"],
+        "#text=nowhere": [],
+    }.items():
+        opened.page.evaluate("hash => { location.hash = hash; }", hash_)
+        opened.page.evaluate("() => new Promise(requestAnimationFrame)")
+        assert visible(opened) == expected, hash_
+
+
+def test_what_is_filtered_can_be_linked(visit: Callable[..., Visit]) -> None:
+    opened = visit()
+    opened.page.get_by_role("combobox", name="Status").select_option("partial")
+    opened.page.get_by_role("searchbox").fill("float")
+    assert visible(opened) == ["disc-0003"]
+    assert "text=float&status=partial" in opened.page.url
+
+
+def test_the_ledger_shows_what_a_call_was_shown(visit: Callable[..., Visit]) -> None:
+    opened = visit("#clip=disc-0001")
+    opened.page.get_by_role("button", name="c9").click()
+    said = opened.page.get_by_text("c9 (verify, h3) was shown").inner_text()
+    assert said == "c9 (verify, h3) was shown 3 pictures of 640×400 px: frames 8, 12, 16."
+
+
+def test_the_report_can_be_saved_as_json(visit: Callable[..., Visit], reports: list[Report]) -> None:
+    opened = visit("#clip=disc-0001")
+    opened.page.get_by_text("Report as JSON").click()
+    with opened.page.expect_download() as download:
+        opened.page.get_by_role("link", name="save").click()
+    assert Report.model_validate_json(Path(download.value.path()).read_bytes()) == reports[0]
+
+
+@pytest.mark.parametrize("width", [420, 1400])
+def test_nothing_is_wider_than_the_window(visit: Callable[..., Visit], width: int) -> None:
+    opened = visit("#clip=disc-0001&event=e1")
+    opened.page.set_viewport_size({"width": width, "height": 900})
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_hundred_clips_open_quickly(visit: Callable[..., Visit], domain: Domain, tmp_path: Path) -> None:
+    one = faulty_report(domain)
+    pages = [Page(one.with_(clip=make_clip(f"clip-{n:03}")), None, page(one, None).thumbnails) for n in range(100)]
+    path = tmp_path / "many.html"
+    path.write_text(render_html(pages, [], domain, "many"), encoding="utf-8")
+    start = perf_counter()
+    opened = visit("#clip=clip-070&event=e1", path)
+    opened.wait("document.querySelector('[data-open]') !== null")
+    assert perf_counter() - start < 5
+    assert opened.page.locator(".clips li").count() == 100
+    assert opened.page.locator(".lanes .bar[data-claim=e1]").count() == 1
+    assert opened.page.evaluate("Number(document.querySelector('.ruler').ariaValueMax)") == FRAMES - 1
+    assert opened.page.locator(".readout").inner_text().endswith(f"{20 / FPS:.2f} s")

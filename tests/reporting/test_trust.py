@@ -1,0 +1,41 @@
+"""What weakens trust is said, and what does not is said too."""
+
+from robogaze.core.report import DomainRef, Report
+from robogaze.domains import Domain
+from robogaze.reporting.tally import Tally
+from robogaze.reporting.trust import checks
+
+from .cases import UNREADABLE
+from .samples import make_clip, make_report
+
+
+def sentences(good: bool, *reports: Report, domain: Domain, unreadable: int = 0) -> str:
+    tally = Tally(reports, (UNREADABLE,) * unreadable, domain)
+    return " ".join(check.sentence for check in checks(tally) if check.good == good)
+
+
+def test_everything_that_weakens_trust_is_named(reports: list[Report], domain: Domain) -> None:
+    said = sentences(False, *reports, domain=domain, unreadable=1)
+    assert "1 of 5 clips unscored" in said
+    assert "1 file could not be read" in said
+    assert "1 clip partial: Picture Quality not judged" in said
+    assert "Not assessed: Task Progress in 1 of 4 clips" in said
+    assert "In 2 of 4 clips with a report, 27% to 61% of the frames were shown to no specialist" in said
+    assert "Of 15 recorded calls 1 failed and 0 brought an answer that broke the form" in said
+
+
+def test_a_sound_set_is_said_to_be_sound_point_by_point(domain: Domain) -> None:
+    report = make_report(domain, make_clip("a"))
+    assert sentences(False, report, domain=domain) == ""
+    assert "All 3 dimensions were assessed in every clip" in sentences(True, report, domain=domain)
+
+
+def test_another_version_of_the_domain_is_noticed(domain: Domain) -> None:
+    other = DomainRef(id=domain.id, version="0.0.9", fingerprint="0" * 64)
+    report = make_report(domain, make_clip("a")).with_(domain=other)
+    assert "1 report made under another version of the domain" in sentences(False, report, domain=domain)
+
+
+def test_without_a_report_nothing_is_known(domain: Domain) -> None:
+    assert "nothing is known about any clip" in sentences(False, domain=domain, unreadable=1)
+    assert sentences(True, domain=domain, unreadable=1) == ""

@@ -1,0 +1,92 @@
+"""What the documentation shows, works."""
+
+import re
+import shlex
+from pathlib import Path
+
+import click
+import pytest
+import yaml
+
+from robogaze.backends import ModelsConfig
+from robogaze.cli import cli
+from robogaze.datasets.manifest import Entry
+from robogaze.domains.contract import record
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+
+
+def blocks(language: str) -> list[tuple[str, str]]:
+    found = []
+    for page in PAGES:
+        for text in re.findall(rf"```{language}\n(.*?)```", page.read_text(), re.DOTALL):
+            found.append((page.name, text))
+    return found
+
+
+def commands() -> list[str]:
+    lines = [text.replace("\\\n", " ") for _, text in blocks("sh")]
+    found = [line.partition("#")[0].strip() for text in lines for line in text.splitlines()]
+    return [line for line in found if line.startswith("robogaze ")]
+
+
+def test_there_is_something_to_check() -> None:
+    assert len(commands()) >= 7
+    assert blocks("python")
+    assert blocks("yaml")
+
+
+@pytest.mark.parametrize("line", commands())
+def test_a_command_in_the_docs_has_these_options(line: str) -> None:
+    words = shlex.split(line)[1:]
+    command: click.Command = cli
+    while isinstance(command, click.Group):
+        found = command.get_command(click.Context(command), words[0])
+        assert found is not None, words[0]
+        command, words = found, words[1:]
+    command.make_context("robogaze", words)
+
+
+@pytest.mark.parametrize(("page", "code"), blocks("python"))
+def test_python_in_the_docs_runs(
+    page: str, code: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(ROOT)
+    exec(compile(code, page, "exec"), {})
+    assert "Span(start=2.25" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("page", "text"), blocks("yaml"))
+def test_yaml_in_the_docs_is_what_it_says(page: str, text: str) -> None:
+    content = yaml.safe_load(text)
+    if "models" in content:
+        ModelsConfig.model_validate(content)
+    else:
+        record("Answer", content["answer"])
+
+
+@pytest.mark.parametrize(("page", "text"), blocks("json"))
+def test_json_in_the_docs_is_a_manifest_line(page: str, text: str) -> None:
+    assert Entry.model_validate_json(text).instruction
+
+
+def test_links_lead_somewhere() -> None:
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_every_script_in_the_docs_exists() -> None:
+    for page in PAGES:
+        for name in re.findall(r"scripts/[a-z_/-]+(?:\.py)?", page.read_text()):
+            assert (ROOT / name).exists(), f"{page.name} names {name}"
+
+
+def test_the_core_does_not_lean_on_heavy_packages() -> None:
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    names = {re.split(r"[<>=!\[; ]", line)[0] for line in project["dependencies"]}
+    assert not names & {"torch", "torchvision", "vllm", "transformers", "decord"}
+    assert project["optional-dependencies"]["vllm"] == ["vllm>=0.32"]

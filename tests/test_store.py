@@ -1,0 +1,497 @@
+"""A run folder: whole files or none, one process at a time, and every clip in a folder of its own."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from making import make_clip
+
+from robogaze.core.report import DomainRef, Report, Unreadable
+from robogaze.errors import InputError, RunError
+from robogaze.store import ManifestLine, RunFolder, file_name, read_report, read_run, write_whole
+
+CONFIGURATION = {"schema_version": 1, "pipeline": "full", "models": {"vlm": {"temperature": 0.0}}, "decoder": None}
+
+
+def make_report(clip_id: str = "cup", **changes: Any) -> Report:
+    known: dict[str, Any] = {
+        "clip": make_clip(id=clip_id),
+        "domain": DomainRef(id="cups", version="1", fingerprint="f" * 64),
+        "pipeline": "full",
+        "author": "robogaze",
+        "status": "ok",
+        "assessed": ("colour",),
+        "judged": ("colour",),
+        "events": (),
+    }
+    return Report(**{**known, **changes})
+
+
+def make_line(clip_id: str = "cup", **changes: Any) -> ManifestLine:
+    known = {"clip_id": clip_id, "path": f"clips/{clip_id}.mp4", "sha256": "a" * 64, "instruction": None}
+    return ManifestLine(**{**known, **changes})
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return tmp_path / "run"
+
+
+def everything(root: Path) -> set[str]:
+    """The files below a folder."""
+    return {path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()}
+
+
+# What stands where.
+
+
+def test_a_run_is_written_where_the_documentation_says(root: Path) -> None:
+    with RunFolder(root, CONFIGURATION) as run:
+        run.enter(make_line())
+        run.keep(make_report(), {3: b"jpeg 3", 12: b"jpeg 12"})
+        run.keep_unreadable([Unreadable(uri="bad.mp4", reason="bad.mp4 is empty (0 bytes)")])
+    assert everything(root) == {
+        "run.json",
+        "run.lock",
+        "manifest.jsonl",
+        "unreadable.json",
+        "cup/report.json",
+        "cup/frames/000003.jpg",
+        "cup/frames/000012.jpg",
+    }
+    assert json.loads((root / "run.json").read_text(encoding="utf-8")) == CONFIGURATION
+
+
+def test_what_was_written_can_be_read_back(root: Path) -> None:
+    bad = Unreadable(uri="bad.mp4", reason="bad.mp4 is empty (0 bytes)")
+    with RunFolder(root, CONFIGURATION) as run:
+        for name in ("zebra", "ant"):
+            run.enter(make_line(name))
+        for name in ("ant", "zebra"):  # they need not come in the manifest's order
+            run.keep(make_report(name), {7: name.encode()})
+        run.keep_unreadable([bad])
+        assert run.report("ant") == make_report("ant")
+        assert run.report("bee") is None
+    finished = read_run(root)
+    assert finished.reports == (make_report("zebra"), make_report("ant"))
+    assert finished.unreadable == (bad,)
+    assert finished.frames("ant") == {7: b"ant"}
+    assert finished.frames("bee") == {}
+
+
+def test_a_folder_without_a_run_holds_nothing(tmp_path: Path) -> None:
+    finished = read_run(tmp_path)
+    assert (finished.reports, finished.unreadable) == ((), ())
+
+
+def test_a_forgotten_report_is_made_again(root: Path) -> None:
+    with RunFolder(root, CONFIGURATION) as run:
+        run.keep(make_report(), {})
+        run.forget("cup")
+        assert run.report("cup") is None
+        run.forget("cup")  # once more does no harm
+
+
+def test_files_can_be_read_by_whom_the_user_lets(root: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        with RunFolder(root, CONFIGURATION) as run:
+            run.keep(make_report(), {})
+    finally:
+        os.umask(before)
+    assert (root / "cup" / "report.json").stat().st_mode & 0o777 == 0o640
+
+
+# A run is taken up where it was.
+
+
+def test_the_same_run_is_taken_up_again(root: Path) -> None:
+    with RunFolder(root, CONFIGURATION) as run:
+        run.enter(make_line())
+        run.keep(make_report(), {})
+    before = {name: (root / name).read_bytes() for name in everything(root)}
+    with RunFolder(root, CONFIGURATION) as run:
+        run.enter(make_line())
+        assert run.report("cup") == make_report()
+    assert {name: (root / name).read_bytes() for name in everything(root)} == before
+
+
+def test_a_configuration_of_tuples_is_the_same_when_it_comes_back_as_lists(root: Path) -> None:
+    RunFolder(root, {"views": ("left", "right"), 1: "one"}).close()
+    RunFolder(root, {"views": ("left", "right"), 1: "one"}).close()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"pipeline": "vanilla"}, 'pipeline was "full" and is now "vanilla"'),
+        ({"models": {"vlm": {"temperature": 0.7}}}, r"models\.vlm\.temperature was 0\.0 and is now 0\.7"),
+        ({"models": None}, r'models was {"vlm": {"temperature": 0\.0}} and is now null'),
+        ({"budget": 5}, "budget was null and is now 5"),
+    ],
+)
+def test_another_configuration_is_refused_and_the_key_is_named(
+    root: Path, changes: dict[str, Any], message: str
+) -> None:
+    RunFolder(root, CONFIGURATION).close()
+    with pytest.raises(RunError, match=f"holds another run: {message}; choose another --out"):
+        RunFolder(root, {**CONFIGURATION, **changes})
+    assert everything(root) == {"run.json", "run.lock"}
+    RunFolder(root, CONFIGURATION).close()  # the refused one has let go of the folder
+
+
+def test_a_key_that_is_gone_is_another_configuration(root: Path) -> None:
+    RunFolder(root, CONFIGURATION).close()
+    with pytest.raises(RunError, match='pipeline was "full" and is now null'):
+        RunFolder(root, {key: value for key, value in CONFIGURATION.items() if key != "pipeline"})
+
+
+def test_a_clip_that_was_replaced_is_refused(root: Path) -> None:
+    with RunFolder(root, CONFIGURATION) as run:
+        run.enter(make_line())
+    with (
+        RunFolder(root, CONFIGURATION) as run,
+        pytest.raises(RunError, match=r"clips/cup\.mp4 is not the file that .*run knows as cup: it was replaced"),
+    ):
+        run.enter(make_line(sha256="b" * 64))
+
+
+def test_a_clip_with_another_instruction_is_refused(root: Path) -> None:
+    with RunFolder(root, CONFIGURATION) as run:
+        run.enter(make_line(instruction="Lift the cup"))
+        run.enter(make_line(instruction="Lift the cup", path="moved/cup.mp4"))  # where it lies does not matter
+        with pytest.raises(RunError, match=r"the instruction of clips/cup\.mp4 is not the one that .*run knows"):
+            run.enter(make_line(instruction="Drop the cup"))
+
+
+@pytest.mark.parametrize(
+    "instruction", ["two\nlines", "a\u2028b\u2029c\x85d\x0be", 'say "hi" \\', "杯子 \U0001f916", "\r"]
+)
+def test_any_instruction_is_taken_up_again(root: Path, instruction: str) -> None:
+    with RunFolder(root, CONFIGURATION) as run:
+        run.enter(make_line("first", instruction=instruction))
+        run.enter(make_line("second"))
+        run.keep(make_report("first"), {})
+        run.keep(make_report("second"), {})
+    with RunFolder(root, CONFIGURATION) as run:
+        run.enter(make_line("first", instruction=instruction))
+    assert [one.clip.id for one in read_run(root).reports] == ["first", "second"]
+
+
+# One process at a time.
+
+_HOLD = """
+import sys
+from pathlib import Path
+from robogaze.store import RunFolder
+with RunFolder(Path(sys.argv[1]), {"pipeline": "full"}):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def start(code: str, *arguments: object) -> subprocess.Popen[str]:
+    """A process of its own, once it has said its first line."""
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline()
+    return process
+
+
+def kill(process: subprocess.Popen[str]) -> None:
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+
+
+def test_a_second_process_is_refused_by_name_until_the_first_is_gone(root: Path) -> None:
+    first = start(_HOLD, root)
+    try:
+        with pytest.raises(RunError, match=f"run is in use by process {first.pid}; wait for it, or choose another"):
+            RunFolder(root, {"pipeline": "full"})
+        read_run(root)  # who only reads need not wait
+    finally:
+        kill(first)
+    RunFolder(root, {"pipeline": "full"}).close()  # a killed process holds nothing
+
+
+def test_a_second_run_in_the_same_process_is_refused_too(root: Path) -> None:
+    with RunFolder(root, CONFIGURATION), pytest.raises(RunError, match=f"in use by process {os.getpid()}"):
+        RunFolder(root, CONFIGURATION)
+
+
+def test_a_place_that_cannot_hold_a_run_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(RunError, match=r"file/run cannot be written \(Not a directory\); choose another --out"):
+        RunFolder(tmp_path / "file" / "run", CONFIGURATION)
+
+
+# Killed at any moment.
+
+_DIES_BEFORE_THE_FILE_IS_IN_PLACE = """
+import os, signal, sys
+from pathlib import Path
+from robogaze.core.report import Report
+from robogaze.store import RunFolder
+run = RunFolder(Path(sys.argv[1]), {"pipeline": "full"})
+report = Report.model_validate_json(Path(sys.argv[2]).read_bytes())
+replace = Path.replace
+def die(part, target):
+    if str(target).endswith(sys.argv[3]):
+        print("dying", flush=True)
+        os.kill(os.getpid(), signal.SIGKILL)
+    return replace(part, target)
+Path.replace = die
+run.keep(report, {1: b"jpeg"})
+"""
+
+
+@pytest.mark.parametrize("moment", ["000001.jpg", "report.json"])
+def test_a_run_killed_while_it_writes_is_taken_up_where_it_was(root: Path, tmp_path: Path, moment: str) -> None:
+    (tmp_path / "report.json").write_text(make_report().model_dump_json(), encoding="utf-8")
+    process = start(_DIES_BEFORE_THE_FILE_IS_IN_PLACE, root, tmp_path / "report.json", moment)
+    assert process.wait() == -signal.SIGKILL
+    process.communicate()
+    with RunFolder(root, {"pipeline": "full"}) as run:
+        assert run.report("cup") is None
+        run.keep(make_report(), {1: b"jpeg"})
+        assert run.report("cup") == make_report()
+    assert everything(root) == {"run.json", "run.lock", "cup/report.json", "cup/frames/000001.jpg"}
+
+
+_WRITES_ON_AND_ON = """
+import sys
+from pathlib import Path
+from robogaze.store import write_whole
+path = Path(sys.argv[1])
+print("writing", flush=True)
+while True:
+    for letter in b"ab":
+        write_whole(path, bytes([letter]) * 3_000_000)
+"""
+
+
+def test_a_file_is_whole_whenever_its_writer_is_killed(tmp_path: Path) -> None:
+    path, rng = tmp_path / "file", random.Random(7)
+    for _ in range(5):
+        process = start(_WRITES_ON_AND_ON, path)
+        time.sleep(rng.uniform(0, 0.1))
+        kill(process)
+        if path.exists():
+            content = path.read_bytes()
+            assert content in (b"a" * 3_000_000, b"b" * 3_000_000)
+    assert path.exists()
+
+
+_DISK_OF_64_KIB = """
+import resource, sys
+from pathlib import Path
+from robogaze.errors import RunError
+from robogaze.store import write_whole
+print("ready", flush=True)
+resource.setrlimit(resource.RLIMIT_FSIZE, (2**16, 2**16))
+path = Path(sys.argv[1])
+write_whole(path, b"old")
+try:
+    write_whole(path, b"x" * 2**17)
+except RunError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a limit on the size of files")
+def test_a_disk_that_refuses_is_told_in_a_sentence_and_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    told, _ = start(_DISK_OF_64_KIB, path).communicate()
+    assert told == f"{path} cannot be written (File too large); free space, or choose another folder, and start again\n"
+    assert path.read_bytes() == b"old"
+    assert everything(tmp_path) == {"file"}
+
+
+# Every clip has a folder of its own.
+
+AWKWARD = [
+    "plain",
+    "with space",
+    " with space ",
+    "trailing.",
+    "trailing",
+    "a/b",
+    "a%2Fb",
+    "a\\b",
+    "../../etc/passwd",
+    "..",
+    ".",
+    "%2E",
+    ".hidden",
+    "con:aux*?<>|",
+    "tasse à café",
+    "tasse a\u0300 cafe\u0301",  # the same word in other signs
+    "杯子",
+    "x" * 200,
+    "é" * 200,
+    "é" * 199 + "e",
+    "\U0001f916" * 200,
+    "a\u2028b",
+    "run.json",
+    "Run.JSON",
+    "manifest.jsonl",
+    "calls.sqlite",
+    "calls.sqlite-wal",
+    "index.html",
+    "unreadable.json",
+    "run.lock",
+    "frames",
+    "+",
+]
+
+
+def test_no_two_ids_share_a_folder(root: Path) -> None:
+    with RunFolder(root, CONFIGURATION) as run:
+        for name in AWKWARD:
+            run.enter(make_line(name))
+            run.keep(make_report(name), {1: name.encode()})
+        for name in AWKWARD:
+            assert run.report(name) == make_report(name)
+    finished = read_run(root)
+    assert [one.clip.id for one in finished.reports] == AWKWARD
+    assert [finished.frames(name) for name in AWKWARD] == [{1: name.encode()} for name in AWKWARD]
+    assert len([path for path in root.iterdir() if path.is_dir()]) == len(AWKWARD)
+    assert {path.name for path in root.iterdir() if path.is_file()} == {"run.json", "run.lock", "manifest.jsonl"}
+
+
+def test_an_ordinary_id_is_the_name_of_its_folder() -> None:
+    for name in ("cup-0a1b2c3d4e5f", "GR1_0042_left.v2", "plate 3"):
+        assert file_name(name) == name
+
+
+signs = st.characters(codec="utf-8", min_codepoint=32)
+ids = st.text(signs, min_size=1, max_size=200)
+
+
+@settings(deadline=None)
+@given(ids, ids)
+@example("é" * 199 + "a", "é" * 199 + "b")
+@example("%2Ea", ".a")
+@example("a.", "a%2E")
+@example("run.json", "%72un.json")
+def test_a_folders_name_is_safe_and_no_other_ids(one: str, other: str) -> None:
+    name = file_name(one)
+    assert len(name.encode()) <= 200
+    assert name.isascii()
+    assert not set(name) & set('/\\:*?"<>|\0')
+    assert name[0] != "."
+    assert name[-1] not in ". "
+    assert (name == file_name(other)) == (one == other)
+
+
+def test_ids_that_differ_only_in_case_are_refused_where_the_disk_does_not_tell_them_apart(root: Path) -> None:
+    RunFolder(root, CONFIGURATION).close()
+    (root / "RUN.JSON").write_bytes((root / "run.json").read_bytes())  # as such a disk would answer
+    with RunFolder(root, CONFIGURATION) as run:
+        run.enter(make_line("Cup"))
+        run.enter(make_line("Cup"))
+        run.enter(make_line("pot"))
+        with pytest.raises(RunError, match=r"the clip ids Cup and cup differ only in case.*another clip_id"):
+            run.enter(make_line("cup"))
+    with RunFolder(root, CONFIGURATION) as run, pytest.raises(RunError, match="the clip ids pot and POT"):
+        run.enter(make_line("POT"))
+
+
+def test_ids_that_differ_only_in_case_are_two_clips_elsewhere(root: Path) -> None:
+    with RunFolder(root, CONFIGURATION) as run:
+        if (root / "RUN.JSON").exists():
+            pytest.skip("this disk does not tell them apart")
+        for name in ("Cup", "cup"):
+            run.enter(make_line(name))
+            run.keep(make_report(name), {})
+        assert [run.report(name) for name in ("Cup", "cup")] == [make_report("Cup"), make_report("cup")]
+
+
+# Damage from outside.
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda text: text[: len(text) // 2], "Invalid JSON: EOF"),
+        (lambda text: "", "Invalid JSON"),
+        (lambda text: "[]", "Input should be an object"),
+        (lambda text: text.replace('"pipeline"', '"pipelein"'), "pipelein: unknown key"),
+        (lambda text: text.replace('"status": "ok"', '"status": "fine"'), "status: Input should be 'ok'"),
+        (lambda text: text.replace('"width": 64', '"width": 0'), r"clip\.width: Input should be greater"),
+        (lambda text: text.replace('"judged": [', '"judged": ["x",'), "judged must be a part of assessed"),
+    ],
+)
+def test_a_damaged_report_is_told_with_file_and_key(root: Path, damage: Any, message: str) -> None:
+    with RunFolder(root, CONFIGURATION) as run:
+        run.enter(make_line())
+        run.keep(make_report(), {})
+        path = root / "cup" / "report.json"
+        damaged = damage(path.read_text(encoding="utf-8"))
+        assert damaged != path.read_text(encoding="utf-8")
+        path.write_text(damaged, encoding="utf-8")
+        with pytest.raises(InputError, match=rf"cup/report\.json is not a report: {message}"):
+            run.report("cup")
+    with pytest.raises(InputError, match=rf"cup/report\.json is not a report: {message}"):
+        read_run(root)
+
+
+def test_a_report_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"none\.json cannot be read: No such file"):
+        read_report(tmp_path / "none.json")
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[1]", b"3", b'{"pipeline": "f\xfcll"}'])
+def test_a_damaged_configuration_is_refused(root: Path, content: bytes) -> None:
+    RunFolder(root, CONFIGURATION).close()
+    (root / "run.json").write_bytes(content)
+    with pytest.raises(RunError, match=r"run\.json is damaged \(.+\); choose another --out"):
+        RunFolder(root, CONFIGURATION)
+
+
+@pytest.mark.parametrize("line", [b"{", b'{"clip_id": "pot"}', b"\xff", b'{"clip_id": "pot", "size": 3}'])
+def test_a_damaged_manifest_is_told_with_its_line(root: Path, line: bytes) -> None:
+    with RunFolder(root, CONFIGURATION) as run:
+        run.enter(make_line())
+    with (root / "manifest.jsonl").open("ab") as file:
+        file.write(line + b"\n")
+    for act in (lambda: read_run(root), lambda: RunFolder(root, CONFIGURATION)):
+        with pytest.raises(InputError, match=r"manifest\.jsonl:2 is damaged \(.+\); choose another --out"):
+            act()
+
+
+@pytest.mark.parametrize("content", ["", "{}", '[{"uri": "a.mp4"}]', '[{"uri": "a.mp4", "reason": "x", "size": 3}]'])
+def test_a_damaged_list_of_unreadable_clips_is_named(root: Path, content: str) -> None:
+    RunFolder(root, CONFIGURATION).close()
+    (root / "unreadable.json").write_text(content, encoding="utf-8")
+    with pytest.raises(InputError, match=r"unreadable\.json is damaged \(.+\); remove it"):
+        read_run(root)
+
+
+# A single file.
+
+
+def test_a_file_is_written_with_its_folders_and_replaced_as_a_whole(tmp_path: Path) -> None:
+    path = tmp_path / "a" / "b" / "page.html"
+    write_whole(path, "<p>Grüße")
+    assert path.read_bytes() == "<p>Grüße".encode()
+    write_whole(path, b"x")
+    assert path.read_bytes() == b"x"
+    assert everything(tmp_path) == {"a/b/page.html"}
+
+
+def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "page.html").mkdir()
+    with pytest.raises(RunError, match=r"page\.html cannot be written \(Is a directory\)"):
+        write_whole(tmp_path / "page.html", b"x")
+    assert everything(tmp_path) == set()

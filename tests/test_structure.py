@@ -1,0 +1,289 @@
+"""The shape of the package: what may import what, which words stand where, how large things are, how fast it starts."""
+
+import ast
+import json
+import re
+import resource
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import robogaze
+from robogaze.domains import domain_folders, load_domain
+
+PACKAGE = Path(robogaze.__file__).parent
+
+TIERS = (
+    {"errors"},
+    {"core"},
+    {"domains", "store"},
+    {"media", "backends", "datasets", "matching", "metrics", "stats"},
+    {"evidence", "judges"},
+    {"stages"},
+    {"diagnose", "evaluate", "compare", "agree", "rehearse", "doctor"},
+    {"engines", "forge", "reporting", "web"},
+    {"bench"},
+    {"cli"},
+)
+"""The parts of the package from the ground up. A part imports from the tiers below its own and from itself."""
+
+TIER_OF = {part: number for number, tier in enumerate(TIERS) for part in tier}
+
+MODULE_LINES, FUNCTION_LINES = 400, 60
+HEAVY = {"av", "cv2", "numpy", "openai", "scipy", "sklearn", "torch"}
+HELP_CPU_S = 0.3
+
+
+@dataclass(frozen=True)
+class Module:
+    """A file of the package."""
+
+    path: Path
+    text: str
+    tree: ast.Module
+
+    @property
+    def name(self) -> str:
+        return self.path.relative_to(PACKAGE.parent).as_posix()
+
+    @property
+    def part(self) -> str:
+        """The part of the package it belongs to; `robogaze` for its front door."""
+        first = self.path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+        return "robogaze" if first in ("__init__", "__main__") else first
+
+    def nodes(self, *kinds: type[ast.AST]) -> Iterator[ast.AST]:
+        return (node for node in ast.walk(self.tree) if isinstance(node, kinds))
+
+
+@cache
+def modules() -> tuple[Module, ...]:
+    found = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        found.append(Module(path, text, ast.parse(text)))
+    return tuple(found)
+
+
+def imported(module: Module) -> Iterator[tuple[int, str]]:
+    """The parts of the package a module imports, by line: also for typing only, within a function, and by a text."""
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module.name}:{node.lineno}: imports are absolute"
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Constant) and re.fullmatch(r"robogaze(\.\w+)+", str(node.value)):
+            names = [str(node.value)]
+        else:
+            continue
+        for name in names:
+            package, _, rest = name.partition(".")
+            if package == "robogaze" and rest not in ("", "__version__"):
+                yield node.lineno, rest.split(".")[0]
+
+
+# What may import what.
+
+
+def test_every_part_of_the_package_has_its_tier() -> None:
+    unplaced = {module.part for module in modules()} - TIER_OF.keys() - {"robogaze"}
+    assert not unplaced, f"place {', '.join(sorted(unplaced))} in TIERS (design: imports point down only)"
+
+
+def test_imports_point_down_only() -> None:
+    wrong = [
+        f"{module.name}:{line} imports {part}"
+        for module in modules()
+        if module.part != "robogaze"
+        for line, part in imported(module)
+        if part != module.part and TIER_OF.get(part, len(TIERS)) >= TIER_OF.get(module.part, -1)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_what_is_evaluated_comes_from_reports_alone() -> None:
+    wrong = [
+        f"{module.name}:{line} imports {part}"
+        for module in modules()
+        if module.part in ("evaluate", "compare", "agree")
+        for line, part in imported(module)
+        if part in ("stages", "media", "backends")
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_the_search_for_imports_finds_them() -> None:
+    text = """
+import numpy
+import robogaze.media.decode as decode
+from robogaze import __version__, doctor
+from robogaze.core.time import Span
+if TYPE_CHECKING:
+    from robogaze.stages import Pipeline
+def late():
+    from robogaze.cli import main
+    import_module("robogaze.web.server")
+"""
+    found = imported(Module(PACKAGE / "evidence" / "sample.py", text, ast.parse(text)))
+    assert sorted(found) == [(3, "media"), (4, "doctor"), (5, "core"), (7, "stages"), (9, "cli"), (10, "web")]
+
+
+# What is done where.
+
+
+def test_only_the_command_line_prints_and_reads_the_environment() -> None:
+    uses = {
+        f"{module.name}:{node.lineno} uses {what}": module.part
+        for module in modules()
+        for node in ast.walk(module.tree)
+        if (what := _outward(node)) is not None
+    }
+    wrong = [use for use, part in uses.items() if part != "cli"]
+    assert not wrong, "\n".join(wrong)
+    assert {use.partition(" uses ")[2] for use in uses} >= {"import click", "os.environ", "sys.stdout"}  # it finds them
+
+
+def _outward(node: ast.AST) -> str | None:
+    """What of the outer world a node touches, None for nothing."""
+    said = ast.unparse(node) if isinstance(node, ast.Attribute | ast.Name | ast.Import | ast.ImportFrom) else ""
+    found = re.fullmatch(r"(os\.environ|os\.getenv|sys\.stdout|sys\.stderr|print)", said) or re.match(
+        r"(import click|from click import|from os import .*(environ|getenv))\b", said
+    )
+    return found and found.group()
+
+
+# Which words stand where.
+
+
+@cache
+def domain_words() -> tuple[str, ...]:
+    """The ids and names of everything in the built-in domains."""
+    found: set[str] = set()
+    for name in domain_folders():
+        domain = load_domain(name)
+        for one in (*domain.dimensions.values(), *domain.types.values()):
+            found |= {one.id, one.name.lower()}
+    return tuple(sorted(found))
+
+
+def whole(words: Iterator[str] | tuple[str, ...]) -> re.Pattern[str]:
+    """Finds any of some words or phrases as such; a phrase may go over a line's end."""
+    phrases = (re.escape(word).replace(r"\ ", r"[\s#]+") for word in words)
+    return re.compile(rf"(?<!\w)({'|'.join(phrases)})(?!\w)", re.IGNORECASE)
+
+
+def hits(module: Module, pattern: re.Pattern[str], text: str | None = None, first_line: int = 1) -> Iterator[str]:
+    for found in pattern.finditer(module.text if text is None else text):
+        line = first_line + (module.text if text is None else text).count("\n", 0, found.start())
+        yield f"{module.name}:{line}: {found.group()}"
+
+
+def literals(module: Module) -> Iterator[ast.Constant]:
+    """The texts in a module's code, without the docstrings."""
+    prose = {id(node.value) for node in module.nodes(ast.Expr) if isinstance(node, ast.Expr)}
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose:
+            yield node
+
+
+def test_no_word_of_a_domain_stands_in_code_prose_or_comment() -> None:
+    """An id or name of several words is a domain's wherever it stands, and so are the names of the things judged."""
+    phrases = tuple(word for word in domain_words() if "_" in word or " " in word)
+    things = re.compile(r"(?<![A-Za-z])(robot|gripper|game)s?(?![A-Za-z])", re.IGNORECASE)
+    found = [hit for module in modules() for pattern in (whole(phrases), things) for hit in hits(module, pattern)]
+    assert not found, "\n".join(found)
+
+
+def test_no_word_of_a_domain_is_a_value_in_code() -> None:
+    """An id that is an ordinary word, too, may be said in prose, but code never compares with it or writes it."""
+    pattern = whole(tuple(word for word in domain_words() if word.isalpha()))
+    found = [
+        hit
+        for module in modules()
+        for node in literals(module)
+        for hit in hits(module, pattern, str(node.value), node.lineno)
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_the_search_for_words_finds_them() -> None:
+    text = """'''A blur is a blur.'''
+kind = "blur"
+wrong = f"no {kind} of object_floating"  # Task
+# Progress, robots
+"""
+    module = Module(PACKAGE / "sample.py", text, ast.parse(text))
+    assert [node.value for node in literals(module)] == ["blur", "no ", " of object_floating"]
+    assert list(hits(module, whole(("object_floating", "task progress")))) == [
+        "robogaze/sample.py:3: object_floating",
+        "robogaze/sample.py:3: Task\n# Progress",
+    ]
+    assert not list(hits(module, whole(("floating", "object", "robot"))))
+
+
+# How large things are.
+
+
+def test_no_module_is_longer_than_can_be_read_at_a_sitting() -> None:
+    long = [f"{one.name}: {lines}" for one in modules() if (lines := one.text.count("\n")) > MODULE_LINES]
+    assert not long, "\n".join(long)
+
+
+def test_no_function_is_longer_than_a_page() -> None:
+    long = []
+    for module in modules():
+        for node in module.nodes(ast.FunctionDef, ast.AsyncFunctionDef):
+            assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+            lines = (node.end_lineno or node.lineno) - node.lineno + 1
+            if lines > FUNCTION_LINES:
+                long.append(f"{module.name}:{node.lineno} {node.name}: {lines}")
+    assert not long, "\n".join(long)
+
+
+# How it starts.
+
+
+_HELP = "import sys; sys.argv[1:] = ['--help']; from robogaze.cli import main"
+
+
+@pytest.mark.parametrize("what", ["import robogaze", _HELP])
+def test_nothing_heavy_is_loaded_before_it_is_needed(what: str) -> None:
+    code = f"""
+import json, sys
+{what}
+try:
+    main() if "main" in globals() else None
+except SystemExit:
+    pass
+print(json.dumps(sorted(sys.modules)), file=sys.stderr)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert HEAVY & set(json.loads(done.stderr)) == set()
+    assert ("Usage: " in done.stdout) is ("--help" in what)
+
+
+def test_help_answers_at_once() -> None:
+    def cpu_s() -> float:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([sys.executable, "-m", "robogaze", "--help"], capture_output=True, check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    assert min(cpu_s() for _ in range(3)) < HELP_CPU_S
+
+
+def test_every_public_name_is_there() -> None:
+    assert [name for name in robogaze.__all__ if getattr(robogaze, name, None) is None] == []
+    assert set(dir(robogaze)) == set(robogaze.__all__)
+    assert len(robogaze.__all__) <= 20
+
+
+def test_an_unknown_name_is_told_the_known_ones() -> None:
+    with pytest.raises(AttributeError, match="module 'robogaze' has no attribute 'diagnoze'; it has: Clip, "):
+        _ = robogaze.diagnoze
