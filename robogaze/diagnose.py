@@ -18,7 +18,7 @@ from typing import Any
 from robogaze import __version__
 from robogaze.backends import Models
 from robogaze.core.clip import Clip
-from robogaze.core.report import DomainRef, Provenance, Report, Status
+from robogaze.core.report import Provenance, Report, Status
 from robogaze.core.time import runs
 from robogaze.datasets import Entry
 from robogaze.evidence import METERS, Evidence, Gauge
@@ -106,9 +106,7 @@ async def diagnose(opened: OpenClip, pipeline: Pipeline, models: Models | None =
     unseen = _unseen(pipeline, desk)
     return Report(
         clip=clip,
-        domain=DomainRef(
-            id=pipeline.domain.id, version=pipeline.domain.file.version, fingerprint=pipeline.domain.fingerprint
-        ),
+        domain=pipeline.domain.ref,
         pipeline=pipeline.name,
         author=f"robogaze {__version__}",
         status=status,

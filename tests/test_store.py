@@ -25,7 +25,7 @@ CONFIGURATION = {"schema_version": 1, "pipeline": "full", "models": {"vlm": {"te
 def make_report(clip_id: str = "cup", **changes: Any) -> Report:
     known: dict[str, Any] = {
         "clip": make_clip(id=clip_id),
-        "domain": DomainRef(id="cups", version="1", fingerprint="f" * 64),
+        "domain": DomainRef(id="cups", version="1", taxonomy="e" * 64, fingerprint="f" * 64),
         "pipeline": "full",
         "author": "robogaze",
         "status": "ok",

@@ -25,10 +25,15 @@ AnyClaim = TypeVar("AnyClaim", bound=Claim)
 
 
 class DomainRef(Data):
-    """Which domain the report speaks in; the fingerprint covers every file of its bundle."""
+    """Which domain the report speaks in.
+
+    `taxonomy` is a fingerprint of what its labels mean, and what reports are compared by; `fingerprint` covers every
+    file of the bundle, prompts and pipelines, too.
+    """
 
     id: str
     version: str
+    taxonomy: str
     fingerprint: str
 
 

@@ -6,6 +6,7 @@ data: everything here is read from files, and code never names what is in them.
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -14,6 +15,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from robogaze.core.data import Data
 from robogaze.core.events import Name, Severity
+from robogaze.core.report import DomainRef
 from robogaze.domains.prompts import Prompts
 from robogaze.domains.yaml_files import Key
 
@@ -149,6 +151,12 @@ class Domain(Data):
     def id(self) -> str:
         """The domain's name."""
         return self.file.id
+
+    @cached_property
+    def ref(self) -> DomainRef:
+        """The domain as a report names it."""
+        taxonomy = sha256(self.taxonomy.model_dump_json().encode()).hexdigest()
+        return DomainRef(id=self.id, version=self.file.version, taxonomy=taxonomy, fingerprint=self.fingerprint)
 
     @cached_property
     def dimensions(self) -> dict[str, Dimension]:

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from robogaze.core.clip import Clip, Layout
-from robogaze.core.report import DomainRef, Report
-from robogaze.domains import Domain, load_domain
+from robogaze.core.report import Report
+from robogaze.domains import load_domain
 from robogaze.media import film
 
 DOMAIN = "robot"
@@ -54,11 +54,7 @@ def refreshed(report: Report, folder: Path) -> Report:
     clip = report.clip.with_(**measured(folder / report.clip.uri))
     domain = load_domain(DOMAIN)
     dimensions = tuple(domain.dimensions)
-    return report.with_(clip=clip, domain=reference(domain), assessed=dimensions, judged=dimensions)
-
-
-def reference(domain: Domain) -> DomainRef:
-    return DomainRef(id=domain.id, version=domain.file.version, fingerprint=domain.fingerprint)
+    return report.with_(clip=clip, domain=domain.ref, assessed=dimensions, judged=dimensions)
 
 
 def measured(path: Path) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import av
 
-from render_demo.dataset import DOMAIN, measured, reference
+from render_demo.dataset import DOMAIN, measured
 from render_demo.motion import FPS
 from render_demo.picture import Fault, Frame, Player, Story, differ
 from robogaze.core.clip import Clip, Layout
@@ -60,7 +60,7 @@ def make(story: Story, folder: Path) -> Report:
     domain = load_domain(DOMAIN)
     return Report(
         clip=clip,
-        domain=reference(domain),
+        domain=domain.ref,
         pipeline="ground_truth",
         author=_SOURCE,
         status="ok",

@@ -41,7 +41,7 @@ def make_report(**changes: Any) -> Report:
     """A clean report in two dimensions."""
     known: dict[str, Any] = {
         "clip": CLIP,
-        "domain": DomainRef(id="cups", version="1", fingerprint="f" * 64),
+        "domain": DomainRef(id="cups", version="1", taxonomy="e" * 64, fingerprint="f" * 64),
         "pipeline": "full",
         "author": "robogaze",
         "status": "ok",

@@ -12,7 +12,7 @@ import numpy as np
 from robogaze.core.clip import Clip, Layout
 from robogaze.core.events import Event, Evidence, Hypothesis
 from robogaze.core.pictures import Picture
-from robogaze.core.report import Call, DomainRef, Provenance, Report
+from robogaze.core.report import Call, Provenance, Report
 from robogaze.core.time import Span
 from robogaze.domains import Domain, load_domain
 from robogaze.media.decode import Image
@@ -153,7 +153,7 @@ def make_report(domain: Domain, clip: Clip, **changes: Any) -> Report:
     every = tuple(domain.dimensions)
     values: dict[str, Any] = {
         "clip": clip,
-        "domain": DomainRef(id=domain.id, version=domain.file.version, fingerprint=domain.fingerprint),
+        "domain": domain.ref,
         "pipeline": "plain",
         "author": "robogaze 0.1.0",
         "status": "ok",

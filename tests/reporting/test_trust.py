@@ -1,6 +1,6 @@
 """What weakens trust is said, and what does not is said too."""
 
-from robogaze.core.report import DomainRef, Report
+from robogaze.core.report import Report
 from robogaze.domains import Domain
 from robogaze.reporting.tally import Tally
 from robogaze.reporting.trust import checks
@@ -31,7 +31,7 @@ def test_a_sound_set_is_said_to_be_sound_point_by_point(domain: Domain) -> None:
 
 
 def test_another_version_of_the_domain_is_noticed(domain: Domain) -> None:
-    other = DomainRef(id=domain.id, version="0.0.9", fingerprint="0" * 64)
+    other = domain.ref.with_(version="0.0.9", fingerprint="0" * 64)
     report = make_report(domain, make_clip("a")).with_(domain=other)
     assert "1 report made under another version of the domain" in sentences(False, report, domain=domain)
 

@@ -1,0 +1,105 @@
+"""An account of a clip: what one author, a person or a system, says went wrong in it.
+
+All that scores reads accounts and nothing else. A report is one (`account_of`); what foreign formats hold becomes one,
+too, though they know less: a finding without a dimension, a severity or a place in time says None or nothing there.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from robogaze.core.events import Claim, Hypothesis
+from robogaze.core.report import Report, Status
+from robogaze.core.time import Span
+
+FIELDS = ("split", "task_family", "embodiment", "checkpoint")
+"""The fields of a clip by which results can be broken down."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something an author says went wrong.
+
+    `spans` are disjoint and in order, empty when the author gives no time. `severity` is 1 to 5, `confidence` in
+    [0, 1], None when not said.
+    """
+
+    id: str
+    spans: tuple[Span, ...]
+    description: str
+    dimension: str | None = None
+    type: str | None = None
+    secondary: tuple[str, ...] = ()
+    severity: int | None = None
+    confidence: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What one author says of one clip.
+
+    `clip_id` pairs accounts. `status` is a report's; a person's finished annotation is "ok". `assessed` are the
+    dimensions the author looked for, None when that is not said, which means all. `candidates` are the findings that
+    a threshold on confidence chooses from: those a critic accepted or rejected, empty where none are stored.
+    `frame_times_s` are the clip's frames, ascending, None when not known: then overlap is measured on the axis
+    itself. `taxonomy` and `fingerprint` are those of the domain a report speaks in, None for foreign formats.
+    `fields` are the clip's by which results are broken down. `source` says where it was read, for messages.
+    """
+
+    clip_id: str
+    author: str
+    status: Status
+    findings: tuple[Finding, ...]
+    assessed: frozenset[str] | None = None
+    candidates: tuple[Finding, ...] = ()
+    frame_times_s: Sequence[float] | None = None
+    duration_s: float | None = None
+    instruction: str | None = None
+    clip_sha256: str | None = None
+    taxonomy: str | None = None
+    fingerprint: str | None = None
+    fields: Mapping[str, str] = field(default_factory=dict)
+    source: str = ""
+
+    @property
+    def clean(self) -> bool:
+        """Judged to the end, and nothing found."""
+        return self.status == "ok" and not self.findings
+
+
+def account_of(report: Report, source: str = "") -> Account:
+    """A report as an account."""
+    clip = report.clip
+    return Account(
+        clip_id=clip.id,
+        author=report.author,
+        status=report.status,
+        findings=tuple(_findings(report.events)),
+        assessed=frozenset(report.assessed),
+        candidates=tuple(_findings([one for one in report.hypotheses if _decided(one)])),
+        frame_times_s=clip.frame_times_s,
+        duration_s=clip.duration_s,
+        instruction=clip.instruction,
+        clip_sha256=clip.sha256,
+        taxonomy=report.domain.taxonomy,
+        fingerprint=report.domain.fingerprint,
+        fields={name: value for name in FIELDS if (value := getattr(clip, name)) is not None},
+        source=source,
+    )
+
+
+def _decided(claim: Hypothesis) -> bool:
+    return claim.verdict in ("accepted", "rejected")
+
+
+def _findings(claims: Sequence[Claim]) -> Iterator[Finding]:
+    for claim in claims:
+        yield Finding(
+            id=claim.id,
+            spans=claim.spans,
+            description=claim.description,
+            dimension=claim.dimension,
+            type=claim.type,
+            secondary=getattr(claim, "secondary", ()),
+            severity=claim.severity,
+            confidence=claim.confidence,
+        )
