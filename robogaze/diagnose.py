@@ -165,7 +165,7 @@ def _notes(
     wanting = [names[key] for key in pipeline.dimensions if key not in context.assessed]
     if wanting:
         yield f"No instruction is known for this clip, so {_listed(wanting)} cannot be judged (-i TEXT, or a sidecar)."
-    yield from (note for _, stage in pipeline.stages for note in stage.notes(pipeline.domain))
+    yield from (note for _, stage in pipeline.stages for note in stage.notes(pipeline.domain, context.evidence))
     count, total = sum(end - start for start, end in unseen), opened.clip.frame_count
     if count == total and context.judged:
         yield "No specialist was called: what is said of this clip rests on the observations and the routing alone."

@@ -26,11 +26,16 @@ SMALL_SIDE_PX = 320
 
 
 class Signal(Data):
-    """What is measured: `unit` is written after a value, `description` is one sentence."""
+    """What is measured: `unit` is written after a value, `description` is one sentence.
+
+    `gap` says what a missing value means where it means that something could not be measured; it is empty where there
+    was nothing to measure.
+    """
 
     name: str
     unit: str
     description: str
+    gap: str = ""
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,7 @@ _LEAST_INLIERS = 0.5  # of the points: in a dim, noisy picture a motion that fit
 _LEAST_STILL_SHARE = 0.3  # of the points: at rest, for the camera to be
 _PATH_S = 0.55  # a change of velocity that lasts half of this is a movement; a shorter one is a jolt
 _SHAKE_S = 0.4  # jolts in half of this are shake
+_GAP = "the picture moves there in a way that no camera motion explains, or too little can be followed"
 
 
 @dataclass(frozen=True)
@@ -75,11 +76,13 @@ class Motion:
             name="camera_jolt",
             unit="of the diagonal",
             description="How far the picture moved beside the smooth path of the camera in one frame.",
+            gap=_GAP,
         ),
         Signal(
             name="camera_shake",
             unit="of the diagonal",
             description=f"The jolt per frame that the camera keeps up over {_SHAKE_S} s; a single jump leaves it low.",
+            gap=_GAP,
         ),
     )
 

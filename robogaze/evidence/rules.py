@@ -100,6 +100,12 @@ def find(rule: Rule, evidence: Evidence) -> tuple[Finding, ...]:
     return tuple(finding for view in evidence.views for finding in _in_view(rule, evidence, view))
 
 
+def gaps(evidence: Evidence, signal: str) -> int:
+    """In how many frames after the first a signal is missing in some view."""
+    series = [measured.series[signal][1:] for measured in evidence.views.values()]
+    return int(np.isnan(series).any(axis=0).sum())
+
+
 def place(box: Box | None) -> str | None:
     """Where a box lies, in words such as "upper left"; None without a box, or for one over half the view or more."""
     if box is None or (box.right - box.left) * (box.bottom - box.top) >= 0.5:

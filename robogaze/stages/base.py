@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from robogaze.core.data import Data
 from robogaze.domains import Domain
+from robogaze.evidence import Evidence
 from robogaze.stages.context import Context, Slot
 from robogaze.stages.desk import Desk
 
@@ -46,7 +47,7 @@ class Stage(Data):
         """The prompts that these parameters make it render."""
         return self.prompts
 
-    def notes(self, domain: Domain) -> tuple[str, ...]:
+    def notes(self, domain: Domain, evidence: Evidence | None) -> tuple[str, ...]:
         """Sentences the reader of a report should know about what these parameters can and cannot find."""
         return ()
 

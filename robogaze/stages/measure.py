@@ -5,14 +5,15 @@ from a template, with the measured amount. No model is asked. Without rules the 
 known to the stages after it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import ClassVar, TypedDict
 
-from robogaze.core.events import Evidence, Hypothesis, Name
+from robogaze.core import events
+from robogaze.core.events import Hypothesis, Name
 from robogaze.domains import Domain
 from robogaze.errors import InputError
-from robogaze.evidence import SIGNALS, Finding, Rule, check, find, place
+from robogaze.evidence import SIGNALS, Evidence, Finding, Rule, check, find, gaps, place
 from robogaze.stages.base import Stage
 from robogaze.stages.context import Context, Slot
 from robogaze.stages.desk import Desk
@@ -60,12 +61,23 @@ class Measure(Stage):
         """The dimensions its rules speak of."""
         return frozenset(rule.dimension for rule in self.rules)
 
-    def notes(self, domain: Domain) -> tuple[str, ...]:
-        """Which types the rules can find, since a dimension holds more."""
+    def notes(self, domain: Domain, evidence: Evidence | None) -> tuple[str, ...]:
+        """Which types the rules can find, since a dimension holds more, and where they could not look."""
         if not self.rules:
             return ()
         types = ", ".join(dict.fromkeys(domain.types[rule.type].name for rule in self.rules))
-        return (f"Measured in pixels, of the dimensions judged here: {types}; their other types need a model.",)
+        known = f"Measured in pixels, of the dimensions judged here: {types}; their other types need a model."
+        return (known, *(() if evidence is None else self._gaps(domain, evidence)))
+
+    def _gaps(self, domain: Domain, evidence: Evidence) -> Iterator[str]:
+        """A sentence for every type whose signal is missing in frames after the first, which has none before it."""
+        for kind in dict.fromkeys(rule.type for rule in self.rules):
+            signals = [evidence.signals[rule.signal] for rule in self.rules if rule.type == kind]
+            missing = {signal.name: gaps(evidence, signal.name) for signal in signals if signal.gap}
+            if frames := max(missing.values(), default=0):
+                why = next(signal.gap for signal in signals if missing.get(signal.name) == frames)
+                total = len(evidence.frame_times_s)
+                yield f"{domain.types[kind].name} could not be measured in {frames} of {total} frames: {why}."
 
     def templates(self) -> Mapping[str, type]:
         """The rules' descriptions."""
@@ -106,7 +118,7 @@ def _hypothesis(name: str, rule: EventRule, finding: Finding, context: Context, 
     )
     limit = f"above {rule.above:g}" if rule.above is not None else f"below {rule.below:g}"
     measured = f"{rule.signal} reaches {finding.peak:.3g} {finding.unit} at frame {finding.peak_frame} (rule: {limit})"
-    evidence = Evidence(
+    evidence = events.Evidence(
         text=measured, frames=finding.frames, view=finding.view, box=finding.box, source=f"signal {rule.signal}"
     )
     return Hypothesis(

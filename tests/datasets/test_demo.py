@@ -1,6 +1,8 @@
 """The demo data set as it is shipped: films, manifest and annotations fit together."""
 
+import asyncio
 import json
+import re
 from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
@@ -12,8 +14,11 @@ import yaml
 from robogaze.core.clip import Layout
 from robogaze.core.report import Report
 from robogaze.core.time import frames_in
-from robogaze.domains import load_domain
+from robogaze.datasets import Entry
+from robogaze.diagnose import diagnose, open_clip
+from robogaze.domains import Domain, load_domain
 from robogaze.media import film
+from robogaze.stages import Pipeline
 
 DEMO = Path(__file__).parents[2] / "datasets" / "demo"
 FILE_BYTES, FOLDER_BYTES = 250_000, 2_000_000
@@ -118,3 +123,15 @@ def test_the_files_stay_small() -> None:
     sizes = {path: path.stat().st_size for path in DEMO.rglob("*") if path.is_file()}
     assert sum(sizes.values()) < FOLDER_BYTES
     assert max(sizes.values()) < FILE_BYTES
+
+
+def test_a_report_says_in_how_many_frames_a_type_could_not_be_measured(robot: Domain) -> None:
+    def notes(clip: str) -> list[str]:
+        pipeline = Pipeline.build(robot, "pixels")
+        with open_clip(Entry(path=DEMO / "clips" / f"{clip}.mp4"), pipeline, models=None) as opened:
+            report = asyncio.run(diagnose(opened, pipeline))
+        return [note for note in report.notes if "could not be measured" in note]
+
+    (note,) = notes("camera_shakes")
+    assert re.match(r"Camera instability could not be measured in \d+ of 69 frames: the picture moves there", note)
+    assert notes("pick_place_clean") == []
