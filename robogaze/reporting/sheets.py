@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
@@ -57,14 +58,14 @@ def _number(value: float) -> str:
     return "undefined" if math.isnan(value) else f"{value:.3f}"
 
 
-def as_terminal(sheet: Sheet) -> Table:
-    """The table for a terminal."""
-    table = Table(title=Text(sheet.title), title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+def as_terminal(sheet: Sheet) -> Group:
+    """The table for a terminal, under its title."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for number, column in enumerate(sheet.columns):
         table.add_column(Text(column), overflow="fold", no_wrap=number == 0)
     for row in sheet.rows:
         table.add_row(*(Text(written(cell)) for cell in row))
-    return table
+    return Group(Text(printable(sheet.title), style="bold"), table)
 
 
 def as_csv(sheet: Sheet) -> str:
@@ -147,3 +148,8 @@ def files(sheets: Sequence[Sheet]) -> Iterator[tuple[str, str]]:
     for sheet in sheets:
         for ending, form in FORMS.values():
             yield f"{sheet.name}.{ending}", form(sheet)
+
+
+def file_name(system: str, what: str) -> str:
+    """A name for a system's file that every file system takes."""
+    return "".join(sign if sign.isalnum() or sign in "-_." else "_" for sign in f"{system}-{what}")

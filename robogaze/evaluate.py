@@ -1,0 +1,259 @@
+"""Predictions against references, from reports alone.
+
+    pairing -> similarities (a judge) -> matches -> rows -> estimates
+
+Every result says on which terms it was made, by which judge, and how many clips are behind it. No video, no model
+library and no pipeline is needed for it.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+
+from robogaze.core.account import Account
+from robogaze.core.scores import Estimate
+from robogaze.datasets.pairing import Pairing, System
+from robogaze.judges.base import Judge
+from robogaze.metrics.breakdown import dimension_of, groups_in, type_of
+from robogaze.metrics.controls import CONTROLS
+from robogaze.metrics.faults import KINDS
+from robogaze.metrics.operating import THRESHOLDS
+from robogaze.metrics.scores import METRICS, macro
+from robogaze.metrics.tally import COLUMNS, scored
+from robogaze.scoring.estimates import (
+    Matrix,
+    Scores,
+    group_estimates,
+    loss_estimates,
+    macro_scores,
+    mean_of_strata,
+    micro_scores,
+    of_stratum,
+    one_of,
+    totals,
+)
+from robogaze.scoring.rows import Groups
+from robogaze.scoring.tables import Tables, control_tables, system_tables, threshold_tables
+from robogaze.scoring.terms import LAMBDAS, Terms
+from robogaze.stats.many import benjamini_hochberg, holm
+from robogaze.stats.paired import Difference, Rank, compare, ranks
+from robogaze.stats.resample import Resamples, draw
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Between which values the scores lie whatever the failed judgements would have been; `clips` had one."""
+
+    clips: int
+    worst: Scores
+    best: Scores
+
+
+@dataclass(frozen=True, slots=True)
+class NamedMatch:
+    """A matched pair by the ids of its events; `similarity` is 0 where the judgement failed."""
+
+    reference: str
+    prediction: str
+    similarity: float
+    iou: float
+
+
+@dataclass(frozen=True)
+class SystemResult:
+    """What one system scores.
+
+    `macro` and `micro` are by metric, `strata_mean` is the mean of the strata's macro values (the paper's headline).
+    `by` breaks the macro values down by the values of clip fields, `lambdas` by the bonus for a shared dimension,
+    `operating` by the threshold on confidence (empty where no candidates are stored). `losses` is the F1 (micro) that
+    repairing one kind of error would gain, beside the number of such errors. `dimensions` and `types` hold precision,
+    recall and F1. `confusion` has the dimensions in order, then missed (last column) and spurious (last row).
+    """
+
+    system: System
+    counts: Mapping[str, int]
+    macro: Scores
+    micro: Scores
+    strata_mean: Scores
+    bounds: Bounds | None
+    by: Mapping[str, Mapping[str, Scores]]
+    dimensions: Mapping[str, Scores]
+    types: Mapping[str, Scores]
+    confusion: Matrix
+    losses: Mapping[str, tuple[int, Estimate]]
+    lambdas: Mapping[float, Scores]
+    operating: Mapping[float, tuple[Scores, Scores]]
+    matches: tuple[tuple[NamedMatch, ...], ...]
+
+    @property
+    def name(self) -> str:
+        """The system's."""
+        return self.system.name
+
+
+@dataclass(frozen=True)
+class Comparisons:
+    """All pairs of systems in one metric (macro), with p adjusted for their number, and the ranks."""
+
+    pairs: tuple[Difference, ...]
+    holm: tuple[float, ...]
+    fdr: tuple[float, ...]
+    ranks: tuple[Rank, ...]
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The whole result."""
+
+    terms: Terms
+    judge: str
+    judge_note: str
+    counts: Mapping[str, int]
+    unreferenced: tuple[str, ...]
+    unfinished: tuple[str, ...]
+    clips: tuple[Account, ...]
+    dimensions: tuple[str, ...]
+    systems: tuple[SystemResult, ...]
+    controls: Mapping[str, tuple[Scores, Scores]]
+    comparisons: Mapping[str, Comparisons]
+
+
+async def evaluate(pairing: Pairing, judge: Judge, terms: Terms, by: Sequence[str] = ()) -> Evaluation:
+    """Score every system against the references; `by` names clip fields to break the results down by."""
+    references = pairing.references
+    strata = tuple(one.fields.get(terms.strata, "") for one in references)
+    resamples = draw(strata, terms.resamples, np.random.default_rng(terms.seed))
+    everyone = list(chain(references, *(system.accounts.values() for system in pairing.systems)))
+    groups = Groups(groups_in(everyone, dimension_of), groups_in(everyone, type_of))
+    context = _Context(references, strata, resamples, terms, groups, tuple(by))
+    tables = [await system_tables(references, one.accounts, judge, terms, groups) for one in pairing.systems]
+    results = [await context.result(one, found, judge) for one, found in zip(pairing.systems, tables, strict=True)]
+    controls = totals(control_tables(references, terms), resamples)
+    means, sums = macro_scores(controls, terms), micro_scores(controls, terms)
+    return Evaluation(
+        terms=terms,
+        judge=judge.name,
+        judge_note=judge.note,
+        counts=_corpus_counts(pairing),
+        unreferenced=pairing.unreferenced,
+        unfinished=pairing.unfinished,
+        clips=references,
+        dimensions=groups.dimensions,
+        systems=tuple(results),
+        controls={name: (means[place], sums[place]) for place, name in enumerate(CONTROLS)},
+        comparisons=_comparisons(np.stack([one.base for one in tables]), resamples, terms),
+    )
+
+
+@dataclass(frozen=True)
+class _Context:
+    """What all systems of an evaluation share."""
+
+    references: tuple[Account, ...]
+    strata: tuple[str, ...]
+    resamples: Resamples
+    terms: Terms
+    groups: Groups
+    by: tuple[str, ...]
+
+    async def result(self, system: System, tables: Tables, judge: Judge) -> SystemResult:
+        sums = totals(tables.base[None], self.resamples)
+        return SystemResult(
+            system=system,
+            counts=_counts(self.references, system, tables),
+            macro=macro_scores(sums, self.terms)[0],
+            micro=micro_scores(sums, self.terms)[0],
+            strata_mean=mean_of_strata(tables.base, self.strata, self.resamples, self.terms),
+            bounds=self.bounds(tables),
+            by={field: self.broken_down(tables.base, field) for field in self.by},
+            dimensions=self.grouped(tables.dimensions, self.groups.dimensions),
+            types=self.grouped(tables.types, self.groups.types),
+            confusion=tables.confusion,
+            losses=self.losses(tables),
+            lambdas=dict(zip(LAMBDAS, macro_scores(totals(tables.lambdas, self.resamples), self.terms), strict=True)),
+            operating=await self.operating(system, judge),
+            matches=tuple(self.named(system, tables)),
+        )
+
+    def named(self, system: System, tables: Tables) -> Iterator[tuple[NamedMatch, ...]]:
+        for clip, found in zip(self.references, tables.matches, strict=True):
+            said = system.accounts[clip.clip_id].findings if found else ()
+            yield tuple(
+                NamedMatch(clip.findings[one.reference].id, said[one.prediction].id, one.similarity, one.iou)
+                for one in found
+            )
+
+    def bounds(self, tables: Tables) -> Bounds | None:
+        if not tables.unjudged:
+            return None
+        both = macro_scores(totals(np.stack([tables.worst, tables.best]), self.resamples), self.terms)
+        return Bounds(tables.unjudged, *both)
+
+    def broken_down(self, table: Matrix, field: str) -> Mapping[str, Scores]:
+        values = [one.fields.get(field, "") for one in self.references]
+        names = sorted(set(values))
+        parts = np.stack([of_stratum(table, values, name) for name in names])
+        return dict(zip(names, macro_scores(totals(parts, self.resamples), self.terms), strict=True))
+
+    def grouped(self, tables: Matrix, names: Sequence[str]) -> Mapping[str, Scores]:
+        return dict(zip(names, group_estimates(tables, self.resamples, self.terms), strict=True)) if names else {}
+
+    def losses(self, tables: Tables) -> Mapping[str, tuple[int, Estimate]]:
+        gains = loss_estimates(tables.base, tables.repaired, self.resamples, self.terms)
+        return {kind: (int(tables.faults[place]), gains[place]) for place, kind in enumerate(KINDS)}
+
+    async def operating(self, system: System, judge: Judge) -> Mapping[float, tuple[Scores, Scores]]:
+        if not any(one.candidates for one in system.accounts.values()):
+            return {}
+        tables = await threshold_tables(self.references, system.accounts, judge, self.terms)
+        sums = totals(tables, self.resamples)
+        both = zip(macro_scores(sums, self.terms), micro_scores(sums, self.terms), strict=True)
+        return dict(zip(THRESHOLDS, both, strict=True))
+
+
+COUNTED = ("references", "predictions", "matched", "unjudgeable", "references_unassessed")
+"""The columns whose sums a table names beside the scores."""
+
+COUNTED_AT = [COLUMNS.index(name) for name in COUNTED]
+
+
+def _corpus_counts(pairing: Pairing) -> Mapping[str, int]:
+    return {
+        "clips": len(pairing.references),
+        "clips_with_events": sum(not one.clean for one in pairing.references),
+        "clean_clips": sum(one.clean for one in pairing.references),
+        "reference_events": sum(len(one.findings) for one in pairing.references),
+        "clips_without_frame_times": sum(one.frame_times_s is None for one in pairing.references),
+        "unreferenced": len(pairing.unreferenced),
+        "unfinished": len(pairing.unfinished),
+    }
+
+
+def _counts(references: Sequence[Account], system: System, tables: Tables) -> Mapping[str, int]:
+    """How many clips and events are behind a system's scores, and how many are not."""
+    found = [system.accounts.get(one.clip_id) for one in references]
+    events = {name: int(value) for name, value in zip(COUNTED, tables.worst.sum(axis=0)[COUNTED_AT], strict=True)}
+    return {
+        "clips": len(references),
+        "missing": sum(one is None for one in found),
+        "unscored": sum(one is not None and not scored(one) for one in found),
+        "partial": sum(one is not None and one.status == "partial" for one in found),
+        "unjudged": tables.unjudged,
+        **events,
+    }
+
+
+def _comparisons(tables: Matrix, resamples: Resamples, terms: Terms) -> Mapping[str, Comparisons]:
+    if len(tables) < 2:
+        return {}
+    sums = totals(tables, resamples)
+    found = {}
+    for place, name in enumerate(METRICS):
+        values = one_of(macro, place)
+        pairs = compare(sums, values, level=terms.level)
+        p = [one.p for one in pairs]
+        places = ranks(sums, values, level=terms.level)
+        found[name] = Comparisons(pairs, tuple(holm(p)), tuple(benjamini_hochberg(p)), places)
+    return found

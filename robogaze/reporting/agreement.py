@@ -1,0 +1,201 @@
+"""The agreement of annotators as tables."""
+
+from collections.abc import Iterator, Mapping
+
+from robogaze.agree.agreement import Agreement
+from robogaze.agree.ceiling import Ceiling
+from robogaze.agree.consensus import LEAST_IOU, MOST_APART
+from robogaze.agree.kappas import Kind
+from robogaze.agree.measures import Measures
+from robogaze.agree.ratings import RatingAgreement
+from robogaze.core.account import Finding
+from robogaze.metrics.scores import METRICS
+from robogaze.reporting.evaluation import HEADLINE
+from robogaze.reporting.sheets import Cell, Sheet
+from robogaze.reporting.wording import count, listed, seconds
+
+NAMES = {
+    "detection_kappa": "detection kappa",
+    "dimension_kappa": "dimension kappa",
+    "tiou": "tIoU",
+    "severity_alpha": "severity alpha",
+    "description_similarity": "description similarity",
+}
+"""The numbers of the first table (RoboGaze, Tables 3 and 13)."""
+
+BESIDE = {
+    "events_matched": "events matched",
+    "timeline_alpha": "timeline alpha",
+    "detection_cohen": "detection, mean Cohen",
+    "dimension_cohen": "dimension, mean Cohen",
+}
+"""What the first table must not be read without."""
+
+_KINDS: Mapping[Kind, str] = {
+    "cohen": "Cohen's kappa",
+    "fleiss": "Fleiss' kappa",
+    "krippendorff": "Krippendorff's nominal alpha, for some ratings are missing",
+}
+
+NO_DATASET = "(none given)"
+_SHOWN = 3
+
+
+def sheets(result: Agreement) -> Iterator[Sheet]:
+    """Every table, the headline first."""
+    slices = dict(_slices(result))
+    clips = count(result.overall.clips, "clip")
+    title = f"Agreement of {count(len(result.panel.annotators), 'annotator')} on {clips}"
+    yield _measures("agreement", title, "", slices, NAMES, tuple(footnotes(result)))
+    if result.dimensions:
+        yield _measures("by-dimension", "By dimension", "dimension", result.dimensions, NAMES, (_DIMENSION,))
+    yield _measures("beside", "Beside these numbers", "", {**slices, **result.dimensions}, BESIDE, tuple(_beside()))
+    if len(result.pairs) > 1:
+        pairs = {f"{first} - {second}": one for (first, second), one in result.pairs.items()}
+        names = {**NAMES, "events_matched": BESIDE["events_matched"]}
+        yield _measures("by-pair", "By pair of annotators (Cohen's kappa)", "pair", pairs, names)
+    yield from _ceiling(result.ceiling, len(result.panel.annotators))
+    yield _queue(result)
+
+
+def footnotes(result: Agreement) -> Iterator[str]:
+    """What the numbers must not be read without."""
+    terms, panel = result.terms, result.panel
+    yield f"Annotators: {listed(panel.annotators)}."
+    yield (
+        f"Detection kappa is {_KINDS[result.kinds.detection]}; dimension kappa is {_KINDS[result.kinds.dimension]}. "
+        "All but detection kappa are over matched events and say nothing of those that one annotator alone reports: "
+        "see events matched."
+    )
+    yield (
+        f"Events of two annotators are matched one to one by {terms.match}, IoU on {terms.iou}; labels and severity "
+        "have no part in it."
+    )
+    yield (
+        f"{terms.level:.0%} percentile intervals from {terms.resamples:,} resamples of the clips within each {terms.by}, "
+        f"seed {terms.seed}."
+    )
+    yield f"Judge {result.judge}: {result.judge_note}"
+    yield from _left_out(result)
+
+
+def _left_out(result: Agreement) -> Iterator[str]:
+    panel = result.panel
+    if panel.single:
+        yield f"Left out, with one annotator: {_some(panel.single)}."
+    if panel.unfinished:
+        yield f"Left out, not judged to the end: {_some([f'{clip} by {author}' for clip, author in panel.unfinished])}."
+    if panel.apart:
+        yield f"Left out, for the annotators looked for nothing in common: {_some(panel.apart)}."
+    if panel.aside:
+        yield f"{count(panel.aside, 'event')} set aside, in dimensions that not all annotators of the clip looked for."
+    lengths = sum(case.duration_s is None for case in panel.cases)
+    if lengths:
+        yield f"{count(lengths, 'clip')} of unknown length left out of timeline alpha."
+    if result.failed:
+        yield f"{count(result.failed, 'pair')} of events that share time have no judgement."
+    if bounds := result.overall.bounds:
+        yield (
+            f"{count(result.overall.unscored, 'matched pair')} among them: with them description similarity lies "
+            f"between {bounds[0]:.3f} and {bounds[1]:.3f}."
+        )
+
+
+def _some(names: tuple[str, ...] | list[str]) -> str:
+    return f"{count(len(names), 'clip')} ({', '.join(names[:_SHOWN])}{', ...' if len(names) > _SHOWN else ''})"
+
+
+_DIMENSION = (
+    "Detection: any event of the dimension in the clip, or none? Dimension: this one or another, over all matched "
+    "events. The others are over matched events that at least one annotator files there."
+)
+
+
+def _beside() -> Iterator[str]:
+    yield "Events matched: of the events of two annotators, the share that the other one reports, too."
+    yield "Timeline alpha: Krippendorff's alpha for unitizing, over the time in which anything is marked."
+    yield "Mean Cohen: over the pairs of annotators for whom it is defined, which n counts."
+
+
+def _slices(result: Agreement) -> Iterator[tuple[str, Measures]]:
+    yield "overall", result.overall
+    if len(result.datasets) > 1:
+        yield from ((name or NO_DATASET, one) for name, one in result.datasets.items())
+
+
+def _measures(
+    name: str, title: str, of: str, rows: Mapping[str, Measures], names: Mapping[str, str], notes: tuple[str, ...] = ()
+) -> Sheet:
+    cells = tuple((row, one.clips, one.events, *(getattr(one, key) for key in names)) for row, one in rows.items())
+    return Sheet(name, title, (of, "clips", "events", *names.values()), cells, notes)
+
+
+def _ceiling(ceiling: Ceiling, annotators: int) -> Iterator[Sheet]:
+    whole = tuple((name, ceiling.whole.macro[name], ceiling.whole.micro[name]) for name in METRICS)
+    columns = ("metric", "macro (over clips)", "micro (over the corpus)")
+    notes = tuple(_ceiling_notes(ceiling, annotators))
+    yield Sheet("human-ceiling", "Human ceiling: each annotator against the others", columns, whole, notes)
+    rows: dict[str, tuple[Cell, ...]] = {"all": _headline(ceiling.whole.macro)}
+    if len(ceiling.datasets) > 1:
+        rows |= {name or NO_DATASET: _headline(one.macro) for name, one in ceiling.datasets.items()}
+    rows |= {f"annotator {name}": _headline(one.macro) for name, one in ceiling.annotators.items()}
+    if ceiling.worst is not None and ceiling.best is not None:
+        rows["if all failed pairs were unrelated"] = _headline(ceiling.worst.macro)
+        rows["if they were all the same"] = _headline(ceiling.best.macro)
+    cells = tuple((name, *row) for name, row in rows.items())
+    yield Sheet("human-ceiling-rows", "Human ceiling, mean over clips", ("human", *HEADLINE), cells)
+
+
+def _headline(scores: Mapping[str, Cell]) -> tuple[Cell, ...]:
+    return tuple(scores[name] for name in HEADLINE)
+
+
+def _ceiling_notes(ceiling: Ceiling, annotators: int) -> Iterator[str]:
+    yield f"Over {count(ceiling.whole.n, 'account')}, scored as a system's reports are (convention robogaze)."
+    if annotators > 2:
+        yield (
+            f"The others' consensus: events that more than half of them report, with an IoU of at least {LEAST_IOU}; "
+            f"severities at most {MOST_APART} apart averaged, a half up."
+        )
+    if ceiling.without:
+        yield f"{count(ceiling.without, 'account')} left out: the others report events of the clip and agree on none."
+    if ceiling.failed:
+        yield f"{count(ceiling.failed, 'account')} left out with a failed judgement; see the bounds."
+
+
+def _queue(result: Agreement) -> Sheet:
+    rows = tuple(
+        (one.clip_id, "; ".join(one.reasons), " | ".join(_event(author, found) for author, found in one.events))
+        for one in result.adjudication.queue
+    )
+    settled = count(result.adjudication.settled, "event")
+    notes = (
+        f"{settled} settled without a person: reported by all annotators of the clip, every two with an IoU of at least "
+        f"{LEAST_IOU} (united), one dimension and type, severities at most {MOST_APART} apart (averaged, a half up).",
+    )
+    title = f"For a person to settle: {count(len(rows), 'event')}"
+    return Sheet("queue", title, ("clip", "why", "events"), rows, notes)
+
+
+def _event(author: str, one: Finding) -> str:
+    when = ", ".join(seconds(span.start, span.end) for span in one.spans) or "no time"
+    label = one.type or one.dimension or "no label"
+    return f"{author}: {when}, {label}, severity {one.severity or 'not given'}: {one.description}"
+
+
+def rating_sheet(result: RatingAgreement, level: float, resamples: int, seed: int) -> Sheet:
+    """Agreement on labels as a table."""
+    rows = (("all units", result.overall), *((name, one) for name, one in result.labels.items()))
+    notes = [
+        f"Annotators: {listed(result.annotators)}.",
+        "A unit is of the label that most of its ratings give. Alpha of a label: 1 - the disagreement on its units / the "
+        "disagreement that chance gives over all units. n counts units.",
+        f"{level:.0%} percentile intervals from {resamples:,} resamples of the units, seed {seed}.",
+    ]
+    if result.once:
+        notes.append(f"{count(result.once, 'unit')} of {result.units} left out: rated fewer than twice.")
+    if result.tied:
+        notes.append(f"{count(result.tied, 'unit')} of no label, for two are given equally often.")
+    columns = ("label", "Krippendorff's alpha")
+    return Sheet("ratings", f"Agreement of {count(len(result.annotators), 'annotator')} on labels", columns, rows,
+                 tuple(notes))  # fmt: skip

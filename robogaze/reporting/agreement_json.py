@@ -1,0 +1,131 @@
+"""The agreement of annotators as JSON, and what is settled as a table that can be read again."""
+
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from robogaze.agree.agreement import Agreement
+from robogaze.agree.ceiling import Ceiling, Row
+from robogaze.agree.measures import Measures
+from robogaze.agree.ratings import RatingAgreement
+from robogaze.core.account import FIELDS, Account, Finding
+from robogaze.scoring.estimates import Scores
+
+
+def agreement_json(result: Agreement) -> Mapping[str, Any]:
+    """The result as one JSON object."""
+    panel = result.panel
+    return {
+        "schema_version": 1,
+        **result.terms.model_dump(),
+        "judge": {"name": result.judge, "note": result.judge_note},
+        "annotators": panel.annotators,
+        "statistics": {"detection_kappa": result.kinds.detection, "dimension_kappa": result.kinds.dimension},
+        "counts": {
+            "clips": len(panel.cases),
+            "events": result.overall.events,
+            "events_set_aside": panel.aside,
+            "failed_judgements": result.failed,
+            "clips_by_one_annotator": panel.single,
+            "unfinished": [{"clip_id": clip, "annotator": author} for clip, author in panel.unfinished],
+            "clips_with_nothing_in_common": panel.apart,
+        },
+        "overall": _measures(result.overall),
+        "per_dataset": {name: _measures(one) for name, one in result.datasets.items()},
+        "per_dimension": {name: _measures(one) for name, one in result.dimensions.items()},
+        "per_pair": [{"annotators": two, **_measures(one)} for two, one in result.pairs.items()],
+        "human_ceiling": _ceiling(result.ceiling),
+        "adjudication": {
+            "settled": result.adjudication.settled,
+            "queue": [
+                {
+                    "clip_id": one.clip_id,
+                    "reasons": one.reasons,
+                    "events": [{"annotator": author, **_finding(found)} for author, found in one.events],
+                }
+                for one in result.adjudication.queue
+            ],
+            "consensus": [
+                {"clip_id": one.clip_id, "status": one.status, "events": [_finding(found) for found in one.findings]}
+                for one in result.adjudication.accounts
+            ],
+        },
+    }
+
+
+def _measures(one: Measures) -> dict[str, Any]:
+    bounds = None if one.bounds is None else {"low": one.bounds[0], "high": one.bounds[1]}
+    counts = {"clips": one.clips, "events": one.events, "unscored_pairs": one.unscored, "similarity_bounds": bounds}
+    return {**{name: estimate.as_json() for name, estimate in one.estimates()}, **counts}
+
+
+def _ceiling(ceiling: Ceiling) -> Mapping[str, Any]:
+    return {
+        **_row(ceiling.whole),
+        "per_dataset": {name: _row(one) for name, one in ceiling.datasets.items()},
+        "per_annotator": {name: _row(one) for name, one in ceiling.annotators.items()},
+        "accounts_without_consensus": ceiling.without,
+        "accounts_with_failed_judgements": ceiling.failed,
+        "worst": None if ceiling.worst is None else _row(ceiling.worst),
+        "best": None if ceiling.best is None else _row(ceiling.best),
+    }
+
+
+def _row(row: Row) -> Mapping[str, Any]:
+    return {"accounts": row.n, "macro": _scores(row.macro), "micro": _scores(row.micro)}
+
+
+def _scores(scores: Scores) -> Mapping[str, Any]:
+    return {name: one.as_json() for name, one in scores.items()}
+
+
+def _finding(one: Finding) -> Mapping[str, Any]:
+    return {
+        "id": one.id,
+        "dimension": one.dimension,
+        "type": one.type,
+        "secondary": one.secondary,
+        "spans": [[span.start, span.end] for span in one.spans],
+        "severity": one.severity,
+        "description": one.description,
+    }
+
+
+def ratings_json(result: RatingAgreement) -> Mapping[str, Any]:
+    """Agreement on labels as one JSON object."""
+    return {
+        "schema_version": 1,
+        "annotators": result.annotators,
+        "units": result.units,
+        "units_rated_once": result.once,
+        "units_tied": result.tied,
+        "overall": result.overall.as_json(),
+        "per_label": {name: one.as_json() for name, one in result.labels.items()},
+    }
+
+
+_CLIP = ("clip_id", "author", "status", "instruction", *FIELDS, "duration_s")
+_EVENT = ("event_id", "dimension", "type", "description", "start_s", "end_s", "severity")
+
+
+def accounts_csv(accounts: Sequence[Account]) -> str:
+    """Accounts as a table in the format "csv", one row a span, one without an event for a clip without any."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, (*_CLIP, *_EVENT), lineterminator="\n")
+    writer.writeheader()
+    for account in accounts:
+        clip = {name: getattr(account, name, None) for name in _CLIP} | dict(account.fields)
+        known = {name: clip[name] for name in _CLIP}
+        writer.writerows({**known, **row} for row in _rows(account.findings))
+    return out.getvalue()
+
+
+def _rows(findings: Sequence[Finding]) -> Iterator[Mapping[str, Any]]:
+    if not findings:
+        yield {}
+    for one in findings:
+        said = {name: getattr(one, name) for name in ("dimension", "type", "description", "severity")}
+        for span in one.spans or (None,):
+            times = {} if span is None else {"start_s": span.start, "end_s": span.end}
+            yield {"event_id": one.id, **said, **times}

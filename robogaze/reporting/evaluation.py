@@ -1,0 +1,181 @@
+"""An evaluation as tables."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from robogaze.evaluate import Bounds, Evaluation, SystemResult
+from robogaze.metrics.controls import CONTROLS
+from robogaze.metrics.scores import METRICS
+from robogaze.reporting.sheets import Cell, Sheet, file_name
+from robogaze.reporting.wording import count
+from robogaze.scoring.estimates import GROUP_METRICS, Scores
+
+HEADLINE = ("desc_f1", "miou", "f1_iou", "severity_within1", "clean_accuracy", "detection_f1")
+"""The metrics of the first table: those of the paper's main one, and detection."""
+
+SWEPT = ("desc_precision", "desc_recall", "desc_f1", "f1_iou", "clean_accuracy", "detection_recall")
+"""The metrics of the operating points (RoboGaze, Table 23)."""
+
+UNNAMED = "(none given)"
+
+Row = tuple[Cell, ...]
+
+
+def sheets(result: Evaluation) -> Iterator[Sheet]:
+    """Every table, the headline first; each carries the sentences it must not be read without."""
+    notes = tuple(footnotes(result))
+    yield Sheet("scores", "Scores, mean over clips", ("system", *HEADLINE), tuple(_headline(result)), notes)
+    for system in result.systems:
+        yield _metrics(system, result, notes)
+        yield from _breakdowns(system, result)
+        yield _losses(system)
+        yield _lambdas(system)
+        if system.operating:
+            yield _operating(system)
+        if system.bounds:
+            yield _bounds(system, system.bounds)
+    yield from _comparisons(result)
+
+
+def footnotes(result: Evaluation) -> Iterator[str]:
+    """What a table of scores must not be read without."""
+    terms, counts = result.terms, result.counts
+    yield (
+        f"Convention {terms.convention}, {terms.normalisation} normalisation, IoU on {_axis(result)}; "
+        f"{terms.level:.0%} {terms.interval} intervals from {terms.resamples:,} resamples of the clips within each "
+        f"{terms.strata}, seed {terms.seed}."
+    )
+    yield f"Judge {result.judge}: {result.judge_note}"
+    clean = counts["clean_clips"]
+    yield f"{count(counts['clips'], 'referenced clip')}: {counts['clips_with_events']} with events, {clean} clean."
+    for system in result.systems:
+        if said := _absent(system):
+            yield f"{system.name}: {said}."
+    if result.unfinished:
+        yield _left_out(result.unfinished, "the reference is not finished")
+    if result.unreferenced:
+        yield _left_out(result.unreferenced, "there is no reference")
+    yield from (f"Control {name} {control.rule}" for name, control in CONTROLS.items())
+
+
+def _axis(result: Evaluation) -> str:
+    without = result.counts["clips_without_frame_times"]
+    if result.terms.iou == "exact":
+        return "the time axis"
+    return f"frames ({count(without, 'clip')} without frame times: on the time axis)" if without else "frames"
+
+
+def _left_out(names: Sequence[str], why: str) -> str:
+    return f"{count(len(names), 'clip')} left out, for {why}: {', '.join(names[:3])}{', ...' if names[3:] else ''}."
+
+
+_ABSENT = {
+    "missing": ("clip", "without a prediction (its events count as missed)"),
+    "unscored": ("clip", "unscored (likewise)"),
+    "partial": ("clip", "partial (never clean)"),
+    "unjudged": ("clip", "with a failed judgement (left out; see the bounds)"),
+    "unjudgeable": ("event", "predicted in dimensions the reference does not speak of (not counted)"),
+    "references_unassessed": ("event", "in dimensions the system does not look for (missed)"),
+}
+
+
+def _absent(system: SystemResult) -> str:
+    said = ((system.counts[name], noun, words) for name, (noun, words) in _ABSENT.items())
+    return "; ".join(f"{count(number, noun)} {words}" for number, noun, words in said if number)
+
+
+def _shown(result: Evaluation, name: str) -> str:
+    """A metric's name under the normalisation that was asked for."""
+    strict = f"{name}_strict"
+    return strict if result.terms.normalisation == "strict" and strict in METRICS else name
+
+
+def _headline(result: Evaluation) -> Iterator[Row]:
+    rows = [(system.name, system.macro) for system in result.systems]
+    rows += [(f"control {name}", means) for name, (means, _) in result.controls.items()]
+    for name, scores in rows:
+        yield name, *(scores[_shown(result, metric)] for metric in HEADLINE)
+
+
+def _metrics(system: SystemResult, result: Evaluation, notes: tuple[str, ...]) -> Sheet:
+    rows: tuple[Row, ...] = tuple(
+        (name, system.macro[name], system.strata_mean[name], system.micro[name]) for name in METRICS
+    )
+    columns = ("metric", "macro (over clips)", f"mean over {result.terms.strata}s", "micro (over the corpus)")
+    return Sheet(file_name(system.name, "metrics"), f"{system.name}: every metric", columns, rows, notes)
+
+
+def _breakdowns(system: SystemResult, result: Evaluation) -> Iterator[Sheet]:
+    for name, groups in (("dimension", system.dimensions), ("type", system.types)):
+        title = f"{system.name}: by {name}, over all events"
+        yield _by(file_name(system.name, f"by-{name}"), title, name, groups, GROUP_METRICS)
+    for field, values in system.by.items():
+        title = f"{system.name}: by {field}, mean over clips"
+        shown = [_shown(result, metric) for metric in HEADLINE]
+        yield _by(file_name(system.name, f"by-{field}"), title, field, values, shown)
+    names = [name or UNNAMED for name in result.dimensions]
+    lines = zip([*names, "spurious"], system.confusion, strict=True)
+    rows: tuple[Row, ...] = tuple((name, *(int(cell) for cell in line)) for name, line in lines)
+    title = f"{system.name}: reference dimension (rows) by predicted dimension (columns)"
+    yield Sheet(file_name(system.name, "confusion"), title, ("reference", *names, "missed"), rows)
+
+
+def _by(name: str, title: str, field: str, values: Mapping[str, Scores], metrics: Sequence[str]) -> Sheet:
+    rows: tuple[Row, ...] = tuple(
+        (value or UNNAMED, *(scores[metric] for metric in metrics)) for value, scores in values.items()
+    )
+    return Sheet(name, title, (field, *metrics), rows)
+
+
+def _losses(system: SystemResult) -> Sheet:
+    rows: tuple[Row, ...] = tuple((kind, errors, gain) for kind, (errors, gain) in system.losses.items())
+    note = (
+        f"Description F1 over the corpus is {system.micro['desc_f1'].value:.3f}; a row is what it would gain if that "
+        "kind of error alone were repaired. The gains do not add up: repairs interact."
+    )
+    title = f"{system.name}: what each kind of error costs"
+    return Sheet(file_name(system.name, "losses"), title, ("error", "errors", "F1 gained by repair"), rows, (note,))
+
+
+def _lambdas(system: SystemResult) -> Sheet:
+    rows: tuple[Row, ...] = tuple(
+        (f"{bonus:g}", *(scores[name] for name in HEADLINE)) for bonus, scores in system.lambdas.items()
+    )
+    title = f"{system.name}: by the bonus for a shared dimension (lambda)"
+    note = "The bonus decides who is matched; a match is worth its S whatever the bonus."
+    return Sheet(file_name(system.name, "lambda"), title, ("lambda", *HEADLINE), rows, (note,))
+
+
+def _operating(system: SystemResult) -> Sheet:
+    rows: tuple[Row, ...] = tuple(
+        (f"{least:.2f}", *(means[name] for name in SWEPT)) for least, (means, _) in system.operating.items()
+    )
+    title = f"{system.name}: by the least confidence of an event"
+    note = "From the hypotheses in the reports, accepted and rejected; no model was asked again."
+    return Sheet(file_name(system.name, "operating"), title, ("confidence", *SWEPT), rows, (note,))
+
+
+def _bounds(system: SystemResult, bounds: Bounds) -> Sheet:
+    rows: tuple[Row, ...] = tuple(
+        (name, bounds.worst[name].value, system.macro[name], bounds.best[name].value) for name in HEADLINE
+    )
+    title = f"{system.name}: {count(bounds.clips, 'clip')} had a failed judgement"
+    columns = ("metric", "failed pairs unrelated", "without these clips", "failed pairs the same")
+    return Sheet(file_name(system.name, "bounds"), title, columns, rows)
+
+
+def _comparisons(result: Evaluation) -> Iterator[Sheet]:
+    names = [system.name for system in result.systems]
+    for metric in (_shown(result, one) for one in HEADLINE):
+        found = result.comparisons.get(metric)
+        if found is None:
+            return
+        rows: tuple[Row, ...] = tuple(
+            (f"{names[one.first]} - {names[one.second]}", one.difference, one.p, holm, fdr, one.smallest, one.verdict)
+            for one, holm, fdr in zip(found.pairs, found.holm, found.fdr, strict=True)
+        )
+        columns = ("pair", "difference", "p", "p (Holm)", "p (FDR)", "smallest to be shown", "verdict")
+        yield Sheet(f"pairs-{metric}", f"{metric}: paired differences over the same clips", columns, rows)
+        places: tuple[Row, ...] = tuple(
+            (name, one.rank, one.first) for name, one in zip(names, found.ranks, strict=True)
+        )
+        yield Sheet(f"ranks-{metric}", f"{metric}: ranks", ("system", "rank", "share of first places"), places)

@@ -1,0 +1,94 @@
+"""An evaluation as one JSON object; what is undefined is null."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from robogaze.evaluate import Bounds, Comparisons, Evaluation, NamedMatch, SystemResult
+from robogaze.metrics.controls import CONTROLS
+from robogaze.scoring.estimates import Scores
+
+Json = Mapping[str, Any]
+
+
+def evaluation_json(result: Evaluation) -> Json:
+    """The result; with a single system its keys stand at the top, too."""
+    systems = [_system(one, result) for one in result.systems]
+    whole: dict[str, Any] = {
+        "schema_version": 1,
+        **result.terms.model_dump(),
+        "judge": {"name": result.judge, "note": result.judge_note},
+        "counts": {**result.counts, "unreferenced_clips": result.unreferenced, "unfinished_clips": result.unfinished},
+        "controls": {name: _both(*scores) | {"rule": CONTROLS[name].rule} for name, scores in result.controls.items()},
+        "systems": systems,
+        "pairs": {name: _pairs(one, result) for name, one in result.comparisons.items()},
+    }
+    if len(systems) == 1:
+        whole = {**whole, **systems[0], "counts": {**whole["counts"], **systems[0]["counts"]}}
+    return whole
+
+
+def _system(system: SystemResult, result: Evaluation) -> Json:
+    losses = {kind: {"errors": errors, "f1_gained": gain.as_json()} for kind, (errors, gain) in system.losses.items()}
+    clips = zip(result.clips, system.matches, strict=True)
+    return {
+        "name": system.name,
+        "counts": system.counts,
+        "macro": _scores(system.macro),
+        "micro": _scores(system.micro),
+        "strata_mean": _scores(system.strata_mean),
+        "bounds": None if system.bounds is None else _bounds(system.bounds),
+        "by": {field: {value: _scores(one) for value, one in values.items()} for field, values in system.by.items()},
+        "per_dimension": {name: _scores(one) for name, one in system.dimensions.items()},
+        "per_type": {name: _scores(one) for name, one in system.types.items()},
+        "confusion": {"labels": result.dimensions, "counts": system.confusion.astype(int).tolist()},
+        "losses": losses,
+        "lambda": {f"{bonus:g}": _scores(one) for bonus, one in system.lambdas.items()},
+        "operating_points": {f"{least:.2f}": _both(*scores) for least, scores in system.operating.items()},
+        "matches": {clip.clip_id: [_match(one) for one in found] for clip, found in clips if found},
+    }
+
+
+def _scores(scores: Scores) -> Json:
+    return {name: one.as_json() for name, one in scores.items()}
+
+
+def _both(means: Scores, sums: Scores) -> dict[str, Any]:
+    return {"macro": _scores(means), "micro": _scores(sums)}
+
+
+def _bounds(bounds: Bounds) -> Json:
+    return {"clips": bounds.clips, "worst": _scores(bounds.worst), "best": _scores(bounds.best)}
+
+
+def _match(one: NamedMatch) -> Json:
+    return {
+        "reference": one.reference,
+        "prediction": one.prediction,
+        "similarity": one.similarity,
+        "iou": _number(one.iou),
+    }
+
+
+def _pairs(found: Comparisons, result: Evaluation) -> Json:
+    names = [system.name for system in result.systems]
+    differences = [
+        {
+            "first": names[one.first],
+            "second": names[one.second],
+            "difference": one.difference.as_json(),
+            "p": _number(one.p),
+            "p_holm": _number(holm),
+            "p_fdr": _number(fdr),
+            "smallest_shown": _number(one.smallest),
+            "verdict": one.verdict,
+        }
+        for one, holm, fdr in zip(found.pairs, found.holm, found.fdr, strict=True)
+    ]
+    places = zip(names, found.ranks, strict=True)
+    ranks = {name: {"rank": one.rank.as_json(), "first": _number(one.first)} for name, one in places}
+    return {"differences": differences, "ranks": ranks}
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)

@@ -1,0 +1,87 @@
+"""An evaluation as files: every table in every form, the figures, and one page that shows them."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import jinja2
+from markupsafe import Markup
+
+from robogaze.core.account import Account, Finding
+from robogaze.evaluate import Evaluation, NamedMatch, SystemResult
+from robogaze.metrics.controls import duration_s
+from robogaze.metrics.tally import scored
+from robogaze.reporting.figures import Lane, Point, bars, curve, timeline
+from robogaze.reporting.sheets import Sheet, file_name, files, written
+
+TIMELINES = 24
+"""How many clips are drawn for a system: those with the most events that found no match."""
+
+Figure = tuple[str, str]
+"""The name of a file without its ending, and the SVG in it."""
+
+
+def files_of(result: Evaluation, tables: Sequence[Sheet]) -> Iterator[tuple[str, str]]:
+    """Names and texts of all files."""
+    yield from files(tables)
+    figures = [figure for system in result.systems for figure in figures_of(system, result)]
+    for name, svg in figures:
+        yield f"{name}.svg", svg
+    yield "index.html", page(tables, figures)
+
+
+def figures_of(system: SystemResult, result: Evaluation) -> Iterator[Figure]:
+    """Bars by dimension, precision and recall over the threshold where it was swept, and timelines."""
+    f1 = {name or "(none given)": scores["desc_f1"] for name, scores in system.dimensions.items()}
+    yield file_name(system.name, "dimensions"), bars(f1, f"{system.name}: description F1 by dimension")
+    if system.operating:
+        points = [
+            Point(means["desc_recall"].value, means["desc_precision"].value, f"{least:.2f}")
+            for least, (means, _) in system.operating.items()
+        ]
+        title = f"{system.name}: precision and recall by the least confidence"
+        yield file_name(system.name, "operating"), curve(points, title, "description recall", "precision")
+    for clip, matches in _worst(system, result):
+        length_s = duration_s(clip)
+        if length_s is not None:
+            lanes = _lanes(clip, system.system.accounts.get(clip.clip_id), matches)
+            name = file_name(system.name, f"clip-{clip.clip_id}")
+            yield name, timeline(lanes, length_s, f"{system.name}: {clip.clip_id}")
+
+
+def _worst(system: SystemResult, result: Evaluation) -> list[tuple[Account, tuple[NamedMatch, ...]]]:
+    """The clips with the most unmatched events first; those without any are not worth a look."""
+
+    def unmatched(clip: Account, matches: Sequence[NamedMatch]) -> int:
+        return len(clip.findings) + len(_said(system.system.accounts.get(clip.clip_id))) - 2 * len(matches)
+
+    clips = [(unmatched(*one), one) for one in zip(result.clips, system.matches, strict=True)]
+    ordered = sorted((one for one in clips if one[0]), key=lambda one: (-one[0], one[1][0].clip_id))
+    return [one for _, one in ordered[:TIMELINES]]
+
+
+def _said(account: Account | None) -> Sequence[Finding]:
+    return account.findings if scored(account) else ()
+
+
+def _lanes(reference: Account, prediction: Account | None, matches: Sequence[NamedMatch]) -> list[Lane]:
+    pairs = {("reference", one.reference): number for number, one in enumerate(matches, start=1)}
+    pairs |= {("prediction", one.prediction): number for number, one in enumerate(matches, start=1)}
+    sides = (("reference", reference.findings), ("prediction", _said(prediction)))
+    return [
+        Lane(one.type or one.description, one.spans, side == "reference", pairs.get((side, one.id)))
+        for side, findings in sides
+        for one in findings
+    ]
+
+
+def page(tables: Sequence[Sheet], figures: Sequence[Figure]) -> str:
+    """One self-contained HTML file; all text is escaped."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    template = environment.get_template("evaluation.html.j2")
+    return template.render(tables=tables, figures=[Markup(svg) for _, svg in figures], written=written)

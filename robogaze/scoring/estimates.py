@@ -1,0 +1,126 @@
+"""Tables of rows into estimates: every metric over the corpus and over clips, with intervals over resampled clips."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robogaze.core.scores import Estimate
+from robogaze.metrics.breakdown import group_scores
+from robogaze.metrics.scores import METRICS, expand, macro, macro_n, micro, micro_n
+from robogaze.scoring.terms import Terms
+from robogaze.stats.interval import interval, percentile
+from robogaze.stats.proportion import wilson
+from robogaze.stats.resample import Resamples, Sums
+
+Matrix = NDArray[np.float64]
+Scores = Mapping[str, Estimate]
+"""Estimates by metric."""
+
+Values = Callable[[Matrix], Matrix]
+"""Sums (..., columns) to values (..., metrics)."""
+
+
+def totals(tables: Matrix, resamples: Resamples) -> Sums:
+    """The sums of tables of rows (..., clips, columns), with what the means over clips need."""
+    return resamples.sums(expand(tables))
+
+
+def macro_scores(sums: Sums, terms: Terms) -> list[Scores]:
+    """The means over clips, for each table of a stack."""
+    return _scores(sums, macro, macro_n(sums.total), terms)
+
+
+def micro_scores(sums: Sums, terms: Terms) -> list[Scores]:
+    """The values over the corpus, for each table of a stack."""
+    return _scores(sums, micro, micro_n(sums.total), terms)
+
+
+def _scores(sums: Sums, values: Values, n: Matrix, terms: Terms) -> list[Scores]:
+    found = estimates(sums, values, len(METRICS), terms)
+    return [
+        {name: _share(name, found(table, index, int(n[table, index])), terms) for index, name in enumerate(METRICS)}
+        for table in range(len(n))
+    ]
+
+
+SHARES = ("clean_accuracy", "detection_precision", "detection_recall")
+"""Metrics that are a share of clips, which are told with Wilson's interval: it has a width for 0 of n, too."""
+
+
+def _share(name: str, one: Estimate, terms: Terms) -> Estimate:
+    if name not in SHARES or not one.defined:
+        return one
+    return wilson(round(one.value * one.n), one.n, level=terms.level)
+
+
+def estimates(sums: Sums, values: Values, count: int, terms: Terms) -> Callable[[int, int, int], Estimate]:
+    """The estimates of `count` values for each of a stack of tables: (table, value, n) to an estimate."""
+    if terms.interval == "percentile":
+        whole = percentile(values(sums.total), np.swapaxes(values(sums.drawn), -1, -2), level=terms.level)
+        return lambda table, index, n: whole.estimate(table, index, n=n)
+    each = [interval(sums, one_of(values, index), level=terms.level, method=terms.interval) for index in range(count)]
+    return lambda table, index, n: each[index].estimate(table, n=n)
+
+
+def one_of(values: Values, index: int) -> Values:
+    """One of several values."""
+    return lambda sums: values(sums)[..., index]
+
+
+def mean_of_strata(table: Matrix, strata: Sequence[str], resamples: Resamples, terms: Terms) -> Scores:
+    """The macro values averaged over strata, as the paper's tables are over its three datasets.
+
+    A stratum in which a value is undefined leaves that mean; n counts the strata in it.
+    """
+    names = sorted(set(strata))
+    sums = totals(np.stack([of_stratum(table, strata, name) for name in names]), resamples)
+    total, drawn = macro(sums.total), macro(sums.drawn)
+    found = percentile(_mean(total), np.swapaxes(_mean(drawn), -1, -2), level=terms.level)
+    n = (~np.isnan(total)).sum(axis=0)
+    return {name: found.estimate(index, n=int(n[index])) for index, name in enumerate(METRICS)}
+
+
+def of_stratum(table: Matrix, strata: Sequence[str], name: str) -> Matrix:
+    """The table with zeros in the rows of other strata."""
+    return table * np.array([one == name for one in strata], dtype=np.float64)[:, None]
+
+
+def _mean(values: Matrix) -> Matrix:
+    """The mean over the first axis of what is defined; NaN where nothing is."""
+    defined = ~np.isnan(values)
+    count = defined.sum(axis=0)
+    whole = np.where(defined, values, 0.0).sum(axis=0)
+    mean: Matrix = np.divide(whole, count, out=np.full(count.shape, np.nan), where=count > 0)
+    return mean
+
+
+def group_estimates(tables: Matrix, resamples: Resamples, terms: Terms) -> list[Scores]:
+    """Precision, recall and F1 of every group from counts (groups, clips, group columns); n counts events."""
+    sums = resamples.sums(tables)
+    found = estimates(sums, group_scores, len(GROUP_METRICS), terms)
+    references, predictions = sums.total[:, 0], sums.total[:, 1]
+    n = np.stack([predictions, references, references + predictions], axis=-1)
+    return [
+        {name: found(group, index, int(n[group, index])) for index, name in enumerate(GROUP_METRICS)}
+        for group in range(len(tables))
+    ]
+
+
+GROUP_METRICS = ("desc_precision", "desc_recall", "desc_f1")
+"""What is scored in a group."""
+
+
+def loss_estimates(base: Matrix, repaired: Matrix, resamples: Resamples, terms: Terms) -> list[Estimate]:
+    """The description F1 over the corpus that each repair gains; n counts events."""
+    paired = np.concatenate([np.broadcast_to(base, repaired.shape), repaired], axis=-1)
+    sums = resamples.sums(paired)
+    found = estimates(sums, _gained, 1, terms)
+    n = METRICS["desc_f1"].n(sums.total[..., : base.shape[-1]])
+    return [found(kind, 0, int(n[kind])) for kind in range(len(repaired))]
+
+
+def _gained(sums: Matrix) -> Matrix:
+    before, after = np.split(sums, 2, axis=-1)
+    f1 = METRICS["desc_f1"].of
+    return (f1(after) - f1(before))[..., None]

@@ -1,0 +1,104 @@
+"""A system over a corpus, as tables of rows in the order of the references."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from robogaze.judges.base import Judge
+
+from robogaze.core.account import Account
+from robogaze.matching import Match
+from robogaze.metrics.controls import CONTROLS
+from robogaze.metrics.operating import THRESHOLDS, at_threshold
+from robogaze.metrics.tally import scored
+from robogaze.scoring.judging import similarities
+from robogaze.scoring.rows import NOTHING, Groups, Rows, count, only_judgeable, row
+from robogaze.scoring.terms import Terms
+
+Matrix = NDArray[np.float64]
+
+CHUNK = 256
+"""How many clips a judge is asked about at once."""
+
+
+@dataclass(frozen=True)
+class Tables:
+    """The rows of all clips, stacked; see `Rows` for what each holds. Shapes, with n clips:
+
+    base, worst, best (n, columns); lambdas (LAMBDAS, n, columns); repaired (KINDS, n, columns); faults (KINDS,);
+    dimensions and types (groups, n, group columns); confusion (dimensions + 1, dimensions + 1). `unjudged` counts the
+    clips that left the estimates because a judgement failed.
+    """
+
+    base: Matrix
+    worst: Matrix
+    best: Matrix
+    lambdas: Matrix
+    repaired: Matrix
+    faults: Matrix
+    dimensions: Matrix
+    types: Matrix
+    confusion: Matrix
+    unjudged: int
+    matches: tuple[tuple[Match, ...], ...]
+
+
+async def system_tables(
+    references: Sequence[Account], accounts: Mapping[str, Account], judge: Judge, terms: Terms, groups: Groups
+) -> Tables:
+    """Judge, match and count every clip; a clip without an account counts as one where nothing was reported."""
+    rows: list[Rows] = []
+    for first in range(0, len(references), CHUNK):
+        clips = [(one, accounts.get(one.clip_id)) for one in references[first : first + CHUNK]]
+        judged = await similarities([(one, other.findings if scored(other) else ()) for one, other in clips], judge)
+        rows += [count(*clip, matrix, terms, groups) for clip, matrix in zip(clips, judged, strict=True)]
+    return Tables(
+        base=np.stack([one.base for one in rows]),
+        worst=np.stack([one.worst for one in rows]),
+        best=np.stack([one.best for one in rows]),
+        lambdas=np.stack([one.lambdas for one in rows], axis=1),
+        repaired=np.stack([one.repaired for one in rows], axis=1),
+        faults=np.sum([one.faults for one in rows], axis=0),
+        dimensions=np.stack([one.dimensions for one in rows], axis=1),
+        types=np.stack([one.types for one in rows], axis=1),
+        confusion=np.sum([one.confusion for one in rows], axis=0),
+        unjudged=sum(not one.judged for one in rows),
+        matches=tuple(one.matches for one in rows),
+    )
+
+
+async def threshold_tables(
+    references: Sequence[Account], accounts: Mapping[str, Account], judge: Judge, terms: Terms
+) -> Matrix:
+    """The rows at every operating point, shape (THRESHOLDS, n, columns); zero where a judgement failed."""
+    tables = np.zeros((len(THRESHOLDS), len(references), len(NOTHING)))
+    for first in range(0, len(references), CHUNK):
+        clips = references[first : first + CHUNK]
+        swept = [
+            [None if one is None else at_threshold(one, least) for least in THRESHOLDS]
+            for one in (accounts.get(clip.clip_id) for clip in clips)
+        ]
+        questions = [
+            (clip, one.findings if scored(one) else ())
+            for clip, points in zip(clips, swept, strict=True)
+            for one in points
+        ]
+        judged = iter(await similarities(questions, judge))
+        for number, (clip, points) in enumerate(zip(clips, swept, strict=True), start=first):
+            for point, account in enumerate(points):
+                matrix = only_judgeable(clip, account, next(judged))
+                if not np.isnan(matrix).any():
+                    tables[point, number] = row(clip, account, matrix, terms.weighting)
+    return tables
+
+
+def control_tables(references: Sequence[Account], terms: Terms) -> Matrix:
+    """The rows of every control, shape (CONTROLS, n, columns); zero where a control has no guess."""
+    tables = np.zeros((len(CONTROLS), len(references), len(NOTHING)))
+    for place, control in enumerate(CONTROLS.values()):
+        for number, clip in enumerate(references):
+            guess = control.guess(clip)
+            if guess is not None:
+                tables[place, number] = row(clip, guess.account, guess.similarity, terms.weighting)
+    return tables

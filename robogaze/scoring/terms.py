@@ -1,0 +1,57 @@
+"""The terms an evaluation is done on; every result says which they were."""
+
+from collections.abc import Mapping
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from robogaze.core.data import Data
+from robogaze.matching import Overlap, Use, Weighting
+
+Normalisation = Literal["loose", "strict"]
+"""By all events, or by those that share time with some event of the other side (RoboGaze, Table 20)."""
+
+LAMBDAS = (0.0, 0.1, 0.25, 0.5)
+"""The bonuses for a shared dimension that RoboGaze tries (Table 16)."""
+
+
+class Terms(Data):
+    """How events are matched, scored and resampled.
+
+    `convention` is the name they go by; `use`, `dimension_bonus` and `iou` are the weight of a pair (see
+    `robogaze.matching`). Clips are resampled within the values of the field `strata`.
+    """
+
+    convention: str = "robogaze"
+    use: Use = "similarity*iou*bonus"
+    dimension_bonus: Annotated[float, Field(ge=0)] = 0.25
+    iou: Overlap = "frames"
+    normalisation: Normalisation = "loose"
+    resamples: Annotated[int, Field(ge=1)] = 1000
+    level: Annotated[float, Field(gt=0, lt=1)] = 0.95
+    interval: Literal["percentile", "bca"] = "percentile"
+    strata: str = "split"
+    seed: Annotated[int, Field(ge=0)] = 0
+
+    @model_validator(mode="after")
+    def _keeps_to_its_convention(self) -> Self:
+        fixed = CONVENTIONS.get(self.convention)
+        if self.use != fixed:
+            raise ValueError(f"the convention {self.convention} weighs pairs by {fixed}, not by {self.use}")
+        return self
+
+    @classmethod
+    def of(cls, convention: str, **changes: object) -> Self:
+        """The terms of a convention. ValueError for an unknown one."""
+        if convention not in CONVENTIONS:
+            raise ValueError(f"there is no convention {convention!r} (there is: {', '.join(CONVENTIONS)})")
+        return cls.model_validate({"convention": convention, "use": CONVENTIONS[convention], **changes})
+
+    @property
+    def weighting(self) -> Weighting:
+        """The weight of a pair."""
+        return Weighting(use=self.use, dimension_bonus=self.dimension_bonus, iou=self.iou)
+
+
+CONVENTIONS: Mapping[str, Use] = {"robogaze": "similarity*iou*bonus", "glide-paper": "similarity*iou"}
+"""The conventions that are scored by this package; the released evaluators have code of their own."""

@@ -1,0 +1,311 @@
+"""Predictions against references, end to end from accounts, on corpora a reader can count."""
+
+import asyncio
+import math
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from robogaze.core.account import Account, Finding
+from robogaze.core.scores import Estimate
+from robogaze.core.time import Span
+from robogaze.datasets.pairing import System, pair
+from robogaze.evaluate import Evaluation, evaluate
+from robogaze.judges.base import Judgement, Pair
+from robogaze.metrics.scores import METRICS
+from robogaze.reporting.evaluation import footnotes, sheets
+from robogaze.reporting.evaluation_json import evaluation_json
+from robogaze.reporting.evaluation_page import files_of
+from robogaze.scoring.terms import Terms
+
+TIMES_S = tuple(number / 10 for number in range(100))
+
+
+class SameWords:
+    """Similarity 1 for the same description, `given` for what it knows, 0 for others; None for "?"."""
+
+    name, note = "same-words", "A judge for tests."
+    identity: dict[str, Any] = {}
+
+    def __init__(self, **given: float) -> None:
+        self.given = given
+        self.asked: list[Pair] = []
+
+    async def rate(self, pairs: Sequence[Pair]) -> Sequence[Judgement]:
+        self.asked += pairs
+        return [Judgement(self.similarity(one), rationale="") for one in pairs]
+
+    def similarity(self, one: Pair) -> float | None:
+        if "?" in one.prediction:
+            return None
+        return float(one.reference == one.prediction) or self.given.get(one.prediction, 0.0)
+
+
+def event(start: float, end: float, text: str = "a", dimension: str = "d", **known: Any) -> Finding:
+    return replace(Finding(f"{text}{start}", (Span(start, end),), text, dimension, f"{dimension}_t"), **known)
+
+
+def clip(name: str, *findings: Finding, **known: Any) -> Account:
+    plain = Account(name, "someone", "ok", findings, frame_times_s=TIMES_S, duration_s=10.0, source=name)
+    return replace(plain, **known)
+
+
+def run(references: Sequence[Account], *systems: Sequence[Account], judge: Any = None, **known: Any) -> Evaluation:
+    by = known.pop("by", ())
+    named = [System.of(f"s{number}", one) for number, one in enumerate(systems)]
+    terms = Terms.of(known.pop("convention", "robogaze"), **{"resamples": 50, **known})
+    return asyncio.run(evaluate(pair(references, named), judge or SameWords(), terms, by))
+
+
+def values(scores: Any) -> dict[str, float]:
+    return {name: one.value for name, one in scores.items()}
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two results are the same, NaN for NaN."""
+    return repr(a) == repr(b)
+
+
+def test_a_perfect_system_scores_1_in_everything() -> None:
+    references = [clip("a", event(1, 3, severity=4)), clip("b"), clip("c", event(5, 5.1, "tick", severity=2))]
+    found = run(references, references).systems[0]
+    assert values(found.macro) == dict.fromkeys(METRICS, 1.0)
+    assert values(found.micro) == dict.fromkeys(METRICS, 1.0)
+
+
+def test_a_perfect_single_frame_event_scores_1() -> None:
+    found = run([clip("a", event(5.0, 5.1))], [clip("a", event(5.0, 5.1))]).systems[0]
+    assert (found.macro["desc_f1"].value, found.macro["miou"].value, found.macro["f1_iou"].value) == (1, 1, 1)
+
+
+def test_a_clip_with_references_and_no_prediction_counts_as_missed() -> None:
+    found = run([clip("a", event(1, 2)), clip("b", event(1, 2))], [clip("a", event(1, 2))]).systems[0]
+    assert found.macro["desc_f1"].value == 0.5
+    assert found.micro["desc_recall"].value == 0.5
+    assert (found.counts["clips"], found.counts["missing"]) == (2, 1)
+
+
+def test_a_clean_clip_without_a_prediction_is_not_clean() -> None:
+    found = run([clip("a"), clip("b")], [clip("a")]).systems[0]
+    assert found.macro["clean_accuracy"].value == 0.5
+
+
+def test_an_unscored_clip_counts_like_a_missing_one_and_is_told_apart() -> None:
+    found = run([clip("a", event(1, 2)), clip("b")], [clip("a", status="unscored"), clip("b", status="unscored")])
+    counts = found.systems[0].counts
+    assert (counts["missing"], counts["unscored"]) == (0, 2)
+    assert found.systems[0].macro["clean_accuracy"].value == 0
+    assert found.systems[0].macro["desc_f1"].value == 0
+
+
+def test_a_prediction_on_a_clean_clip_costs_micro_and_clean_accuracy_and_not_macro() -> None:
+    references, predictions = [clip("a", event(1, 2)), clip("b")], [clip("a", event(1, 2)), clip("b", event(1, 2))]
+    found = run(references, predictions).systems[0]
+    assert found.macro["desc_f1"].value == 1.0
+    assert found.micro["desc_precision"].value == 0.5
+    assert (found.macro["clean_accuracy"].value, found.macro["detection_precision"].value) == (0.0, 0.5)
+
+
+def test_overlap_and_similarity_decide_together() -> None:
+    # 1..3 against 2..4 shares 10 of 30 frames; the judge gives 0.6.
+    found = run([clip("a", event(1, 3))], [clip("a", event(2, 4, "b"))], judge=SameWords(b=0.6)).systems[0]
+    assert found.macro["desc_f1"].value == pytest.approx(0.6)
+    assert found.macro["miou"].value == pytest.approx(1 / 3)
+    assert found.macro["f1_iou"].value == pytest.approx(0.2)
+
+
+def test_a_failed_judgement_is_no_0_its_clip_leaves_and_the_bounds_say_what_it_could_have_been() -> None:
+    references = [clip("a", event(1, 2)), clip("b", event(1, 2))]
+    found = run(references, [clip("a", event(1, 2)), clip("b", event(1, 2, "?"))]).systems[0]
+    assert (found.macro["desc_f1"].value, found.macro["desc_f1"].n) == (1.0, 1)
+    assert found.bounds is not None
+    assert (found.bounds.clips, found.counts["unjudged"]) == (1, 1)
+    assert (found.bounds.worst["desc_f1"].value, found.bounds.best["desc_f1"].value) == (0.5, 1.0)
+
+
+def test_without_failed_judgements_there_are_no_bounds() -> None:
+    assert run([clip("a", event(1, 2))], [clip("a")]).systems[0].bounds is None
+
+
+def test_results_are_broken_down_by_clip_fields() -> None:
+    references = [
+        clip("a", event(1, 2), fields={"split": "sim", "arm": "left"}),
+        clip("b", event(1, 2), fields={"split": "real"}),
+    ]
+    found = run(references, [clip("a", event(1, 2))], by=("split", "arm")).systems[0]
+    assert {name: one["desc_f1"].value for name, one in found.by["split"].items()} == {"sim": 1.0, "real": 0.0}
+    assert {name: one["desc_f1"].value for name, one in found.by["arm"].items()} == {"left": 1.0, "": 0.0}
+
+
+def test_the_mean_over_strata_weighs_data_sets_alike() -> None:
+    references = [clip(name, event(1, 2), fields={"split": "big"}) for name in "abc"]
+    references.append(clip("d", event(1, 2), fields={"split": "small"}))
+    found = run(references, [clip("d", event(1, 2))]).systems[0]
+    assert (found.macro["desc_f1"].value, found.strata_mean["desc_f1"].value) == (0.25, 0.5)
+    assert found.strata_mean["desc_f1"].n == 2
+
+
+def test_every_kind_of_error_is_told_with_what_it_costs() -> None:
+    references = [clip("a", event(1, 2), event(5, 6, "b"))]
+    found = run(references, [clip("a", event(1, 2), event(8, 9, "c"))]).systems[0]
+    errors = {kind: (number, gain.value) for kind, (number, gain) in found.losses.items() if number}
+    assert found.micro["desc_f1"].value == 0.5
+    assert errors == {"missed": (1, pytest.approx(4 / 5 - 0.5)), "spurious": (1, pytest.approx(2 / 3 - 0.5))}
+
+
+def test_operating_points_come_from_the_stored_hypotheses() -> None:
+    sure, unsure = event(1, 2, confidence=0.65), event(5, 6, "b", confidence=0.35)
+    system = [clip("a", sure, candidates=(sure, unsure))]
+    points = run([clip("a", event(1, 2), event(5, 6, "b"))], system).systems[0].operating
+    assert {least: means["desc_recall"].value for least, (means, _) in points.items()} == {
+        0.3: 1.0, 0.4: 0.5, 0.5: 0.5, 0.6: 0.5, 0.7: 0.0,
+    }  # fmt: skip
+
+
+def test_without_stored_hypotheses_there_are_no_operating_points() -> None:
+    assert run([clip("a", event(1, 2))], [clip("a")]).systems[0].operating == {}
+
+
+def test_the_bonus_decides_who_is_matched() -> None:
+    references = [clip("a", event(1, 2, "a", "here"))]
+    predictions = [clip("a", event(1, 2, "near", "here"), event(1, 2, "text", "there"))]
+    judge = SameWords(near=0.5, text=0.6)
+    found = run(references, predictions, judge=judge).systems[0].lambdas
+    assert {bonus: one["desc_recall"].value for bonus, one in found.items()} == {0: 0.6, 0.1: 0.6, 0.25: 0.5, 0.5: 0.5}
+
+
+def test_controls_stand_beside_every_system() -> None:
+    references = [clip("a", event(7, 10, severity=4)), clip("b")]
+    controls = run(references, [clip("a")]).controls
+    assert controls["always_clean"][0]["clean_accuracy"].value == 1.0
+    assert controls["last_30_percent"][0]["miou"].value == 1.0
+    assert controls["whole_clip"][0]["miou"].value == pytest.approx(0.3)
+    assert controls["constant_severity"][0]["severity_within1"].value == 1.0
+
+
+def test_two_systems_are_compared_on_the_same_clips() -> None:
+    references = [clip(f"{number:02}", event(1, 2)) for number in range(30)]
+    good = [clip(one.clip_id, *one.findings) for one in references[:27]]
+    bad = [clip(one.clip_id, *one.findings) for one in references[:6]]
+    found = run(references, good, bad, resamples=500).comparisons["desc_f1"]
+    (difference,) = found.pairs
+    assert difference.difference.value == pytest.approx(0.7)
+    assert difference.separated
+    assert difference.verdict == "the interval of the difference excludes zero: separated"
+    assert [one.rank.value for one in found.ranks] == [1.0, 2.0]
+    assert run(references, good).comparisons == {}
+
+
+def test_shares_of_clips_have_an_interval_at_0_of_n_too() -> None:
+    one = (
+        run([clip("a"), clip("b")], [clip("a", event(1, 2)), clip("b", event(1, 2))]).systems[0].macro["clean_accuracy"]
+    )
+    assert (one.value, one.low, one.n) == (0.0, 0.0, 2)
+    assert 0.6 < one.high < 0.7
+
+
+def test_the_same_seed_gives_the_same_result_and_another_one_another() -> None:
+    references, predictions = corpus(random.Random(1))
+    first, again, other = (run(references, predictions, seed=seed) for seed in (3, 3, 4))
+    assert same(evaluation_json(first), evaluation_json(again))
+    assert values(first.systems[0].macro) == pytest.approx(values(other.systems[0].macro), nan_ok=True)
+    assert first.systems[0].macro["desc_f1"].low != other.systems[0].macro["desc_f1"].low
+
+
+@pytest.mark.parametrize("change", ["events", "ids", "clips"])
+def test_what_things_are_called_and_their_order_changes_no_number(change: str) -> None:
+    rng = random.Random(5)
+    references, predictions = corpus(rng)
+    before = run(references, predictions).systems[0]
+
+    def shuffled(account: Account) -> Account:
+        findings = list(account.findings)
+        if change == "events":
+            rng.shuffle(findings)
+        if change == "ids":
+            findings = [replace(one, id=f"x{number}") for number, one in enumerate(findings)]
+        return replace(account, findings=tuple(findings))
+
+    references, predictions = [shuffled(one) for one in references], [shuffled(one) for one in predictions]
+    if change == "clips":
+        rng.shuffle(references)
+        rng.shuffle(predictions)
+    after = run(references, predictions).systems[0]
+    for part in ("counts", "macro", "micro", "strata_mean", "dimensions", "types", "losses", "lambdas"):
+        assert same(getattr(before, part), getattr(after, part)), part
+    assert (before.confusion == after.confusion).all()
+
+
+def corpus(rng: random.Random, clips: int = 40) -> tuple[list[Account], list[Account]]:
+    def some(most: int) -> tuple[Finding, ...]:
+        starts = [rng.uniform(0, 8) for _ in range(rng.randrange(most))]
+        return tuple(
+            Finding(f"{number}", (Span(start, start + rng.uniform(0.1, 2)),), rng.choice("abc"), rng.choice("de"),
+                    None, (), rng.choice([None, 1, 3, 5]))
+            for number, start in enumerate(starts)
+        )  # fmt: skip
+
+    names = [f"{number:02}" for number in range(clips)]
+    splits = [{"split": rng.choice(["x", "y"])} for _ in names]
+    references = [clip(name, *some(4), fields=split) for name, split in zip(names, splits, strict=True)]
+    return references, [clip(name, *some(4)) for name in names if rng.random() < 0.9]
+
+
+def test_every_table_and_file_is_written_and_nothing_is_a_bare_mean() -> None:
+    references, predictions = corpus(random.Random(2))
+    predictions[0] = replace(predictions[0], findings=(event(1, 2, "?"),))
+    predictions[1] = replace(predictions[1], candidates=(event(1, 2, confidence=0.9),))
+    result = run(references, predictions, predictions[:20], by=("split",))
+    tables = list(sheets(result))
+    names = [one.name for one in tables]
+    assert len(set(names)) == len(names)
+    assert {"scores", "s0-metrics", "s0-by-dimension", "s0-by-split", "s0-losses", "s0-bounds", "pairs-desc_f1"} <= set(
+        names
+    )
+    written = dict(files_of(result, tables))
+    assert {"index.html", "s0-dimensions.svg", "s0-operating.svg", "scores.csv", "scores.md", "scores.tex"} <= set(
+        written
+    )
+    for column in zip(*(row[1:] for row in tables[0].rows), strict=True):
+        assert all(isinstance(cell, Estimate) for cell in column)
+
+
+def test_every_table_says_its_terms_its_judge_and_what_is_missing() -> None:
+    references = [clip("a", event(1, 2)), clip("b"), clip("u", status="partial")]
+    said = "\n".join(footnotes(run(references, [clip("a"), clip("z")])))
+    for words in (
+        "Convention robogaze, loose normalisation, IoU on frames; 95% percentile intervals from 50 resamples",
+        "Judge same-words: A judge for tests.",
+        "2 referenced clips: 1 with events, 1 clean.",
+        "s0: 1 clip without a prediction (its events count as missed).",
+        "1 clip left out, for the reference is not finished: u.",
+        "1 clip left out, for there is no reference: z.",
+        "Control always_clean reports no event in any clip.",
+    ):
+        assert words in said
+
+
+def test_json_has_the_contract_s_keys_at_the_top_for_one_system() -> None:
+    found = evaluation_json(run([clip("a", event(1, 2)), clip("b")], [clip("a", event(1, 2))]))
+    keys = {"schema_version", "convention", "judge", "counts", "macro", "micro", "per_dimension", "controls"}
+    assert keys <= set(found)
+    assert found["macro"]["desc_f1"].keys() >= {"value", "low", "high", "n"}
+    assert found["matches"] == {"a": [{"reference": "a1", "prediction": "a1", "similarity": 1.0, "iou": 1.0}]}
+    assert not any(math.isnan(one) for one in _numbers(found))
+
+
+def _numbers(value: Any) -> list[float]:
+    if isinstance(value, float):
+        return [value]
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+    return [number for part in parts for number in _numbers(part)]
+
+
+def test_the_terms_keep_to_their_convention() -> None:
+    with pytest.raises(ValueError, match="there is no convention 'mine'"):
+        Terms.of("mine")
+    with pytest.raises(ValueError, match="glide-paper weighs pairs by similarity\\*iou, not by similarity"):
+        Terms(convention="glide-paper", use="similarity")
