@@ -24,7 +24,7 @@ TIERS = (
     {"domains", "store"},
     {"media", "backends", "datasets", "matching", "metrics", "stats"},
     {"evidence", "judges"},
-    {"stages"},
+    {"stages", "scoring"},
     {"diagnose", "evaluate", "compare", "agree", "rehearse", "doctor"},
     {"engines", "forge", "reporting", "web"},
     {"bench"},

@@ -49,11 +49,14 @@ def sheets(result: Agreement) -> Iterator[Sheet]:
     yield _measures("agreement", title, "", slices, NAMES, tuple(footnotes(result)))
     if result.dimensions:
         yield _measures("by-dimension", "By dimension", "dimension", result.dimensions, NAMES, (_DIMENSION,))
-    yield _measures("beside", "Beside these numbers", "", {**slices, **result.dimensions}, BESIDE, tuple(_beside()))
-    if len(result.pairs) > 1:
+    several = len(result.panel.annotators) > 2
+    names = BESIDE if several else {key: name for key, name in BESIDE.items() if not key.endswith("_cohen")}
+    notes = tuple(_beside(several))
+    yield _measures("beside", "Beside these numbers", "", {**slices, **result.dimensions}, names, notes)
+    if several:
         pairs = {f"{first} - {second}": one for (first, second), one in result.pairs.items()}
-        names = {**NAMES, "events_matched": BESIDE["events_matched"]}
-        yield _measures("by-pair", "By pair of annotators (Cohen's kappa)", "pair", pairs, names)
+        shown = {**NAMES, "events_matched": BESIDE["events_matched"]}
+        yield _measures("by-pair", "By pair of annotators (Cohen's kappas)", "pair", pairs, shown)
     yield from _ceiling(result.ceiling, len(result.panel.annotators))
     yield _queue(result)
 
@@ -62,8 +65,10 @@ def footnotes(result: Agreement) -> Iterator[str]:
     """What the numbers must not be read without."""
     terms, panel = result.terms, result.panel
     yield f"Annotators: {listed(panel.annotators)}."
+    detection, dimension = _KINDS[result.kinds.detection], _KINDS[result.kinds.dimension]
+    both = detection == dimension
+    yield f"Both kappas are {detection}." if both else f"Detection kappa is {detection}; dimension kappa is {dimension}."
     yield (
-        f"Detection kappa is {_KINDS[result.kinds.detection]}; dimension kappa is {_KINDS[result.kinds.dimension]}. "
         "All but detection kappa are over matched events and say nothing of those that one annotator alone reports: "
         "see events matched."
     )
@@ -72,8 +77,8 @@ def footnotes(result: Agreement) -> Iterator[str]:
         "have no part in it."
     )
     yield (
-        f"{terms.level:.0%} percentile intervals from {terms.resamples:,} resamples of the clips within each {terms.by}, "
-        f"seed {terms.seed}."
+        f"{terms.level:.0%} percentile intervals from {terms.resamples:,} resamples of the clips within each "
+        f"{terms.by}, seed {terms.seed}."
     )
     yield f"Judge {result.judge}: {result.judge_note}"
     yield from _left_out(result)
@@ -111,10 +116,14 @@ _DIMENSION = (
 )
 
 
-def _beside() -> Iterator[str]:
-    yield "Events matched: of the events of two annotators, the share that the other one reports, too."
+def _beside(several: bool) -> Iterator[str]:
+    yield (
+        "Events matched: of the events of two annotators, the share that the other one reports, too; n counts an event "
+        "once for each other annotator."
+    )
     yield "Timeline alpha: Krippendorff's alpha for unitizing, over the time in which anything is marked."
-    yield "Mean Cohen: over the pairs of annotators for whom it is defined, which n counts."
+    if several:
+        yield "Mean Cohen: over the pairs of annotators for whom it is defined, which n counts."
 
 
 def _slices(result: Agreement) -> Iterator[tuple[str, Measures]]:
@@ -152,6 +161,7 @@ def _headline(scores: Mapping[str, Cell]) -> tuple[Cell, ...]:
 
 def _ceiling_notes(ceiling: Ceiling, annotators: int) -> Iterator[str]:
     yield f"Over {count(ceiling.whole.n, 'account')}, scored as a system's reports are (convention robogaze)."
+    yield "n counts a clip once for each annotator who is scored on it."
     if annotators > 2:
         yield (
             f"The others' consensus: events that more than half of them report, with an IoU of at least {LEAST_IOU}; "
@@ -170,8 +180,9 @@ def _queue(result: Agreement) -> Sheet:
     )
     settled = count(result.adjudication.settled, "event")
     notes = (
-        f"{settled} settled without a person: reported by all annotators of the clip, every two with an IoU of at least "
-        f"{LEAST_IOU} (united), one dimension and type, severities at most {MOST_APART} apart (averaged, a half up).",
+        f"{settled} settled without a person: reported by all annotators of the clip, every two with an IoU of at "
+        f"least {LEAST_IOU} (united), one dimension and type, severities at most {MOST_APART} apart (averaged, "
+        "a half up).",
     )
     title = f"For a person to settle: {count(len(rows), 'event')}"
     return Sheet("queue", title, ("clip", "why", "events"), rows, notes)
@@ -188,8 +199,8 @@ def rating_sheet(result: RatingAgreement, level: float, resamples: int, seed: in
     rows = (("all units", result.overall), *((name, one) for name, one in result.labels.items()))
     notes = [
         f"Annotators: {listed(result.annotators)}.",
-        "A unit is of the label that most of its ratings give. Alpha of a label: 1 - the disagreement on its units / the "
-        "disagreement that chance gives over all units. n counts units.",
+        "A unit is of the label that most of its ratings give. Alpha of a label: 1 - the disagreement on its units / "
+        "the disagreement that chance gives over all units. n counts units.",
         f"{level:.0%} percentile intervals from {resamples:,} resamples of the units, seed {seed}.",
     ]
     if result.once:

@@ -8,6 +8,8 @@ from robogaze.metrics.scores import METRICS
 from robogaze.reporting.sheets import Cell, Sheet, file_name
 from robogaze.reporting.wording import count
 from robogaze.scoring.estimates import GROUP_METRICS, Scores
+from robogaze.scoring.robustness import robustness
+from robogaze.stats.many import least_resamples
 
 HEADLINE = ("desc_f1", "miou", "f1_iou", "severity_within1", "clean_accuracy", "detection_f1")
 """The metrics of the first table: those of the paper's main one, and detection."""
@@ -34,6 +36,24 @@ def sheets(result: Evaluation) -> Iterator[Sheet]:
         if system.bounds:
             yield _bounds(system, system.bounds)
     yield from _comparisons(result)
+
+
+def robustness_sheet(first: Evaluation, second: Evaluation) -> Sheet:
+    """The scores of the same systems under another judge."""
+    sides = ({one.name: one.macro for one in result.systems} for result in (first, second))
+    rows: tuple[Row, ...] = tuple(
+        (
+            one.metric,
+            one.spearman,
+            one.difference,
+            one.largest,
+            ", ".join(f"{a} / {b}" for a, b in one.swapped) or "none",
+        )
+        for one in robustness(*sides, HEADLINE)
+    )
+    columns = ("metric", "Spearman over systems", "mean difference", "largest difference", "pairs that change order")
+    notes = (f"First judge {first.judge}: {first.judge_note}", f"Second judge {second.judge}: {second.judge_note}")
+    return Sheet("judges", f"{second.judge} against {first.judge}", columns, rows, notes)
 
 
 def footnotes(result: Evaluation) -> Iterator[str]:
@@ -173,9 +193,20 @@ def _comparisons(result: Evaluation) -> Iterator[Sheet]:
             (f"{names[one.first]} - {names[one.second]}", one.difference, one.p, holm, fdr, one.smallest, one.verdict)
             for one, holm, fdr in zip(found.pairs, found.holm, found.fdr, strict=True)
         )
+        notes = tuple(_too_few(len(found.pairs), result))
         columns = ("pair", "difference", "p", "p (Holm)", "p (FDR)", "smallest to be shown", "verdict")
-        yield Sheet(f"pairs-{metric}", f"{metric}: paired differences over the same clips", columns, rows)
+        yield Sheet(f"pairs-{metric}", f"{metric}: paired differences over the same clips", columns, rows, notes)
         places: tuple[Row, ...] = tuple(
             (name, one.rank, one.first) for name, one in zip(names, found.ranks, strict=True)
         )
         yield Sheet(f"ranks-{metric}", f"{metric}: ranks", ("system", "rank", "share of first places"), places)
+
+
+def _too_few(pairs: int, result: Evaluation) -> Iterator[str]:
+    """A p-value has a floor that the number of resamples sets."""
+    least = least_resamples(pairs)
+    if result.terms.resamples < least:
+        yield (
+            f"With {result.terms.resamples:,} resamples no p (Holm) among {count(pairs, 'pair')} can fall below 0.05; "
+            f"--resamples {least} can show it."
+        )

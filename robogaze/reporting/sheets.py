@@ -49,7 +49,7 @@ def written(cell: Cell) -> str:
 
 def _estimate(cell: Estimate) -> str:
     if not cell.defined:
-        return f"undefined ({cell.why})" if cell.why else f"undefined, n={cell.n}"
+        return f"undefined ({cell.why})" if cell.why and cell.n else f"undefined, n={cell.n}"
     interval = "" if math.isnan(cell.low) else f" [{_number(cell.low)}, {_number(cell.high)}]"
     return f"{_number(cell.value)}{interval} n={cell.n}"
 

@@ -55,7 +55,10 @@ async def _scored(
         raise InputError(f"{system.name}: judgements failed in {failed} clips, which {convention} cannot leave out")
     clips = list(zip(references, findings, matrices, strict=True))
     if convention == "glide-released":
-        videos = [released_glide.Video(one.clip_id, one.findings, said, matrix) for one, said, matrix in clips]
+        videos = [
+            released_glide.Video(one.clip_id.rpartition("/")[2], one.findings, said, matrix, _fps(one))
+            for one, said, matrix in clips
+        ]
         glide = released_glide.score(videos)
         return Released(system.name, glide.metrics, {}, glide.dropped)
     samples = [
@@ -67,5 +70,12 @@ async def _scored(
 
 def _frames(account: Account) -> Sequence[float]:
     if account.frame_times_s is None:
-        raise InputError(f"{account.clip_id}: {account.source} does not say the clip's frames; give --fps")
+        raise InputError(
+            f"{account.clip_id}: {account.source} does not say the clip's frames, in which this convention counts"
+        )
     return account.frame_times_s
+
+
+def _fps(account: Account) -> float | None:
+    times_s = account.frame_times_s
+    return None if times_s is None or len(times_s) < 2 else (len(times_s) - 1) / (times_s[-1] - times_s[0])

@@ -35,7 +35,7 @@ class Terms(Data):
 
     @model_validator(mode="after")
     def _keeps_to_its_convention(self) -> Self:
-        fixed = CONVENTIONS.get(self.convention)
+        fixed = USES.get(self.convention)
         if self.use != fixed:
             raise ValueError(f"the convention {self.convention} weighs pairs by {fixed}, not by {self.use}")
         return self
@@ -43,9 +43,10 @@ class Terms(Data):
     @classmethod
     def of(cls, convention: str, **changes: object) -> Self:
         """The terms of a convention. ValueError for an unknown one."""
-        if convention not in CONVENTIONS:
-            raise ValueError(f"there is no convention {convention!r} (there is: {', '.join(CONVENTIONS)})")
-        return cls.model_validate({"convention": convention, "use": CONVENTIONS[convention], **changes})
+        if convention not in USES:
+            raise ValueError(f"there is no convention {convention!r} (there is: {', '.join(USES)})")
+        known = {"convention": convention, "use": USES[convention], **DEFAULTS[convention]}
+        return cls.model_validate({**known, **changes})
 
     @property
     def weighting(self) -> Weighting:
@@ -53,5 +54,8 @@ class Terms(Data):
         return Weighting(use=self.use, dimension_bonus=self.dimension_bonus, iou=self.iou)
 
 
-CONVENTIONS: Mapping[str, Use] = {"robogaze": "similarity*iou*bonus", "glide-paper": "similarity*iou"}
-"""The conventions that are scored by this package; the released evaluators have code of their own."""
+USES: Mapping[str, Use] = {"robogaze": "similarity*iou*bonus", "glide-paper": "similarity*iou"}
+"""The conventions by what they weigh pairs by; the released evaluators have code of their own."""
+
+DEFAULTS: Mapping[str, Mapping[str, object]] = {"robogaze": {}, "glide-paper": {"iou": "exact"}}
+"""What else a convention takes where nothing is said: GLIDE's intervals are seconds."""

@@ -1,0 +1,1 @@
+"""Judges: is this prediction that reference?"""

@@ -1,0 +1,86 @@
+"""Rubrics: the questions that make a similarity out of ratings, read from judges/*.yaml.
+
+A rating of r on a scale from a to b counts (r - a) / (b - a), and the similarity is the mean over the axes. With a
+threshold it is 1 or 0: the same fault, or not.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from robogaze.core.data import Data, Fraction
+from robogaze.core.events import Name
+from robogaze.domains.shelves import shelf
+from robogaze.domains.yaml_files import read_yaml
+from robogaze.errors import InputError
+
+
+class Axis(Data):
+    """One thing to rate, with what its ends mean."""
+
+    id: Name
+    question: str = Field(min_length=1)
+    worst: str = Field(min_length=1)
+    best: str = Field(min_length=1)
+
+
+class RubricFile(Data):
+    """judges/NAME.yaml. Ratings are whole numbers unless `ratings` says fractional."""
+
+    schema_version: Literal[1]
+    id: Name
+    axes: tuple[Axis, ...] = Field(min_length=1)
+    scale: tuple[int, int]
+    ratings: Literal["whole", "fractional"] = "whole"
+    threshold: Fraction | None = None
+    """From this share of the scale on, a pair is the same fault; without it the similarity is the share itself."""
+
+    @model_validator(mode="after")
+    def _holds_together(self) -> Self:
+        if self.scale[0] >= self.scale[1]:
+            raise ValueError("the scale must go from the lower to the higher end")
+        ids = [axis.id for axis in self.axes]
+        if twice := sorted({name for name in ids if ids.count(name) > 1}):
+            raise ValueError(f"the axis {twice[0]!r} is listed twice")
+        return self
+
+
+@dataclass(frozen=True)
+class Rubric:
+    """A rubric as it was read; `fingerprint` is of its file."""
+
+    file: RubricFile
+    fingerprint: str
+
+    @property
+    def id(self) -> str:
+        """Its name."""
+        return self.file.id
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """The names of its axes, in order."""
+        return tuple(axis.id for axis in self.file.axes)
+
+    def similarity(self, ratings: Mapping[str, float]) -> float:
+        """The similarity, in [0, 1], that a rating on every axis amounts to."""
+        worst, best = self.file.scale
+        share = sum((ratings[axis] - worst) / (best - worst) for axis in self.axes) / len(self.axes)
+        threshold = self.file.threshold
+        return share if threshold is None else float(share >= threshold)
+
+
+def read_rubric(name_or_path: str) -> Rubric:
+    """A rubric by its name on the shelf or by the path of a YAML file.
+
+    Raises InputError with the known names when there is none, DomainError with file and line when it does not fit.
+    """
+    known = {path.stem: path for path in sorted(shelf("judges").glob("*.yaml"))}
+    path = known.get(name_or_path, Path(name_or_path))
+    if not path.is_file():
+        raise InputError(f"{name_or_path} is neither a rubric ({', '.join(known)}) nor a YAML file with one")
+    return Rubric(read_yaml(path).parse(RubricFile), sha256(path.read_bytes()).hexdigest())

@@ -1,0 +1,107 @@
+"""Scores by dimension or event type, and which dimension is taken for which.
+
+An event belongs to the group of its primary dimension (or its type), on both sides alike. A match is credited where
+each of its two events stands: the recall of a group counts the S of its reference events, whatever they were matched
+to, the precision the S of its predicted events. So a fault that was found and described but filed elsewhere is found in
+its own group and right in the other; the confusion table is where the crossing shows. In the released evaluator
+such a match has full credit in the total and none in any group.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robogaze.core.account import Account, Finding
+from robogaze.metrics.scores import divided
+from robogaze.metrics.tally import Matched, judgeable, scored
+
+Matrix = NDArray[np.float64]
+
+UNNAMED = ""
+"""The group of events that do not say theirs."""
+
+GROUP_COLUMNS = ("references", "predictions", "references_similarity", "predictions_similarity")
+"""What is counted in a group: events of both sides, and the S of those that are matched."""
+
+
+def dimension_of(one: Finding) -> str:
+    """The dimension an event is filed under; UNNAMED where it has none."""
+    return one.dimension or UNNAMED
+
+
+def type_of(one: Finding) -> str:
+    """The type an event is filed under; UNNAMED where it has none."""
+    return one.type or UNNAMED
+
+
+Group = Callable[[Finding], str]
+
+
+def groups_in(accounts: Iterable[Account], group: Group) -> tuple[str, ...]:
+    """The groups that occur in the findings of accounts, sorted; UNNAMED comes first."""
+    return tuple(sorted({group(one) for account in accounts for one in account.findings}))
+
+
+def by_group(
+    reference: Account, prediction: Account | None, matches: Sequence[Matched], group: Group, groups: Sequence[str]
+) -> Matrix:
+    """A clip's counts by group, shape (groups, len(GROUP_COLUMNS)); they add up over clips.
+
+    `groups` must hold every group that occurs (KeyError). A prediction that is missing or unscored has no events, and
+    predicted events that the reference cannot speak for are left out, as in `tally`.
+    """
+    place = {name: index for index, name in enumerate(groups)}
+    counts = np.zeros((len(groups), len(GROUP_COLUMNS)))
+    predicted = _predicted(reference, prediction)
+    for column, findings in enumerate((reference.findings, predicted.values())):
+        for one in findings:
+            counts[place[group(one)], column] += 1
+    # Added up from the smallest, so that the order of the findings leaves no trace in the last digit.
+    for pair in sorted(matches, key=lambda one: one.similarity) if predicted else ():
+        counts[place[group(reference.findings[pair.reference])], 2] += pair.similarity
+        counts[place[group(predicted[pair.prediction])], 3] += pair.similarity
+    return counts
+
+
+def group_scores(sums: Matrix) -> Matrix:
+    """Precision, recall and F1 from sums of group counts, shape (..., 4) to (..., 3).
+
+    Precision is NaN where nothing was predicted in the group, recall where nothing was to be found. F1 is their
+    harmonic mean; where one of them is undefined it is 0 if the other is 0, else NaN.
+    """
+    references, predictions, found, right = np.moveaxis(sums, -1, 0)
+    precision, recall = divided(right, predictions), divided(found, references)
+    f1 = np.where((found > 0) | (right > 0), divided(2 * precision * recall, precision + recall), 0.0)
+    f1 = np.where(references + predictions > 0, f1, np.nan)
+    return np.stack([precision, recall, f1], axis=-1)
+
+
+def confusion(
+    reference: Account, prediction: Account | None, matches: Sequence[Matched], group: Group, groups: Sequence[str]
+) -> Matrix:
+    """A clip's events by the group they have on both sides, shape (groups + 1, groups + 1); they add up over clips.
+
+    Rows are the reference's groups, columns the prediction's. The last column counts the missed, the last row the
+    spurious; the corner stays 0. `groups` must hold every group that occurs (KeyError).
+    """
+    place = {name: index for index, name in enumerate(groups)}
+    counts = np.zeros((len(groups) + 1, len(groups) + 1))
+    missed = dict(enumerate(reference.findings))
+    spurious = dict(_predicted(reference, prediction))
+    for pair in matches if spurious else ():
+        row, column = missed.pop(pair.reference), spurious.pop(pair.prediction)
+        counts[place[group(row)], place[group(column)]] += 1
+    for one in missed.values():
+        counts[place[group(one)], -1] += 1
+    for one in spurious.values():
+        counts[-1, place[group(one)]] += 1
+    return counts
+
+
+def _predicted(reference: Account, prediction: Account | None) -> Mapping[int, Finding]:
+    """The judgeable findings of a prediction by their index."""
+    if not scored(prediction):
+        return {}
+    kept = judgeable(reference, prediction)
+    return {index: one for index, one in enumerate(prediction.findings) if kept[index]}

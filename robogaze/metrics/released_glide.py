@@ -1,0 +1,159 @@
+"""The evaluator released with GliDe, number for number, so that published tables can be compared.
+
+Frozen history: what departs from the paper or from sense is kept, and marked "Quirk" with the number under which
+docs/metrics/conventions.md tells of it. Read from a copy of the release's evaluation/evaluator.py; whether the paper's
+tables were made by this version was not verified.
+
+Not reproduced, for it is done before anything is scored: a judge that fails and thereby rates 0, a rating that is cut
+to a whole number, and ends of intervals cut to whole seconds by the release's own report writer.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import linear_sum_assignment
+
+from robogaze.core.account import Finding
+from robogaze.core.scores import Estimate
+from robogaze.core.time import RESOLUTION, iou
+
+BEST_RATING = 5
+"""The release's judge rates a pair 0 to 5; a similarity of 1 is this rating."""
+
+_NOTHING = "nothing to average; the released evaluator prints 0"
+
+
+@dataclass(frozen=True, slots=True)
+class Video:
+    """A video with the two sides to compare.
+
+    `predictions` is None where there is no report. `similarity` is the rating / BEST_RATING, rows references, columns
+    predictions; it is not read when either side has no finding. `fps` are the video's frames a second, above 0, None
+    when not known.
+    """
+
+    name: str
+    references: Sequence[Finding]
+    predictions: Sequence[Finding] | None
+    similarity: ArrayLike
+    fps: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """A pair that was matched: where it stands in the two sequences of findings."""
+
+    reference: int
+    prediction: int
+    similarity: float
+    iou: float
+
+
+@dataclass(frozen=True, slots=True)
+class VideoScore:
+    """What a video adds to the sums."""
+
+    name: str
+    references: int
+    predictions: int
+    matches: tuple[Matched, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """What the release's summary holds, without intervals, for it gives none.
+
+    `metrics`: desc_precision, desc_recall, desc_f1, iou_precision, iou_recall, f1_iou and miou, and mean_rating in
+    0..BEST_RATING, over all videos together; 0 where undefined. `dropped` are the names of the videos without a report.
+    """
+
+    videos: tuple[VideoScore, ...]
+    dropped: tuple[str, ...]
+    metrics: Mapping[str, Estimate]
+
+
+def score(videos: Sequence[Video]) -> Scores:
+    """Score videos as the release does.
+
+    ValueError when a similarity matrix has the wrong shape or a value that is not finite, and when of two videos of one
+    name the later has no report: the release would then compare one's reference with the other's report.
+    """
+    named: dict[str, Video] = {}
+    for video in videos:
+        # Quirk A'7: of several videos with one name only the last counts, and ".mp4" is no part of a name.
+        name = video.name.replace(".mp4", "")
+        if video.predictions is None and name in named and named[name].predictions is not None:
+            raise ValueError(f"{name}: two videos have this name and the later has no prediction; rename one of them")
+        named[name] = video
+    # Quirk A'7: a video without a report leaves every sum, its references with it.
+    scored = tuple(_video_score(name, one) for name, one in sorted(named.items()) if one.predictions is not None)
+    dropped = tuple(name for name, one in sorted(named.items()) if one.predictions is None)
+    return Scores(scored, dropped, _metrics(scored))
+
+
+def _video_score(name: str, video: Video) -> VideoScore:
+    predictions = video.predictions or ()
+    return VideoScore(name, len(video.references), len(predictions), _match(name, video, predictions))
+
+
+def _match(name: str, video: Video, predictions: Sequence[Finding]) -> tuple[Matched, ...]:
+    """One-to-one matching of the greatest summed rating. Rows are predictions: that decides between equal sums."""
+    references = video.references
+    if not references or not predictions:
+        return ()
+    similarity = np.asarray(video.similarity, dtype=np.float64)
+    if similarity.shape != (len(references), len(predictions)) or not np.isfinite(similarity).all():
+        raise ValueError(
+            f"{name}: similarity needs {len(references)} rows of {len(predictions)} finite numbers,"
+            " a row for each reference"
+        )
+    # Quirk A'1: the overlap in time takes no part, though the paper's weight is rating x IoU. No pair is dropped, so as
+    # many are matched as there can be: those rated 0, too, whose overlap then enters the mean. Ratings are not clamped.
+    # Whole ratings, not fifths: where sums tie, the rounding of fifths would choose other pairs.
+    rows, columns = linear_sum_assignment(-BEST_RATING * similarity.T)
+    return tuple(
+        Matched(j, i, float(similarity[j, i]), _iou(references[j], predictions[i], video.fps))
+        for i, j in zip(rows.tolist(), columns.tolist(), strict=True)
+    )
+
+
+def _iou(a: Finding, b: Finding, fps: float | None) -> float:
+    """Overlap in seconds.
+
+    Quirk A'7: 1 for two findings that take no time, though they be apart: both without intervals, or both with none but
+    moments. A moment has no length there and is a span of one frame here, so a span not longer than that is one.
+    """
+    if bool(a.spans) != bool(b.spans):
+        return 0.0
+    moment_s = 1 / fps + 2 * RESOLUTION if fps else 0.0
+    long_a, long_b = ([span for span in one.spans if span.length > moment_s] for one in (a, b))
+    return iou(long_a, long_b) if long_a or long_b else 1.0
+
+
+def _metrics(videos: Sequence[VideoScore]) -> dict[str, Estimate]:
+    matches = [match for video in videos for match in video.matches]
+    # Over all findings of all videos, not a mean over videos: a false alarm on a clean video costs precision.
+    n, m = sum(video.predictions for video in videos), sum(video.references for video in videos)
+    ratings = [BEST_RATING * match.similarity for match in matches]
+    overlaps = [match.iou for match in matches]
+    placed = [rating * overlap for rating, overlap in zip(ratings, overlaps, strict=True)]
+    return {
+        **_joint("desc_precision", "desc_recall", "desc_f1", sum(ratings), n, m),
+        **_joint("iou_precision", "iou_recall", "f1_iou", sum(placed), n, m),
+        "miou": _estimate(float(np.mean(overlaps)) if overlaps else 0.0, len(overlaps)),
+        "mean_rating": _estimate(float(np.mean(ratings)) if ratings else 0.0, len(ratings)),
+    }
+
+
+def _joint(precision: str, recall: str, f1: str, earned: float, n: int, m: int) -> dict[str, Estimate]:
+    """Precision over `n` predictions, recall over `m` references, and their harmonic mean."""
+    p = earned / (BEST_RATING * n) if n else 0.0
+    r = earned / (BEST_RATING * m) if m else 0.0
+    both = 2 * p * r / (p + r) if p + r > 0 else 0.0
+    return {precision: _estimate(p, n), recall: _estimate(r, m), f1: _estimate(both, n + m)}
+
+
+def _estimate(value: float, n: int) -> Estimate:
+    return Estimate(value, n=n, why="" if n else _NOTHING)

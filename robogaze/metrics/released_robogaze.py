@@ -1,0 +1,319 @@
+"""The evaluator released with RoboGaze, number for number, so that published tables can be compared.
+
+Frozen history: what departs from the paper or from sense is kept, and marked "Quirk" with the number under which
+docs/metrics/conventions.md tells of it. Read from scripts/evaluate.py in a public fork of the release that changes the
+taxonomy; that nothing else differs was not verified.
+
+Not reproduced, for it is reading and not scoring: one prediction serving several clips through its bare name, broken
+reference files that vanish, frame numbers written as texts that become 0, and judge replies that become 0.
+"""
+
+import math
+import random
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import linear_sum_assignment
+
+from robogaze.core.account import Finding
+from robogaze.core.scores import Estimate
+from robogaze.core.time import RESOLUTION
+
+UNKNOWN = "unknown"
+"""The dimension of a finding that names none and whose type the taxonomy does not know."""
+
+MEANS = ("desc_f1", "miou", "f1_iou", "severity_within1", "severity_weighted_f1")
+"""What the release averages over clips."""
+
+WITH_INTERVAL = ("desc_f1", "f1_iou")
+"""Quirk A6.13: the only two figures that the release gives an interval."""
+
+_SMALLEST_WEIGHT = 1e-9
+"""A pair must weigh more than this to be matched."""
+
+_NOTHING = "nothing to average; the released evaluator prints 0"
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A clip with the two sides to compare.
+
+    `predictions` is None where there is no prediction file. `similarity` is in [0, 1], rows references, columns
+    predictions; it is not read when either side has no finding. `frame_times_s` are the clip's frames, ascending: where
+    only a rate is known, `[number / fps for number in range(count)]`.
+    """
+
+    id: str
+    references: Sequence[Finding]
+    predictions: Sequence[Finding] | None
+    similarity: ArrayLike
+    frame_times_s: Sequence[float]
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """A pair that was matched: where it stands in the two sequences of findings, and its three factors' product."""
+
+    reference: int
+    prediction: int
+    similarity: float
+    iou: float
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class ClipScore:
+    """A clip's figures, to four digits as in the release's per_clip.csv and per_dim.csv.
+
+    `values` holds MEANS and the precisions and recalls they come from. `per_dimension` has the dimensions of the
+    taxonomy that either side names. 0 where a figure is undefined.
+    """
+
+    id: str
+    references: int
+    predictions: int
+    matches: tuple[Matched, ...]
+    values: Mapping[str, float]
+    per_dimension: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """What the release's summary.json holds.
+
+    `metrics` are MEANS over the clips that have a reference finding, and clean_accuracy, detection_precision,
+    detection_recall and detection_f1 over all clips with a prediction; `per_dimension` are means over all clips with a
+    prediction in which either side names the dimension. Four digits, 0 where undefined. `dropped` are the ids of the
+    clips without a prediction.
+    """
+
+    clips: tuple[ClipScore, ...]
+    dropped: tuple[str, ...]
+    metrics: Mapping[str, Estimate]
+    per_dimension: Mapping[str, Estimate]
+
+
+@dataclass(frozen=True, slots=True)
+class _Event:
+    """A finding as the release reads it; an author who gives no severity says 0."""
+
+    start: int
+    end: int
+    dimension: str
+    severity: int
+
+
+def score(
+    samples: Sequence[Sample],
+    taxonomy: Mapping[str, Collection[str]],
+    *,
+    dimension_bonus: float = 0.25,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> Scores:
+    """Score clips as the release does; `taxonomy` maps each dimension to its types.
+
+    The last three are the release's fixed values; with others nothing is comparable any more. ValueError when a
+    similarity matrix has the wrong shape or a value that is not finite.
+    """
+    ordered = sorted(samples, key=lambda one: _natural(one.id))
+    # Quirk A6.2: a clip without a prediction leaves every figure, so half a run may look perfect.
+    clips = tuple(_clip_score(one, taxonomy, dimension_bonus) for one in ordered if one.predictions is not None)
+    # Quirk A6.10: a clip without reference findings leaves the means of events, whatever was predicted on it.
+    columns = {name: [clip.values[name] for clip in clips if clip.references] for name in MEANS}
+    bounds = _bounds([columns[name] for name in WITH_INTERVAL], resamples, seed)
+    intervals = dict(zip(WITH_INTERVAL, bounds, strict=True))
+    # Quirk A6.6: but a false alarm on a clean clip does count in the mean of its dimension, as a 0.
+    rows = {name: [clip.per_dimension[name] for clip in clips if name in clip.per_dimension] for name in taxonomy}
+    return Scores(
+        clips=clips,
+        dropped=tuple(one.id for one in ordered if one.predictions is None),
+        metrics={name: _mean(column, *intervals.get(name, ())) for name, column in columns.items()} | _detection(clips),
+        per_dimension={name: _mean(row) for name, row in rows.items()},
+    )
+
+
+def _natural(name: str) -> list[int | str]:
+    """Sorts clip 9 before clip 10. The order matters: it decides which clips a resample draws."""
+    return [int(part) if number % 2 else part for number, part in enumerate(re.split(r"(\d+)", name))]
+
+
+def _clip_score(sample: Sample, taxonomy: Mapping[str, Collection[str]], dimension_bonus: float) -> ClipScore:
+    fps = _rate(sample.frame_times_s)
+    references = [_event(one, fps, taxonomy) for one in sample.references]
+    predictions = [_event(one, fps, taxonomy) for one in sample.predictions or ()]
+    matches = _match(sample, references, predictions, dimension_bonus)
+    return ClipScore(
+        id=sample.id,
+        references=len(references),
+        predictions=len(predictions),
+        matches=matches,
+        values={name: round(value, 4) for name, value in _values(references, predictions, matches).items()},
+        per_dimension=_per_dimension(references, predictions, matches, taxonomy),
+    )
+
+
+def _event(finding: Finding, fps: float, taxonomy: Mapping[str, Collection[str]]) -> _Event:
+    start, end = _frames(finding, fps)
+    # Quirk A6.7: UNKNOWN is like any other dimension in matching and in the means over clips; it has no row of its own.
+    named = finding.dimension or next((name for name, types in taxonomy.items() if finding.type in types), UNKNOWN)
+    # Quirk A6.9: a severity that is not said is 0: no weight, and an error of as much as the other side's.
+    return _Event(start, end, named, finding.severity or 0)
+
+
+def _rate(frame_times_s: Sequence[float]) -> float:
+    """Frames a second, which is all that the release knows of frame times; 0 for a clip of a single frame."""
+    steps = len(frame_times_s) - 1
+    return round(steps / (frame_times_s[-1] - frame_times_s[0]), 6) if steps > 0 else 0.0
+
+
+def _frames(finding: Finding, fps: float) -> tuple[int, int]:
+    """The frames nearest to where a finding starts and ends; (0, 0), as in the release, when it gives no time.
+
+    An event has one interval there, from the start of its first span to the end of its last. A moment, which is a span
+    of one frame here, is written there with start = end: so what is not longer than a frame has no length.
+    """
+    if not finding.spans or not fps:
+        return 0, 0
+    start_s, end_s = finding.spans[0].start, finding.spans[-1].end
+    moment = end_s - start_s <= 1 / fps + 2 * RESOLUTION
+    return round(start_s * fps), round((start_s if moment else end_s) * fps)
+
+
+def _iou(a: _Event, b: _Event) -> float:
+    """Overlap of two events in frames, end exclusive.
+
+    Quirk A6.1: a single-frame event overlaps with nothing, not even with itself.
+    """
+    shared = max(0, min(a.end, b.end) - max(a.start, b.start))
+    total = max(a.end, b.end) - min(a.start, b.start)
+    return shared / total if total > 0 else 0.0
+
+
+def _match(
+    sample: Sample, references: Sequence[_Event], predictions: Sequence[_Event], dimension_bonus: float
+) -> tuple[Matched, ...]:
+    """Maximum-weight matching. Rows are predictions, as in the release: that decides between equal weights."""
+    if not references or not predictions:
+        return ()
+    similarity = np.asarray(sample.similarity, dtype=np.float64)
+    if similarity.shape != (len(references), len(predictions)) or not np.isfinite(similarity).all():
+        raise ValueError(
+            f"{sample.id}: similarity needs {len(references)} rows of {len(predictions)} finite numbers,"
+            " a row for each reference"
+        )
+    overlap = np.array([[_iou(one, other) for other in references] for one in predictions])
+    same = np.array([[one.dimension == other.dimension for other in references] for one in predictions])
+    weight = similarity.T * overlap * (1.0 + dimension_bonus * same)
+    rows, columns = linear_sum_assignment(weight, maximize=True)
+    return tuple(
+        Matched(j, i, float(similarity[j, i]), float(overlap[i, j]), float(weight[i, j]))
+        for i, j in zip(rows.tolist(), columns.tolist(), strict=True)
+        if weight[i, j] > _SMALLEST_WEIGHT
+    )
+
+
+def _values(
+    references: Sequence[_Event], predictions: Sequence[_Event], matches: Sequence[Matched]
+) -> dict[str, float]:
+    """MEANS of one clip and what they come from, not rounded."""
+    n, m = len(predictions), len(references)
+    # Quirk A6.8, A5: the weight only chooses the pairs. Descriptions then count in full however small the overlap, and
+    # the bonus, unlike in the paper's table of its sizes, enters no figure.
+    alike = sum(pair.similarity for pair in matches)
+    placed = sum(pair.similarity * pair.iou for pair in matches)
+    found = sum(pair.similarity * references[pair.reference].severity for pair in matches)
+    meant = sum(pair.similarity * predictions[pair.prediction].severity for pair in matches)
+    near = sum(abs(predictions[p.prediction].severity - references[p.reference].severity) <= 1 for p in matches)
+    values = {
+        "desc_precision": _ratio(alike, n),
+        "desc_recall": _ratio(alike, m),
+        "iou_precision": _ratio(placed, n),
+        "iou_recall": _ratio(placed, m),
+        "severity_weighted_precision": _ratio(meant, sum(one.severity for one in predictions)),
+        "severity_weighted_recall": _ratio(found, sum(one.severity for one in references)),
+        # Quirk A5: 0, not undefined, where nothing was matched: misses pull down the means of place and severity, too.
+        "miou": _ratio(sum(pair.iou for pair in matches), len(matches)),
+        "severity_within1": _ratio(near, len(matches)),
+    }
+    for joint, parts in (("desc_f1", "desc"), ("f1_iou", "iou"), ("severity_weighted_f1", "severity_weighted")):
+        values[joint] = _f1(values[f"{parts}_precision"], values[f"{parts}_recall"])
+    return values
+
+
+def _per_dimension(
+    references: Sequence[_Event],
+    predictions: Sequence[_Event],
+    matches: Sequence[Matched],
+    taxonomy: Mapping[str, Collection[str]],
+) -> dict[str, float]:
+    """F1 of descriptions within each dimension of the taxonomy that either side names.
+
+    Quirk A6.7: a match across dimensions counts in full for the clip and as a miss in both dimensions.
+    """
+    found = {}
+    for name in taxonomy:
+        n = sum(one.dimension == name for one in predictions)
+        m = sum(one.dimension == name for one in references)
+        alike = sum(
+            pair.similarity
+            for pair in matches
+            if predictions[pair.prediction].dimension == name == references[pair.reference].dimension
+        )
+        if n or m:
+            found[name] = round(_f1(_ratio(alike, n), _ratio(alike, m)), 4)
+    return found
+
+
+def _detection(clips: Sequence[ClipScore]) -> dict[str, Estimate]:
+    """Whether anything is wrong with a clip, over the clips with a prediction; a clip counts once."""
+    hits = sum(bool(one.references and one.predictions) for one in clips)
+    alarms = sum(bool(not one.references and one.predictions) for one in clips)
+    misses = sum(bool(one.references and not one.predictions) for one in clips)
+    clean = len(clips) - hits - misses
+    precision, recall = _ratio(hits, hits + alarms), _ratio(hits, hits + misses)
+    return {
+        "clean_accuracy": _estimate(_ratio(clean - alarms, clean), clean),
+        "detection_precision": _estimate(precision, hits + alarms),
+        "detection_recall": _estimate(recall, hits + misses),
+        "detection_f1": _estimate(_f1(precision, recall), len(clips)),
+    }
+
+
+def _mean(values: Sequence[float], low: float = math.nan, high: float = math.nan) -> Estimate:
+    return _estimate(_ratio(sum(values), len(values)), len(values), low, high)
+
+
+def _estimate(value: float, n: int, low: float = math.nan, high: float = math.nan) -> Estimate:
+    return Estimate(round(value, 4), low, high, n, "" if n else _NOTHING)
+
+
+def _bounds(columns: Sequence[Sequence[float]], resamples: int, seed: int) -> list[tuple[float, float]]:
+    """The 26th and the 976th of a thousand resampled means, for each column of values over the same clips.
+
+    Quirk A5: clips are drawn from all data sets together. The release starts the generator anew for each figure, so
+    one draw serves all.
+    """
+    count = len(columns[0])
+    if not count:
+        return [(0.0, 0.0) for _ in columns]
+    rng = random.Random(seed)
+    means: list[list[float]] = [[] for _ in columns]
+    for _ in range(resamples):
+        drawn = [rng.randrange(count) for _ in range(count)]
+        for column, found in zip(columns, means, strict=True):
+            found.append(sum(column[number] for number in drawn) / count)
+    low, high = int(0.025 * resamples), int(0.975 * resamples)
+    return [(round(ordered[low], 4), round(ordered[high], 4)) for ordered in map(sorted, means)]
+
+
+def _ratio(part: float, whole: float) -> float:
+    """0, as everywhere in the release, where it is undefined."""
+    return part / whole if whole else 0.0
+
+
+def _f1(precision: float, recall: float) -> float:
+    return 2 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0

@@ -1,0 +1,239 @@
+"""Every metric: what it is, how it is computed from sums of rows, and its mean over clips.
+
+S is the similarity of a matched pair, N the predicted events (judgeable ones, see `tally`), M the reference events.
+
+`micro`   over the corpus, as GLIDE does: from the sums of all rows. What is predicted on a clean clip costs precision.
+`macro`   over clips, as RoboGaze does: the mean of each clip's own value. Metrics of events are averaged over the
+          clips whose reference has events; what is predicted on a clean clip costs nothing here, so it is shown by
+          clean_accuracy and detection, which are values of the corpus and the same under both names.
+
+A value that would be 0/0 is NaN and leaves the mean and its n. A clip with references and no prediction has no
+precision (0/0), but recall 0 and F1 0: it stays in their means, and in the released evaluator it does so only where the
+file is there and empty.
+
+"Loose" normalisation, by all events, is meant where nothing is said; `_strict` is by the events that share time with
+any event of the other side (RoboGaze, Table 20): what is told of the wrong time is dropped before it is counted.
+Severities weigh as in RoboGaze, A.2.4: a missed reference event of severity k adds k to what is divided by.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robogaze.metrics.tally import COLUMNS
+
+Matrix = NDArray[np.float64]
+
+COLUMN = {name: index for index, name in enumerate(COLUMNS)}
+"""Where a column stands in a row."""
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A number in [0, 1], the higher the better, or NaN where it is undefined.
+
+    `level` says whether it is of a clip's events, and so has a mean over clips, or of whole clips, and so has one value
+    for a corpus. `of` computes it from sums of rows, shape (..., columns) to (...). `counted` are the columns whose
+    sum is the n of the micro value, in `unit`.
+    """
+
+    name: str
+    doc: str
+    level: Literal["events", "clips"]
+    unit: Literal["events", "pairs", "clips"]
+    counted: tuple[str, ...]
+    of: Callable[[Matrix], Matrix]
+
+    def per_clip(self, rows: Matrix) -> Matrix:
+        """The value of each row by itself; for a metric of events NaN where the reference has none."""
+        values = self.of(rows)
+        return values if self.level == "clips" else np.where(_sum(rows, "references") > 0, values, np.nan)
+
+    def n(self, sums: Matrix) -> Matrix:
+        """What the micro value rests on."""
+        return _sum(sums, *self.counted)
+
+
+def _sum(sums: Matrix, *columns: str) -> Matrix:
+    total: Matrix = sums[..., [COLUMN[column] for column in columns]].sum(axis=-1)
+    return total
+
+
+def divided(top: Matrix, bottom: Matrix) -> Matrix:
+    """A quotient of counts or sums, NaN where it would be by 0."""
+    quotient: Matrix = np.divide(top, bottom, out=np.full(np.shape(bottom), np.nan), where=bottom > 0)
+    return quotient
+
+
+def _ratio(top: str, *bottom: str) -> Callable[[Matrix], Matrix]:
+    """A sum over the mean of one or two others: S/N, S/M, and F1, which is S over the mean of N and M."""
+    return lambda sums: divided(_sum(sums, top), _sum(sums, *bottom) / len(bottom))
+
+
+def _severity_weighted_f1(sums: Matrix) -> Matrix:
+    predictions, references = _sum(sums, "predictions"), _sum(sums, "references")
+    of_predictions, of_references = _sum(sums, "predictions_severity"), _sum(sums, "references_severity")
+    precision = divided(_sum(sums, "similarity_predictions_severity"), of_predictions)
+    recall = divided(_sum(sums, "similarity_references_severity"), of_references)
+    ungraded = ((predictions > 0) & (of_predictions == 0)) | ((references > 0) & (of_references == 0))
+    nothing_found = np.where(ungraded | (predictions + references == 0), np.nan, 0.0)
+    both = precision + recall
+    return np.where(both > 0, divided(2 * precision * recall, both), nothing_found)
+
+
+def _of_events(name: str, doc: str, top: str, *bottom: str) -> Metric:
+    return Metric(name, doc, "events", "events", bottom, _ratio(top, *bottom))
+
+
+def _of_pairs(name: str, doc: str, top: str, bottom: str) -> Metric:
+    return Metric(name, doc, "events", "pairs", (bottom,), _ratio(top, bottom))
+
+
+def _of_clips(name: str, doc: str, top: str, *bottom: str) -> Metric:
+    counted = bottom if len(bottom) == 1 else ("clips",)
+    return Metric(name, doc, "clips", "clips", counted, _ratio(top, *bottom))
+
+
+_TIMED = ("predictions_timed", "references_timed")
+_OVERLAPPED = ("predictions_overlapped", "references_overlapped")
+
+_ALL = (
+    _of_events("desc_precision", "Sum of S over matched pairs / N.", "similarity", "predictions"),
+    _of_events("desc_recall", "Sum of S over matched pairs / M.", "similarity", "references"),
+    _of_events("desc_f1", "2 * sum of S over matched pairs / (N + M).", "similarity", "predictions", "references"),
+    _of_pairs("miou", "Mean IoU over matched pairs with a time on both sides.", "iou", "matched_timed"),
+    _of_events(
+        "f1_iou",
+        "2 * sum of S * IoU over matched pairs / (N + M), of events with a time.",
+        "similarity_iou",
+        *_TIMED,
+    ),
+    _of_pairs(
+        "severity_exact",
+        "Share of matched pairs with equal severities, of those with a severity on both sides.",
+        "severity_exact",
+        "severity_pairs",
+    ),
+    _of_pairs(
+        "severity_within1",
+        "Share of matched pairs whose severities differ by at most 1, of those with a severity on both sides.",
+        "severity_within1",
+        "severity_pairs",
+    ),
+    Metric(
+        "severity_weighted_f1",
+        "Harmonic mean of P = sum of S * k over matched pairs / sum of k over predictions, with k the predicted "
+        "severity, and R = sum of S * k over matched pairs / sum of k over references, with k the reference severity; "
+        "events without a severity are left out, 0 where a side has no events, NaN where it has and grades none.",
+        "events",
+        "events",
+        ("predictions_graded", "references_graded"),
+        _severity_weighted_f1,
+    ),
+    _of_clips(
+        "clean_accuracy",
+        "Share of the clips without reference events that were judged to the end and reported without any.",
+        "clean_found",
+        "clean",
+    ),
+    _of_clips(
+        "detection_precision",
+        "Share of the clips reported with events whose reference has events.",
+        "faulty_found",
+        "alarms",
+    ),
+    _of_clips(
+        "detection_recall",
+        "Share of the clips with reference events that were reported with events.",
+        "faulty_found",
+        "faulty",
+    ),
+    _of_clips(
+        "detection_f1",
+        "2 * clips with events on both sides / (clips reported with events + clips with reference events).",
+        "faulty_found",
+        "alarms",
+        "faulty",
+    ),
+    *(
+        _of_events(
+            f"tiou_f1_{percent}",
+            f"2 * matched pairs with an IoU of at least 0.{percent // 10} / (N + M), of events with a time.",
+            f"tiou_{percent}",
+            *_TIMED,
+        )
+        for percent in (30, 50, 70)
+    ),
+    _of_events(
+        "desc_precision_strict",
+        "Sum of S over matched pairs that share time / predicted events that share time with a reference event.",
+        "similarity_overlapped",
+        "predictions_overlapped",
+    ),
+    _of_events(
+        "desc_recall_strict",
+        "Sum of S over matched pairs that share time / reference events that share time with a predicted event.",
+        "similarity_overlapped",
+        "references_overlapped",
+    ),
+    _of_events(
+        "desc_f1_strict",
+        "2 * sum of S over matched pairs that share time / events that share time with one of the other side.",
+        "similarity_overlapped",
+        *_OVERLAPPED,
+    ),
+    _of_events(
+        "desc_f1_dimension",
+        "2 * sum of S over matched pairs of one dimension / (N + M), of events with a dimension.",
+        "similarity_dimension",
+        "predictions_dimensioned",
+        "references_dimensioned",
+    ),
+)
+
+METRICS: Mapping[str, Metric] = {metric.name: metric for metric in _ALL}
+"""Every metric by name, in the order of the tables."""
+
+_MEANS = [metric for metric in _ALL if metric.level == "events"]
+
+
+def expand(rows: Matrix) -> Matrix:
+    """Rows with what the means over clips need, so that those, too, are functions of sums.
+
+    Shape (..., columns) to (..., columns + 2 * metrics of events): to the right of a row stand the clip's own value of
+    each (0 where undefined), then whether it is defined (1 or 0).
+    """
+    values = np.stack([metric.per_clip(rows) for metric in _MEANS], axis=-1)
+    defined = ~np.isnan(values)
+    return np.concatenate([rows, np.where(defined, values, 0.0), defined], axis=-1)
+
+
+def micro(sums: Matrix) -> Matrix:
+    """All metrics over the corpus, in the order of METRICS: sums of rows, expanded or not, to (..., metrics)."""
+    return np.stack([metric.of(sums) for metric in _ALL], axis=-1)
+
+
+def macro(sums: Matrix) -> Matrix:
+    """All metrics as means over clips, in the order of METRICS: sums of expanded rows to (..., metrics)."""
+    values, defined = _means(sums)
+    means = iter(np.moveaxis(divided(values, defined), -1, 0))
+    return np.stack([next(means) if metric.level == "events" else metric.of(sums) for metric in _ALL], axis=-1)
+
+
+def micro_n(sums: Matrix) -> Matrix:
+    """The events, pairs or clips (see `Metric.unit`) that each micro value rests on, shape (..., metrics)."""
+    return np.stack([metric.n(sums) for metric in _ALL], axis=-1)
+
+
+def macro_n(sums: Matrix) -> Matrix:
+    """The clips that each macro value rests on: those in which it is defined, shape (..., metrics)."""
+    defined = iter(np.moveaxis(_means(sums)[1], -1, 0))
+    return np.stack([next(defined) if metric.level == "events" else metric.n(sums) for metric in _ALL], axis=-1)
+
+
+def _means(sums: Matrix) -> tuple[Matrix, Matrix]:
+    values, defined = np.split(sums[..., len(COLUMNS) :], 2, axis=-1)
+    return values, defined

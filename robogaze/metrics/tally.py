@@ -1,0 +1,220 @@
+"""A clip and a system as one row of numbers, such that every metric is a function of sums of rows.
+
+The rows of many clips are a table of shape (clips, columns). A metric over the corpus is computed from the sum of its
+rows, so a resampled corpus is a matrix product of counts with the table. A row takes 288 bytes.
+
+Three rules that decide what is counted:
+
+* A prediction that is missing (None) or unscored reported nothing: all references are missed. Nothing reported is not
+  the same as judged and found clean, so such a clip is never correct as a clean one.
+* A predicted event is judgeable when the reference's author looked for its dimension or one of its secondary ones, or
+  found something there, or when either side does not say. One that is not judgeable is neither right nor wrong: it is
+  counted by itself, as `unjudgeable`, and must not be matched.
+* The other way round nothing is forgiven: a reference event is missed whether or not the system looks for its
+  dimension. How many it could not find for that reason is counted as `references_unassessed`.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Protocol, TypeGuard
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robogaze.core.account import Account, Finding
+
+Matrix = NDArray[np.float64]
+
+MEANING = {
+    "clips": "1",
+    "unscored": "1 where the prediction is missing or unscored",
+    "references": "reference events",
+    "predictions": "judgeable predicted events",
+    "unjudgeable": "predicted events in dimensions the reference's author did not look for",
+    "references_unassessed": "reference events in dimensions the system did not look for",
+    "matched": "matched pairs",
+    "similarity": "sum of S over matched pairs",
+    "similarity_iou": "sum of S * IoU over matched pairs",
+    "references_overlapped": "reference events that share time with a judgeable predicted one",
+    "predictions_overlapped": "judgeable predicted events that share time with a reference one",
+    "similarity_overlapped": "sum of S over matched pairs that share time",
+    "references_timed": "reference events with a time",
+    "predictions_timed": "judgeable predicted events with a time",
+    "matched_timed": "matched pairs with a time on both sides",
+    "iou": "sum of IoU over matched pairs with a time on both sides",
+    "tiou_30": "matched pairs with an IoU of at least 0.3",
+    "tiou_50": "matched pairs with an IoU of at least 0.5",
+    "tiou_70": "matched pairs with an IoU of at least 0.7",
+    "references_dimensioned": "reference events with a dimension",
+    "predictions_dimensioned": "judgeable predicted events with a dimension",
+    "similarity_dimension": "sum of S over matched pairs of one dimension",
+    "severity_pairs": "matched pairs with a severity on both sides",
+    "severity_exact": "matched pairs with the same severity",
+    "severity_within1": "matched pairs whose severities differ by at most 1",
+    "references_severity": "sum of the severities of reference events",
+    "predictions_severity": "sum of the severities of judgeable predicted events",
+    "references_graded": "reference events with a severity",
+    "predictions_graded": "judgeable predicted events with a severity",
+    "similarity_references_severity": "sum of S * reference severity over matched pairs",
+    "similarity_predictions_severity": "sum of S * predicted severity over matched pairs",
+    "clean": "1 where the reference has no events",
+    "clean_found": "1 where the reference has none, and the system judged the clip to the end and reported none",
+    "faulty": "1 where the reference has events",
+    "faulty_found": "1 where the reference has events and the system reported any",
+    "alarms": "1 where the system reported any event",
+}
+"""What the columns count."""
+
+COLUMNS = tuple(MEANING)
+
+THRESHOLDS = {"tiou_30": 0.3, "tiou_50": 0.5, "tiou_70": 0.7}
+"""The columns of pairs that overlap well enough, and how well that is."""
+
+ROUNDING = 1e-9
+"""An IoU this close below a threshold reaches it: seconds are not exact in binary, 0.3 is not 3/10."""
+
+
+class Matched(Protocol):
+    """A matched pair: indices into the findings of the two accounts, and how alike they are."""
+
+    @property
+    def reference(self) -> int: ...
+    @property
+    def prediction(self) -> int: ...
+    @property
+    def similarity(self) -> float: ...
+    @property
+    def iou(self) -> float: ...
+
+
+def scored(prediction: Account | None) -> TypeGuard[Account]:
+    """Whether there is an account that says anything about its clip."""
+    return prediction is not None and prediction.status != "unscored"
+
+
+def judgeable(reference: Account, prediction: Account | None) -> NDArray[np.bool_]:
+    """Which of the prediction's findings the reference can speak for, shape (findings,); none without a prediction.
+
+    The others must not be matched: give them the similarity 0.
+    """
+    findings = prediction.findings if scored(prediction) else ()
+    assessed = reference.assessed
+    if assessed is not None:
+        assessed = assessed.union(one.dimension for one in reference.findings if one.dimension is not None)
+    return np.array([_looked_for(one, assessed) for one in findings], dtype=np.bool_)
+
+
+def tally(reference: Account, prediction: Account | None, matches: Sequence[Matched], iou: Matrix) -> Matrix:
+    """The row of one clip, shape (len(COLUMNS),).
+
+    `matches` are one to one, `iou` has shape (reference findings, predicted findings). Of a prediction that is missing
+    or unscored neither is looked at. Sums are rounded once (`math.fsum`), so the order of the findings leaves no trace.
+    ValueError for a reference that is not "ok", since what it does not hold may still be there, and for a match of a
+    finding that is not judgeable.
+    """
+    if reference.status != "ok":
+        raise ValueError(f"{reference.clip_id}: an account that is {reference.status} cannot be a reference")
+    kept = judgeable(reference, prediction)
+    if not scored(prediction):
+        return _row(_of_events(reference.findings, (), None) | _of_clip(reference, None, 0))
+    if not all(kept[one.prediction] for one in matches):
+        raise ValueError(f"{reference.clip_id}: a finding that the reference cannot speak for was matched")
+    predicted = [one for one, judged in zip(prediction.findings, kept, strict=True) if judged]
+    pairs = [(reference.findings[one.reference], prediction.findings[one.prediction], one) for one in matches]
+    return _row(
+        _of_events(reference.findings, predicted, prediction.assessed)
+        | _of_clip(reference, prediction, len(predicted))
+        | _of_pairs(pairs)
+        | _of_severities(pairs)
+        | _of_overlap(iou[:, kept])
+        | {"unjudgeable": len(kept) - len(predicted)}
+    )
+
+
+Pairs = Sequence[tuple[Finding, Finding, Matched]]
+
+
+def _row(numbers: dict[str, float]) -> Matrix:
+    return np.array([numbers.get(column, 0) for column in COLUMNS], dtype=np.float64)
+
+
+def _of_clip(reference: Account, prediction: Account | None, predicted: int) -> dict[str, float]:
+    judged_clean = scored(prediction) and prediction.status == "ok" and not predicted
+    return {
+        "clips": 1,
+        "unscored": not scored(prediction),
+        "clean": reference.clean,
+        "clean_found": reference.clean and judged_clean,
+        "faulty": not reference.clean,
+        "faulty_found": not reference.clean and predicted > 0,
+        "alarms": predicted > 0,
+    }
+
+
+def _of_events(
+    references: Sequence[Finding], predictions: Sequence[Finding], assessed: frozenset[str] | None
+) -> dict[str, float]:
+    numbers: dict[str, float] = {
+        "references_unassessed": sum(not _looked_for(one, assessed) for one in references),
+    }
+    for side, findings in (("references", references), ("predictions", predictions)):
+        severities = [one.severity for one in findings if one.severity is not None]
+        numbers[side] = len(findings)
+        numbers[f"{side}_timed"] = sum(bool(one.spans) for one in findings)
+        numbers[f"{side}_dimensioned"] = sum(one.dimension is not None for one in findings)
+        numbers[f"{side}_graded"] = len(severities)
+        numbers[f"{side}_severity"] = sum(severities)
+    return numbers
+
+
+def _of_pairs(pairs: Pairs) -> dict[str, float]:
+    timed = [one for _, _, one in pairs if not math.isnan(one.iou)]
+    numbers: dict[str, float] = {
+        "matched": len(pairs),
+        "matched_timed": len(timed),
+        "similarity": math.fsum(one.similarity for _, _, one in pairs),
+        "similarity_iou": math.fsum(one.similarity * one.iou for one in timed),
+        "similarity_overlapped": math.fsum(one.similarity for one in timed if one.iou > 0),
+        "similarity_dimension": math.fsum(
+            one.similarity
+            for reference, prediction, one in pairs
+            if reference.dimension is not None and reference.dimension == prediction.dimension
+        ),
+        "iou": math.fsum(one.iou for one in timed),
+    }
+    reached = {column: sum(one.iou >= least - ROUNDING for one in timed) for column, least in THRESHOLDS.items()}
+    return numbers | reached
+
+
+def _of_severities(pairs: Pairs) -> dict[str, float]:
+    apart = [
+        abs(reference.severity - prediction.severity)
+        for reference, prediction, _ in pairs
+        if reference.severity is not None and prediction.severity is not None
+    ]
+    return {
+        "severity_pairs": len(apart),
+        "severity_exact": sum(difference == 0 for difference in apart),
+        "severity_within1": sum(difference <= 1 for difference in apart),
+        "similarity_references_severity": _weighted(
+            (one.similarity, reference.severity) for reference, _, one in pairs
+        ),
+        "similarity_predictions_severity": _weighted((one.similarity, other.severity) for _, other, one in pairs),
+    }
+
+
+def _weighted(credit: Iterable[tuple[float, int | None]]) -> float:
+    return math.fsum(similarity * severity for similarity, severity in credit if severity is not None)
+
+
+def _of_overlap(iou: Matrix) -> dict[str, float]:
+    overlapping = iou > 0
+    return {
+        "references_overlapped": int(overlapping.any(axis=1).sum()),
+        "predictions_overlapped": int(overlapping.any(axis=0).sum()),
+    }
+
+
+def _looked_for(one: Finding, assessed: frozenset[str] | None) -> bool:
+    """Whether an author who looked for some dimensions would have reported such an event."""
+    return assessed is None or one.dimension is None or not assessed.isdisjoint((one.dimension, *one.secondary))

@@ -1,0 +1,41 @@
+"""Statistics on numbers: intervals, comparisons and agreement. Nothing here knows what the numbers are about."""
+
+from robogaze.stats.agreement import alpha, alpha_by_class, cohen, fleiss
+from robogaze.stats.correlation import mean_absolute_error, mean_difference, pearson, spearman
+from robogaze.stats.interval import Intervals, interval
+from robogaze.stats.many import benjamini_hochberg, holm, least_resamples
+from robogaze.stats.paired import Difference, Rank, compare, ranks
+from robogaze.stats.proportion import wilson
+from robogaze.stats.resample import Clusters, Resamples, Sums, draw, mean, mean_rows, ratio
+from robogaze.stats.unitizing import Timeline, Unit, alpha_u
+
+__all__ = [
+    "Clusters",
+    "Difference",
+    "Intervals",
+    "Rank",
+    "Resamples",
+    "Sums",
+    "Timeline",
+    "Unit",
+    "alpha",
+    "alpha_by_class",
+    "alpha_u",
+    "benjamini_hochberg",
+    "cohen",
+    "compare",
+    "draw",
+    "fleiss",
+    "holm",
+    "interval",
+    "least_resamples",
+    "mean",
+    "mean_absolute_error",
+    "mean_difference",
+    "mean_rows",
+    "pearson",
+    "ranks",
+    "ratio",
+    "spearman",
+    "wilson",
+]

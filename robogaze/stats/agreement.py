@@ -1,0 +1,238 @@
+"""Agreement of raters beyond chance: Cohen's kappa, Fleiss' kappa, Krippendorff's alpha.
+
+A rating is a label, or None where there is none (NaN is none, too). All three are 1 for perfect agreement, 0 for what
+chance gives, below 0 for less; undefined, with the reason, where nothing was rated twice or all ratings are the same:
+then there is no chance to disagree, so agreement means nothing.
+
+The values are scikit-learn's and krippendorff's. A library takes one sample at a time; over the resamples the same is
+computed from sums, all at once. `by` says which cluster (clip) a unit (event) belongs to.
+"""
+
+import numbers
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Literal
+
+import numpy as np
+
+from robogaze.core.scores import Estimate, undefined
+from robogaze.stats.interval import LEVEL, Statistic, estimate
+from robogaze.stats.resample import Clusters, Floats, ratio
+
+Rating = Hashable | None
+Ratings = Sequence[Sequence[Rating]]
+"""For each unit the ratings it was given; for `cohen` and `fleiss`, by the same raters in the same order."""
+
+Scale = Literal["nominal", "ordinal", "interval", "ratio"]
+
+ALL_THE_SAME = "all ratings are the same, so agreement cannot be told from chance"
+NOT_TWICE = "nothing was rated twice"
+
+
+def cohen(ratings: Ratings, *, by: Clusters | None = None, level: float = LEVEL) -> Estimate:
+    """Cohen's kappa of two raters over the units that both rated; `n` counts these.
+
+    Undefined where both always give the same one label. Raises ValueError for a unit without exactly two places.
+    """
+    if any(len(unit) != 2 for unit in ratings):
+        raise ValueError("Cohen's kappa is of two raters: each unit needs two ratings, None where one is missing")
+    labels = _labels(ratings, "nominal")
+    pairs = [[labels[one] for one in unit] if not any(map(_missing, unit)) else None for unit in ratings]
+    both = np.array([pair for pair in pairs if pair is not None], dtype=np.intp).reshape(-1, 2)
+    if not len(both):
+        return undefined("nothing was rated by both")
+    if np.ptp(both) == 0:
+        return undefined(ALL_THE_SAME, n=len(both))
+    from sklearn.metrics import cohen_kappa_score
+
+    value = float(cohen_kappa_score(both[:, 0], both[:, 1]))
+    table = np.zeros((len(ratings), len(labels), len(labels)))
+    table[[place for place, pair in enumerate(pairs) if pair is not None], both[:, 0], both[:, 1]] = 1
+    return estimate(value, table.reshape(len(ratings), -1), _cohen, n=len(both), by=by, level=level)
+
+
+def fleiss(ratings: Ratings, *, by: Clusters | None = None, level: float = LEVEL) -> Estimate:
+    """Fleiss' kappa of two raters or more; `n` counts the units with ratings.
+
+    It is defined for units that all have the same number of ratings. Where they do not, it is undefined (and `alpha`
+    is what to use): weighing them is no longer Fleiss', and leaving units out would be silent.
+    """
+    counts = _counts(ratings, _labels(ratings, "nominal"))
+    per_unit = counts.sum(axis=1)
+    rated = per_unit[per_unit > 0]
+    if not len(rated) or rated.max() < 2:
+        return undefined(NOT_TWICE, n=len(rated))
+    if rated.min() != rated.max():
+        return undefined(
+            f"units have {rated.min():.0f} to {rated.max():.0f} ratings and Fleiss' kappa needs one number for all; "
+            "use Krippendorff's alpha",
+            n=len(rated),
+        )
+    if counts.shape[1] < 2:
+        return undefined(ALL_THE_SAME, n=len(rated))
+    agreed = (counts * (counts - 1)).sum(axis=1) / (rated.max() - 1)
+    rows = np.column_stack([counts, agreed])
+    value = float(_fleiss(rows.sum(axis=0)))
+    return estimate(value, rows, _fleiss, n=len(rated), by=by, level=level)
+
+
+def alpha(ratings: Ratings, scale: Scale = "nominal", *, by: Clusters | None = None, level: float = LEVEL) -> Estimate:
+    """Krippendorff's alpha for any number of raters and ratings missing anywhere; `n` counts units rated twice or more.
+
+    On every scale but the nominal the labels are numbers.
+    """
+    known = _pairable(ratings, scale)
+    if isinstance(known, Estimate):
+        return known
+    counts, values = known
+    import krippendorff
+
+    used = counts[counts.sum(axis=1) > 0]
+    value = float(krippendorff.alpha(value_counts=used, value_domain=values, level_of_measurement=scale))
+    rows = _coincidences(counts).reshape(len(counts), -1)
+    return estimate(value, rows, _alpha(values, scale), n=len(used), by=by, level=level)
+
+
+def alpha_by_class(
+    ratings: Ratings, *, by: Clusters | None = None, level: float = LEVEL
+) -> Mapping[Hashable, Estimate]:
+    """Nominal alpha for the units of each class: how far from chance is the disagreement on those?
+
+    A unit is of the class that most of its ratings name; with a tie, of each of those classes in equal parts. The value
+    is 1 - the observed disagreement in the units of the class / the disagreement expected over all units: chance is
+    the same for all classes, and the mean over the classes, weighted by the ratings of their units, is the alpha of
+    all. `n` counts the units that are of the class, in part or whole. (Alpha of "this class or not" would be no help
+    with two classes: it is the same number for both.)
+    """
+    labels = _labels(ratings, "nominal")
+    known = _pairable(ratings, "nominal")
+    if isinstance(known, Estimate):
+        return dict.fromkeys(labels, known)
+    counts, _ = known
+    rated = counts.sum(axis=1)
+    apart = rated - np.trace(_coincidences(counts), axis1=1, axis2=2)
+    most = (counts == counts.max(axis=1, keepdims=True)) & (counts > 0)
+    parts = most / np.maximum(most.sum(axis=1, keepdims=True), 1)
+    found = {}
+    for label, place in labels.items():
+        if not most[:, place].any():
+            found[label] = undefined("no unit is of this class")
+            continue
+        part = parts[:, place]
+        rows = np.column_stack([part * apart, part * rated, counts])
+        value = float(_alpha_of_class(rows.sum(axis=0)))
+        found[label] = estimate(value, rows, _alpha_of_class, n=int(most[:, place].sum()), by=by, level=level)
+    return found
+
+
+# What was rated.
+
+
+def _missing(rating: Rating) -> bool:
+    return rating is None or rating != rating  # NaN is no label
+
+
+def _labels(ratings: Ratings, scale: Scale) -> dict[Hashable, int]:
+    """The labels that were given, in order, with their places."""
+    given = {rating for unit in ratings for rating in unit if not _missing(rating)}
+    ordered = sorted(given, key=repr) if scale == "nominal" else sorted(given, key=_number)
+    return {label: place for place, label in enumerate(ordered)}
+
+
+def _number(label: Hashable) -> float:
+    if isinstance(label, numbers.Real):
+        return float(label)
+    raise ValueError(f"the labels of this scale are numbers, not {label!r}")
+
+
+def _counts(ratings: Ratings, labels: Mapping[Hashable, int]) -> Floats:
+    """How many ratings name each label, (units, labels)."""
+    counts = np.zeros((len(ratings), len(labels)))
+    for place, unit in enumerate(ratings):
+        for rating in unit:
+            if not _missing(rating):
+                counts[place, labels[rating]] += 1
+    return counts
+
+
+def _pairable(ratings: Ratings, scale: Scale) -> tuple[Floats, Floats] | Estimate:
+    """Counts of the units rated twice or more (0 for the others) and the labels' values; or why there is no alpha."""
+    labels = _labels(ratings, scale)
+    counts = _counts(ratings, labels)
+    counts[counts.sum(axis=1) < 2] = 0
+    n = int((counts.sum(axis=1) > 0).sum())
+    if not n:
+        return undefined(NOT_TWICE)
+    if (counts.sum(axis=0) > 0).sum() < 2:
+        return undefined(ALL_THE_SAME, n=n)
+    values = range(len(labels)) if scale == "nominal" else map(_number, labels)
+    return counts, np.array(list(values), dtype=np.float64)
+
+
+# The coefficients, from sums.
+
+
+def _cohen(sums: Floats) -> Floats:
+    """From the sums of confusion tables (..., labels x labels)."""
+    size = round(sums.shape[-1] ** 0.5)
+    table = sums.reshape(*sums.shape[:-1], size, size)
+    n = sums.sum(axis=-1)
+    observed = ratio(np.trace(table, axis1=-2, axis2=-1), n)
+    expected = ratio((table.sum(axis=-1) * table.sum(axis=-2)).sum(axis=-1), n * n)
+    return _beyond_chance(1 - observed, 1 - expected)
+
+
+def _fleiss(sums: Floats) -> Floats:
+    """From the sums of (..., ratings of each label, agreeing ratings)."""
+    counts, agreed = sums[..., :-1], sums[..., -1]
+    n = counts.sum(axis=-1)
+    return _beyond_chance(1 - ratio(agreed, n), 1 - ratio((counts * counts).sum(axis=-1), n * n))
+
+
+def _alpha(values: Floats, scale: Scale) -> Statistic:
+    """From the sums of coincidences (..., labels x labels)."""
+
+    def statistic(sums: Floats) -> Floats:
+        table = sums.reshape(*sums.shape[:-1], len(values), len(values))
+        counts = table.sum(axis=-1)
+        n = counts.sum(axis=-1)
+        apart = _distances(values, scale, counts)
+        observed = ratio((table * apart).sum(axis=(-2, -1)), n)
+        chance = ((counts[..., :, None] * counts[..., None, :]) * apart).sum(axis=(-2, -1))
+        return _beyond_chance(observed, ratio(chance, n * (n - 1)))
+
+    return statistic
+
+
+def _alpha_of_class(sums: Floats) -> Floats:
+    """From the sums of (..., disagreeing and all ratings in units of the class, ratings of each label over all)."""
+    counts = sums[..., 2:]
+    n = counts.sum(axis=-1)
+    expected = ratio(n * n - (counts * counts).sum(axis=-1), n * (n - 1))
+    return _beyond_chance(ratio(sums[..., 0], sums[..., 1]), expected)
+
+
+def _beyond_chance(observed: Floats, expected: Floats) -> Floats:
+    """1 - observed / expected disagreement, NaN where chance could not disagree."""
+    return 1 - ratio(observed, expected)
+
+
+def _coincidences(counts: Floats) -> Floats:
+    """Each unit's pairs of ratings by their labels, (units, labels, labels), weighing as much as it has ratings."""
+    n = counts.sum(axis=1)
+    pairs = counts[:, :, None] * counts[:, None, :] - counts[:, :, None] * np.eye(counts.shape[1])
+    weighed: Floats = pairs / np.maximum(n - 1, 1)[:, None, None]
+    return weighed
+
+
+def _distances(values: Floats, scale: Scale, counts: Floats) -> Floats:
+    """Krippendorff's squared distances of labels, (..., labels, labels), that all but the ordinal scale fix."""
+    if scale == "nominal":
+        return 1 - np.eye(len(values))
+    if scale == "ordinal":  # as far apart as the ranks of what was given
+        values = np.cumsum(counts, axis=-1) - counts / 2
+    apart = values[..., :, None] - values[..., None, :]
+    if scale == "ratio":
+        together = values[:, None] + values[None, :]
+        apart = np.divide(apart, together, out=np.zeros(together.shape), where=together != 0)
+    squared: Floats = apart**2
+    return squared

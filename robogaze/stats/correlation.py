@@ -1,0 +1,106 @@
+"""How two series of ratings of the same things go together, and how far they are apart.
+
+The intervals are percentile ones over resampled clusters: pairs of descriptions about one event are no independent
+evidence. The correlations themselves are scipy's; over the resamples the same is computed from sums, all at once.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from robogaze.core.scores import Estimate, undefined
+from robogaze.stats.interval import LEVEL, NOISE, estimate, percentile
+from robogaze.stats.resample import Clusters, Floats, mean, mean_rows
+
+Numbers = Sequence[float] | Floats
+
+
+def pearson(x: Numbers, y: Numbers, *, by: Clusters | None = None, level: float = LEVEL) -> Estimate:
+    """Pearson's correlation, in [-1, 1]; undefined for fewer than two pairs and where one side is constant."""
+    first, second = _both(x, y)
+    if why := _why_undefined(first, second):
+        return undefined(why, n=len(first))
+    from scipy.stats import pearsonr
+
+    value = float(pearsonr(first, second).statistic)
+    rows = _moments(np.ones(len(first)), first - first.mean(), second - second.mean())
+    return estimate(value, rows, _pearson, n=len(first), by=by, level=level)
+
+
+def spearman(x: Numbers, y: Numbers, *, by: Clusters | None = None, level: float = LEVEL) -> Estimate:
+    """Spearman's rank correlation, ties at their mean rank; undefined as `pearson` is. Each resample is ranked anew."""
+    first, second = _both(x, y)
+    if why := _why_undefined(first, second):
+        return undefined(why, n=len(first))
+    from scipy.stats import spearmanr
+
+    value = float(spearmanr(first, second).statistic)
+    if by is None:
+        return Estimate(value, n=len(first))
+    drawn = [
+        _pearson(_moments(counts, _ranks(first, counts), _ranks(second, counts)).sum(axis=1)) for counts in by.blocks()
+    ]
+    return percentile(np.array(value), np.concatenate(drawn), level=level).estimate(n=len(first))
+
+
+def mean_difference(x: Numbers, y: Numbers, *, by: Clusters | None = None, level: float = LEVEL) -> Estimate:
+    """The mean of x - y: how much higher the first rates; undefined for no pairs."""
+    first, second = _both(x, y)
+    return _mean(first - second, by, level)
+
+
+def mean_absolute_error(x: Numbers, y: Numbers, *, by: Clusters | None = None, level: float = LEVEL) -> Estimate:
+    """The mean of |x - y|, 0 or more; undefined for no pairs."""
+    first, second = _both(x, y)
+    return _mean(np.abs(first - second), by, level)
+
+
+def _mean(values: Floats, by: Clusters | None, level: float) -> Estimate:
+    if not len(values):
+        return undefined("there are no pairs")
+    return estimate(float(values.mean()), mean_rows(values), mean, n=len(values), by=by, level=level)
+
+
+def _both(x: Numbers, y: Numbers) -> tuple[Floats, Floats]:
+    """Both sides as arrays. Raises ValueError unless they have the same length and are finite."""
+    first, second = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    if first.shape != second.shape or first.ndim != 1:
+        raise ValueError(f"two series of the same length are needed, not {first.shape} and {second.shape}")
+    if not (np.isfinite(first).all() and np.isfinite(second).all()):
+        raise ValueError("a series holds a number that is not finite; leave out the pairs that are not rated")
+    return first, second
+
+
+def _why_undefined(first: Floats, second: Floats) -> str:
+    if len(first) < 2:
+        return "there are fewer than two pairs"
+    if np.ptp(first) == 0 or np.ptp(second) == 0:
+        return "all ratings on one side are the same"
+    return ""
+
+
+def _moments(counts: Floats, x: Floats, y: Floats) -> Floats:
+    """What a correlation is computed from, for each thing (..., things, 6), weighted by how often it is there."""
+    return np.stack([counts, counts * x, counts * y, counts * x * x, counts * y * y, counts * x * y], axis=-1)
+
+
+def _pearson(sums: Floats) -> Floats:
+    """Pearson's correlation from sums (..., 6) of `_moments`; NaN where a side does not vary."""
+    n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
+    n = np.maximum(n, 1)
+    spread_x, spread_y = xx - x * x / n, yy - y * y / n
+    varies = (spread_x > NOISE * xx) & (spread_y > NOISE * yy)
+    size = np.sqrt(np.where(varies, spread_x * spread_y, 1.0))
+    found: Floats = np.where(varies, np.clip((xy - x * y / n) / size, -1, 1), np.nan)
+    return found
+
+
+def _ranks(values: Floats, counts: Floats) -> Floats:
+    """Mean ranks of values in samples that hold each as often as `counts` (resamples, values) says, 0 in the middle."""
+    order = np.argsort(values, kind="stable")
+    starts = np.flatnonzero(np.diff(values[order], prepend=np.nan))
+    grouped = np.add.reduceat(counts[:, order], starts, axis=1)
+    place = np.searchsorted(values[order[starts]], values)
+    upto = np.cumsum(grouped, axis=1)
+    ranks: Floats = (upto - grouped / 2 - upto[:, -1:] / 2)[:, place]
+    return ranks

@@ -1,0 +1,157 @@
+"""Intervals from resamples, for many systems at once.
+
+An interval is given only where the resamples can tell one. It is undefined, with the reason, and never replaced by
+another kind of interval, where
+
+- the value itself is undefined;
+- more than LEAST_DEFINED leaves of the resamples hold nothing to compute the value from (an event type that three
+  clips have): what is left would be an interval for the luckier samples;
+- every resample gives the same value: there is one clip, or all clips have the same. The data say nothing of how the
+  value varies; for a share, `wilson` does;
+- for BCa, the correction does not exist: the value lies outside all resampled ones, or the skew is too large.
+
+With few clips an interval from resamples is narrower than its level says. A percentile interval of 95 % held the true
+mean of 5 exponential values in 77 % of samples, of 10 in 86 %, of 20 in 90 %, of 50 in 93 %, of 200 in 94 %; BCa was
+at most two points better (2,000 samples each; tests/stats/test_coverage.py repeats a part of it).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
+
+from robogaze.core.scores import Estimate
+from robogaze.stats.resample import Clusters, Floats, Sums
+
+Statistic = Callable[[Floats], Floats]
+"""Sums (..., columns) to values (...), NaN where undefined."""
+
+Method = Literal["percentile", "bca"]
+
+LEVEL = 0.95
+LEAST_DEFINED = 0.95
+"""The share of resamples in which a value must be defined to have an interval."""
+
+NOISE = 1e-12
+"""Values nearer than this, relative to the larger of 1 and the value, differ by rounding alone."""
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """Values with intervals, arrays of one shape: `low` and `high` are NaN, and `why` says why, where there is none."""
+
+    value: Floats
+    low: Floats
+    high: Floats
+    why: NDArray[np.object_]
+
+    def estimate(self, *index: int, n: int) -> Estimate:
+        """One of them as an estimate; `n` is what it is computed from."""
+        return Estimate(
+            float(self.value[index]), float(self.low[index]), float(self.high[index]), n, str(self.why[index])
+        )
+
+
+def interval(sums: Sums, statistic: Statistic, *, level: float = LEVEL, method: Method = "percentile") -> Intervals:
+    """A statistic of every system with its bootstrap interval; shapes are those of the systems.
+
+    `percentile` takes the quantiles of the resampled values. `bca` (Efron's) moves them for bias and for skew, which
+    it finds by leaving out each clip in turn; with strata, each is kept at its size.
+    """
+    value, drawn = np.asarray(statistic(sums.total)), statistic(sums.drawn)
+    if method == "percentile":
+        return percentile(value, drawn, level=level)
+    skew = np.empty(value.shape)
+    for system in np.ndindex(value.shape):
+        skew[system] = _acceleration(sums, statistic, system)
+    shares = _corrected(value, drawn, skew, level)
+    return _between(value, drawn, shares)
+
+
+def percentile(value: Floats, drawn: Floats, *, level: float = LEVEL) -> Intervals:
+    """Percentile intervals of values (...) from resampled values (..., resamples), by linear interpolation."""
+    tail = (1 - level) / 2
+    shares = np.broadcast_to([tail, 1 - tail], (*np.shape(value), 2))
+    return _between(np.asarray(value, dtype=np.float64), drawn, shares)
+
+
+def estimate(
+    value: float, rows: Floats, statistic: Statistic, *, n: int, by: Clusters | None, level: float = LEVEL
+) -> Estimate:
+    """A value with the percentile interval of the statistic it is of; without an interval when `by` is None.
+
+    `rows` (things, columns) are what the statistic is computed from, by sums.
+    """
+    if by is None:
+        return Estimate(value, n=n)
+    return percentile(np.array(value), statistic(by.drawn(rows)), level=level).estimate(n=n)
+
+
+def _between(value: Floats, drawn: Floats, shares: Floats) -> Intervals:
+    """The quantiles at two `shares` (..., 2), which are NaN where there are none."""
+    ordered = np.sort(drawn, axis=-1)  # NaNs last
+    count = (~np.isnan(ordered)).sum(axis=-1)
+    why = _why(value, ordered, count, shares)
+    bounds = [np.where(why == "", _quantile(ordered, count, shares[..., side]), np.nan) for side in (0, 1)]
+    return Intervals(value=value, low=bounds[0], high=bounds[1], why=why)
+
+
+def _quantile(ordered: Floats, count: NDArray[np.intp], share: Floats) -> Floats:
+    """Quantiles of sorted samples by linear interpolation; only the first `count` of a sample are numbers."""
+    at = np.nan_to_num(share) * np.maximum(count - 1, 0)
+    below = np.floor(at).astype(np.intp)
+    above = np.ceil(at).astype(np.intp)
+    low, high = (np.take_along_axis(ordered, place[..., None], axis=-1)[..., 0] for place in (below, above))
+    found: Floats = low + (at - below) * (high - low)
+    return found
+
+
+def _why(value: Floats, ordered: Floats, count: NDArray[np.intp], shares: Floats) -> NDArray[np.object_]:
+    """Why there is no interval, empty where there is one."""
+    defined = count / ordered.shape[-1]
+    last = np.take_along_axis(ordered, np.maximum(count - 1, 0)[..., None], axis=-1)[..., 0]
+    same = last - ordered[..., 0] <= NOISE * np.maximum(1, np.abs(value))
+    why = np.full(value.shape, "", dtype=object)
+    why[np.isnan(shares).any(axis=-1)] = "the BCa correction is undefined here"
+    why[same] = "every resample gives the same value"
+    for index in np.argwhere(defined < LEAST_DEFINED):
+        why[tuple(index)] = f"it is undefined in {1 - defined[tuple(index)]:.0%} of the resamples"
+    why[np.isnan(value)] = "there is nothing to compute it from"
+    return why
+
+
+def _corrected(value: Floats, drawn: Floats, skew: Floats, level: float) -> Floats:
+    """The two shares (..., 2) at which BCa takes its quantiles; NaN where the correction does not exist."""
+    at = value[..., None]
+    count = np.maximum((~np.isnan(drawn)).sum(axis=-1), 1)
+    bias = ndtri(((drawn < at).sum(axis=-1) + (drawn <= at).sum(axis=-1)) / 2 / count)[..., None]
+    bias = np.where(np.isfinite(bias), bias, np.nan)
+    tail = ndtri((1 - level) / 2)
+    moved = bias + np.array([tail, -tail])
+    stretch = 1 - skew[..., None] * moved
+    stretch = np.where(stretch > 0, stretch, np.nan)
+    shares: Floats = ndtr(bias + moved / stretch)
+    return shares
+
+
+def _acceleration(sums: Sums, statistic: Statistic, system: tuple[int, ...]) -> float:
+    """How fast a system's standard error changes with the value, from leaving out each clip in turn.
+
+    A stratum that lost a clip is brought back to its size, so that the strata weigh what they weigh. With one stratum
+    this is the usual jackknife for every statistic that does not depend on how many clips there are.
+    """
+    rows, total = sums.rows[system], sums.total[system]
+    squares = cubes = 0.0
+    for members in sums.strata:
+        size = len(members)
+        if size < 2:
+            continue  # a stratum of one clip does not vary
+        inside = rows[members]
+        left = statistic(total + (inside.mean(axis=0) - inside) * (size / (size - 1)))
+        pull = (left.mean() - left) * ((size - 1) / size)
+        squares += float((pull**2).sum())
+        cubes += float((pull**3).sum())
+    return cubes / (6 * squares**1.5) if squares > 0 else np.nan

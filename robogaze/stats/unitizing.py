@@ -1,0 +1,136 @@
+"""Agreement on where things are on a timeline: Krippendorff's alpha for unitizing.
+
+Observers mark units on a continuum, stretches with a category; what nobody marked is gap. The coefficient is that of
+Krippendorff, Mathet, Bouvry and Widlöcher, "On the reliability of unitizing textual continua: further developments"
+(Quality & Quantity 50, 2016; Content Analysis, 4th ed. 2019, 12.6), which replaces the one of 1995 and 2004. Lengths
+take the place of numbers of ratings:
+
+- observed: for every two observers, the length on which they say different things, of the length there is;
+- expected: the same for two places taken at random from what all observers said, but never two places of one unit:
+  a unit is one whole, it cannot disagree with itself. A gap is no unit; its places are of length `grain` each.
+
+alpha = 1 - observed / expected: 1 for the same units, 0 for chance, below 0 for less. It asks what is said at a place,
+not how many units say it: two units of a category that touch count as two only in what is expected.
+
+Several timelines (clips) are one continuum in pieces: lengths add up, so a long clip weighs more than a short one.
+"""
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from robogaze.core.scores import Estimate, undefined
+from robogaze.stats.interval import LEVEL, NOISE, estimate
+from robogaze.stats.resample import Clusters, Floats, ratio
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A stretch [start, end) that an observer gives a category."""
+
+    start: float
+    end: float
+    category: Hashable
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """A continuum [0, length) and the units each observer marked on it, in any order; none is a rating, too."""
+
+    length: float
+    observers: tuple[tuple[Unit, ...], ...]
+
+    def __post_init__(self) -> None:
+        for unit in (unit for units in self.observers for unit in units):
+            if not 0 <= unit.start < unit.end <= self.length:
+                raise ValueError(f"a unit lies in [0, {self.length}) and has a length, not [{unit.start}, {unit.end})")
+
+    def of(self, category: Hashable) -> "Timeline":
+        """The timeline with the units of one category alone: all others are gap."""
+        return self._changed(lambda units: tuple(unit for unit in units if unit.category == category))
+
+    def marked(self) -> "Timeline":
+        """The timeline with the same category for all units: where was anything marked at all?"""
+        return self._changed(lambda units: tuple(replace(unit, category=True) for unit in units))
+
+    def _changed(self, change: Callable[[tuple[Unit, ...]], tuple[Unit, ...]]) -> "Timeline":
+        return replace(self, observers=tuple(change(units) for units in self.observers))
+
+
+def alpha_u(
+    timelines: Sequence[Timeline], *, grain: float = 0.0, by: Clusters | None = None, level: float = LEVEL
+) -> Estimate:
+    """Alpha for unitizing over timelines, with several observers each; `n` counts those with two or more.
+
+    Units of one observer and category that overlap count as one. Where units of one observer and different categories
+    overlap, a place has no one category, and alpha is undefined: take each category by itself (`Timeline.of`) or all
+    as one (`Timeline.marked`). Undefined, too, where nothing is marked or one category everywhere.
+
+    `grain` is the length of the smallest part that a gap is made of: 0 on a true continuum such as time, 1 for a
+    continuum of countable places such as characters. `by` says which cluster each timeline belongs to.
+    """
+    used = [len(timeline.observers) >= 2 for timeline in timelines]
+    if not any(used):
+        return undefined("no timeline has two observers")
+    categories = sorted({unit.category for one in timelines for units in one.observers for unit in units}, key=repr)
+    rows = np.zeros((len(timelines), len(categories) + 3))
+    for place, timeline in enumerate(timelines):
+        if not used[place]:
+            continue
+        row = _row(timeline, categories, grain)
+        if row is None:
+            return undefined("units of one observer and different categories overlap", n=sum(used))
+        rows[place] = row
+    value = float(_alpha_u(rows.sum(axis=0)))
+    if np.isnan(value):
+        return undefined("all places are the same, so agreement cannot be told from chance", n=sum(used))
+    return estimate(value, rows, _alpha_u, n=sum(used), by=by, level=level)
+
+
+def _alpha_u(sums: Floats) -> Floats:
+    """From the sums of rows (..., lengths of each category and of gap, length apart, squares): see `_row`."""
+    lengths, apart, squares = sums[..., :-2], sums[..., -2], sums[..., -1]
+    total = lengths.sum(axis=-1)
+    different = total**2 - (lengths**2).sum(axis=-1)
+    expected = ratio(different, total**2 - squares)
+    return 1 - ratio(ratio(apart, total), np.where(different > NOISE * total**2, expected, 0.0))
+
+
+def _row(timeline: Timeline, categories: Sequence[Hashable], grain: float) -> Floats | None:
+    """What a timeline adds to alpha's sums; None where units of one observer and different categories overlap.
+
+    The lengths that all observers together gave each category, and left as gap; the length on which two observers
+    differ, over all pairs and per observer; and the squares of the lengths of the units, within which no two places
+    are compared, with `grain` times the gaps' length.
+    """
+    wholes = [_wholes(units) for units in timeline.observers]
+    edges = np.unique(
+        [0.0, timeline.length, *(edge for units in wholes for one in units for edge in (one.start, one.end))]
+    )
+    gap = len(categories)
+    said = np.full((len(wholes), len(edges) - 1), gap)
+    for observer, units in enumerate(wholes):
+        for unit in units:
+            place = slice(*np.searchsorted(edges, (unit.start, unit.end)))
+            if (said[observer, place] != gap).any():
+                return None
+            said[observer, place] = categories.index(unit.category)
+    times = (said[:, :, None] == np.arange(gap + 1)).sum(axis=0)
+    length = np.diff(edges)
+    lengths = length @ times
+    apart = length @ (len(wholes) - (times * (times - 1)).sum(axis=1) / (len(wholes) - 1))
+    squares = sum((unit.end - unit.start) ** 2 for units in wholes for unit in units) + grain * lengths[gap]
+    return np.array([*lengths, apart, squares])
+
+
+def _wholes(units: Sequence[Unit]) -> list[Unit]:
+    """Units of the same category that overlap, joined; those that only touch stay two."""
+    joined: list[Unit] = []
+    for unit in sorted(units, key=lambda one: (repr(one.category), one.start, one.end)):
+        last = joined[-1] if joined else None
+        if last and last.category == unit.category and unit.start < last.end:
+            joined[-1] = replace(last, end=max(last.end, unit.end))
+        else:
+            joined.append(unit)
+    return joined

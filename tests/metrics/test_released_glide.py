@@ -1,0 +1,197 @@
+"""The evaluator released with GliDe: its quirks one by one, and all of it against a second implementation."""
+
+import math
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from metrics import independent_released as independent
+
+from robogaze.core.account import Finding
+from robogaze.core.time import Span
+from robogaze.metrics.released_glide import Scores, Video, score
+
+FPS = 30
+
+
+def finding(*intervals: tuple[float, float]) -> Finding:
+    """A finding with intervals in seconds; one that ends where it starts is a single frame."""
+    return Finding("e", tuple(Span(start, max(end, start + 1 / FPS)) for start, end in intervals), "")
+
+
+EVENT = finding((2, 6))
+
+
+def video(
+    references: Sequence[Finding],
+    predictions: Sequence[Finding] | None,
+    ratings: Sequence[Sequence[float]] = ((5,),),
+    name: str = "video",
+) -> Video:
+    similarity = [[rating / 5 for rating in row] for row in ratings]
+    return Video(name, references, predictions, similarity, FPS)
+
+
+def value(scores: Scores, name: str) -> float:
+    return scores.metrics[name].value
+
+
+# What is matched.
+
+
+def test_a_perfect_prediction_scores_one_and_is_rated_five() -> None:
+    figures = {name: one.value for name, one in score([video([EVENT], [EVENT])]).metrics.items()}
+    assert figures.pop("mean_rating") == 5.0
+    assert set(figures.values()) == {1.0}
+
+
+def test_overlap_in_time_takes_no_part_in_matching() -> None:
+    """The better rated pair is taken although it shares no time and the other is exact."""
+    (one,) = score([video([EVENT], [finding((8, 9)), EVENT], [[4, 3]])]).videos
+    assert [(pair.prediction, pair.iou) for pair in one.matches] == [(0, 0.0)]
+
+
+def test_a_pair_rated_0_is_matched_and_its_overlap_enters_the_mean() -> None:
+    scores = score([video([EVENT, EVENT], [EVENT, finding((2, 4))], [[5, 0], [0, 0]])])
+    assert value(scores, "miou") == 0.75
+    assert scores.metrics["miou"].n == 2
+    assert value(scores, "desc_f1") == 0.5
+
+
+def test_between_equal_sums_the_assignment_of_whole_ratings_decides() -> None:
+    """1 + 3 is 0 + 4, but not so in fifths."""
+    (one,) = score([video([EVENT, EVENT], [EVENT, EVENT], [[0, 3], [1, 4]])]).videos
+    assert [(pair.prediction, pair.reference) for pair in one.matches] == [(0, 1), (1, 0)]
+
+
+def test_recurring_events_are_compared_as_unions() -> None:
+    scores = score([video([finding((4, 7), (14, 17))], [finding((4, 7), (15, 17))])])
+    assert value(scores, "miou") == 5 / 6
+
+
+@pytest.mark.parametrize(
+    ("reference", "prediction", "overlap"),
+    [
+        (finding(), finding(), 1.0),
+        (finding((3, 3)), finding((8, 8)), 1.0),
+        (finding((3, 3)), finding(), 0.0),
+        (finding(), EVENT, 0.0),
+        (finding((3, 3)), EVENT, 0.0),
+        (finding((2, 6), (9, 9)), EVENT, 1.0),
+    ],
+)
+def test_findings_that_take_no_time_overlap_in_full(reference: Finding, prediction: Finding, overlap: float) -> None:
+    assert value(score([video([reference], [prediction])]), "miou") == overlap
+    assert value(score([video([prediction], [reference])]), "miou") == overlap
+
+
+def test_without_a_frame_rate_no_span_is_a_moment() -> None:
+    apart = Video("video", [finding((3, 3))], [finding((8, 8))], [[1.0]])
+    assert value(score([apart]), "miou") == 0.0
+
+
+def test_a_rating_beyond_the_scale_is_taken_as_it_is() -> None:
+    assert value(score([video([EVENT], [EVENT], [[99]])]), "desc_precision") == pytest.approx(19.8)
+
+
+@pytest.mark.parametrize("ratings", [[[5, 5]], [[math.nan]]])
+def test_a_matrix_that_cannot_be_meant_is_refused_by_the_video_s_name(ratings: Any) -> None:
+    with pytest.raises(ValueError, match="video: similarity needs 1 rows of 1 finite numbers"):
+        score([video([EVENT], [EVENT], ratings)])
+
+
+# What counts.
+
+
+def test_figures_are_over_all_findings_and_no_mean_over_videos() -> None:
+    one = video([EVENT], [EVENT], name="a")
+    other = video([EVENT], [EVENT, EVENT, EVENT], [[0, 0, 0]], name="b")
+    scores = score([one, other])
+    assert (value(scores, "desc_precision"), value(scores, "desc_recall")) == (0.25, 0.5)
+    assert (scores.metrics["desc_precision"].n, scores.metrics["desc_recall"].n) == (4, 2)
+
+
+def test_a_false_alarm_on_a_clean_video_costs_precision() -> None:
+    scores = score([video([EVENT], [EVENT], name="a"), video([], [EVENT], (), name="b")])
+    assert (value(scores, "desc_precision"), value(scores, "desc_recall")) == (0.5, 1.0)
+
+
+def test_a_video_without_a_report_leaves_every_sum() -> None:
+    scores = score([video([EVENT], [EVENT], name="a"), video([EVENT], None, name="b")])
+    assert value(scores, "desc_recall") == 1.0
+    assert scores.dropped == ("b",)
+
+
+def test_a_video_with_an_empty_report_does_not() -> None:
+    assert value(score([video([EVENT], [EVENT], name="a"), video([EVENT], [], (), name="b")]), "desc_recall") == 0.5
+
+
+def test_of_two_videos_of_one_name_the_last_counts_alone() -> None:
+    scores = score([video([EVENT], [EVENT], name="clip.mp4"), video([EVENT], [EVENT], [[1]], name="clip")])
+    assert [one.name for one in scores.videos] == ["clip"]
+    assert value(scores, "desc_f1") == pytest.approx(0.2)
+
+
+def test_an_earlier_video_of_that_name_without_a_report_does_no_harm() -> None:
+    scores = score([video([EVENT], None, name="clip"), video([EVENT], [EVENT], name="clip")])
+    assert (value(scores, "desc_f1"), scores.dropped) == (1.0, ())
+
+
+def test_a_later_one_without_a_report_is_refused() -> None:
+    with pytest.raises(ValueError, match="clip: two videos have this name and the later has no prediction"):
+        score([video([EVENT], [EVENT], name="clip"), video([EVENT], None, name="clip")])
+
+
+def test_without_videos_every_figure_is_the_0_that_the_release_prints() -> None:
+    figures = score([]).metrics.values()
+    assert {one.value for one in figures} == {0.0}
+    assert all(one.n == 0 and one.why for one in figures)
+
+
+# All of it against a second implementation.
+
+
+def made_event(dice: random.Random) -> list[list[int]]:
+    found, at = [], dice.randrange(3)
+    for _ in range(dice.choice([0, 1, 1, 1, 2, 3])):
+        end = at + dice.randrange(5)
+        found.append([at, end])
+        at = end + dice.randrange(1, 4)
+    return found
+
+
+def made_video(dice: random.Random, number: int, *, whole: bool) -> dict[str, Any]:
+    references, predictions = ([made_event(dice) for _ in range(dice.choice([0, 1, 1, 2, 3, 4]))] for _ in range(2))
+    rate = (lambda: dice.randrange(6)) if whole else (lambda: 5 * dice.random())
+    return {
+        "name": f"v{dice.randrange(100)}-{number}{dice.choice(['', '.mp4'])}",
+        "references": references,
+        "predictions": None if dice.random() < 0.1 else predictions,
+        "ratings": [[rate() for _ in predictions] for _ in references],
+    }
+
+
+def as_video(made: dict[str, Any]) -> Video:
+    references, predictions = (
+        None if side is None else [finding(*map(tuple, event)) for event in side]
+        for side in (made["references"], made["predictions"])
+    )
+    return video(references or [], predictions, made["ratings"], made["name"])
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_it_agrees_with_a_second_implementation(seed: int) -> None:
+    dice = random.Random(seed)
+    videos = [made_video(dice, number, whole=False) for number in range(dice.choice([0, 1, 2, 5, 20]))]
+    (expected,) = independent.glide(videos)
+    figures = {name: one.value for name, one in score([as_video(one) for one in videos]).metrics.items()}
+    assert figures == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_where_whole_ratings_tie_it_is_one_of_the_best_assignments(seed: int) -> None:
+    dice = random.Random(seed)
+    videos = [made_video(dice, number, whole=True) for number in range(2)]
+    figures = {name: one.value for name, one in score([as_video(one) for one in videos]).metrics.items()}
+    assert any(figures == pytest.approx(one, abs=1e-9) for one in independent.glide(videos))
