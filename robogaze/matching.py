@@ -21,7 +21,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -182,10 +182,4 @@ def _iou(a: Runs | None, b: Runs | None) -> float:
 
 def _in_order(findings: Sequence[Finding], similarities: Sequence[Sequence[float]]) -> list[int]:
     """The indices of findings in an order that depends on what they say alone."""
-    return sorted(range(len(findings)), key=lambda index: (_content(findings[index]), sorted(similarities[index])))
-
-
-def _content(one: Finding) -> tuple[Any, ...]:
-    """All a finding says, comparable; what is not said comes first."""
-    severity, confidence = (-1 if said is None else said for said in (one.severity, one.confidence))
-    return one.spans, one.dimension or "", one.type or "", one.description, severity, confidence, one.secondary
+    return sorted(range(len(findings)), key=lambda index: (findings[index].content, sorted(similarities[index])))

@@ -149,9 +149,9 @@ class _Frame:
         """The sums over clips, each of which holds the rows of its annotators; None where there is no row."""
         if not _accounts(rows):
             return None
-        expanded = expand(rows)
-        clips = np.zeros((len(self.matched), expanded.shape[1]))
-        np.add.at(clips, [one.place for one in self.trials], expanded)
+        ends = np.searchsorted([one.place for one in self.trials], range(1, len(self.matched)))
+        # Each column of a clip is added up from the smallest: the order of the annotators must leave no trace.
+        clips = np.stack([np.sort(trials, axis=0).sum(axis=0) for trials in np.split(expand(rows), ends)])
         strata = [one.case.dataset for one in self.matched]
         return draw(strata, self.terms.resamples, np.random.default_rng(self.terms.seed)).sums(clips[None])
 

@@ -64,7 +64,7 @@ class RatingAgreement:
     """Krippendorff's nominal alpha of all units, and of the units of each label (see `stats.alpha_by_class`).
 
     A unit is of the label that most of its ratings give. `units` counts all, `once` those that were rated fewer than
-    twice and say nothing of agreement, `tied` those of no label.
+    twice and say nothing of agreement, `tied` those that are of several labels in equal parts.
     """
 
     annotators: tuple[str, ...]

@@ -6,6 +6,7 @@ too, though they know less: a finding without a dimension, a severity or a place
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from robogaze.core.events import Claim, Hypothesis
 from robogaze.core.report import Report, Status
@@ -31,6 +32,13 @@ class Finding:
     secondary: tuple[str, ...] = ()
     severity: int | None = None
     confidence: float | None = None
+
+    @property
+    def content(self) -> tuple[Any, ...]:
+        """All it says but its id, comparable; what is not said comes first. Where all else is equal this decides."""
+        severity, confidence = (-1 if said is None else said for said in (self.severity, self.confidence))
+        kind = self.dimension or "", self.type or ""
+        return self.spans, *kind, self.description, severity, confidence, self.secondary
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,42 +1,123 @@
 """What the offline judge compares in two descriptions, as numbers.
 
-    words, spelling       cosine of weighted words and of weighted character n-grams, in [0, 1]
-    concepts              the same of concepts, and of words that belong to none
-    nearly_same           how far `words` is above NEAR, in units of what is left to 1
-    KIND.agree            of each kind of concept: the share of both sides' mentions that the other side has, too
+    words, spelling       cosine of weighted words, and of weighted character n-grams, in [0, 1]
+    concepts              the same of concepts, and of the words that belong to none
+    nearly_same           how far `words` is above NEAR, as a share of what is left to 1
+    KIND.agree            of a kind of concept: the share of both sides' mentions that the other side has, too
     KIND.apart            how many mentions the other side lacks, at most MOST_APART a side
-    KIND.against          1 where a fact of one side is denied by the other, or excludes what the other says
-    event.agree, .shared  the same over faults and actions together; 1 where any of them is shared
-    role                  the share of the reference's faults that befall the same thing in the prediction
-    longer                how much longer the prediction is than the reference, as a logarithm
+    KIND.against          1 where one side denies what is a fact on the other, or says what excludes it
+    event.agree, .apart   the same over all that happens, whatever its kind
+    event.shared          1 where anything that happens is shared
+    role                  the share of what happens in the reference that befalls the same thing in the prediction
+    longer                the logarithm of how much longer the prediction is
     type.same, .other     1 where both labels are given and are the same, or are not
 
-A related or wider concept counts half. Things and phases count as mentioned whether they are a fact or not. All pairs
-are computed at once, as products of sparse matrices with one row a description.
+All pairs are computed at once, as products of sparse matrices.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from itertools import chain
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from sklearn.feature_extraction import FeatureHasher
-from sklearn.feature_extraction.text import TfidfTransformer
 
+from robogaze.judges import weights
 from robogaze.judges.base import Pair
+from robogaze.judges.concepts import Concepts, Described, Floats, describe
 from robogaze.judges.readings import Reading, read
-from robogaze.judges.words import Words
+from robogaze.judges.weights import Rows, Weighted
+from robogaze.judges.words import Stems, Words
 
-Floats = NDArray[np.float64]
+NEAR, MOST_APART = 0.9, 3.0
+EVENT = "event"
+_LENGTHENED = 3
+"""Added to both lengths, so that one word more counts little."""
 
-NEAR, MOST_APART, HALF = 0.9, 3.0, 0.5
-_EVENT = ("fault", "action")
-"""The kinds of concept that say what happens."""
-_ALWAYS = ("entity", "phase")
-"""The kinds that count as mentioned also where they are denied."""
-_THING = "entity"
-_HASHES = 2**18
+Places = NDArray[np.intp]
+
+
+class Features:
+    """Computes the features of pairs. The corpus tells how rare words are."""
+
+    def __init__(self, words: Words, corpus: Sequence[str]) -> None:
+        self._words = words
+        self._concepts = Concepts(words)
+        readings = [read(text, words) for text in corpus]
+        parts = {"words": weights.words, "spelling": weights.spelling, "concepts": weights.concepts}
+        self._cosines = {name: Weighted(part, readings) for name, part in parts.items()}
+
+    def of(self, pairs: Sequence[Pair]) -> tuple[Mapping[str, Floats], NDArray[np.bool_]]:
+        """Every feature of the pairs, by name; and which pairs are the same but for punctuation and forms of words."""
+        texts = {text: None for one in pairs for text in (one.reference, one.prediction)}
+        place = {text: number for number, text in enumerate(texts)}
+        references = np.array([place[one.reference] for one in pairs], dtype=np.intp)
+        predictions = np.array([place[one.prediction] for one in pairs], dtype=np.intp)
+        readings = [read(text, self._words) for text in texts]
+        described = describe(readings, self._concepts)
+        found = {
+            **self._lexical(readings, references, predictions),
+            **self._conceptual(described.at(references), described.at(predictions)),
+            **_labels(pairs),
+        }
+        alike: dict[Stems, int] = {}
+        wording = np.array([alike.setdefault(one.stems, len(alike)) for one in readings], dtype=np.intp)
+        return found, wording[references] == wording[predictions]
+
+    def _lexical(self, readings: Sequence[Reading], references: Places, predictions: Places) -> dict[str, Floats]:
+        found: dict[str, Floats] = {}
+        for name, weighted in self._cosines.items():
+            rows = weighted.rows(readings)
+            found[name] = _sums(rows[references].multiply(rows[predictions]))
+        lengths = np.array([len(one.stems) for one in readings]) + _LENGTHENED
+        found["nearly_same"] = np.maximum(found["words"] - NEAR, 0) / (1 - NEAR)
+        found["longer"] = np.log(lengths[predictions] / lengths[references])
+        return found
+
+    def _conceptual(self, reference: Described, prediction: Described) -> dict[str, Floats]:
+        by_kind = self._concepts.by_kind
+        shared = reference.facts.multiply(prediction.near) @ by_kind
+        matched = prediction.facts.multiply(reference.near) @ by_kind
+        said, told = reference.facts @ by_kind, prediction.facts @ by_kind
+        agree = _ratio(shared + matched, said + told)
+        apart = np.minimum(said - shared, MOST_APART) + np.minimum(told - matched, MOST_APART)
+        against = (self._excluded(reference, prediction) + _denied(reference, prediction)) @ by_kind > 0
+        found: dict[str, Floats] = {}
+        for column, kind in enumerate((*self._concepts.kinds, EVENT)):
+            found[f"{kind}.agree"] = agree[:, column]
+            found[f"{kind}.apart"] = apart[:, column]
+            found[f"{kind}.against"] = against[:, column].astype(np.float64)
+        del found[f"{EVENT}.against"]  # it is said by the kinds
+        found[f"{EVENT}.shared"] = (shared[:, -1] > 0).astype(np.float64)
+        found["role"] = _ratio(_sums(reference.roles.multiply(prediction.near_roles)), _sums(reference.roles))
+        return found
+
+    def _excluded(self, reference: Described, prediction: Described) -> Rows:
+        """The concepts of the prediction that exclude one of the reference, among those that only one side has."""
+        both = reference.facts.multiply(prediction.facts)
+        return ((reference.facts - both) @ self._concepts.exclusion).multiply(prediction.facts - both)
+
+
+def _denied(reference: Described, prediction: Described) -> Rows:
+    """The concepts that are a fact on one side, without being denied there, too, and are denied on the other."""
+    return _firm(reference).multiply(prediction.denied) + _firm(prediction).multiply(reference.denied)
+
+
+def _firm(side: Described) -> Rows:
+    return side.facts - side.facts.multiply(side.denied)
+
+
+def _labels(pairs: Sequence[Pair]) -> dict[str, Floats]:
+    labels = [(one.reference_type, one.prediction_type) for one in pairs]
+    both = np.array([None not in pair for pair in labels], dtype=bool)
+    same = np.array([one == other for one, other in labels], dtype=bool)
+    return {"type.same": (both & same).astype(np.float64), "type.other": (both & ~same).astype(np.float64)}
+
+
+def _sums(rows: Rows) -> Floats:
+    """The sum of each row."""
+    return np.asarray(rows.sum(axis=1), dtype=np.float64).ravel()
+
+
+def _ratio(part: Floats, whole: Floats) -> Floats:
+    """`part` / `whole`, 0 where neither side mentions anything: nothing speaks for a match there, nor against one."""
+    found: Floats = np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
+    return found

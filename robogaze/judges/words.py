@@ -18,6 +18,7 @@ Stems = tuple[str, ...]
 T = TypeVar("T")
 
 CUES = ("idle", "denials", "wanted", "breaks")
+_ROLES = ("things", "events", "always")
 _RELATIONS = ("opposites", "complements", "related")
 
 _TOKEN = re.compile(r"[^\W_]+(?:'[^\W_]+)?|[.,;:!?()–—]")
@@ -34,6 +35,9 @@ class WordsFile(Data):
     denials: str
     wanted: str
     breaks: str
+    things: str
+    events: str
+    always: str
     concepts: dict[str, dict[str, str]]
     opposites: str
     exclusive: str
@@ -117,12 +121,16 @@ class Phrases(Generic[T]):
 class Words:
     """The word list, ready to read with.
 
-    `kinds` gives the kind of every concept, in the file's order. The relations hold pairs of concepts, both ways
+    `kinds` gives the kind of every concept, in the file's order; `things`, `events` and `always` are kinds that name
+    things, say what happens, and count even where they are denied. The relations hold pairs of concepts, both ways
     round but for `broader`, which holds (the wider, the narrower).
     """
 
     stemmer: Stemmer
     kinds: Mapping[str, str]
+    things: tuple[str, ...]
+    events: tuple[str, ...]
+    always: tuple[str, ...]
     concepts: Phrases[tuple[str, ...]]
     cues: Phrases[tuple[str, ...]]
     opposites: frozenset[tuple[str, str]]
@@ -138,14 +146,14 @@ def read_words(path: Path) -> Words:
     stemmer = Stemmer({form: base for base, forms in content.irregular.items() for form in _listed(forms)})
     kinds = _kinds(file, content)
     pairs = {name: _pairs(file, name, getattr(content, name), kinds) for name in _RELATIONS}
-    for name in _listed(content.exclusive):
+    roles = {name: _kind_names(file, name, getattr(content, name)) for name in ("exclusive", *_ROLES)}
+    for name in roles.pop("exclusive"):
         alike = [concept for concept, kind in kinds.items() if kind == name]
-        if not alike:
-            raise file.fault(f"exclusive: {name!r} is not a kind", ("exclusive",))
         pairs["opposites"] += [(one, other) for one in alike for other in alike if one != other]
     return Words(
         stemmer=stemmer,
         kinds=kinds,
+        **roles,
         concepts=Phrases(_meanings(stemmer, _forms(content))),
         cues=Phrases(_meanings(stemmer, _cues(content))),
         opposites=_both_ways(pairs["opposites"]),
@@ -163,6 +171,14 @@ def _kinds(file: YamlText, content: WordsFile) -> dict[str, str]:
                 raise file.fault(f"{concept}: this concept is listed twice", ("concepts", kind, concept))
             found[concept] = kind
     return found
+
+
+def _kind_names(file: YamlText, key: str, text: str) -> tuple[str, ...]:
+    names = tuple(_listed(text))
+    for name in names:
+        if name not in file.content["concepts"]:
+            raise file.fault(f"{key}: {name!r} is not a kind of concept", (key,))
+    return names
 
 
 def _pairs(file: YamlText, key: str, text: str, kinds: Mapping[str, str]) -> list[tuple[str, str]]:

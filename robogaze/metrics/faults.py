@@ -26,7 +26,7 @@ Where a rule fits several findings, the one with the highest S is meant, or IoU 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -138,11 +138,7 @@ def _of_reference(case: Case, reference: int) -> Fault:
 
 def _highest(among: Sequence[int], findings: Sequence[Finding], first: Matrix, then: Matrix) -> int | None:
     """The index with the highest values; where they are equal the findings' contents decide. None among none."""
-    return min(among, key=lambda one: (-first[one], -then[one], _content(findings[one])), default=None)
-
-
-def _content(one: Finding) -> tuple[Any, ...]:
-    return one.spans, one.dimension or "", one.type or "", one.description, one.severity or 0
+    return min(among, key=lambda one: (-first[one], -then[one], findings[one].content), default=None)
 
 
 def _together(one: Finding, other: Finding) -> bool:

@@ -67,7 +67,9 @@ def footnotes(result: Agreement) -> Iterator[str]:
     yield f"Annotators: {listed(panel.annotators)}."
     detection, dimension = _KINDS[result.kinds.detection], _KINDS[result.kinds.dimension]
     both = detection == dimension
-    yield f"Both kappas are {detection}." if both else f"Detection kappa is {detection}; dimension kappa is {dimension}."
+    yield (
+        f"Both kappas are {detection}." if both else f"Detection kappa is {detection}; dimension kappa is {dimension}."
+    )
     yield (
         "All but detection kappa are over matched events and say nothing of those that one annotator alone reports: "
         "see events matched."
@@ -136,7 +138,19 @@ def _measures(
     name: str, title: str, of: str, rows: Mapping[str, Measures], names: Mapping[str, str], notes: tuple[str, ...] = ()
 ) -> Sheet:
     cells = tuple((row, one.clips, one.events, *(getattr(one, key) for key in names)) for row, one in rows.items())
+    notes = (*notes, *_reasons(rows, tuple(names)))
     return Sheet(name, title, (of, "clips", "events", *names.values()), cells, notes)
+
+
+def _reasons(rows: Mapping[str, Measures], names: tuple[str, ...]) -> Iterator[str]:
+    """Why something rests on nothing: a cell says only that."""
+    found: dict[str, dict[str, None]] = {}
+    for row, one in rows.items():
+        for name, estimate in one.estimates():
+            if name in names and not estimate.defined and not estimate.n:
+                found.setdefault(estimate.why, {})[row] = None
+    for why, where in found.items():
+        yield f"n=0 where {why}: {listed(list(where))}."
 
 
 def _ceiling(ceiling: Ceiling, annotators: int) -> Iterator[Sheet]:
@@ -206,7 +220,9 @@ def rating_sheet(result: RatingAgreement, level: float, resamples: int, seed: in
     if result.once:
         notes.append(f"{count(result.once, 'unit')} of {result.units} left out: rated fewer than twice.")
     if result.tied:
-        notes.append(f"{count(result.tied, 'unit')} of no label, for two are given equally often.")
+        notes.append(
+            f"{count(result.tied, 'unit')} of two labels or more in equal parts, for they are given equally often."
+        )
     columns = ("label", "Krippendorff's alpha")
     return Sheet("ratings", f"Agreement of {count(len(result.annotators), 'annotator')} on labels", columns, rows,
                  tuple(notes))  # fmt: skip

@@ -14,6 +14,7 @@ Memory: counts are made for some resamples at a time (BLOCK) and thrown away, ab
 What stays is the table itself and systems x resamples x columns sums.
 """
 
+import math
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -81,11 +82,12 @@ class Resamples:
             raise ValueError(f"the resamples are of {self.size} clips, the table has {rows.shape[-2]}")
         if not np.isfinite(rows).all():
             raise ValueError("the table holds a number that is not finite")
-        drawn = np.empty((*rows.shape[:-2], self.count, rows.shape[-1]))
-        first = 0
-        for counts in self.blocks():
-            drawn[..., first : first + len(counts), :] = counts @ rows
-            first += len(counts)
+        # One product for all tables of a stack is much faster than one each.
+        flat = np.ascontiguousarray(
+            np.moveaxis(rows, -2, 0).reshape(self.size, math.prod(rows.shape[:-2]) * rows.shape[-1])
+        )
+        drawn = np.concatenate([counts @ flat for counts in self.blocks()])
+        drawn = np.moveaxis(drawn.reshape(self.count, *rows.shape[:-2], rows.shape[-1]), 0, -2)
         return Sums(rows=rows, strata=self.strata, total=_total(rows), drawn=drawn)
 
 

@@ -176,6 +176,14 @@ async def test_every_number_is_that_of_an_independent_implementation(seed: int, 
         assert all(same(told[name], plain[name]) for name in told), (told, plain)
 
 
+async def test_these_cases_meet_every_kappa() -> None:
+    met = set()
+    for annotators, missing in ((2, 0.0), (3, 0.0), (3, 0.2)):
+        found, panel = await matches(random_accounts(Random(1), annotators, missing))
+        met.add(kinds(found, panel.annotators))
+    assert met == {Kinds("cohen", "cohen"), Kinds("fleiss", "krippendorff"), Kinds("krippendorff", "krippendorff")}
+
+
 def same(one: float, other: float | None) -> bool:
     return math.isnan(one) if other is None else abs(one - other) < 1e-9
 

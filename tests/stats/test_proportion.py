@@ -1,6 +1,7 @@
 """Shares with Wilson's interval."""
 
 import pytest
+from scipy.stats import binomtest
 
 from robogaze.stats import wilson
 
@@ -24,6 +25,12 @@ def test_the_interval_is_the_formulas(n: int, level: float) -> None:
     for hits in range(n + 1):
         found = wilson(hits, n, level=level)
         assert (found.low, found.high) == pytest.approx(plain.wilson(hits, n, level), abs=1e-9)
+
+
+@pytest.mark.parametrize(("hits", "n"), [(0, 1), (3, 3), (7, 382), (381, 382)])
+def test_the_interval_is_scipys(hits: int, n: int) -> None:
+    found, known = wilson(hits, n), binomtest(hits, n).proportion_ci(0.95, method="wilson")
+    assert (found.low, found.high) == pytest.approx((known.low, known.high), abs=1e-12)
 
 
 def test_a_share_of_nothing_is_undefined() -> None:

@@ -38,8 +38,15 @@ class _Result(Foreign):
 
 
 def recognises(value: Any) -> bool:
-    """An object with a database, or with results."""
-    return isinstance(value, dict) and any(isinstance(value.get(kind), dict) for kind in _KINDS)
+    """An object with a database of objects, or with results in lists."""
+    if not isinstance(value, dict):
+        return False
+    database, results = (value.get(kind) for kind in _KINDS)
+    return _holds(database, dict) or _holds(results, list)
+
+
+def _holds(videos: Any, kind: type) -> bool:
+    return isinstance(videos, dict) and bool(videos) and all(isinstance(video, kind) for video in videos.values())
 
 
 def split(document: Document) -> Iterator[Part]:

@@ -53,7 +53,7 @@ class Axis:
         if end < first:
             raise Fault(f"the span ends before frame {end}, but starts with frame {first}", end_at)
         if first == end:
-            self.notes.count("span", "that ends with the frame it starts with, read as that one frame")
+            self.notes.count("span", "with the same first and end frame, read as that one frame")
         return Span(self._time(first, start_at), self._time(max(end, first + 1), end_at))
 
     def _one_frame(self, time_s: float, place: Place) -> Span:

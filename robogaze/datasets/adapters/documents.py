@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 from pydantic_core import from_json
 
 from robogaze.core.data import dotted
-from robogaze.datasets.adapters.places import Place, line_of
+from robogaze.datasets.adapters.places import Lines, Place
 
 _DELIMITERS = (",", ";", "\t")
 
@@ -72,7 +72,7 @@ class Document:
         if place and isinstance(self.value, Table):
             row = [step for step in place if isinstance(step, int)][-1]
             return self.value.rows[row].line, dotted(tuple(step for step in place if isinstance(step, str)))
-        return self.line or (line_of(self._text(), place) if place else None), dotted(place)
+        return self.line or (self._lines.of(place) if place else None), dotted(place)
 
     def source(self, place: Place) -> str:
         """A place as it is told to people."""
@@ -81,6 +81,10 @@ class Document:
         if place and isinstance(self.value, Table):
             return f"{self.path}:{self.where(place)[0]}"
         return f"{self.path}: {dotted(place)}" if place else f"{self.path}"
+
+    @cached_property
+    def _lines(self) -> Lines:
+        return Lines(self._text())
 
     def _text(self) -> str:
         try:

@@ -183,7 +183,7 @@ def _count_others(results: Sequence[_Result], values: Sequence[_Value], reading:
     regions = {one.id for one, value in zip(results, values, strict=True) if value.timelinelabels is not None}
     for one, value in zip(results, values, strict=True):
         if value.timelinelabels is None and (one.id is None or one.id not in regions):
-            reading.notes.count("result", "that belongs to no timeline label, left out")
+            reading.notes.count("result", "outside every timeline label, left out")
 
 
 FORMAT = Format(

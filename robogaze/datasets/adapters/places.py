@@ -1,7 +1,6 @@
 """Where a value stands in a JSON text, so that a message can name the line."""
 
 import json
-from json import JSONDecodeError
 
 Place = tuple[str | int, ...]
 """The way to a value from the outermost one: the keys of objects and the numbers of items."""
@@ -10,42 +9,45 @@ _DECODER = json.JSONDecoder()
 _SPACE = " \t\n\r"
 
 
-def line_of(text: str, place: Place) -> int | None:
-    """The 1-based line on which a value begins, or else the nearest value around it.
+class Lines:
+    """The lines on which the values of a JSON text begin. What was searched once is remembered."""
 
-    None when the text ceases to be JSON on the way there.
-    """
-    at = _after_space(text, 0)
-    try:
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._known: dict[int, dict[str | int, int]] = {}
+
+    def of(self, place: Place) -> int:
+        """The 1-based line of a value; where there is none, that of the nearest value around it."""
+        at = self._after_space(0)
         for step in place:
-            inner = _member(text, at, step)
-            if inner is None:
+            if at not in self._known:
+                self._known[at] = self._members(at)
+            if step not in self._known[at]:
                 break
-            at = inner
-    except (JSONDecodeError, IndexError, StopIteration):
-        return None
-    return text.count("\n", 0, at) + 1
+            at = self._known[at][step]
+        return self._text.count("\n", 0, at) + 1
 
+    def _members(self, at: int) -> dict[str | int, int]:
+        """Where the members of an object or array begin, as far as the text is JSON; none for any other value."""
+        found: dict[str | int, int] = {}
+        opening = self._text[at : at + 1]
+        if opening not in ("{", "["):
+            return found
+        try:
+            at = self._after_space(at + 1)
+            while self._text[at] not in "}]":
+                name: str | int = len(found)
+                if opening == "{":
+                    name, at = _DECODER.raw_decode(self._text, at)
+                    at = self._after_space(self._after_space(at) + 1)
+                found[name] = at
+                at = self._after_space(_DECODER.raw_decode(self._text, at)[1])
+                at = self._after_space(at + 1) if self._text[at] == "," else at
+        except (json.JSONDecodeError, IndexError):
+            pass
+        return found
 
-def _member(text: str, at: int, step: str | int) -> int | None:
-    """Where a member of the object or array at a place begins; None when there is none."""
-    closing = {"{": "}", "[": "]"}.get(text[at])
-    if closing is None or isinstance(step, str) != (closing == "}"):
-        return None
-    at, number = _after_space(text, at + 1), 0
-    while text[at] != closing:
-        name: str | int = number
-        if closing == "}":
-            name, at = _DECODER.raw_decode(text, at)
-            at = _after_space(text, _after_space(text, at) + 1)
-        if name == step:
-            return at
-        at = _after_space(text, _DECODER.raw_decode(text, at)[1])
-        at, number = _after_space(text, at + 1) if text[at] == "," else at, number + 1
-    return None
-
-
-def _after_space(text: str, at: int) -> int:
-    while at < len(text) and text[at] in _SPACE:
-        at += 1
-    return at
+    def _after_space(self, at: int) -> int:
+        while at < len(self._text) and self._text[at] in _SPACE:
+            at += 1
+        return at

@@ -1,5 +1,6 @@
 """Reading reports and annotations, whatever they are written in, as accounts."""
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -100,6 +101,8 @@ def iter_accounts(
     """
     if format != AUTO and format not in FORMATS:
         raise InputError(f"there is no format {format!r}; there is: {AUTO}, {', '.join(FORMATS)}")
+    if fps is not None and not 0 < fps < math.inf:
+        raise InputError(f"a frame rate of {fps:g} fps is none; --fps wants a number above 0")
     author = path.resolve().name if path.is_dir() else path.stem
     reading = Reading(author, notes, lenient, labels, fps, first_frame, clips or {})
     yield from _Source(path, reading, FORMATS.get(format)).accounts()

@@ -66,7 +66,7 @@ def test_without_frames_it_lasts_as_the_rate_says_and_is_counted() -> None:
     assert known.frames(8, 8, START, END) == Span(2.0, 2.25)
     assert known.notes.warnings == (
         "1 span of no length, read as one frame",
-        "1 span that ends with the frame it starts with, read as that one frame",
+        "1 span with the same first and end frame, read as that one frame",
     )
 
 

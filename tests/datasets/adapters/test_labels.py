@@ -74,6 +74,12 @@ def test_a_type_without_a_dimension_has_the_taxonomys(
     assert read.accounts[0].findings[0].dimension == dimension
 
 
+def test_what_has_no_type_has_none_whatever_the_taxonomy(tmp_path: Path, labels: Labels) -> None:
+    path = write(tmp_path / "bugs.json", {"title_name": "cup", "bugs": [{"observed_fault": "x"}]})
+    finding = read_accounts(path, labels=labels).accounts[0].findings[0]
+    assert (finding.type, finding.dimension) == (None, None)
+
+
 def test_a_dimension_that_is_said_is_kept_even_beside_a_type_of_another(kitchen: Path, tmp_path: Path) -> None:
     domain = load_domain("robot")
     kind = next(iter(domain.types))

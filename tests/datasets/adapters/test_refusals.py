@@ -69,11 +69,11 @@ CHANGES: tuple[Change, ...] = (
     # Spans go forward, within the clip.
     ("report", ("events", 0, "spans"), [[2.5, 1.0]], "events.0.spans.0", "a span must end after it starts"),
     ("report", ("events", 0, "spans"), [[1.0, 4.5]], "", "E1 lies outside the clip's 4.000 s"),
-    ("robogaze_demo", (*_DEMO, "end_s"), 0.5, "clips.0.events.0.end_s", "the span ends at 0.5 s, before it starts at 1"),
+    ("robogaze_demo", (*_DEMO, "end_s"), 0.5, "clips.0.events.0.end_s", "the span ends at 0.5 s, before it starts"),
     ("robogaze_demo", (*_DEMO, "start_s"), -1, "clips.0.events.0.start_s", "-1 s is before the clip begins"),
-    ("robogaze_release", (*_RELEASE, "end_frame"), 8, "glitches.0.end_frame", "the span ends before frame 8, but starts"),
-    ("robogaze_release", (*_RELEASE, "end_frame"), 99, "glitches.0.end_frame", "frame 99 is not in the clip, which has"),
-    ("videoglitchbench", (0, "time_nodes", 0, 0), [3, 2], "0.time_nodes.0.0.1", "the span ends at 2 s, before it starts"),
+    ("robogaze_release", (*_RELEASE, "end_frame"), 8, "glitches.0.end_frame", "the span ends before frame 8, but"),
+    ("robogaze_release", (*_RELEASE, "end_frame"), 99, "glitches.0.end_frame", "frame 99 is not in the clip, which"),
+    ("videoglitchbench", (0, "time_nodes", 0, 0), [3, 2], "0.time_nodes.0.0.1", "the span ends at 2 s, before it"),
     ("videoglitchbench", (0, "time_nodes", 0, 0), [3], "0.time_nodes.0.0", "List should have at least 2 items"),
     ("activitynet", (*_NET, "segment"), [5, 6], "database.cup.annotations.0.segment.0", "5 s is after the clip's end"),
     ("label_studio", (*_STUDIO, "result", 0, "value", "ranges", 0, "start"), 0,
@@ -83,7 +83,7 @@ CHANGES: tuple[Change, ...] = (
     ("report", ("evnts",), [], "evnts", "unknown key"),
     ("robogaze_demo", ("clips", 0, "n_events"), 2, "clips.0.n_events", "there are 1 events"),
     ("robogaze_demo", ("clips", 0, "failure_free"), True, "clips.0.failure_free", "this does not go with 1 events"),
-    ("robogaze_demo", ("clips", 0, "duration_s"), 8.0, "clips.0", "a length of 8 s does not go with 64 frames at 16 fps"),
+    ("robogaze_demo", ("clips", 0, "duration_s"), 8.0, "clips.0", "a length of 8 s does not go with 64 frames"),
     ("videoglitchbench", (0, "no_bugs"), True, "0.no_bugs", "this does not go with 1 bugs"),
     ("videoglitchbench", (0, "time_nodes"), [], "0.time_nodes", "there are 0 entries for 1 bugs"),
     ("videoglitchbench", (0, "studio_name"), "x", "0", "game_name and studio_name could both name the title"),
@@ -133,7 +133,7 @@ def spoilt(name: str, place: tuple[str | int, ...], new: Any) -> tuple[Sample, C
     return Sample(files, SAMPLES[name].clip_ids, SAMPLES[name].options), line
 
 
-@pytest.mark.parametrize(("name", "place", "new", "key", "why"), CHANGES, ids=[f"{c[0]}-{c[3]}-{c[2]}" for c in CHANGES])
+@pytest.mark.parametrize(("name", "place", "new", "key", "why"), CHANGES, ids=[f"{c[0]}-{c[3]}" for c in CHANGES])
 def test_a_fault_stops_the_reading_with_file_line_and_key(
     name: str, place: tuple[str | int, ...], new: Any, key: str, why: str, tmp_path: Path
 ) -> None:
@@ -175,7 +175,8 @@ def test_a_cell_that_does_not_fit_is_named_by_line_and_column(
     with pytest.raises(InputError) as refused:
         read_accounts(path)
     assert str(refused.value).startswith(f"{where}{why}")
-    assert [str(one) for one in read_accounts(path, lenient=True).skipped] == [str(refused.value).partition("; --len")[0]]
+    (left,) = read_accounts(path, lenient=True).skipped
+    assert str(refused.value) == f"{left}; --lenient leaves out what does not fit"
 
 
 def test_a_line_of_a_jsonl_file_is_named(tmp_path: Path) -> None:

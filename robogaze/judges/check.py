@@ -1,0 +1,105 @@
+"""How far a judge agrees with people, and with itself.
+
+Intervals are over what was rated together (an event, or a clip): two pairs about one event are no independent
+evidence. Pairs that the judge left unscored are counted and left out.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robogaze.core.scores import Estimate
+from robogaze.judges.base import Judgement
+from robogaze.judges.rated import Rated
+from robogaze.stats.correlation import mean_absolute_error, mean_difference, pearson, spearman
+from robogaze.stats.proportion import wilson
+from robogaze.stats.resample import Clusters, draw
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Two series of similarities compared; the difference is the judge's minus people's."""
+
+    pearson: Estimate
+    spearman: Estimate
+    mean_difference: Estimate
+    mean_absolute_error: Estimate
+
+
+@dataclass(frozen=True)
+class Stability:
+    """What changes when the same pairs are judged again.
+
+    `changed` is the share of pairs whose similarity is not the same in all repeats, `spread` the mean over pairs of
+    the standard deviation over repeats; both over the pairs that every repeat scored.
+    """
+
+    repeats: int
+    changed: Estimate
+    spread: Estimate
+
+
+@dataclass(frozen=True)
+class Check:
+    """A judge measured: `kinds` holds the mean similarity by people and by the judge for each kind of pair."""
+
+    pairs: int
+    units: int
+    unscored: int
+    agreement: Agreement
+    kinds: Mapping[str, tuple[int, float, float]]
+    stability: Stability | None
+
+
+def compare(judged: Floats, rated: Sequence[Rated], rng: np.random.Generator, resamples: int = 1000) -> Agreement:
+    """Similarities against the ratings of the same pairs."""
+    human = np.array([one.similarity for one in rated])
+    places = {unit: place for place, unit in enumerate(sorted({one.unit for one in rated}))}
+    by = Clusters(draw([""] * len(places), resamples, rng), [places[one.unit] for one in rated])
+    return Agreement(
+        pearson=pearson(judged, human, by=by),
+        spearman=spearman(judged, human, by=by),
+        mean_difference=mean_difference(judged, human, by=by),
+        mean_absolute_error=mean_absolute_error(judged, human, by=by),
+    )
+
+
+def check(rated: Sequence[Rated], runs: Sequence[Sequence[Judgement]], rng: np.random.Generator) -> Check:
+    """A judge's runs over the same rated pairs: agreement of the first, stability over all of them."""
+    scores = np.array([[_number(one) for one in run] for run in runs])
+    scored = ~np.isnan(scores[0])
+    kept = [one for one, there in zip(rated, scored, strict=True) if there]
+    first = scores[0][scored]
+    return Check(
+        pairs=len(rated),
+        units=len({one.unit for one in kept}),
+        unscored=int((~scored).sum()),
+        agreement=compare(first, kept, rng),
+        kinds=_by_kind(first, kept),
+        stability=_stability(scores) if len(runs) > 1 else None,
+    )
+
+
+def _number(judgement: Judgement) -> float:
+    return np.nan if judgement.similarity is None else judgement.similarity
+
+
+def _by_kind(judged: Floats, rated: Sequence[Rated]) -> Mapping[str, tuple[int, float, float]]:
+    found = {}
+    for kind in sorted({one.kind for one in rated if one.kind}):
+        inside = np.array([one.kind == kind for one in rated])
+        human = np.array([one.similarity for one in rated])[inside]
+        found[kind] = len(human), float(human.mean()), float(judged[inside].mean())
+    return found
+
+
+def _stability(scores: Floats) -> Stability:
+    always = scores[:, ~np.isnan(scores).any(axis=0)]
+    count = always.shape[1]
+    changed = int((np.ptp(always, axis=0) > 0).sum()) if count else 0
+    spread = Estimate(float(always.std(axis=0, ddof=1).mean()) if count else np.nan, n=count)
+    return Stability(repeats=len(scores), changed=wilson(changed, count), spread=spread)

@@ -1,0 +1,77 @@
+"""A judge of one's own: similarities read from a JSONL file of
+
+    {"clip_id": "...", "reference_id": "...", "prediction_id": "...", "similarity": 0.8}
+
+The file may hold more pairs than are asked for; one it does not hold is unscored.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from robogaze.core.data import Data, Fraction
+from robogaze.errors import InputError
+from robogaze.judges.base import Judgement, Pair, unscored
+from robogaze.judges.lines import read_lines
+
+_Key = tuple[str, str, str]
+
+
+class _Line(Data):
+    """A line of the file."""
+
+    clip_id: str
+    reference_id: str
+    prediction_id: str
+    similarity: Fraction
+
+
+@dataclass(frozen=True)
+class TableJudge:
+    """Looks similarities up."""
+
+    path: Path
+    fingerprint: str
+    similarities: Mapping[_Key, float]
+
+    @classmethod
+    def read(cls, path: Path) -> "TableJudge":
+        """Read a table. Raises InputError with file, line and key for what does not fit, and for a pair given twice."""
+        found: dict[_Key, float] = {}
+        for where, line in read_lines(path, _Line):
+            key = line.clip_id, line.reference_id, line.prediction_id
+            if key in found:
+                raise InputError(f"{where}: prediction_id: this pair stands twice ({_named(key)})")
+            found[key] = line.similarity
+        return cls(path, sha256(path.read_bytes()).hexdigest(), found)
+
+    @property
+    def name(self) -> str:
+        """The file's."""
+        return f"table {self.path.name}"
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """The content of the file."""
+        return {"judge": "table", "sha256": self.fingerprint}
+
+    @property
+    def note(self) -> str:
+        """Where the similarities come from."""
+        return f"Similarities are read from {self.path.name}, which holds {len(self.similarities)} pairs."
+
+    async def rate(self, pairs: Sequence[Pair]) -> Sequence[Judgement]:
+        """A judgement for each pair, in their order."""
+        return [self._rated((one.clip_id, one.reference_id, one.prediction_id)) for one in pairs]
+
+    def _rated(self, key: _Key) -> Judgement:
+        if (similarity := self.similarities.get(key)) is not None:
+            return Judgement(similarity)
+        return unscored(f"{self.path.name} does not hold the pair ({_named(key)})")
+
+
+def _named(key: _Key) -> str:
+    clip, reference, prediction = key
+    return f"clip {clip!r}, reference {reference!r}, prediction {prediction!r}"

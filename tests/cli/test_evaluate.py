@@ -1,0 +1,166 @@
+"""`robogaze evaluate`, as its users run it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from .running import Shell
+
+GOLD = """clip_id,split,fps,frame_count,event_id,dimension,type,start_s,end_s,severity,description
+a,sim,10,100,1,visual_quality,blur,1,3,2,The picture is blurred while the arm reaches for the cup.
+a,sim,10,100,2,physical_plausibility,object_floating,5,6,4,The cup hangs in the air above the table.
+b,sim,10,100,,,,,,,
+c,real,10,100,1,task_progress,failed_grasp,2,4,4,The gripper closes beside the red cube.
+"""
+OURS = """clip_id,fps,frame_count,event_id,dimension,type,start_s,end_s,severity,description
+a,10,100,1,visual_quality,blur,1,3,2,The picture is blurred while the arm reaches for the cup.
+b,10,100,1,visual_quality,blur,1,3,2,The picture is blurred.
+c,10,100,1,task_progress,failed_grasp,2,4,4,The gripper misses the red cube.
+"""
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    gold, ours = tmp_path / "gold.csv", tmp_path / "ours.csv"
+    gold.write_text(GOLD)
+    ours.write_text(OURS)
+    return gold, ours
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> str:
+    path = tmp_path / "similarities.jsonl"
+    rated = {("a", "1", "1"): 1.0, ("a", "2", "1"): 0.0, ("c", "1", "1"): 0.8}
+    lines = [
+        {"clip_id": clip, "reference_id": reference, "prediction_id": prediction, "similarity": similarity}
+        for (clip, reference, prediction), similarity in rated.items()
+    ]
+    path.write_text("\n".join(map(json.dumps, lines)))
+    return f"table:{path}"
+
+
+def evaluate(robogaze: Shell, files: tuple[Path, Path], *more: object) -> tuple[int, str, str]:
+    gold, ours = files
+    ran = robogaze("evaluate", "--reference", gold, "--prediction", ours, "--resamples", 50, *more)
+    return ran.code, ran.out, ran.err
+
+
+def test_the_numbers_can_be_counted(robogaze: Shell, files: tuple[Path, Path], table: str) -> None:
+    code, out, _ = evaluate(robogaze, files, "--judge", table, "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert found["macro"]["desc_f1"]["value"] == pytest.approx((2 / 3 + 0.8) / 2)
+    assert found["micro"]["desc_f1"]["value"] == pytest.approx(2 * 1.8 / 6)
+    assert found["macro"]["clean_accuracy"] == {
+        "value": 0.0,
+        "low": 0.0,
+        "high": pytest.approx(0.793, abs=1e-3),
+        "n": 1,
+    }
+    assert found["counts"]["clips"] == 3
+
+
+def test_the_terminal_shows_scores_controls_and_what_they_rest_on(
+    robogaze: Shell, files: tuple[Path, Path], table: str
+) -> None:
+    code, out, _ = evaluate(robogaze, files, "--judge", table)
+    assert code == 0
+    for words in ("Scores, mean over clips", "ours", "control always_clean", "3 referenced clips", "what each kind of"):
+        assert words in out
+
+
+def test_the_embedded_judge_is_the_default_and_says_how_good_it_is(robogaze: Shell, files: tuple[Path, Path]) -> None:
+    code, out, _ = evaluate(robogaze, files)
+    assert code == 0
+    assert "Judge offline" in out
+    assert "Pearson" in out
+
+
+@pytest.mark.parametrize(("form", "sign"), [("csv", "system,desc_f1"), ("markdown", "| --- |"), ("latex", r"\toprule")])
+def test_tables_come_in_every_form(robogaze: Shell, files: tuple[Path, Path], table: str, form: str, sign: str) -> None:
+    code, out, _ = evaluate(robogaze, files, "--judge", table, "--as", form)
+    assert code == 0
+    assert sign in out
+
+
+def test_out_holds_every_table_and_figure(
+    robogaze: Shell, files: tuple[Path, Path], table: str, tmp_path: Path
+) -> None:
+    code, _, err = evaluate(robogaze, files, "--judge", table, "--out", tmp_path / "out", "--by", "split")
+    assert code == 0
+    assert "index.html" in err
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert {"evaluation.json", "index.html", "scores.csv", "scores.md", "scores.tex", "ours-dimensions.svg"} <= names
+    assert {"ours-by-split.csv", "ours-losses.csv", "ours-confusion.csv", "ours-clip-a.svg"} <= names
+
+
+def test_two_runs_give_the_same_bytes(robogaze: Shell, files: tuple[Path, Path], tmp_path: Path) -> None:
+    for out in ("one", "two"):
+        assert evaluate(robogaze, files, "--out", tmp_path / out)[0] == 0
+    one, two = ({path.name: path.read_bytes() for path in (tmp_path / out).iterdir()} for out in ("one", "two"))
+    assert one == two
+
+
+def test_systems_are_named_and_compared(robogaze: Shell, files: tuple[Path, Path], table: str) -> None:
+    gold, ours = files
+    ran = robogaze("evaluate", "--reference", gold, "--prediction", f"A={ours}", "--prediction", f"B={gold}",
+                   "--judge", "offline", "--resamples", 50, "--json")  # fmt: skip
+    found = json.loads(ran.out)
+    assert [one["name"] for one in found["systems"]] == ["A", "B"]
+    assert found["pairs"]["desc_f1"]["differences"][0]["first"] == "A"
+    assert "verdict" in found["pairs"]["desc_f1"]["differences"][0]
+
+
+@pytest.mark.parametrize("convention", ["robogaze-released", "glide-released", "glide-paper"])
+def test_every_convention_runs_and_says_its_name(
+    robogaze: Shell, files: tuple[Path, Path], table: str, convention: str
+) -> None:
+    code, out, err = evaluate(robogaze, files, "--judge", table, "--convention", convention)
+    assert code == 0, err
+    assert "desc_f1" in out
+    assert convention in out or "released evaluator" in out
+
+
+def test_a_second_judge_is_set_beside_the_first(robogaze: Shell, files: tuple[Path, Path], table: str) -> None:
+    code, out, _ = evaluate(robogaze, files, "--judge", table, "--second-judge", "offline")
+    assert code == 0
+    assert "Spearman over systems" in out
+
+
+def test_a_judgement_the_table_lacks_is_bounded_and_not_0(
+    robogaze: Shell, files: tuple[Path, Path], tmp_path: Path
+) -> None:
+    (tmp_path / "few.jsonl").write_text(
+        '{"clip_id": "a", "reference_id": "1", "prediction_id": "1", "similarity": 1.0}\n'
+        '{"clip_id": "a", "reference_id": "2", "prediction_id": "1", "similarity": 0.0}\n'
+    )
+    code, out, _ = evaluate(robogaze, files, "--judge", f"table:{tmp_path / 'few.jsonl'}", "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert (found["counts"]["unjudged"], found["bounds"]["clips"]) == (1, 1)
+    assert found["bounds"]["worst"]["desc_f1"]["value"] < found["bounds"]["best"]["desc_f1"]["value"]
+
+
+def test_what_does_not_fit_stops_with_file_line_and_key(robogaze: Shell, files: tuple[Path, Path]) -> None:
+    gold, ours = files
+    ours.write_text(
+        OURS.replace("c,10,100,1,task_progress,failed_grasp,2,4,4", "c,10,100,1,task_progress,failed_grasp,2,4,9")
+    )
+    code, out, err = evaluate(robogaze, files)
+    assert (code, out) == (1, "")
+    assert "ours.csv:4" in err
+    assert "severity" in err
+    code, out, err = evaluate(robogaze, files, "--lenient", "--json")
+    assert code == 0
+    assert "left out: " in err
+    assert json.loads(out)["counts"]["missing"] == 1
+
+
+def test_usage_faults_exit_with_2(robogaze: Shell, files: tuple[Path, Path]) -> None:
+    gold, ours = files
+    assert robogaze("evaluate", "--reference", gold, "--prediction", "nowhere.csv").code == 2
+    twice = robogaze("evaluate", "--reference", gold, "--prediction", ours, "--prediction", ours)
+    assert twice.code == 2
+    assert "NAME=PATH" in twice.err
+    assert evaluate(robogaze, files, "--level", "1.5")[0] == 2
