@@ -34,7 +34,7 @@ from robogaze.scoring.estimates import (
     one_of,
     totals,
 )
-from robogaze.scoring.rows import Groups
+from robogaze.scoring.rows import F1_AT, Groups
 from robogaze.scoring.tables import Tables, control_tables, system_tables, threshold_tables
 from robogaze.scoring.terms import LAMBDAS, Terms
 from robogaze.stats.many import benjamini_hochberg, holm
@@ -201,7 +201,7 @@ class _Context:
         return dict(zip(names, group_estimates(tables, self.resamples, self.terms), strict=True)) if names else {}
 
     def losses(self, tables: Tables) -> Mapping[str, tuple[int, Estimate]]:
-        gains = loss_estimates(tables.base, tables.repaired, self.resamples, self.terms)
+        gains = loss_estimates(tables.base[:, F1_AT], tables.repaired, self.resamples, self.terms)
         return {kind: (int(tables.faults[place]), gains[place]) for place, kind in enumerate(KINDS)}
 
     async def operating(self, system: System, judge: Judge) -> Mapping[float, tuple[Scores, Scores]]:

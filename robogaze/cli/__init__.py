@@ -13,7 +13,7 @@ import click
 
 from robogaze.errors import RobogazeError, Unreachable
 
-_COMMANDS = ("score", "agree", "report", "domain", "doctor", "serve")
+_COMMANDS = ("score", "evaluate", "agree", "report", "domain", "doctor", "serve")
 """Each is a module of this package with a click command of the same name; imported when it is called for."""
 
 EXIT_ERROR, EXIT_UNFINISHED, EXIT_UNREACHABLE, EXIT_INTERRUPTED = 1, 4, 5, 130

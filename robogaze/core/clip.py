@@ -1,7 +1,7 @@
 """A clip: one video with the task it was generated for."""
 
 from bisect import bisect_right
-from itertools import pairwise
+from operator import ge
 from typing import Annotated, Self
 
 from pydantic import Field, StringConstraints, model_validator
@@ -89,7 +89,7 @@ class Clip(Data):
             raise ValueError(f"frame_count is {self.frame_count} but there are {len(times)} frame times")
         if times[0] != 0:
             raise ValueError(f"frame_times_s must start at 0, not {times[0]}")
-        if any(later <= earlier for earlier, later in pairwise(times)):
+        if any(map(ge, times, times[1:])):
             raise ValueError("frame_times_s must ascend")
         if times[-1] >= self.duration_s:
             raise ValueError("duration_s must be after the last frame's time")

@@ -44,9 +44,20 @@ class YamlText:
             return TypeAdapter(kind).validate_python(part)
         except ValidationError as error:
             place, found = first_fault(error)
-            more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
+            others = _count(error) - 1
+            more = f" (and {others} more)" if others else ""
             message = f"{dotted(place)}: {found}{more}" if place else f"{found}{more}"
             raise self.fault(message, (*key, *place)) from error
+
+
+def _count(error: ValidationError) -> int:
+    """How many faults there are.
+
+    pydantic calls a list too short, too, when something in it is wrong: what only follows from a fault further in is
+    none of its own.
+    """
+    places = [fault["loc"] for fault in error.errors(include_url=False)]
+    return sum(not any(one != place and one[: len(place)] == place for one in places) for place in places)
 
 
 def read_yaml(path: Path) -> YamlText:

@@ -31,7 +31,9 @@ class Concepts:
         for one, other in (*words.related, *words.broader):
             self.near[one].setdefault(other, RELATED)
             self.near[other].setdefault(one, RELATED)
-        self.nearness = self._square((one, other, share) for one in self.near for other, share in self.near[one].items())
+        self.nearness = self._square(
+            (one, other, share) for one, others in self.near.items() for other, share in others.items()
+        )
         self.exclusion = self._square((one, other, 1.0) for one, other in words.opposites)
         kinds = np.array(list(words.kinds.values()))
         columns = [*(kinds == kind for kind in self.kinds), np.isin(kinds, words.events)]
@@ -51,8 +53,10 @@ class Concepts:
                 yield (before[-1] if before else things[0]).concept, event.concept
 
     def _square(self, cells: Iterable[tuple[str, str, float]]) -> Rows:
-        rows, columns, shares = zip(*((self.place[one], self.place[other], share) for one, other, share in cells))
-        return sparse.csr_array((shares, (rows, columns)), shape=(len(self.place), len(self.place)))
+        square = sparse.lil_array((len(self.place), len(self.place)))
+        for one, other, share in cells:
+            square[self.place[one], self.place[other]] = share
+        return square.tocsr()
 
 
 @dataclass(frozen=True)

@@ -1,31 +1,216 @@
 """A language model as the judge: it reads both descriptions, and no picture, and rates them on the axes of a rubric.
 
 It is asked at temperature 0. An answer that breaks its contract is sent back with what is wrong, up to three tries in
-all; what then has no valid answer is unscored, with the reason. The same two texts are asked about once. The answer
-begins with the reasons, so that the ratings follow from them (RoboGaze's own prompt has them last).
+all; what then has no valid answer is unscored, with the reason. The same two texts are asked about once. An answer
+begins with its reasons, so that the ratings follow from them (RoboGaze's own prompt has them last).
 """
 
 import asyncio
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field, ValidationError, create_model
 
-from robogaze.backends import AnswerStore, Completion, Model, Models, ModelsConfig, Request
+from robogaze.backends import AnswerStore, Completion, Model, ModelConfig, Models, ModelsConfig, Request
 from robogaze.domains import Prompts
 from robogaze.domains.contract import Answer, Text, json_schema
 from robogaze.domains.shelves import shelf
 from robogaze.errors import BackendError, RunStopped
 from robogaze.judges.base import EMPTY, Judgement, Pair, unscored
-from robogaze.judges.rubric import Rubric
+from robogaze.judges.rubric import REASONS, Rubric
 
 TRIES = 3
-STAGE, ROLE = "judge", "judge"
-_THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)
-_SHOWN = 2000
+STAGE = "judge"
+_SENT_BACK = 2000
 """How many characters of a broken answer are sent back."""
+
+_THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)
+_Texts = tuple[str, str, str | None]
+
+
+class _Unreadable(Exception):
+    """An answer that breaks its contract; the message says how, for the model to mend it."""
+
+
+@dataclass(frozen=True)
+class ModelJudge:
+    """Asks the model that plays the role `judge`.
+
+    The model is opened for each call of `rate` and closed after it. `answers` is the file of stored answers; another
+    `sample` asks again where there is one. `environ` holds the keys of servers.
+    """
+
+    rubric: Rubric
+    config: ModelsConfig
+    answers: Path
+    environ: Mapping[str, str] = field(repr=False)
+    sample: int = 0
+
+    @cached_property
+    def _model(self) -> ModelConfig:
+        return self.config.models[self.config.model_of("judge")]
+
+    @cached_property
+    def _prompts(self) -> Prompts:
+        return Prompts((shelf("prompts") / "_judge", shelf("prompts") / "_shared"))
+
+    @cached_property
+    def _contract(self) -> type[Answer]:
+        """The reasons, then a rating within the scale for each axis."""
+        worst, best = self.rubric.file.scale
+        number: Any = int if self.rubric.file.ratings == "whole" else float
+        rating = Annotated[number, Field(ge=worst, le=best)]
+        declared: Any = {REASONS: (Text, ...), **dict.fromkeys(self.rubric.axes, (rating, ...))}
+        made: type[Answer] = create_model("Rating", __base__=Answer, **declared)
+        return made
+
+    @property
+    def name(self) -> str:
+        """The model and the rubric."""
+        return f"{self._model.kind}:{self._model.name or self._model.url} by {self.rubric.id}"
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """The model, how it decodes, the rubric and the prompts."""
+        settings = ("kind", "name", "url", "decoding", "structured", "send", "extra_body")
+        texts = [self._prompts.path(name).read_bytes() for name in ("system", "rate", "again")]
+        return {
+            "judge": "model",
+            "model": self._model.model_dump(mode="json", include=set(settings)),
+            "rubric": self.rubric.fingerprint,
+            "prompts": sha256(b"\0".join(texts)).hexdigest(),
+            "sample": self.sample,
+        }
+
+    @property
+    def note(self) -> str:
+        """Who rates, and how to find out what that is worth."""
+        return (
+            f"Similarities are by the model {self._model.name or self._model.url} with the rubric {self.rubric.id}, "
+            "from the texts alone; measure it against ratings by people with: robogaze judge-check."
+        )
+
+    async def rate(self, pairs: Sequence[Pair]) -> Sequence[Judgement]:
+        """A judgement for each pair, in their order.
+
+        Raises Unreachable when no server answers, InputError for a key that is not set, RunStopped when answers
+        are pending or a limit is reached; asking again then goes on from what was answered.
+        """
+        texts = {_texts(one): one for one in reversed(pairs) if not one.empty}
+        judged = await self._ask_all(list(texts.values())) if texts else []
+        found = dict(zip(texts, judged, strict=True))
+        return [EMPTY if one.empty else found[_texts(one)] for one in pairs]
+
+    async def _ask_all(self, pairs: Sequence[Pair]) -> list[Judgement]:
+        """Ask about each pair, some at a time; all are asked before the run stops, for a batch holds a whole round."""
+        name = self.config.model_of("judge")
+        alone = self.config.with_(models={name: self._model}, roles={"vlm": name})
+        answers = AnswerStore(self.answers)
+        try:
+            models = Models.open(alone, answers, self.environ)
+            try:
+                await models.ready()
+                found = await self._side_by_side(pairs, models["judge"])
+            finally:
+                await models.close()
+        finally:
+            answers.close()
+        if stopped := [one for one in found if isinstance(one, RunStopped)]:
+            raise stopped[-1]
+        return [one for one in found if isinstance(one, Judgement)]
+
+    async def _side_by_side(self, pairs: Sequence[Pair], model: Model) -> list[Judgement | RunStopped]:
+        found: dict[int, Judgement | RunStopped] = {}
+        waiting = iter(enumerate(pairs))
+
+        async def work() -> None:
+            for number, pair in waiting:
+                try:
+                    found[number] = await self._ask(pair, model)
+                except RunStopped as stop:
+                    found[number] = stop
+
+        await asyncio.gather(*(work() for _ in range(self._model.limits.concurrency)))
+        return [found[number] for number in range(len(pairs))]
+
+    async def _ask(self, pair: Pair, model: Model) -> Judgement:
+        parts: tuple[str, ...] = (self._question(pair),)
+        fault = ""
+        for attempt in range(1, TRIES + 1):
+            try:
+                completion = await model.backend.complete(self._request(pair, parts, attempt))
+            except BackendError as error:
+                return unscored(f"{type(error).__name__}: {error}")
+            try:
+                return self._judgement(_read(completion, self._contract))
+            except _Unreadable as error:
+                fault = str(error)
+                again = {"answer": completion.text[:_SENT_BACK], "fault": fault}
+                parts = (self._question(pair), self._prompts.render("again", again))
+        return unscored(f"no valid answer in {TRIES} tries; the last: {fault}")
+
+    def _question(self, pair: Pair) -> str:
+        rubric = self.rubric.file
+        variables = {
+            "axes": rubric.axes,
+            "worst": rubric.scale[0],
+            "best": rubric.scale[1],
+            "whole": rubric.ratings == "whole",
+            "instruction": pair.instruction,
+            "reference": pair.reference,
+            "prediction": pair.prediction,
+        }
+        return self._prompts.render("rate", variables)
+
+    def _request(self, pair: Pair, parts: tuple[str, ...], attempt: int) -> Request:
+        decoding = self._model.decoding
+        if decoding.temperature is not None:  # None: the server takes no temperature
+            decoding = decoding.with_(temperature=0.0)
+        return Request(
+            stage=STAGE,
+            subject=f"{pair.reference_id}/{pair.prediction_id}",
+            clip=pair.clip_id,
+            attempt=attempt,
+            system=self._prompts.render("system", {}),
+            parts=parts,
+            schema=json_schema(self._contract),
+            decoding=decoding,
+            sample=self.sample,
+        )
+
+    def _judgement(self, answer: Answer) -> Judgement:
+        said = answer.model_dump()
+        reasons = said.pop(REASONS)
+        return Judgement(self.rubric.similarity(said), said, reasons)
+
+
+def _texts(pair: Pair) -> _Texts:
+    return pair.reference, pair.prediction, pair.instruction
+
+
+def _read(completion: Completion, contract: type[Answer]) -> Answer:
+    """The answer in a completion: one JSON object, also after reasoning in <think> tags or within prose."""
+    content = _THOUGHT.sub("", completion.text)
+    start = content.find("{")
+    if completion.finish_reason == "length":
+        raise _Unreadable("the answer was cut off at the token limit; answer more briefly")
+    if start < 0:
+        raise _Unreadable("the answer holds no JSON object")
+    try:
+        _, end = json.JSONDecoder().raw_decode(content, start)
+    except ValueError as error:
+        raise _Unreadable(f"the answer is not valid JSON: {error}") from error
+    if "{" in content[end:]:
+        raise _Unreadable("the answer must be one JSON object, and there are more")
+    try:
+        return contract.model_validate_json(content[start:end])
+    except ValidationError as error:
+        faults = error.errors(include_url=False, include_input=False)
+        said = (f"{'.'.join(map(str, one['loc'])) or 'answer'}: {one['msg']}" for one in faults)
+        raise _Unreadable("; ".join(said)) from error

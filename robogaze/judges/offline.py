@@ -20,7 +20,7 @@ from robogaze.core.data import Data
 from robogaze.domains.shelves import shelf
 from robogaze.domains.yaml_files import read_yaml
 from robogaze.judges.base import EMPTY, Judgement, Pair
-from robogaze.judges.features import Features, Floats
+from robogaze.judges.features import Features
 from robogaze.judges.rated import Rated, read_rated
 from robogaze.judges.rubric import Rubric, read_rubric
 from robogaze.judges.words import read_words
@@ -111,19 +111,27 @@ class OfflineJudge:
 
     async def rate(self, pairs: Sequence[Pair]) -> Sequence[Judgement]:
         """A judgement for each pair, in their order."""
-        starts = range(0, len(pairs), _AT_ONCE)
-        return [judgement for start in starts for judgement in self._rate(pairs[start : start + _AT_ONCE])]
+        parts = (pairs[start : start + _AT_ONCE] for start in range(0, len(pairs), _AT_ONCE))
+        return [one for part in parts for one in judge_pairs(part, self.features, self.fitted.axes, self.rubric)]
 
-    def _rate(self, pairs: Sequence[Pair]) -> list[Judgement]:
-        features, same = self.features.of(pairs)
-        best = self.rubric.file.scale[1]
-        rated = rate_axes(self.fitted.axes, features, self.rubric)
-        columns = {axis: np.where(same, best, np.round(values, _DIGITS)).tolist() for axis, values in rated.items()}
-        rows = (dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True))
-        return [
-            EMPTY if pair.empty else Judgement(round(self.rubric.similarity(axes), _DIGITS), axes)
-            for pair, axes in zip(pairs, rows, strict=True)
-        ]
+
+def judge_pairs(
+    pairs: Sequence[Pair], features: Features, axes: Mapping[str, AxisWeights], rubric: Rubric
+) -> list[Judgement]:
+    """Judgements of pairs; an empty description is not judged."""
+    found, same = features.of(pairs)
+    worst, best = rubric.file.scale
+    columns = []
+    for name in rubric.axes:
+        axis = axes[name]
+        total = axis.intercept + sum(weight * found[one] for one, weight in axis.weights.items())
+        rating = worst + (best - worst) / (1 + np.exp(-total))
+        columns.append(np.where(same, best, np.round(rating, _DIGITS)).tolist())
+    rows = (dict(zip(rubric.axes, ratings, strict=True)) for ratings in zip(*columns, strict=True))
+    return [
+        EMPTY if pair.empty else Judgement(round(rubric.similarity(rating), _DIGITS), rating)
+        for pair, rating in zip(pairs, rows, strict=True)
+    ]
 
 
 def data_folder() -> Path:
@@ -140,16 +148,3 @@ def read_features(home: Path) -> Features:
     """The features by the word list of a folder; how rare words are is counted in the half of its pairs for fitting."""
     corpus = [text for one in read_pairs(home, FIT) for text in (one.pair.reference, one.pair.prediction)]
     return Features(read_words(home / "words.yaml"), corpus)
-
-
-def rate_axes(
-    axes: Mapping[str, AxisWeights], features: Mapping[str, Floats], rubric: Rubric
-) -> Mapping[str, Floats]:
-    """Ratings on every axis, within the rubric's scale."""
-    worst, best = rubric.file.scale
-    found = {}
-    for name in rubric.axes:
-        axis = axes[name]
-        total = axis.intercept + sum(weight * features[one] for one, weight in axis.weights.items())
-        found[name] = worst + (best - worst) / (1 + np.exp(-total))
-    return found

@@ -6,17 +6,22 @@ threshold it is 1 or 0: the same fault, or not.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from robogaze.core.data import Data, Fraction
 from robogaze.core.events import Name
+from robogaze.domains.contract import Answer
 from robogaze.domains.shelves import shelf
 from robogaze.domains.yaml_files import read_yaml
 from robogaze.errors import InputError
+
+REASONS = "rationale"
+"""What an answer calls its reasons; no axis can have this name."""
 
 
 class Axis(Data):
@@ -39,13 +44,20 @@ class RubricFile(Data):
     threshold: Fraction | None = None
     """From this share of the scale on, a pair is the same fault; without it the similarity is the share itself."""
 
+    @field_validator("axes")
+    @classmethod
+    def _names_can_be_answered(cls, axes: tuple[Axis, ...]) -> tuple[Axis, ...]:
+        for number, axis in enumerate(axes):
+            if axis.id == REASONS or not axis.id.isidentifier() or axis.id[0] == "_" or hasattr(Answer, axis.id):
+                raise ValueError(f"{axis.id!r} cannot name an axis; use another word of letters, digits and _")
+            if axis.id in [other.id for other in axes[:number]]:
+                raise ValueError(f"the axis {axis.id!r} is listed twice")
+        return axes
+
     @model_validator(mode="after")
-    def _holds_together(self) -> Self:
+    def _scale_goes_up(self) -> Self:
         if self.scale[0] >= self.scale[1]:
             raise ValueError("the scale must go from the lower to the higher end")
-        ids = [axis.id for axis in self.axes]
-        if twice := sorted({name for name in ids if ids.count(name) > 1}):
-            raise ValueError(f"the axis {twice[0]!r} is listed twice")
         return self
 
 
@@ -61,7 +73,7 @@ class Rubric:
         """Its name."""
         return self.file.id
 
-    @property
+    @cached_property
     def axes(self) -> tuple[str, ...]:
         """The names of its axes, in order."""
         return tuple(axis.id for axis in self.file.axes)

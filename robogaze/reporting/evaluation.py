@@ -40,7 +40,7 @@ def sheets(result: Evaluation) -> Iterator[Sheet]:
 
 def robustness_sheet(first: Evaluation, second: Evaluation) -> Sheet:
     """The scores of the same systems under another judge."""
-    sides = ({one.name: one.macro for one in result.systems} for result in (first, second))
+    before, after = ({one.name: one.macro for one in result.systems} for result in (first, second))
     rows: tuple[Row, ...] = tuple(
         (
             one.metric,
@@ -49,7 +49,7 @@ def robustness_sheet(first: Evaluation, second: Evaluation) -> Sheet:
             one.largest,
             ", ".join(f"{a} / {b}" for a, b in one.swapped) or "none",
         )
-        for one in robustness(*sides, HEADLINE)
+        for one in robustness(before, after, HEADLINE)
     )
     columns = ("metric", "Spearman over systems", "mean difference", "largest difference", "pairs that change order")
     notes = (f"First judge {first.judge}: {first.judge_note}", f"Second judge {second.judge}: {second.judge_note}")

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from robogaze.core.scores import Estimate
 from robogaze.metrics.breakdown import group_scores
-from robogaze.metrics.scores import METRICS, expand, macro, macro_n, micro, micro_n
+from robogaze.metrics.scores import METRICS, divided, expand, macro, macro_n, micro, micro_n
 from robogaze.scoring.terms import Terms
 from robogaze.stats.interval import interval, percentile
 from robogaze.stats.proportion import wilson
@@ -89,10 +89,7 @@ def of_stratum(table: Matrix, strata: Sequence[str], name: str) -> Matrix:
 def _mean(values: Matrix) -> Matrix:
     """The mean over the first axis of what is defined; NaN where nothing is."""
     defined = ~np.isnan(values)
-    count = defined.sum(axis=0)
-    whole = np.where(defined, values, 0.0).sum(axis=0)
-    mean: Matrix = np.divide(whole, count, out=np.full(count.shape, np.nan), where=count > 0)
-    return mean
+    return divided(np.where(defined, values, 0.0).sum(axis=0), defined.sum(axis=0))
 
 
 def group_estimates(tables: Matrix, resamples: Resamples, terms: Terms) -> list[Scores]:
@@ -112,15 +109,21 @@ GROUP_METRICS = ("desc_precision", "desc_recall", "desc_f1")
 
 
 def loss_estimates(base: Matrix, repaired: Matrix, resamples: Resamples, terms: Terms) -> list[Estimate]:
-    """The description F1 over the corpus that each repair gains; n counts events."""
-    paired = np.concatenate([np.broadcast_to(base, repaired.shape), repaired], axis=-1)
-    sums = resamples.sums(paired)
+    """The description F1 over the corpus that each repair gains, from what F1 needs (`F1_AT`); n counts events.
+
+    `base` (clips, 3) is as it was, `repaired` (kinds, clips, 3) with a kind of error repaired.
+    """
+    sums = resamples.sums(np.concatenate([np.broadcast_to(base, repaired.shape), repaired], axis=-1))
     found = estimates(sums, _gained, 1, terms)
-    n = METRICS["desc_f1"].n(sums.total[..., : base.shape[-1]])
+    n = sums.total[:, 1] + sums.total[:, 2]
     return [found(kind, 0, int(n[kind])) for kind in range(len(repaired))]
 
 
 def _gained(sums: Matrix) -> Matrix:
     before, after = np.split(sums, 2, axis=-1)
-    f1 = METRICS["desc_f1"].of
-    return (f1(after) - f1(before))[..., None]
+    return (_f1(after) - _f1(before))[..., None]
+
+
+def _f1(sums: Matrix) -> Matrix:
+    similarity, predictions, references = np.moveaxis(sums, -1, 0)
+    return divided(2 * similarity, predictions + references)

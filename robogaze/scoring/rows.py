@@ -14,6 +14,7 @@ from robogaze.core.account import Account, Finding
 from robogaze.matching import Match, Weighting, iou_matrix, match_findings
 from robogaze.metrics.breakdown import by_group, confusion, dimension_of, type_of
 from robogaze.metrics.losses import losses
+from robogaze.metrics.scores import COLUMN
 from robogaze.metrics.tally import COLUMNS, judgeable, scored, tally
 from robogaze.scoring.terms import LAMBDAS, Terms
 
@@ -28,14 +29,18 @@ class Groups:
     types: tuple[str, ...]
 
 
+F1_AT = [COLUMN[name] for name in ("similarity", "predictions", "references")]
+"""The columns that description F1 is computed from."""
+
+
 @dataclass(frozen=True)
 class Rows:
     """What is kept of a clip under one system.
 
     `base` is its row; all zero when a judgement failed (`judged` is False): the clip leaves the estimate, and `worst`
     and `best`, which take failed pairs for unrelated and for the same, say between which bounds that matters.
-    `lambdas` has a row for each of LAMBDAS, `repaired` for each kind of error, of which there are `faults`. The
-    breakdowns have the shapes of `robogaze.metrics.breakdown`.
+    `lambdas` has a row for each of LAMBDAS; `repaired` has what F1 needs (F1_AT) with each kind of error repaired, of
+    which there are `faults`. The breakdowns have the shapes of `robogaze.metrics.breakdown`.
     """
 
     judged: bool
@@ -68,7 +73,7 @@ def count(reference: Account, prediction: Account | None, similarity: Matrix, te
         worst=worst,
         best=best,
         lambdas=_by_bonus(reference, prediction, low, iou, worst, matches, terms) * kept,
-        repaired=lost.rows * kept,
+        repaired=lost.rows[:, F1_AT] * kept,
         faults=lost.counts * kept,
         dimensions=by_group(reference, prediction, matches, dimension_of, groups.dimensions) * kept,
         types=by_group(reference, prediction, matches, type_of, groups.types) * kept,

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from robogaze.judges.base import Judge
 
 from robogaze.core.account import Account
+from robogaze.judges.base import Judge
 from robogaze.matching import Match
 from robogaze.metrics.controls import CONTROLS
 from robogaze.metrics.operating import THRESHOLDS, at_threshold
@@ -26,9 +26,9 @@ CHUNK = 256
 class Tables:
     """The rows of all clips, stacked; see `Rows` for what each holds. Shapes, with n clips:
 
-    base, worst, best (n, columns); lambdas (LAMBDAS, n, columns); repaired (KINDS, n, columns); faults (KINDS,);
+    base, worst, best (n, columns); lambdas (LAMBDAS, n, columns); repaired (KINDS, n, 3); faults (KINDS,);
     dimensions and types (groups, n, group columns); confusion (dimensions + 1, dimensions + 1). `unjudged` counts the
-    clips that left the estimates because a judgement failed.
+    clips that left the estimates because a judgement failed. A clip takes about 3 kB, besides its matches.
     """
 
     base: Matrix
@@ -48,11 +48,27 @@ async def system_tables(
     references: Sequence[Account], accounts: Mapping[str, Account], judge: Judge, terms: Terms, groups: Groups
 ) -> Tables:
     """Judge, match and count every clip; a clip without an account counts as one where nothing was reported."""
-    rows: list[Rows] = []
+    chunks = []
     for first in range(0, len(references), CHUNK):
         clips = [(one, accounts.get(one.clip_id)) for one in references[first : first + CHUNK]]
         judged = await similarities([(one, other.findings if scored(other) else ()) for one, other in clips], judge)
-        rows += [count(*clip, matrix, terms, groups) for clip, matrix in zip(clips, judged, strict=True)]
+        chunks.append(_stacked([count(*clip, one, terms, groups) for clip, one in zip(clips, judged, strict=True)]))
+    return Tables(
+        base=np.concatenate([one.base for one in chunks]),
+        worst=np.concatenate([one.worst for one in chunks]),
+        best=np.concatenate([one.best for one in chunks]),
+        lambdas=np.concatenate([one.lambdas for one in chunks], axis=1),
+        repaired=np.concatenate([one.repaired for one in chunks], axis=1),
+        faults=np.sum([one.faults for one in chunks], axis=0),
+        dimensions=np.concatenate([one.dimensions for one in chunks], axis=1),
+        types=np.concatenate([one.types for one in chunks], axis=1),
+        confusion=np.sum([one.confusion for one in chunks], axis=0),
+        unjudged=sum(one.unjudged for one in chunks),
+        matches=tuple(found for one in chunks for found in one.matches),
+    )
+
+
+def _stacked(rows: Sequence[Rows]) -> Tables:
     return Tables(
         base=np.stack([one.base for one in rows]),
         worst=np.stack([one.worst for one in rows]),

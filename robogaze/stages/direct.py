@@ -1,6 +1,6 @@
 """direct: one question about the whole clip, without memories, specialists or critic: the baselines of the paper
 (vanilla, chain of thought, taxonomy in the prompt; RoboGaze A.3.2, A.3.3, A.4.13), and with `samples` the input of a
-vote (A.4.12).
+vote (A.4.12). The looks at a clip are numbered through, over all stages that look; so are their hypotheses.
 
 Reasoning a model writes inside <think> tags is set aside before the answer is read.
 """
@@ -60,17 +60,19 @@ class Direct(Examiner):
 
     async def run(self, context: Context, desk: Desk) -> Context:
         """Ask once for each sample, side by side."""
-        questions = [self._question(sample, context, desk) for sample in range(self.samples)]
+        taken = len(looks(desk))
+        questions = [self._question(sample, context, desk) for sample in range(taken, taken + self.samples)]
         answers = await desk.ask_each(questions, context)
         failures = tuple(answer.failure for answer in answers if isinstance(answer, NoAnswer))
         said = [
-            (number, one)
-            for number, answer in enumerate(answers, start=1)
+            (question.subject, one)
+            for question, answer in zip(questions, answers, strict=True)
             if not isinstance(answer, NoAnswer)
             for one in answer.events
         ]
+        first = len(context.hypotheses or ()) + 1
         found = tuple(
-            _hypothesis(f"H{number}", sample, one, context) for number, (sample, one) in enumerate(said, start=1)
+            _hypothesis(f"H{number}", look, one, context) for number, (look, one) in enumerate(said, start=first)
         )
         judged = frozenset(context.assessed) if len(failures) < self.samples else frozenset()
         return replace(
@@ -102,6 +104,18 @@ class Direct(Examiner):
         )
 
 
+def looks(desk: Desk) -> Mapping[str, bool]:
+    """The looks taken at the clip so far, and whether each gave an answer.
+
+    Each goes by the name that its hypotheses give in `proposed_by`. Empty before the first.
+    """
+    taken: dict[str, bool] = {}
+    for call in desk.calls:
+        if call.stage == "direct":
+            taken[call.subject] = taken.get(call.subject, False) or call.outcome == "answered"
+    return taken
+
+
 def _mislabelled(events: list[EventAnswer], domain: Domain) -> str | None:
     for event in events:
         if domain.dimension_of[event.type] != event.dimension:
@@ -109,7 +123,7 @@ def _mislabelled(events: list[EventAnswer], domain: Domain) -> str | None:
     return None
 
 
-def _hypothesis(name: str, sample: int, said: EventAnswer, context: Context) -> Hypothesis:
+def _hypothesis(name: str, look: str, said: EventAnswer, context: Context) -> Hypothesis:
     return Hypothesis(
         id=name,
         dimension=said.dimension,
@@ -119,5 +133,5 @@ def _hypothesis(name: str, sample: int, said: EventAnswer, context: Context) -> 
         confidence=None,
         description=said.description,
         evidence=(Evidence(text=said.evidence, frames=tuple(sorted(set(said.frames))), source="direct"),),
-        proposed_by=f"sample {sample}",
+        proposed_by=look,
     )

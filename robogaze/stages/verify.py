@@ -9,7 +9,8 @@ round, up to `rounds`, is for what the last one left open: a hypothesis the crit
 itself about (asked once more), and one whose span it moved so far that the claim is a new one. A hypothesis is
 settled when two looks in a row agree, the specialist's and the critic's or two of the critic's.
 
-Verification fails closed: what is never decided stays unverified, and unverified is not accepted.
+Verification fails closed: what is never decided stays unverified, unverified is not accepted, and each such hypothesis
+is a failure with its reason.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,6 +20,7 @@ from typing import Any, ClassVar, Literal, Self, TypedDict
 from pydantic import Field, model_validator
 
 from robogaze.core.events import Evidence, Hypothesis
+from robogaze.core.report import Failure
 from robogaze.core.sampling import close_up
 from robogaze.core.time import Span, frame_iou
 from robogaze.domains import Domain
@@ -67,11 +69,12 @@ class DecisionAnswer(Answer):
 
 @dataclass
 class _Docket:
-    """The hypotheses under decision: how each stands, and how often it was left out."""
+    """The hypotheses under decision: how each stands, how often it was left out, and why it is open if not for that."""
 
     standing: dict[str, Hypothesis]
     open: list[str]
     left_out: dict[str, int] = field(default_factory=dict)
+    why: dict[str, str] = field(default_factory=dict)
 
 
 class Verify(Stage):
@@ -101,19 +104,21 @@ class Verify(Stage):
         hypotheses = context.hypotheses or ()
         waiting = [one.id for one in hypotheses if one.verdict == "unverified"]
         docket = _Docket({one.id: one for one in hypotheses}, waiting)
-        failures = list(context.failures)
+        ended: tuple[Failure, ...] = ()
         for number in range(1, self.rounds + 1):
             if not docket.open:
                 break
             try:
                 answer = await desk.ask(self._question(number, docket, context, desk), context)
             except NoAnswer as error:
-                failures.append(error.failure)
+                ended = (error.failure,)
+                docket.why |= dict.fromkeys(docket.open, f"the critic did not answer: {error.failure.message}")
                 break
             said = {name: decision for name, decision in answer.decisions if decision is not None}
             self._decide(docket, said, context, last=number == self.rounds)
-        decided = tuple(_closed(docket.standing[one.id]) for one in hypotheses)
-        return replace(context, hypotheses=decided, failures=tuple(failures))
+        closed = tuple(_closed(docket.standing[one.id], docket.why) for one in hypotheses)
+        undecided = tuple(_failure(one) for one in closed if one.verdict == "unverified")
+        return replace(context, hypotheses=closed, failures=(*context.failures, *undecided, *ended))
 
     def _question(self, number: int, docket: _Docket, context: Context, desk: Desk) -> Question:
         frames = desk.frames(self.role())
@@ -144,6 +149,7 @@ class Verify(Stage):
         still_open = []
         for name in docket.open:
             decision, claim = said.get(name), docket.standing[name]
+            docket.why.pop(name, None)
             if decision is None:
                 docket.left_out[name] = docket.left_out.get(name, 0) + 1
                 if docket.left_out[name] <= _ASKED_AGAIN:
@@ -229,6 +235,7 @@ def _resolve_merges(docket: _Docket, said: Mapping[str, Any], still_open: Sequen
         if stands and target is not None:
             docket.standing[name] = claim.with_(merged_into=target.id)
             continue
+        docket.why[name] = f"the critic merged it into {claim.merged_into}, which does not stand at that time"
         docket.standing[name] = claim.with_(verdict="unverified", merged_into=None)
         waits = target is not None and target.id in still_open
         docket.left_out[name] = docket.left_out.get(name, 0) + (0 if waits else 1)
@@ -253,8 +260,13 @@ def _overlap(a: Hypothesis, b: Hypothesis) -> bool:
     return any(x.overlap(y) > 0 for x in a.spans for y in b.spans)
 
 
-def _closed(claim: Hypothesis) -> Hypothesis:
+def _closed(claim: Hypothesis, why: Mapping[str, str]) -> Hypothesis:
     """The hypothesis as verification leaves it; what is undecided says so."""
     if claim.verdict == "unverified":
-        return claim.with_(reason="the critic gave no decision on it")
+        return claim.with_(reason=why.get(claim.id, "the critic gave no decision on it"))
     return claim
+
+
+def _failure(claim: Hypothesis) -> Failure:
+    message = f"{claim.id} ({claim.type}) is undecided: {claim.reason}"
+    return Failure(stage="verify", dimension=claim.dimension, kind="Undecided", message=message)

@@ -135,3 +135,29 @@ def test_the_order_of_rows_changes_no_number(tmp_path: Path) -> None:
     before = agreement(Ratings.read(written(tmp_path / "a.csv", "\n".join(["unit,annotator,label", *rows]))))
     rng.shuffle(rows)
     assert agreement(Ratings.read(written(tmp_path / "b.csv", "\n".join(["unit,annotator,label", *rows])))) == before
+
+
+def test_the_figures_of_gbqa_table_2_come_about_by_no_number_of_split_votes() -> None:
+    """Three votes on 124 valid and 254 other candidates; a and b of them are split two to one."""
+    printed = (0.892, 0.918, 0.901)
+    nearest = min(
+        (_table_2(a, b) for a in range(60) for b in range(60)),
+        key=lambda found: max(abs(one - other) for one, other in zip(found, printed, strict=True)),
+    )
+    assert [round(one, 3) for one in nearest] == [0.891, 0.911, 0.905]
+    assert max(abs(one - other) for one, other in zip(nearest, printed, strict=True)) > 0.006
+
+
+def test_these_votes_have_the_alphas_that_the_search_says() -> None:
+    valid, other = ["vvn"] * 9 + ["vvv"] * 115, ["nnv"] * 15 + ["nnn"] * 239
+    found = agree_on_ratings(table(*valid, *other), resamples=1, seed=0, level=0.95)
+    ours = found.labels["v"].value, found.labels["n"].value, found.overall.value
+    assert ours == pytest.approx(_table_2(9, 15), abs=1e-9)
+
+
+def _table_2(a: int, b: int) -> tuple[float, float, float]:
+    """Alpha of the valid, of the others, and of all: every split candidate has two disagreeing votes' worth."""
+    votes = 3 * 378
+    valid = 3 * 124 - a + b
+    expected = 2 * valid * (votes - valid) / (votes * (votes - 1))
+    return tuple(1 - 2 * split / (3 * units) / expected for split, units in ((a, 124), (b, 254), (a + b, 378)))  # type: ignore[return-value]

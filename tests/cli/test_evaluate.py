@@ -143,10 +143,7 @@ def test_a_judgement_the_table_lacks_is_bounded_and_not_0(
 
 
 def test_what_does_not_fit_stops_with_file_line_and_key(robogaze: Shell, files: tuple[Path, Path]) -> None:
-    gold, ours = files
-    ours.write_text(
-        OURS.replace("c,10,100,1,task_progress,failed_grasp,2,4,4", "c,10,100,1,task_progress,failed_grasp,2,4,9")
-    )
+    files[1].write_text(OURS.replace(",2,4,4,The gripper misses", ",2,4,9,The gripper misses"))
     code, out, err = evaluate(robogaze, files)
     assert (code, out) == (1, "")
     assert "ours.csv:4" in err

@@ -256,7 +256,7 @@ _PIPELINE = "pipelines/specialists.yaml"
             "pipeline_without_model: x\njudge: robogaze",
             "no pipeline 'x' (there is: special",
         ),
-        (_DOMAIN, "judge: robogaze", "judge: gazerobo", "there is no judge 'gazerobo' (there is: robogaze)"),
+        (_DOMAIN, "judge: robogaze", "judge: gazerobo", "there is no judge 'gazerobo' (there is: "),
         (_TAXONOMY, "code: C", "code: C\n    colour: red", "dimensions.0.colour: unknown key"),
         (_TAXONOMY, "id: disappearance", "id: Dis appearance", "dimensions.0.types.0.id: String should match"),
         (_TAXONOMY, "severity: 4", "severity: 6", "dimensions.0.types.0.severity: Input should be less than or equal"),
@@ -315,6 +315,13 @@ def test_a_missing_level_of_severity_is_refused(kitchen: Path) -> None:
     change(kitchen / _TAXONOMY, "  - {level: 5, name: catastrophic", "  # - {level: 5, name: catastrophic")
     with pytest.raises(DomainError, match=r"severity: the rubric needs the levels 1, 2, 3, 4 and 5, in order"):
         load_domain(kitchen)
+
+
+def test_one_wrong_value_is_one_fault(kitchen: Path) -> None:
+    change(kitchen / _TAXONOMY, "severity: 4", "severity: 6")
+    with pytest.raises(DomainError) as caught:
+        load_domain(kitchen)
+    assert "more)" not in str(caught.value)
 
 
 @pytest.mark.parametrize("what", ["dimension", "type"])

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from pydantic import Field
 
 from robogaze.core.data import Data
 from robogaze.domains.yaml_files import parse_yaml, read_yaml
@@ -18,6 +19,14 @@ class Cup(Data):
 
 class Shelf(Data):
     cups: tuple[Cup, ...]
+
+
+class Cupboard(Data):
+    shelves: tuple[Shelf, ...] = Field(min_length=1)
+
+
+class House(Data):
+    cupboards: tuple[Cupboard, ...] = Field(min_length=1)
 
 
 def fault(text: str, first_line: int = 1) -> DomainError:
@@ -72,6 +81,24 @@ def test_of_several_faults_one_is_told_and_the_others_counted() -> None:
 
 def test_of_several_faults_a_misspelt_key_is_told_first() -> None:
     assert str(fault("cups:\n  - color: red\n")) == "cups.yaml:2: cups.0.color: unknown key (and 1 more)"
+
+
+@pytest.mark.parametrize(
+    ("cups", "more"), [("[{colour: 5}]", ""), ("[{colour: 5}, {colour: 6}]", " (and 1 more)"), ("7", "")]
+)
+def test_a_list_is_no_shorter_for_what_is_wrong_in_it(cups: str, more: str) -> None:
+    text = f"cupboards:\n  - shelves:\n      - cups: {cups}\n"
+    with pytest.raises(DomainError) as caught:
+        parse_yaml(text, PATH).parse(House)
+    assert caught.value.line == 3
+    assert caught.value.message.endswith(more)
+    assert ("more)" in caught.value.message) is bool(more)
+
+
+def test_a_list_that_is_too_short_is_a_fault_of_its_own() -> None:
+    with pytest.raises(DomainError, match=r"cupboards\.0\.shelves: Tuple should have at least 1 item") as caught:
+        parse_yaml("cupboards:\n  - shelves: []\n  - {}\n", PATH).parse(House)
+    assert caught.value.message.endswith("(and 1 more)")
 
 
 def test_lines_count_from_where_the_text_begins_in_its_file() -> None:

@@ -1,15 +1,22 @@
 """Pipelines are checked as a whole, before anything is asked."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from making import make_clip
+from making import make_clip, models_of, scripted
 
+from robogaze.backends.rehearsal import RehearsalBackend
+from robogaze.bench import Job, run_clips
+from robogaze.core.report import Failure
+from robogaze.datasets import Entry
 from robogaze.domains import Domain, load_domain
 from robogaze.domains.scaffold import scaffold
 from robogaze.errors import DomainError, InputError
 from robogaze.rehearse import rehearse
-from robogaze.stages import STAGES, Pipeline
+from robogaze.stages import STAGES, Context, Desk, NoAnswer, Pipeline
+from robogaze.stages.direct import Direct
+from robogaze.stages.verify import Verify
 
 PAPER = {"full", "vanilla", "cot", "taxonomy", "vote3"}
 ABLATIONS = {"no-task-memory", "no-scene-memory", "no-segmentation", "no-router", "no-verifier"}
@@ -54,6 +61,29 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "kitchen"
 
 
+def built(folder: Path, stages: list[str]) -> Pipeline:
+    """A domain's pipeline of some stages."""
+    (folder / "prompts").mkdir(exist_ok=True)
+    (folder / "prompts" / "dark.md.j2").write_text("It is dark.")
+    lines = ["description: odd", "stages:", *stages]
+    (folder / "pipelines" / "odd.yaml").write_text("\n".join(lines) + "\n")
+    return Pipeline.build(load_domain(folder), "odd")
+
+
+def refused(folder: Path, stages: list[str], line: int, says: str) -> None:
+    """Such a pipeline is refused at a line of its file, with some words."""
+    with pytest.raises(DomainError) as error:
+        built(folder, stages)
+    assert says in str(error.value)
+    assert (error.value.path, error.value.line) == (folder / "pipelines" / "odd.yaml", line)
+
+
+RULES = """\
+  - measure:
+      rules:
+        - {signal: luma, below: 0.9, dimension: consistency, type: disappearance, describe: dark}"""
+
+
 @pytest.mark.parametrize(
     ("stages", "line", "says"),
     [
@@ -62,23 +92,89 @@ def folder(tmp_path: Path) -> Path:
         (["  - prpose", "  - compose"], 3, "there is no stage 'prpose'; there is: measure, ground"),
         (["  - propose: {least_confidense: 0.3}", "  - compose"], 3, "propose.least_confidense: unknown key"),
         (["  - propose:", "      least_confidence: 3", "  - compose"], 4, "propose.least_confidence: Input should be"),
-        (["  - propose", "  - verify"], None, "a pipeline ends with compose"),
-        (["  - direct: {prompt: vanila}", "  - compose"], None, "vanila.md.j2: this prompt is missing"),
+        (["  - propose", "  - verify"], 4, "a pipeline ends with compose"),
+        (["  - direct: {prompt: vanila}", "  - compose"], 3, "direct needs vanila.md.j2: this prompt is missing (look"),
+        (["  - direct:", "      samples: 1", "      prompt: vanila", "  - compose"], 5, "direct needs vanila.md.j2"),
         (["  - direct: {prompt: vanilla, samples: 3}", "  - compose"], 3, "temperature above 0"),
-        (["  - ground", "  - propose", "  - compose"], None, "ground.md.j2: this prompt is missing"),
+        (["  - ground", "  - propose", "  - compose"], 3, "ground needs ground.md.j2: this prompt is missing"),
         (["  - measure: {rules: [{signal: x}]}", "  - compose"], 3, "measure.rules.0"),
+        (["  - propose: {at_most: 0, atmost: 3}", "  - compose"], 3, "propose.atmost: unknown key"),
     ],
 )
 def test_a_pipeline_that_cannot_work_is_refused_with_file_and_line(
-    folder: Path, stages: list[str], line: int | None, says: str
+    folder: Path, stages: list[str], line: int, says: str
 ) -> None:
-    path = folder / "pipelines" / "odd.yaml"
-    path.write_text("\n".join(["description: odd", "stages:", *stages]) + "\n")
-    with pytest.raises(DomainError) as error:
-        Pipeline.build(load_domain(folder), "odd")
-    assert says in str(error.value)
-    if line is not None:
-        assert (error.value.path, error.value.line) == (path, line)
+    refused(folder, stages, line, says)
+
+
+LOOK = "  - direct: {prompt: vanilla}"
+LOOKS = "  - direct: {prompt: vanilla, samples: 3, temperature: 0.7}"
+
+
+@pytest.mark.parametrize(
+    ("stages", "line", "says"),
+    [
+        (["  - propose", "  - compose", "  - verify"], 5, "verify stands after compose, which must come last"),
+        (["  - propose", "  - verify", "  - compose", "  - compose"], 6, "compose stands after compose"),
+        (["  - propose", "  - verify", "  - compose", LOOK], 6, "direct stands after compose"),
+        ([LOOKS, "  - compose", "  - vote"], 5, "vote stands after compose"),
+    ],
+)
+def test_nothing_comes_after_compose(folder: Path, stages: list[str], line: int, says: str) -> None:
+    refused(folder, stages, line, says)
+
+
+@pytest.mark.parametrize(
+    ("stages", "line", "says"),
+    [
+        ([LOOK, "  - compose"], 4, "compose accepts nothing that direct proposes"),
+        (["  - propose", "  - compose"], 4, "compose accepts nothing that propose proposes"),
+        (["  - propose", "  - verify", LOOK, "  - compose"], 6, "compose accepts nothing that direct proposes"),
+        (["  - propose", LOOKS, "  - vote", "  - compose"], 6, "compose accepts nothing that propose proposes"),
+        (["  - measure", "  - verify", "  - compose"], 3, "no stage looks for faults"),
+        (["  - measure", "  - compose: {accept_unverified: true}"], 3, "no stage looks for faults"),
+    ],
+)
+def test_a_pipeline_that_could_never_accept_what_it_finds_is_refused(
+    folder: Path, stages: list[str], line: int, says: str
+) -> None:
+    refused(folder, stages, line, says)
+
+
+@pytest.mark.parametrize("decider", ["verify", "vote"])
+def test_what_a_critic_or_a_vote_leaves_undecided_cannot_be_let_stand(folder: Path, decider: str) -> None:
+    stages = [LOOKS, f"  - {decider}", "  - compose:", "      merge_iou: 0.4", "      accept_unverified: true"]
+    refused(folder, stages, 7, f"compose.accept_unverified: would accept what {decider} leaves undecided")
+
+
+@pytest.mark.parametrize(
+    ("stages", "line", "says"),
+    [
+        ([LOOK, "  - vote", "  - compose"], 4, "vote needs at least two looks to count, and the direct stages before"),
+        (["  - propose", "  - vote", "  - compose"], 4, "vote needs at least two looks to count"),
+        ([LOOKS, "  - vote", LOOKS, "  - vote", "  - compose"], 6, "vote stands twice"),
+        ([LOOKS, "  - vote: {samples: 5}", "  - compose"], 4, "vote.samples: unknown key"),
+    ],
+)
+def test_a_vote_counts_the_looks_before_it(folder: Path, stages: list[str], line: int, says: str) -> None:
+    refused(folder, stages, line, says)
+
+
+@pytest.mark.parametrize(
+    "stages",
+    [
+        [LOOKS, "  - vote", "  - compose"],
+        [LOOK, "  - direct: {prompt: taxonomy}", "  - vote", "  - compose"],
+        [LOOK, "  - propose", "  - verify", "  - compose"],
+        ["  - propose", LOOKS, "  - vote", "  - verify", "  - compose"],
+        [LOOK, "  - propose", "  - compose: {accept_unverified: true}"],
+        [RULES, LOOK, "  - compose: {accept_unverified: true}"],
+        [RULES, LOOKS, "  - verify", "  - compose"],
+        ["  - direct: {prompt: cot, reasoning: true, samples: 3, temperature: 0.7}", "  - vote", "  - compose"],
+    ],
+)
+async def test_stages_that_propose_can_be_combined(folder: Path, stages: list[str]) -> None:
+    await rehearse(built(folder, stages))
 
 
 def test_a_prompt_with_a_variable_no_stage_provides_is_refused_with_file_and_line(folder: Path) -> None:
@@ -106,3 +202,107 @@ async def test_a_contract_a_stage_cannot_use_is_refused(folder: Path) -> None:
     prompt.write_text("---\nanswer:\n  scene_memory: {things: [text]}\n---\nWhat is there?\n")
     with pytest.raises(DomainError, match="declares no record 'task_memory'"):
         Pipeline.build(load_domain(folder), "memory")
+
+
+# A rehearsal shows what checking files cannot.
+
+
+@pytest.mark.parametrize("looks", [[LOOK, LOOK], [RULES, LOOK], ["  - propose", LOOK]])
+async def test_what_several_stages_propose_becomes_one_report(folder: Path, video: Path, looks: list[str]) -> None:
+    pipeline = built(folder, [*looks, "  - compose: {accept_unverified: true}"])
+    await rehearse(pipeline)
+    outcome = await run_clips([Entry(path=video)], Job(pipeline, models=models_of(RehearsalBackend())))
+    (report,) = outcome.reports.values()
+    names = [one.id for one in report.hypotheses]
+    assert len(names) >= 2
+    assert names == [f"H{number}" for number in range(1, len(names) + 1)]
+
+
+class Twice(Direct):
+    """A look whose hypotheses all have one name."""
+
+    async def run(self, context: Context, desk: Desk) -> Context:
+        context = await super().run(context, desk)
+        return replace(context, hypotheses=(*(context.hypotheses or ()), *(context.hypotheses or ())))
+
+
+async def test_what_cannot_become_a_report_fails_in_a_rehearsal(folder: Path) -> None:
+    pipeline = built(folder, [LOOK, "  - compose: {accept_unverified: true}"])
+    stages = (("direct", Twice(prompt="vanilla")), *pipeline.stages[1:])
+    with pytest.raises(DomainError, match=r"odd\.yaml: no report can be made.*ids must be unique, not H1, H1"):
+        await rehearse(replace(pipeline, stages=stages))
+
+
+class Deaf(Verify):
+    """A critic that understands no answer."""
+
+    async def run(self, context: Context, desk: Desk) -> Context:
+        raise NoAnswer(Failure(stage="verify", kind="InvalidAnswer", message="no valid answer"))
+
+
+async def test_a_stage_that_fails_in_a_rehearsal_is_named_with_its_line(folder: Path) -> None:
+    pipeline = built(folder, ["  - propose", "  - verify", "  - compose"])
+    propose, _, compose = pipeline.stages
+    with pytest.raises(DomainError, match="verify fails in a rehearsal: no valid answer") as error:
+        await rehearse(replace(pipeline, stages=(propose, ("verify", Deaf()), compose)))
+    assert (error.value.path, error.value.line) == (folder / "pipelines" / "odd.yaml", 4)
+
+
+async def test_a_clip_without_an_instruction_is_rehearsed_too(folder: Path) -> None:
+    prompt = folder / "prompts" / "context.md.j2"
+    prompt.parent.mkdir()
+    prompt.write_text("A clip.\n{{ instruction.strip() }}\n")
+    with pytest.raises(DomainError, match="has no attribute 'strip'") as error:
+        await rehearse(Pipeline.build(load_domain(folder), "vanilla"))
+    assert (error.value.path, error.value.line) == (prompt, 2)
+
+
+# A clip that lacks what every dimension needs.
+
+
+@pytest.fixture
+def needy(folder: Path) -> Path:
+    """A domain that judges nothing without an instruction."""
+    path = folder / "taxonomy.yaml"
+    path.write_text(path.read_text().replace("# needs: [instruction] ", "needs: [instruction] #"))
+    return folder
+
+
+NEEDY = {
+    "vanilla": [LOOK, "  - compose: {accept_unverified: true}"],
+    "specialists": ["  - propose", "  - verify", "  - compose"],
+    "route": ["  - route", "  - propose", "  - verify", "  - compose"],
+    "measured": [RULES, "  - compose: {accept_unverified: true}"],
+}
+
+
+@pytest.mark.parametrize("name", NEEDY)
+async def test_a_clip_with_nothing_to_assess_is_unscored_and_says_why(needy: Path, video: Path, name: str) -> None:
+    pipeline = built(needy, NEEDY[name])
+    await rehearse(pipeline)
+    models, backend = scripted()
+    outcome = await run_clips([Entry(path=video)], Job(pipeline, models=models))
+    (report,) = outcome.reports.values()
+    assert (report.status, report.assessed, report.events) == ("unscored", (), ())
+    assert backend.asked == []
+    assert [(failure.kind, failure.message) for failure in report.failures] == [
+        ("NothingToAssess", "every dimension that odd can judge needs an instruction, and this clip has none"),
+    ]
+
+
+async def test_a_critic_that_decides_nothing_leaves_a_report_that_says_so(folder: Path, video: Path) -> None:
+    claim = {
+        "description": "the cup is gone", "evidence": "the table is bare", "frames": [0], "dimension": "consistency",
+        "type": "disappearance", "span_s": [1.0, 2.0], "severity_proposal": 4, "confidence": 0.9,
+    }  # fmt: skip
+    models, _ = scripted(
+        {"when": {"stage": "propose"}, "reply": {"hypotheses": [claim]}},
+        {"when": {"stage": "verify"}, "reply": {"decisions": {}}, "repeat": True},
+    )
+    pipeline = Pipeline.build(load_domain(folder), "specialists")
+    outcome = await run_clips([Entry(path=video)], Job(pipeline, models=models))
+    (report,) = outcome.reports.values()
+    assert report.status == "unscored"
+    assert [(failure.stage, failure.dimension, failure.message) for failure in report.failures] == [
+        ("verify", "consistency", "H1 (disappearance) is undecided: the critic gave no decision on it")
+    ]

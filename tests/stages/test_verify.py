@@ -52,6 +52,13 @@ async def judge(desk_for: Any, claims: list[Hypothesis], *lines: dict[str, Any],
     return {one.id: one for one in context.hypotheses}, context, desk, backend
 
 
+def undecided(context: Any) -> set[str]:
+    """What the report's failures say of hypotheses that were left undecided."""
+    found = [failure for failure in context.failures if failure.kind == "Undecided"]
+    assert all((one.stage, one.dimension) == ("verify", "physical_plausibility") for one in found)
+    return {one.message for one in found}
+
+
 async def test_accept_takes_the_critics_severity_confidence_span_and_evidence(desk_for: Any) -> None:
     said = decision("H1", refined_span_s=[1.0, 2.2], severity=5, confidence=0.7)
     after, _, _, _ = await judge(desk_for, [claim("H1")], reply(said))
@@ -91,10 +98,11 @@ async def test_a_chain_of_merges_ends_at_the_one_that_stands(desk_for: Any) -> N
 
 async def test_what_the_critic_leaves_out_is_asked_once_more_and_then_unverified(desk_for: Any) -> None:
     lines = [reply(decision("H1")), reply()]
-    after, _, _, backend = await judge(desk_for, [claim("H1"), claim("H2")], *lines)
+    after, context, _, backend = await judge(desk_for, [claim("H1"), claim("H2")], *lines)
     assert after["H1"].verdict == "accepted"
     assert after["H2"].verdict == "unverified"
     assert after["H2"].reason == "the critic gave no decision on it"
+    assert undecided(context) == {"H2 (object_floating) is undecided: the critic gave no decision on it"}
     assert len(backend.asked) == 2
     assert "H2: the cup" in str(backend.asked[1].parts[-1])
 
@@ -119,8 +127,10 @@ async def test_a_merge_that_leads_nowhere_is_asked_again(desk_for: Any, second: 
 async def test_events_that_never_overlap_are_not_merged(desk_for: Any) -> None:
     merged = decision("H2", decision="MERGE", merge_with="H1")
     claims = [claim("H1", 0, 1), claim("H2", 2, 3)]
-    after, _, _, _ = await judge(desk_for, claims, reply(decision("H1"), merged), reply(merged))
+    after, context, _, _ = await judge(desk_for, claims, reply(decision("H1"), merged), reply(merged))
     assert after["H2"].verdict == "unverified"
+    assert after["H2"].reason == "the critic merged it into H1, which does not stand at that time"
+    assert len(undecided(context)) == 1
 
 
 async def test_a_span_moved_far_is_looked_at_once_more(desk_for: Any) -> None:
@@ -153,7 +163,29 @@ async def test_no_hypothesis_asks_nobody(desk_for: Any) -> None:
 async def test_a_silent_critic_leaves_everything_unverified_and_a_failure(desk_for: Any) -> None:
     after, context, _, _ = await judge(desk_for, [claim("H1")], {"error": {"kind": "refused"}})
     assert after["H1"].verdict == "unverified"
-    assert [failure.stage for failure in context.failures] == ["verify"]
+    assert after["H1"].reason.startswith("the critic did not answer: ")
+    assert [(failure.stage, failure.kind) for failure in context.failures] == [
+        ("verify", "Undecided"),
+        ("verify", "RequestRefused"),
+    ]
+
+
+async def test_what_is_left_out_of_the_last_round_is_a_failure_with_its_reason(desk_for: Any) -> None:
+    after, context, _, _ = await judge(desk_for, [claim("H1")], reply(), rounds=1)
+    assert after["H1"].reason == "the critic gave no decision on it"
+    assert len(undecided(context)) == 1
+
+
+async def test_an_answer_without_any_decision_leaves_no_claim_without_a_failure(desk_for: Any) -> None:
+    claims = [claim("H1"), claim("H2")]
+    _, context, _, _ = await judge(desk_for, claims, {**reply(), "repeat": True})
+    assert {message.partition(" ")[0] for message in undecided(context)} == {"H1", "H2"}
+
+
+async def test_what_is_decided_leaves_no_failure(desk_for: Any) -> None:
+    rejected = decision("H2", decision="REJECT", frames=[])
+    _, context, _, _ = await judge(desk_for, [claim("H1"), claim("H2")], reply(decision("H1"), rejected))
+    assert context.failures == ()
 
 
 @pytest.mark.parametrize(

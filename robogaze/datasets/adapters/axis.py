@@ -18,7 +18,10 @@ _RATE_WANTED = "the clip's frame rate is not known; give it with --fps"
 
 @dataclass(frozen=True)
 class Axis:
-    """One clip's axis. `times_s` are its frames, ascending; with them goes `duration_s`. None is what is not known."""
+    """One clip's axis; None is what is not known.
+
+    `times_s` are its frames, ascending; with them goes `duration_s`, which is after the last one.
+    """
 
     notes: Notes
     fps: float | None = None
@@ -41,7 +44,7 @@ class Axis:
             return self._one_frame(start, end_at)
         if self.duration_s is not None and end > self.duration_s + RESOLUTION:
             self.notes.count("span", "going on after the end of the clip, kept as written")
-        return Span(start, end)
+        return _span(start, end, end_at)
 
     def frames(self, first: int, end: int, start_at: Place, end_at: Place) -> Span:
         """The span of the frames from `first` up to, and not with, `end`; the one frame `first` when they are equal.
@@ -54,16 +57,16 @@ class Axis:
             raise Fault(f"the span ends before frame {end}, but starts with frame {first}", end_at)
         if first == end:
             self.notes.count("span", "with the same first and end frame, read as that one frame")
-        return Span(self._time(first, start_at), self._time(max(end, first + 1), end_at))
+        return _span(self._time(first, start_at), self._time(max(end, first + 1), end_at), end_at)
 
     def _one_frame(self, time_s: float, place: Place) -> Span:
         self.notes.count("span", "of no length, read as one frame")
         if self.times_s is not None:
             number = max(bisect_right(self.times_s, time_s + RESOLUTION) - 1, 0)
-            return Span(self._time(number, place), self._time(number + 1, place))
+            return _span(self._time(number, place), self._time(number + 1, place), place)
         if self.fps is None:
             raise Fault(f"a span of no length stands for one frame, but {_RATE_WANTED}", place)
-        return Span(time_s, time_s + 1 / self.fps)
+        return _span(time_s, time_s + 1 / self.fps, place)
 
     def _time(self, frame: int, place: Place) -> float:
         """When a frame begins, or the clip's end for the number after its last one."""
@@ -74,3 +77,10 @@ class Axis:
         if frame > len(self.times_s):
             raise Fault(f"frame {frame} is not in the clip, which has {len(self.times_s)} frames", place)
         return self.times_s[frame] if frame < len(self.times_s) else self.duration_s
+
+
+def _span(start: float, end: float, place: Place) -> Span:
+    try:
+        return Span(start, end)
+    except ValueError as error:
+        raise Fault(f"{error}", place) from error

@@ -83,14 +83,15 @@ class Reading:
         self, clip_id: str, fps: float | None = None, frames: int | None = None, duration_s: float | None = None
     ) -> Axis:
         """A clip's axis, from what its record says of it and from what is known beside. Raises Fault."""
-        known = self.clips.get(clip_id)
         if fps is not None and frames is not None:
-            times, length = self.times([number / fps for number in range(frames)]), frames / fps
+            length = frames / fps
             if duration_s is not None and abs(duration_s - length) > 1 / fps:
                 raise Fault(f"a length of {duration_s:g} s does not go with {frames} frames at {fps:g} fps")
+            times = self.times([number / fps for number in range(frames)])
             return Axis(self.notes, fps, times, max(duration_s or length, length))
-        if known is not None and known.frame_times_s is not None:
-            return Axis(self.notes, fps or self.fps, known.frame_times_s, duration_s or known.duration_s)
+        known = self.clips.get(clip_id)
+        if known is not None and known.frame_times_s is not None and known.duration_s is not None:
+            return Axis(self.notes, fps or self.fps, known.frame_times_s, known.duration_s)
         return Axis(self.notes, fps or self.fps, None, duration_s)
 
     def labelled(

@@ -21,7 +21,7 @@ from robogaze.core.time import Span, union
 from robogaze.datasets.adapters.axis import Axis
 from robogaze.datasets.adapters.base import Format, Part, Reading
 from robogaze.datasets.adapters.documents import Document, Fault, Row, Table
-from robogaze.datasets.adapters.foreign import Count, Foreign, Level, Rate, Record, Share, Whole, parse
+from robogaze.datasets.adapters.foreign import Count, Foreign, Frame, Level, Rate, Record, Share, parse
 
 _NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 
@@ -47,8 +47,8 @@ class _Event(Foreign):
     description: str = ""
     start_s: float | None = None
     end_s: float | None = None
-    start_frame: Whole | None = None
-    end_frame: Whole | None = None
+    start_frame: Frame | None = None
+    end_frame: Frame | None = None
     severity: Level | None = None
     confidence: Share | None = None
 

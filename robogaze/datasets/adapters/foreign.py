@@ -12,6 +12,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from robogaze.core.data import first_fault
 from robogaze.datasets.adapters.documents import Fault
 
+_MOST_FRAMES = 10**7
+"""More than a day at 100 frames a second; a larger number is a mistake, and would fill the memory."""
+
 
 class Foreign(BaseModel):
     """A record of a foreign format."""
@@ -29,7 +32,8 @@ Level = Annotated[int, BeforeValidator(_whole), Field(ge=1, le=5)]
 """A severity."""
 Share = Annotated[float, Field(ge=0, le=1)]
 Rate = Annotated[float, Field(gt=0)]
-Count = Annotated[int, BeforeValidator(_whole), Field(ge=1)]
+Count = Annotated[int, BeforeValidator(_whole), Field(ge=1, le=_MOST_FRAMES)]
+Frame = Annotated[int, BeforeValidator(_whole), Field(le=_MOST_FRAMES)]
 Interval = Annotated[list[float], Field(min_length=2, max_length=2)]
 Identifier = str | Whole
 """A name, or a number that serves as one."""

@@ -23,7 +23,7 @@ from robogaze.core.time import union
 from robogaze.datasets.adapters.axis import Axis
 from robogaze.datasets.adapters.base import Format, Part, Reading
 from robogaze.datasets.adapters.documents import Document, Fault
-from robogaze.datasets.adapters.foreign import Foreign, Identifier, Level, Whole, parse
+from robogaze.datasets.adapters.foreign import Foreign, Frame, Identifier, Level, parse
 from robogaze.datasets.adapters.places import Place
 from robogaze.errors import InputError
 
@@ -38,8 +38,8 @@ class _Person(Foreign):
 
 
 class _Range(Foreign):
-    start: Whole
-    end: Whole
+    start: Frame
+    end: Frame
 
 
 class _Value(Foreign):

@@ -17,7 +17,7 @@ from robogaze.core.time import Span
 from robogaze.datasets.adapters.axis import Axis
 from robogaze.datasets.adapters.base import Format, Part, Reading
 from robogaze.datasets.adapters.documents import Document, Fault
-from robogaze.datasets.adapters.foreign import Count, Foreign, Identifier, Level, Rate, Share, Whole, parse
+from robogaze.datasets.adapters.foreign import Count, Foreign, Frame, Identifier, Level, Rate, Share, parse
 from robogaze.datasets.adapters.places import Place
 
 _SEPARATOR = "__"
@@ -28,8 +28,8 @@ class _Glitch(Foreign):
     event_id: Identifier | None = None
     glitch_type: str
     dimension: str | None = None
-    start_frame: Whole | None = None
-    end_frame: Whole | None = None
+    start_frame: Frame | None = None
+    end_frame: Frame | None = None
     start_time: float | None = None
     end_time: float | None = None
     severity: Level | None = None

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from robogaze.core.account import Account
 from robogaze.core.time import Span, frames_in
 from robogaze.datasets.adapters.axis import Axis
 from robogaze.datasets.adapters.base import Reading
@@ -123,6 +124,11 @@ def test_a_span_of_frames_holds_just_these_frames(fps: float, chosen: tuple[int,
     assert frames_in([known.frames(first, end, START, END)], known.times_s) == frozenset(range(first, end))
 
 
+def test_a_span_too_short_for_its_place_is_refused() -> None:
+    with pytest.raises(Fault, match="a span must end after it starts"):
+        axis(fps=16.0).seconds(1e17, 1e17, START, END)
+
+
 # What is known of a clip.
 
 
@@ -136,6 +142,15 @@ def test_a_record_that_says_its_rate_and_frames_knows_when_each_is_shown() -> No
 def test_a_length_that_does_not_go_with_frames_and_rate_is_refused() -> None:
     with pytest.raises(Fault, match="a length of 4 s does not go with 64 frames at 30 fps"):
         Reading("me", Notes()).axis("cup", 30.0, 64, 4.0)
+
+
+def test_what_is_known_of_the_clip_beside_serves_a_record_that_knows_less() -> None:
+    beside = Account("cup", "me", "ok", (), frame_times_s=UNEVEN, duration_s=1.0)
+    reading = Reading("me", Notes(), clips={"cup": beside}, fps=4.0)
+    known = reading.axis("cup", duration_s=0.5)
+    assert (known.times_s, known.duration_s) == (UNEVEN, 1.0)
+    other = reading.axis("pot", duration_s=0.5)
+    assert (other.times_s, other.duration_s, other.fps) == (None, 0.5, 4.0)
 
 
 def test_the_same_frame_times_are_kept_once() -> None:

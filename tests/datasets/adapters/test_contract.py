@@ -132,7 +132,12 @@ def test_what_is_in_another_format_is_refused_and_never_taken_for_an_empty_one(
 # Whatever stands in a file, it is read or refused with its name.
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-3, 70) | st.floats() | st.text(max_size=3),
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 70)
+    | st.sampled_from([10**17, 10**400, -(10**17)])
+    | st.floats()
+    | st.text(max_size=3),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
     max_leaves=4,
 )

@@ -50,6 +50,7 @@ CHANGES: tuple[Change, ...] = (
     ("activitynet", (*_NET, "score"), 64.95, "database.cup.annotations.0.score", "Input should be less than or equal"),
     ("label_studio", (*_STUDIO, "result", 0, "value", "ranges", 0, "start"), "17",
      "0.annotations.0.result.0.value.ranges.0.start", WHOLE),
+    ("robogaze_demo", ("clips", 0, "frames"), 10**9, "clips.0.frames", "Input should be less than or equal to"),
     # What every event needs is there.
     ("report", ("events", 0, "severity"), GONE, "events.0.severity", "Field required"),
     ("robogaze_demo", (*_DEMO, "severity"), GONE, "clips.0.events.0.severity", "Field required"),

@@ -1,0 +1,118 @@
+"""Fits the offline judge and measures it: writes judges/offline/fitted.yaml.
+
+The weights come from the pairs of the split `fit` and what they are worth from those of the split `held_out`, which
+nothing else was chosen by. A weight may only work in the sense of its feature. Run it after any change of the words, the
+features or the pairs; a test compares what it finds with what is stored.
+
+    python scripts/fit_offline_judge.py
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from robogaze.core.scores import Estimate
+from robogaze.judges.check import Agreement, compare
+from robogaze.judges.concepts import Floats
+from robogaze.judges.offline import (
+    FIT,
+    HELD_OUT,
+    RUBRIC,
+    AxisWeights,
+    data_folder,
+    judge_pairs,
+    read_features,
+    read_pairs,
+)
+from robogaze.judges.rated import Rated
+from robogaze.judges.rubric import read_rubric
+
+SHRINKAGE = 10.0
+"""The weight of the penalty on squared weights of standardised features; chosen by cross-validation over events."""
+AGAINST = (".apart", ".against", ".other")
+"""The endings of features that can only lower a rating."""
+DIGITS, FIGURES = 3, 4
+_HEADER = "# Made by scripts/fit_offline_judge.py from pairs.jsonl and words.yaml; do not edit.\n"
+
+
+def fitted(home: Path) -> dict[str, AxisWeights]:
+    """The weights of every axis, from the half for fitting."""
+    rated = read_pairs(home, FIT)
+    features, _ = read_features(home).of([one.pair for one in rated])
+    rubric = read_rubric(RUBRIC)
+    worst, best = rubric.file.scale
+    shares = {axis: np.array([(one.axes[axis] - worst) / (best - worst) for one in rated]) for axis in rubric.axes}
+    return {axis: _axis(features, share) for axis, share in shares.items()}
+
+
+def _axis(features: Mapping[str, Floats], share: Floats) -> AxisWeights:
+    names = [name for name, values in features.items() if np.ptp(values) > 0]
+    columns = np.column_stack([features[name] for name in names])
+    middle, spread = columns.mean(axis=0), columns.std(axis=0)
+    bounds = [(None, 0.0) if name.endswith(AGAINST) else (0.0, None) for name in names]
+    found = _logistic((columns - middle) / spread, share, [*bounds, (None, None)])
+    weights = found[:-1] / spread
+    rounded = {name: round(float(weight), DIGITS) for name, weight in zip(names, weights, strict=True)}
+    kept = {name: weight for name, weight in rounded.items() if weight != 0}
+    return AxisWeights(intercept=round(float(found[-1] - weights @ middle), DIGITS), weights=kept)
+
+
+def _logistic(columns: Floats, share: Floats, bounds: list[Any]) -> Floats:
+    """The weights, and last the intercept, of a logistic regression on shares in [0, 1]."""
+    design = np.column_stack([columns, np.ones(len(columns))])
+    penalty = np.array([SHRINKAGE] * columns.shape[1] + [0.0])
+
+    def loss(weights: Floats) -> tuple[float, NDArray[np.float64]]:
+        total = design @ weights
+        value = (np.logaddexp(0, total) - share * total).sum() + (penalty * weights**2).sum() / 2
+        return float(value), design.T @ (1 / (1 + np.exp(-total)) - share) + penalty * weights
+
+    options = {"ftol": 1e-14, "gtol": 1e-9, "maxiter": 10_000}
+    start = np.zeros(design.shape[1])
+    solved: Floats = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options).x
+    return solved
+
+
+def measured(similarities: Floats, rated: Sequence[Rated]) -> Agreement:
+    """How far similarities agree with ratings, with intervals over events; the same whenever it is asked."""
+    return compare(similarities, rated, np.random.default_rng(0))
+
+
+def refit(home: Path) -> dict[str, Any]:
+    """The content of fitted.yaml."""
+    axes = fitted(home)
+    rated = read_pairs(home, HELD_OUT)
+    judged = judge_pairs([one.pair for one in rated], read_features(home), axes, read_rubric(RUBRIC))
+    found = measured(np.array([one.similarity for one in judged]), rated)
+    return {
+        "schema_version": 1,
+        "axes": {name: axis.model_dump() for name, axis in axes.items()},
+        "held_out": {
+            "pairs": len(rated),
+            "events": len({one.unit for one in rated}),
+            "pearson": _stored(found.pearson),
+            "spearman": _stored(found.spearman),
+            "mean_absolute_error": _stored(found.mean_absolute_error),
+        },
+    }
+
+
+def _stored(estimate: Estimate) -> dict[str, float]:
+    return {name: round(getattr(estimate, name), FIGURES) for name in ("value", "low", "high")}
+
+
+def main() -> None:
+    """Fit, measure and write."""
+    home = data_folder()
+    content = yaml.safe_dump(refit(home), sort_keys=False, width=120)
+    (home / "fitted.yaml").write_text(_HEADER + content, encoding="utf-8")
+    print(f"wrote {home / 'fitted.yaml'}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,187 @@
+"""`robogaze agree`."""
+
+import csv
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from agree.annotators import DEMO, demo_annotators
+
+from cli.running import Shell
+from robogaze.core.account import Account
+from robogaze.reporting.agreement_json import accounts_csv
+
+FEW = ("--resamples", 50)
+
+
+@pytest.fixture
+def annotators(tmp_path: Path) -> list[Path]:
+    """Three annotators' files."""
+    accounts = demo_annotators(["ann", "bob", "eve"])
+    return [
+        write(tmp_path / f"{name}.csv", [one for one in accounts if one.author == name])
+        for name in ("ann", "bob", "eve")
+    ]
+
+
+def write(path: Path, accounts: list[Account]) -> Path:
+    path.write_text(accounts_csv(accounts))
+    return path
+
+
+def told(robogaze: Shell, *arguments: Any) -> dict[str, Any]:
+    ran = robogaze("agree", *arguments, *FEW, "--json")
+    assert ran.code == 0, ran.err
+    found: dict[str, Any] = json.loads(ran.out)
+    return found
+
+
+def test_tables_are_data_and_carry_their_judge(robogaze: Shell, annotators: list[Path]) -> None:
+    ran = robogaze("agree", *annotators, *FEW)
+    assert (ran.code, ran.err) == (0, "")
+    for said in ("Agreement of 3 annotators on 10 clips", "detection kappa", "Human ceiling", "For a person to settle",
+                 "by the offline judge"):  # fmt: skip
+        assert said in " ".join(ran.out.split())
+
+
+def test_json_holds_the_numbers(robogaze: Shell, annotators: list[Path]) -> None:
+    found = told(robogaze, *annotators)
+    assert found["annotators"] == ["ann", "bob", "eve"]
+    assert found["overall"]["tiou"]["low"] < found["overall"]["tiou"]["value"] < found["overall"]["tiou"]["high"]
+    assert (found["resamples"], found["match"], found["by"]) == (50, "iou*similarity", "split")
+
+
+def test_one_file_by_several_annotators_is_the_same_as_a_file_for_each(
+    robogaze: Shell, annotators: list[Path], tmp_path: Path
+) -> None:
+    together = write(tmp_path / "all.csv", demo_annotators(["ann", "bob", "eve"]))
+    assert robogaze("agree", together, *FEW, "--json").out == robogaze("agree", *annotators, *FEW, "--json").out
+
+
+def test_the_order_of_files_changes_nothing_at_all(robogaze: Shell, annotators: list[Path]) -> None:
+    assert told(robogaze, *annotators) == told(robogaze, *reversed(annotators))
+
+
+def test_who_is_not_named_goes_by_the_name_of_the_file(robogaze: Shell, tmp_path: Path) -> None:
+    accounts = [replace(one, author="") for one in demo_annotators(["ann"])]
+    paths = [write(tmp_path / f"{name}.csv", accounts) for name in ("zoe", "max")]
+    assert told(robogaze, *paths)["annotators"] == ["max", "zoe"]
+
+
+def test_two_files_by_one_author_are_told_apart_by_names_that_are_given(robogaze: Shell) -> None:
+    ran = robogaze("agree", DEMO, DEMO)
+    assert ran.code == 1
+    assert "robogaze agree ANN=FILE BOB=FILE" in ran.err
+    assert told(robogaze, f"ann={DEMO}", f"bob={DEMO}")["annotators"] == ["ann", "bob"]
+
+
+def test_one_name_does_not_stand_for_several_annotators(robogaze: Shell, tmp_path: Path) -> None:
+    together = write(tmp_path / "all.csv", demo_annotators(["ann", "bob"]))
+    ran = robogaze("agree", f"zoe={together}")
+    assert (ran.code, "one name cannot stand for them" in ran.err) == (2, True)
+
+
+def test_one_annotator_has_no_agreement_and_that_is_no_error(robogaze: Shell, annotators: list[Path]) -> None:
+    ran = robogaze("agree", annotators[0], *FEW)
+    assert ran.code == 0
+    assert "n=0 where no clip has two annotators: overall." in ran.out
+    assert "Left out, with one annotator: 10 clips" in ran.out
+
+
+@pytest.mark.parametrize("form", ["csv", "markdown", "latex"])
+def test_tables_have_written_forms(robogaze: Shell, annotators: list[Path], form: str) -> None:
+    ran = robogaze("agree", *annotators, *FEW, "--as", form)
+    assert (ran.code, ran.err) == (0, "")
+    first = {"csv": ",clips,events,detection kappa,", "markdown": "### Agreement of 3", "latex": "\\begin{table}"}
+    assert ran.out.startswith(first[form])
+
+
+def test_everything_is_written_and_what_is_settled_can_be_a_reference(
+    robogaze: Shell, annotators: list[Path], tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    ran = robogaze("agree", *annotators, *FEW, "--out", out)
+    assert ran.code == 0
+    assert "agreement.json and consensus.csv" in ran.err
+    names = {path.name for path in out.iterdir()}
+    assert {"agreement.json", "consensus.csv", "agreement.csv", "queue.md", "human-ceiling.tex"} <= names
+    queue = json.loads((out / "agreement.json").read_text())["adjudication"]["queue"]
+    with (out / "queue.csv").open(newline="") as file:
+        assert len(list(csv.DictReader(file))) == len(queue) > 0
+    again = told(robogaze, out / "consensus.csv", annotators[0])
+    assert again["counts"]["unfinished"]
+    assert again["overall"]["clips"] == 10 - len(again["counts"]["unfinished"])
+
+
+def test_a_terminal_shows_the_head_of_a_long_queue(robogaze: Shell, tmp_path: Path) -> None:
+    alone = [replace(one, clip_id=f"{one.clip_id}{number}") for number in range(3) for one in demo_annotators(["ann"])]
+    nobody = [replace(one, author="bob", findings=()) for one in alone]
+    ran = robogaze("agree", write(tmp_path / "all.csv", [*alone, *nobody]), *FEW)
+    events = sum(len(one.findings) for one in alone)
+    assert f"For a person to settle: {events} events" in ran.out
+    assert f"{events - 10} more are not shown; --out DIR writes all." in ran.out
+
+
+def test_a_judgement_that_is_missing_is_unscored_and_the_exit_code_says_so(
+    robogaze: Shell, annotators: list[Path], tmp_path: Path
+) -> None:
+    accounts = demo_annotators(["ann", "bob"])
+    ids = {(one.clip_id, one.author): [each.id for each in one.findings] for one in accounts}
+    lines = [
+        {"clip_id": clip, "reference_id": f"ann/{one}", "prediction_id": f"bob/{other}", "similarity": 0.5}
+        for (clip, author), found in ids.items() if author == "ann"
+        for one in found for other in ids[clip, "bob"]
+    ]  # fmt: skip
+    table = tmp_path / "judged.jsonl"
+    table.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    ran = robogaze("agree", *annotators[:2], *FEW, "--judge", f"table:{table}", "--json")
+    found = json.loads(ran.out)
+    # One direction is enough for agreement; the ceiling scores both annotators and wants both.
+    assert found["overall"]["description_similarity"]["value"] == 0.5
+    assert found["counts"]["failed_judgements"] == 0
+    assert found["human_ceiling"]["accounts_with_failed_judgements"] > 0
+    assert ran.code == 4
+
+
+def test_what_cannot_be_read_is_named(robogaze: Shell, annotators: list[Path], tmp_path: Path) -> None:
+    gone = robogaze("agree", tmp_path / "gone.csv", annotators[0])
+    assert (gone.code, "gone.csv does not exist" in gone.err) == (1, True)
+    annotators[1].write_text(annotators[1].read_text().replace("ok", "okay", 1))
+    ran = robogaze("agree", *annotators)
+    assert (ran.code, "bob.csv:2: status" in ran.err) == (1, True)
+
+
+def test_labels_of_two_taxonomies_are_compared_only_when_told(robogaze: Shell, tmp_path: Path) -> None:
+    other = tmp_path / "other.jsonl"
+    lines = [json.loads(line) for line in DEMO.read_text().splitlines()]
+    for line in lines:
+        line["domain"]["taxonomy"] = "0" * 64
+    other.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    ran = robogaze("agree", f"ann={DEMO}", f"bob={other}")
+    assert (ran.code, "--mixed" in ran.err) == (1, True)
+    assert told(robogaze, f"ann={DEMO}", f"bob={other}", "--mixed")["overall"]["tiou"]["value"] == 1.0
+
+
+def test_ratings_are_another_kind_of_input(robogaze: Shell, tmp_path: Path) -> None:
+    votes = tmp_path / "votes.csv"
+    rows = [f"{unit},{name},{'bug' if (unit + (name == 'eve' and unit == 3)) % 2 else 'no'}"
+            for unit in range(10) for name in ("ann", "bob", "eve")]  # fmt: skip
+    votes.write_text("\n".join(["unit,annotator,label", *rows]))
+    ran = robogaze("agree", "--ratings", votes, *FEW, "--out", tmp_path / "out")
+    assert ran.code == 0
+    assert "Agreement of 3 annotators on labels" in ran.out
+    assert (tmp_path / "out" / "ratings.csv").read_text().startswith("label,Krippendorff's alpha,")
+    found = json.loads(robogaze("agree", "--ratings", votes, *FEW, "--json").out)
+    assert (found["overall"]["n"], found["per_label"].keys()) == (10, {"bug", "no"})
+
+
+@pytest.mark.parametrize("arguments", [(), ("--ratings", "votes.csv", "ann.csv"), ("ann.csv", "--match", "words")])
+def test_what_makes_no_sense_is_a_usage_error(robogaze: Shell, arguments: tuple[str, ...]) -> None:
+    assert robogaze("agree", *arguments).code == 2
+
+
+def test_it_has_help(robogaze: Shell) -> None:
+    ran = robogaze("agree", "--help")
+    assert (ran.code, "[NAME=]PATH..." in ran.out) == (0, True)
