@@ -1,8 +1,9 @@
 """Many clips: one event loop, a bounded number under way, resumed from what is there.
 
-A clip whose report is in the run folder is done. A clip that cannot be read is written down and the others go on; a
-clip a model fails on gets its report, partial or unscored. Only what ends a run on purpose ends it: an exhausted
-budget at once, pending answers after every clip has asked what it can.
+A clip whose report is in the run folder is done, unless a question of it was never answered: that is put again. A clip
+that cannot be read is written down and the others go on; a clip a model fails on gets its report, partial or unscored.
+Only what ends a run on purpose ends it: an exhausted budget at once, pending answers after every clip has asked what it
+can.
 """
 
 import asyncio
@@ -10,24 +11,42 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
 
 from robogaze.backends import AnswerStore, Models
 from robogaze.core.report import Report, Unreadable
 from robogaze.datasets import Entry
 from robogaze.diagnose import OpenClip, content_sha256, diagnose, open_clip
-from robogaze.errors import BudgetExhausted, RobogazeError, RunStopped, VideoError
+from robogaze.errors import (
+    BudgetExhausted,
+    InputError,
+    RateLimited,
+    RobogazeError,
+    RunStopped,
+    ServerFault,
+    ServerStalled,
+    Unreachable,
+    VideoError,
+)
 from robogaze.reporting.html import frames_to_show
 from robogaze.stages import Pipeline
 from robogaze.store import ManifestLine, RunFolder
 
 _THUMBNAIL_PX = 480
+_PASSING = frozenset(kind.__name__ for kind in (RateLimited, ServerFault, ServerStalled, Unreachable))
+"""Failures in which no answer came, so that asking again is asking for the first time."""
 
 
 @dataclass
 class Outcome:
-    """What became of a run's clips: their reports (by id), the unreadable ones, and why the run stopped if it did."""
+    """What became of a run's clips: their reports (by id), the unreadable ones, and why the run stopped if it did.
+
+    `diagnosed` are the ids of those that were not done before.
+    """
 
     reports: dict[str, Report] = field(default_factory=dict)
+    diagnosed: set[str] = field(default_factory=set)
     unreadable: list[Unreadable] = field(default_factory=list)
     repeated: list[str] = field(default_factory=list)
     stopped: RunStopped | None = None
@@ -35,7 +54,10 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Job:
-    """What a run does with each clip, and how many at once."""
+    """What a run does with each clip, and how many at once.
+
+    With `retry_failed`, clips are done again whose questions were answered in a way that could not be used.
+    """
 
     pipeline: Pipeline
     models: Models | None = None
@@ -52,7 +74,7 @@ async def run_clips(entries: Sequence[Entry], job: Job) -> Outcome:
     outcome = Outcome()
     clips = await asyncio.to_thread(_take_stock, entries, outcome)
     if job.run is not None:
-        job.run.enter(*(_line(clip) for clip in clips))
+        _enter(clips, job.run)
     waiting = list(reversed(clips))
     # Decoding is the only work of this machine's; more at once than it has cores would only cost memory.
     decoding = asyncio.Semaphore(os.cpu_count() or 1)
@@ -66,38 +88,74 @@ async def run_clips(entries: Sequence[Entry], job: Job) -> Outcome:
     outcome.unreadable.sort(key=lambda one: place[one.uri])
     outcome.reports = {clip.id: outcome.reports[clip.id] for clip in clips if clip.id in outcome.reports}
     if job.run is not None:
-        job.run.keep_unreadable(outcome.unreadable)
+        _keep_unreadable(outcome, clips, job.run)
     return outcome
+
+
+def awaits_answer(report: Report) -> bool:
+    """Whether a question of a clip was never answered, so that the same command puts it again."""
+    return any(failure.kind in _PASSING for failure in report.failures)
 
 
 @dataclass(frozen=True)
 class _Clip:
     """A clip of the run, before it is opened."""
 
-    id: str
-    sha256: str
     entry: Entry
+    line: ManifestLine
+
+    @property
+    def id(self) -> str:
+        """The clip's id."""
+        return self.line.clip_id
 
 
 def _take_stock(entries: Sequence[Entry], outcome: Outcome) -> list[_Clip]:
-    """Which clips there are, each once; what cannot be read, or is there again, goes to the outcome."""
+    """Which clips there are, each once; what cannot be read, or is there again, goes to the outcome.
+
+    Raises InputError for two clips of which one would be lost, because their ids are made of what they have in common.
+    """
     clips: dict[str, _Clip] = {}
     for entry in entries:
         try:
-            content = content_sha256(entry)
+            clip = _Clip(entry, _line(entry))
         except VideoError as error:
             outcome.unreadable.append(_unreadable(entry, error))
             continue
-        clip = _Clip(entry.id_for(content), content, entry)
-        if clip.id in clips:
+        first = clips.setdefault(clip.id, clip)
+        if field := first.line.differs(clip.line):
+            raise InputError(
+                f"{first.entry.path} and {entry.path} are one film and differ in {field.removesuffix('_sha256')} only; "
+                "give each a clip_id"
+            )
+        if first is not clip:
             outcome.repeated.append(entry.path.as_posix())
-        clips.setdefault(clip.id, clip)
     return list(clips.values())
 
 
-def _line(clip: _Clip) -> ManifestLine:
-    entry = clip.entry
-    return ManifestLine(clip_id=clip.id, path=entry.path.as_posix(), sha256=clip.sha256, instruction=entry.instruction)
+def _line(entry: Entry) -> ManifestLine:
+    """What shapes a clip's report. Raises VideoError when its file, or its initial frame, cannot be read."""
+    content = content_sha256(entry)
+    given = {name: getattr(entry, name) for name in ManifestLine.model_fields if name in Entry.model_fields}
+    made = {"clip_id": entry.id_for(content), "path": entry.path.as_posix(), "sha256": content}
+    initial = entry.initial_frame
+    return ManifestLine(**{**given, **made}, initial_frame_sha256=None if initial is None else _sha256(initial))
+
+
+def _sha256(initial_frame: Path) -> str:
+    try:
+        return sha256(initial_frame.read_bytes()).hexdigest()
+    except OSError as error:
+        raise VideoError(f"the initial frame {initial_frame} cannot be read: {error.strerror}") from error
+
+
+def _enter(clips: Sequence[_Clip], run: RunFolder) -> None:
+    run.enter(*(clip.line.with_(path=run.address(clip.entry.path)) for clip in clips))
+
+
+def _keep_unreadable(outcome: Outcome, clips: Sequence[_Clip], run: RunFolder) -> None:
+    unreadable = [one.with_(uri=run.address(Path(one.uri))) for one in outcome.unreadable]
+    run.keep_unreadable(unreadable, [run.address(clip.entry.path) for clip in clips if clip.id in outcome.reports])
 
 
 def _unreadable(entry: Entry, error: VideoError) -> Unreadable:
@@ -110,7 +168,10 @@ async def _work(waiting: list[_Clip], job: Job, outcome: Outcome, decoding: asyn
         clip = waiting.pop()
         report = None
         try:
-            report = _done(clip.id, job) or await _diagnosed(clip, job, decoding)
+            report = _done(clip.id, job)
+            if report is None:
+                report = await _diagnosed(clip, job, decoding)
+                outcome.diagnosed.add(clip.id)
         except VideoError as error:
             outcome.unreadable.append(_unreadable(clip.entry, error))
         except RunStopped as error:
@@ -131,6 +192,9 @@ async def _diagnosed(clip: _Clip, job: Job, decoding: asyncio.Semaphore) -> Repo
         if job.run is not None:
             frames = await asyncio.to_thread(_thumbnails, opened, frames_to_show(report))
             job.run.keep(report, frames)
+        elif report.status != "ok":
+            # No report is left to be done again with `retry_failed`; the next command must not find the same answers.
+            _forget_broken_answers(report, job)
     return report
 
 
@@ -139,14 +203,16 @@ def _thumbnails(opened: OpenClip, frames: Sequence[int]) -> dict[int, bytes]:
 
 
 def _done(clip_id: str, job: Job) -> Report | None:
-    """The clip's report if it need not be made again.
-
-    Answers that broke their contract are forgotten before a retry; else the cache would only repeat them.
-    """
+    """The clip's report if it need not be made again."""
     report = None if job.run is None else job.run.report(clip_id)
-    if job.run is not None and report is not None and job.retry_failed and report.status != "ok":
-        if job.answers is not None:
-            job.answers.forget(call.key for call in report.provenance.calls if call.outcome == "invalid")
-        job.run.forget(clip_id)
-        return None
-    return report
+    if report is None or report.status == "ok" or not (job.retry_failed or awaits_answer(report)):
+        return report
+    if job.retry_failed:
+        _forget_broken_answers(report, job)
+    return None
+
+
+def _forget_broken_answers(report: Report, job: Job) -> None:
+    """Forget the answers that broke their contract; else the cache would only repeat them."""
+    if job.answers is not None:
+        job.answers.forget(call.key for call in report.provenance.calls if call.outcome == "invalid")

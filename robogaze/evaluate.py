@@ -67,7 +67,7 @@ class SystemResult:
 
     `macro` and `micro` are by metric, `strata_mean` is the mean of the strata's macro values (the paper's headline).
     `by` breaks the macro values down by the values of clip fields, `lambdas` by the bonus for a shared dimension,
-    `operating` by the threshold on confidence (empty where no candidates are stored). `losses` is the F1 (micro) that
+    `operating` by the threshold on confidence (empty where no candidate has one). `losses` is the F1 (micro) that
     repairing one kind of error would gain, beside the number of such errors. `dimensions` and `types` hold precision,
     recall and F1. `confusion` has the dimensions in order, then missed (last column) and spurious (last row).
     """
@@ -205,7 +205,8 @@ class _Context:
         return {kind: (int(tables.faults[place]), gains[place]) for place, kind in enumerate(KINDS)}
 
     async def operating(self, system: System, judge: Judge) -> Mapping[float, tuple[Scores, Scores]]:
-        if not any(one.candidates for one in system.accounts.values()):
+        candidates = (found for one in system.accounts.values() for found in one.candidates)
+        if all(found.confidence is None for found in candidates):
             return {}
         tables = await threshold_tables(self.references, system.accounts, judge, self.terms)
         sums = totals(tables, self.resamples)

@@ -1,19 +1,22 @@
 """A rehearsal: a pipeline run through without a model and without a clip.
 
 What only shows when a prompt is rendered with real values (an attribute that does not exist, a contract that a stage
-cannot use) is found here, with file and line, and not in the middle of a paid run.
+cannot use), for a clip without an instruction, or in the report is found here, and not in the middle of a paid run.
 """
 
 from hashlib import sha256
 
 import numpy as np
+from pydantic import ValidationError
 
 from robogaze.backends import ModelConfig, Models, ModelsConfig
 from robogaze.backends.rehearsal import RehearsalBackend
 from robogaze.core.clip import Clip
+from robogaze.core.data import first_fault
 from robogaze.core.pictures import PictureSettings
+from robogaze.core.report import Provenance, Report
 from robogaze.errors import DomainError
-from robogaze.evidence import METERS, Gauge
+from robogaze.evidence import METERS, Evidence, Gauge
 from robogaze.media import Footage
 from robogaze.stages import Context, Desk, Pipeline
 
@@ -21,29 +24,62 @@ _SECONDS, _FPS, _SIDE_PX = 4, 8, 64
 
 
 async def rehearse(pipeline: Pipeline) -> None:
-    """Run a pipeline over a clip of noise with the plainest answers. Raises DomainError for what does not fit."""
-    clip, footage, gauge = _noise()
+    """Run a pipeline over a clip of noise with the plainest answers, with an instruction and without one.
+
+    Raises DomainError for what does not fit, and for what is found but cannot be written into a report.
+    """
+    clip, footage, evidence = _noise(pipeline.measures)
     config = ModelsConfig(models={"rehearsal": ModelConfig(kind="scripted")}, roles={"vlm": "rehearsal"})
     models = Models(config, {"rehearsal": RehearsalBackend()})
-    desk = Desk(pipeline.domain, clip, footage, models)
-    start = Context(
-        clip=clip, assessed=pipeline.assessed(clip), evidence=gauge.evidence(clip.layout.active, clip.duration_s)
-    )
     try:
-        end = await pipeline.run(start, desk)
+        for one in (clip, clip.with_(instruction=None)):
+            desk = Desk(pipeline.domain, one, footage, models)
+            end = await pipeline.run(Context(clip=one, assessed=pipeline.assessed(one), evidence=evidence), desk)
+            _check_failures(pipeline, end)
+            _check_report(pipeline, end, desk)
     finally:
         footage.close()
+
+
+def _check_failures(pipeline: Pipeline, end: Context) -> None:
+    """Raise DomainError for a stage that failed, unless it could not do otherwise."""
     # A stage that lets a model reason before it answers sends no schema, so the rehearsal cannot answer it.
     unconstrained = {name for name, stage in pipeline.stages if getattr(stage, "reasoning", False)}
-    for failure in end.failures:
+    spec = pipeline.domain.pipelines[pipeline.name]
+    for failure in end.failures if end.assessed else ():
         if failure.stage not in unconstrained:
-            path = pipeline.domain.pipelines[pipeline.name].path
-            raise DomainError(f"{failure.stage} fails in a rehearsal: {failure.message}", path)
+            line = next(stage.line for stage in spec.stages if stage.name == failure.stage)
+            raise DomainError(f"{failure.stage} fails in a rehearsal: {failure.message}", spec.path, line)
 
 
-def _noise() -> tuple[Clip, Footage, Gauge]:
+def _check_report(pipeline: Pipeline, end: Context, desk: Desk) -> None:
+    """Raise DomainError when what was found contradicts itself."""
+    judged = tuple(name for name in end.assessed if name in end.judged)
+    try:
+        Report(
+            clip=end.clip,
+            domain=pipeline.domain.ref,
+            pipeline=pipeline.name,
+            author="rehearsal",
+            status="partial" if judged else "unscored",
+            assessed=end.assessed,
+            judged=judged,
+            events=(end.events or ()) if judged else (),
+            hypotheses=end.hypotheses or (),
+            failures=end.failures,
+            usage=desk.usage(),
+            provenance=Provenance(pictures=tuple(desk.pictures.values()), calls=desk.ledger()),
+        )
+    except ValidationError as error:
+        _, found = first_fault(error)
+        path = pipeline.domain.pipelines[pipeline.name].path
+        raise DomainError(f"no report can be made of what a rehearsal finds: {found}", path) from error
+
+
+def _noise(measured: bool) -> tuple[Clip, Footage, Evidence | None]:
+    """A clip of noise with its pictures and, if wanted, what is measured in them."""
     rng = np.random.default_rng(0)
-    gauge = Gauge(METERS)
+    gauge = Gauge(METERS) if measured else None
     count = _SECONDS * _FPS
     clip = Clip(
         id="rehearsal",
@@ -61,5 +97,6 @@ def _noise() -> tuple[Clip, Footage, Gauge]:
     for number, time_s in enumerate(clip.frame_times_s):
         image = rng.integers(0, 255, (_SIDE_PX, _SIDE_PX, 3), dtype=np.uint8)
         footage.keep(time_s, (image,))
-        gauge(number, time_s, (image,))
-    return clip, footage, gauge
+        if gauge is not None:
+            gauge(number, time_s, (image,))
+    return clip, footage, None if gauge is None else gauge.evidence(clip.layout.active, clip.duration_s)

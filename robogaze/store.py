@@ -1,21 +1,21 @@
 """A run folder: what a run was, what it asked, what it found.
 
-    run.json              the resolved configuration, without secrets
-    manifest.jsonl        the clips, in the order they came, with the fingerprint of each file
+    run.json              the resolved configuration, without secrets, from the first clip on
+    manifest.jsonl        the clips, in the order they came: where each lies, its fingerprint, what was given of it
     <clip id>/report.json one report a clip; with its evidence frames in <clip id>/frames/
-    unreadable.json       the clips whose file could not be read
-    calls.sqlite          every answer (see `robogaze.backends.cached`)
+    unreadable.json       the clips whose file could not be read, of every start
+    calls.sqlite          every answer, and what the asking took (see `robogaze.backends.cached`)
     index.html            the report to look at
     run.lock, run.holder  held while a process works on the folder, and which process that is
 
 A file is there whole or not at all, so a run that is killed at any moment is taken up where it was: a clip with a
 report is done. What a killed write leaves behind (`.part-...`) is swept away by the next process. Two processes never
-work on one folder.
+work on one folder. Files outside are named as seen from the folder, so that it does not matter where a command runs.
 """
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -26,6 +26,7 @@ from uuid import uuid4
 from filelock import FileLock, Timeout
 from pydantic import TypeAdapter, ValidationError
 
+from robogaze.core.clip import Layout
 from robogaze.core.data import Data, dotted, first_fault
 from robogaze.core.report import Report, Unreadable
 from robogaze.errors import InputError, RunError
@@ -41,24 +42,39 @@ _NAME_LIMIT = 200
 
 
 class ManifestLine(Data):
-    """A clip of the run."""
+    """A clip of the run: where it lies, seen from the run folder, and all that shapes its report.
+
+    `layout` is the one that was given, None where it is left to recognition.
+    """
 
     clip_id: str
     path: str
     sha256: str
-    instruction: str | None
+    instruction: str | None = None
+    layout: Layout | None = None
+    initial_frame_sha256: str | None = None
+    checkpoint: str | None = None
+    split: str | None = None
+    task_family: str | None = None
+    embodiment: str | None = None
+
+    def differs(self, other: "ManifestLine") -> str | None:
+        """The first field in which another line stands for another clip; where it lies makes no difference."""
+        shaping = (name for name in type(self).model_fields if name not in ("clip_id", "path"))
+        return next((name for name in shaping if getattr(self, name) != getattr(other, name)), None)
 
 
 class RunFolder:
     """A run folder, held by this process; use it as a context manager."""
 
     def __init__(self, root: Path, configuration: Mapping[str, Any]) -> None:
-        """Make or take up a run.
+        """Make or take up a run. The folder is claimed for the configuration only when a clip is entered.
 
         Raises RunError when another process holds the folder, when it holds a run of another configuration, or when
         it cannot be written.
         """
         self.root = root
+        self._configuration = json.dumps(dict(configuration), indent=2, ensure_ascii=False) + "\n"
         self._lock = FileLock(root / "run.lock")
         try:
             root.mkdir(parents=True, exist_ok=True)
@@ -71,10 +87,10 @@ class RunFolder:
         try:
             _sweep(root)
             self._write("run.holder", f"process {os.getpid()}")
-            self._settle(configuration)
+            self._check_configuration()
             self._manifest = {line.clip_id: line for line in _manifest(root)}
             self._names = {file_name(clip_id).lower(): clip_id for clip_id in self._manifest}
-            self._ignores_case = (root / "RUN.JSON").is_file()
+            self._ignores_case = (root / "RUN.HOLDER").is_file()
         except BaseException:
             self.close()
             raise
@@ -95,49 +111,64 @@ class RunFolder:
         """The file of the answers."""
         return self.root / "calls.sqlite"
 
-    def _settle(self, configuration: Mapping[str, Any]) -> None:
-        """Write run.json, or find the same configuration in it."""
+    def address(self, path: Path) -> str:
+        """Where a file outside lies, seen from the run folder."""
+        try:
+            return Path(os.path.relpath(path.absolute(), self.root.resolve())).as_posix()
+        except ValueError:  # no way leads from one drive to another
+            return path.absolute().as_posix()
+
+    def _check_configuration(self) -> None:
+        """Find the same configuration in run.json, if it is there."""
         path = self.root / "run.json"
-        written = json.dumps(dict(configuration), indent=2, ensure_ascii=False) + "\n"
         if not path.is_file():
-            self._write("run.json", written)
             return
         try:
             before = TypeAdapter(dict[str, Any]).validate_json(path.read_bytes())
         except ValidationError as error:
             raise RunError(f"{path} is damaged ({_fault(error)}); choose another --out") from error
-        if (changed := _difference(before, json.loads(written))) is not None:
+        if (changed := _difference(before, json.loads(self._configuration))) is not None:
             place, *values = changed
             was, now = (json.dumps(value, ensure_ascii=False)[:120] for value in values)
             what = f"{dotted(place)} was {was} and is now {now}"
             raise RunError(f"{self.root} holds another run: {what}; choose another --out")
 
     def enter(self, *lines: ManifestLine) -> None:
-        """Put clips on the manifest.
+        """Put clips on the manifest. What has no report yet may be replaced; a clip that lies elsewhere now is moved.
 
-        Raises RunError when another file or another instruction stands there under a clip's id, or when the disk gives
-        its folder to another clip.
+        Raises RunError when a report stands there for another clip under the same id, or when the disk gives its
+        folder to another clip.
         """
-        before = len(self._manifest)
+        before = list(self._manifest.values())
+        for gone in [one for one in before if self._is_replaced(one, lines)]:
+            del self._manifest[gone.clip_id], self._names[file_name(gone.clip_id).lower()]
         for line in lines:
             self._check(line)
             self._names[file_name(line.clip_id).lower()] = line.clip_id
-            self._manifest.setdefault(line.clip_id, line)
-        if len(self._manifest) > before:
-            self._write("manifest.jsonl", "".join(one.model_dump_json() + "\n" for one in self._manifest.values()))
+            self._manifest[line.clip_id] = line
+        after = list(self._manifest.values())
+        if after and not (self.root / "run.json").is_file():
+            self._write("run.json", self._configuration)
+        if after != before:
+            self._write("manifest.jsonl", "".join(one.model_dump_json() + "\n" for one in after))
+
+    def _is_replaced(self, known: ManifestLine, lines: Iterable[ManifestLine]) -> bool:
+        """Whether a clip of another id and content stands now where this one lay, which has no report."""
+        there = [line for line in lines if line.path == known.path and line.sha256 != known.sha256]
+        return any(line.clip_id != known.clip_id for line in there) and not self._has_report(known.clip_id)
 
     def _check(self, line: ManifestLine) -> None:
         known = self._manifest.get(line.clip_id)
-        if known is not None and known.sha256 != line.sha256:
-            raise RunError(
-                f"{line.path} is not the file that {self.root} knows as {line.clip_id}: it was replaced since; "
-                "choose another --out, or give it another clip_id"
-            )
-        if known is not None and known.instruction != line.instruction:
-            raise RunError(
-                f"the instruction of {line.path} is not the one that {self.root} knows for {line.clip_id}; "
-                "choose another --out, or give it another clip_id"
-            )
+        field = None if known is None else known.differs(line)
+        if field is not None and self._has_report(line.clip_id):
+            path = os.path.normpath(self.root / line.path)
+            way_out = "choose another --out, or give it another clip_id"
+            if field == "sha256":
+                raise RunError(
+                    f"{path} is not the file that {self.root} knows as {line.clip_id}: it was replaced since; {way_out}"
+                )
+            what = field.removesuffix("_sha256")
+            raise RunError(f"the {what} of {path} is not the one that {self.root} knows for {line.clip_id}; {way_out}")
         name = file_name(line.clip_id).lower()
         if self._ignores_case and self._names.get(name, line.clip_id) != line.clip_id:
             raise RunError(
@@ -151,21 +182,33 @@ class RunFolder:
         return read_report(path) if path.is_file() else None
 
     def keep(self, report: Report, frames: Mapping[int, bytes]) -> None:
-        """Store a report and the frames it shows; the report last, so that it is there only when all is."""
+        """Store a report and the frames it shows, in place of an earlier one of the clip.
+
+        The report comes last, so that it is there only when all is.
+        """
         folder = self._folder(report.clip.id)
         _sweep(folder)
         _sweep(folder / "frames")
-        for number, jpeg in frames.items():
-            self._write(f"{folder.name}/frames/{number:06d}.jpg", jpeg)
+        wanted = {f"{number:06d}.jpg": jpeg for number, jpeg in frames.items()}
+        for name, jpeg in wanted.items():
+            self._write(f"{folder.name}/frames/{name}", jpeg)
         self._write(f"{folder.name}/report.json", report.model_dump_json(indent=1) + "\n")
+        for path in (folder / "frames").glob("*.jpg"):
+            if path.name not in wanted:
+                path.unlink()
 
-    def forget(self, clip_id: str) -> None:
-        """Take a clip's report away, so that it is done again."""
-        (self._folder(clip_id) / "report.json").unlink(missing_ok=True)
+    def keep_unreadable(self, unreadable: Sequence[Unreadable], read: Collection[str] = ()) -> None:
+        """Store which clips could not be read, beside those of earlier starts; less those that could be `read` since.
 
-    def keep_unreadable(self, unreadable: Sequence[Unreadable]) -> None:
-        """Store which clips could not be read this time."""
-        self._write("unreadable.json", json.dumps([one.model_dump() for one in unreadable], ensure_ascii=False) + "\n")
+        Both are named by the address of their file.
+        """
+        path = self.root / "unreadable.json"
+        settled = {*read, *(one.uri for one in unreadable)}
+        every = [*(one for one in _unreadable(path) if one.uri not in settled), *unreadable]
+        self._write(path.name, json.dumps([one.model_dump() for one in every], ensure_ascii=False) + "\n")
+
+    def _has_report(self, clip_id: str) -> bool:
+        return (self._folder(clip_id) / "report.json").is_file()
 
     def _folder(self, clip_id: str) -> Path:
         return self.root / file_name(clip_id)
@@ -176,11 +219,12 @@ class RunFolder:
 
 @dataclass(frozen=True)
 class FinishedRun:
-    """What a run folder holds, for those who only read it."""
+    """What a run folder holds, for those who only read it; `videos` says where the file of each clip lies."""
 
     root: Path
     reports: tuple[Report, ...]
     unreadable: tuple[Unreadable, ...]
+    videos: Mapping[str, Path]
 
     def frames(self, clip_id: str) -> dict[int, bytes]:
         """The frames kept beside a report (JPEG), by number."""
@@ -190,9 +234,11 @@ class FinishedRun:
 
 def read_run(root: Path) -> FinishedRun:
     """Read a run folder; its reports come in the manifest's order. Raises InputError for a damaged file."""
-    folders = (root / file_name(line.clip_id) for line in _manifest(root))
+    lines = tuple(_manifest(root))
+    folders = (root / file_name(line.clip_id) for line in lines)
     reports = tuple(read_report(path) for folder in folders if (path := folder / "report.json").is_file())
-    return FinishedRun(root, reports, _unreadable(root / "unreadable.json"))
+    videos = {line.clip_id: root.resolve() / line.path for line in lines}
+    return FinishedRun(root, reports, _unreadable(root / "unreadable.json"), videos)
 
 
 def write_whole(path: Path, content: str | bytes) -> None:

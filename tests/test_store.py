@@ -15,6 +15,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from making import make_clip
 
+from robogaze.core.clip import Layout
 from robogaze.core.report import DomainRef, Report, Unreadable
 from robogaze.errors import InputError, RunError
 from robogaze.store import ManifestLine, RunFolder, file_name, read_report, read_run, write_whole
@@ -44,6 +45,13 @@ def make_line(clip_id: str = "cup", **changes: Any) -> ManifestLine:
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     return tmp_path / "run"
+
+
+def begin(root: Path, configuration: Any = CONFIGURATION) -> None:
+    """A run with one finished clip."""
+    with RunFolder(root, configuration) as run:
+        run.enter(make_line())
+        run.keep(make_report(), {})
 
 
 def everything(root: Path) -> set[str]:
@@ -93,12 +101,50 @@ def test_a_folder_without_a_run_holds_nothing(tmp_path: Path) -> None:
     assert (finished.reports, finished.unreadable) == ((), ())
 
 
-def test_a_forgotten_report_is_made_again(root: Path) -> None:
+def test_a_report_takes_the_place_of_an_earlier_one_with_its_frames(root: Path) -> None:
+    unscored = make_report(status="unscored", judged=())
     with RunFolder(root, CONFIGURATION) as run:
-        run.keep(make_report(), {})
-        run.forget("cup")
-        assert run.report("cup") is None
-        run.forget("cup")  # once more does no harm
+        run.enter(make_line())
+        run.keep(unscored, {1: b"jpeg 1", 2: b"jpeg 2"})
+        run.keep(make_report(), {2: b"jpeg 2", 7: b"jpeg 7"})
+        assert run.report("cup") == make_report()
+    assert read_run(root).frames("cup") == {2: b"jpeg 2", 7: b"jpeg 7"}
+
+
+def test_what_could_not_be_read_in_an_earlier_start_stays_in_the_list_until_it_can_be(root: Path) -> None:
+    bad, worse = (Unreadable(uri=f"../{name}.mp4", reason=f"{name}.mp4 is empty") for name in ("bad", "worse"))
+    again = Unreadable(uri="../bad.mp4", reason="bad.mp4 is cut short")
+    for now, read, left in (
+        ([bad, worse], [], (bad, worse)),
+        ([], ["../other.mp4"], (bad, worse)),
+        ([again], [], (worse, again)),
+        ([], ["../bad.mp4"], (worse,)),
+    ):
+        with RunFolder(root, CONFIGURATION) as run:
+            run.keep_unreadable(now, read)
+        assert read_run(root).unreadable == left
+
+
+def test_a_file_outside_is_named_as_seen_from_the_folder(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "clips").mkdir()
+    monkeypatch.chdir(tmp_path / "clips")
+    with RunFolder(Path("../run"), CONFIGURATION) as run:
+        assert run.address(Path("cup.mp4")) == run.address(tmp_path / "clips" / "cup.mp4") == "../clips/cup.mp4"
+        run.enter(make_line(path=run.address(Path("cup.mp4"))))
+    monkeypatch.chdir(tmp_path)
+    (video,) = read_run(Path("run")).videos.values()
+    assert os.path.normpath(video) == str(tmp_path / "clips" / "cup.mp4")
+
+
+def test_a_folder_behind_a_link_finds_its_videos(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "far" / "away").mkdir(parents=True)
+    (tmp_path / "cup.mp4").touch()
+    (tmp_path / "link").symlink_to(tmp_path / "far" / "away")
+    with RunFolder(tmp_path / "link", CONFIGURATION) as run:
+        run.enter(make_line(path=run.address(tmp_path / "cup.mp4")))
+    assert read_run(tmp_path / "link").videos["cup"].is_file()
 
 
 def test_files_can_be_read_by_whom_the_user_lets(root: Path) -> None:
@@ -126,8 +172,8 @@ def test_the_same_run_is_taken_up_again(root: Path) -> None:
 
 
 def test_a_configuration_of_tuples_is_the_same_when_it_comes_back_as_lists(root: Path) -> None:
-    RunFolder(root, {"views": ("left", "right"), 1: "one"}).close()
-    RunFolder(root, {"views": ("left", "right"), 1: "one"}).close()
+    begin(root, {"views": ("left", "right"), 1: "one"})
+    begin(root, {"views": ("left", "right"), 1: "one"})
 
 
 @pytest.mark.parametrize(
@@ -142,22 +188,29 @@ def test_a_configuration_of_tuples_is_the_same_when_it_comes_back_as_lists(root:
 def test_another_configuration_is_refused_and_the_key_is_named(
     root: Path, changes: dict[str, Any], message: str
 ) -> None:
-    RunFolder(root, CONFIGURATION).close()
+    begin(root)
     with pytest.raises(RunError, match=f"holds another run: {message}; choose another --out"):
         RunFolder(root, {**CONFIGURATION, **changes})
-    assert everything(root) == {"run.json", "run.lock"}
+    assert everything(root) == {"run.json", "run.lock", "manifest.jsonl", "cup/report.json"}
     RunFolder(root, CONFIGURATION).close()  # the refused one has let go of the folder
 
 
+def test_a_folder_in_which_nothing_was_done_is_free_for_another_run(root: Path) -> None:
+    with RunFolder(root, {**CONFIGURATION, "models": "a server that was not there"}) as run:
+        run.enter()  # no clip could be read
+        run.keep_unreadable([Unreadable(uri="bad.mp4", reason="bad.mp4 is empty")])
+    begin(root)
+    assert json.loads((root / "run.json").read_text(encoding="utf-8")) == CONFIGURATION
+
+
 def test_a_key_that_is_gone_is_another_configuration(root: Path) -> None:
-    RunFolder(root, CONFIGURATION).close()
+    begin(root)
     with pytest.raises(RunError, match='pipeline was "full" and is now null'):
         RunFolder(root, {key: value for key, value in CONFIGURATION.items() if key != "pipeline"})
 
 
 def test_a_clip_that_was_replaced_is_refused(root: Path) -> None:
-    with RunFolder(root, CONFIGURATION) as run:
-        run.enter(make_line())
+    begin(root)
     with (
         RunFolder(root, CONFIGURATION) as run,
         pytest.raises(RunError, match=r"clips/cup\.mp4 is not the file that .*run knows as cup: it was replaced"),
@@ -165,12 +218,50 @@ def test_a_clip_that_was_replaced_is_refused(root: Path) -> None:
         run.enter(make_line(sha256="b" * 64))
 
 
-def test_a_clip_with_another_instruction_is_refused(root: Path) -> None:
+SHAPING = {
+    "instruction": "Drop the cup",
+    "layout": Layout.parse("1x2:left,right"),
+    "initial_frame_sha256": "c" * 64,
+    "checkpoint": "step_2",
+    "split": "test",
+    "task_family": "stacking",
+    "embodiment": "two arms",
+}
+
+
+def test_every_field_of_a_manifest_line_but_where_it_lies_shapes_the_report() -> None:
+    assert set(ManifestLine.model_fields) == {"clip_id", "path", "sha256", *SHAPING}
+
+
+@pytest.mark.parametrize("field", SHAPING)
+def test_a_clip_of_which_something_else_is_said_now_is_refused(root: Path, field: str) -> None:
+    begin(root)
+    named = field.removesuffix("_sha256")
+    message = rf"the {named} of .*clips/cup\.mp4 is not the one that .*run knows for cup; choose another --out, or give"
     with RunFolder(root, CONFIGURATION) as run:
-        run.enter(make_line(instruction="Lift the cup"))
-        run.enter(make_line(instruction="Lift the cup", path="moved/cup.mp4"))  # where it lies does not matter
-        with pytest.raises(RunError, match=r"the instruction of clips/cup\.mp4 is not the one that .*run knows"):
-            run.enter(make_line(instruction="Drop the cup"))
+        with pytest.raises(RunError, match=message):
+            run.enter(make_line(**{field: SHAPING[field]}))
+        run.enter(make_line(path="moved/cup.mp4"))  # where it lies does not matter
+    assert read_run(root).videos["cup"] == root / "moved/cup.mp4"
+
+
+@pytest.mark.parametrize("changes", [{"sha256": "b" * 64}, {"layout": Layout()}, {"instruction": "Drop the cup"}])
+def test_a_clip_without_a_report_may_be_replaced(root: Path, changes: dict[str, Any]) -> None:
+    with RunFolder(root, CONFIGURATION) as run:
+        run.enter(make_line(), make_line("pot"))
+    with RunFolder(root, CONFIGURATION) as run:
+        run.enter(make_line(**changes))
+    lines = (root / "manifest.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [ManifestLine.model_validate_json(line) for line in lines] == [make_line(**changes), make_line("pot")]
+
+
+def test_a_content_without_a_report_goes_when_another_stands_in_its_place(root: Path) -> None:
+    with RunFolder(root, CONFIGURATION) as run:
+        run.enter(make_line("cup-damaged", path="cup.mp4"), make_line("pot-damaged", path="pot.mp4"))
+        run.keep(make_report("pot-damaged"), {})
+    with RunFolder(root, CONFIGURATION) as run:
+        run.enter(*(make_line(f"{name}-mended", path=f"{name}.mp4", sha256="b" * 64) for name in ("cup", "pot")))
+    assert list(read_run(root).videos) == ["pot-damaged", "cup-mended", "pot-mended"]
 
 
 @pytest.mark.parametrize(
@@ -241,8 +332,9 @@ _DIES_BEFORE_THE_FILE_IS_IN_PLACE = """
 import os, signal, sys
 from pathlib import Path
 from robogaze.core.report import Report
-from robogaze.store import RunFolder
+from robogaze.store import ManifestLine, RunFolder
 run = RunFolder(Path(sys.argv[1]), {"pipeline": "full"})
+run.enter(ManifestLine(clip_id="cup", path="cup.mp4", sha256="a" * 64))
 report = Report.model_validate_json(Path(sys.argv[2]).read_bytes())
 replace = Path.replace
 def die(part, target):
@@ -265,7 +357,9 @@ def test_a_run_killed_while_it_writes_is_taken_up_where_it_was(root: Path, tmp_p
         assert run.report("cup") is None
         run.keep(make_report(), {1: b"jpeg"})
         assert run.report("cup") == make_report()
-    assert everything(root) == {"run.json", "run.lock", "cup/report.json", "cup/frames/000001.jpg"}
+    assert everything(root) == {
+        "run.json", "run.lock", "manifest.jsonl", "cup/report.json", "cup/frames/000001.jpg"
+    }  # fmt: skip
 
 
 _WRITES_ON_AND_ON = """
@@ -395,11 +489,14 @@ def test_a_folders_name_is_safe_and_no_other_ids(one: str, other: str) -> None:
 
 
 def test_ids_that_differ_only_in_case_are_refused_where_the_disk_does_not_tell_them_apart(root: Path) -> None:
-    RunFolder(root, CONFIGURATION).close()
-    (root / "RUN.JSON").write_bytes((root / "run.json").read_bytes())  # as such a disk would answer
+    with RunFolder(root, CONFIGURATION) as run:
+        run.enter(make_line("plate"))
+    (root / "RUN.HOLDER").touch()  # as such a disk would answer
     with RunFolder(root, CONFIGURATION) as run:
         run.enter(make_line("Cup"))
         run.enter(make_line("Cup"))
+        with pytest.raises(RunError, match="the clip ids pan and Pan"):
+            run.enter(make_line("pan"), make_line("Pan"))
         run.enter(make_line("pot"))
         with pytest.raises(RunError, match=r"the clip ids Cup and cup differ only in case.*another clip_id"):
             run.enter(make_line("cup"))
@@ -409,7 +506,7 @@ def test_ids_that_differ_only_in_case_are_refused_where_the_disk_does_not_tell_t
 
 def test_ids_that_differ_only_in_case_are_two_clips_elsewhere(root: Path) -> None:
     with RunFolder(root, CONFIGURATION) as run:
-        if (root / "RUN.JSON").exists():
+        if (root / "RUN.HOLDER").exists():
             pytest.skip("this disk does not tell them apart")
         for name in ("Cup", "cup"):
             run.enter(make_line(name))
@@ -453,7 +550,7 @@ def test_a_report_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[1]", b"3", b'{"pipeline": "f\xfcll"}'])
 def test_a_damaged_configuration_is_refused(root: Path, content: bytes) -> None:
-    RunFolder(root, CONFIGURATION).close()
+    begin(root)
     (root / "run.json").write_bytes(content)
     with pytest.raises(RunError, match=r"run\.json is damaged \(.+\); choose another --out"):
         RunFolder(root, CONFIGURATION)

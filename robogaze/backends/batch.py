@@ -41,6 +41,14 @@ class BatchBackend:
         """Kind, name and how requests are written; not the folder, which may be moved."""
         return {"kind": "batch", "name": self.name, "send": self.wire.send, "structured": self.wire.structured}
 
+    def was_sent(self, request: Request) -> bool:
+        """Whether a request was written, or answered, before."""
+        key = request.key(self.identity)
+        return key in self._answers or self._is_pending(key)
+
+    def _is_pending(self, key: str) -> bool:
+        return key in self._asked or key in self.pending
+
     async def complete(self, request: Request) -> Completion:
         """Answer a request whose answer is there.
 
@@ -49,7 +57,7 @@ class BatchBackend:
         key = request.key(self.identity)
         if (answer := self._answers.get(key)) is not None:
             return _opened(answer)
-        if key not in self._asked | self.pending:
+        if not self._is_pending(key):
             self._post(key, request)
         self.pending.add(key)
         raise AnswersPending(

@@ -3,6 +3,9 @@
 One SQLite file. The key covers the model, its server and settings, the decoding parameters, the schema, the
 prompt's text and its pixels; it never covers a path, so a run folder can be moved. An answer is committed before
 anyone sees it, so a killed run loses at most the answers that were still under way.
+
+Beside the answers stands what was spent on each model, answers or not, which is what a budget of several starts is
+counted by.
 """
 
 import json
@@ -10,14 +13,23 @@ import sqlite3
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from robogaze.backends.base import Completion, Request, Wrapper
+from robogaze.backends.limited import Spent
 from robogaze.errors import RunError
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS answers (
     key TEXT PRIMARY KEY, stage TEXT NOT NULL, subject TEXT NOT NULL, clip TEXT NOT NULL, completion TEXT NOT NULL
-) WITHOUT ROWID
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS spent (
+    model TEXT PRIMARY KEY, calls INTEGER NOT NULL, cost_usd REAL NOT NULL
+) WITHOUT ROWID;
+"""
+_SPEND = """
+INSERT INTO spent VALUES (?, ?, ?)
+ON CONFLICT DO UPDATE SET calls = calls + excluded.calls, cost_usd = cost_usd + excluded.cost_usd
 """
 
 
@@ -32,7 +44,7 @@ class AnswerStore:
             self._database = sqlite3.connect(path, timeout=30, isolation_level=None)
             self._database.execute("PRAGMA journal_mode=WAL")
             self._database.execute("PRAGMA synchronous=NORMAL")
-            self._database.execute(_SCHEMA)
+            self._database.executescript(_SCHEMA)
         except (sqlite3.Error, OSError) as error:
             raise RunError(
                 f"the cache of answers {path} cannot be used ({error}); delete it or name another"
@@ -46,12 +58,19 @@ class AnswerStore:
     def put(self, key: str, request: Request, completion: Completion) -> None:
         """Store an answer. Raises RunError when the disk refuses."""
         row = (key, request.stage, request.subject, request.clip, json.dumps(asdict(completion), ensure_ascii=False))
+        self._write("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)", row)
+
+    def spent(self, model: str) -> Spent:
+        """What was spent on a model so far; what is added to it is written down here. Raises RunError as `put`."""
+        row = self._database.execute("SELECT calls, cost_usd FROM spent WHERE model = ?", (model,)).fetchone()
+        calls, cost_usd = row or (0, 0.0)
+        return Spent(calls, cost_usd, note=lambda *more: self._write(_SPEND, (model, *more)))
+
+    def _write(self, statement: str, row: tuple[Any, ...]) -> None:
         try:
-            self._database.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)", row)
+            self._database.execute(statement, row)
         except sqlite3.Error as error:
-            raise RunError(
-                f"an answer cannot be written to {self.path} ({error}); free space and start again"
-            ) from error
+            raise RunError(f"{self.path} cannot be written ({error}); free space and start again") from error
 
     def forget(self, keys: Iterable[str]) -> None:
         """Take answers away, so that their questions are asked again."""

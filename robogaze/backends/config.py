@@ -11,19 +11,23 @@ models:
 roles: {vlm: eyes, critic: critic}
 """
 
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
+from urllib.parse import urlsplit
 
 import yaml
-from pydantic import Field, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
 from robogaze.backends.base import Backend, Decoding
+from robogaze.backends.batch import BatchBackend
 from robogaze.backends.cached import AnswerStore, Cached
-from robogaze.backends.limited import Limited, Limits, Price
+from robogaze.backends.limited import Limited, Limits, Price, no_request_was_sent
 from robogaze.backends.openai import Send, Structured, Wire
 from robogaze.backends.retried import Patience, Retried
-from robogaze.core.data import Data
+from robogaze.core.data import Data, dotted, first_fault
 from robogaze.core.pictures import PictureSettings
 from robogaze.core.sampling import Regime
 from robogaze.errors import InputError
@@ -32,6 +36,17 @@ ROLES = ("vlm", "llm", "critic", "judge")
 _STANDS_IN = {"llm": "vlm", "critic": "vlm", "judge": "llm"}
 KINDS = ("openai", "transformers", "batch", "scripted")
 _SPEC = "KIND:NAME[@URL] with KIND one of " + ", ".join(KINDS)
+MAX_PICTURES = 64
+"""How many pictures a request may hold where nothing else is said; `robogaze serve` lets as many through."""
+
+SHEET_COLUMNS = 3
+"""A contact sheet holds as many rows of as many frames."""
+
+_NO_ANSWER_DEPENDS_ON = {"api_key_env", "timeout_s", "limits", "patience", "price"}
+
+
+def _regime(value: Any) -> Any:
+    return value if isinstance(value, Regime) else Regime.parse(str(value))
 
 
 class ModelConfig(Data):
@@ -44,12 +59,14 @@ class ModelConfig(Data):
     """The server's address, ending in /v1; for batch, the folder of requests and answers."""
     api_key_env: str | None = None
     """The environment variable that holds the key."""
-    frames: Regime = Regime.parse("4 fps, at most 32")
-    """Which frames the model is shown of a clip."""
     present: Literal["frames", "sheets"] = "frames"
-    """One picture a frame, or contact sheets of 3 x 3 frames (fewer tokens, smaller pictures)."""
-    max_pictures: int = Field(default=64, ge=1)
+    """One picture a frame, or contact sheets of 3 x 3 frames, each about as large as one frame would be."""
+    max_pictures: int = Field(default=MAX_PICTURES, ge=1)
     """The most pictures one request may hold."""
+    frames: Annotated[Regime, BeforeValidator(_regime)] = Field(
+        default=Regime.parse("4 fps, at most 32"), validate_default=True
+    )
+    """Which frames the model is shown of a clip, thinned out evenly to what one request may hold."""
     send: Send = "images"
     structured: Structured = "json_schema"
     token_limit_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
@@ -61,16 +78,49 @@ class ModelConfig(Data):
     extra_body: dict[str, Any] = {}
     """Added to every request as it stands (openai and batch)."""
 
+    @field_validator("frames")
+    @classmethod
+    def _fits_one_request(cls, frames: Regime, info: ValidationInfo) -> Regime:
+        if not {"present", "max_pictures"} <= info.data.keys():
+            return frames  # one of them is at fault itself
+        a_picture = 1 if info.data["present"] == "frames" else SHEET_COLUMNS**2
+        most = info.data["max_pictures"] * a_picture
+        return replace(frames, at_most=min(most, frames.at_most or most))
+
+    @model_validator(mode="after")
+    def _address_can_be_asked_and_told(self) -> Self:
+        if self.kind != "openai" or self.url is None:
+            return self
+        if "@" in self.url:
+            raise ValueError("url holds a user or a password, which reports would tell; name a key with api_key_env")
+        if not self.url.lower().startswith(("http://", "https://")):
+            raise ValueError(f"url must begin with http:// or https://, not {self.url!r}")
+        if not urlsplit(self.url).hostname:
+            raise ValueError(f"url names no host: {self.url!r}")
+        return self
+
+    @model_validator(mode="after")
+    def _cost_can_be_counted(self) -> Self:
+        if self.limits.cost_usd is not None and self.price is None:
+            raise ValueError("limits.cost_usd needs price, what a million tokens cost; or set limits.calls")
+        return self
+
     @classmethod
     def parse(cls, spec: str) -> Self:
         """Read `KIND:NAME[@URL]`. Raises InputError for any other text."""
         kind, colon, rest = spec.partition(":")
         if kind not in KINDS or not colon or not rest:
             raise InputError(f"a model is {_SPEC}, or the path of a YAML file; {spec!r} is neither")
-        name, _, url = rest.rpartition("@") if "@" in rest else (rest, "", "")
-        if kind == "batch" and not url:
-            name, url = "", rest
-        return cls.model_validate({"kind": kind, "name": name, "url": url or None})
+        name, *urls = re.split("@(?=https?://)", rest, maxsplit=1, flags=re.IGNORECASE)
+        if not urls and "@" in name:
+            name, *urls = name.rsplit("@", 1)
+        if kind == "batch" and not urls:
+            name, urls = "", [rest]
+        try:
+            return cls.model_validate({"kind": kind, "name": name, "url": urls[0] if urls else None})
+        except ValidationError as error:
+            # The spec is not told again: it may hold a password.
+            raise InputError(f"the model that {_SPEC} names cannot be used: {first_fault(error)[1]}") from error
 
 
 class ModelsConfig(Data):
@@ -96,13 +146,24 @@ class ModelsConfig(Data):
         if path.suffix not in (".yaml", ".yml") or spec.partition(":")[0] in KINDS:
             return cls(models={"model": ModelConfig.parse(spec)}, roles={"vlm": "model"})
         try:
-            return cls.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+            content = yaml.safe_load(path.read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
             raise InputError(f"{path} cannot be read as a models file: {error}") from error
+        if not isinstance(content, dict):
+            raise InputError(f"{path} holds no models: it needs the keys models and roles (see docs/models.md)")
+        try:
+            return cls.model_validate(content)
         except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            key = ".".join(str(step) for step in first["loc"])
-            raise InputError(f"{path}: {key}: {first['msg']}") from error
+            place, message = first_fault(error)
+            raise InputError(": ".join(filter(None, (str(path), dotted(place), message)))) from error
+
+    def essence(self) -> dict[str, Any]:
+        """What answers and reports depend on: all but what paces, prices or unlocks the asking."""
+        told = self.model_dump(mode="json", exclude={"models": {"__all__": _NO_ANSWER_DEPENDS_ON}})
+        for model in told["models"].values():
+            if model["kind"] == "batch":
+                del model["url"]  # a folder, which may be moved
+        return told
 
     def with_concurrency(self, requests: int) -> Self:
         """The same models, each with so many requests under way at once."""
@@ -136,15 +197,25 @@ class Models:
         }
 
     @classmethod
-    def open(cls, config: ModelsConfig, answers: AnswerStore | None, environ: Mapping[str, str]) -> "Models":
+    def open(
+        cls,
+        config: ModelsConfig,
+        answers: AnswerStore | None,
+        environ: Mapping[str, str],
+        *,
+        budget: AnswerStore | None = None,
+    ) -> "Models":
         """Open every model that plays a role, each behind retries and limits, and behind the cache if there is one.
 
+        Calls and cost are counted from what `budget` says was spent, and written there; without one from nothing.
         Raises InputError for a key that is not set, MissingExtra for a package that is not installed.
         """
         backends: dict[str, Backend] = {}
         for name in dict.fromkeys(config.roles.values()):
-            model = config.models[name]
-            backend: Backend = Limited.around(_open(model, environ), model.limits, model.price)
+            model, opened = config.models[name], _open(config.models[name], environ)
+            spent = None if budget is None else budget.spent(name)
+            was_sent = opened.was_sent if isinstance(opened, BatchBackend) else no_request_was_sent
+            backend: Backend = Limited.around(opened, model.limits, model.price, spent, was_sent)
             backend = Retried(backend, model.patience)
             backends[name] = Cached(backend, answers) if answers is not None else backend
         return cls(config, backends)
@@ -177,8 +248,6 @@ def _open(config: ModelConfig, environ: Mapping[str, str]) -> Backend:
 
         return TransformersBackend(config.name)
     if config.kind == "batch":
-        from robogaze.backends.batch import BatchBackend
-
         if config.url is None:
             raise InputError("a batch model needs url: the folder of its requests and answers")
         return BatchBackend(config.name, Path(config.url), wire)

@@ -1,6 +1,11 @@
-"""Limits: how many requests at once, how many requests and tokens a minute, how many calls and dollars in all."""
+"""Limits: how many requests at once, how many requests and tokens a minute, how many calls and dollars in all.
+
+A budget is checked before a request is sent: when it is used up, the requests under way still come to their end, so a
+limit of cost can be passed by what these cost.
+"""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from aiolimiter import AsyncLimiter
@@ -51,48 +56,92 @@ def estimated_tokens(request: Request) -> int:
 
 
 @dataclass
-class _Spent:
+class Spent:
+    """What a model was asked and what that cost, from where its budget counts.
+
+    `uncounted` says that an answer came of which nobody knows the cost; `note` writes down what is added.
+    """
+
     calls: int = 0
     cost_usd: float = 0.0
+    uncounted: bool = False
+    note: Callable[[int, float], None] = lambda calls, cost_usd: None
+
+    def add_call(self) -> None:
+        """Count a request that is about to be sent."""
+        self.calls += 1
+        self.note(1, 0.0)
+
+    def add_cost(self, cost_usd: float | None) -> None:
+        """Count what an answer cost; None when that is not known."""
+        self.uncounted = self.uncounted or cost_usd is None
+        self.cost_usd += cost_usd or 0.0
+        self.note(0, cost_usd or 0.0)
+
+
+def no_request_was_sent(request: Request) -> bool:
+    """For backends that keep no requests: False."""
+    return False
 
 
 @dataclass(frozen=True)
 class Limited(Wrapper):
-    """Keeps a backend within its limits and puts a price on its answers."""
+    """Keeps a backend within its limits and puts a price on its answers.
+
+    A request that `was_sent` before, and only fetches its answer now, is no further call.
+    """
 
     limits: Limits
     price: Price | None
+    spent: Spent
+    was_sent: Callable[[Request], bool]
     _slots: asyncio.Semaphore = field(repr=False)
     _requests: AsyncLimiter | None = field(repr=False)
     _tokens: AsyncLimiter | None = field(repr=False)
-    _spent: _Spent = field(default_factory=_Spent, repr=False)
 
     @classmethod
-    def around(cls, inner: Backend, limits: Limits, price: Price | None) -> "Limited":
-        """Wrap a backend."""
+    def around(
+        cls,
+        inner: Backend,
+        limits: Limits,
+        price: Price | None,
+        spent: Spent | None = None,
+        was_sent: Callable[[Request], bool] = no_request_was_sent,
+    ) -> "Limited":
+        """Wrap a backend; its budget counts from what was `spent`, from nothing without."""
         requests, tokens = (
             AsyncLimiter(rate, 60) if rate else None for rate in (limits.requests_per_minute, limits.tokens_per_minute)
         )
-        return cls(inner, limits, price, asyncio.Semaphore(limits.concurrency), requests, tokens)
+        slots = asyncio.Semaphore(limits.concurrency)
+        return cls(inner, limits, price, spent or Spent(), was_sent, slots, requests, tokens)
 
     async def complete(self, request: Request) -> Completion:
-        """Answer a request. Raises BudgetExhausted when the limit of calls or cost is reached."""
+        """Answer a request. Raises BudgetExhausted when the limit of calls or cost is reached, or cannot be kept."""
         async with self._slots:
-            self._check_budget()
-            self._spent.calls += 1
-            if self._requests:
-                await self._requests.acquire()
-            if self._tokens:
-                await self._tokens.acquire(min(estimated_tokens(request), self._tokens.max_rate))
+            if not self.was_sent(request):
+                await self._admit(request)
             completion = await self.inner.complete(request)
         cost = self.price.of(completion) if self.price else None
-        self._spent.cost_usd += cost or 0.0
+        self.spent.add_cost(cost)
         return replace(completion, cost_usd=cost)
 
+    async def _admit(self, request: Request) -> None:
+        """Count a request and wait for its turn."""
+        self._check_budget()
+        self.spent.add_call()
+        if self._requests:
+            await self._requests.acquire()
+        if self._tokens:
+            await self._tokens.acquire(min(estimated_tokens(request), self._tokens.max_rate))
+
     def _check_budget(self) -> None:
-        limits, spent = self.limits, self._spent
+        limits, spent = self.limits, self.spent
         if limits.calls is not None and spent.calls >= limits.calls:
             raise BudgetExhausted(f"the limit of {limits.calls} calls is reached; raise limits.calls and start again")
+        if limits.cost_usd is not None and spent.uncounted:
+            raise BudgetExhausted(
+                "the server counts no tokens, so limits.cost_usd cannot be kept; set limits.calls in its place"
+            )
         if limits.cost_usd is not None and spent.cost_usd >= limits.cost_usd:
             raise BudgetExhausted(
                 f"the limit of {limits.cost_usd:g} USD is reached; raise limits.cost_usd and start again"

@@ -4,21 +4,38 @@ Between tries it waits what the server asked for (Retry-After), else ever longer
 cannot change is raised at once.
 """
 
+import logging
 from dataclasses import dataclass
+from typing import Self
 
 import stamina
+from pydantic import Field, model_validator
 
 from robogaze.backends.base import Completion, Request, Wrapper
 from robogaze.core.data import Data
 from robogaze.errors import BackendError, RateLimited
 
 
-class Patience(Data):
-    """How often and how long to try: waits grow from `first_wait_s`, doubling, to `longest_wait_s`."""
+# Who wants a line for every retry takes it from this logger; without a handler Python would print a bare one on stderr.
+logging.getLogger("stamina").addHandler(logging.NullHandler())
 
-    attempts: int = 5
-    first_wait_s: float = 0.5
-    longest_wait_s: float = 30.0
+
+class Patience(Data):
+    """How often and how long to try.
+
+    A request is sent at most `attempts` times, 1 for never again; waits grow from `first_wait_s`, doubling, to
+    `longest_wait_s`.
+    """
+
+    attempts: int = Field(default=5, ge=1)
+    first_wait_s: float = Field(default=0.5, ge=0)
+    longest_wait_s: float = Field(default=30.0, ge=0)
+
+    @model_validator(mode="after")
+    def _waits_grow(self) -> Self:
+        if self.longest_wait_s < self.first_wait_s:
+            raise ValueError("longest_wait_s is shorter than first_wait_s")
+        return self
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ import click
 
 from robogaze.errors import RobogazeError, Unreachable
 
-_COMMANDS = ("score", "evaluate", "agree", "report", "domain", "doctor", "serve")
-"""Each is a module of this package with a click command of the same name; imported when it is called for."""
+_COMMANDS = ("score", "evaluate", "agree", "judge-check", "report", "domain", "doctor", "serve")
+"""Each is a module of this package with a click command of the same name, but for dashes; imported when called for."""
 
 EXIT_ERROR, EXIT_UNFINISHED, EXIT_UNREACHABLE, EXIT_INTERRUPTED = 1, 4, 5, 130
 
@@ -28,7 +28,8 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
             return None
-        command: click.Command = getattr(import_module(f"robogaze.cli.{cmd_name}"), cmd_name)
+        name = cmd_name.replace("-", "_")
+        command: click.Command = getattr(import_module(f"robogaze.cli.{name}"), name)
         return command
 
 

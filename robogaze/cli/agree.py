@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     from robogaze.core.account import Account
     from robogaze.reporting.sheets import Sheet
 
-_QUEUE_ROWS = 10
-"""How much of the queue a terminal shows; --out and --json hold all."""
+_SHOWN = 10
+"""How many events of the queue a terminal shows; --out and --json hold all."""
 
 
 @click.command()
@@ -127,12 +128,14 @@ def _ratings(path: Path, terms: AgreeTerms, form: str, as_json: bool, out: Path 
 
 
 def _show(result: Agreement, form: str, as_json: bool, out: Path | None) -> None:
-    from robogaze.reporting.agreement import sheets
+    from robogaze.reporting.agreement import queue_in_brief, sheets
     from robogaze.reporting.agreement_json import accounts_csv, agreement_json
 
     tables, told = list(sheets(result)), _json(agreement_json(result))
     _write(out, {"agreement.json": told, "consensus.csv": accounts_csv(result.adjudication.accounts)}, tables)
-    shown = [_cut(one) for one in tables] if form == "terminal" else tables
+    shown = tables
+    if form == "terminal":
+        shown = [queue_in_brief(result, _SHOWN) if one.name == "queue" else one for one in tables]
     _print(shown, form, told if as_json else None)
 
 
@@ -152,15 +155,6 @@ def _write(out: Path | None, texts: Mapping[str, str], tables: Sequence[Sheet]) 
     click.echo(f"{len(tables)} tables, {' and '.join(texts)}: {out}", err=True)
 
 
-def _cut(table: Sheet) -> Sheet:
-    """The queue as far as a terminal shows it."""
-    more = len(table.rows) - _QUEUE_ROWS
-    if table.name != "queue" or more <= 0:
-        return table
-    told = f"{more} more are not shown; --out DIR writes all."
-    return replace(table, rows=table.rows[:_QUEUE_ROWS], notes=(told, *table.notes))
-
-
 def _print(tables: Iterable[Sheet], form: str, told: str | None) -> None:
     """The JSON, if there is one, else the tables."""
     from rich.console import Console
@@ -170,7 +164,7 @@ def _print(tables: Iterable[Sheet], form: str, told: str | None) -> None:
     if told is not None:
         click.echo(told)
         return
-    console = Console()
+    console = Console(width=None if sys.stdout.isatty() else 160)
     for table in tables:
         if form != "terminal":
             click.echo(FORMS[form][1](table))

@@ -188,7 +188,7 @@ def _print(tables: Iterable[Sheet], form: str) -> None:
 
     from robogaze.reporting.sheets import FORMS, as_terminal
 
-    console = Console(width=None if sys.stdout.isatty() else 160)
+    console = Console(width=None if sys.stdout.isatty() else 200)
     for table in tables:
         if form != "terminal":
             click.echo(FORMS[form][1](table))

@@ -1,7 +1,8 @@
 """Which clips to look at: named one by one, with sidecars, or listed in a manifest.
 
 A sidecar stands beside its video under the same name: `cup.txt` holds the instruction of `cup.mp4`, `cup.json` any of
-an entry's fields. A manifest is a JSONL file with one entry a line; paths in it are relative to it.
+an entry's fields. Of several instructions the first that says something holds: `instruction` in JSON, `prompt` in JSON
+(as generators call it), the text. A manifest is a JSONL file with one entry a line; paths in it are relative to it.
 """
 
 from collections.abc import Sequence
@@ -42,7 +43,8 @@ class Entry(Data):
     """A clip to look at, before it is opened.
 
     `layout` is 'single' or 'ROWSxCOLUMNS:name,name,...' (see `Layout.parse`); None leaves it to recognition. Without
-    `clip_id` one is made from the file's name and content and the instruction, so that ids never collide.
+    `clip_id` one is made from the file's name and content, the instruction, the checkpoint and the split, so that ids
+    never collide.
     """
 
     path: TextPath
@@ -56,10 +58,11 @@ class Entry(Data):
     layout: Annotated[Layout | None, BeforeValidator(_layout)] = None
 
     def id_for(self, content_sha256: str) -> str:
-        """The clip's id: the given one, or the file's stem with 12 digits of content and instruction."""
+        """The clip's id: the given one, or the file's stem with 12 digits for what tells clips apart."""
         if self.clip_id is not None:
             return self.clip_id
-        digest = sha256(f"{content_sha256}\0{self.instruction or ''}".encode()).hexdigest()
+        told = (content_sha256, self.instruction, self.checkpoint, self.split)
+        digest = sha256("\0".join(one or "" for one in told).encode()).hexdigest()
         stem = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "_" for c in self.path.stem)
         return f"{stem[:80]}-{digest[:12]}"
 
@@ -87,15 +90,16 @@ def _entries(path: Path) -> tuple[Entry, ...]:
 def read_manifest(path: Path) -> tuple[Entry, ...]:
     """The entries of a JSONL manifest. Raises InputError with file, line and key; for ids that stand twice, too."""
     # Split at newlines only: `splitlines` would also split at separators that JSON allows within a text.
-    lines = _text(path).split("\n")
-    entries = [
-        _entry(_object(line, f"{path}:{number}"), f"{path}:{number}", path.parent)
-        for number, line in enumerate(lines, start=1)
-        if line.strip()
-    ]
-    ids = [entry.clip_id for entry in entries if entry.clip_id is not None]
-    if twice := sorted({name for name in ids if ids.count(name) > 1}):
-        raise InputError(f"{path}: clip_id {twice[0]!r} stands twice; ids must differ")
+    lines = {number: line for number, line in enumerate(_text(path).split("\n"), start=1) if line.strip()}
+    entries: list[Entry] = []
+    first: dict[str, int] = {}
+    for number, line in lines.items():
+        entry = _entry(_object(line, f"{path}:{number}"), f"{path}:{number}", path.parent)
+        if entry.clip_id is not None and (before := first.setdefault(entry.clip_id, number)) != number:
+            raise InputError(
+                f"{path}:{number}: clip_id: {entry.clip_id!r} stands in line {before}, too; ids must differ"
+            )
+        entries.append(entry)
     if not entries:
         raise InputError(f"the manifest {path} lists no clip")
     return tuple(entries)
@@ -107,8 +111,10 @@ def _with_sidecar(video: Path) -> Entry:
     if as_json.is_file():
         found = _object(_text(as_json), f"{as_json}")
         known = {key: value for key, value in found.items() if key in Entry.model_fields and key != "path"}
-        if "prompt" in found:  # as generators call the instruction
-            known.setdefault("instruction", found["prompt"])
+        said = [text for key in ("instruction", "prompt") if _instruction(text := found.get(key)) is not None]
+        if not said and as_text.is_file():
+            said.append(_text(as_text))
+        known["instruction"] = said[0] if said else None
         return _entry({**known, "path": video.name}, f"{as_json}", video.parent)
     if as_text.is_file():
         return _entry({"path": video, "instruction": _text(as_text)}, f"{as_text}")

@@ -99,7 +99,8 @@ def _stage(file: YamlText, index: int) -> StageSpec:
         return StageSpec(name=written, parameters={}, line=file.lines[key])
     if isinstance(written, dict) and len(written) == 1:
         name, parameters = next(iter(written.items()))
-        if isinstance(name, str) and isinstance(parameters, dict):
+        # To YAML `on` is no text, and neither is 1.
+        if isinstance(name, str) and isinstance(parameters, dict) and all(isinstance(one, str) for one in parameters):
             lines = {below[3:]: line for below, line in file.lines.items() if below[:3] == (*key, name)}
             return StageSpec(name=name, parameters=parameters, line=file.lines[key], lines=lines)
     raise file.fault("a stage is a name, or a name with its parameters", key)

@@ -2,7 +2,7 @@
 
     words, spelling       cosine of weighted words, and of weighted character n-grams, in [0, 1]
     concepts              the same of concepts, and of the words that belong to none
-    nearly_same           how far `words` is above NEAR, as a share of what is left to 1
+    nearly_same           how far the cosine of words and of pairs of neighbours is above NEAR, as a share of the rest
     KIND.agree            of a kind of concept: the share of both sides' mentions that the other side has, too
     KIND.apart            how many mentions the other side lacks, at most MOST_APART a side
     KIND.against          1 where one side denies what is a fact on the other, or says what excludes it
@@ -27,8 +27,9 @@ from robogaze.judges.readings import Reading, read
 from robogaze.judges.weights import Rows, Weighted
 from robogaze.judges.words import Stems, Words
 
-NEAR, MOST_APART = 0.9, 3.0
+NEAR, MOST_APART = 0.6, 3.0
 EVENT = "event"
+_PARTS = (weights.words, weights.phrasing, weights.spelling, weights.concepts)
 _LENGTHENED = 3
 """Added to both lengths, so that one word more counts little."""
 
@@ -42,8 +43,7 @@ class Features:
         self._words = words
         self._concepts = Concepts(words)
         readings = [read(text, words) for text in corpus]
-        parts = {"words": weights.words, "spelling": weights.spelling, "concepts": weights.concepts}
-        self._cosines = {name: Weighted(part, readings) for name, part in parts.items()}
+        self._cosines = {part.__name__: Weighted(part, readings) for part in _PARTS}
 
     def of(self, pairs: Sequence[Pair]) -> tuple[Mapping[str, Floats], NDArray[np.bool_]]:
         """Every feature of the pairs, by name; and which pairs are the same but for punctuation and forms of words."""
@@ -68,7 +68,7 @@ class Features:
             rows = weighted.rows(readings)
             found[name] = _sums(rows[references].multiply(rows[predictions]))
         lengths = np.array([len(one.stems) for one in readings]) + _LENGTHENED
-        found["nearly_same"] = np.maximum(found["words"] - NEAR, 0) / (1 - NEAR)
+        found["nearly_same"] = np.maximum(found.pop("phrasing") - NEAR, 0) / (1 - NEAR)
         found["longer"] = np.log(lengths[predictions] / lengths[references])
         return found
 

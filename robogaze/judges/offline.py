@@ -59,6 +59,8 @@ class HeldOut(Data):
     pearson: Measured
     spearman: Measured
     mean_absolute_error: Measured
+    pearson_unseen_words: Measured
+    """The same without the words that only the held-out half has: those who wrote the pairs wrote the word list."""
 
 
 class Fitted(Data):
@@ -101,12 +103,13 @@ class OfflineJudge:
     def note(self) -> str:
         """What it is and how well it was measured to do."""
         found = self.fitted.held_out
-        pearson, error = found.pearson, found.mean_absolute_error
+        pearson, error, unseen = found.pearson, found.mean_absolute_error, found.pearson_unseen_words
         return (
-            "Similarities are by the offline judge, which compares words and asks no model; on "
+            "Similarities are by the offline judge, which compares words and asks no model: on "
             f"{found.pairs} held-out pairs of descriptions, written and rated by the project and not by a study with "
-            f"people, it correlates with the ratings at Pearson {pearson.value:.2f} [{pearson.low:.2f}, "
-            f"{pearson.high:.2f}] with a mean absolute error of {error.value:.2f}."
+            f"people, it agrees with the ratings at Pearson {pearson.value:.2f} [{pearson.low:.2f}, "
+            f"{pearson.high:.2f}] ({unseen.value:.2f} where the words are new to it), mean absolute error "
+            f"{error.value:.2f}."
         )
 
     async def rate(self, pairs: Sequence[Pair]) -> Sequence[Judgement]:

@@ -81,7 +81,8 @@ class Rubric:
     def similarity(self, ratings: Mapping[str, float]) -> float:
         """The similarity, in [0, 1], that a rating on every axis amounts to."""
         worst, best = self.file.scale
-        share = sum((ratings[axis] - worst) / (best - worst) for axis in self.axes) / len(self.axes)
+        total, count = sum(ratings[axis] for axis in self.axes), len(self.axes)
+        share = (total - count * worst) / (count * (best - worst))  # divided once: whole ratings lose no digit
         threshold = self.file.threshold
         return share if threshold is None else float(share >= threshold)
 

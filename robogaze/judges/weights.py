@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any
 
 from sklearn.feature_extraction import FeatureHasher
@@ -20,6 +20,12 @@ _HASHES = 2**18
 def words(reading: Reading) -> Sequence[str]:
     """The words that say something."""
     return reading.words
+
+
+def phrasing(reading: Reading) -> Sequence[str]:
+    """These words, and every two that follow one another."""
+    said = reading.words
+    return (*said, *(f"{one} {other}" for one, other in pairwise(said)))
 
 
 def spelling(reading: Reading) -> Sequence[str]:

@@ -36,11 +36,13 @@ class Guess:
 class Control:
     """A control: `rule` says in a sentence what it reports and what its descriptions count as.
 
+    `oracle` says that its descriptions count as right by that rule, so only its times and severities tell anything.
     `guess` gives None for a clip whose duration is not known, where the control needs it.
     """
 
     name: str
     rule: str
+    oracle: bool
     guess: Callable[[Account], Guess | None]
 
 
@@ -80,23 +82,26 @@ def _constant_severity(reference: Account) -> Guess:
 
 
 _ALL = (
-    Control("always_clean", "reports no event in any clip.", _always_clean),
+    Control("always_clean", "reports no event in any clip.", False, _always_clean),
     Control(
         "whole_clip",
         "reports one event over the whole of every clip, without dimension or severity; its description counts as "
         "right (S = 1) for whichever reference event it is matched to.",
+        True,
         _from(0.0, "whole_clip"),
     ),
     Control(
         "last_30_percent",
         "reports one event over the last 30 percent of every clip, without dimension or severity; its description "
         "counts as right (S = 1) for whichever reference event it is matched to.",
+        True,
         _from(LATE, "last_30_percent"),
     ),
     Control(
         "constant_severity",
         f"repeats the reference with severity {SEVERITY} for every event (S = 1 with its own, 0 with all others), so "
         "only its severity columns say anything.",
+        True,
         _constant_severity,
     ),
 )

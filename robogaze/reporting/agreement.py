@@ -1,18 +1,21 @@
 """The agreement of annotators as tables."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from robogaze.agree.agreement import Agreement
 from robogaze.agree.ceiling import Ceiling
-from robogaze.agree.consensus import LEAST_IOU, MOST_APART
+from robogaze.agree.consensus import LEAST_IOU, MOST_APART, Question
 from robogaze.agree.kappas import Kind
 from robogaze.agree.measures import Measures
 from robogaze.agree.ratings import RatingAgreement
 from robogaze.core.account import Finding
+from robogaze.core.scores import Estimate
 from robogaze.metrics.scores import METRICS
 from robogaze.reporting.evaluation import HEADLINE
 from robogaze.reporting.sheets import Cell, Sheet
 from robogaze.reporting.wording import count, listed, seconds
+from robogaze.stats.interval import LEAST_DEFINED
 
 NAMES = {
     "detection_kappa": "detection kappa",
@@ -42,17 +45,20 @@ _SHOWN = 3
 
 
 def sheets(result: Agreement) -> Iterator[Sheet]:
-    """Every table, the headline first."""
+    """Every table, the headline first; that alone where there is nothing to compare."""
     slices = dict(_slices(result))
     clips = count(result.overall.clips, "clip")
     title = f"Agreement of {count(len(result.panel.annotators), 'annotator')} on {clips}"
-    yield _measures("agreement", title, "", slices, NAMES, tuple(footnotes(result)))
+    if not result.panel.cases:
+        yield _measures("agreement", title, "dataset", slices, NAMES, tuple(_left_out(result)))
+        return
+    yield _measures("agreement", title, "dataset", slices, NAMES, tuple(footnotes(result)))
     if result.dimensions:
         yield _measures("by-dimension", "By dimension", "dimension", result.dimensions, NAMES, (_DIMENSION,))
     several = len(result.panel.annotators) > 2
     names = BESIDE if several else {key: name for key, name in BESIDE.items() if not key.endswith("_cohen")}
     notes = tuple(_beside(several))
-    yield _measures("beside", "Beside these numbers", "", {**slices, **result.dimensions}, names, notes)
+    yield _measures("beside", "Beside these numbers", "of", {**slices, **result.dimensions}, names, notes)
     if several:
         pairs = {f"{first} - {second}": one for (first, second), one in result.pairs.items()}
         shown = {**NAMES, "events_matched": BESIDE["events_matched"]}
@@ -80,7 +86,8 @@ def footnotes(result: Agreement) -> Iterator[str]:
     )
     yield (
         f"{terms.level:.0%} percentile intervals from {terms.resamples:,} resamples of the clips within each "
-        f"{terms.by}, seed {terms.seed}."
+        f"{terms.by}, seed {terms.seed}; none where they tell none: one clip, one value in all, or undefined in more "
+        f"than {1 - LEAST_DEFINED:.0%} of them."
     )
     yield f"Judge {result.judge}: {result.judge_note}"
     yield from _left_out(result)
@@ -137,20 +144,27 @@ def _slices(result: Agreement) -> Iterator[tuple[str, Measures]]:
 def _measures(
     name: str, title: str, of: str, rows: Mapping[str, Measures], names: Mapping[str, str], notes: tuple[str, ...] = ()
 ) -> Sheet:
-    cells = tuple((row, one.clips, one.events, *(getattr(one, key) for key in names)) for row, one in rows.items())
+    cells: tuple[tuple[Cell, ...], ...] = tuple(
+        (row, one.clips, one.events, *(_short(getattr(one, key)) for key in names)) for row, one in rows.items()
+    )
     notes = (*notes, *_reasons(rows, tuple(names)))
     return Sheet(name, title, (of, "clips", "events", *names.values()), cells, notes)
 
 
+def _short(one: Estimate) -> Estimate:
+    """A cell without its reason, which stands under the table."""
+    return one if one.defined else replace(one, why="")
+
+
 def _reasons(rows: Mapping[str, Measures], names: tuple[str, ...]) -> Iterator[str]:
-    """Why something rests on nothing: a cell says only that."""
+    """Why numbers are undefined, and in which rows."""
     found: dict[str, dict[str, None]] = {}
     for row, one in rows.items():
         for name, estimate in one.estimates():
-            if name in names and not estimate.defined and not estimate.n:
+            if name in names and not estimate.defined:
                 found.setdefault(estimate.why, {})[row] = None
     for why, where in found.items():
-        yield f"n=0 where {why}: {listed(list(where))}."
+        yield f"Undefined where {why}: {listed(list(where))}."
 
 
 def _ceiling(ceiling: Ceiling, annotators: int) -> Iterator[Sheet]:
@@ -188,24 +202,47 @@ def _ceiling_notes(ceiling: Ceiling, annotators: int) -> Iterator[str]:
 
 
 def _queue(result: Agreement) -> Sheet:
+    """What a person must settle, a row for each annotator's event; those of one number are one event."""
     rows = tuple(
-        (one.clip_id, "; ".join(one.reasons), " | ".join(_event(author, found) for author, found in one.events))
-        for one in result.adjudication.queue
-    )
-    settled = count(result.adjudication.settled, "event")
-    notes = (
-        f"{settled} settled without a person: reported by all annotators of the clip, every two with an IoU of at "
-        f"least {LEAST_IOU} (united), one dimension and type, severities at most {MOST_APART} apart (averaged, "
-        "a half up).",
-    )
-    title = f"For a person to settle: {count(len(rows), 'event')}"
-    return Sheet("queue", title, ("clip", "why", "events"), rows, notes)
+        (number, one.clip_id, "; ".join(one.reasons), author, _when(found), found.type or found.dimension,
+         found.severity, found.description)
+        for number, one in enumerate(result.adjudication.queue, start=1)
+        for author, found in one.events
+    )  # fmt: skip
+    columns = ("event", "clip", "why", "annotator", "when", "label", "severity", "description")
+    return Sheet("queue", _to_settle(result), columns, rows, (_settled(result),))
 
 
-def _event(author: str, one: Finding) -> str:
-    when = ", ".join(seconds(span.start, span.end) for span in one.spans) or "no time"
-    label = one.type or one.dimension or "no label"
-    return f"{author}: {when}, {label}, severity {one.severity or 'not given'}: {one.description}"
+def queue_in_brief(result: Agreement, most: int) -> Sheet:
+    """The first of what a person must settle, a row for each event."""
+    queue = result.adjudication.queue
+    rows = tuple((one.clip_id, "; ".join(one.reasons), _told(one)) for one in queue[:most])
+    more = len(queue) - len(rows)
+    notes = [f"{more} more are not shown; --out DIR writes all."] if more else []
+    return Sheet("queue", _to_settle(result), ("clip", "why", "events"), rows, (*notes, _settled(result)))
+
+
+def _told(one: Question) -> str:
+    return "; ".join(
+        f"{author}: {' '.join(filter(None, (_when(found), found.type or found.dimension)))}"
+        for author, found in one.events
+    )
+
+
+def _to_settle(result: Agreement) -> str:
+    return f"For a person to settle: {count(len(result.adjudication.queue), 'event')}"
+
+
+def _settled(result: Agreement) -> str:
+    return (
+        f"{count(result.adjudication.settled, 'event')} settled without a person: reported by all annotators of the "
+        f"clip, every two with an IoU of at least {LEAST_IOU} (united), one dimension and type, severities at most "
+        f"{MOST_APART} apart (averaged, a half up)."
+    )
+
+
+def _when(one: Finding) -> str:
+    return ", ".join(seconds(span.start, span.end) for span in one.spans)
 
 
 def rating_sheet(result: RatingAgreement, level: float, resamples: int, seed: int) -> Sheet:

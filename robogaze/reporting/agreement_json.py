@@ -10,6 +10,7 @@ from robogaze.agree.ceiling import Ceiling, Row
 from robogaze.agree.measures import Measures
 from robogaze.agree.ratings import RatingAgreement
 from robogaze.core.account import FIELDS, Account, Finding
+from robogaze.core.time import RESOLUTION
 from robogaze.scoring.estimates import Scores
 
 
@@ -105,20 +106,33 @@ def ratings_json(result: RatingAgreement) -> Mapping[str, Any]:
     }
 
 
-_CLIP = ("clip_id", "author", "status", "instruction", *FIELDS, "duration_s")
+_CLIP = ("clip_id", "author", "status", "instruction", *FIELDS, "duration_s", "fps", "frame_count")
 _EVENT = ("event_id", "dimension", "type", "description", "start_s", "end_s", "severity")
 
 
 def accounts_csv(accounts: Sequence[Account]) -> str:
-    """Accounts as a table in the format "csv", one row a span, one without an event for a clip without any."""
+    """Accounts as a table in the format "csv", one row a span, one without an event for a clip without any.
+
+    Frames are kept where they come at a constant rate; the format has no place for others, nor for what was looked for.
+    """
     out = io.StringIO()
     writer = csv.DictWriter(out, (*_CLIP, *_EVENT), lineterminator="\n")
     writer.writeheader()
     for account in accounts:
         clip = {name: getattr(account, name, None) for name in _CLIP} | dict(account.fields)
+        clip |= _frames(account.frame_times_s)
         known = {name: clip[name] for name in _CLIP}
         writer.writerows({**known, **row} for row in _rows(account.findings))
     return out.getvalue()
+
+
+def _frames(times_s: Sequence[float] | None) -> Mapping[str, float]:
+    """The rate and number of a clip's frames, if they come at a constant rate from 0 on."""
+    if times_s is None or len(times_s) < 2 or not times_s[-1] > 0:
+        return {}
+    fps = (len(times_s) - 1) / times_s[-1]
+    steady = all(abs(time_s - number / fps) <= RESOLUTION for number, time_s in enumerate(times_s))
+    return {"fps": fps, "frame_count": len(times_s)} if steady else {}
 
 
 def _rows(findings: Sequence[Finding]) -> Iterator[Mapping[str, Any]]:

@@ -111,7 +111,8 @@ def _shown(result: Evaluation, name: str) -> str:
 
 def _headline(result: Evaluation) -> Iterator[Row]:
     rows = [(system.name, system.macro) for system in result.systems]
-    rows += [(f"control {name}", means) for name, (means, _) in result.controls.items()]
+    for name, (means, _) in result.controls.items():
+        rows.append((f"control {name}{', S = 1' if CONTROLS[name].oracle else ''}", means))
     for name, scores in rows:
         yield name, *(scores[_shown(result, metric)] for metric in HEADLINE)
 

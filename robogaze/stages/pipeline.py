@@ -1,12 +1,17 @@
 """A pipeline: stages in order, checked as a whole before the first question is asked."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
 from robogaze.core.clip import Clip
+from robogaze.core.data import dotted, first_fault
+from robogaze.core.report import Failure
 from robogaze.domains import Domain, PipelineSpec, StageSpec
+from robogaze.domains.yaml_files import Key
 from robogaze.errors import DomainError, InputError
 from robogaze.stages.base import Stage
 from robogaze.stages.compose import Compose
@@ -49,15 +54,17 @@ class Pipeline:
         """Build and check a domain's pipeline.
 
         Raises InputError for an unknown name, DomainError (file and line) for a stage that does not exist or does not
-        fit, a wrong parameter, an order in which a stage reads what no stage before it writes, or a prompt that uses
-        a variable no stage provides.
+        fit, a wrong parameter, an order in which a stage reads what no stage before it writes, hypotheses that nothing
+        decides, or a prompt that is missing or uses a variable no stage provides.
         """
         if name not in domain.pipelines:
             known = ", ".join(domain.pipelines)
             raise InputError(f"the domain {domain.id} has no pipeline {name!r}; it has: {known}")
         spec = domain.pipelines[name]
         stages = tuple((one.name, _stage(one, spec, domain)) for one in spec.stages)
-        _check_order(spec, [stage for _, stage in stages])
+        _check_order(spec, stages)
+        _check_looks(spec, stages)
+        _check_decided(spec, stages)
         pipeline = cls(name, domain, stages)
         if pipeline.roles:
             for prompt, variables in PROMPTS.items():
@@ -94,7 +101,12 @@ class Pipeline:
         )
 
     async def run(self, context: Context, desk: Desk) -> Context:
-        """Run the stages. A question without an answer that a later stage would need ends the run there."""
+        """Run the stages. A question without an answer that a later stage would need ends the run there.
+
+        A clip for which there is nothing to assess is taken through none.
+        """
+        if not context.assessed:
+            return replace(context, failures=(*context.failures, self._nothing_to_assess(context.clip)))
         for _, stage in self.stages:
             try:
                 context = await stage.run(context, desk)
@@ -102,40 +114,109 @@ class Pipeline:
                 return replace(context, failures=(*context.failures, error.failure))
         return context
 
+    def _nothing_to_assess(self, clip: Clip) -> Failure:
+        needs = dict.fromkeys(need for name in self.dimensions for need in self.domain.dimensions[name].needs)
+        lacks = " and ".join(f"an {need}" for need in needs if getattr(clip, need) is None)
+        message = f"every dimension that {self.name} can judge needs {lacks}, and this clip has none"
+        first = next(name for name, stage in self.stages if stage.examines())
+        return Failure(stage=first, kind="NothingToAssess", message=message)
+
 
 def _stage(spec: StageSpec, pipeline: PipelineSpec, domain: Domain) -> Stage:
     path = pipeline.path
     if spec.name not in STAGES:
         raise DomainError(f"there is no stage {spec.name!r}; there is: {', '.join(STAGES)}", path, spec.line)
     try:
-        stage = STAGES[spec.name](**spec.parameters)
+        stage = STAGES[spec.name].model_validate(spec.parameters)
         for prompt, variables in stage.templates().items():
+            _check_there(prompt, spec, path, domain)
             domain.prompts.check(prompt, tuple(variables.__annotations__))
         stage.check(domain)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        key = ".".join(str(step) for step in first["loc"])
-        message = "unknown key" if first["type"] == "extra_forbidden" else first["msg"]
-        raise DomainError(f"{spec.name}.{key}: {message}", path, _line(spec, first["loc"])) from error
+        place, found = first_fault(error)
+        raise DomainError(f"{dotted((spec.name, *place))}: {found}", path, _line(spec, place)) from error
     except ValueError as error:
         raise DomainError(f"{spec.name}: {error}", path, spec.line) from error
     return stage
 
 
-def _line(spec: StageSpec, key: Iterable[str | int]) -> int | None:
-    steps = tuple(key)
-    while steps and steps not in spec.lines:
-        steps = steps[:-1]
-    return spec.lines.get(steps, spec.line)
+def _check_there(prompt: str, spec: StageSpec, path: Path, domain: Domain) -> None:
+    """Raise DomainError, at the line that names the prompt, when there is none of that name."""
+    try:
+        domain.prompts.path(prompt)
+    except DomainError as error:
+        place = next(_places(prompt, spec.parameters), ())
+        raise DomainError(f"{spec.name} needs {error}", path, _line(spec, place)) from error
 
 
-def _check_order(spec: PipelineSpec, stages: Iterable[Stage]) -> None:
+def _places(wanted: str, written: Any, place: Key = ()) -> Iterator[Key]:
+    """Where in what is written a text stands."""
+    if written == wanted:
+        yield place
+    inside = written.items() if isinstance(written, dict) else enumerate(written) if isinstance(written, list) else ()
+    for step, part in inside:
+        yield from _places(wanted, part, (*place, step))
+
+
+def _line(spec: StageSpec, place: Key) -> int | None:
+    while place and place not in spec.lines:
+        place = place[:-1]
+    return spec.lines.get(place, spec.line)
+
+
+def _check_order(spec: PipelineSpec, stages: Sequence[tuple[str, Stage]]) -> None:
+    """Raise DomainError for a stage that reads what none before it writes, and unless compose is the last, once."""
     written: set[Slot] = set()
-    for stage, one in zip(stages, spec.stages, strict=True):
+    for (name, stage), one in zip(stages, spec.stages, strict=True):
+        if "events" in written:
+            raise DomainError(f"{name} stands after compose, which must come last", spec.path, one.line)
         if missing := sorted(stage.reads() - written):
-            raise DomainError(
-                f"{one.name} reads {', '.join(missing)}, which no stage before it writes", spec.path, one.line
-            )
+            lacking = f"{name} reads {', '.join(missing)}, which no stage before it writes"
+            raise DomainError(lacking, spec.path, one.line)
         written |= stage.writes()
     if "events" not in written:
-        raise DomainError("no stage writes events; a pipeline ends with compose", spec.path, None)
+        raise DomainError("no stage writes events; a pipeline ends with compose", spec.path, spec.stages[-1].line)
+
+
+def _check_looks(spec: PipelineSpec, stages: Sequence[tuple[str, Stage]]) -> None:
+    """Raise DomainError unless some stage looks for faults, and any vote has looks of its own to count."""
+    if not any(stage.examines() for _, stage in stages):
+        which = "propose, direct, or measure with rules"
+        raise DomainError(f"no stage looks for faults ({which})", spec.path, spec.stages[0].line)
+    votes = [place for place, (_, stage) in enumerate(stages) if isinstance(stage, Vote)]
+    for place in votes:
+        line = spec.stages[place].line
+        if place > votes[0]:
+            raise DomainError("vote stands twice; the second would count the looks of the first, too", spec.path, line)
+        looks = sum(stage.samples for _, stage in stages[:place] if isinstance(stage, Direct))
+        if looks < 2:
+            few = f"the direct stages before it take {looks or 'none'} (direct has 'samples')"
+            raise DomainError(f"vote needs at least two looks to count, and {few}", spec.path, line)
+
+
+def _check_decided(spec: PipelineSpec, stages: Sequence[tuple[str, Stage]]) -> None:
+    """Raise DomainError unless all that is proposed is decided: by a critic, a vote, or else by compose."""
+    compose, written = stages[-1][1], spec.stages[-1]
+    assert isinstance(compose, Compose), "the pipeline's order is checked"
+    verify, vote = _last(Verify, stages), _last(Vote, stages)
+    if compose.accept_unverified and max(verify, vote) >= 0:
+        leaves = f"would accept what {stages[max(verify, vote)][0]} leaves undecided; leave it out"
+        line = _line(written, ("accept_unverified",))
+        raise DomainError(f"compose.accept_unverified: {leaves}", spec.path, line)
+    waiting = [
+        name
+        for place, (name, stage) in enumerate(stages)
+        if stage.examines() and place > verify and not (isinstance(stage, Direct) and place < vote)
+    ]
+    if waiting and not compose.accept_unverified:
+        way = "put verify before it" if vote >= 0 else "put verify before it, or let compose accept_unverified: true"
+        raise DomainError(
+            f"compose accepts nothing that {waiting[0]} proposes, for nothing decides it; {way}",
+            spec.path,
+            written.line,
+        )
+
+
+def _last(kind: type[Stage], stages: Sequence[tuple[str, Stage]]) -> int:
+    """The place of the last stage of a kind; -1 when there is none."""
+    return max((place for place, (_, stage) in enumerate(stages) if isinstance(stage, kind)), default=-1)

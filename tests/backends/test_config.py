@@ -27,6 +27,7 @@ roles: {vlm: eyes, critic: critic}
         ("batch:post", ("batch", "", "post")),
         ("batch:m@post", ("batch", "m", "post")),
         ("scripted:replies.yaml", ("scripted", "replies.yaml", None)),
+        ("openai:m@HTTPS://h/v1", ("openai", "m", "HTTPS://h/v1")),
     ],
 )
 def test_a_spec_is_kind_name_and_address(spec: str, wanted: tuple[Any, ...]) -> None:
@@ -38,6 +39,24 @@ def test_a_spec_is_kind_name_and_address(spec: str, wanted: tuple[Any, ...]) -> 
 def test_another_form_is_refused_with_the_right_one(spec: str) -> None:
     with pytest.raises(InputError, match=r"KIND:NAME\[@URL\]"):
         ModelConfig.parse(spec)
+
+
+@pytest.mark.parametrize(
+    ("spec", "says"),
+    [
+        ("openai:m@host:8000/v1", "url must begin with http:// or https://, not 'host:8000/v1'"),
+        ("openai:m@v2", "url must begin with http:// or https://, not 'v2'"),
+        ("openai:x@http://user:pw@host/v1", "url holds a user or a password"),
+        ("openai:x@user:pw@host/v1", "url must begin with http:// or https://"),
+        ("openai:x@http:///v1", "url names no host"),
+    ],
+)
+def test_an_address_is_checked_before_anything_is_asked_and_no_secret_is_told(spec: str, says: str) -> None:
+    with pytest.raises(InputError) as error:
+        ModelsConfig.read(spec)
+    assert says in str(error.value)
+    assert "pw" not in str(error.value)
+    assert "\n" not in str(error.value)
 
 
 def test_a_scripted_file_may_end_in_yaml() -> None:
@@ -62,6 +81,13 @@ def test_roles_lean_on_one_another(tmp_path: Path) -> None:
         (("kind: openai", "kind: opnai"), "models.eyes.kind"),
         (("name: big", "naem: big"), "models.critic.naem"),
         (("models:", "models: ["), "cannot be read"),
+        (("frames: uniform 16", "frames: 4"), "models.eyes.frames: a frame regime is 'uniform N', 'F fps'"),
+        (("frames: uniform 16", "frames: 4 fsp"), "models.eyes.frames: a frame regime is 'uniform N', 'F fps'"),
+        (("frames: uniform 16", "frames: 4 fps, limits: {cost_usd: 3}"), "limits.cost_usd needs price"),
+        (("frames: uniform 16", "patience: {attempts: 0}"), "models.eyes.patience.attempts: Input should be greater"),
+        (("frames: uniform 16", "patience: {first_wait_s: 60}"), "longest_wait_s is shorter than first_wait_s"),
+        (('url: "http://127.0.0.1:8000/v1"', "url: 127.0.0.1:8000/v1"), "models.eyes: url must begin with http://"),
+        (('"http://127.0.0.1:8000/v1"', '"http://me:pw@127.0.0.1:8000/v1"'), "models.eyes: url holds a user"),
     ],
 )
 def test_a_models_file_that_does_not_fit_is_named_with_its_key(
@@ -73,6 +99,61 @@ def test_a_models_file_that_does_not_fit_is_named_with_its_key(
         ModelsConfig.read(str(path))
     assert str(path) in str(error.value)
     assert says in str(error.value)
+
+
+@pytest.mark.parametrize("content", ["", "# nothing\n", "[]", "eyes", "3"])
+def test_a_models_file_that_holds_none_says_what_belongs_there(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "models.yaml"
+    path.write_text(content)
+    with pytest.raises(InputError, match=r"models\.yaml holds no models: it needs the keys models and roles"):
+        ModelsConfig.read(str(path))
+
+
+@pytest.mark.parametrize(
+    ("given", "present", "shown"),
+    [
+        ("uniform 8", "frames", "uniform 8"),
+        ("uniform 32", "frames", "uniform 16"),
+        ("every frame", "frames", "uniform 16"),
+        ("4 fps", "frames", "4 fps, at most 16"),
+        ("4 fps, at most 32", "frames", "4 fps, at most 16"),
+        ("every frame", "sheets", "uniform 144"),
+        ("uniform 100", "sheets", "uniform 100"),
+    ],
+)
+def test_a_regime_never_shows_more_pictures_than_the_model_takes(given: str, present: str, shown: str) -> None:
+    config = ModelConfig.model_validate({"kind": "scripted", "frames": given, "present": present, "max_pictures": 16})
+    assert str(config.frames) == shown
+    assert str(config.with_(max_pictures=99).frames) == shown, "what was thinned out does not come back"
+
+
+def test_what_paces_prices_or_unlocks_the_asking_is_not_what_answers_depend_on() -> None:
+    config = ModelsConfig.model_validate(
+        {
+            "models": {
+                "eyes": {
+                    "kind": "openai", "name": "m", "url": "http://h/v1", "timeout_s": 9, "api_key_env": "KEY",
+                    "price": {"prompt_usd": 1, "completion_usd": 1}, "limits": {"calls": 9}, "patience": {"attempts": 9},
+                },
+                "post": {"kind": "batch", "name": "m", "url": "some/folder"},
+            },
+            "roles": {"vlm": "eyes", "critic": "post"},
+        }
+    )  # fmt: skip
+    plain = ModelsConfig.model_validate(
+        {
+            "models": {
+                "eyes": {"kind": "openai", "name": "m", "url": "http://h/v1"},
+                "post": {"kind": "batch", "name": "m", "url": "another/folder"},
+            },
+            "roles": {"vlm": "eyes", "critic": "post"},
+        }
+    )
+    assert config.essence() == plain.essence()
+    assert config.essence()["models"]["eyes"].keys() == {
+        "kind", "name", "url", "frames", "present", "max_pictures", "send", "structured", "token_limit_field",
+        "decoding", "extra_body",
+    }  # fmt: skip
 
 
 def key_sent(config: ModelConfig, environ: dict[str, str]) -> str:

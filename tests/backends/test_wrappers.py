@@ -1,7 +1,10 @@
 """Cache, retries and limits: each one changes one thing and hands on the rest."""
 
 import asyncio
+import json
 import sqlite3
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -14,6 +17,7 @@ from robogaze.backends.cached import Cached
 from robogaze.backends.limited import Limited, Limits, Price
 from robogaze.backends.retried import Patience, Retried
 from robogaze.errors import (
+    AnswersPending,
     BackendError,
     BudgetExhausted,
     RateLimited,
@@ -111,6 +115,73 @@ async def test_the_limit_of_cost_stops_the_run() -> None:
     await limited.complete(request())
     with pytest.raises(BudgetExhausted, match=r"1\.5 USD"):
         await limited.complete(request())
+
+
+async def test_a_limit_of_cost_that_cannot_be_kept_stops_the_run_after_one_answer() -> None:
+    inner = Inner(prompt_tokens=None, completion_tokens=7)
+    limited = Limited.around(inner, Limits(cost_usd=1.5), Price(prompt_usd=1, completion_usd=2))
+    assert (await limited.complete(request())).cost_usd is None, "what was answered is not lost"
+    with pytest.raises(BudgetExhausted, match=r"counts no tokens.*limits\.calls"):
+        await limited.complete(request())
+    assert inner.asked == 1
+
+
+async def test_a_budget_goes_on_from_what_the_store_says_was_spent(tmp_path: Path) -> None:
+    inner = Inner(ServerFault("f"), prompt_tokens=1_000_000, completion_tokens=0)
+    price, said = Price(prompt_usd=1, completion_usd=2), []
+    for _ in range(3):
+        store = AnswerStore(tmp_path / "a.sqlite")
+        limited = Limited.around(inner, Limits(calls=3, cost_usd=1.5), price, store.spent("eyes"))
+        try:
+            await limited.complete(request())
+        except (ServerFault, BudgetExhausted) as error:
+            said.append(str(error))
+        other = store.spent("critic")
+        assert (other.calls, other.cost_usd) == (0, 0)
+        store.close()
+    store = AnswerStore(tmp_path / "a.sqlite")
+    spent = store.spent("eyes")
+    assert (said, spent.calls, spent.cost_usd) == (["f"], 3, 2.0), "a call without an answer is a call"
+    with pytest.raises(BudgetExhausted, match="limit of 3 calls"):
+        await Limited.around(inner, Limits(calls=3), price, spent).complete(request())
+    store.close()
+
+
+async def test_an_answer_that_is_fetched_is_no_further_call(tmp_path: Path) -> None:
+    from robogaze.backends.batch import BatchBackend
+
+    def start() -> Limited:
+        backend = BatchBackend("m", tmp_path)
+        return Limited.around(backend, Limits(calls=1), None, store.spent("m"), backend.was_sent)
+
+    store = AnswerStore(tmp_path / "a.sqlite")
+    for _ in range(2):
+        with pytest.raises(AnswersPending):
+            await start().complete(request("a"))
+    with pytest.raises(BudgetExhausted):
+        await start().complete(request("b"))
+    line = {"custom_id": request("a").key(BatchBackend("m", tmp_path).identity)}
+    body = {"choices": [{"message": {"content": "yes"}}]}
+    (tmp_path / "answers.jsonl").write_text(json.dumps({**line, "response": {"status_code": 200, "body": body}}) + "\n")
+    assert (await start().complete(request("a"))).text == "yes"
+    store.close()
+
+
+async def test_retries_write_no_line_of_their_own() -> None:
+    code = """
+import asyncio
+from robogaze.backends.retried import Patience, Retried
+from robogaze.errors import ServerFault
+class Sick:
+    async def complete(self, request):
+        raise ServerFault("sick")
+try:
+    asyncio.run(Retried(Sick(), Patience(attempts=3, first_wait_s=0.001)).complete(None))
+except ServerFault as error:
+    print(error)
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert (ran.stdout, ran.stderr) == ("sick\n", "")
 
 
 @pytest.mark.parametrize(

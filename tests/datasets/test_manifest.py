@@ -56,6 +56,17 @@ def test_one_film_with_two_instructions_is_two_clips() -> None:
     assert len({one.id_for(RED), two.id_for(RED), none.id_for(RED)}) == 3
 
 
+@pytest.mark.parametrize("field", ["checkpoint", "split"])
+def test_one_film_of_two_checkpoints_or_splits_is_two_clips(field: str) -> None:
+    entries = [Entry(path=Path("cup.mp4"), **{field: value}) for value in (None, "one", "two")]
+    assert len({entry.id_for(RED) for entry in entries}) == 3
+
+
+def test_a_checkpoint_and_a_split_of_one_name_are_not_the_same() -> None:
+    checkpoint, split = (Entry(path=Path("cup.mp4"), **{field: "x"}) for field in ("checkpoint", "split"))
+    assert checkpoint.id_for(RED) != split.id_for(RED)
+
+
 def test_ids_do_not_collide_in_a_large_set_of_films_of_one_name() -> None:
     entry = Entry(path=Path("video.mp4"))
     contents = [sha256(str(number).encode()).hexdigest() for number in range(100_000)]
@@ -138,6 +149,25 @@ def test_an_instruction_goes_before_a_prompt_and_json_before_text(cup: Path) -> 
     assert find_entries([cup])[0].instruction == "Lift the cup"
 
 
+@pytest.mark.parametrize(
+    ("as_json", "as_text", "instruction"),
+    [
+        ('{"instruction": null, "prompt": "Lift"}', "Drop", "Lift"),
+        ('{"instruction": "  ", "prompt": "Lift"}', "Drop", "Lift"),
+        ('{"seed": 3}', "Drop", "Drop"),
+        ('{"instruction": null, "prompt": ""}', "Drop", "Drop"),
+        ('{"split": "test"}', None, None),
+    ],
+)
+def test_a_sidecar_that_says_nothing_leaves_the_word_to_the_next(
+    cup: Path, as_json: str, as_text: str | None, instruction: str | None
+) -> None:
+    cup.with_suffix(".json").write_text(as_json, encoding="utf-8")
+    if as_text is not None:
+        cup.with_suffix(".txt").write_text(as_text, encoding="utf-8")
+    assert find_entries([cup])[0].instruction == instruction
+
+
 def test_what_is_given_for_all_wins_over_a_sidecar(cup: Path) -> None:
     cup.with_suffix(".json").write_text('{"prompt": "Lift", "split": "test"}', encoding="utf-8")
     (entry,) = find_entries([cup], instruction="Drop", layout=None, initial_frame=Path("here.png"))
@@ -153,6 +183,7 @@ def test_what_is_given_for_all_wins_over_a_sidecar(cup: Path) -> None:
         (".json", b'"Lift"', "must be a JSON object, not str"),
         (".json", b'{"prompt": ["Lift"]}', "instruction: Input should be a valid string"),
         (".json", b'{"instruction": 3}', "instruction: Input should be a valid string"),
+        (".json", b'{"instruction": 0, "prompt": "Lift"}', "instruction: Input should be a valid string"),
         (".json", b'{"initial_frame": 3}', "initial_frame: Input is not a valid path"),
         (".json", b'{"layout": "2x2"}', "layout: a layout is 'single' or"),
         (".json", b'{"layout": {"rows": 0}}', "layout.rows"),
@@ -271,9 +302,11 @@ def test_an_id_that_stands_twice_in_a_manifest_is_refused(tmp_path: Path) -> Non
     lines = [
         {"path": "a.mp4", "clip_id": "one"},
         {"path": "b.mp4", "clip_id": "two"},
+        "",
         {"path": "c.mp4", "clip_id": "two"},
     ]
-    with pytest.raises(InputError, match=r"clips\.jsonl: clip_id 'two' stands twice"):
+    message = r"clips\.jsonl:4: clip_id: 'two' stands in line 2, too; ids must differ"
+    with pytest.raises(InputError, match=message):
         read_manifest(manifest(tmp_path, *lines))
 
 

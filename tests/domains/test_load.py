@@ -267,6 +267,7 @@ _PIPELINE = "pipelines/specialists.yaml"
         (_PIPELINE, "- verify", "- verify: 3", "a stage is a name, or a name with its parameters"),
         (_PIPELINE, "- verify", "- {verify: {}, vote: {}}", "a stage is a name, or a name with its parameters"),
         (_PIPELINE, "- verify", "- [verify]", "a stage is a name, or a name with its parameters"),
+        (_PIPELINE, "- verify", "- verify: {on: 3}", "a stage is a name, or a name with its parameters"),
         (_PIPELINE, "- verify", "- verify: {rounds: 1, rounds: 2}", "rounds: this key stands twice"),
         (_PIPELINE, "- verify", "- verify: {rounds: 1", "not valid YAML"),
     ],

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pytest
 from agree.annotators import WordJudge, account, demo_annotators, event
 
 from robogaze.agree import Agreement, AgreeTerms, Panel, agree, agree_on_ratings
@@ -27,7 +28,8 @@ async def test_the_first_table_holds_the_five_numbers_of_the_paper_and_what_they
     found = (await tables(*demo_annotators(["ann", "bob"])))["agreement"]
     assert found.title == "Agreement of 2 annotators on 10 clips"
     assert found.columns == (
-        "", "clips", "events", "detection kappa", "dimension kappa", "tIoU", "severity alpha", "description similarity"
+        "dataset", "clips", "events", "detection kappa", "dimension kappa", "tIoU", "severity alpha",
+        "description similarity",
     )  # fmt: skip
     assert [row[0] for row in found.rows] == ["overall"]
     notes = "\n".join(found.notes)
@@ -71,10 +73,20 @@ async def test_the_ceiling_has_the_metrics_of_a_system() -> None:
 
 async def test_what_is_undefined_says_why() -> None:
     found = await tables(account("ann", "a"), account("bob", "a"))
-    cells = [written(cell) for cell in found["agreement"].rows[0]]
-    assert cells[3] == "undefined (all ratings are the same, so agreement cannot be told from chance)"
-    assert cells[4] == "undefined, n=0"
-    assert found["agreement"].notes[-1] == "n=0 where nobody reports an event: overall."
+    assert [written(cell) for cell in found["agreement"].rows[0]][3:5] == ["undefined, n=1", "undefined, n=0"]
+    assert found["agreement"].notes[-2:] == (
+        "Undefined where all ratings are the same, so agreement cannot be told from chance: overall.",
+        "Undefined where nobody reports an event: overall.",
+    )
+
+
+async def test_where_there_is_nothing_to_compare_one_table_says_so() -> None:
+    found = await tables(account("ann", "a", event(0, 4)), account("bob", "b"))
+    assert found.keys() == {"agreement"}
+    assert found["agreement"].notes == (
+        "Left out, with one annotator: 2 clips (a, b).",
+        "Undefined where no clip has two annotators: overall.",
+    )
 
 
 async def test_what_is_left_out_is_told() -> None:
@@ -105,12 +117,8 @@ async def test_the_queue_names_the_clip_the_reasons_and_the_events() -> None:
     )["queue"]
     assert found.title == "For a person to settle: 1 event"
     assert found.rows == (
-        (
-            "a",
-            "times overlap with an IoU of 0.50 only",
-            "ann: 0.00-8.00 s, no label, severity not given: the cup falls | "
-            "bob: 0.00-4.00 s, x, severity 3: the cup falls",
-        ),
+        (1, "a", "times overlap with an IoU of 0.50 only", "ann", "0.00-8.00 s", None, None, "the cup falls"),
+        (1, "a", "times overlap with an IoU of 0.50 only", "bob", "0.00-4.00 s", "x", 3, "the cup falls"),
     )
     assert "0 events settled without a person" in found.notes[0]
 
@@ -159,6 +167,15 @@ async def test_settled_events_are_written_so_that_they_can_be_references(tmp_pat
             (each.id, each.spans, each.dimension, each.type, each.severity, each.description) for each in one.findings
         }
         assert again.fields == one.fields
+        assert again.frame_times_s == pytest.approx(one.frame_times_s)
+        assert again.duration_s == one.duration_s
+
+
+def test_frames_at_no_constant_rate_have_no_place_in_that_table(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(accounts_csv([account("ann", "a", frame_times_s=(0.0, 0.1, 0.3), duration_s=0.4)]))
+    (one,) = read_accounts(path).accounts
+    assert (one.frame_times_s, one.duration_s) == (None, 0.4)
 
 
 def test_ratings_are_a_table_and_json() -> None:

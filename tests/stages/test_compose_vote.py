@@ -142,12 +142,13 @@ async def test_a_look_without_an_answer_is_no_vote_and_still_a_look(desk_for: An
 async def test_too_few_answers_for_a_majority_decide_nothing(desk_for: Any) -> None:
     context = await vote(desk_for, [seen(0, 2)], None, None)
     (claim,) = context.hypotheses
-    assert (claim.verdict, claim.reason) == ("unverified", "1 of 3 looks gave an answer, and 2 would have to agree")
+    why = "1 of 3 looks gave an answer, and 2 would have to agree"
+    assert (claim.verdict, claim.reason) == ("unverified", why)
     assert context.judged == frozenset()
     assert [(one.stage, one.dimension, one.kind) for one in context.failures[-1:]] == [
         ("vote", "visual_quality", "Undecided")
     ]
-    assert context.failures[-1].message == "H1 (blur) is undecided: 1 of 3 looks gave an answer, and 2 would have to agree"
+    assert context.failures[-1].message == f"H1 (blur) is undecided: {why}"
 
 
 async def test_only_what_the_looks_report_is_voted_on(desk_for: Any) -> None:

@@ -78,6 +78,7 @@ def refused(folder: Path, stages: list[str], line: int, says: str) -> None:
     assert (error.value.path, error.value.line) == (folder / "pipelines" / "odd.yaml", line)
 
 
+RULE = "{signal: luma, below: 0.9, dimension: consistency, type: disappearance, describe: drak}"
 RULES = """\
   - measure:
       rules:
@@ -99,6 +100,7 @@ RULES = """\
         (["  - ground", "  - propose", "  - compose"], 3, "ground needs ground.md.j2: this prompt is missing"),
         (["  - measure: {rules: [{signal: x}]}", "  - compose"], 3, "measure.rules.0"),
         (["  - propose: {at_most: 0, atmost: 3}", "  - compose"], 3, "propose.atmost: unknown key"),
+        (["  - measure:", "      rules:", f"        - {RULE}", "  - compose"], 5, "measure needs drak.md.j2"),
     ],
 )
 def test_a_pipeline_that_cannot_work_is_refused_with_file_and_line(

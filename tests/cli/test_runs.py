@@ -1,0 +1,352 @@
+"""A run folder from start to start: what is taken up, what is asked again, what is refused, and what it may cost."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from stub_server import Body, Reply, Stub, running, stage_of
+from synthetic import write_clip
+
+from cli.running import Ran, Shell
+from robogaze.core.report import Report
+from robogaze.store import read_run
+
+MODEL = """
+models:
+  stub:
+    kind: openai
+    name: stub
+    url: {url}
+    patience: {{attempts: 2, first_wait_s: 0.01, longest_wait_s: 0.01}}
+{more}
+roles: {{vlm: stub}}
+"""
+
+
+@pytest.fixture
+def clip(video: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copy(video, tmp_path / "bar.mp4"))
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "out"
+
+
+def models(folder: Path, url: str, *more: str) -> Path:
+    """A models file with further lines for its one model."""
+    path = folder / "models.yaml"
+    path.write_text(MODEL.format(url=url, more="\n".join(f"    {line}" for line in more)))
+    return path
+
+
+def manifest(folder: Path, *rows: dict[str, Any]) -> Path:
+    path = folder / "clips.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def reports(out: Path) -> list[Report]:
+    return list(read_run(out).reports)
+
+
+# What a clip is.
+
+
+def test_what_is_said_of_a_clip_with_a_report_cannot_change_unseen(robogaze: Shell, clip: Path, out: Path) -> None:
+    assert robogaze("score", clip, "--out", out).code == 0
+    assert robogaze("score", clip, "--out", out).code == 0
+    ran = robogaze("score", clip, "--layout", "1x2:left,right", "--out", out)
+    assert ran.code == 1
+    assert f"the layout of {clip} is not the one" in ran.err
+    assert "another --out" in ran.err
+
+
+def test_a_checkpoint_that_changed_under_a_clip_id_is_refused(
+    robogaze: Shell, clip: Path, out: Path, tmp_path: Path
+) -> None:
+    row = {"clip_id": "bar", "path": clip.name, "checkpoint": "step_1"}
+    assert robogaze("score", manifest(tmp_path, row), "--out", out).code == 0
+    ran = robogaze("score", manifest(tmp_path, {**row, "checkpoint": "step_2"}), "--out", out)
+    assert ran.code == 1
+    assert "the checkpoint of" in ran.err
+    assert [one.clip.checkpoint for one in reports(out)] == ["step_1"]
+
+
+def test_an_initial_frame_that_changed_is_refused_wherever_it_lies(
+    robogaze: Shell, clip: Path, out: Path, tmp_path: Path
+) -> None:
+    import cv2
+    import numpy as np
+
+    for name, value in (("first", 10), ("moved", 10), ("other", 90)):
+        cv2.imwrite(str(tmp_path / f"{name}.png"), np.full((112, 160, 3), value, dtype=np.uint8))
+    codes = [
+        robogaze("score", clip, "--initial-frame", tmp_path / f"{name}.png", "--out", out).code
+        for name in ("first", "moved", "other")
+    ]
+    assert codes == [0, 0, 1]
+
+
+def test_one_film_under_two_checkpoints_is_two_clips(robogaze: Shell, clip: Path, out: Path, tmp_path: Path) -> None:
+    rows = [{"path": clip.name, "checkpoint": f"step_{number}"} for number in (1, 2)]
+    assert robogaze("score", manifest(tmp_path, *rows), "--out", out).code == 0
+    assert [one.clip.checkpoint for one in reports(out)] == ["step_1", "step_2"]
+
+
+def test_one_film_that_differs_in_nothing_an_id_is_made_of_needs_ids(
+    robogaze: Shell, clip: Path, tmp_path: Path
+) -> None:
+    rows = [{"path": clip.name, "task_family": family} for family in ("pushing", "stacking")]
+    ran = robogaze("score", manifest(tmp_path, *rows))
+    assert ran.code == 1
+    assert "differ in task_family only; give each a clip_id" in ran.err
+
+
+# Clips that cannot be read.
+
+
+def test_a_clip_that_could_not_be_read_stays_in_the_counts_of_the_folder(
+    robogaze: Shell, clip: Path, out: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "bad.mp4").write_bytes(b"")
+    other = write_clip(tmp_path / "other.mp4", frames=16, width=64, height=48)
+    assert robogaze("score", clip, tmp_path / "bad.mp4", "--out", out).code == 4
+    assert robogaze("score", other, "--out", out).code == 0
+    assert [one.uri for one in read_run(out).unreadable] == ["../bad.mp4"]
+    assert "Every file could be read" not in (out / "index.html").read_text()
+
+
+def test_a_file_that_was_mended_is_scored_and_leaves_the_list(
+    robogaze: Shell, clip: Path, out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = clip.read_bytes()
+    row = {"clip_id": "bar", "path": clip.name}
+    clip.write_bytes(_damaged_inside(whole))
+    first = robogaze("score", manifest(tmp_path, row), "--out", out)
+    assert (first.code, len(read_run(out).unreadable)) == (1, 1)
+    clip.write_bytes(whole)
+    monkeypatch.chdir(tmp_path)
+    assert robogaze("score", "clips.jsonl", "--out", "out").code == 0
+    assert [one.clip.id for one in reports(out)] == ["bar"]
+    assert read_run(out).unreadable == ()
+
+
+def _damaged_inside(video: bytes) -> bytes:
+    """The same boxes, and noise for pictures: what shows only when it is decoded."""
+    start = video.index(b"mdat") + 4
+    length = int.from_bytes(video[start - 8 : start - 4])
+    return video[:start] + bytes(7 * number % 251 for number in range(length - 8)) + video[start + length - 8 :]
+
+
+def test_a_run_without_a_clip_that_could_be_read_has_its_table_and_page_all_the_same(
+    robogaze: Shell, out: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "bad.mp4").write_bytes(b"")
+    ran = robogaze("score", tmp_path / "bad.mp4", "--out", out)
+    assert ran.code == 1
+    assert "1 unreadable" in ran.out
+    assert "bad.mp4" in (out / "index.html").read_text()
+    (out / "index.html").unlink()
+    assert robogaze("report", out).code == 0
+    assert "bad.mp4" in (out / "index.html").read_text()
+
+
+# Starts that failed.
+
+
+def test_a_start_that_found_no_server_does_not_claim_the_folder(
+    robogaze: Shell, clip: Path, out: Path, tmp_path: Path
+) -> None:
+    command = ["score", clip, "-i", "x", "--pipeline", "vanilla", "--out", out, "--model"]
+    assert robogaze(*command, "openai:stub@http://127.0.0.1:9/v1").code == 5
+    assert robogaze(*command, f"scripted:{tmp_path / 'missing.yaml'}").code == 1
+    with running(Stub()) as url:
+        assert robogaze(*command, f"openai:stub@{url}").code == 0
+
+
+def cut(stage: str) -> Callable[[Body], Reply | None]:
+    """Cuts the connection for every question of a stage."""
+    return lambda body: Reply() if stage_of(body) == stage else None
+
+
+def says(stage: str, text: str) -> Callable[[Body], Reply | None]:
+    """One answer for every question of a stage."""
+    return lambda body: Reply(content=text) if stage_of(body) == stage else None
+
+
+def test_clips_that_no_answer_came_for_are_tried_again_by_the_same_command(
+    robogaze: Shell, clip: Path, out: Path, tmp_path: Path
+) -> None:
+    stub = Stub(behave=cut("segment"))
+    with running(stub) as url:
+        command = ["score", clip, "-i", "x", "--model", models(tmp_path, url), "--out", out]
+        first = robogaze(*command)
+        assert first.code == 5
+        assert "run the same command again" in first.err
+        assert "--retry-failed" not in first.err
+        stub.behave, before = lambda body: None, stub.requests
+        assert robogaze(*command).code == 0
+    assert stage_of(stub.asked[before]) == "segment", "what was answered is not asked again"
+    assert [one.status for one in reports(out)] == ["ok"]
+
+
+@pytest.mark.parametrize("status", [500, 429])
+def test_whatever_kept_the_server_from_answering(
+    robogaze: Shell, clip: Path, out: Path, tmp_path: Path, status: int
+) -> None:
+    stub = Stub(behave=lambda body: Reply(status=status, raw=b"{}"))
+    with running(stub) as url:
+        command = ["score", clip, "-i", "x", "--pipeline", "vanilla", "--model", models(tmp_path, url), "--out", out]
+        assert robogaze(*command).code == 4, "a server that answers, if only with errors, can be reached"
+        stub.behave = lambda body: None
+        assert robogaze(*command).code == 0
+
+
+def test_clips_with_answers_that_cannot_be_used_wait_for_a_flag_that_is_named(
+    robogaze: Shell, clip: Path, out: Path, tmp_path: Path
+) -> None:
+    stub = Stub(behave=says("segment", "?"))
+    with running(stub) as url:
+        command = ["score", clip, "-i", "x", "--model", models(tmp_path, url), "--out", out]
+        first = robogaze(*command)
+        assert first.code == 4
+        assert "--retry-failed" in first.err
+        stub.behave, before = lambda body: None, stub.requests
+        assert robogaze(*command).code == 4, "a finished clip is not done again by itself"
+        assert stub.requests == before
+        assert robogaze(*command, "--retry-failed").code == 0
+
+
+def test_without_a_folder_a_broken_answer_is_not_replayed(robogaze: Shell, clip: Path, tmp_path: Path) -> None:
+    stub = Stub(behave=says("segment", "?"))
+    with running(stub) as url:
+        command = ["score", clip, "-i", "x", "--model", models(tmp_path, url)]
+        assert robogaze(*command).code == 4
+        stub.behave, before = lambda body: None, stub.requests
+        assert robogaze(*command).code == 0
+    assert stage_of(stub.asked[before]) == "segment", "what was answered well is kept"
+
+
+# How it ends.
+
+
+def test_a_clip_whose_critic_decides_nothing_is_no_error_of_the_program(
+    robogaze: Shell, clip: Path, tmp_path: Path
+) -> None:
+    stub = Stub(behave=says("verify", '{"decisions": {}}'))
+    with running(stub) as url:
+        ran = robogaze("score", clip, "-i", "x", "--pipeline", "no-router", "--model", models(tmp_path, url))
+    assert (ran.code, "Traceback" in ran.err) == (4, False)
+    assert "unscored" in ran.out
+
+
+def test_a_server_is_gone_only_when_no_clip_of_this_start_was_reached(
+    robogaze: Shell, clip: Path, out: Path, tmp_path: Path
+) -> None:
+    other = write_clip(tmp_path / "other.mp4", frames=16, width=64, height=48)
+    stub = Stub()
+    with running(stub) as url:
+        command = ["--pipeline", "vanilla", "-i", "x", "--model", models(tmp_path, url), "--out", out]
+        assert robogaze("score", clip, *command).code == 0
+        stub.behave = lambda body: Reply()
+        assert robogaze("score", clip, other, *command).code == 5, "the first was not asked about in this start"
+        assert robogaze("score", clip, *command).code == 0, "nothing had to be asked"
+        stub.behave = lambda body: None
+        assert robogaze("score", clip, other, *command).code == 0
+
+
+# What a run may cost.
+
+
+def test_a_budget_is_spent_once_and_can_be_raised(robogaze: Shell, clip: Path, out: Path, tmp_path: Path) -> None:
+    stub = Stub()
+
+    def start(limit: str) -> Ran:
+        return robogaze("score", clip, "-i", "x", "--model", models(tmp_path, url, limit), "--out", out)
+
+    with running(stub) as url:
+        first = start("limits: {calls: 3}")
+        assert first.code == 4
+        assert "limit of 3 calls" in first.err
+        assert stub.requests == 3
+        assert start("limits: {calls: 3}").code == 4
+        assert stub.requests == 3, "a second start has no budget of its own"
+        assert start("limits: {calls: 300}").code == 0
+
+
+def test_a_budget_in_dollars_is_spent_once(robogaze: Shell, clip: Path, out: Path, tmp_path: Path) -> None:
+    stub = Stub()
+    more = ["limits: {cost_usd: 0.001, concurrency: 1}", "price: {prompt_usd: 1, completion_usd: 1}"]
+    with running(stub) as url:
+        command = ["score", clip, "-i", "x", "--model", models(tmp_path, url, *more), "--out", out]
+        assert robogaze(*command).code == 4
+        before = stub.requests
+        assert 0 < before < 5
+        ran = robogaze(*command)
+        assert (ran.code, stub.requests) == (4, before)
+        assert "limit of 0.001 USD" in ran.err
+
+
+def test_a_budget_without_a_folder_is_for_one_command(robogaze: Shell, clip: Path, tmp_path: Path) -> None:
+    stub = Stub()
+    with running(stub) as url:
+        command = ["score", clip, "-i", "x", "--model", models(tmp_path, url, "limits: {calls: 3}")]
+        assert [robogaze(*command).code for _ in range(3)] == [4, 4, 0]
+    assert stub.requests > 6, "answers are kept, so each start comes further"
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        "limits: {concurrency: 2, calls: 900}",
+        "timeout_s: 60",
+        "price: {prompt_usd: 1, completion_usd: 1}",
+        "api_key_env: SOME_KEY",
+    ],
+)
+def test_what_changes_no_answer_does_not_make_another_run(
+    robogaze: Shell, clip: Path, out: Path, tmp_path: Path, changed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_KEY", "secret")
+    with running(Stub()) as url:
+        command = ["score", clip, "-i", "x", "--pipeline", "vanilla", "--out", out, "--model"]
+        assert robogaze(*command, models(tmp_path, url)).code == 0
+        assert robogaze(*command, models(tmp_path, url, changed)).code == 0
+        assert robogaze(*command, models(tmp_path, url), "--concurrency", 4).code == 0
+        ran = robogaze(*command, models(tmp_path, url, "frames: uniform 4"))
+    assert ran.code == 1
+    assert "models.models.stub.frames was" in ran.err
+
+
+# The page.
+
+
+def test_a_page_is_written_again_from_anywhere_with_its_videos(
+    robogaze: Shell, clip: Path, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(clip.parent)
+    assert robogaze("score", clip.name, "--out", "out").code == 0
+    (out / "elsewhere").mkdir()
+    monkeypatch.chdir(out / "elsewhere")
+    ran = robogaze("report", out)
+    assert ran.code == 0
+    assert "video" not in ran.err
+    assert "data:video/mp4;base64," in (out / "index.html").read_text()
+
+
+def test_videos_that_are_gone_or_too_large_to_carry_are_told(
+    robogaze: Shell, clip: Path, out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "video" not in robogaze("score", clip, "--out", out).err
+    monkeypatch.setattr("robogaze.reporting.videos.EMBED_LIMIT_BYTES", 10)
+    linked = robogaze("report", out)
+    assert "links to 1 video" in linked.err
+    assert 'src="' not in linked.err
+    clip.unlink()
+    gone = robogaze("report", out)
+    assert f"without the video of 1 clip ({clip.name}" in gone.err
+    assert gone.code == 0
