@@ -22,6 +22,7 @@ from robogaze.stages.answers import UnreadableAnswer, narrowed, one_of, read_ans
 _EXTRAS = {"decord": ("decord",), "transformers": ("torch", "transformers", "llguidance"), "vllm": ("vllm",)}
 _CORE = ("av", "numpy", "opencv-python-headless", "openai", "pydantic")
 _DIGITS = 4
+_NOT_TRIED = "not tried: whatever is asked here would go into the batch and be paid for"
 
 
 class Finding(Data):
@@ -49,6 +50,9 @@ async def examine(models: Models, rng: random.Random) -> list[Finding]:
     """What each model of a run can do. Raises Unreachable when one does not answer at all."""
     findings = []
     for model in models:
+        if model.config.kind == "batch":
+            findings.append(Finding(what=f"{model.name}: batch", ok=None, message=_NOT_TRIED))
+            continue
         await model.backend.ready()
         findings.append(Finding(what=f"{model.name}: server", ok=True, message="answers"))
         completion, finding = await _sees(model, rng)

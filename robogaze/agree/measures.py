@@ -112,6 +112,10 @@ def measure(
     )
 
 
+def _share(sums: Floats) -> Floats:
+    return ratio(sums[..., 0], sums[..., 1])
+
+
 def _bounds(judged: Sequence[float], links: int) -> tuple[float, float] | None:
     if links == len(judged):
         return None
@@ -178,8 +182,7 @@ class _Sample:
         matched, events = rows.sum(axis=0)
         if not events:
             return undefined(NO_EVENTS if self.choice.matched else NO_CASES)
-        shares: Statistic = lambda sums: ratio(sums[..., 0], sums[..., 1])  # noqa: E731
-        return self._estimate(float(matched / events), rows, shares, range(len(rows)), int(events))
+        return self._estimate(float(matched / events), rows, _share, range(len(rows)), int(events))
 
     def timeline(self) -> Estimate:
         timed = self.choice.timelines()

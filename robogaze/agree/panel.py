@@ -81,7 +81,7 @@ class Panel:
 
 
 def content(one: Finding) -> tuple[Any, ...]:
-    """All a finding says, comparable: when and what first, its labels last. Ids and confidence are no part of it."""
+    """What a finding says, comparable; labels and severity last, for they must not decide what is matched."""
     return one.spans, one.description, one.dimension or "", one.type or "", one.severity or 0, one.secondary
 
 

@@ -6,6 +6,7 @@ stdout is data, stderr is progress and messages.
 5 no backend can be reached · 130 interrupted
 """
 
+import os
 import sys
 from importlib import import_module
 
@@ -53,9 +54,40 @@ def main() -> None:
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
         code = EXIT_INTERRUPTED
-    except RobogazeError as error:
+    except Exception as error:
         if "--debug" in sys.argv:
             raise
-        click.echo(f"error: {error}", err=True)
-        code = EXIT_UNREACHABLE if isinstance(error, Unreachable) else EXIT_ERROR
+        code = _explain(error)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _explain(error: Exception) -> int:
+    """Say in one sentence what ended the program; the exit code."""
+    while isinstance(error, ExceptionGroup):
+        error = error.exceptions[0]
+    if isinstance(error, RobogazeError):
+        click.echo(f"error: {error}", err=True)
+        return EXIT_UNREACHABLE if isinstance(error, Unreachable) else EXIT_ERROR
+    if isinstance(error, OSError):
+        what = f"{error.filename}: {error.strerror}" if error.filename else f"{error.strerror or error}"
+        click.echo(f"error: {what}", err=True)
+        _give_up_stdout()
+        return EXIT_ERROR
+    said = " ".join(str(error).split())
+    click.echo(f"error: {type(error).__name__}: {said}; this is a fault of RoboGaze, --debug shows where", err=True)
+    return EXIT_ERROR
+
+
+def _give_up_stdout() -> None:
+    """Where stdout cannot be written, Python would fail once more when it flushes it at the end."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def quiet_retries() -> None:
+    """Let retries pass without a line for each: stdout is data, and what came of them is told at the end."""
+    from stamina.instrumentation import set_on_retry_hooks
+
+    set_on_retry_hooks(())

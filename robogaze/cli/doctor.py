@@ -38,7 +38,10 @@ def _examine(spec: str) -> list[Finding]:
     import random
 
     from robogaze.backends import Models, ModelsConfig
+    from robogaze.cli import quiet_retries
     from robogaze.doctor import examine
+
+    quiet_retries()
 
     async def go() -> list[Finding]:
         models = Models.open(ModelsConfig.read(spec), None, os.environ)

@@ -3,71 +3,55 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from robogaze.cli.shared import options
+from robogaze.cli.shared.accounts import named_path, read
+from robogaze.cli.shared.tables import as_text, print_tables, write_files
 
-    from robogaze.core.account import Account
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from robogaze.datasets.adapters import Labels
+    from robogaze.datasets.pairing import Pairing
+    from robogaze.domains import Domain
     from robogaze.evaluate import Evaluation
     from robogaze.judges.base import Judge
     from robogaze.reporting.sheets import Sheet
-    from robogaze.scoring.released import Released
     from robogaze.scoring.terms import Terms
 
 _CONVENTIONS = ("robogaze", "glide-paper", "robogaze-released", "glide-released")
+_READING = ("file_format", "fps", "first_frame", "lenient")
 _BRIEF = ("scores", "judges", "-by-dimension", "-losses", "-operating", "-bounds", "pairs-desc_f1", "ranks-desc_f1")
 """The tables that a terminal shows; --out writes all."""
 
 
 @click.command()
 @click.option("--reference", required=True, type=click.Path(exists=True, path_type=Path), help="What counts as true.")
-@click.option(
-    "--prediction", "predictions", required=True, multiple=True, metavar="[NAME=]PATH",
-    help="A system's reports; several are compared with one another.",
-)  # fmt: skip
+@click.option("--prediction", "predictions", required=True, multiple=True, metavar="[NAME=]PATH",
+              help="A system's reports; several are compared with one another.")  # fmt: skip
 @click.option("--author", help="Of references by several authors, the one to take.")
-@click.option("--format", "file_format", default="auto", show_default=True, help="The format of both sides.")
-@click.option("--fps", type=float, help="Frames a second, for formats that count in frames and do not say.")
-@click.option("--first-frame", type=click.IntRange(0, 1), help="The number of the first frame in such formats.")
-@click.option("--lenient", is_flag=True, help="Leave out what does not fit, and count it.")
-@click.option("--mixed", is_flag=True, help="Compare labels of different taxonomies or versions anyway.")
-@click.option("--domain", help="Whose labels are used, a name or a folder.  [default: the built-in default]")
-@click.option("--judge", default="offline", show_default=True, help="offline, table:FILE, or KIND:NAME[@URL], a model.")
+@options.reading
+@options.judging
 @click.option("--second-judge", metavar="SPEC", help="Judge again with another one, and compare the two.")
-@click.option("--rubric", help="What the judge is asked, a name in judges/.  [default: the domain's]")
 @click.option("--convention", type=click.Choice(_CONVENTIONS), default="robogaze", show_default=True)
 @click.option("--normalise", "normalisation", type=click.Choice(["loose", "strict"]), default="loose",
               show_default=True, help="By all events, or by those that share time with any.")  # fmt: skip
-@click.option(
-    "--iou", type=click.Choice(["frames", "exact"]), help="On frames or in time.  [default: the convention's]"
-)
+@click.option("--iou", type=click.Choice(["frames", "exact"]), help="Overlap on frames or in seconds.")
 @click.option("--lambda", "dimension_bonus", type=click.FloatRange(min=0), help="The bonus for a shared dimension.")
 @click.option("--by", multiple=True, metavar="FIELD", help="Break results down by a clip field, such as task_family.")
 @click.option("--strata", default="split", show_default=True, metavar="FIELD", help="Clips are resampled within these.")
-@click.option("--resamples", type=click.IntRange(min=1), default=1000, show_default=True)
-@click.option("--level", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.95, show_default=True)
 @click.option("--interval", type=click.Choice(["percentile", "bca"]), default="percentile", show_default=True)
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-@click.option("--as", "form", type=click.Choice(["terminal", "csv", "markdown", "latex"]), default="terminal",
-              show_default=True, help="How tables are printed.")  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="A folder for every table and figure.")
+@options.resampling
+@options.printing("every table and figure, and a page that shows them")
 def evaluate(
     reference: Path,
     predictions: tuple[str, ...],
     author: str | None,
-    file_format: str,
-    fps: float | None,
-    first_frame: int | None,
-    lenient: bool,
     mixed: bool,
     domain: str | None,
     judge: str,
@@ -78,7 +62,7 @@ def evaluate(
     form: str,
     as_json: bool,
     out: Path | None,
-    **terms: Any,
+    **rest: Any,
 ) -> int:
     """Score predictions against references: what was found, missed and made up, with intervals.
 
@@ -86,67 +70,48 @@ def evaluate(
     any format that is recognised (see docs/formats.md).
     """
     from robogaze.datasets.adapters import load_labels
-    from robogaze.datasets.pairing import System, pair
     from robogaze.domains import default_domain, load_domain
-    from robogaze.evaluate import evaluate as scored
     from robogaze.judges.opening import open_judge
     from robogaze.reporting.evaluation import robustness_sheet, sheets
-    from robogaze.scoring.released import RELEASED, released
+    from robogaze.scoring.released import RELEASED
 
     loaded = load_domain(domain or default_domain())
-    reader = _Reader(load_labels(domain or default_domain()), file_format, fps, first_frame, lenient)
-    references = reader.read(reference)
-    if author is not None:
-        references = [one for one in references if one.author == author]
-    reader.clips = {one.clip_id: one for one in references}
-    systems = [System.of(name, reader.read(path)) for name, path in _named(predictions)]
-    pairing = pair(references, systems, mixed=mixed)
-    opened = open_judge(judge, rubric or loaded.file.judge, os.environ)
+    labels = load_labels(domain or default_domain())
+    pairing = _pairing(reference, author, predictions, labels, mixed, {name: rest.pop(name) for name in _READING})
+    judges = [open_judge(one, rubric or loaded.file.judge, os.environ) for one in (judge, second_judge) if one]
     if convention in RELEASED:
-        taxonomy = {one.id: tuple(kind.id for kind in one.types) for one in loaded.dimensions.values()}
-        _print_released(asyncio.run(released(pairing, opened, convention, taxonomy)), opened, form, as_json)
+        _released(pairing, judges[0], convention, loaded, form, as_json)
         return 0
-    chosen = _terms(convention, {name: value for name, value in terms.items() if value is not None})
-    result = asyncio.run(scored(pairing, opened, chosen, by))
-    tables = list(sheets(result))
-    if second_judge is not None:
-        other = open_judge(second_judge, rubric or loaded.file.judge, os.environ)
-        tables.insert(1, robustness_sheet(result, asyncio.run(scored(pairing, other, chosen, by))))
-    _show(result, tables, form, as_json, out)
-    return 0
+    terms = _terms(convention, {name: value for name, value in rest.items() if value is not None})
+    results = asyncio.run(_judged(pairing, judges, terms, by))
+    tables = list(sheets(results[0]))
+    tables[1:1] = [robustness_sheet(results[0], other) for other in results[1:]]
+    _show(results[0], tables, form, as_json, out)
+    from robogaze.cli import EXIT_UNFINISHED
+
+    return EXIT_UNFINISHED if any(one.bounds for one in results[0].systems) else 0
 
 
-class _Reader:
-    """Reads both sides alike and says on stderr what was left out or understood in a certain way."""
+def _pairing(
+    reference: Path,
+    author: str | None,
+    predictions: Sequence[str],
+    labels: Labels,
+    mixed: bool,
+    reading: dict[str, Any],
+) -> Pairing:
+    from robogaze.datasets.pairing import System, pair
 
-    def __init__(
-        self, labels: Labels, file_format: str, fps: float | None, first_frame: int | None, lenient: bool
-    ) -> None:
-        self._options: dict[str, Any] = {
-            "labels": labels, "format": file_format, "fps": fps, "first_frame": first_frame, "lenient": lenient
-        }  # fmt: skip
-        self.clips: dict[str, Account] = {}
-
-    def read(self, path: Path) -> list[Account]:
-        from robogaze.datasets.adapters import read_accounts
-
-        found = read_accounts(path, clips=self.clips, **self._options)
-        for warning in found.warnings:
-            click.echo(f"{path}: {warning}", err=True)
-        for skipped in found.skipped:
-            click.echo(f"left out: {skipped}", err=True)
-        return list(found.accounts)
+    references = [one for one in read(reference, labels, **reading) if author in (None, one.author)]
+    clips = {one.clip_id: one for one in references}
+    systems = [System.of(name, read(path, labels, clips=clips, **reading)) for name, path in _named(predictions)]
+    return pair(references, systems, mixed=mixed)
 
 
 def _named(predictions: Iterable[str]) -> list[tuple[str, Path]]:
     """Names and paths; a path without a name goes by its own."""
-    found = []
-    for one in predictions:
-        name, sign, rest = one.partition("=")
-        path = Path(rest) if sign and not Path(one).exists() else Path(one)
-        if not path.exists():
-            raise click.BadParameter(f"{path} does not exist", param_hint="--prediction")
-        found.append((name if path != Path(one) else path.resolve().stem, path))
+    given = [named_path(one, "--prediction") for one in predictions]
+    found = [(path.resolve().stem if name is None else name, path) for name, path in given]
     names = [name for name, _ in found]
     if len(set(names)) < len(names):
         raise click.BadParameter(f"two have one name ({', '.join(names)}); write NAME=PATH", param_hint="--prediction")
@@ -165,45 +130,33 @@ def _terms(convention: str, changes: dict[str, Any]) -> Terms:
         raise click.UsageError(first_fault(error)[1]) from error
 
 
+async def _judged(pairing: Pairing, judges: Sequence[Judge], terms: Terms, by: tuple[str, ...]) -> list[Evaluation]:
+    from robogaze.evaluate import evaluate
+
+    return [await evaluate(pairing, judge, terms, by) for judge in judges]
+
+
 def _show(result: Evaluation, tables: list[Sheet], form: str, as_json: bool, out: Path | None) -> None:
     from robogaze.reporting.evaluation_json import evaluation_json
+    from robogaze.reporting.evaluation_page import files_of
 
-    told = json.dumps(evaluation_json(result), ensure_ascii=False, indent=1)
+    told = as_text(evaluation_json(result))
     if out is not None:
-        from robogaze.reporting.evaluation_page import files_of
-        from robogaze.store import write_whole
-
-        out.mkdir(parents=True, exist_ok=True)
-        for name, text in (("evaluation.json", told + "\n"), *files_of(result, tables)):
-            write_whole(out / name, text)
-        click.echo(f"tables and figures: {out / 'index.html'}", err=True)
+        texts = (("evaluation.json", f"{told}\n"), *files_of(result, tables))
+        write_files(out, texts, f"{len(tables)} tables, figures, evaluation.json and index.html")
     if as_json:
         click.echo(told)
     else:
-        _print([one for one in tables if form != "terminal" or one.name.endswith(_BRIEF)], form)
+        print_tables([one for one in tables if form != "terminal" or one.name.endswith(_BRIEF)], form)
 
 
-def _print(tables: Iterable[Sheet], form: str) -> None:
-    from rich.console import Console
-
-    from robogaze.reporting.sheets import FORMS, as_terminal
-
-    console = Console(width=None if sys.stdout.isatty() else 200)
-    for table in tables:
-        if form != "terminal":
-            click.echo(FORMS[form][1](table))
-            continue
-        console.print(as_terminal(table))
-        for note in table.notes:
-            console.print(f"  {note}", markup=False, highlight=False, style="dim")
-        console.print()
-
-
-def _print_released(found: Iterable[Released], judge: Judge, form: str, as_json: bool) -> None:
+def _released(pairing: Pairing, judge: Judge, convention: str, domain: Domain, form: str, as_json: bool) -> None:
     from robogaze.reporting.released import released_json, released_sheets
+    from robogaze.scoring.released import released
 
-    results = list(found)
+    taxonomy = {one.id: tuple(kind.id for kind in one.types) for one in domain.dimensions.values()}
+    results = asyncio.run(released(pairing, judge, convention, taxonomy))
     if as_json:
-        click.echo(json.dumps(released_json(results, judge), ensure_ascii=False, indent=1))
+        click.echo(as_text(released_json(results, judge)))
     else:
-        _print(released_sheets(results, judge), form)
+        print_tables(released_sheets(results, judge), form)

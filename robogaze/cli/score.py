@@ -15,6 +15,7 @@ import click
 if TYPE_CHECKING:
     from robogaze.backends import ModelsConfig
     from robogaze.bench import Job, Outcome
+    from robogaze.core.report import Report
     from robogaze.datasets import Entry
     from robogaze.domains import Domain
     from robogaze.stages import Pipeline
@@ -37,7 +38,9 @@ SCHEMA_VERSION = 1
 @click.option("--out", type=click.Path(path_type=Path), help="A folder for reports, answers and the page to look at.")
 @click.option("--concurrency", type=click.IntRange(min=1), help="Requests and clips under way at once.")
 @click.option("--decoder", type=click.Choice(["pyav", "decord"]), default="pyav", show_default=True)
-@click.option("--retry-failed", is_flag=True, help="Do clips again that were not judged to the end.")
+@click.option(
+    "--retry-failed", is_flag=True, help="Ask again where answers could not be used; where none came it is done anyway."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the reports as one JSON object.")
 def score(
     clips: tuple[Path, ...],
@@ -69,11 +72,12 @@ def score(
     chosen = Pipeline.build(loaded, pipeline or _default_pipeline(loaded, model))
     config = _models(model, chosen, concurrency)
     outcome = _run(entries, chosen, config, out, decoder, retry_failed, concurrency)
-    if out is not None and outcome.reports:
+    if out is not None and (outcome.reports or outcome.unreadable):
         from robogaze.cli.report import write_page
 
         click.echo(f"report: {write_page(out, loaded)}", err=True)
     _show(outcome, loaded, as_json)
+    _tell(outcome, out)
     return _exit_code(outcome)
 
 
@@ -145,10 +149,14 @@ async def _with_models(entries: Sequence[Entry], job: Job, config: ModelsConfig 
 
     from robogaze.backends import Models
     from robogaze.bench import run_clips
+    from robogaze.cli import quiet_retries
 
     if config is None:
         return await run_clips(entries, job)
-    models = Models.open(config, job.answers, os.environ)
+    quiet_retries()
+    # In a run folder a budget is for all starts together; the user's cache knows no runs.
+    budget = None if job.run is None else job.answers
+    models = Models.open(config, job.answers, os.environ, budget=budget)
     try:
         await models.ready()
         return await run_clips(entries, replace(job, models=models))
@@ -170,7 +178,7 @@ def _configuration(pipeline: Pipeline, config: ModelsConfig | None, decoder: str
         },
         "pipeline": pipeline.name,
         "decoder": decoder,
-        "models": None if config is None else config.model_dump(mode="json"),
+        "models": None if config is None else config.essence(),
     }
 
 
@@ -212,25 +220,51 @@ def _show(outcome: Outcome, domain: Domain, as_json: bool) -> None:
         from robogaze.reporting.tables import clip_table, summary_lines
 
         console = Console(width=None if sys.stdout.isatty() else 160)
-        if reports:
+        if reports or outcome.unreadable:
             console.print(clip_table(reports, outcome.unreadable, domain))
             for line in summary_lines(reports, outcome.unreadable, domain):
                 console.print(line, highlight=False, markup=False)
+
+
+def _tell(outcome: Outcome, out: Path | None) -> None:
+    """Say on stderr what went wrong, and what to do about it."""
+    from robogaze.bench import awaits_answer
+    from robogaze.reporting.wording import count
+
     for one in outcome.unreadable:
         click.echo(f"error: {one.reason}", err=True)
     for path in outcome.repeated:
-        click.echo(f"{path} is the same clip (content and instruction) as another and was scored once", err=True)
+        click.echo(f"{path} is the same clip as another and was scored once", err=True)
     if outcome.stopped is not None:
         click.echo(f"stopped: {outcome.stopped}", err=True)
+    unanswered = sum(awaits_answer(one) for one in outcome.reports.values())
+    if unanswered:
+        what = f"{count(unanswered, 'clip')} not judged to the end because no answer came from the server"
+        click.echo(f"{what}; run the same command again to go on", err=True)
+    broken = sum(_was_answered_badly(one) and not awaits_answer(one) for one in outcome.reports.values())
+    if broken:
+        what = f"{count(broken, 'clip')} not judged to the end because answers were refused or could not be used"
+        way_out = "run the same command again" if out is None else "add --retry-failed"
+        click.echo(f"{what}; {way_out} to ask for others", err=True)
+
+
+def _was_answered_badly(report: Report) -> bool:
+    """Whether it lacks something for which a model has to answer otherwise."""
+    return bool(report.failures) and any(call.outcome != "answered" for call in report.provenance.calls)
 
 
 def _exit_code(outcome: Outcome) -> int:
     from robogaze.cli import EXIT_ERROR, EXIT_UNFINISHED, EXIT_UNREACHABLE
 
     reports = list(outcome.reports.values())
-    if reports and all(one.status == "unscored" and one.failures[-1].kind == "Unreachable" for one in reports):
+    asked = [outcome.reports[name] for name in outcome.diagnosed]
+    if asked and all(_found_no_server(one) for one in asked):
         return EXIT_UNREACHABLE
     if not reports and outcome.unreadable and outcome.stopped is None:
         return EXIT_ERROR
     finished = outcome.stopped is None and not outcome.unreadable and all(one.status == "ok" for one in reports)
     return 0 if finished else EXIT_UNFINISHED
+
+
+def _found_no_server(report: Report) -> bool:
+    return report.status == "unscored" and any(one.kind == "Unreachable" for one in report.failures)

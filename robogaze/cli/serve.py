@@ -9,14 +9,14 @@ import shutil
 
 import click
 
-_PICTURES = 64
+_MODEL_LEN = 96 * 1024
+"""Tokens of the largest request that is asked by default, and its answer, with room to spare (docs/models.md)."""
+
 _FLAGS = (
     "--enable-prefix-caching",
     "--enable-prompt-tokens-details",
     # For `send: video`, which says of every frame where in the clip it is; vLLM refuses to be told otherwise.
     "--trust-request-mm-kwargs",
-    "--limit-mm-per-prompt",
-    json.dumps({"image": _PICTURES, "video": 1}),
     # Without whitespace to choose, greedy decoding under a grammar cannot loop on it.
     "--structured-outputs-config",
     json.dumps({"backend": "guidance", "disable_any_whitespace": True}),
@@ -28,7 +28,7 @@ _FLAGS = (
 @click.option("--host", default="127.0.0.1", show_default=True)
 @click.option("--port", default=8000, show_default=True)
 @click.option("--gpus", default=1, show_default=True, help="Tensor parallel size.")
-@click.option("--max-model-len", default=32768, show_default=True)
+@click.option("--max-model-len", default=_MODEL_LEN, show_default=True, help="Tokens of a request and its answer.")
 @click.option("--print", "only_print", is_flag=True, help="Print the command and do not run it.")
 @click.argument("more", nargs=-1, type=click.UNPROCESSED)
 def serve(
@@ -38,10 +38,12 @@ def serve(
 
     What follows MODEL and is not an option here is handed on to vLLM.
     """
+    from robogaze.backends.config import MAX_PICTURES
     from robogaze.errors import RobogazeError
 
     command = ["vllm", "serve", model, "--host", host, "--port", str(port)]
-    command += ["--tensor-parallel-size", str(gpus), "--max-model-len", str(max_model_len), *_FLAGS, *more]
+    command += ["--tensor-parallel-size", str(gpus), "--max-model-len", str(max_model_len)]
+    command += ["--limit-mm-per-prompt", json.dumps({"image": MAX_PICTURES, "video": 1}), *_FLAGS, *more]
     click.echo(shlex.join(command), err=not only_print)
     if only_print:
         return 0

@@ -16,6 +16,7 @@ All pairs are computed at once, as products of sparse matrices.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,7 @@ from robogaze.judges.words import Stems, Words
 NEAR, MOST_APART = 0.6, 3.0
 EVENT = "event"
 _PARTS = (weights.words, weights.phrasing, weights.spelling, weights.concepts)
+_REMEMBERED = 2**15
 _LENGTHENED = 3
 """Added to both lengths, so that one word more counts little."""
 
@@ -40,9 +42,10 @@ class Features:
     """Computes the features of pairs. The corpus tells how rare words are."""
 
     def __init__(self, words: Words, corpus: Sequence[str]) -> None:
-        self._words = words
         self._concepts = Concepts(words)
-        readings = [read(text, words) for text in corpus]
+        # A description meets many others, and those of references meet every system's.
+        self._read = lru_cache(maxsize=_REMEMBERED)(partial(read, known=words))
+        readings = [self._read(text) for text in corpus]
         self._cosines = {part.__name__: Weighted(part, readings) for part in _PARTS}
 
     def of(self, pairs: Sequence[Pair]) -> tuple[Mapping[str, Floats], NDArray[np.bool_]]:
@@ -51,7 +54,7 @@ class Features:
         place = {text: number for number, text in enumerate(texts)}
         references = np.array([place[one.reference] for one in pairs], dtype=np.intp)
         predictions = np.array([place[one.prediction] for one in pairs], dtype=np.intp)
-        readings = [read(text, self._words) for text in texts]
+        readings = [self._read(text) for text in texts]
         described = describe(readings, self._concepts)
         found = {
             **self._lexical(readings, references, predictions),
@@ -59,7 +62,8 @@ class Features:
             **_labels(pairs),
         }
         alike: dict[Stems, int] = {}
-        wording = np.array([alike.setdefault(one.stems, len(alike)) for one in readings], dtype=np.intp)
+        said = (tuple(stem for stem in one.stems if stem[0].isalnum()) for one in readings)
+        wording = np.array([alike.setdefault(stems, len(alike)) for stems in said], dtype=np.intp)
         return found, wording[references] == wording[predictions]
 
     def _lexical(self, readings: Sequence[Reading], references: Places, predictions: Places) -> dict[str, Floats]:

@@ -107,8 +107,9 @@ class Phrases(Generic[T]):
     def find(self, stems: Stems) -> Iterator[tuple[int, int, T]]:
         """(start, end, meaning) of each phrase, by start."""
         reach = 0
+        candidates = self._by_first.get
         for start, first in enumerate(stems):
-            for phrase, meaning in self._by_first.get(first, ()):
+            for phrase, meaning in candidates(first, ()):
                 end = start + len(phrase)
                 if stems[start:end] == phrase:
                     if end > reach:

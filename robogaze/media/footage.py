@@ -21,6 +21,8 @@ from robogaze.media.grid import detect_layout, fillers_are_black
 
 _IN_MEMORY_BYTES = 32 * 2**20
 _THUMBNAIL_QUALITY = 80
+_BESIDE_PX, _ABOVE_PX = 4, 24
+"""What a sheet adds to each picture: a gap on the right and below, and a band for its label."""
 
 Observer = Callable[[int, float, tuple[Image, ...]], None]
 """Called for every frame with its number, its time in seconds, and its views."""
@@ -80,14 +82,26 @@ class Footage:
         return f"frame {number} at {self.times_s[number]:.2f} s"
 
     def sheet(self, numbers: Sequence[int], columns: int) -> Shot:
-        """Several frames on one contact sheet, numbered outside the pictures."""
+        """Several frames on one contact sheet, numbered outside the pictures.
+
+        They are made smaller, so that a sheet of as many rows as columns is no larger than a picture may be.
+        """
         images = [decode_image(self.shot(number).jpeg, self.label(number)) for number in numbers]
-        whole = sheet(images, [self.label(number) for number in numbers], columns)
+        side = self._side_on_sheet(columns)
+        whole = sheet([fit(image, side) for image in images], [self.label(number) for number in numbers], columns)
         jpeg = encode_jpeg(whole, self.settings.quality)
         first, last = numbers[0], numbers[-1]
         label = f"frames {first} to {last}, {self.times_s[first]:.2f} s to {self.times_s[last]:.2f} s"
         name = "S" + "-".join(str(number) for number in numbers)
         return Shot(self._describe(name, tuple(numbers), (whole.shape[1], whole.shape[0]), jpeg), label, jpeg)
+
+    def _side_on_sheet(self, columns: int) -> int:
+        """The longer side of a frame of which as many rows as columns stand on a sheet, in pixels."""
+        # Views side by side may be wider than one; then a sheet may be as wide as one moment of them.
+        cell = (max(self.settings.max_side_px, *self._size) + _BESIDE_PX) // columns - _BESIDE_PX
+        width, height = self._size
+        scale = min(1.0, cell / width, (cell - _ABOVE_PX) / height)
+        return max(1, int(scale * max(width, height)))
 
     def thumbnail(self, number: int, max_side_px: int) -> bytes:
         """A small JPEG of one frame."""

@@ -128,10 +128,12 @@ def _sealed(text: str) -> Markup:
 
 
 def _models(reports: Sequence[Report]) -> dict[str, list[str]]:
-    """By role, the models that were asked."""
+    """By role, the models that were asked, by their own names; by what the run calls them where none is told."""
     asked: dict[str, dict[str, None]] = {}
-    for call in chain.from_iterable(report.provenance.calls for report in reports):
-        asked.setdefault(call.role, {})[call.model] = None
+    for report in reports:
+        for call in report.provenance.calls:
+            identity = report.provenance.models.get(call.role, {}).get("identity", {})
+            asked.setdefault(call.role, {})[identity.get("name") or call.model] = None
     return {role: list(models) for role, models in asked.items()}
 
 

@@ -2,11 +2,9 @@
 
 import os
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import quote
-
-from robogaze.core.report import Report
 
 EMBED_LIMIT_BYTES = 25 * 2**20
 """The most video a page carries, before encoding; a page of more opens slowly and cannot be mailed."""
@@ -14,13 +12,12 @@ EMBED_LIMIT_BYTES = 25 * 2**20
 _MEDIA_TYPES = {".mp4": "video/mp4", ".m4v": "video/mp4", ".mov": "video/mp4", ".webm": "video/webm"}
 
 
-def video_sources(reports: Sequence[Report], root: Path) -> dict[str, str | None]:
+def video_sources(paths: Mapping[str, Path], root: Path) -> dict[str, str | None]:
     """For each clip id, its video for a page that stands in `root`.
 
     All videos as data: URIs if they fit the limit together; otherwise addresses relative to the page. None for a
     file that is not where it was, or of a kind no browser plays.
     """
-    paths = {report.clip.id: Path(report.clip.uri) for report in reports}
     there = {name: path for name, path in paths.items() if path.suffix.lower() in _MEDIA_TYPES and path.is_file()}
     embed = sum(path.stat().st_size for path in there.values()) <= EMBED_LIMIT_BYTES
     return {
@@ -34,4 +31,9 @@ def _embedded(path: Path) -> str:
 
 
 def _linked(path: Path, root: Path) -> str:
-    return quote(Path(os.path.relpath(path, root)).as_posix())
+    return quote(Path(os.path.relpath(path, root.resolve())).as_posix())
+
+
+def is_linked(source: str | None) -> bool:
+    """Whether a source leads out of the page."""
+    return source is not None and not source.startswith("data:")

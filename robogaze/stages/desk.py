@@ -1,8 +1,8 @@
 """The one door to the models of a diagnosis.
 
 A question is a prompt, rendered strictly, with pictures; the answer must keep its contract. A broken answer is sent
-back with what is wrong, up to three tries in all. Every request is written into the ledger: which pictures were
-shown, what came of it and what it cost.
+back with what is wrong, up to three tries in all. A question with more pictures than its model takes is not put. Every
+request is written into the ledger: which pictures were shown, what came of it and what it cost.
 
 The order within a request is fixed: pictures first, then what is known of the clip, then the question. What several
 questions about a clip have in common thus comes first and is byte for byte the same, so that a server can reuse it.
@@ -16,6 +16,7 @@ from typing import Any, TypedDict
 from pydantic import BaseModel
 
 from robogaze.backends import Completion, Model, Models, Request, Source
+from robogaze.backends.config import SHEET_COLUMNS
 from robogaze.core.clip import Clip
 from robogaze.core.context import Memory, Observation, Segment
 from robogaze.core.pictures import Picture, Shot
@@ -29,7 +30,7 @@ from robogaze.stages.answers import UnreadableAnswer, read_answer
 from robogaze.stages.context import Context
 
 TRIES = 3
-_SHEET_COLUMNS, _SHEET_FRAMES = 3, 9
+_SHEET_FRAMES = SHEET_COLUMNS**2
 
 
 class SystemVariables(TypedDict):
@@ -121,7 +122,7 @@ class Desk:
         if self.model(role).config.present == "frames":
             return tuple(self.footage.shot(number) for number in frames)
         groups = [frames[start : start + _SHEET_FRAMES] for start in range(0, len(frames), _SHEET_FRAMES)]
-        return tuple(self.footage.sheet(group, _SHEET_COLUMNS) for group in groups)
+        return tuple(self.footage.sheet(group, SHEET_COLUMNS) for group in groups)
 
     async def ask_each(self, questions: Sequence[Question], context: Context) -> tuple[Any, ...]:
         """Put several questions side by side; in place of an answer that never came stands its NoAnswer.
@@ -144,6 +145,7 @@ class Desk:
         model = self.model(question.role)
         fault = ""
         parts = self._parts(question, context)
+        _check_pictures(question, model)
         for attempt in range(1, TRIES + 1):
             request = self._request(question, parts, model, attempt)
             round_ = first_round + attempt - 1
@@ -244,12 +246,16 @@ class Desk:
         return Usage(
             calls=len(self.calls),
             rounds=len(rounds),
-            prompt_tokens=_total([call.prompt_tokens for call in answers]),
-            cached_tokens=_total([call.cached_tokens for call in answers]),
-            completion_tokens=_total([call.completion_tokens for call in answers]),
-            cost_usd=_total([call.cost_usd for call in answers]),
+            prompt_tokens=self._total([call.prompt_tokens for call in answers]),
+            cached_tokens=self._total([call.cached_tokens for call in answers]),
+            completion_tokens=self._total([call.completion_tokens for call in answers]),
+            cost_usd=self._total([call.cost_usd for call in answers]),
             wall_s=round(sum(slowest), 3),
         )
+
+    def _total(self, values: Sequence[Any]) -> Any:
+        """The sum over the answers; None when a part is not known, or when there were calls and no answer."""
+        return None if any(value is None for value in values) or (self.calls and not values) else sum(values)
 
 
 def _counted(completion: Completion) -> dict[str, Any]:
@@ -268,6 +274,12 @@ def _failure(question: Question, kind: str, message: str) -> Failure:
     return Failure(stage=question.stage, dimension=question.dimension, kind=kind, message=message)
 
 
-def _total(values: Sequence[Any]) -> Any:
-    """The sum, None when any part is not known."""
-    return None if any(value is None for value in values) else sum(values)
+def _check_pictures(question: Question, model: Model) -> None:
+    """Raise NoAnswer for a question of more pictures than the model takes; a server would refuse it, or drop some."""
+    number, most = len(question.shots) + len(question.more_shots), model.config.max_pictures
+    if number > most:
+        message = (
+            f"{question.stage} ({question.subject}) holds {number} pictures and max_pictures of {model.name} is {most}; "
+            "raise it if the server allows, or show fewer frames a request"
+        )
+        raise NoAnswer(_failure(question, "TooManyPictures", message))

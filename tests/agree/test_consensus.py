@@ -42,13 +42,13 @@ async def test_what_both_report_alike_is_settled() -> None:
 
 async def test_spans_that_overlap_by_0_6_are_united_and_others_go_to_a_person() -> None:
     assert (await settled(event(0, 6), event(0, 10))).accounts[0].findings[0].spans == (Span(0, 10),)
-    assert await reasons(event(0, 5), event(0, 10)) == [("times overlap with an IoU of 0.50 only",)]
+    assert await reasons(event(0, 4), event(0, 7)) == [("times overlap with an IoU of 0.57 only",)]
 
 
 async def test_where_frames_are_not_known_0_6_is_reached_in_spite_of_rounding() -> None:
-    # 0.3 / 0.5 is 0.6, but 0.8 - 0.5 is not 0.3.
-    ann = account("ann", "a", event(0.5, 0.8), frame_times_s=None)
-    bob = account("bob", "a", event(0.5, 1.0), frame_times_s=None)
+    assert (0.7 - 0.4) / 0.5 < 0.6
+    ann = account("ann", "a", event(0.4, 0.7), frame_times_s=None)
+    bob = account("bob", "a", event(0.4, 0.9), frame_times_s=None)
     assert adjudicate([await matched(ann, bob)], "exact").queue == ()
 
 

@@ -59,8 +59,8 @@ async def test_the_judge_is_asked_in_both_directions_about_pairs_that_share_time
 
 async def test_by_time_alone_words_decide_only_between_equal_overlaps() -> None:
     ann = account("ann", "a", event(0, 4, "cup falls"), event(0, 4, "hand stops"))
-    bob = account("bob", "a", event(0, 4, "hand stops"), event(0, 4, "cup falls"))
-    assert pairs(await matched(ann, bob, by="iou")) == {("cup falls", "cup falls"), ("hand stops", "hand stops")}
+    bob = account("bob", "a", event(0, 4, "a hand stops"), event(0, 4, "the cup falls"))
+    assert pairs(await matched(ann, bob, by="iou")) == {("cup falls", "the cup falls"), ("hand stops", "a hand stops")}
     better = account("bob", "a", event(0, 4, "something else"), event(0, 3, "cup falls"))
     assert ("cup falls", "cup falls") in pairs(await matched(account("ann", "a", ann.findings[0]), better))
     alone = account("ann", "a", event(0, 4, "cup falls"))
@@ -72,6 +72,36 @@ async def test_dimension_type_and_severity_have_no_part_in_it() -> None:
     bob = account("bob", "a", event(0, 4, "cup", dimension="y"), event(0, 4, "hand", dimension="x", severity=1))
     for by in ("iou*similarity", "iou"):
         assert pairs(await matched(ann, bob, by=by)) == {("cup", "cup"), ("hand", "hand")}
+
+
+async def test_labels_do_not_decide_between_equal_weights_either() -> None:
+    ann = account("ann", "a", event(0, 4, "cup falls", dimension="x"), event(0, 4, "falls cup", dimension="y"))
+    bob = account("bob", "a", event(0, 4, "cup falls", dimension="y"), event(0, 4, "falls cup", dimension="x"))
+    for by in ("iou*similarity", "iou"):
+        assert pairs(await matched(ann, bob, by=by)) == {("cup falls", "cup falls"), ("falls cup", "falls cup")}
+
+
+async def test_between_equal_weights_neither_names_nor_the_order_of_events_decide() -> None:
+    # 4/6 + 4/6 against 1 + 2/6.
+    one = (event(2, 6, "cup", severity=1), event(0, 6, "cup", severity=2))
+    other = (event(0, 6, "cup", severity=3), event(0, 4, "cup", severity=4))
+    found = [
+        severities(await matched(account("ann", "a", *first), account("bob", "a", *second)))
+        for first, second in ((one, other), (other, one), (one[::-1], other[::-1]))
+    ]
+    assert found[0] == found[1] == found[2]
+    same = event(0, 4, "cup", severity=1), event(0, 4, "cup", severity=5)
+    found = [
+        severities(await matched(account("ann", "a", *each), account("bob", "a", other[0])))
+        for each in (same, same[::-1])
+    ]
+    assert found[0] == found[1]
+
+
+def severities(one: Matched) -> list[set[int | None]]:
+    return sorted(
+        ({one.finding(link.first).severity, one.finding(link.second).severity} for link in one.links), key=str
+    )
 
 
 async def test_a_pair_without_a_judgement_is_matched_only_if_no_judged_pair_is_lost() -> None:

@@ -1,6 +1,9 @@
 """`robogaze domain`, `doctor`, `serve`, `report`, and the command line itself."""
 
 import json
+import math
+import shlex
+import subprocess
 import sys
 from pathlib import Path
 
@@ -114,6 +117,39 @@ def test_doctor_without_a_server_is_code_5(robogaze: Shell) -> None:
     assert robogaze("doctor", "--model", "openai:m@http://127.0.0.1:9/v1").code == 5
 
 
+def test_doctor_puts_nothing_into_a_batch(robogaze: Shell, tmp_path: Path) -> None:
+    ran = robogaze("doctor", "--model", f"batch:m@{tmp_path / 'post'}", "--json")
+    assert ran.code == 0
+    (found,) = [one for one in json.loads(ran.out)["findings"] if one["what"].startswith("model: ")]
+    assert (found["what"], found["ok"]) == ("model: batch", None)
+    assert "not tried" in found["message"]
+    assert list(tmp_path.rglob("*.jsonl")) == []
+
+
+def test_serve_lets_through_what_a_model_is_shown_by_default(robogaze: Shell) -> None:
+    from robogaze.backends import ModelConfig
+
+    words = shlex.split(robogaze("serve", "m", "--print").out)
+    allowed = json.loads(words[words.index("--limit-mm-per-prompt") + 1])
+    assert allowed["image"] == ModelConfig(kind="scripted").max_pictures
+
+
+def test_serve_has_room_for_the_largest_request_of_the_papers_pipeline(robogaze: Shell) -> None:
+    from robogaze.backends import ModelConfig
+    from robogaze.core.pictures import PictureSettings
+    from robogaze.domains import load_domain
+    from robogaze.stages import Pipeline
+
+    (critic,) = (one for name, one in Pipeline.build(load_domain("robot"), "full").stages if name == "verify")
+    model = ModelConfig(kind="scripted")
+    pictures = (model.frames.at_most or 0) + critic.close_up_frames
+    a_picture = math.ceil(PictureSettings().max_side_px / 28) ** 2  # a square clip, and the smaller patches in use
+    text = 16_000  # measured: 12,700 for 36 wordy hypotheses about a clip of 17 s
+    words = shlex.split(robogaze("serve", "m", "--print").out)
+    room = int(words[words.index("--max-model-len") + 1])
+    assert pictures * a_picture + text + model.decoding.max_tokens <= room
+
+
 def test_serve_prints_the_command_with_the_flags_requests_need(robogaze: Shell) -> None:
     ran = robogaze("serve", "Qwen/Qwen3-VL-8B-Instruct", "--print", "--gpus", "2", "--seed", "7")
     assert ran.code == 0
@@ -144,6 +180,40 @@ def test_debug_shows_the_traceback(robogaze: Shell, monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(sys, "argv", ["robogaze", "--debug", "domain", "show", "nowhere"])
     with pytest.raises(InputError):
+        main()
+
+
+def run_apart(*arguments: object, stdout: Path) -> tuple[int, str]:
+    """The command line in a process of its own, its output going to a file."""
+    command = [sys.executable, "-m", "robogaze", *map(str, arguments)]
+    with stdout.open("w") as file:
+        ran = subprocess.run(command, stdout=file, stderr=subprocess.PIPE, text=True, check=False)
+    return ran.returncode, ran.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_output_that_cannot_be_written_is_one_sentence() -> None:
+    code, said = run_apart("domain", "show", "robot", "--json", stdout=Path("/dev/full"))
+    assert (code, said) == (1, "error: No space left on device\n")
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_a_fault_of_the_program_is_one_sentence_and_a_traceback_only_with_debug(
+    robogaze: Shell, monkeypatch: pytest.MonkeyPatch, grouped: bool
+) -> None:
+    from robogaze.cli import main
+
+    def fail(*_: object) -> None:
+        fault = ZeroDivisionError("division\nby zero")
+        raise ExceptionGroup("in a task", [fault]) if grouped else fault
+
+    monkeypatch.setattr("robogaze.domains.load_domain", fail)
+    ran = robogaze("domain", "show", "robot")
+    assert ran.code == 1
+    assert ran.err.startswith("error: ZeroDivisionError: division by zero; ")
+    assert ran.err.count("\n") == 1
+    monkeypatch.setattr(sys, "argv", ["robogaze", "--debug", "domain", "show", "robot"])
+    with pytest.raises((ZeroDivisionError, ExceptionGroup)):
         main()
 
 

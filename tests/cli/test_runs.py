@@ -1,7 +1,6 @@
 """A run folder from start to start: what is taken up, what is asked again, what is refused, and what it may cost."""
 
 import json
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -27,8 +26,8 @@ roles: {{vlm: stub}}
 
 
 @pytest.fixture
-def clip(video: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copy(video, tmp_path / "bar.mp4"))
+def clip(tmp_path: Path) -> Path:
+    return write_clip(tmp_path / "bar.mp4", frames=24, width=64, height=48)
 
 
 @pytest.fixture
@@ -83,7 +82,7 @@ def test_an_initial_frame_that_changed_is_refused_wherever_it_lies(
     import numpy as np
 
     for name, value in (("first", 10), ("moved", 10), ("other", 90)):
-        cv2.imwrite(str(tmp_path / f"{name}.png"), np.full((112, 160, 3), value, dtype=np.uint8))
+        cv2.imwrite(str(tmp_path / f"{name}.png"), np.full((48, 64, 3), value, dtype=np.uint8))
     codes = [
         robogaze("score", clip, "--initial-frame", tmp_path / f"{name}.png", "--out", out).code
         for name in ("first", "moved", "other")
@@ -341,11 +340,11 @@ def test_a_page_is_written_again_from_anywhere_with_its_videos(
 def test_videos_that_are_gone_or_too_large_to_carry_are_told(
     robogaze: Shell, clip: Path, out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert "video" not in robogaze("score", clip, "--out", out).err
+    assert robogaze("score", clip, "--out", out).err == f"report: {out / 'index.html'}\n"
     monkeypatch.setattr("robogaze.reporting.videos.EMBED_LIMIT_BYTES", 10)
     linked = robogaze("report", out)
-    assert "links to 1 video" in linked.err
-    assert 'src="' not in linked.err
+    assert "links to 1 video and does not carry them" in linked.err
+    assert '"video":"../bar.mp4"' in (out / "index.html").read_text().replace(" ", "")
     clip.unlink()
     gone = robogaze("report", out)
     assert f"without the video of 1 clip ({clip.name}" in gone.err

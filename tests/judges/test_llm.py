@@ -52,7 +52,7 @@ def test_every_axis_is_asked_with_its_ends_and_answered_within_its_scale(tmp_pat
         assert axis.question in str(request.parts[0])
         assert axis.worst in str(request.parts[0])
         assert request.schema["properties"][axis.id] == {"type": "integer", "minimum": 0, "maximum": 5}
-    assert list(request.schema["properties"])[0] == "rationale", "the reasons come before what follows from them"
+    assert next(iter(request.schema["properties"])) == "rationale", "the reasons come before what follows from them"
     assert request.schema["additionalProperties"] is False
 
 
@@ -185,9 +185,7 @@ def test_a_limit_of_calls_stops_the_run_and_keeps_what_was_answered(tmp_path: Pa
 
     def judge(limits: dict[str, Any]) -> ModelJudge:
         given = {"models": {"m": model | {"limits": limits}}, "roles": {"vlm": "m"}}
-        return ModelJudge(
-            read_rubric("robogaze"), ModelsConfig.model_validate(given), tmp_path / "answers.sqlite", {}
-        )
+        return ModelJudge(read_rubric("robogaze"), ModelsConfig.model_validate(given), tmp_path / "answers.sqlite", {})
 
     with pytest.raises(BudgetExhausted, match="the limit of 3 calls is reached"):
         rate(judge({"calls": 3}), pairs)

@@ -159,6 +159,36 @@ def test_a_sheet_shows_its_frames_in_order_and_says_which(filmed: Footage) -> No
     assert (shot.picture.height, shot.picture.width) == whole.shape[:2]
 
 
+@pytest.mark.parametrize("size", [(96, 72), (72, 96), (96, 96), (640, 400)])
+@pytest.mark.parametrize("max_side_px", [96, 128, 1024])
+def test_a_sheet_is_no_larger_than_a_picture_may_be_and_no_smaller_than_it_must(
+    tmp_path: Path, size: tuple[int, int], max_side_px: int
+) -> None:
+    path = write(tmp_path / "clip.mp4", 9, size=size)
+    with closing(film(path, settings=PictureSettings(max_side_px=max_side_px))) as filmed:
+        said = filmed.sheet(range(9), columns=3).picture
+    whole = (3 * (size[0] + 4) - 4, 3 * (size[1] + 28) - 4)
+    longer = max(said.width, said.height)
+    if max(whole) <= max_side_px:
+        assert (said.width, said.height) == whole, "frames that fit are shown as they are"
+    else:
+        assert max_side_px - 3 * 3 <= longer <= max_side_px
+
+
+def test_a_sheet_of_few_frames_shows_them_as_large_as_a_full_one(tmp_path: Path) -> None:
+    path = write(tmp_path / "clip.mp4", 9, size=(640, 400))
+    with closing(film(path, settings=PictureSettings(max_side_px=512))) as filmed:
+        full, one = (filmed.sheet(range(count), columns=3).picture for count in (9, 1))
+    assert abs(full.width - 3 * one.width - 2 * 4) <= 3
+
+
+def test_a_sheet_of_several_views_is_no_larger_than_one_moment_of_them(grid_clip: Path) -> None:
+    with closing(film(grid_clip, settings=PictureSettings(max_side_px=96))) as filmed:
+        moment, said = filmed.shot(0).picture, filmed.sheet(range(9), columns=3).picture
+    assert len(moment.views) == 3
+    assert max(said.width, said.height) <= moment.width == 3 * 100 - 4
+
+
 def test_two_sheets_have_one_name_only_when_they_show_the_same_frames(filmed: Footage) -> None:
     names = [filmed.sheet(numbers, 3).picture.id for numbers in ((3, 9, 20), (3, 10, 20), (3, 9, 20))]
     assert names[0] == names[2] != names[1]

@@ -41,6 +41,15 @@ def test_the_header_counts_every_clip(text: str) -> None:
         assert said in words, said
 
 
+def test_models_are_called_by_their_own_names(reports: list[Report], domain: Domain) -> None:
+    told = {"vlm": {"model": "eyes", "identity": {"kind": "openai", "name": "Vendor/Big-8B", "url": "http://h/v1"}}}
+    provenance = reports[0].provenance.with_(models=told)
+    text = render_html([Page(reports[0].with_(provenance=provenance), None, {})], [], domain, "t")
+    header = " ".join(unescape(re.sub(r"<[^>]+>", " ", text.split('<div class="desk">')[0])).split())
+    assert "vlm Vendor/Big-8B" in header
+    assert "critic openai:big-model" in header, "where no name is told, what the run calls it"
+
+
 def test_unknown_cost_is_never_zero(reports: list[Report], domain: Domain) -> None:
     text = render_html([Page(reports[0], None, {})], [], domain, "t")
     assert "<dt>cost</dt> <dd>not known</dd>" in text

@@ -129,6 +129,18 @@ async def test_contact_sheets_hold_nine_frames_and_the_ledger_knows_them(desk_fo
     assert "frames 0 to 56" in backend.asked[0].shots[0].label
 
 
+async def test_a_request_that_holds_too_many_pictures_is_not_sent_and_says_so(desk_for: Any) -> None:
+    config = ModelConfig(kind="scripted", frames="uniform 10", max_pictures=9)
+    models, backend = scripted({"reply": {"cup": True}}, config=config)
+    desk, context = desk_for(models)
+    with pytest.raises(NoAnswer) as error:
+        await desk.ask(question(desk, more_shots=desk.show("vlm", [1])), context)
+    assert (error.value.failure.kind, backend.asked, desk.ledger()) == ("TooManyPictures", [], ())
+    assert "10 pictures" in error.value.failure.message
+    assert "max_pictures of model is 9" in error.value.failure.message
+    assert await desk.ask(question(desk), context) == Seen(cup=True), "the regime alone fits"
+
+
 async def test_views_of_a_grid_are_named(desk_for: Any) -> None:
     layout = Layout(rows=2, columns=2, views=("left", "right", "wrist", None))
     models, backend = scripted({"reply": {"cup": True}})
@@ -144,6 +156,17 @@ async def test_samples_differ_in_seed_and_key(desk_for: Any) -> None:
     await desk.ask_each([question(desk, sample=n, temperature=0.7) for n in (0, 1)], context)
     assert [request.decoding.seed for request in backend.asked] == [0, 1]
     assert len({request.key({}) for request in backend.asked}) == 2
+
+
+async def test_what_calls_without_an_answer_cost_is_not_known(desk_for: Any) -> None:
+    models, _ = scripted({"error": {"kind": "unreachable"}})
+    desk, context = desk_for(models)
+    assert (desk.usage().calls, desk.usage().cost_usd) == (0, 0), "what was not asked costs nothing"
+    with pytest.raises(NoAnswer):
+        await desk.ask(question(desk), context)
+    usage = desk.usage()
+    assert usage.calls == 1
+    assert (usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens, usage.cost_usd) == (None,) * 4
 
 
 async def test_costs_that_nobody_knows_are_not_zero(desk_for: Any) -> None:

@@ -1,0 +1,44 @@
+"""Accounts from paths on the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from robogaze.core.account import Account
+    from robogaze.datasets.adapters import Labels
+
+
+def named_path(text: str, option: str) -> tuple[str | None, Path]:
+    """`NAME=PATH` or `PATH`, which may hold a = itself. Raises BadParameter when there is no such path."""
+    name, sign, rest = text.partition("=")
+    named = bool(sign) and not Path(text).exists()
+    path = Path(rest if named else text)
+    if not path.exists():
+        raise click.BadParameter(f"{path} does not exist", param_hint=option)
+    return (name if named else None), path
+
+
+def read(
+    path: Path,
+    labels: Labels,
+    *,
+    file_format: str,
+    fps: float | None,
+    first_frame: int | None,
+    lenient: bool,
+    clips: Mapping[str, Account] | None = None,
+) -> list[Account]:
+    """The accounts of a path; what was left out or understood in a certain way is told on stderr."""
+    from robogaze.datasets.adapters import read_accounts
+
+    found = read_accounts(
+        path, format=file_format, labels=labels, fps=fps, first_frame=first_frame, lenient=lenient, clips=clips
+    )
+    for said in (*(f"{path}: {one}" for one in found.warnings), *(f"left out: {one}" for one in found.skipped)):
+        click.echo(said, err=True)
+    return list(found.accounts)

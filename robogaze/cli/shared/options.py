@@ -1,0 +1,63 @@
+"""Options that read reports and annotations, ask a judge and print tables have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def reading(command: Command) -> Command:
+    """--format, --fps, --first-frame, --lenient, --mixed and --domain: how accounts are read."""
+    return _added(
+        command,
+        click.option("--format", "file_format", default="auto", show_default=True, help="The format of the files."),
+        click.option("--fps", type=float, help="Frames a second, for formats that count in frames and do not say."),
+        click.option("--first-frame", type=click.IntRange(0, 1), help="The number of the first frame in such formats."),
+        click.option("--lenient", is_flag=True, help="Leave out what does not fit, and count it."),
+        click.option("--mixed", is_flag=True, help="Compare labels of different taxonomies or versions anyway."),
+        click.option("--domain", help="Whose labels are used, a name or a folder.  [default: the built-in default]"),
+    )
+
+
+def judging(command: Command) -> Command:
+    """--judge and --rubric."""
+    spec = "offline, table:FILE, or KIND:NAME[@URL], a model."
+    return _added(
+        command,
+        click.option("--judge", default="offline", show_default=True, help=spec),
+        click.option("--rubric", help="What the judge is asked, a name in judges/.  [default: the domain's]"),
+    )
+
+
+def resampling(command: Command) -> Command:
+    """--resamples, --level and --seed."""
+    share = click.FloatRange(0, 1, min_open=True, max_open=True)
+    return _added(
+        command,
+        click.option("--resamples", type=click.IntRange(min=1), default=1000, show_default=True),
+        click.option("--level", type=share, default=0.95, show_default=True),
+        click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True),
+    )
+
+
+def printing(out: str) -> Callable[[Command], Command]:
+    """--as, --json and --out, of which `out` says what it holds."""
+    forms = click.Choice(["terminal", "csv", "markdown", "latex"])
+    folder = click.Path(file_okay=False, path_type=Path)
+    return lambda command: _added(
+        command,
+        click.option("--as", "form", type=forms, default="terminal", show_default=True, help="How tables are printed."),
+        click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object."),
+        click.option("--out", type=folder, help=f"A folder for {out}."),
+    )
+
+
+def _added(command: Command, *options: Callable[[Command], Command]) -> Command:
+    for option in reversed(options):
+        command = option(command)
+    return command

@@ -1,0 +1,49 @@
+"""Tables on stdout and in a folder."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from robogaze.reporting.sheets import Sheet
+
+_WIDTH = 200
+"""Signs a line where stdout is no terminal."""
+
+
+def as_text(told: Mapping[str, Any]) -> str:
+    """A result as JSON."""
+    return json.dumps(told, ensure_ascii=False, indent=1)
+
+
+def print_tables(tables: Iterable[Sheet], form: str) -> None:
+    """Tables in a form, or for the terminal."""
+    from rich.console import Console
+
+    from robogaze.reporting.sheets import FORMS, as_terminal
+
+    console = Console(width=None if sys.stdout.isatty() else _WIDTH)
+    for table in tables:
+        if form != "terminal":
+            click.echo(FORMS[form][1](table))
+            continue
+        console.print(as_terminal(table))
+        for note in table.notes:
+            console.print(f"  {note}", markup=False, highlight=False, style="dim")
+        console.print()
+
+
+def write_files(out: Path, texts: Iterable[tuple[str, str]], what: str) -> None:
+    """Files of a folder; stderr says what was written where."""
+    from robogaze.store import write_whole
+
+    out.mkdir(parents=True, exist_ok=True)
+    for name, text in texts:
+        write_whole(out / name, text)
+    click.echo(f"{what}: {out}", err=True)
