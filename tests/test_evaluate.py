@@ -269,6 +269,7 @@ def test_every_table_and_file_is_written_and_nothing_is_a_bare_mean() -> None:
     assert {"index.html", "s0-dimensions.svg", "s0-operating.svg", "scores.csv", "scores.md", "scores.tex"} <= set(
         written
     )
+    assert all("Judge same-words: A judge for tests." in one.notes for one in tables)
     for column in zip(*(row[1:] for row in tables[0].rows), strict=True):
         assert all(isinstance(cell, Estimate) for cell in column)
 

@@ -1,6 +1,7 @@
 """An evaluation as tables."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from robogaze.evaluate import Bounds, Evaluation, SystemResult
 from robogaze.metrics.controls import CONTROLS
@@ -24,6 +25,12 @@ Row = tuple[Cell, ...]
 
 def sheets(result: Evaluation) -> Iterator[Sheet]:
     """Every table, the headline first; each carries the sentences it must not be read without."""
+    judge = judge_note(result)
+    for one in _sheets(result):
+        yield one if judge in one.notes else replace(one, notes=(*one.notes, judge))
+
+
+def _sheets(result: Evaluation) -> Iterator[Sheet]:
     notes = tuple(footnotes(result))
     yield Sheet("scores", "Scores, mean over clips", ("system", *HEADLINE), tuple(_headline(result)), notes)
     for system in result.systems:
@@ -36,6 +43,11 @@ def sheets(result: Evaluation) -> Iterator[Sheet]:
         if system.bounds:
             yield _bounds(system, system.bounds)
     yield from _comparisons(result)
+
+
+def judge_note(result: Evaluation) -> str:
+    """Who compared the descriptions, and what that is worth."""
+    return f"Judge {result.judge}: {result.judge_note}"
 
 
 def robustness_sheet(first: Evaluation, second: Evaluation) -> Sheet:
@@ -52,7 +64,7 @@ def robustness_sheet(first: Evaluation, second: Evaluation) -> Sheet:
         for one in robustness(before, after, HEADLINE)
     )
     columns = ("metric", "Spearman over systems", "mean difference", "largest difference", "pairs that change order")
-    notes = (f"First judge {first.judge}: {first.judge_note}", f"Second judge {second.judge}: {second.judge_note}")
+    notes = (judge_note(first), judge_note(second))
     return Sheet("judges", f"{second.judge} against {first.judge}", columns, rows, notes)
 
 
@@ -64,7 +76,7 @@ def footnotes(result: Evaluation) -> Iterator[str]:
         f"{terms.level:.0%} {terms.interval} intervals from {terms.resamples:,} resamples of the clips within each "
         f"{terms.strata}, seed {terms.seed}."
     )
-    yield f"Judge {result.judge}: {result.judge_note}"
+    yield judge_note(result)
     clean = counts["clean_clips"]
     yield f"{count(counts['clips'], 'referenced clip')}: {counts['clips_with_events']} with events, {clean} clean."
     for system in result.systems:

@@ -10,10 +10,11 @@ from robogaze.core.account import Account
 from robogaze.judges.base import Judge
 from robogaze.matching import Match
 from robogaze.metrics.controls import CONTROLS
+from robogaze.metrics.faults import KINDS
 from robogaze.metrics.operating import THRESHOLDS, at_threshold
 from robogaze.metrics.tally import scored
 from robogaze.scoring.judging import similarities
-from robogaze.scoring.rows import NOTHING, Groups, Rows, count, only_judgeable, row
+from robogaze.scoring.rows import NOTHING, Groups, count, only_judgeable, row
 from robogaze.scoring.terms import Terms
 
 Matrix = NDArray[np.float64]
@@ -44,44 +45,31 @@ class Tables:
     matches: tuple[tuple[Match, ...], ...]
 
 
+_STACKED = ("base", "worst", "best", "lambdas", "repaired", "dimensions", "types")
+"""What stands in a table for every clip; the rest is added up."""
+
+
 async def system_tables(
     references: Sequence[Account], accounts: Mapping[str, Account], judge: Judge, terms: Terms, groups: Groups
 ) -> Tables:
-    """Judge, match and count every clip; a clip without an account counts as one where nothing was reported."""
-    chunks = []
+    """Judge, match and count every clip, at least one; one without an account counts as if nothing was reported."""
+    stacked: dict[str, Matrix] = {}
+    matches: list[tuple[Match, ...]] = []
+    faults, confusion, unjudged = np.zeros(len(KINDS)), np.zeros((len(groups.dimensions) + 1,) * 2), 0
     for first in range(0, len(references), CHUNK):
         clips = [(one, accounts.get(one.clip_id)) for one in references[first : first + CHUNK]]
         judged = await similarities([(one, other.findings if scored(other) else ()) for one, other in clips], judge)
-        chunks.append(_stacked([count(*clip, one, terms, groups) for clip, one in zip(clips, judged, strict=True)]))
-    return Tables(
-        base=np.concatenate([one.base for one in chunks]),
-        worst=np.concatenate([one.worst for one in chunks]),
-        best=np.concatenate([one.best for one in chunks]),
-        lambdas=np.concatenate([one.lambdas for one in chunks], axis=1),
-        repaired=np.concatenate([one.repaired for one in chunks], axis=1),
-        faults=np.sum([one.faults for one in chunks], axis=0),
-        dimensions=np.concatenate([one.dimensions for one in chunks], axis=1),
-        types=np.concatenate([one.types for one in chunks], axis=1),
-        confusion=np.sum([one.confusion for one in chunks], axis=0),
-        unjudged=sum(one.unjudged for one in chunks),
-        matches=tuple(found for one in chunks for found in one.matches),
-    )
-
-
-def _stacked(rows: Sequence[Rows]) -> Tables:
-    return Tables(
-        base=np.stack([one.base for one in rows]),
-        worst=np.stack([one.worst for one in rows]),
-        best=np.stack([one.best for one in rows]),
-        lambdas=np.stack([one.lambdas for one in rows], axis=1),
-        repaired=np.stack([one.repaired for one in rows], axis=1),
-        faults=np.sum([one.faults for one in rows], axis=0),
-        dimensions=np.stack([one.dimensions for one in rows], axis=1),
-        types=np.stack([one.types for one in rows], axis=1),
-        confusion=np.sum([one.confusion for one in rows], axis=0),
-        unjudged=sum(not one.judged for one in rows),
-        matches=tuple(one.matches for one in rows),
-    )
+        for number, (clip, similarity) in enumerate(zip(clips, judged, strict=True), start=first):
+            rows = count(*clip, similarity, terms, groups)
+            for name in _STACKED:
+                value = getattr(rows, name)
+                stacked.setdefault(name, np.empty((len(references), *value.shape)))[number] = value
+            faults += rows.faults
+            confusion += rows.confusion
+            unjudged += not rows.judged
+            matches.append(rows.matches)
+    tables = {name: np.moveaxis(one, 0, -2) for name, one in stacked.items()}
+    return Tables(**tables, faults=faults, confusion=confusion, unjudged=unjudged, matches=tuple(matches))
 
 
 async def threshold_tables(

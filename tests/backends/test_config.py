@@ -133,7 +133,8 @@ def test_what_paces_prices_or_unlocks_the_asking_is_not_what_answers_depend_on()
             "models": {
                 "eyes": {
                     "kind": "openai", "name": "m", "url": "http://h/v1", "timeout_s": 9, "api_key_env": "KEY",
-                    "price": {"prompt_usd": 1, "completion_usd": 1}, "limits": {"calls": 9}, "patience": {"attempts": 9},
+                    "price": {"prompt_usd": 1, "completion_usd": 1}, "limits": {"calls": 9},
+                    "patience": {"attempts": 9},
                 },
                 "post": {"kind": "batch", "name": "m", "url": "some/folder"},
             },

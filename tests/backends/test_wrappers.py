@@ -167,7 +167,7 @@ async def test_an_answer_that_is_fetched_is_no_further_call(tmp_path: Path) -> N
     store.close()
 
 
-async def test_retries_write_no_line_of_their_own() -> None:
+def test_retries_write_no_line_of_their_own() -> None:
     code = """
 import asyncio
 from robogaze.backends.retried import Patience, Retried

@@ -77,3 +77,8 @@ def test_prompts_may_change_between_reference_and_prediction_but_not_within_a_sy
 def test_sides_that_share_no_clip_are_refused_with_the_ids_of_both() -> None:
     with pytest.raises(InputError, match=r"references: a, b; predictions: a\.mp4, b\.mp4, c\.mp4, \.\.\."):
         pair([account("a"), account("b")], [system(*(account(f"{name}.mp4") for name in "abcd"))])
+
+
+def test_without_a_finished_reference_there_is_nothing_to_score() -> None:
+    with pytest.raises(InputError, match="no reference is finished: a have another status than ok"):
+        pair([account("a", status="partial")], [system(account("a"))])

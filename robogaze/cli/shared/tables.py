@@ -23,19 +23,21 @@ def as_text(told: Mapping[str, Any]) -> str:
 
 
 def print_tables(tables: Iterable[Sheet], form: str) -> None:
-    """Tables in a form, or for the terminal."""
+    """Tables in a form, or for the terminal, which shows a note once however many tables carry it."""
     from rich.console import Console
 
     from robogaze.reporting.sheets import FORMS, as_terminal
 
     console = Console(width=None if sys.stdout.isatty() else _WIDTH)
+    told: set[str] = set()
     for table in tables:
         if form != "terminal":
             click.echo(FORMS[form][1](table))
             continue
         console.print(as_terminal(table))
-        for note in table.notes:
+        for note in (one for one in table.notes if one not in told):
             console.print(f"  {note}", markup=False, highlight=False, style="dim")
+        told.update(table.notes)
         console.print()
 
 
