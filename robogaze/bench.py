@@ -22,6 +22,7 @@ from robogaze.errors import (
     BudgetExhausted,
     InputError,
     RateLimited,
+    RequestRefused,
     RobogazeError,
     RunStopped,
     ServerFault,
@@ -36,6 +37,10 @@ from robogaze.store import ManifestLine, RunFolder
 _THUMBNAIL_PX = 480
 _PASSING = frozenset(kind.__name__ for kind in (RateLimited, ServerFault, ServerStalled, Unreachable))
 """Failures in which no answer came, so that asking again is asking for the first time."""
+
+_UNDECIDED = "Undecided"
+_WANTING = frozenset({"InvalidAnswer", RequestRefused.__name__, _UNDECIDED})
+"""Failures that another answer would mend."""
 
 
 @dataclass
@@ -95,6 +100,11 @@ async def run_clips(entries: Sequence[Entry], job: Job) -> Outcome:
 def awaits_answer(report: Report) -> bool:
     """Whether a question of a clip was never answered, so that the same command puts it again."""
     return any(failure.kind in _PASSING for failure in report.failures)
+
+
+def wants_other_answers(report: Report) -> bool:
+    """Whether a clip's answers were refused, could not be used or settled nothing; `retry_failed` asks for others."""
+    return any(failure.kind in _WANTING for failure in report.failures)
 
 
 @dataclass(frozen=True)
@@ -194,7 +204,7 @@ async def _diagnosed(clip: _Clip, job: Job, decoding: asyncio.Semaphore) -> Repo
             job.run.keep(report, frames)
         elif report.status != "ok":
             # No report is left to be done again with `retry_failed`; the next command must not find the same answers.
-            _forget_broken_answers(report, job)
+            _forget_answers(report, job)
     return report
 
 
@@ -208,11 +218,13 @@ def _done(clip_id: str, job: Job) -> Report | None:
     if report is None or report.status == "ok" or not (job.retry_failed or awaits_answer(report)):
         return report
     if job.retry_failed:
-        _forget_broken_answers(report, job)
+        _forget_answers(report, job)
     return None
 
 
-def _forget_broken_answers(report: Report, job: Job) -> None:
-    """Forget the answers that broke their contract; else the cache would only repeat them."""
+def _forget_answers(report: Report, job: Job) -> None:
+    """Forget the answers that broke their contract or left something undecided; the cache would only repeat them."""
+    undecided = {failure.stage for failure in report.failures if failure.kind == _UNDECIDED}
+    calls = [call for call in report.provenance.calls if call.outcome == "invalid" or call.stage in undecided]
     if job.answers is not None:
-        job.answers.forget(call.key for call in report.provenance.calls if call.outcome == "invalid")
+        job.answers.forget(call.key for call in calls)

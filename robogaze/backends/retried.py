@@ -15,7 +15,6 @@ from robogaze.backends.base import Completion, Request, Wrapper
 from robogaze.core.data import Data
 from robogaze.errors import BackendError, RateLimited
 
-
 # Who wants a line for every retry takes it from this logger; without a handler Python would print a bare one on stderr.
 logging.getLogger("stamina").addHandler(logging.NullHandler())
 

@@ -14,7 +14,7 @@ import click
 
 from robogaze.errors import RobogazeError, Unreachable
 
-_COMMANDS = ("score", "evaluate", "agree", "judge-check", "report", "domain", "doctor", "serve")
+_COMMANDS = ("score", "evaluate", "compare", "agree", "judge-check", "report", "domain", "dataset", "doctor", "serve")
 """Each is a module of this package with a click command of the same name, but for dashes; imported when called for."""
 
 EXIT_ERROR, EXIT_UNFINISHED, EXIT_UNREACHABLE, EXIT_INTERRUPTED = 1, 4, 5, 130
@@ -55,6 +55,7 @@ def main() -> None:
         click.echo("interrupted", err=True)
         code = EXIT_INTERRUPTED
     except Exception as error:
+        # The last door: behind it there is only the traceback, which --debug shows.
         if "--debug" in sys.argv:
             raise
         code = _explain(error)

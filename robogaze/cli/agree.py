@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ import click
 
 from robogaze.cli.shared import options
 from robogaze.cli.shared.accounts import named_path, read
+from robogaze.cli.shared.judges import opened
 from robogaze.cli.shared.tables import as_text, print_tables, write_files
 
 if TYPE_CHECKING:
@@ -78,14 +78,13 @@ def _agreement(
     from robogaze.agree import agree as agreement
     from robogaze.datasets.adapters import load_labels
     from robogaze.domains import default_domain, load_domain
-    from robogaze.judges.opening import open_judge
 
     loaded = load_domain(domain or default_domain())
     labels = load_labels(domain or default_domain())
     reading = {name: rest[name] for name in ("file_format", "fps", "first_frame", "lenient")}
     accounts = [one for path in paths for one in _accounts(path, labels, reading)]
     panel = Panel.of(accounts, terms.by, mixed=mixed)
-    return asyncio.run(agreement(panel, open_judge(judge, rubric or loaded.file.judge, os.environ), terms))
+    return asyncio.run(agreement(panel, opened(judge, rubric or loaded.file.judge), terms))
 
 
 def _accounts(named: str, labels: Labels, reading: Mapping[str, Any]) -> list[Account]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ import click
 
 from robogaze.cli.shared import options
 from robogaze.cli.shared.accounts import named_path, read
+from robogaze.cli.shared.judges import opened
 from robogaze.cli.shared.tables import as_text, print_tables, write_files
 
 if TYPE_CHECKING:
@@ -71,14 +71,13 @@ def evaluate(
     """
     from robogaze.datasets.adapters import load_labels
     from robogaze.domains import default_domain, load_domain
-    from robogaze.judges.opening import open_judge
     from robogaze.reporting.evaluation import robustness_sheet, sheets
     from robogaze.scoring.released import RELEASED
 
     loaded = load_domain(domain or default_domain())
     labels = load_labels(domain or default_domain())
     pairing = _pairing(reference, author, predictions, labels, mixed, {name: rest.pop(name) for name in _READING})
-    judges = [open_judge(one, rubric or loaded.file.judge, os.environ) for one in (judge, second_judge) if one]
+    judges = [opened(one, rubric or loaded.file.judge) for one in (judge, second_judge) if one]
     if convention in RELEASED:
         _released(pairing, judges[0], convention, loaded, form, as_json)
         return 0

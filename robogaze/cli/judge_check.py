@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from robogaze.cli.shared.judges import opened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,12 +48,11 @@ def judge_check(pairs: Path, judge: str, rubric: str, split: str | None, repeats
     import numpy as np
 
     from robogaze.judges.check import check
-    from robogaze.judges.opening import open_judge
     from robogaze.judges.rated import read_rated
     from robogaze.judges.rubric import read_rubric
 
     rated = read_rated(pairs, read_rubric(rubric), split)
-    judges = [open_judge(judge, rubric, os.environ, sample=number) for number in range(repeats)]
+    judges = [opened(judge, rubric, sample=number) for number in range(repeats)]
     runs = [asyncio.run(one.rate([line.pair for line in rated])) for one in judges]
     found = check(rated, runs, np.random.default_rng(seed))
     _tell_unscored(rated, runs[0])

@@ -228,7 +228,7 @@ def _show(outcome: Outcome, domain: Domain, as_json: bool) -> None:
 
 def _tell(outcome: Outcome, out: Path | None) -> None:
     """Say on stderr what went wrong, and what to do about it."""
-    from robogaze.bench import awaits_answer
+    from robogaze.bench import awaits_answer, wants_other_answers
     from robogaze.reporting.wording import count
 
     for one in outcome.unreadable:
@@ -237,20 +237,14 @@ def _tell(outcome: Outcome, out: Path | None) -> None:
         click.echo(f"{path} is the same clip as another and was scored once", err=True)
     if outcome.stopped is not None:
         click.echo(f"stopped: {outcome.stopped}", err=True)
-    unanswered = sum(awaits_answer(one) for one in outcome.reports.values())
-    if unanswered:
+    reports = outcome.reports.values()
+    if unanswered := sum(awaits_answer(one) for one in reports):
         what = f"{count(unanswered, 'clip')} not judged to the end because no answer came from the server"
         click.echo(f"{what}; run the same command again to go on", err=True)
-    broken = sum(_was_answered_badly(one) and not awaits_answer(one) for one in outcome.reports.values())
-    if broken:
-        what = f"{count(broken, 'clip')} not judged to the end because answers were refused or could not be used"
+    if wanting := sum(wants_other_answers(one) and not awaits_answer(one) for one in reports):
+        what = f"{count(wanting, 'clip')} not judged to the end for want of answers that could be used"
         way_out = "run the same command again" if out is None else "add --retry-failed"
         click.echo(f"{what}; {way_out} to ask for others", err=True)
-
-
-def _was_answered_badly(report: Report) -> bool:
-    """Whether it lacks something for which a model has to answer otherwise."""
-    return bool(report.failures) and any(call.outcome != "answered" for call in report.provenance.calls)
 
 
 def _exit_code(outcome: Outcome) -> int:

@@ -279,7 +279,7 @@ def _check_pictures(question: Question, model: Model) -> None:
     number, most = len(question.shots) + len(question.more_shots), model.config.max_pictures
     if number > most:
         message = (
-            f"{question.stage} ({question.subject}) holds {number} pictures and max_pictures of {model.name} is {most}; "
-            "raise it if the server allows, or show fewer frames a request"
+            f"{question.stage} {question.subject} holds {number} pictures and max_pictures of {model.name} is {most}; "
+            "raise it if the server allows, or show fewer frames"
         )
         raise NoAnswer(_failure(question, "TooManyPictures", message))

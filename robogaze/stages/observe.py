@@ -51,9 +51,9 @@ class Observe(Stage):
 
     async def run(self, context: Context, desk: Desk) -> Context:
         """Ask about all windows, group by group, side by side."""
-        clip, regime = context.clip, desk.model(self.role()).config.frames
-        all_windows = windows(clip.frame_times_s, clip.duration_s, self.window_s, self.stride_s, regime)
-        groups = group_windows(all_windows, self.frames_a_call)
+        clip, config = context.clip, desk.model(self.role()).config
+        all_windows = windows(clip.frame_times_s, clip.duration_s, self.window_s, self.stride_s, config.frames)
+        groups = group_windows(all_windows, min(self.frames_a_call, config.max_pictures))
         answers = await desk.ask_each([self._question(group, desk) for group in groups], context)
         if missed := [answer for answer in answers if isinstance(answer, NoAnswer)]:
             raise missed[0]

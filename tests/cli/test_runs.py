@@ -1,15 +1,19 @@
 """A run folder from start to start: what is taken up, what is asked again, what is refused, and what it may cost."""
 
 import json
+import shutil
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-from stub_server import Body, Reply, Stub, running, stage_of
+from stub_server import Body, Reply, Stub, pictures_of, running, stage_of
 from synthetic import write_clip
 
 from cli.running import Ran, Shell
+from robogaze.bench import Outcome
+from robogaze.cli.score import _exit_code
 from robogaze.core.report import Report
 from robogaze.store import read_run
 
@@ -27,7 +31,14 @@ roles: {{vlm: stub}}
 
 @pytest.fixture
 def clip(tmp_path: Path) -> Path:
+    """A clip that is soon asked about."""
     return write_clip(tmp_path / "bar.mp4", frames=24, width=64, height=48)
+
+
+@pytest.fixture
+def measured(video: Path, tmp_path: Path) -> Path:
+    """A clip that is long enough to be measured."""
+    return Path(shutil.copy(video, tmp_path / "bar.mp4"))
 
 
 @pytest.fixture
@@ -55,19 +66,19 @@ def reports(out: Path) -> list[Report]:
 # What a clip is.
 
 
-def test_what_is_said_of_a_clip_with_a_report_cannot_change_unseen(robogaze: Shell, clip: Path, out: Path) -> None:
-    assert robogaze("score", clip, "--out", out).code == 0
-    assert robogaze("score", clip, "--out", out).code == 0
-    ran = robogaze("score", clip, "--layout", "1x2:left,right", "--out", out)
+def test_what_is_said_of_a_clip_with_a_report_cannot_change_unseen(robogaze: Shell, measured: Path, out: Path) -> None:
+    assert robogaze("score", measured, "--out", out).code == 0
+    assert robogaze("score", measured, "--out", out).code == 0
+    ran = robogaze("score", measured, "--layout", "1x2:left,right", "--out", out)
     assert ran.code == 1
-    assert f"the layout of {clip} is not the one" in ran.err
+    assert f"the layout of {measured} is not the one" in ran.err
     assert "another --out" in ran.err
 
 
 def test_a_checkpoint_that_changed_under_a_clip_id_is_refused(
-    robogaze: Shell, clip: Path, out: Path, tmp_path: Path
+    robogaze: Shell, measured: Path, out: Path, tmp_path: Path
 ) -> None:
-    row = {"clip_id": "bar", "path": clip.name, "checkpoint": "step_1"}
+    row = {"clip_id": "bar", "path": measured.name, "checkpoint": "step_1"}
     assert robogaze("score", manifest(tmp_path, row), "--out", out).code == 0
     ran = robogaze("score", manifest(tmp_path, {**row, "checkpoint": "step_2"}), "--out", out)
     assert ran.code == 1
@@ -76,7 +87,7 @@ def test_a_checkpoint_that_changed_under_a_clip_id_is_refused(
 
 
 def test_an_initial_frame_that_changed_is_refused_wherever_it_lies(
-    robogaze: Shell, clip: Path, out: Path, tmp_path: Path
+    robogaze: Shell, measured: Path, out: Path, tmp_path: Path
 ) -> None:
     import cv2
     import numpy as np
@@ -84,14 +95,16 @@ def test_an_initial_frame_that_changed_is_refused_wherever_it_lies(
     for name, value in (("first", 10), ("moved", 10), ("other", 90)):
         cv2.imwrite(str(tmp_path / f"{name}.png"), np.full((48, 64, 3), value, dtype=np.uint8))
     codes = [
-        robogaze("score", clip, "--initial-frame", tmp_path / f"{name}.png", "--out", out).code
+        robogaze("score", measured, "--initial-frame", tmp_path / f"{name}.png", "--out", out).code
         for name in ("first", "moved", "other")
     ]
     assert codes == [0, 0, 1]
 
 
-def test_one_film_under_two_checkpoints_is_two_clips(robogaze: Shell, clip: Path, out: Path, tmp_path: Path) -> None:
-    rows = [{"path": clip.name, "checkpoint": f"step_{number}"} for number in (1, 2)]
+def test_one_film_under_two_checkpoints_is_two_clips(
+    robogaze: Shell, measured: Path, out: Path, tmp_path: Path
+) -> None:
+    rows = [{"path": measured.name, "checkpoint": f"step_{number}"} for number in (1, 2)]
     assert robogaze("score", manifest(tmp_path, *rows), "--out", out).code == 0
     assert [one.clip.checkpoint for one in reports(out)] == ["step_1", "step_2"]
 
@@ -109,25 +122,25 @@ def test_one_film_that_differs_in_nothing_an_id_is_made_of_needs_ids(
 
 
 def test_a_clip_that_could_not_be_read_stays_in_the_counts_of_the_folder(
-    robogaze: Shell, clip: Path, out: Path, tmp_path: Path
+    robogaze: Shell, measured: Path, out: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "bad.mp4").write_bytes(b"")
-    other = write_clip(tmp_path / "other.mp4", frames=16, width=64, height=48)
-    assert robogaze("score", clip, tmp_path / "bad.mp4", "--out", out).code == 4
+    other = write_clip(tmp_path / "other.mp4", frames=72, width=160, height=112)
+    assert robogaze("score", measured, tmp_path / "bad.mp4", "--out", out).code == 4
     assert robogaze("score", other, "--out", out).code == 0
     assert [one.uri for one in read_run(out).unreadable] == ["../bad.mp4"]
     assert "Every file could be read" not in (out / "index.html").read_text()
 
 
 def test_a_file_that_was_mended_is_scored_and_leaves_the_list(
-    robogaze: Shell, clip: Path, out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    robogaze: Shell, measured: Path, out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = clip.read_bytes()
-    row = {"clip_id": "bar", "path": clip.name}
-    clip.write_bytes(_damaged_inside(whole))
+    whole = measured.read_bytes()
+    row = {"clip_id": "bar", "path": measured.name}
+    measured.write_bytes(_damaged_inside(whole))
     first = robogaze("score", manifest(tmp_path, row), "--out", out)
     assert (first.code, len(read_run(out).unreadable)) == (1, 1)
-    clip.write_bytes(whole)
+    measured.write_bytes(whole)
     monkeypatch.chdir(tmp_path)
     assert robogaze("score", "clips.jsonl", "--out", "out").code == 0
     assert [one.clip.id for one in reports(out)] == ["bar"]
@@ -220,6 +233,19 @@ def test_clips_with_answers_that_cannot_be_used_wait_for_a_flag_that_is_named(
         assert robogaze(*command, "--retry-failed").code == 0
 
 
+def test_a_critic_that_decided_nothing_can_be_asked_again(
+    robogaze: Shell, clip: Path, out: Path, tmp_path: Path
+) -> None:
+    stub = Stub(behave=says("verify", '{"decisions": {}}'))
+    with running(stub) as url:
+        command = ["score", clip, "-i", "x", "--model", models(tmp_path, url), "--out", out]
+        first = robogaze(*command)
+        assert (first.code, "--retry-failed" in first.err) == (4, True)
+        stub.behave, before = lambda body: None, stub.requests
+        assert robogaze(*command, "--retry-failed").code == 0
+    assert {stage_of(body) for body in stub.asked[before:]} == {"verify"}
+
+
 def test_without_a_folder_a_broken_answer_is_not_replayed(robogaze: Shell, clip: Path, tmp_path: Path) -> None:
     stub = Stub(behave=says("segment", "?"))
     with running(stub) as url:
@@ -243,6 +269,12 @@ def test_a_clip_whose_critic_decides_nothing_is_no_error_of_the_program(
     assert "unscored" in ran.out
 
 
+def test_an_unscored_clip_of_which_nobody_says_why_is_unfinished_work(robogaze: Shell, measured: Path) -> None:
+    report = Report.model_validate(json.loads(robogaze("score", measured, "--json").out)["reports"][0])
+    unscored = report.with_(status="unscored", judged=(), events=(), failures=())
+    assert _exit_code(Outcome(reports={"bar": unscored}, diagnosed={"bar"})) == 4
+
+
 def test_a_server_is_gone_only_when_no_clip_of_this_start_was_reached(
     robogaze: Shell, clip: Path, out: Path, tmp_path: Path
 ) -> None:
@@ -258,7 +290,20 @@ def test_a_server_is_gone_only_when_no_clip_of_this_start_was_reached(
         assert robogaze("score", clip, other, *command).code == 0
 
 
-# What a run may cost.
+# What a run may show, and what it may cost.
+
+
+def test_no_request_holds_more_pictures_than_the_model_takes(
+    robogaze: Shell, clip: Path, out: Path, tmp_path: Path
+) -> None:
+    stub = Stub()
+    with running(stub) as url:
+        file = models(tmp_path, url, "frames: every frame", "max_pictures: 16")
+        assert robogaze("score", clip, "-i", "x", "--model", file, "--out", out).code == 0
+    assert max(len(pictures_of(body)) for body in stub.asked) == 16
+    (report,) = reports(out)
+    assert report.provenance.models["vlm"]["frames"] == "uniform 16"
+    assert sum(end - start for start, end in report.unseen) == report.clip.frame_count - 16
 
 
 def test_a_budget_is_spent_once_and_can_be_raised(robogaze: Shell, clip: Path, out: Path, tmp_path: Path) -> None:
@@ -291,11 +336,14 @@ def test_a_budget_in_dollars_is_spent_once(robogaze: Shell, clip: Path, out: Pat
 
 
 def test_a_budget_without_a_folder_is_for_one_command(robogaze: Shell, clip: Path, tmp_path: Path) -> None:
-    stub = Stub()
+    stub, codes, sent = Stub(), [4], [0]
     with running(stub) as url:
-        command = ["score", clip, "-i", "x", "--model", models(tmp_path, url, "limits: {calls: 3}")]
-        assert [robogaze(*command).code for _ in range(3)] == [4, 4, 0]
-    assert stub.requests > 6, "answers are kept, so each start comes further"
+        command = ["score", clip, "-i", "x", "--model", models(tmp_path, url, "limits: {calls: 2}")]
+        while codes[-1] == 4 and len(codes) < 9:
+            codes.append(robogaze(*command).code)
+            sent.append(stub.requests)
+    assert codes[-1] == 0, "answers are kept, so each start comes further"
+    assert [after - before for before, after in pairwise(sent)][:-1] == [2] * (len(codes) - 2)
 
 
 @pytest.mark.parametrize(
@@ -325,10 +373,10 @@ def test_what_changes_no_answer_does_not_make_another_run(
 
 
 def test_a_page_is_written_again_from_anywhere_with_its_videos(
-    robogaze: Shell, clip: Path, out: Path, monkeypatch: pytest.MonkeyPatch
+    robogaze: Shell, measured: Path, out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(clip.parent)
-    assert robogaze("score", clip.name, "--out", "out").code == 0
+    monkeypatch.chdir(measured.parent)
+    assert robogaze("score", measured.name, "--out", "out").code == 0
     (out / "elsewhere").mkdir()
     monkeypatch.chdir(out / "elsewhere")
     ran = robogaze("report", out)
@@ -338,14 +386,14 @@ def test_a_page_is_written_again_from_anywhere_with_its_videos(
 
 
 def test_videos_that_are_gone_or_too_large_to_carry_are_told(
-    robogaze: Shell, clip: Path, out: Path, monkeypatch: pytest.MonkeyPatch
+    robogaze: Shell, measured: Path, out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert robogaze("score", clip, "--out", out).err == f"report: {out / 'index.html'}\n"
+    assert robogaze("score", measured, "--out", out).err == f"report: {out / 'index.html'}\n"
     monkeypatch.setattr("robogaze.reporting.videos.EMBED_LIMIT_BYTES", 10)
     linked = robogaze("report", out)
     assert "links to 1 video and does not carry them" in linked.err
     assert '"video":"../bar.mp4"' in (out / "index.html").read_text().replace(" ", "")
-    clip.unlink()
+    measured.unlink()
     gone = robogaze("report", out)
-    assert f"without the video of 1 clip ({clip.name}" in gone.err
+    assert f"without the video of 1 clip ({measured.name}" in gone.err
     assert gone.code == 0

@@ -19,6 +19,9 @@ from robogaze.datasets import find_entries
 from robogaze.doctor import examine
 from robogaze.domains import Domain
 from robogaze.errors import RequestRefused
+from robogaze.judges.base import Pair
+from robogaze.judges.llm import ModelJudge
+from robogaze.judges.rubric import read_rubric
 from robogaze.stages import Pipeline
 
 pytestmark = pytest.mark.server
@@ -150,3 +153,16 @@ def test_a_batch_goes_through_vllms_own_batch_runner(tiny_model: Path, vllm: Pat
     assert second.returncode in (0, 4), second.stderr
     reports = list((tmp_path / "out").glob("*/report.json"))
     assert reports or "pending" in second.stderr
+
+
+async def test_a_model_judges_descriptions_by_the_rubric(vllm_url: str, tmp_path: Path) -> None:
+    config = tiny(vllm_url).model_copy(update={"roles": {"judge": "tiny"}})
+    rubric = read_rubric("robogaze")
+    judge = ModelJudge(rubric, config, tmp_path / "answers.sqlite", os.environ)
+    texts = ("The cup falls over.", "The arm passes through the cup.")
+    pairs = [Pair("a", "1", str(number), "The cup tips over.", text) for number, text in enumerate(texts)]
+    judged = await judge.rate(pairs)
+    for one in judged:
+        assert one.similarity is not None, one.rationale
+        assert 0 <= one.similarity <= 1
+        assert set(one.axes) == set(rubric.axes)

@@ -68,6 +68,15 @@ def windows_reply(first: int, last: int) -> dict[str, Any]:
     return {"when": {"subject": f"windows W{first} to W{last}"}, "reply": reply}
 
 
+async def test_a_call_holds_no_more_frames_than_the_model_takes(desk_for: Any) -> None:
+    replies = windows_reply(0, 2), windows_reply(3, 5), windows_reply(6, 6)
+    config = ModelConfig(kind="scripted", frames="4 fps", max_pictures=16)
+    models, backend = scripted(*replies, config=config)
+    desk, context = desk_for(models, make_clip(8.0))
+    await Observe(frames_a_call=32).run(context, desk)
+    assert [len(request.shots) for request in backend.asked] == [16, 16, 8]
+
+
 async def test_windows_share_calls_and_frames_are_sent_once(desk_for: Any) -> None:
     #   8 s at 4 fps: 32 frames; windows 0-2, 1-3, ... 6-8 s of 8 frames, half of them shared with the next
     models, backend = scripted(windows_reply(0, 2), windows_reply(3, 5), windows_reply(6, 6))

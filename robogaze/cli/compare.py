@@ -1,0 +1,153 @@
+"""`robogaze compare`: checkpoints against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from robogaze.cli.shared import options
+from robogaze.cli.shared.accounts import named_path, read
+from robogaze.cli.shared.tables import as_text, print_tables, write_files
+
+if TYPE_CHECKING:
+    from robogaze.compare import Calibration, Check, Comparison, Run
+    from robogaze.datasets.adapters import Labels
+
+_READING = ("file_format", "fps", "first_frame", "lenient")
+_KEYS = ("auto", "prompt_id", "instruction", "instruction and initial frame", "clip id")
+_BRIEF = ("leaderboard", "clips", "by-dimension", "calibrated", "-pair", "-flips", "trend", "gate")
+"""The tables that a terminal shows; --out writes all."""
+
+_SHOWN = 10
+"""How many flips a terminal shows of a pair; --out and --json hold all."""
+
+EXIT_GATE = 3
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, metavar="[NAME=]RUN...")
+@click.option("--baseline", metavar="NAME", help="The run that the others are compared with.  [default: all pairs]")
+@click.option("--by", metavar="FIELD", help="Split every RUN by a clip field, such as checkpoint.")
+@click.option("--pair-by", type=click.Choice(_KEYS), default="auto", show_default=True, help="What one prompt is.")
+@click.option("--author", help="Of clips judged by several authors, the one to take.")
+@click.option("--gate", type=click.Path(path_type=Path), help="Rules to pass; exit code 3 when one fails.")
+@click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="A file for the gate's JUnit XML.")
+@click.option("--calibration", metavar="PATH", help="Predictions for clips that people judged, too.")
+@click.option("--reference", metavar="PATH", help="What people said of the clips of --calibration.")
+@options.reading
+@options.resampling
+@options.printing("every table, and comparison.json")
+def compare(
+    paths: tuple[str, ...],
+    baseline: str | None,
+    by: str | None,
+    pair_by: str,
+    author: str | None,
+    gate: Path | None,
+    junit: Path | None,
+    calibration: str | None,
+    reference: str | None,
+    mixed: bool,
+    domain: str | None,
+    form: str,
+    as_json: bool,
+    out: Path | None,
+    **rest: Any,
+) -> int:
+    """Say which checkpoint is better, in what, by how much, whether it is real, and which clips to look at.
+
+    RUN holds the reports of one checkpoint: a run folder, a folder, JSONL. It goes by its own name; NAME=RUN gives
+    another. Reads reports only: no video, no model library.
+    """
+    from robogaze.compare import Terms, read_gate
+    from robogaze.compare import compare as compared
+    from robogaze.datasets.adapters import load_labels
+    from robogaze.domains import default_domain
+
+    if (calibration is None) != (reference is None):
+        raise click.UsageError("--calibration and --reference go together")
+    if junit is not None and gate is None:
+        raise click.UsageError("--junit needs --gate")
+    rules = None if gate is None else read_gate(gate)
+    reader = _Reader(load_labels(domain or default_domain()), {name: rest[name] for name in _READING}, author)
+    runs = list(_runs(paths, reader, by))
+    sample = _sample(calibration, reference, reader, runs, mixed)
+    terms = Terms(level=rest["level"], resamples=rest["resamples"], seed=rest["seed"])
+    result = compared(runs, terms, baseline=baseline, pair_by=pair_by, mixed=mixed, sample=sample)
+    from robogaze.compare import check
+
+    checks = None if rules is None else check(rules, result)
+    _show(result, checks, form, as_json, out)
+    return _passed(checks or (), junit)
+
+
+class _Reader:
+    """Reads runs from paths."""
+
+    def __init__(self, labels: Labels, reading: dict[str, Any], author: str | None) -> None:
+        self._labels, self._reading, self._author = labels, reading, author
+
+    def run(self, named: str, option: str) -> Run:
+        """The run of a path; it goes by the path's name when none is given."""
+        from robogaze.compare import Run
+
+        name, path = named_path(named, option)
+        accounts = [one for one in read(path, self._labels, **self._reading) if self._author in (None, one.author)]
+        return Run.of(path.resolve().stem if name is None else name, accounts, path)
+
+
+def _runs(paths: Sequence[str], reader: _Reader, by: str | None) -> Iterator[Run]:
+    whole = [reader.run(path, "RUN") for path in paths]
+    for one in whole:
+        if by is None:
+            yield one
+        for part in () if by is None else one.split_by(by):
+            yield part if len(whole) == 1 else replace(part, name=f"{one.name}/{part.name}")
+
+
+def _sample(
+    calibration: str | None, reference: str | None, reader: _Reader, runs: Sequence[Run], mixed: bool
+) -> Calibration | None:
+    from robogaze.compare import calibration as labelled
+
+    if calibration is None or reference is None:
+        return None
+    both = reader.run(calibration, "--calibration"), reader.run(reference, "--reference")
+    return labelled(*both, runs, mixed=mixed)
+
+
+def _show(result: Comparison, checks: tuple[Check, ...] | None, form: str, as_json: bool, out: Path | None) -> None:
+    from robogaze.reporting.comparison import sheets
+    from robogaze.reporting.comparison_json import comparison_json
+    from robogaze.reporting.sheets import files
+
+    tables = list(sheets(result, checks))
+    told = as_text(comparison_json(result, checks))
+    if out is not None:
+        write_files(out, (("comparison.json", f"{told}\n"), *files(tables)), f"{len(tables)} tables, comparison.json")
+    if as_json:
+        click.echo(told)
+    elif form != "terminal":
+        print_tables(tables, form)
+    else:
+        shown = [one for one in tables if one.name.endswith(_BRIEF)]
+        print_tables(
+            [replace(one, rows=one.rows[:_SHOWN]) if one.name.endswith("-flips") else one for one in shown], form
+        )
+
+
+def _passed(checks: Sequence[Check], junit: Path | None) -> int:
+    """The exit code, after a line for each rule that failed."""
+    from robogaze.reporting.junit import junit as document
+    from robogaze.store import write_whole
+
+    if junit is not None:
+        write_whole(junit, document(checks))
+    failed = [one for one in checks if not one.passed]
+    for one in failed:
+        click.echo(f"gate: {one.run}: {one.rule}: {one.said}", err=True)
+    return EXIT_GATE if failed else 0
