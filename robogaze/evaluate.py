@@ -15,6 +15,7 @@ import numpy as np
 from robogaze.core.account import Account
 from robogaze.core.scores import Estimate
 from robogaze.datasets.pairing import Pairing, System
+from robogaze.errors import InputError
 from robogaze.judges.base import Judge
 from robogaze.metrics.breakdown import dimension_of, groups_in, type_of
 from robogaze.metrics.controls import CONTROLS
@@ -36,15 +37,18 @@ from robogaze.scoring.estimates import (
 )
 from robogaze.scoring.rows import F1_AT, Groups
 from robogaze.scoring.tables import Tables, control_tables, system_tables, threshold_tables
-from robogaze.scoring.terms import LAMBDAS, Terms
+from robogaze.scoring.terms import LAMBDAS, STRATA, Terms
 from robogaze.stats.many import benjamini_hochberg, holm
-from robogaze.stats.paired import Difference, Rank, compare, ranks
+from robogaze.stats.paired import Difference, Rank, compare, compare_means, ranks
 from robogaze.stats.resample import Resamples, draw
+
+BOUNDED = ("desc_precision", "desc_recall", "desc_f1", "f1_iou")
+"""The metrics that have bounds when judgements failed: of the others a different matching may give any value."""
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """Between which values the scores lie whatever the failed judgements would have been; `clips` had one."""
+    """Between which values the scores in BOUNDED lie, whatever a judge would have said in the `clips` it failed in."""
 
     clips: int
     worst: Scores
@@ -65,6 +69,7 @@ class NamedMatch:
 class SystemResult:
     """What one system scores.
 
+    `absent` names the clips that are missing, unscored, partial or unjudged, for these with the first reason.
     `macro` and `micro` are by metric, `strata_mean` is the mean of the strata's macro values (the paper's headline).
     `by` breaks the macro values down by the values of clip fields, `lambdas` by the bonus for a shared dimension,
     `operating` by the threshold on confidence (empty where no candidate has one). `losses` is the F1 (micro) that
@@ -74,6 +79,7 @@ class SystemResult:
 
     system: System
     counts: Mapping[str, int]
+    absent: Mapping[str, tuple[str, ...]]
     macro: Scores
     micro: Scores
     strata_mean: Scores
@@ -113,6 +119,7 @@ class Evaluation:
     counts: Mapping[str, int]
     unreferenced: tuple[str, ...]
     unfinished: tuple[str, ...]
+    left_out: tuple[str, ...]
     clips: tuple[Account, ...]
     dimensions: tuple[str, ...]
     systems: tuple[SystemResult, ...]
@@ -123,6 +130,9 @@ class Evaluation:
 async def evaluate(pairing: Pairing, judge: Judge, terms: Terms, by: Sequence[str] = ()) -> Evaluation:
     """Score every system against the references; `by` names clip fields to break the results down by."""
     references = pairing.references
+    if terms.use != "similarity" and not any(found.spans for one in references for found in one.findings):
+        _refuse_timeless(references, terms)
+    _check_fields(references, (*by, *((terms.strata,) if terms.strata != STRATA else ())))
     strata = tuple(one.fields.get(terms.strata, "") for one in references)
     resamples = draw(strata, terms.resamples, np.random.default_rng(terms.seed))
     everyone = list(chain(references, *(system.accounts.values() for system in pairing.systems)))
@@ -139,12 +149,28 @@ async def evaluate(pairing: Pairing, judge: Judge, terms: Terms, by: Sequence[st
         counts=_corpus_counts(pairing),
         unreferenced=pairing.unreferenced,
         unfinished=pairing.unfinished,
+        left_out=pairing.left_out,
         clips=references,
         dimensions=groups.dimensions,
         systems=tuple(results),
         controls={name: (means[place], sums[place]) for place, name in enumerate(CONTROLS)},
         comparisons=_comparisons(np.stack([one.base for one in tables]), resamples, terms),
     )
+
+
+def _refuse_timeless(references: Sequence[Account], terms: Terms) -> None:
+    if any(one.findings for one in references):
+        raise InputError(
+            f"no reference event has a time, and the convention {terms.convention} matches by time; "
+            "--convention descriptions matches by descriptions alone"
+        )
+
+
+def _check_fields(references: Sequence[Account], wanted: Sequence[str]) -> None:
+    known = sorted({name for one in references for name in one.fields})
+    for name in wanted:
+        if name not in known:
+            raise InputError(f"no referenced clip has the field {name} (there is: {', '.join(known) or 'none'})")
 
 
 @dataclass(frozen=True)
@@ -163,6 +189,7 @@ class _Context:
         return SystemResult(
             system=system,
             counts=_counts(self.references, system, tables),
+            absent=_absent(self.references, system, tables),
             macro=macro_scores(sums, self.terms)[0],
             micro=micro_scores(sums, self.terms)[0],
             strata_mean=mean_of_strata(tables.base, self.strata, self.resamples, self.terms),
@@ -189,7 +216,8 @@ class _Context:
         if not tables.unjudged:
             return None
         both = macro_scores(totals(np.stack([tables.worst, tables.best]), self.resamples), self.terms)
-        return Bounds(tables.unjudged, *both)
+        worst, best = ({name: scores[name] for name in BOUNDED} for scores in both)
+        return Bounds(len(tables.unjudged), worst, best)
 
     def broken_down(self, table: Matrix, field: str) -> Mapping[str, Scores]:
         values = [one.fields.get(field, "") for one in self.references]
@@ -208,7 +236,7 @@ class _Context:
         candidates = (found for one in system.accounts.values() for found in one.candidates)
         if all(found.confidence is None for found in candidates):
             return {}
-        tables = await threshold_tables(self.references, system.accounts, judge, self.terms)
+        tables = await threshold_tables(self.references, system.accounts, judge, self.terms, self.groups)
         sums = totals(tables, self.resamples)
         both = zip(macro_scores(sums, self.terms), micro_scores(sums, self.terms), strict=True)
         return dict(zip(THRESHOLDS, both, strict=True))
@@ -234,15 +262,18 @@ def _corpus_counts(pairing: Pairing) -> Mapping[str, int]:
 
 def _counts(references: Sequence[Account], system: System, tables: Tables) -> Mapping[str, int]:
     """How many clips and events are behind a system's scores, and how many are not."""
-    found = [system.accounts.get(one.clip_id) for one in references]
     events = {name: int(value) for name, value in zip(COUNTED, tables.worst.sum(axis=0)[COUNTED_AT], strict=True)}
+    absent = {name: len(clips) for name, clips in _absent(references, system, tables).items()}
+    return {"clips": len(references), **absent, **events}
+
+
+def _absent(references: Sequence[Account], system: System, tables: Tables) -> Mapping[str, tuple[str, ...]]:
+    said = {one.clip_id: system.accounts.get(one.clip_id) for one in references}
     return {
-        "clips": len(references),
-        "missing": sum(one is None for one in found),
-        "unscored": sum(one is not None and not scored(one) for one in found),
-        "partial": sum(one is not None and one.status == "partial" for one in found),
+        "missing": tuple(name for name, one in said.items() if one is None),
+        "unscored": tuple(name for name, one in said.items() if one is not None and not scored(one)),
+        "partial": tuple(name for name, one in said.items() if one is not None and one.status == "partial"),
         "unjudged": tables.unjudged,
-        **events,
     }
 
 
@@ -251,9 +282,11 @@ def _comparisons(tables: Matrix, resamples: Resamples, terms: Terms) -> Mapping[
         return {}
     sums = totals(tables, resamples)
     found = {}
-    for place, name in enumerate(METRICS):
+    for place, (name, metric) in enumerate(METRICS.items()):
         values = one_of(macro, place)
-        pairs = compare(sums, values, level=terms.level)
+        of_events = metric.level == "events"
+        means = compare_means(metric.per_clip(tables), resamples, level=terms.level) if of_events else None
+        pairs = compare(sums, values, level=terms.level) if means is None else means
         p = [one.p for one in pairs]
         places = ranks(sums, values, level=terms.level)
         found[name] = Comparisons(pairs, tuple(holm(p)), tuple(benjamini_hochberg(p)), places)

@@ -126,6 +126,40 @@ def test_a_failed_judgement_is_no_0_its_clip_leaves_and_the_bounds_say_what_it_c
     assert (found.bounds.worst["desc_f1"].value, found.bounds.best["desc_f1"].value) == (0.5, 1.0)
 
 
+def test_a_failed_judgement_of_events_that_share_no_time_changes_nothing() -> None:
+    references = [clip("a", event(1, 2), event(8, 9, "b"))]
+    found = run(references, [clip("a", event(1, 2), event(5, 6, "?"))]).systems[0]
+    assert (found.bounds, found.counts["unjudged"], found.macro["desc_f1"].value) == (None, 0, 0.5)
+
+
+def test_a_failed_judgement_leaves_what_needs_no_judge() -> None:
+    references = [clip("a", event(1, 2)), clip("b")]
+    found = run(references, [clip("a", event(1, 2, "?")), clip("b", event(3, 4))]).systems[0]
+    assert (found.macro["detection_f1"].value, found.macro["detection_f1"].n) == (pytest.approx(2 / 3), 2)
+    assert (found.macro["clean_accuracy"].value, found.macro["desc_f1"].defined) == (0.0, False)
+
+
+def test_bounds_hold_whatever_the_judge_would_have_said() -> None:
+    # Neither 0 nor 1 for the failed pair is extreme: at 0.11 it takes the match from a better description.
+    references = [clip("a", event(0, 2))]
+    predictions = [clip("a", event(1.8, 2, "p1"), event(0, 2, "p2?"))]
+    found = run(references, predictions, judge=SameWords(p1=1.0)).systems[0].bounds
+    assert found is not None
+    for said in (0.0, 0.05, 0.11, 0.5, 1.0):
+        named = [clip("a", event(1.8, 2, "p1"), event(0, 2, "p2"))]
+        value = run(references, named, judge=SameWords(p1=1.0, p2=said)).systems[0].macro["desc_f1"].value
+        assert found.worst["desc_f1"].value <= value <= found.best["desc_f1"].value
+
+
+def test_systems_are_compared_on_the_clips_that_both_have_a_value_for() -> None:
+    references = [clip(f"{number:02}", event(1, 2)) for number in range(20)]
+    half = [clip(one.clip_id, event(1, 2 if number < 10 else 1.5, "a" if number < 10 else "?"))
+            for number, one in enumerate(references)]  # fmt: skip
+    whole = [clip(one.clip_id, event(1, 2 if number < 10 else 1.5)) for number, one in enumerate(references)]
+    (pair_,) = run(references, half, whole).comparisons["miou"].pairs
+    assert (pair_.difference.value, pair_.difference.n) == (0.0, 10)
+
+
 def test_without_failed_judgements_there_are_no_bounds() -> None:
     assert run([clip("a", event(1, 2))], [clip("a")]).systems[0].bounds is None
 
@@ -256,8 +290,10 @@ def corpus(rng: random.Random, clips: int = 40) -> tuple[list[Account], list[Acc
 
 def test_every_table_and_file_is_written_and_nothing_is_a_bare_mean() -> None:
     references, predictions = corpus(random.Random(2))
-    predictions[0] = replace(predictions[0], findings=(event(1, 2, "?"),))
-    predictions[1] = replace(predictions[1], candidates=(event(1, 2, confidence=0.9),))
+    faulty = {one.clip_id for one in references if one.findings}
+    first = next(place for place, one in enumerate(predictions[:20]) if one.clip_id in faulty)
+    predictions[first] = replace(predictions[first], findings=(event(0, 10, "?"),))
+    predictions[first + 1] = replace(predictions[first + 1], candidates=(event(1, 2, confidence=0.9),))
     result = run(references, predictions, predictions[:20], by=("split",))
     tables = list(sheets(result))
     names = [one.name for one in tables]
@@ -281,7 +317,7 @@ def test_every_table_says_its_terms_its_judge_and_what_is_missing() -> None:
         "Convention robogaze, loose normalisation, IoU on frames; 95% percentile intervals from 50 resamples",
         "Judge same-words: A judge for tests.",
         "2 referenced clips: 1 with events, 1 clean.",
-        "s0: 1 clip without a prediction (its events count as missed).",
+        "s0: 1 clip without a prediction (its events count as missed): b.",
         "1 clip left out, for the reference is not finished: u.",
         "1 clip left out, for there is no reference: z.",
         "Control always_clean reports no event in any clip.",

@@ -3,34 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from robogaze.cli.shared import options
-from robogaze.cli.shared.accounts import named_path, read
+from robogaze.cli.shared.accounts import named_path
 from robogaze.cli.shared.tables import as_text, print_tables, write_files
 
 if TYPE_CHECKING:
     from robogaze.compare import Calibration, Check, Comparison, Run
     from robogaze.datasets.adapters import Labels
+    from robogaze.reporting.sheets import Sheet
 
-_READING = ("file_format", "fps", "first_frame", "lenient")
+_READING = ("fps", "first_frame", "lenient")
 _KEYS = ("auto", "prompt_id", "instruction", "instruction and initial frame", "clip id")
-_BRIEF = ("leaderboard", "clips", "by-dimension", "calibrated", "-pair", "-flips", "trend", "gate")
+_BRIEF = ("leaderboard", "clips", "by-dimension", "calibrated", "-pair", "-in-what", "-flips", "trend", "gate")
 """The tables that a terminal shows; --out writes all."""
 
 _SHOWN = 10
-"""How many flips a terminal shows of a pair; --out and --json hold all."""
+"""How many rows a terminal shows of these."""
+
+_LONG = ("-in-what", "-flips")
 
 EXIT_GATE = 3
 
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, metavar="[NAME=]RUN...")
-@click.option("--baseline", metavar="NAME", help="The run that the others are compared with.  [default: all pairs]")
+@click.option(
+    "--baseline", metavar="NAME|PATH", help="The run that the others are compared with.  [default: all pairs]"
+)
 @click.option("--by", metavar="FIELD", help="Split every RUN by a clip field, such as checkpoint.")
 @click.option("--pair-by", type=click.Choice(_KEYS), default="auto", show_default=True, help="What one prompt is.")
 @click.option("--author", help="Of clips judged by several authors, the one to take.")
@@ -65,16 +70,14 @@ def compare(
     """
     from robogaze.compare import Terms, read_gate
     from robogaze.compare import compare as compared
-    from robogaze.datasets.adapters import load_labels
-    from robogaze.domains import default_domain
 
     if (calibration is None) != (reference is None):
         raise click.UsageError("--calibration and --reference go together")
     if junit is not None and gate is None:
         raise click.UsageError("--junit needs --gate")
     rules = None if gate is None else read_gate(gate)
-    reader = _Reader(load_labels(domain or default_domain()), {name: rest[name] for name in _READING}, author)
-    runs = list(_runs(paths, reader, by))
+    reader = _Reader(domain, {"format": rest["file_format"], **{name: rest[name] for name in _READING}}, author)
+    runs, baseline = _with_baseline(list(_runs(paths, reader, by)), paths, baseline, reader)
     sample = _sample(calibration, reference, reader, runs, mixed)
     terms = Terms(level=rest["level"], resamples=rest["resamples"], seed=rest["seed"])
     result = compared(runs, terms, baseline=baseline, pair_by=pair_by, mixed=mixed, sample=sample)
@@ -85,19 +88,36 @@ def compare(
     return _passed(checks or (), junit)
 
 
+@dataclass(frozen=True)
 class _Reader:
     """Reads runs from paths."""
 
-    def __init__(self, labels: Labels, reading: dict[str, Any], author: str | None) -> None:
-        self._labels, self._reading, self._author = labels, reading, author
+    domain: str | None
+    reading: dict[str, Any]
+    author: str | None
 
     def run(self, named: str, option: str) -> Run:
         """The run of a path; it goes by the path's name when none is given."""
         from robogaze.compare import Run
+        from robogaze.datasets.adapters import read_accounts
 
         name, path = named_path(named, option)
-        accounts = [one for one in read(path, self._labels, **self._reading) if self._author in (None, one.author)]
+        found = read_accounts(path, labels=self._labels(path), **self.reading)
+        for said in (*(f"{path}: {one}" for one in found.warnings), *(f"left out: {one}" for one in found.skipped)):
+            click.echo(said, err=True)
+        accounts = [one for one in found.accounts if self.author in (None, one.author)]
         return Run.of(path.resolve().stem if name is None else name, accounts, path)
+
+    def _labels(self, path: Path) -> Labels | None:
+        """Whose words foreign labels are read as. Reports name their domain and need none, unless one is named."""
+        from robogaze.datasets.adapters import Notes, iter_accounts, load_labels
+        from robogaze.domains import default_domain
+
+        notes = Notes()
+        next(iter_accounts(path, notes, **self.reading), None)
+        if self.domain is None and notes.format == "report":
+            return None
+        return load_labels(self.domain or default_domain())
 
 
 def _runs(paths: Sequence[str], reader: _Reader, by: str | None) -> Iterator[Run]:
@@ -107,6 +127,20 @@ def _runs(paths: Sequence[str], reader: _Reader, by: str | None) -> Iterator[Run
             yield one
         for part in () if by is None else one.split_by(by):
             yield part if len(whole) == 1 else replace(part, name=f"{one.name}/{part.name}")
+
+
+def _with_baseline(
+    runs: list[Run], paths: Sequence[str], baseline: str | None, reader: _Reader
+) -> tuple[list[Run], str | None]:
+    """The runs and the name of the baseline, which may be given as a path: of one of the runs, or of one more."""
+    if baseline is None or baseline in (one.name for one in runs):
+        return runs, baseline
+    path = named_path(baseline, "--baseline")[1]
+    same = [named_path(text, "RUN")[1].resolve() == path.resolve() for text in paths]
+    if len(runs) == len(paths) and any(same):
+        return runs, runs[same.index(True)].name
+    added = reader.run(baseline, "--baseline")
+    return [added, *runs], added.name
 
 
 def _sample(
@@ -134,10 +168,15 @@ def _show(result: Comparison, checks: tuple[Check, ...] | None, form: str, as_js
     elif form != "terminal":
         print_tables(tables, form)
     else:
-        shown = [one for one in tables if one.name.endswith(_BRIEF)]
-        print_tables(
-            [replace(one, rows=one.rows[:_SHOWN]) if one.name.endswith("-flips") else one for one in shown], form
-        )
+        print_tables([_cut(one) for one in tables if one.name.endswith(_BRIEF)], form)
+
+
+def _cut(table: Sheet) -> Sheet:
+    """A long table's first rows, with a note of how many there are."""
+    if not table.name.endswith(_LONG) or len(table.rows) <= _SHOWN:
+        return table
+    note = f"The first {_SHOWN} of {len(table.rows)}; --out and --json hold all."
+    return replace(table, rows=table.rows[:_SHOWN], notes=(*table.notes, note))
 
 
 def _passed(checks: Sequence[Check], junit: Path | None) -> int:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,9 @@ import click
 
 if TYPE_CHECKING:
     from robogaze.datasets.importers import Imported
+    from robogaze.datasets.importers.check import Seen
+    from robogaze.datasets.manifest import Entry
+    from robogaze.store import FinishedRun
 
 SCHEMA_VERSION = 1
 
@@ -25,7 +29,7 @@ def dataset() -> None:
 
 
 @dataset.command("import")
-@click.argument("path", type=click.Path(exists=True, path_type=Path))
+@click.argument("path", type=click.Path(path_type=Path))
 @click.option("--format", "layout", default="auto", show_default=True, help="The layout, where it is not recognised.")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), default=Path("manifest.jsonl"),
               show_default=True, help="The manifest to write.")  # fmt: skip
@@ -34,19 +38,22 @@ def dataset() -> None:
 def import_(path: Path, layout: str, out: Path, dry_run: bool, as_json: bool) -> int:
     """Make a manifest of the clips in PATH, a folder or a file that lists them.
 
-    Says which clips were found, and what was ignored and why. No video is opened: see `robogaze dataset check`.
+    Says which clips were found, and what was ignored and why. No video is opened: see `robogaze dataset check`. Clips
+    in tar files are unpacked beside the manifest.
     """
-    from robogaze.datasets.importers import import_clips, manifest_text
+    from robogaze.datasets.importers import UNPACKED, import_clips, manifest_text, placed, unpack
     from robogaze.store import write_whole
 
     _refuse_to_overwrite(out, path)
-    found = import_clips(path, layout)
+    clips = out.with_name(f"{out.stem}{UNPACKED}")
+    found = placed(import_clips(path, layout), clips)
     text = manifest_text(found.entries, out.parent)
     if as_json:
         click.echo(json.dumps(_told(found, text), ensure_ascii=False))
     else:
         _show(found)
     if not dry_run:
+        unpack(found, clips)
         write_whole(out, text)
         click.echo(f"manifest: {out}", err=True)
     return 0
@@ -80,6 +87,8 @@ def _show(found: Imported) -> None:
         click.echo(f"  without an instruction: {without}")
     for remark in found.remarks:
         click.echo(printable(f"  {remark}"))
+    if found.packed:
+        click.echo(f"  in tar files, to be unpacked: {len(found.packed)}")
     if found.ignored:
         click.echo(f"ignored: {count(len(found.ignored), 'file')}")
     for reason, files in _by_reason(found).items():
@@ -95,3 +104,109 @@ def _by_reason(found: Imported) -> Mapping[str, Sequence[str]]:
 
 def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:_SHOWN]) + (f", and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+
+
+@dataset.command()
+@click.argument("manifest", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print what is wrong as one JSON object.")
+def check(manifest: Path, as_json: bool) -> int:
+    """Look at every clip of a MANIFEST to its end, and say what is wrong; exit 1 when anything is.
+
+    Told are files that cannot be read, the same pictures twice, clips without an instruction, frame rates that differ
+    from the others', uneven frames, and files that were changed after the manifest was written.
+    """
+    from robogaze.cli import EXIT_ERROR
+    from robogaze.datasets.importers.check import check_entries
+    from robogaze.datasets.manifest import read_manifest
+    from robogaze.reporting.wording import count, printable
+
+    entries = read_manifest(manifest)
+    with click.progressbar(length=len(entries), label="checking", file=sys.stderr) as bar:
+        found = check_entries(entries, manifest.stat().st_mtime, lambda entry: _look(entry, bar.update))
+    if as_json:
+        told = {"schema_version": SCHEMA_VERSION, "manifest": str(manifest), "clips": found.clips}
+        problems = [{"file": one.file, "kind": one.kind, "message": one.message} for one in found.problems]
+        click.echo(json.dumps({**told, "counts": dict(found.counts), "problems": problems}, ensure_ascii=False))
+    else:
+        for one in found.problems:
+            click.echo(printable(f"{one.file}: {one.kind}: {one.message}"))
+        wrong = ", ".join(f"{kind} {number}" for kind, number in found.counts.items())
+        click.echo(f"{count(found.clips, 'clip')}: {wrong or 'nothing is wrong'}")
+    return EXIT_ERROR if found.problems else 0
+
+
+def _look(entry: Entry, done: Callable[[int], None]) -> Seen:
+    """Decode a clip and its initial frame. Raises VideoError when one cannot be."""
+    from hashlib import sha256
+
+    from robogaze.datasets.importers.check import Seen
+    from robogaze.errors import VideoError
+    from robogaze.media.compose import decode_image
+    from robogaze.media.decode import read_frames
+
+    done(1)
+    pictures, times_s, end_s = sha256(), [], 0.0
+    for frame in read_frames(entry.path):
+        pictures.update(frame.image.tobytes())
+        times_s.append(frame.time_s)
+        end_s = frame.time_s + frame.duration_s
+    if entry.initial_frame is not None:
+        what = f"the initial frame {entry.initial_frame}"
+        try:
+            decode_image(entry.initial_frame.read_bytes(), what)
+        except OSError as error:
+            raise VideoError(f"{what} cannot be read: {error.strerror}") from error
+    return Seen(tuple(times_s), end_s, pictures.hexdigest())
+
+
+@dataset.command()
+@click.argument("run", type=click.Path(file_okay=False, path_type=Path))
+@click.option("--to", metavar="FORMAT", help="jsonl, csv, parquet, activitynet, fiftyone, label-studio or webvtt.")
+@click.option("--keep", type=click.Choice(["clean"]), help="Write the clips that pass, as a manifest: clean.jsonl.")
+@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="A folder for the files.")
+def export(run: Path, to: str | None, keep: str | None, out: Path) -> int:
+    """Write the reports of a RUN in a form that others read (--to), or the subset that passes (--keep).
+
+    Clean is a clip of which every assessed dimension was judged, and nothing was found.
+    """
+    from robogaze.errors import InputError
+    from robogaze.reporting.wording import count
+    from robogaze.store import read_run, write_whole
+
+    if (to is None) == (keep is None):
+        raise click.UsageError("give --to FORMAT or --keep clean, one of the two")
+    found = read_run(run)
+    if not found.reports:
+        raise InputError(f"{run} holds no report; a run writes <clip id>/report.json")
+    files = _exported(found, to, out) if to is not None else _clean(found, out)
+    for name, content in files.items():
+        write_whole(out / name, content)
+        click.echo(out / name)
+    if found.unreadable:
+        click.echo(f"left out: {count(len(found.unreadable), 'clip')} that could not be read", err=True)
+    return 0
+
+
+def _exported(run: FinishedRun, to: str, out: Path) -> Mapping[str, str | bytes]:
+    from robogaze.datasets.exporters import export_reports
+    from robogaze.reporting.wording import count
+
+    found = export_reports(run.reports, run.videos, to, out)
+    click.echo(f"{to}: {count(found.clips, 'clip')}", err=True)
+    for reason, number in found.left_out.items():
+        click.echo(f"left out: {count(number, 'clip')} {reason}", err=True)
+    return found.files
+
+
+def _clean(run: FinishedRun, out: Path) -> Mapping[str, str | bytes]:
+    from robogaze.datasets.exporters import clean_entries
+    from robogaze.datasets.importers import manifest_text
+    from robogaze.errors import InputError
+
+    kept = clean_entries(run.reports, run.videos)
+    unjudged = sum(report.status != "ok" for report in run.reports)
+    others = f"{len(run.reports) - len(kept) - unjudged} have events, {unjudged} were not judged to the end"
+    if not kept:
+        raise InputError(f"no clip of {run.root} is clean: {others}")
+    click.echo(f"clean: {len(kept)} of {len(run.reports)} clips; {others}", err=True)
+    return {"clean.jsonl": manifest_text(kept, out)}

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from robogaze.cli.shared import options
 from robogaze.cli.shared.accounts import named_path, read
@@ -16,6 +18,7 @@ from robogaze.cli.shared.tables import as_text, print_tables, write_files
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from robogaze.core.account import Account
     from robogaze.datasets.adapters import Labels
     from robogaze.datasets.pairing import Pairing
     from robogaze.domains import Domain
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
     from robogaze.reporting.sheets import Sheet
     from robogaze.scoring.terms import Terms
 
-_CONVENTIONS = ("robogaze", "glide-paper", "robogaze-released", "glide-released")
+_CONVENTIONS = ("robogaze", "glide-paper", "descriptions", "robogaze-released", "glide-released")
 _READING = ("file_format", "fps", "first_frame", "lenient")
 _BRIEF = ("scores", "judges", "-by-dimension", "-losses", "-operating", "-bounds", "pairs-desc_f1", "ranks-desc_f1")
 """The tables that a terminal shows; --out writes all."""
@@ -79,16 +82,17 @@ def evaluate(
     pairing = _pairing(reference, author, predictions, labels, mixed, {name: rest.pop(name) for name in _READING})
     judges = [opened(one, rubric or loaded.file.judge) for one in (judge, second_judge) if one]
     if convention in RELEASED:
-        _released(pairing, judges[0], convention, loaded, form, as_json)
+        _refuse_unused(convention)
+        _released(pairing, judges[0], convention, loaded, form, as_json, out)
         return 0
     terms = _terms(convention, {name: value for name, value in rest.items() if value is not None})
     results = asyncio.run(_judged(pairing, judges, terms, by))
     tables = list(sheets(results[0]))
     tables[1:1] = [robustness_sheet(results[0], other) for other in results[1:]]
-    _show(results[0], tables, form, as_json, out)
+    _show(results, tables, form, as_json, out)
     from robogaze.cli import EXIT_UNFINISHED
 
-    return EXIT_UNFINISHED if any(one.bounds for one in results[0].systems) else 0
+    return EXIT_UNFINISHED if any(one.bounds for result in results for one in result.systems) else 0
 
 
 def _pairing(
@@ -101,10 +105,35 @@ def _pairing(
 ) -> Pairing:
     from robogaze.datasets.pairing import System, pair
 
-    references = [one for one in read(reference, labels, **reading) if author in (None, one.author)]
+    left_out: list[str] = []
+    named = _named(predictions)
+    references = _references(reference, named, labels, {**reading, "left_out": left_out})
+    authors = sorted({one.author for one in references})
+    references = [one for one in references if author in (None, one.author)]
+    if not references:
+        raise click.BadParameter(f"{reference} holds accounts by {', '.join(authors)}", param_hint="--author")
     clips = {one.clip_id: one for one in references}
-    systems = [System.of(name, read(path, labels, clips=clips, **reading)) for name, path in _named(predictions)]
-    return pair(references, systems, mixed=mixed)
+    systems = [System.of(name, read(path, labels, clips=clips, left_out=left_out, **reading)) for name, path in named]
+    return replace(pair(references, systems, mixed=mixed), left_out=tuple(left_out))
+
+
+def _references(
+    reference: Path, predictions: Sequence[tuple[str, Path]], labels: Labels, reading: dict[str, Any]
+) -> list[Account]:
+    """The references; where they count in frames and do not say how long these last, the predictions may know."""
+    from robogaze.errors import InputError
+
+    try:
+        return read(reference, labels, **reading)
+    except InputError:
+        quiet = {name: value for name, value in reading.items() if name != "left_out"}
+        try:
+            said = [one for _, path in predictions for one in read(path, labels, **quiet)]
+        except InputError:
+            said = []
+        if not said:
+            raise
+        return read(reference, labels, clips={one.clip_id: one for one in said}, **reading)
 
 
 def _named(predictions: Iterable[str]) -> list[tuple[str, Path]]:
@@ -135,11 +164,12 @@ async def _judged(pairing: Pairing, judges: Sequence[Judge], terms: Terms, by: t
     return [await evaluate(pairing, judge, terms, by) for judge in judges]
 
 
-def _show(result: Evaluation, tables: list[Sheet], form: str, as_json: bool, out: Path | None) -> None:
+def _show(results: Sequence[Evaluation], tables: list[Sheet], form: str, as_json: bool, out: Path | None) -> None:
     from robogaze.reporting.evaluation_json import evaluation_json
     from robogaze.reporting.evaluation_page import files_of
 
-    told = as_text(evaluation_json(result))
+    result, *others = results
+    told = as_text({**evaluation_json(result), **({"second_judge": evaluation_json(others[0])} if others else {})})
     if out is not None:
         texts = (("evaluation.json", f"{told}\n"), *files_of(result, tables))
         write_files(out, texts, f"{len(tables)} tables, figures, evaluation.json and index.html")
@@ -149,13 +179,37 @@ def _show(result: Evaluation, tables: list[Sheet], form: str, as_json: bool, out
         print_tables([one for one in tables if form != "terminal" or one.name.endswith(_BRIEF)], form)
 
 
-def _released(pairing: Pairing, judge: Judge, convention: str, domain: Domain, form: str, as_json: bool) -> None:
+_UNUSED = (
+    "second_judge", "by", "normalisation", "iou", "dimension_bonus", "strata", "interval", "resamples", "level", "seed"
+)  # fmt: skip
+
+
+def _refuse_unused(convention: str) -> None:
+    """A released evaluator has no options: those given are refused, and not passed over."""
+    context = click.get_current_context()
+    given = [name for name in _UNUSED if context.get_parameter_source(name) is not ParameterSource.DEFAULT]
+    if given:
+        options = {one.name: one.opts[-1] for one in context.command.params}
+        names = ", ".join(str(options[name]) for name in given)
+        raise click.UsageError(f"{convention} is a released evaluator as it is: it has no {names}")
+
+
+def _released(
+    pairing: Pairing, judge: Judge, convention: str, domain: Domain, form: str, as_json: bool, out: Path | None
+) -> None:
     from robogaze.reporting.released import released_json, released_sheets
+    from robogaze.reporting.sheets import files
     from robogaze.scoring.released import released
 
     taxonomy = {one.id: tuple(kind.id for kind in one.types) for one in domain.dimensions.values()}
     results = asyncio.run(released(pairing, judge, convention, taxonomy))
+    tables = list(released_sheets(results, judge, convention))
+    told = as_text(released_json(results, judge, convention))
+    if out is not None:
+        write_files(
+            out, (("evaluation.json", f"{told}\n"), *files(tables)), f"{len(tables)} tables and evaluation.json"
+        )
     if as_json:
-        click.echo(as_text(released_json(results, judge)))
+        click.echo(told)
     else:
-        print_tables(released_sheets(results, judge), form)
+        print_tables(tables, form)

@@ -5,7 +5,7 @@ a reference that was never finished are listed and counted.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from robogaze.core.account import Account
 from robogaze.errors import InputError
@@ -32,13 +32,14 @@ class Pairing:
     """The clips that can be scored, in the order of their ids, and those that cannot.
 
     `unreferenced` have a prediction of some system but no reference; `unfinished` have a reference that was not
-    judged to its end.
+    judged to its end. `left_out` are the parts of files that did not fit, each told with its place.
     """
 
     references: tuple[Account, ...]
     systems: tuple[System, ...]
     unreferenced: tuple[str, ...]
     unfinished: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
 
 
 def pair(references: Sequence[Account], systems: Sequence[System], *, mixed: bool = False) -> Pairing:
@@ -54,7 +55,9 @@ def pair(references: Sequence[Account], systems: Sequence[System], *, mixed: boo
                 _check_same_clip(by_clip[name], account)
     if not mixed:
         _check_same_labels(references, systems)
-    finished = {name: one for name, one in by_clip.items() if one.status == "ok"}
+    finished = {name: _timed(one, systems) for name, one in by_clip.items() if one.status == "ok"}
+    if not finished:
+        raise InputError(f"no reference is finished: {_listed(by_clip)} have another status than ok")
     predicted = {name for system in systems for name in system.accounts}
     if not predicted & by_clip.keys():
         raise InputError(f"no prediction has the id of a referenced clip (references: {_listed(by_clip)}; "
@@ -65,6 +68,17 @@ def pair(references: Sequence[Account], systems: Sequence[System], *, mixed: boo
         unreferenced=tuple(sorted(predicted - by_clip.keys())),
         unfinished=tuple(sorted(by_clip.keys() - finished.keys())),
     )
+
+
+def _timed(reference: Account, systems: Sequence[System]) -> Account:
+    """The reference with the clip's frames, which a prediction may know where the reference does not."""
+    if reference.frame_times_s is not None:
+        return reference
+    said = (system.accounts.get(reference.clip_id) for system in systems)
+    known = next((one for one in said if one is not None and one.frame_times_s is not None), None)
+    if known is None:
+        return reference
+    return replace(reference, frame_times_s=known.frame_times_s, duration_s=reference.duration_s or known.duration_s)
 
 
 def _by_clip(accounts: Sequence[Account]) -> dict[str, Account]:

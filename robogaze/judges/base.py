@@ -27,9 +27,15 @@ class Pair:
     prediction_type: str | None = None
 
     @property
-    def empty(self) -> bool:
-        """Whether one of the sides says nothing."""
-        return not (self.reference.strip() and self.prediction.strip())
+    def silent(self) -> "Judgement | None":
+        """The judgement where a side says nothing, which no judge need be asked for; None where both say something.
+
+        A prediction without a description describes nothing: leaving it out must never pay. Without a reference's
+        there is nothing to compare with.
+        """
+        if not self.reference.strip():
+            return unscored("the reference has no description")
+        return None if self.prediction.strip() else Judgement(0.0, rationale="the prediction has no description")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +54,6 @@ class Judgement:
 def unscored(why: str) -> Judgement:
     """The judgement of a pair that could not be judged."""
     return Judgement(None, rationale=why)
-
-
-EMPTY = unscored("one of the two descriptions is empty")
 
 
 class Judge(Protocol):

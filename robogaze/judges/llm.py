@@ -22,7 +22,7 @@ from robogaze.domains import Prompts
 from robogaze.domains.contract import Answer, Text, json_schema
 from robogaze.domains.shelves import shelf
 from robogaze.errors import BackendError, RunStopped
-from robogaze.judges.base import EMPTY, Judgement, Pair, unscored
+from robogaze.judges.base import Judgement, Pair, unscored
 from robogaze.judges.rubric import REASONS, Rubric
 
 TRIES = 3
@@ -102,10 +102,10 @@ class ModelJudge:
         Raises Unreachable when no server answers, InputError for a key that is not set, RunStopped when answers
         are pending or a limit is reached; asking again then goes on from what was answered.
         """
-        texts = {_texts(one): one for one in reversed(pairs) if not one.empty}
+        texts = {_texts(one): one for one in reversed(pairs) if one.silent is None}
         judged = await self._ask_all(list(texts.values())) if texts else []
         found = dict(zip(texts, judged, strict=True))
-        return [EMPTY if one.empty else found[_texts(one)] for one in pairs]
+        return [one.silent or found[_texts(one)] for one in pairs]
 
     async def _ask_all(self, pairs: Sequence[Pair]) -> list[Judgement]:
         """Ask about each pair, some at a time; all are asked before the run stops, for a batch holds a whole round."""

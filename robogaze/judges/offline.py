@@ -19,7 +19,7 @@ import numpy as np
 from robogaze.core.data import Data
 from robogaze.domains.shelves import shelf
 from robogaze.domains.yaml_files import read_yaml
-from robogaze.judges.base import EMPTY, Judgement, Pair
+from robogaze.judges.base import Judgement, Pair
 from robogaze.judges.features import Features
 from robogaze.judges.rated import Rated, read_rated
 from robogaze.judges.rubric import Rubric, read_rubric
@@ -121,7 +121,7 @@ class OfflineJudge:
 def judge_pairs(
     pairs: Sequence[Pair], features: Features, axes: Mapping[str, AxisWeights], rubric: Rubric
 ) -> list[Judgement]:
-    """Judgements of pairs; an empty description is not judged."""
+    """Judgements of pairs; see `Pair.silent` for those that say nothing."""
     found, same = features.of(pairs)
     worst, best = rubric.file.scale
     columns = []
@@ -132,7 +132,7 @@ def judge_pairs(
         columns.append(np.where(same, best, np.round(rating, _DIGITS)).tolist())
     rows = (dict(zip(rubric.axes, ratings, strict=True)) for ratings in zip(*columns, strict=True))
     return [
-        EMPTY if pair.empty else Judgement(round(rubric.similarity(rating), _DIGITS), rating)
+        pair.silent or Judgement(round(rubric.similarity(rating), _DIGITS), rating)
         for pair, rating in zip(pairs, rows, strict=True)
     ]
 

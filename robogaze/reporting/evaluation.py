@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from robogaze.evaluate import Bounds, Evaluation, SystemResult
+from robogaze.evaluate import BOUNDED, Bounds, Evaluation, SystemResult
 from robogaze.metrics.controls import CONTROLS
 from robogaze.metrics.scores import METRICS
-from robogaze.reporting.sheets import Cell, Sheet, file_name
+from robogaze.reporting.sheets import Cell, Sheet, file_name, written
 from robogaze.reporting.wording import count
 from robogaze.scoring.estimates import GROUP_METRICS, Scores
 from robogaze.scoring.robustness import robustness
@@ -32,12 +32,14 @@ def sheets(result: Evaluation) -> Iterator[Sheet]:
 
 def _sheets(result: Evaluation) -> Iterator[Sheet]:
     notes = tuple(footnotes(result))
-    yield Sheet("scores", "Scores, mean over clips", ("system", *HEADLINE), tuple(_headline(result)), notes)
+    shown = (_shown(result, name) for name in HEADLINE)
+    yield Sheet("scores", "Scores, mean over clips", ("system", *shown), tuple(_headline(result)), notes)
     for system in result.systems:
         yield _metrics(system, result, notes)
         yield from _breakdowns(system, result)
         yield _losses(system)
-        yield _lambdas(system)
+        if result.terms.use == "similarity*iou*bonus":
+            yield _lambdas(system)
         if system.operating:
             yield _operating(system)
         if system.bounds:
@@ -64,7 +66,13 @@ def robustness_sheet(first: Evaluation, second: Evaluation) -> Sheet:
         for one in robustness(before, after, HEADLINE)
     )
     columns = ("metric", "Spearman over systems", "mean difference", "largest difference", "pairs that change order")
-    notes = (judge_note(first), judge_note(second))
+    failed = [
+        f"{result.judge} failed in {count(one.counts['unjudged'], 'clip')} of {one.name}."
+        for result in (first, second)
+        for one in result.systems
+        if one.counts["unjudged"]
+    ]
+    notes = (judge_note(first), judge_note(second), *failed)
     return Sheet("judges", f"{second.judge} against {first.judge}", columns, rows, notes)
 
 
@@ -73,8 +81,8 @@ def footnotes(result: Evaluation) -> Iterator[str]:
     terms, counts = result.terms, result.counts
     yield (
         f"Convention {terms.convention}, {terms.normalisation} normalisation, IoU on {_axis(result)}; "
-        f"{terms.level:.0%} {terms.interval} intervals from {terms.resamples:,} resamples of the clips within each "
-        f"{terms.strata}, seed {terms.seed}."
+        f"{100 * terms.level:g}% {terms.interval} intervals from {terms.resamples:,} resamples of the clips"
+        f"{_strata(result)}, seed {terms.seed}{_but_percentile(result)}."
     )
     yield judge_note(result)
     clean = counts["clean_clips"]
@@ -84,9 +92,21 @@ def footnotes(result: Evaluation) -> Iterator[str]:
             yield f"{system.name}: {said}."
     if result.unfinished:
         yield _left_out(result.unfinished, "the reference is not finished")
+    if result.left_out:
+        parts = count(len(result.left_out), "part")
+        yield f"{parts} of the files did not fit and were left out: {_some(result.left_out)}."
     if result.unreferenced:
         yield _left_out(result.unreferenced, "there is no reference")
     yield from (f"Control {name} {control.rule}" for name, control in CONTROLS.items())
+
+
+def _strata(result: Evaluation) -> str:
+    name = result.terms.strata
+    return f" within each {name}" if any(name in one.fields for one in result.clips) else ""
+
+
+def _but_percentile(result: Evaluation) -> str:
+    return "" if result.terms.interval == "percentile" else " (differences, ranks and means of strata: percentile)"
 
 
 def _axis(result: Evaluation) -> str:
@@ -97,7 +117,7 @@ def _axis(result: Evaluation) -> str:
 
 
 def _left_out(names: Sequence[str], why: str) -> str:
-    return f"{count(len(names), 'clip')} left out, for {why}: {', '.join(names[:3])}{', ...' if names[3:] else ''}."
+    return f"{count(len(names), 'clip')} left out, for {why}: {_some(names)}."
 
 
 _ABSENT = {
@@ -111,8 +131,16 @@ _ABSENT = {
 
 
 def _absent(system: SystemResult) -> str:
-    said = ((system.counts[name], noun, words) for name, (noun, words) in _ABSENT.items())
-    return "; ".join(f"{count(number, noun)} {words}" for number, noun, words in said if number)
+    parts = []
+    for name, (noun, words) in _ABSENT.items():
+        if number := system.counts[name]:
+            names = system.absent.get(name, ())
+            parts.append(f"{count(number, noun)} {words}" + (f": {_some(names)}" if names else ""))
+    return "; ".join(parts)
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (", ..." if names[3:] else "")
 
 
 def _shown(result: Evaluation, name: str) -> str:
@@ -162,7 +190,7 @@ def _by(name: str, title: str, field: str, values: Mapping[str, Scores], metrics
 def _losses(system: SystemResult) -> Sheet:
     rows: tuple[Row, ...] = tuple((kind, errors, gain) for kind, (errors, gain) in system.losses.items())
     note = (
-        f"Description F1 over the corpus is {system.micro['desc_f1'].value:.3f}; a row is what it would gain if that "
+        f"Description F1 over the corpus is {written(system.micro['desc_f1'])}; a row is what it would gain if that "
         "kind of error alone were repaired. The gains do not add up: repairs interact."
     )
     title = f"{system.name}: what each kind of error costs"
@@ -189,10 +217,10 @@ def _operating(system: SystemResult) -> Sheet:
 
 def _bounds(system: SystemResult, bounds: Bounds) -> Sheet:
     rows: tuple[Row, ...] = tuple(
-        (name, bounds.worst[name].value, system.macro[name], bounds.best[name].value) for name in HEADLINE
+        (name, bounds.worst[name].value, system.macro[name], bounds.best[name].value) for name in BOUNDED
     )
     title = f"{system.name}: {count(bounds.clips, 'clip')} had a failed judgement"
-    columns = ("metric", "failed pairs unrelated", "without these clips", "failed pairs the same")
+    columns = ("metric", "at least", "without these clips", "at most")
     return Sheet(file_name(system.name, "bounds"), title, columns, rows)
 
 

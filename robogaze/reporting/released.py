@@ -11,11 +11,11 @@ from robogaze.scoring.released import Released
 _WARNING = "The numbers of a released evaluator, quirks included (docs/metrics/conventions.md)."
 
 
-def released_sheets(results: Sequence[Released], judge: Judge) -> Iterator[Sheet]:
+def released_sheets(results: Sequence[Released], judge: Judge, convention: str) -> Iterator[Sheet]:
     """The metrics, and those by dimension where the evaluator gives them."""
-    notes = [_WARNING, f"Judge {judge.name}: {judge.note}"]
+    notes = [f"Convention {convention}.", _WARNING, f"Judge {judge.name}: {judge.note}"]
     notes += [
-        f"{one.name}: {count(len(one.dropped), 'clip')} without a prediction, which it leaves out of every mean."
+        f"{one.name}: {count(len(one.dropped), 'clip')} without a scored prediction, which it leaves out of all means."
         for one in results
         if one.dropped
     ]
@@ -27,10 +27,11 @@ def released_sheets(results: Sequence[Released], judge: Judge) -> Iterator[Sheet
             yield Sheet(f"released-{name}", title, ("system", *columns), rows, tuple(notes))
 
 
-def released_json(results: Sequence[Released], judge: Judge) -> Mapping[str, Any]:
+def released_json(results: Sequence[Released], judge: Judge, convention: str) -> Mapping[str, Any]:
     """All systems as one JSON object."""
     return {
         "schema_version": 1,
+        "convention": convention,
         "judge": {"name": judge.name, "note": judge.note},
         "systems": [
             {

@@ -8,6 +8,7 @@ import io
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 
 from rich.console import Group
 from rich.table import Table
@@ -15,6 +16,8 @@ from rich.text import Text
 
 from robogaze.core.scores import Estimate
 from robogaze.reporting.wording import printable
+
+_NAME_LIMIT = 100
 
 Cell = str | int | float | Estimate | None
 """None is an empty cell: there is nothing to say there."""
@@ -151,5 +154,12 @@ def files(sheets: Sequence[Sheet]) -> Iterator[tuple[str, str]]:
 
 
 def file_name(system: str, what: str) -> str:
-    """A name for a system's file that every file system takes."""
-    return "".join(sign if sign.isalnum() or sign in "-_." else "_" for sign in f"{system}-{what}")
+    """A name for a system's file that every file system takes, another one for every pair of names.
+
+    Where signs had to go, or there are too many, a digest stands for what is lost.
+    """
+    whole = f"{system}-{what}"
+    plain = "".join(sign if sign.isascii() and (sign.isalnum() or sign in "-_.") else "_" for sign in whole)
+    if plain == whole and len(whole) <= _NAME_LIMIT:
+        return plain
+    return f"{plain[:_NAME_LIMIT]}-{sha256(whole.encode()).hexdigest()[:10]}"

@@ -18,6 +18,7 @@ from robogaze.reporting.tally import (
     coverage,
     headline,
     standing,
+    unmeasured,
     worst_severity,
 )
 from robogaze.reporting.wording import Total, count, money, printable, seconds
@@ -90,7 +91,8 @@ def _plain(text: str) -> Text:
 
 
 def summary_lines(reports: Sequence[Report], unreadable: Sequence[Unreadable], domain: Domain) -> list[str]:
-    """The counts; what the clean clips are free of; what was not assessed; what it cost."""
+    """The counts; what the clean clips are free of; what was not assessed, or not measured; what it cost."""
     tally = Tally(tuple(reports), tuple(unreadable), domain)
-    lines = [headline(tally), *clean_claims(tally), coverage(tally), cost_line(tally) if reports else ""]
+    lines = [headline(tally), *clean_claims(tally), coverage(tally), unmeasured(tally)]
+    lines.append(cost_line(tally) if reports else "")
     return [line for line in lines if line]

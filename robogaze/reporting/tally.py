@@ -19,6 +19,9 @@ from robogaze.core.report import Report, Unreadable
 from robogaze.domains import Domain
 from robogaze.reporting.wording import Total, amount, count, listed, money
 
+UNMEASURED = "Not measured: "
+"""How a note begins that tells of frames in which something could not be measured (docs/reports.md)."""
+
 Standing = Literal["events", "clean", "partial", "unscored"]
 
 
@@ -138,6 +141,18 @@ def coverage(tally: Tally) -> str:
     if not parts:
         return f"All {count(len(tally.assessed_in), 'dimension')} were assessed in every clip with a report."
     return f"Not assessed: {'; '.join(parts)}."
+
+
+def unmeasured(tally: Tally) -> str:
+    """In how many clips something could not be measured, though their dimensions count as judged; empty for none."""
+    told = [sum(note.startswith(UNMEASURED) for note in report.notes) for report in tally.reports]
+    if not any(told):
+        return ""
+    clips = f"{sum(number > 0 for number in told)} of {count(len(told), 'clip')} with a report"
+    return (
+        f"In {clips} some frames could not be measured, for up to {count(max(told), 'type')} of event; "
+        "what happens only there is missed (the notes of each clip say where)."
+    )
 
 
 def cost_line(tally: Tally) -> str:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from robogaze.core.report import Report
 from robogaze.domains import Domain
-from robogaze.reporting.tally import Tally, coverage, dimension_names
+from robogaze.reporting.tally import Tally, coverage, dimension_names, unmeasured
 from robogaze.reporting.wording import count
 
 
@@ -27,6 +27,7 @@ def checks(tally: Tally) -> tuple[Check, ...]:
         _partial(tally),
         _assessed(tally),
         _unseen(tally),
+        _unmeasured(tally),
         _calls(tally),
         _fingerprint(tally),
     )
@@ -75,6 +76,11 @@ def _unseen(tally: Tally) -> Check:
     return Check(
         False, f"{where}, {extent} of the frames were shown to no specialist; what happens only there is missed."
     )
+
+
+def _unmeasured(tally: Tally) -> Check:
+    said = unmeasured(tally)
+    return Check(not said, said or "No report tells of frames that could not be measured.")
 
 
 def _calls(tally: Tally) -> Check:

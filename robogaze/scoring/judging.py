@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from robogaze.judges.base import Judge, Pair
 
 from robogaze.core.account import Account, Finding
+from robogaze.judges.base import Judge, Pair
 
 Matrix = NDArray[np.float64]
 
@@ -14,16 +14,26 @@ Question = tuple[Account, Sequence[Finding]]
 """A reference, and findings of the same clip to compare with its own."""
 
 
-async def similarities(questions: Sequence[Question], judge: Judge) -> list[Matrix]:
-    """The similarity of every pair, in [0, 1], NaN where the judge gave none; shape (reference findings, findings)."""
+async def judgements(questions: Sequence[Question], judge: Judge) -> list[tuple[Matrix, str]]:
+    """For every question the similarity of every pair, and why the first failed judgement failed (empty for none).
+
+    Similarities are in [0, 1], NaN where the judge gave none; shape (reference findings, findings).
+    """
     pairs = [_pair(clip, one, other) for clip, findings in questions for one in clip.findings for other in findings]
     judged = iter(await judge.rate(pairs))
-    matrices = []
+    found = []
     for clip, findings in questions:
         shape = len(clip.findings), len(findings)
-        values = [next(judged).similarity for _ in range(shape[0] * shape[1])]
-        matrices.append(np.array([np.nan if one is None else one for one in values], dtype=np.float64).reshape(shape))
-    return matrices
+        answers = [next(judged) for _ in range(shape[0] * shape[1])]
+        values = [np.nan if one.similarity is None else one.similarity for one in answers]
+        why = next((one.rationale for one in answers if one.similarity is None), "")
+        found.append((np.array(values, dtype=np.float64).reshape(shape), why))
+    return found
+
+
+async def similarities(questions: Sequence[Question], judge: Judge) -> list[Matrix]:
+    """The similarities of `judgements` alone."""
+    return [matrix for matrix, _ in await judgements(questions, judge)]
 
 
 def _pair(clip: Account, reference: Finding, prediction: Finding) -> Pair:

@@ -56,8 +56,7 @@ async def _scored(
     clips = list(zip(references, findings, matrices, strict=True))
     if convention == "glide-released":
         videos = [
-            released_glide.Video(one.clip_id.rpartition("/")[2], one.findings, said, matrix, _fps(one))
-            for one, said, matrix in clips
+            released_glide.Video(one.clip_id, one.findings, said, matrix, _fps(one)) for one, said, matrix in clips
         ]
         glide = released_glide.score(videos)
         return Released(system.name, glide.metrics, {}, glide.dropped)

@@ -29,18 +29,26 @@ class Groups:
     types: tuple[str, ...]
 
 
+_CLIP_COLUMNS = ("clips", "unscored", "clean", "clean_found", "faulty", "faulty_found", "alarms")
+
 F1_AT = [COLUMN[name] for name in ("similarity", "predictions", "references")]
 """The columns that description F1 is computed from."""
+
+
+OF_CLIPS = np.array([float(name in _CLIP_COLUMNS) for name in COLUMNS])
+"""1 for the columns that no judge has a part in: those of whole clips."""
 
 
 @dataclass(frozen=True)
 class Rows:
     """What is kept of a clip under one system.
 
-    `base` is its row; all zero when a judgement failed (`judged` is False): the clip leaves the estimate, and `worst`
-    and `best`, which take failed pairs for unrelated and for the same, say between which bounds that matters.
-    `lambdas` has a row for each of LAMBDAS; `repaired` has what F1 needs (F1_AT) with each kind of error repaired, of
-    which there are `faults`. The breakdowns have the shapes of `robogaze.metrics.breakdown`.
+    `judged` is False when a judgement failed that could change who is matched or what a match is worth; one of events
+    that share no time cannot, where time is asked for. Then `base`, the clip's row, keeps its columns of whole clips
+    only: its events leave the estimates. `worst` and `best` bound what the descriptions could have earned: nothing,
+    and the most that any answers and any matching give. `lambdas` has a row for each of LAMBDAS; `repaired` has what
+    F1 needs (F1_AT) with each kind of error repaired, of which there are `faults`. The breakdowns have the shapes of
+    `robogaze.metrics.breakdown`.
     """
 
     judged: bool
@@ -58,21 +66,24 @@ class Rows:
 
 def count(reference: Account, prediction: Account | None, similarity: Matrix, terms: Terms, groups: Groups) -> Rows:
     """The rows of one clip; `similarity` (reference findings, predicted findings) is NaN for a failed judgement."""
+    weighting = terms.weighting
     similarity = only_judgeable(reference, prediction, similarity)
-    failed = np.isnan(similarity)
-    judged = not failed.any()
-    low = np.where(failed, 0.0, similarity)
-    matches, iou = found(reference, prediction, low, terms.weighting)
-    worst = tally(reference, prediction, matches, iou)
-    best = worst if judged else row(reference, prediction, np.where(failed, 1.0, similarity), terms.weighting)
-    lost = losses(reference, prediction, low, partial(matched, reference, weighting=terms.weighting))
+    findings = prediction.findings if scored(prediction) else ()
+    iou = iou_matrix(reference.findings, findings, reference.frame_times_s, weighting.iou)
+    failed = np.isnan(similarity) & ((iou > 0) | (weighting.use == "similarity"))
+    low, judged = np.nan_to_num(similarity), not failed.any()
+    matches = match_findings(reference.findings, findings, low, iou, weighting)
+    row_as_is = tally(reference, prediction, matches, iou)
+    worst = row_as_is if judged else tally(reference, prediction, (), iou)
+    best = row_as_is if judged else _most(reference, prediction, np.where(failed, 1.0, low), iou)
+    lost = losses(reference, prediction, low, partial(matched, reference, weighting=weighting))
     kept = float(judged)
     return Rows(
         judged=judged,
-        base=worst * kept,
+        base=row_as_is if judged else worst * OF_CLIPS,
         worst=worst,
         best=best,
-        lambdas=_by_bonus(reference, prediction, low, iou, worst, matches, terms) * kept,
+        lambdas=_by_bonus(reference, prediction, low, iou, row_as_is, matches, terms) * np.maximum(OF_CLIPS, kept),
         repaired=lost.rows[:, F1_AT] * kept,
         faults=lost.counts * kept,
         dimensions=by_group(reference, prediction, matches, dimension_of, groups.dimensions) * kept,
@@ -80,6 +91,19 @@ def count(reference: Account, prediction: Account | None, similarity: Matrix, te
         confusion=confusion(reference, prediction, matches, dimension_of, groups.dimensions) * kept,
         matches=matches,
     )
+
+
+def _most(reference: Account, prediction: Account | None, similarity: Matrix, iou: Matrix) -> Matrix:
+    """The row with the largest sum of S, and of S * IoU, that any matching of overlapping events has."""
+    assert scored(prediction)
+    rows = []
+    for use in ("similarity", "similarity*iou"):
+        possible = np.where(iou > 0, similarity, 0.0)
+        pairs = match_findings(reference.findings, prediction.findings, possible, iou, Weighting(use=use))
+        rows.append(tally(reference, prediction, pairs, iou))
+    timed = COLUMN["similarity_iou"]
+    rows[0][timed] = rows[1][timed]
+    return rows[0]
 
 
 def _by_bonus(

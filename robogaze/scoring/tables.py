@@ -13,8 +13,8 @@ from robogaze.metrics.controls import CONTROLS
 from robogaze.metrics.faults import KINDS
 from robogaze.metrics.operating import THRESHOLDS, at_threshold
 from robogaze.metrics.tally import scored
-from robogaze.scoring.judging import similarities
-from robogaze.scoring.rows import NOTHING, Groups, count, only_judgeable, row
+from robogaze.scoring.judging import judgements, similarities
+from robogaze.scoring.rows import NOTHING, Groups, count, row
 from robogaze.scoring.terms import Terms
 
 Matrix = NDArray[np.float64]
@@ -28,8 +28,9 @@ class Tables:
     """The rows of all clips, stacked; see `Rows` for what each holds. Shapes, with n clips:
 
     base, worst, best (n, columns); lambdas (LAMBDAS, n, columns); repaired (KINDS, n, 3); faults (KINDS,);
-    dimensions and types (groups, n, group columns); confusion (dimensions + 1, dimensions + 1). `unjudged` counts the
-    clips that left the estimates because a judgement failed. A clip takes about 3 kB, besides its matches.
+    dimensions and types (groups, n, group columns); confusion (dimensions + 1, dimensions + 1). `unjudged` names the
+    clips whose events left the estimates because a judgement failed, with the first reason. A clip takes about 3 kB,
+    besides its matches.
     """
 
     base: Matrix
@@ -41,7 +42,7 @@ class Tables:
     dimensions: Matrix
     types: Matrix
     confusion: Matrix
-    unjudged: int
+    unjudged: tuple[str, ...]
     matches: tuple[tuple[Match, ...], ...]
 
 
@@ -55,27 +56,29 @@ async def system_tables(
     """Judge, match and count every clip, at least one; one without an account counts as if nothing was reported."""
     stacked: dict[str, Matrix] = {}
     matches: list[tuple[Match, ...]] = []
-    faults, confusion, unjudged = np.zeros(len(KINDS)), np.zeros((len(groups.dimensions) + 1,) * 2), 0
+    unjudged: list[str] = []
+    faults, confusion = np.zeros(len(KINDS)), np.zeros((len(groups.dimensions) + 1,) * 2)
     for first in range(0, len(references), CHUNK):
         clips = [(one, accounts.get(one.clip_id)) for one in references[first : first + CHUNK]]
-        judged = await similarities([(one, other.findings if scored(other) else ()) for one, other in clips], judge)
-        for number, (clip, similarity) in enumerate(zip(clips, judged, strict=True), start=first):
+        judged = await judgements([(one, other.findings if scored(other) else ()) for one, other in clips], judge)
+        for number, (clip, (similarity, why)) in enumerate(zip(clips, judged, strict=True), start=first):
             rows = count(*clip, similarity, terms, groups)
             for name in _STACKED:
                 value = getattr(rows, name)
                 stacked.setdefault(name, np.empty((len(references), *value.shape)))[number] = value
             faults += rows.faults
             confusion += rows.confusion
-            unjudged += not rows.judged
+            if not rows.judged:
+                unjudged.append(f"{clip[0].clip_id}: {why}")
             matches.append(rows.matches)
     tables = {name: np.moveaxis(one, 0, -2) for name, one in stacked.items()}
-    return Tables(**tables, faults=faults, confusion=confusion, unjudged=unjudged, matches=tuple(matches))
+    return Tables(**tables, faults=faults, confusion=confusion, unjudged=tuple(unjudged), matches=tuple(matches))
 
 
 async def threshold_tables(
-    references: Sequence[Account], accounts: Mapping[str, Account], judge: Judge, terms: Terms
+    references: Sequence[Account], accounts: Mapping[str, Account], judge: Judge, terms: Terms, groups: Groups
 ) -> Matrix:
-    """The rows at every operating point, shape (THRESHOLDS, n, columns); zero where a judgement failed."""
+    """The rows at every operating point, shape (THRESHOLDS, n, columns); see `Rows.base` for failed judgements."""
     tables = np.zeros((len(THRESHOLDS), len(references), len(NOTHING)))
     for first in range(0, len(references), CHUNK):
         clips = references[first : first + CHUNK]
@@ -91,9 +94,7 @@ async def threshold_tables(
         judged = iter(await similarities(questions, judge))
         for number, (clip, points) in enumerate(zip(clips, swept, strict=True), start=first):
             for point, account in enumerate(points):
-                matrix = only_judgeable(clip, account, next(judged))
-                if not np.isnan(matrix).any():
-                    tables[point, number] = row(clip, account, matrix, terms.weighting)
+                tables[point, number] = count(clip, account, next(judged), terms, groups).base
     return tables
 
 

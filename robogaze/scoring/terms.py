@@ -15,6 +15,10 @@ LAMBDAS = (0.0, 0.1, 0.25, 0.5)
 """The bonuses for a shared dimension that RoboGaze tries (Table 16)."""
 
 
+STRATA = "split"
+"""The field that names data sets."""
+
+
 class Terms(Data):
     """How events are matched, scored and resampled.
 
@@ -30,7 +34,7 @@ class Terms(Data):
     resamples: Annotated[int, Field(ge=1)] = 1000
     level: Annotated[float, Field(gt=0, lt=1)] = 0.95
     interval: Literal["percentile", "bca"] = "percentile"
-    strata: str = "split"
+    strata: str = STRATA
     seed: Annotated[int, Field(ge=0)] = 0
 
     @model_validator(mode="after")
@@ -54,8 +58,12 @@ class Terms(Data):
         return Weighting(use=self.use, dimension_bonus=self.dimension_bonus, iou=self.iou)
 
 
-USES: Mapping[str, Use] = {"robogaze": "similarity*iou*bonus", "glide-paper": "similarity*iou"}
+USES: Mapping[str, Use] = {
+    "robogaze": "similarity*iou*bonus",
+    "glide-paper": "similarity*iou",
+    "descriptions": "similarity",
+}
 """The conventions by what they weigh pairs by; the released evaluators have code of their own."""
 
-DEFAULTS: Mapping[str, Mapping[str, object]] = {"robogaze": {}, "glide-paper": {"iou": "exact"}}
+DEFAULTS: Mapping[str, Mapping[str, object]] = {"robogaze": {}, "glide-paper": {"iou": "exact"}, "descriptions": {}}
 """What else a convention takes where nothing is said: GLIDE's intervals are seconds."""

@@ -7,11 +7,12 @@ a clip hard for both cancels. An interval of a difference can exclude zero where
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from robogaze.core.scores import Estimate, undefined
 from robogaze.stats.interval import LEAST_DEFINED, LEVEL, NOISE, Statistic, percentile
-from robogaze.stats.resample import Floats, Sums
+from robogaze.stats.resample import Floats, Resamples, Sums, mean, mean_rows
 
 ALPHA, POWER = 0.05, 0.8
 
@@ -70,16 +71,36 @@ def compare(sums: Sums, statistic: Statistic, *, level: float = LEVEL) -> tuple[
     """
     value, drawn = statistic(sums.total), statistic(sums.drawn)
     one, other = np.triu_indices(len(value), k=1)
-    differences = drawn[one] - drawn[other]
-    found = percentile(value[one] - value[other], differences, level=level)
+    clips = np.full(len(one), sums.rows.shape[-2])
+    return _differences(value[one] - value[other], drawn[one] - drawn[other], clips, len(value), level)
+
+
+def compare_means(values: Floats, resamples: Resamples, *, level: float = LEVEL) -> tuple[Difference, ...]:
+    """Every pair of systems by the mean of a value per clip (systems, clips), NaN where a clip has none.
+
+    A pair is compared on the clips that have a value under both, and those are its n: else a system that is left
+    without a value on hard clips would gain by it.
+    """
+    one, other = np.triu_indices(len(values), k=1)
+    rows = mean_rows(values[one] - values[other])
+    sums = resamples.sums(rows)
+    clips = rows[..., 1].sum(axis=-1).astype(np.intp)
+    return _differences(mean(sums.total), mean(sums.drawn), clips, len(values), level)
+
+
+def _differences(
+    value: Floats, drawn: Floats, clips: NDArray[np.intp], systems: int, level: float
+) -> tuple[Difference, ...]:
+    """The differences of all pairs (pairs,) from resampled ones (pairs, resamples)."""
+    found = percentile(value, drawn, level=level)
     told = found.why == ""
-    p = np.where(told, _two_sided(differences), np.nan)
-    error = np.full(len(one), np.nan)
-    error[told] = np.nanstd(differences[told], axis=-1, ddof=1)
+    p = np.where(told, _two_sided(drawn), np.nan)
+    error = np.full(len(value), np.nan)
+    error[told] = np.nanstd(drawn[told], axis=-1, ddof=1)
     smallest = (ndtri(1 - ALPHA / 2) + ndtri(POWER)) * error
-    clips = sums.rows.shape[-2]
+    one, other = np.triu_indices(systems, k=1)
     return tuple(
-        Difference(int(a), int(b), found.estimate(pair, n=clips), float(p[pair]), float(smallest[pair]))
+        Difference(int(a), int(b), found.estimate(pair, n=int(clips[pair])), float(p[pair]), float(smallest[pair]))
         for pair, (a, b) in enumerate(zip(one, other, strict=True))
     )
 

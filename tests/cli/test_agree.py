@@ -95,7 +95,7 @@ def test_tables_have_written_forms(robogaze: Shell, annotators: list[Path], form
     ran = robogaze("agree", *annotators, *FEW, "--as", form)
     assert (ran.code, ran.err) == (0, "")
     first = {
-        "csv": "dataset,clips,events,detection kappa,",
+        "csv": "# Agreement of 3",
         "markdown": "### Agreement of 3",
         "latex": "\\begin{table}",
     }

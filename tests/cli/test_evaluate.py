@@ -1,6 +1,7 @@
 """`robogaze evaluate`, as its users run it."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -112,14 +113,50 @@ def test_systems_are_named_and_compared(robogaze: Shell, files: tuple[Path, Path
     assert "verdict" in found["pairs"]["desc_f1"]["differences"][0]
 
 
-@pytest.mark.parametrize("convention", ["robogaze-released", "glide-released", "glide-paper"])
-def test_every_convention_runs_and_says_its_name(
-    robogaze: Shell, files: tuple[Path, Path], table: str, convention: str
+@pytest.mark.parametrize("convention", ["robogaze-released", "glide-released"])
+def test_a_released_evaluator_runs_says_its_name_and_has_no_options(
+    robogaze: Shell, files: tuple[Path, Path], table: str, convention: str, tmp_path: Path
 ) -> None:
+    gold, ours = files
+    plain = ("evaluate", "--reference", gold, "--prediction", ours, "--judge", table, "--convention", convention)
+    ran = robogaze(*plain, "--out", tmp_path / "out")
+    assert ran.code == 0, ran.err
+    assert "desc_f1" in ran.out
+    assert f"Convention {convention}." in ran.out
+    assert json.loads((tmp_path / "out" / "evaluation.json").read_text())["convention"] == convention
+    refused = robogaze(*plain, "--by", "split")
+    assert (refused.code, "it has no --by" in refused.err) == (2, True)
+
+
+@pytest.mark.parametrize("convention", ["glide-paper", "descriptions"])
+def test_every_convention_says_its_name(robogaze: Shell, files: tuple[Path, Path], table: str, convention: str) -> None:
     code, out, err = evaluate(robogaze, files, "--judge", table, "--convention", convention)
     assert code == 0, err
-    assert "desc_f1" in out
-    assert convention in out or "released evaluator" in out
+    assert f"Convention {convention}" in out
+
+
+def test_a_field_that_no_clip_has_is_refused(robogaze: Shell, files: tuple[Path, Path], table: str) -> None:
+    code, _, err = evaluate(robogaze, files, "--judge", table, "--by", "typo")
+    assert (code, "no referenced clip has the field typo (there is: split)" in err) == (1, True)
+
+
+def test_events_without_times_need_a_convention_that_asks_for_none(
+    robogaze: Shell, files: tuple[Path, Path], table: str
+) -> None:
+    for path in files:
+        path.write_text(re.sub(r",\d+,\d+,(?=\d,[A-Z])", ",,,", path.read_text()))
+    code, _, err = evaluate(robogaze, files, "--judge", table)
+    assert (code, "no reference event has a time" in err) == (1, True)
+    code, out, _ = evaluate(robogaze, files, "--judge", table, "--convention", "descriptions", "--json")
+    assert json.loads(out)["macro"]["desc_recall"]["value"] == pytest.approx((0.5 + 0.8) / 2)
+
+
+def test_the_clips_that_are_missing_are_named(robogaze: Shell, files: tuple[Path, Path], table: str) -> None:
+    files[1].write_text("\n".join(line for line in OURS.splitlines() if not line.startswith("c,")))
+    _, out, _ = evaluate(robogaze, files, "--judge", table, "--json")
+    assert json.loads(out)["absent"]["missing"] == ["c"]
+    _, out, _ = evaluate(robogaze, files, "--judge", table)
+    assert "1 clip without a prediction (its events count as missed): c." in out
 
 
 def test_a_second_judge_is_set_beside_the_first(robogaze: Shell, files: tuple[Path, Path], table: str) -> None:
@@ -152,6 +189,7 @@ def test_what_does_not_fit_stops_with_file_line_and_key(robogaze: Shell, files: 
     assert code == 0
     assert "left out: " in err
     assert json.loads(out)["counts"]["missing"] == 1
+    assert len(json.loads(out)["left_out"]) == 1
 
 
 def test_usage_faults_exit_with_2(robogaze: Shell, files: tuple[Path, Path]) -> None:

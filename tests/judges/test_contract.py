@@ -68,8 +68,12 @@ def test_a_judge_says_who_it_is_in_a_sentence(make: Make, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("make", [offline, model])
-def test_nothing_is_not_similar_to_anything_not_even_to_nothing(make: Make, tmp_path: Path) -> None:
-    empty = [pair("", "The cup falls."), pair("The cup falls.", "  "), pair("", "")]
-    for judgement in rate(make(tmp_path), [*empty, PAIRS[0]])[:3]:
-        assert judgement.similarity is None
-        assert judgement.rationale == "one of the two descriptions is empty"
+def test_a_prediction_without_a_description_earns_nothing(make: Make, tmp_path: Path) -> None:
+    (judgement,) = rate(make(tmp_path), [pair("The cup falls.", "  ")])
+    assert (judgement.similarity, judgement.rationale) == (0.0, "the prediction has no description")
+
+
+@pytest.mark.parametrize("make", [offline, model])
+def test_a_reference_without_a_description_cannot_be_judged_by(make: Make, tmp_path: Path) -> None:
+    for judgement in rate(make(tmp_path), [pair("", "The cup falls."), pair("", ""), PAIRS[0]])[:2]:
+        assert (judgement.similarity, judgement.rationale) == (None, "the reference has no description")

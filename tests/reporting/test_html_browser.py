@@ -18,7 +18,7 @@ from robogaze.domains import Domain
 from robogaze.reporting import Page, render_html
 
 from .cases import UNREADABLE, faulty_report
-from .samples import ATTACK, FPS, FRAMES, make_clip, make_video, page
+from .samples import ATTACK, FPS, FRAMES, make_clip, make_report, make_video, page
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright (pip install robogaze[dev])")
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
@@ -200,6 +200,21 @@ def test_lanes_say_what_was_not_assessed_and_not_judged(visit: Callable[..., Vis
     said = [" ".join(lane.inner_text().split()) for lane in lanes.all()]
     assert said[0] == "TA Task Progress not assessed: the clip has no instruction"
     assert said[2] == "PI Picture Quality not judged: timeout"
+
+
+def test_a_lane_blames_the_lack_of_an_instruction_only_where_one_would_help(
+    visit: Callable[..., Visit], domain: Domain, tmp_path: Path
+) -> None:
+    """A pipeline that leaves out a dimension that needs nothing does not judge everything, instruction or not."""
+    report = make_report(domain, make_clip("a", instruction=None), assessed=("picture",), judged=("picture",))
+    path = tmp_path / "index.html"
+    path.write_text(render_html([page(report, None)], [], domain, "few"), encoding="utf-8")
+    lanes = visit(path=path).page.locator(".lanes .row[data-state]")
+    said = [" ".join(lane.inner_text().split()) for lane in lanes.all()]
+    assert said[:2] == [
+        "TA Task Progress not assessed by the pipeline plain",
+        "PH Physical Plausibility not assessed by the pipeline plain",
+    ]
 
 
 def test_without_a_video_pictures_and_timeline_still_work_and_it_is_said(visit: Callable[..., Visit]) -> None:

@@ -81,5 +81,12 @@ def test_every_table_is_written_in_every_form() -> None:
     assert [name for name, _ in files([SHEET])] == ["scores.csv", "scores.md", "scores.tex"]
 
 
-def test_a_system_of_any_name_has_a_file() -> None:
-    assert file_name("../a b:c", "losses") == ".._a_b_c-losses"
+def test_a_plain_name_is_its_file_s() -> None:
+    assert file_name("model_v1.2", "losses") == "model_v1.2-losses"
+
+
+def test_a_system_of_any_name_has_a_file_of_its_own() -> None:
+    names = ["../a b:c", "a b", "a_b", "x" * 400, "x" * 401, "ä", "ö"]
+    found = [file_name(name, "losses") for name in names]
+    assert len(set(found)) == len(names)
+    assert all(len(one) < 130 and not set(one) & set("/: ä") for one in found)

@@ -46,6 +46,18 @@ def test_what_was_not_assessed_is_said_in_one_sentence(domain: Domain) -> None:
     )
 
 
+def test_what_could_not_be_measured_is_said_below_the_counts(domain: Domain) -> None:
+    gap = "Not measured: Blur in 3 of 63 frames (0.50-0.69 s): too dark."
+    lines = summary_lines(
+        [make_report(domain, make_clip("a"), notes=(gap,)), make_report(domain, make_clip("b"))], [], domain
+    )
+    assert (
+        "In 1 of 2 clips with a report some frames could not be measured, for up to 1 type of event; what happens only "
+        "there is missed (the notes of each clip say where)."
+    ) in lines
+    assert not any("measured" in line for line in summary_lines([make_report(domain, make_clip("b"))], [], domain))
+
+
 def test_a_partial_clip_without_events_makes_no_clean_claim(domain: Domain) -> None:
     report = make_report(domain, make_clip("a"), status="partial", judged=("physics",))
     lines = summary_lines([report], [], domain)

@@ -24,10 +24,25 @@ def test_everything_that_weakens_trust_is_named(reports: list[Report], domain: D
     assert "Of 15 recorded calls 1 failed and 0 brought an answer that broke the form" in said
 
 
+def test_frames_that_could_not_be_measured_are_counted_though_the_clip_is_ok(domain: Domain) -> None:
+    notes = (
+        "A remark.",
+        "Not measured: Blur in 3 of 63 frames (0.50-0.69 s): too dark.",
+        "Not measured: Flicker in ...",
+    )
+    told = [make_report(domain, make_clip("a"), notes=notes), make_report(domain, make_clip("b"), notes=notes[1:2])]
+    said = sentences(False, *told, make_report(domain, make_clip("c")), domain=domain)
+    assert said == (
+        "In 2 of 3 clips with a report some frames could not be measured, for up to 2 types of event; what happens "
+        "only there is missed (the notes of each clip say where)."
+    )
+
+
 def test_a_sound_set_is_said_to_be_sound_point_by_point(domain: Domain) -> None:
     report = make_report(domain, make_clip("a"))
     assert sentences(False, report, domain=domain) == ""
     assert "All 3 dimensions were assessed in every clip" in sentences(True, report, domain=domain)
+    assert "No report tells of frames that could not be measured." in sentences(True, report, domain=domain)
 
 
 def test_another_version_of_the_domain_is_noticed(domain: Domain) -> None:

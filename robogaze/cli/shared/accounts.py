@@ -32,8 +32,12 @@ def read(
     first_frame: int | None,
     lenient: bool,
     clips: Mapping[str, Account] | None = None,
+    left_out: list[str] | None = None,
 ) -> list[Account]:
-    """The accounts of a path; what was left out or understood in a certain way is told on stderr."""
+    """The accounts of a path; what was left out or understood in a certain way is told on stderr.
+
+    `left_out` is given the former.
+    """
     from robogaze.datasets.adapters import read_accounts
 
     found = read_accounts(
@@ -41,4 +45,6 @@ def read(
     )
     for said in (*(f"{path}: {one}" for one in found.warnings), *(f"left out: {one}" for one in found.skipped)):
         click.echo(said, err=True)
+    if left_out is not None:
+        left_out.extend(map(str, found.skipped))
     return list(found.accounts)

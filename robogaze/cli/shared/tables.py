@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 _WIDTH = 200
 """Signs a line where stdout is no terminal."""
 
+_ANY_WIDTH = 10_000
+
 
 def as_text(told: Mapping[str, Any]) -> str:
     """A result as JSON."""
@@ -23,7 +25,10 @@ def as_text(told: Mapping[str, Any]) -> str:
 
 
 def print_tables(tables: Iterable[Sheet], form: str) -> None:
-    """Tables in a form, or for the terminal, which shows a note once however many tables carry it."""
+    """Tables in a form, or for the terminal, which shows a note once however many tables carry it.
+
+    CSV has no place for titles and notes: here they are lines that begin with `#`.
+    """
     from rich.console import Console
 
     from robogaze.reporting.sheets import FORMS, as_terminal
@@ -32,9 +37,13 @@ def print_tables(tables: Iterable[Sheet], form: str) -> None:
     told: set[str] = set()
     for table in tables:
         if form != "terminal":
-            click.echo(FORMS[form][1](table))
+            said = [table.title, *table.notes] if form == "csv" else []
+            click.echo("".join(f"# {line}\n" for line in said) + FORMS[form][1](table))
             continue
-        console.print(as_terminal(table))
+        shown = as_terminal(table)
+        # A number must not break in the middle: a table that is too wide goes on beyond the terminal's edge.
+        wide = max(console.width, console.measure(shown, options=console.options.update(width=_ANY_WIDTH)).maximum)
+        console.print(shown, width=wide, crop=False, no_wrap=True, overflow="ignore")
         for note in (one for one in table.notes if one not in told):
             console.print(f"  {note}", markup=False, highlight=False, style="dim")
         told.update(table.notes)

@@ -136,12 +136,16 @@ function lane(clip, id, bars, onSelect) {
 
 /** What became of a dimension in this clip, for the look of its lane and in words. */
 function laneState(clip, dimension, events) {
-  const { assessed, judged, failures } = clip.report;
+  const { assessed, judged, failures, pipeline } = clip.report;
   if (!assessed.includes(dimension.id)) {
-    const lacking = dimension.needs.filter((need) => clip[need] === null);
+    const lacks = (one) => one.needs.filter((need) => clip[need] === null);
+    // A pipeline that leaves out a dimension the clip has all for would not judge this one either.
+    const selective = [...dimensions.values()].some((one) => !lacks(one).length && !assessed.includes(one.id));
     return [
       "not-assessed",
-      lacking.length ? `not assessed: the clip has no ${lacking.join(" and no ")}` : "not assessed",
+      selective
+        ? `not assessed by the pipeline ${pipeline}`
+        : `not assessed: the clip has no ${lacks(dimension).join(" and no ")}`,
     ];
   }
   if (!judged.includes(dimension.id)) {

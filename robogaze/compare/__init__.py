@@ -1,0 +1,39 @@
+"""Checkpoints compared by what their reports say: no video, no model.
+
+runs.py         what a run is, and which can be compared
+prompts.py      which clips were made from one prompt
+measures.py     what is measured of a clip
+board.py        where each run stands
+pairs.py        two runs on the prompts they share; bands of runs that cannot be told apart
+flips.py        which prompts changed, and which of them deserve a look
+trend.py        the slope over training steps
+calibration.py  corrected for the judge's own errors
+verdict.py      all of it in sentences
+comparison.py   all of it joined
+gate.py         rules a checkpoint must pass
+"""
+
+from robogaze.compare.board import Standing, Terms
+from robogaze.compare.calibration import Calibration, Corrected, calibration
+from robogaze.compare.comparison import Comparison, compare
+from robogaze.compare.gate import Check, Gate, check, read_gate
+from robogaze.compare.pairs import Gap, Pair
+from robogaze.compare.runs import Facts, Run
+
+__all__ = [
+    "Calibration",
+    "Check",
+    "Comparison",
+    "Corrected",
+    "Facts",
+    "Gap",
+    "Gate",
+    "Pair",
+    "Run",
+    "Standing",
+    "Terms",
+    "calibration",
+    "check",
+    "compare",
+    "read_gate",
+]

@@ -1,0 +1,149 @@
+"""The leaderboard: where each run stands, by itself."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from robogaze.compare.measures import CLEAN, MEASURES, could_be_clean, dimensions_of, rows, types_of
+from robogaze.compare.runs import Run
+from robogaze.core.account import Account
+from robogaze.core.scores import Estimate, undefined
+from robogaze.metrics.tally import scored
+from robogaze.stats.interval import interval
+from robogaze.stats.proportion import wilson
+from robogaze.stats.resample import draw, mean, mean_rows
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How a comparison is made: the level of its intervals, and how clips are resampled."""
+
+    level: float = 0.95
+    resamples: int = 1000
+    seed: int = 0
+
+    @property
+    def rng(self) -> np.random.Generator:
+        """The same draws whenever it is asked for."""
+        return np.random.default_rng(self.seed)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What one run shows.
+
+    `clips` counts ok, partial, unscored, unreadable and missing ones, each clip once. `measures` are by name; the
+    clean rate is over all clips but the missing. `worst` and `best` are the clean rates if everything that was not
+    judged, missing clips included, were faulty or clean. `dimensions` and `types` are shares of the judged clips with
+    such an event; a dimension's clips are those in which it was looked for. `ungraded` counts events without a
+    severity. `cost_per_clip` is over the clips whose cost is known.
+    """
+
+    name: str
+    clips: Mapping[str, int]
+    measures: Mapping[str, Estimate]
+    worst: float
+    best: float
+    dimensions: Mapping[str, Estimate]
+    types: Mapping[str, Estimate]
+    ungraded: int
+    cost_per_clip: Estimate
+
+    @property
+    def clean_rate(self) -> Estimate:
+        """The share of clean clips."""
+        return self.measures[CLEAN]
+
+    @property
+    def unscored_share(self) -> float:
+        """The share of clips of which nothing is known, missing ones included; NaN without a clip."""
+        unknown = sum(self.clips[name] for name in ("unscored", "unreadable", "missing"))
+        whole = sum(self.clips.values())
+        return unknown / whole if whole else float("nan")
+
+
+def standing(run: Run, missing: int, names: "Names", terms: Terms) -> Standing:
+    """Where a run stands; `missing` clips it should have and has not."""
+    accounts = [run.accounts[clip_id] for clip_id in sorted(run.accounts)]
+    status = Counter(one.status for one in accounts)
+    clean = sum(one.clean for one in accounts)
+    n, whole = len(accounts) + run.unreadable, len(accounts) + run.unreadable + missing
+    possible = sum(could_be_clean(one) for one in accounts) + run.unreadable + missing
+    return Standing(
+        name=run.name,
+        clips={
+            **{name: status[name] for name in ("ok", "partial", "unscored")},
+            "unreadable": run.unreadable,
+            "missing": missing,
+        },
+        measures={**_means(accounts, terms), CLEAN: wilson(clean, n, level=terms.level)},
+        worst=clean / whole if whole else float("nan"),
+        best=possible / whole if whole else float("nan"),
+        dimensions=_shares(accounts, names.dimensions, dimensions_of, looked_for, terms),
+        types=_shares(accounts, names.types, types_of, _any_dimension, terms),
+        ungraded=sum(found.severity is None for one in accounts for found in one.findings),
+        cost_per_clip=_cost(run, terms),
+    )
+
+
+@dataclass(frozen=True)
+class Names:
+    """The dimensions and types that occur in any run, and the dimensions that were looked for, in order."""
+
+    dimensions: tuple[str, ...]
+    types: tuple[str, ...]
+
+    @classmethod
+    def of(cls, runs: Sequence[Run]) -> "Names":
+        """Those of some runs."""
+        accounts = [one for run in runs for one in run.accounts.values()]
+        dimensions = {name for one in accounts for name in (*dimensions_of(one), *(one.assessed or ()))}
+        return cls(tuple(sorted(dimensions)), tuple(sorted({name for one in accounts for name in types_of(one)})))
+
+
+def looked_for(one: Account, dimension: str) -> bool:
+    """Whether a clip can speak of a dimension: it was judged, and its author looked for that or found it."""
+    return scored(one) and (one.assessed is None or dimension in one.assessed or dimension in dimensions_of(one))
+
+
+def _any_dimension(one: Account, _: str) -> bool:
+    return scored(one)
+
+
+def _shares(
+    accounts: Sequence[Account],
+    names: Sequence[str],
+    held: Callable[[Account], frozenset[str]],
+    counts: Callable[[Account, str], bool],
+    terms: Terms,
+) -> Mapping[str, Estimate]:
+    found = {}
+    for name in names:
+        judged = [one for one in accounts if counts(one, name)]
+        found[name] = wilson(sum(name in held(one) for one in judged), len(judged), level=terms.level)
+    return found
+
+
+def _means(accounts: Sequence[Account], terms: Terms) -> Mapping[str, Estimate]:
+    """Every measure but the share of clean clips, with resampled intervals; n counts the judged clips."""
+    table = rows(accounts)
+    judged = sum(scored(one) for one in accounts)
+    if not judged:
+        return {name: undefined("no clip was judged") for name in MEASURES if name != CLEAN}
+    sums = draw([0] * len(table), terms.resamples, terms.rng).sums(table[None])
+    found = {}
+    for name, measure in MEASURES.items():
+        if name != CLEAN:
+            found[name] = interval(sums, measure, level=terms.level).estimate(0, n=judged)
+    return found
+
+
+def _cost(run: Run, terms: Terms) -> Estimate:
+    """The mean cost of the clips whose cost is known."""
+    known = [facts.cost_usd for _, facts in sorted(run.facts.items()) if facts.cost_usd is not None]
+    if not known:
+        return undefined("no report says what it cost")
+    sums = draw([0] * len(known), terms.resamples, terms.rng).sums(mean_rows(np.array([known])))
+    return interval(sums, mean, level=terms.level).estimate(0, n=len(known))

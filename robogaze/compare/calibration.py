@@ -1,0 +1,98 @@
+"""Correcting a run for the judge's own errors, with clips that people judged, too.
+
+The labelled sample is of the same kind as the runs' clips and judged by the same pipeline; then its errors tell those
+among the runs' clips. Only clips that both sides judged to their end are used, and of a run those judged to their end.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from robogaze.compare.board import Terms
+from robogaze.compare.measures import dimensions_of
+from robogaze.compare.runs import Run
+from robogaze.core.account import Account
+from robogaze.core.scores import Estimate
+from robogaze.errors import InputError
+from robogaze.stats.calibrated import calibrated_mean, naive_mean
+from robogaze.stats.resample import Floats
+
+Value = Callable[[Account], float]
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Pairs of the same clip: what the judge said, and what is true. `unpaired` counts clips that only one side has."""
+
+    pairs: tuple[tuple[Account, Account], ...]
+    unpaired: int
+
+
+@dataclass(frozen=True)
+class Corrected:
+    """One number of a run as the judge says it, and corrected for the judge's errors."""
+
+    naive: Estimate
+    corrected: Estimate
+
+
+def calibration(predictions: Run, references: Run, runs: Sequence[Run], *, mixed: bool) -> Calibration:
+    """The labelled sample.
+
+    Raises InputError when no clip is on both sides, and, unless `mixed`, when the judge was another one than the
+    runs' own.
+    """
+    if not mixed:
+        _check_same_judge(predictions, runs)
+    pairs = []
+    shared = sorted(predictions.accounts.keys() & references.accounts.keys())
+    if not shared:
+        raise InputError(
+            f"no clip of {predictions.name} has a reference in {references.name}; both must name clips alike"
+        )
+    for clip_id in shared:
+        one, other = predictions.accounts[clip_id], references.accounts[clip_id]
+        if len({one.clip_sha256, other.clip_sha256} - {None}) > 1:
+            raise InputError(f"{clip_id}: {one.source} and {other.source} speak of different files")
+        if one.status == other.status == "ok":
+            pairs.append((one, other))
+    return Calibration(tuple(pairs), len(predictions.accounts.keys() ^ references.accounts.keys()))
+
+
+def _check_same_judge(predictions: Run, runs: Sequence[Run]) -> None:
+    def said(run: Run) -> set[tuple[str | None, str, str]]:
+        prints = {clip_id: one.fingerprint for clip_id, one in run.accounts.items()}
+        return {(prints[clip_id], facts.pipeline, facts.models) for clip_id, facts in run.facts.items()}
+
+    judges = said(predictions)
+    for run in runs:
+        if (used := said(run)) and judges and not used & judges:
+            raise InputError(
+                f"{predictions.name} was judged by another pipeline, model or version than {run.name}: its errors are "
+                "not those of the run; --mixed uses them anyway"
+            )
+
+
+def corrected(run: Run, sample: Calibration, dimensions: Sequence[str], terms: Terms) -> Mapping[str, Corrected]:
+    """The clean rate, the events a clip, and the share of clips with an event of each dimension, of one run."""
+    values: dict[str, Value] = {"clean_rate": lambda one: one.clean, "events_per_clip": lambda one: len(one.findings)}
+    values |= {f"dimension {name}": _holds(name) for name in dimensions}
+    judged = [one for one in run.accounts.values() if one.status == "ok"]
+    found = {}
+    for name, value in values.items():
+        predictions = _column(judged, value)
+        labelled, truth = (_column([both[side] for both in sample.pairs], value) for side in (0, 1))
+        found[name] = Corrected(
+            naive_mean(predictions, level=terms.level),
+            calibrated_mean(predictions, labelled, truth, level=terms.level),
+        )
+    return found
+
+
+def _holds(dimension: str) -> Value:
+    return lambda one: dimension in dimensions_of(one)
+
+
+def _column(accounts: Sequence[Account], value: Value) -> Floats:
+    return np.array([float(value(one)) for one in accounts], dtype=np.float64)

@@ -1,0 +1,143 @@
+"""Checkpoints against each other: from runs to a decision.
+
+runs -> checks -> clips by prompt -> where each stands -> pairs with verdicts -> bands, trend, one sentence
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from robogaze.compare import verdict
+from robogaze.compare.board import Names, Standing, Terms, standing
+from robogaze.compare.calibration import Calibration, Corrected, corrected
+from robogaze.compare.measures import CLEAN, MEASURES, rows
+from robogaze.compare.pairs import Gap, Pair, adjusted, bands, clean_gap, pair
+from robogaze.compare.prompts import AUTO, Prompts, by_prompt
+from robogaze.compare.runs import Run, check_comparable
+from robogaze.compare.trend import Trend, trend
+from robogaze.core.account import Account
+from robogaze.core.scores import undefined
+from robogaze.errors import InputError
+from robogaze.stats.paired import Rank, ranks
+from robogaze.stats.resample import draw
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The whole result.
+
+    `pairs` are the runs against the baseline, or, without one, each against those given before it; `verdicts` are
+    theirs. `order` holds the runs by their clean rate, the best first; `bands` are those of it that cannot be told
+    apart. `ranks` are by the clean rate over the prompts that all runs share. `corrected` is by run, empty without a
+    calibration.
+    """
+
+    runs: tuple[Run, ...]
+    terms: Terms
+    baseline: int | None
+    prompts: Prompts
+    standings: tuple[Standing, ...]
+    pairs: tuple[Pair, ...]
+    verdicts: tuple[str, ...]
+    order: tuple[int, ...]
+    bands: tuple[tuple[int, ...], ...]
+    ranks: tuple[Rank, ...]
+    trend: Trend | None
+    verdict: str
+    labels: int = 0
+    corrected: tuple[Mapping[str, Corrected], ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The runs' names."""
+        return tuple(one.name for one in self.runs)
+
+    def clips(self, one: Pair) -> Mapping[str, tuple[Account, Account]]:
+        """The two clips of each prompt that a pair shares."""
+        return _both(self.prompts, one.first, one.second)
+
+
+def compare(
+    runs: Sequence[Run],
+    terms: Terms,
+    *,
+    baseline: str | None = None,
+    pair_by: str = AUTO,
+    mixed: bool = False,
+    sample: Calibration | None = None,
+) -> Comparison:
+    """Compare runs; `baseline` is the name of one of them.
+
+    Raises InputError for runs that cannot be compared (see `check_comparable`, `by_prompt`), and for a baseline that
+    is none of them.
+    """
+    check_comparable(runs, mixed=mixed)
+    base = _position(runs, baseline)
+    prompts, names = by_prompt(runs, pair_by), Names.of(runs)
+    standings = tuple(standing(run, prompts.missing(at, run), names, terms) for at, run in enumerate(runs))
+    pairs = adjusted(
+        [
+            pair(one, other, _both(prompts, one, other), prompts.alone(one, other), names, terms)
+            for one, other in _against(len(runs), base)
+        ]
+    )
+    labels = [one.name for one in runs]
+    order = tuple(sorted(range(len(runs)), key=lambda run: _from_best(standings[run])))
+    apart = bands(order, {(a, b): _clean_gap(prompts, a, b, terms) for a, b in combinations(range(len(runs)), 2)})
+    return Comparison(
+        runs=tuple(runs),
+        terms=terms,
+        baseline=base,
+        prompts=prompts,
+        standings=standings,
+        pairs=pairs,
+        verdicts=tuple(verdict.of_pair(one, labels, len(pairs), terms) for one in pairs),
+        order=order,
+        bands=apart,
+        ranks=_ranks(prompts, terms),
+        trend=trend(labels, prompts, terms),
+        verdict=verdict.overall(standings, apart, pairs, base, terms),
+        labels=0 if sample is None else len(sample.pairs),
+        corrected=() if sample is None else tuple(corrected(run, sample, names.dimensions, terms) for run in runs),
+    )
+
+
+def _position(runs: Sequence[Run], baseline: str | None) -> int | None:
+    names = [one.name for one in runs]
+    if baseline is None:
+        return None
+    if baseline not in names:
+        raise InputError(f"the baseline {baseline} is none of the runs; they are: {', '.join(names)}")
+    return names.index(baseline)
+
+
+def _against(runs: int, baseline: int | None) -> list[tuple[int, int]]:
+    """Which pairs are compared, the later or the other one first."""
+    if baseline is not None:
+        return [(run, baseline) for run in range(runs) if run != baseline]
+    return [(later, earlier) for earlier, later in combinations(range(runs), 2)]
+
+
+def _both(prompts: Prompts, first: int, second: int) -> Mapping[str, tuple[Account, Account]]:
+    one, other = prompts.runs[first], prompts.runs[second]
+    return {prompt: (one[prompt], other[prompt]) for prompt in prompts.shared(first, second)}
+
+
+def _clean_gap(prompts: Prompts, first: int, second: int, terms: Terms) -> Gap:
+    return clean_gap(list(_both(prompts, first, second).values()), terms)
+
+
+def _from_best(one: Standing) -> tuple[float, str]:
+    return (-one.clean_rate.value if one.clean_rate.defined else 1.0, one.name)
+
+
+def _ranks(prompts: Prompts, terms: Terms) -> tuple[Rank, ...]:
+    """Places by the clean rate, over the prompts that every run has a clip of."""
+    shared = prompts.shared(*range(len(prompts.runs)))
+    if not shared:
+        return tuple(Rank(undefined("no prompt is in every run"), float("nan")) for _ in prompts.runs)
+    table = np.stack([rows([clips[prompt] for prompt in shared]) for clips in prompts.runs])
+    sums = draw([0] * len(shared), terms.resamples, terms.rng).sums(table)
+    return ranks(sums, MEASURES[CLEAN], level=terms.level)

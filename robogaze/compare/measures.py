@@ -1,0 +1,81 @@
+"""What is measured of a clip, as a row of numbers such that every measure is a ratio of sums of rows.
+
+clean_rate        clips judged to the end in which nothing was found; every clip with a report counts below the line
+events_per_clip   events, over the clips that were judged at all
+load_per_clip     the sum of the events' severities, likewise
+load_per_minute   the same over the minutes of those clips whose length is known
+
+An unscored clip is never clean, and says nothing of events: it is in the first measure's count and not in the others'.
+An event without a severity adds nothing to the load; how many there are is counted (`ungraded`).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from robogaze.core.account import Account
+from robogaze.metrics.tally import scored
+from robogaze.stats.resample import Floats, ratio
+
+CLEAN = "clean_rate"
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A ratio of two columns."""
+
+    part: int
+    whole: int
+    lower_is_better: bool
+
+    def __call__(self, sums: Floats) -> Floats:
+        """The value from sums (..., columns); NaN where there is nothing to take it of."""
+        return ratio(sums[..., self.part], sums[..., self.whole])
+
+
+MEASURES: Mapping[str, Measure] = {
+    CLEAN: Measure(0, 1, False),
+    "events_per_clip": Measure(2, 3, True),
+    "load_per_clip": Measure(4, 3, True),
+    "load_per_minute": Measure(5, 6, True),
+}
+"""The measures by name."""
+
+_COLUMNS = 7
+
+
+def row(one: Account) -> Floats:
+    """The row of a clip."""
+    load, minutes = load_of(one), (one.duration_s or 0.0) / 60
+    judged = scored(one)
+    timed = judged and one.duration_s is not None
+    return np.array(
+        [one.clean, 1, len(one.findings) * judged, judged, load * judged, load * timed, minutes * timed],
+        dtype=np.float64,
+    )
+
+
+def rows(accounts: Sequence[Account]) -> Floats:
+    """The rows of clips, shape (clips, columns)."""
+    return np.stack([row(one) for one in accounts]) if accounts else np.empty((0, _COLUMNS))
+
+
+def load_of(one: Account) -> int:
+    """The sum of the severities that are given."""
+    return sum(found.severity or 0 for found in one.findings)
+
+
+def could_be_clean(one: Account) -> bool:
+    """Whether what was not judged of a clip could leave it clean."""
+    return not one.findings
+
+
+def dimensions_of(one: Account) -> frozenset[str]:
+    """The dimensions of a clip's events, secondary ones included."""
+    return frozenset(name for found in one.findings for name in (found.dimension, *found.secondary) if name)
+
+
+def types_of(one: Account) -> frozenset[str]:
+    """The types of a clip's events."""
+    return frozenset(found.type for found in one.findings if found.type)

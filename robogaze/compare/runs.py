@@ -1,0 +1,186 @@
+"""A run: what was said of the clips of one checkpoint, and what it cost.
+
+An account says what went wrong in a clip. What a comparison needs beside that (cost, pipeline, models) stands in
+reports alone; of a foreign format it is not known, which is never 0.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import from_json
+
+from robogaze.core.account import Account
+from robogaze.datasets.adapters import report
+from robogaze.datasets.adapters.base import Part
+from robogaze.datasets.adapters.documents import Fault, documents
+from robogaze.datasets.adapters.files import find_files
+from robogaze.datasets.pairing import System
+from robogaze.errors import InputError
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a report says beside its findings.
+
+    `models` is a text that is the same for the same models asked the same way, on whatever server.
+    """
+
+    cost_usd: float | None
+    pipeline: str
+    models: str
+    initial_frame: str | None
+
+
+@dataclass(frozen=True)
+class Run:
+    """The clips of one checkpoint.
+
+    `accounts` and `facts` are by clip id; a clip without facts is from a foreign format. `unreadable` counts clips
+    whose video could not be read. `listed` are the clips (id, instruction) that the run's manifest names, empty where
+    there is none.
+    """
+
+    name: str
+    accounts: Mapping[str, Account]
+    facts: Mapping[str, Facts] = field(default_factory=dict)
+    unreadable: int = 0
+    listed: Mapping[str, str | None] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, name: str, accounts: Sequence[Account], path: Path | None = None) -> "Run":
+        """A run from accounts, and from the path they were read from, if any.
+
+        Raises InputError when a clip has two accounts, or the run's own lists are damaged.
+        """
+        by_clip = System.of(name, accounts).accounts
+        if path is None:
+            return cls(name, by_clip)
+        told = dict(_facts(path))
+        facts = {clip_id: told[one.source] for clip_id, one in by_clip.items() if one.source in told}
+        listed = {line["clip_id"]: line.get("instruction") for line in _lines(path / "manifest.jsonl")}
+        return cls(name, by_clip, facts, _unreadable(path / "unreadable.json"), listed)
+
+    def split_by(self, name: str) -> Iterator["Run"]:
+        """A run for each value of a clip field, in order; clips that the manifest names alone are left to none.
+
+        Raises InputError for a clip without the field.
+        """
+        values: dict[str, dict[str, Account]] = {}
+        for clip_id, one in sorted(self.accounts.items()):
+            if name not in one.fields:
+                raise InputError(f"{one.source}: {clip_id} has no {name}, by which the run is to be split")
+            values.setdefault(one.fields[name], {})[clip_id] = one
+        for value, accounts in values.items():
+            facts = {clip_id: self.facts[clip_id] for clip_id in accounts if clip_id in self.facts}
+            yield replace(self, name=value, accounts=accounts, facts=facts, unreadable=0, listed={})
+
+
+class _Clip(BaseModel):
+    initial_frame: str | None = None
+
+
+class _Usage(BaseModel):
+    cost_usd: float | None = None
+
+
+class _Provenance(BaseModel):
+    models: dict[str, dict[str, Any]] = {}
+
+
+class _Told(BaseModel):
+    """What is read of a report here, and no more, for the ledger is long; `read_accounts` has checked all of it."""
+
+    clip: _Clip
+    pipeline: str
+    usage: _Usage = _Usage()
+    provenance: _Provenance = _Provenance()
+
+
+def _facts(path: Path) -> Iterator[tuple[str, Facts]]:
+    """The facts of every report below a path, by its source; what is no report has none."""
+    found = find_files(path)
+    for file in found.files:
+        for part in _parts(found.root / file, file.parts[:-1]):
+            try:
+                yield part.source, _facts_of(_Told.model_validate_json(part.value))
+            except ValidationError:
+                continue  # no report, or one that `read_accounts` has left out
+
+
+def _parts(file: Path, folders: tuple[str, ...]) -> Iterator[Part]:
+    try:
+        for document in documents(file, folders):
+            yield from report.split(document)
+    except Fault:
+        return  # `read_accounts` has left out what cannot be read
+
+
+def _facts_of(one: _Told) -> Facts:
+    models = one.provenance.models.items()
+    same = {role: {**model, "identity": _anywhere(model.get("identity") or {})} for role, model in models}
+    return Facts(one.usage.cost_usd, one.pipeline, json.dumps(same, sort_keys=True), one.clip.initial_frame)
+
+
+def _anywhere(identity: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A model's identity without its address: a run may be spread over several servers."""
+    return {key: value for key, value in identity.items() if key != "url"}
+
+
+def _lines(manifest: Path) -> Iterator[dict[str, Any]]:
+    if not (manifest.parent / "run.json").is_file() or not manifest.is_file():
+        return
+    for number, line in enumerate(manifest.read_bytes().splitlines(), start=1):
+        try:
+            found = from_json(line)
+        except ValueError as error:
+            raise InputError(f"{manifest}:{number} is damaged: {error}; it is the run's own list of clips") from error
+        if not isinstance(found, dict) or not isinstance(found.get("clip_id"), str):
+            raise InputError(f"{manifest}:{number}: clip_id is missing; it is the run's own list of clips")
+        yield found
+
+
+def _unreadable(listed: Path) -> int:
+    # `read_accounts` has checked the list.
+    return len(from_json(listed.read_bytes())) if listed.is_file() else 0
+
+
+def check_comparable(runs: Sequence[Run], *, mixed: bool) -> None:
+    """Refuse what is no comparison of checkpoints.
+
+    Raises InputError for two runs of one name, a run of several checkpoints, and, unless `mixed`, for different
+    taxonomies, versions of the domain's files, pipelines or models.
+    """
+    names = [one.name for one in runs]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise InputError(f"two runs have the name {twice}; write NAME=PATH")
+    for run in runs:
+        checkpoints = sorted({value for one in run.accounts.values() if (value := one.fields.get("checkpoint"))})
+        if len(checkpoints) > 1:
+            held = f"{run.name} holds clips of {len(checkpoints)} checkpoints ({checkpoints[0]}, {checkpoints[1]}"
+            raise InputError(f"{held}{', ...' if checkpoints[2:] else ''}); --by checkpoint compares them")
+    if mixed:
+        return
+    for what, values in _identities(runs).items():
+        if len(values) > 1:
+            one, other = list(values.values())[:2]
+            raise InputError(f"{one} and {other} were made with different {what}; --mixed compares them anyway")
+
+
+def _identities(runs: Sequence[Run]) -> Mapping[str, Mapping[str, str]]:
+    """Of everything that must be the same, the values, each with where it was first met."""
+    met: dict[str, dict[str, str]] = {
+        name: {} for name in ("taxonomies", "versions of the domain's files", "pipelines", "models")
+    }
+    for run in runs:
+        for clip_id, one in run.accounts.items():
+            facts = run.facts.get(clip_id)
+            told = (None, None) if facts is None else (facts.pipeline, facts.models)
+            values = (one.taxonomy, one.fingerprint, *told)
+            for seen, value in zip(met.values(), values, strict=True):
+                if value is not None:
+                    seen.setdefault(value, f"{run.name} ({one.source})")
+    return met

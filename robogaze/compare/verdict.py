@@ -1,0 +1,89 @@
+"""What a comparison comes to, in sentences."""
+
+from collections.abc import Sequence
+from math import isnan
+
+from robogaze.compare.board import Standing, Terms
+from robogaze.compare.pairs import Pair
+
+
+def of_pair(one: Pair, names: Sequence[str], comparisons: int, terms: Terms) -> str:
+    """Whether two runs differ in their clean rate, by how much, and what would turn it over."""
+    first, second = names[one.first], names[one.second]
+    if not one.prompts:
+        return f"{first} and {second} share no prompt; nothing can be said."
+    found, over = one.clean, f"over {_prompts(one.prompts)}"
+    by = f"{points(found.difference.value)} points [{points(found.difference.low)}, {points(found.difference.high)}]"
+    if one.separated(terms.level):
+        word = "better" if found.difference.value > 0 else "worse"
+        said = f"{first} is {word} than {second}: clean rate {by} {over}, {_p(found.p, found.holm, comparisons)}"
+        return f"{said}{_turned(one)}."
+    if found.excludes_zero:
+        why = f"the interval excludes zero, but {_p(found.p, found.holm, comparisons)} does not hold"
+        return f"{first} and {second} are not told apart: clean rate {by} {over}; {why}."
+    shown = f"so many prompts could show {100 * found.smallest:.1f} points"
+    return f"No difference is shown between {first} and {second}: clean rate {by} {over}; {shown}."
+
+
+def overall(
+    standings: Sequence[Standing], bands: Sequence[Sequence[int]], pairs: Sequence[Pair], baseline: int | None,
+    terms: Terms,
+) -> str:  # fmt: skip
+    """Which run is the best, and what of the baseline, in one sentence."""
+    names = [one.name for one in standings]
+    if len(names) == 1:
+        return f"{names[0]}: clean rate {_rate(standings[0])}; there is nothing to compare it with."
+    top = bands[0]
+    if not any(one.prompts for one in pairs):
+        return "No two runs share a prompt; nothing can be said of their difference."
+    best = (
+        f"{names[top[0]]} has the highest clean rate, {_rate(standings[top[0]])}"
+        if len(top) == 1
+        else f"{_listed([names[run] for run in top])} cannot be told apart as the best"
+    )
+    if baseline is None:
+        return f"{best}."
+    return f"{best}; {_against(pairs, names, baseline, terms)}."
+
+
+def _against(pairs: Sequence[Pair], names: Sequence[str], baseline: int, terms: Terms) -> str:
+    apart: dict[str, list[str]] = {"better": [], "worse": [], "not told apart from it": []}
+    for one in pairs:
+        if not one.separated(terms.level):
+            apart["not told apart from it"].append(names[one.first])
+        else:
+            apart["better" if one.clean.difference.value > 0 else "worse"].append(names[one.first])
+    said = [f"{_listed(runs)} {'is' if len(runs) == 1 else 'are'} {word}" for word, runs in apart.items() if runs]
+    return f"against {names[baseline]}, {', '.join(said)}"
+
+
+def points(share: float) -> str:
+    """A difference of shares in percentage points, with its sign."""
+    return "undefined" if isnan(share) else f"{100 * share:+.1f}"
+
+
+def _turned(one: Pair) -> str:
+    """Whether the clips that were not judged could turn the sign."""
+    if one.worst <= 0 <= one.best:
+        between = f"{points(one.worst)} to {points(one.best)} points"
+        return f", though the clips that were not judged to their end could turn it ({between})"
+    return ""
+
+
+def _p(p: float, holm: float, comparisons: int) -> str:
+    if comparisons == 1:
+        return f"p = {p:.2g}"
+    return f"p = {p:.2g} ({holm:.2g} adjusted for {comparisons} comparisons)"
+
+
+def _rate(one: Standing) -> str:
+    rate = one.clean_rate
+    return f"{rate.value:.3f} [{rate.low:.3f}, {rate.high:.3f}]" if rate.defined else "undefined"
+
+
+def _prompts(number: int) -> str:
+    return f"{number:,} shared prompt{'' if number == 1 else 's'}"
+
+
+def _listed(words: Sequence[str]) -> str:
+    return " and ".join(words) if len(words) < 3 else f"{', '.join(words[:-1])} and {words[-1]}"

@@ -1,0 +1,34 @@
+"""The clips of a run that pass, as a manifest: to train on, or to look at again."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from robogaze.core.account import FIELDS
+from robogaze.core.report import Report
+from robogaze.datasets.manifest import Entry
+from robogaze.errors import InputError
+
+
+def clean_entries(reports: Sequence[Report], videos: Mapping[str, Path]) -> tuple[Entry, ...]:
+    """The clips that are clean: every assessed dimension was judged, and nothing was found.
+
+    They keep their ids, and the layout that was given for them. Raises InputError for an initial frame that is not
+    where the run saw it.
+    """
+    return tuple(_entry(report, videos[report.clip.id]) for report in reports if report.clean)
+
+
+def _entry(report: Report, video: Path) -> Entry:
+    clip = report.clip
+    initial = None if clip.initial_frame is None else Path(clip.initial_frame)
+    if initial is not None and not initial.is_file():
+        where = "run this from the folder that the run was started in"
+        raise InputError(f"{clip.id}: the initial frame {initial} is not there; {where}")
+    return Entry(
+        path=video,
+        clip_id=clip.id,
+        instruction=clip.instruction,
+        initial_frame=initial,
+        layout=clip.layout if report.provenance.media.get("layout") == "given" else None,
+        **{name: getattr(clip, name) for name in FIELDS},
+    )

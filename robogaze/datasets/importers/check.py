@@ -1,0 +1,110 @@
+"""Whether the clips of a manifest are what a benchmark takes them for. Every file is looked at, to its end.
+
+unreadable       the video, or its initial frame, is missing, cut short, or none
+duplicate        it shows the same pictures as an earlier one, whatever file they are in
+no instruction   most of what can be judged, is judged against it
+odd rate         its frames a second are not those of the others
+uneven frames    some are shown longer than others: pictures are missing, or it was recorded so
+stale            it was changed after the manifest was written, which may speak of another clip
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from statistics import median, median_low
+
+from robogaze.datasets.manifest import Entry
+from robogaze.errors import VideoError
+
+_SAME_RATE = 0.01
+"""By what share two rates may differ: 29.97 and 30 are meant to be the same."""
+
+_CLOCK_S = 0.002
+"""By how much frames may be shown longer or shorter: Matroska keeps times in milliseconds, at either end."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a video shows: the time of each frame, its length, and a fingerprint of all its pictures."""
+
+    times_s: tuple[float, ...]
+    duration_s: float
+    pictures: str
+
+    @property
+    def fps(self) -> float:
+        """The mean rate."""
+        return len(self.times_s) / self.duration_s
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something that is wrong with a clip."""
+
+    file: str
+    kind: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a check found, in the order of the manifest."""
+
+    clips: int
+    problems: tuple[Problem, ...]
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """How often each kind of problem is there."""
+        return Counter(problem.kind for problem in self.problems)
+
+
+def check_entries(entries: Sequence[Entry], written_s: float, look: Callable[[Entry], Seen]) -> Checked:
+    """Look at every clip. `written_s` is when the manifest was written; `look` raises VideoError."""
+    seen: list[Seen | None] = []
+    problems: list[list[Problem]] = []
+    first: dict[str, Entry] = {}
+    for entry in entries:
+        here = [Problem(_name(entry), kind, message) for kind, message in _without_looking(entry, written_s)]
+        try:
+            one = look(entry)
+            if (before := first.setdefault(one.pictures, entry)) is not entry:
+                here.append(Problem(_name(entry), "duplicate", f"shows the same pictures as {_name(before)}"))
+            seen.append(one)
+        except VideoError as error:
+            here.append(Problem(_name(entry), "unreadable", f"{error}"))
+            seen.append(None)
+        problems.append(here)
+    usual = median_low([one.fps for one in seen if one is not None]) if any(seen) else 0.0
+    for entry, shown, here in zip(entries, seen, problems, strict=True):
+        if shown is not None:
+            here += [Problem(_name(entry), kind, message) for kind, message in _of_time(shown, usual)]
+    return Checked(len(entries), tuple(problem for here in problems for problem in here))
+
+
+def _without_looking(entry: Entry, written_s: float) -> Iterator[tuple[str, str]]:
+    if entry.instruction is None:
+        yield "no instruction", "it is not said what the clip was made for"
+    for path in (entry.path, entry.initial_frame):
+        if path is not None and _changed_s(path) > written_s:
+            yield "stale", f"{path.name} was changed after the manifest was written; import it again"
+
+
+def _of_time(seen: Seen, usual: float) -> Iterator[tuple[str, str]]:
+    if abs(seen.fps / usual - 1) > _SAME_RATE:
+        yield "odd rate", f"has {seen.fps:.2f} frames a second, where others have {usual:.2f}"
+    gaps_s = [after - before for before, after in pairwise(seen.times_s)]
+    uneven = [gap for gap in gaps_s if abs(gap - median(gaps_s)) > _CLOCK_S]
+    if uneven:
+        what = f"from {min(gaps_s):.3f} to {max(gaps_s):.3f} s"
+        yield "uneven frames", f"{len(uneven)} of {len(gaps_s)} are shown for another time than most ({what})"
+
+
+def _changed_s(path: Path) -> float:
+    return path.stat().st_mtime if path.is_file() else 0.0
+
+
+def _name(entry: Entry) -> str:
+    return entry.path.as_posix()

@@ -1,0 +1,130 @@
+"""Importing: a folder or a file in any known layout, as entries of a manifest."""
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from robogaze.datasets.importers import (
+    cosmos,
+    dreamdojo,
+    dreamgen,
+    lerobot,
+    plain,
+    released,
+    table,
+    videofolder,
+    videoglitchbench,
+    webdataset,
+)
+from robogaze.datasets.importers.base import Found, Ignored, Importer, Packed
+from robogaze.datasets.importers.source import OTHER_VIDEOS, VIDEOS, Source
+from robogaze.datasets.manifest import Entry
+from robogaze.errors import InputError
+
+_MODULES = (
+    table,
+    lerobot,
+    released,
+    cosmos,
+    dreamdojo,
+    videoglitchbench,
+    videofolder,
+    webdataset,
+    dreamgen,
+    plain,
+)
+
+IMPORTERS: Mapping[str, Importer] = {module.IMPORTER.name: module.IMPORTER for module in _MODULES}
+"""The importers by name. The first that recognises a source reads it, so the more one wants, the earlier it stands."""
+
+AUTO = "auto"
+"""Says that the layout is to be recognised."""
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What a source holds: its layout, the clips in the order of their names, and what did not become one.
+
+    `remarks` are sentences that say what was understood in a certain way. `packed` are the clips that have to be
+    unpacked (`robogaze.datasets.importers.unpack`) before they can be opened, by the path of their entry.
+    """
+
+    layout: str
+    entries: tuple[Entry, ...]
+    ignored: tuple[Ignored, ...]
+    remarks: tuple[str, ...]
+    packed: Mapping[Path, Packed]
+
+
+def import_clips(path: Path, layout: str = AUTO) -> Imported:
+    """The clips of a folder or a file.
+
+    Raises InputError when there is none, when the layout is not known or contradicts itself, and for one clip_id of
+    two clips. No video is opened.
+    """
+    source = Source.of(path)
+    importer = _recognised(source) if layout == AUTO else _named(layout)
+    found = Found()
+    importer.read(source, found)
+    _settle_the_rest(source, found, importer)
+    if not found.entries:
+        seen = f"; {found.ignored[0].file}: {found.ignored[0].reason}" if found.ignored else ""
+        raise InputError(f"{path} holds no clip in the layout {importer.name} ({importer.holds}){seen}")
+    _check_ids(found.entries)
+    return Imported(importer.name, tuple(found.entries), tuple(found.ignored), tuple(found.remarks), found.packed)
+
+
+def manifest_text(entries: Sequence[Entry], folder: Path) -> str:
+    """Entries as the lines of a manifest that lies in `folder`; paths are as seen from there."""
+    lines = []
+    for entry in entries:
+        initial = None if entry.initial_frame is None else _seen_from(folder, entry.initial_frame)
+        there = entry.with_(path=_seen_from(folder, entry.path), initial_frame=initial)
+        lines.append(there.model_dump_json(exclude_none=True) + "\n")
+    return "".join(lines)
+
+
+def _seen_from(folder: Path, path: Path) -> Path:
+    # Folders are followed to where they are, for `..` leaves a linked folder elsewhere; a file keeps its own name.
+    there = path.parent.resolve() / path.name
+    try:
+        return Path(os.path.relpath(there, folder.resolve()))
+    except ValueError:  # no way leads from one drive to another
+        return there
+
+
+def _named(layout: str) -> Importer:
+    if layout not in IMPORTERS:
+        raise InputError(f"there is no layout {layout!r}; there is: {AUTO}, {', '.join(IMPORTERS)}")
+    return IMPORTERS[layout]
+
+
+def _recognised(source: Source) -> Importer:
+    chosen = next((one for one in IMPORTERS.values() if one.recognises(source)), None)
+    if chosen is None:
+        known = "; ".join(f"{one.name}, {one.holds}" for one in IMPORTERS.values())
+        raise InputError(f"{source.path} holds clips in no known layout ({known})")
+    return chosen
+
+
+def _settle_the_rest(source: Source, found: Found, importer: Importer) -> None:
+    for name in source.unnamed:
+        found.ignore(name, "its name is not UTF-8; rename it")
+    for file in source.files:
+        if found.settled(file):
+            continue
+        if file.suffix.lower() in OTHER_VIDEOS:
+            found.ignore(file, "a video of a kind that is not read; convert it to MP4")
+        elif file.suffix.lower() in VIDEOS:
+            found.ignore(file, f"a video that has no place in the layout {importer.name}")
+        else:
+            found.ignore(file, "no video, and describes no clip")
+
+
+def _check_ids(entries: Sequence[Entry]) -> None:
+    first: dict[str, Entry] = {}
+    for entry in entries:
+        if entry.clip_id is not None and first.setdefault(entry.clip_id, entry) is not entry:
+            both = f"{first[entry.clip_id].path} and {entry.path}"
+            raise InputError(f"clip_id {entry.clip_id!r} stands for both {both}; ids must differ")

@@ -1,0 +1,94 @@
+"""Made-up runs of checkpoints: what a judge said of clips made from the prompts p0, p1, ..."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from making import make_clip
+
+from robogaze.compare import Facts, Run
+from robogaze.core.account import Account, Finding
+from robogaze.core.events import Event
+from robogaze.core.report import DomainRef, Report
+from robogaze.core.time import Span
+
+DIMENSIONS = ("colour", "shape")
+"""The dimensions of the made-up taxonomy; the types of one begin with its name."""
+
+
+def event(kind: str, severity: int | None = 3) -> Finding:
+    """An event in the first second."""
+    dimension = kind.split("_")[0]
+    return Finding("e", (Span(0.0, 1.0),), f"a {kind}", dimension, kind, (), severity)
+
+
+def account(clip_id: str, *findings: Finding, **said: Any) -> Account:
+    """What a judge says of a clip of one minute; events are numbered. Its instruction is the part after the dash."""
+    known: dict[str, Any] = {
+        "author": "judge",
+        "status": "ok",
+        "findings": tuple(replace(one, id=f"e{number}") for number, one in enumerate(findings)),
+        "assessed": frozenset(DIMENSIONS),
+        "duration_s": 60.0,
+        "instruction": clip_id.partition("-")[2] or None,
+        "source": f"{clip_id}.json",
+    }
+    return Account(clip_id=clip_id, **{**known, **said})
+
+
+def run(name: str, *accounts: Account, **said: Any) -> Run:
+    """A run of some clips."""
+    return replace(Run.of(name, accounts), **said)
+
+
+def clean_and_faulty(name: str, clean: str, kind: str = "colour_shift", severity: int | None = 3) -> Run:
+    """A run of a clip for each sign: + clean, - with an event, ? unscored, ~ partial and nothing found so far."""
+    status = {"+": "ok", "-": "ok", "?": "unscored", "~": "partial"}
+    events = {"-": (event(kind, severity),)}
+    return run(
+        name,
+        *(account(f"{name}-p{at}", *events.get(sign, ()), status=status[sign]) for at, sign in enumerate(clean)),
+    )
+
+
+def facts(cost_usd: float | None = 0.1, **said: Any) -> Facts:
+    """What a report says beside its findings."""
+    return Facts(**{"cost_usd": cost_usd, "pipeline": "full", "models": "{}", "initial_frame": None, **said})
+
+
+def report(clip_id: str, kinds: Mapping[str, int] | None = None, **said: Any) -> Report:
+    """A report of a clip of four seconds, with an event of each kind at its severity."""
+    events = tuple(
+        Event(id=f"e{at}", dimension=kind.split("_")[0], type=kind, spans=(Span(0.0, 1.0),), severity=severity,
+              confidence=0.9, description=f"a {kind}", evidence=())
+        for at, (kind, severity) in enumerate((kinds or {}).items())
+    )  # fmt: skip
+    of_the_clip = {name: said.pop(name) for name in ("checkpoint", "instruction", "initial_frame") if name in said}
+    known: dict[str, Any] = {
+        "clip": make_clip(id=clip_id, **{"instruction": clip_id.partition("-")[2], **of_the_clip}),
+        "domain": DomainRef(id="little", version="1", taxonomy="t" * 64, fingerprint="f" * 64),
+        "pipeline": "plain",
+        "author": "robogaze",
+        "status": "ok",
+        "assessed": DIMENSIONS,
+        "judged": DIMENSIONS,
+        "events": events,
+    }
+    return Report(**{**known, **said})
+
+
+def unscored(clip_id: str, **said: Any) -> Report:
+    """A report of a clip that no model judged."""
+    return report(clip_id, status="unscored", judged=(), **said)
+
+
+def write_reports(path: Path, reports: Sequence[Report]) -> Path:
+    """Reports as JSONL, or one a folder where the path has no ending, as a run keeps them."""
+    if path.suffix:
+        path.write_text("".join(f"{one.model_dump_json()}\n" for one in reports))
+        return path
+    for one in reports:
+        (path / one.clip.id).mkdir(parents=True)
+        (path / one.clip.id / "report.json").write_text(one.model_dump_json())
+    return path

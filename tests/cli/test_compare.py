@@ -1,0 +1,229 @@
+"""`robogaze compare`."""
+
+import json
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from checkpoints import report, unscored, write_reports
+
+from cli.running import Ran, Shell
+from robogaze.core.report import DomainRef, Usage
+
+FEW = ("--resamples", 50)
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> list[Path]:
+    """A base of ten prompts, half of them faulty, and a new checkpoint that has mended three and broken one badly."""
+    base = [report(f"base-p{at}", {"colour_shift": 3} if at < 5 else {}) for at in range(10)]
+    new = [report(f"new-p{at}", {"colour_shift": 3} if at < 2 else {}) for at in range(8)]
+    new += [report("new-p8", {"shape_hole": 5}), unscored("new-p9")]
+    return [write_reports(tmp_path / "base", base), write_reports(tmp_path / "new.jsonl", new)]
+
+
+@pytest.fixture
+def gate(tmp_path: Path) -> Path:
+    path = tmp_path / "gate.yaml"
+    path.write_text("rules:\n  - no_new_types: {severity: 5}\n  - unscored: {at_most: 0.2}\n")
+    return path
+
+
+def told(ran: Ran) -> Any:
+    assert ran.code == 0, ran.err
+    return json.loads(ran.out)
+
+
+def test_json_holds_runs_pairs_and_a_verdict(robogaze: Shell, runs: list[Path]) -> None:
+    found = told(robogaze("compare", *runs, *FEW, "--baseline", "base", "--json"))
+    assert found["schema_version"] == 1
+    base, new = found["runs"]
+    assert (base["name"], new["name"]) == ("base", "new")
+    assert new["clips"] == {"ok": 9, "partial": 0, "unscored": 1, "unreadable": 0, "missing": 0}
+    assert (new["clean_rate"]["value"], new["clean_rate"]["n"]) == (0.6, 10)
+    assert new["clean_rate_bounds"] == {"worst": 0.6, "best": 0.7}
+    assert new["events_per_clip"]["value"] == pytest.approx(3 / 9)
+    assert new["per_type"]["shape_hole"]["n"] == 9
+    (pair,) = found["pairs"]
+    assert (pair["first"], pair["second"], pair["prompts"]) == ("new", "base", 10)
+    assert pair["difference"]["value"] == pytest.approx(0.1)
+    assert pair["difference"]["low"] < 0.1 < pair["difference"]["high"]
+    assert found["paired_by"]["key"] == "instruction"
+    assert "base" in found["verdict"]
+    assert "NaN" not in json.dumps(found)
+
+
+def test_flips_begin_with_what_deserves_a_look(robogaze: Shell, runs: list[Path]) -> None:
+    flips = told(robogaze("compare", *runs, *FEW, "--json"))["pairs"][0]["flips"]
+    assert {kind: flips[kind] for kind in ("new", "fixed", "same", "unknown")} == {
+        "new": 1, "fixed": 3, "same": 5, "unknown": 1
+    }  # fmt: skip
+    first = flips["clips"][0]
+    assert (first["kind"], first["after"], first["gained"]) == (
+        "new", "new-p8", [{"type": "shape_hole", "severity": 5}]
+    )  # fmt: skip
+
+
+def test_tables_are_data_and_begin_with_the_leaderboard(robogaze: Shell, runs: list[Path]) -> None:
+    ran = robogaze("compare", *runs, *FEW)
+    assert (ran.code, ran.err) == (0, "")
+    said = " ".join(ran.out.split())
+    assert said.startswith("Leaderboard of 2 runs")
+    for part in ("No difference is shown between new and base", "0.600 [0.313, 0.832] n=10", "shape_hole (5)",
+                 "Clips are paired by instruction"):  # fmt: skip
+        assert part in said
+
+
+def test_a_terminal_shows_the_beginning_of_a_long_table(robogaze: Shell, tmp_path: Path) -> None:
+    paths = [
+        write_reports(tmp_path / f"{name}.jsonl", [report(f"{name}-p{at}", kinds) for at in range(12)])
+        for name, kinds in (("a", {}), ("b", {"shape_hole": 5}))
+    ]
+    said = " ".join(robogaze("compare", *paths, *FEW).out.split())
+    assert "The first 10 of 12; --out and --json hold all." in said
+    assert len(told(robogaze("compare", *paths, *FEW, "--json"))["pairs"][0]["flips"]["clips"]) == 12
+
+
+def test_out_holds_every_table_and_the_json(robogaze: Shell, runs: list[Path], tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    ran = robogaze("compare", *runs, *FEW, "--json", "--out", out)
+    assert json.loads((out / "comparison.json").read_text()) == json.loads(ran.out)
+    assert {one.stem for one in out.glob("*.csv")} == {
+        "leaderboard", "clips", "by-dimension", "by-type", "new-base-pair", "new-base-in-what", "new-base-flips"
+    }  # fmt: skip
+
+
+def test_two_runs_of_it_give_the_same_bytes(robogaze: Shell, runs: list[Path]) -> None:
+    first = robogaze("compare", *runs, *FEW, "--json")
+    assert robogaze("compare", *runs, *FEW, "--json") == first
+
+
+def test_a_cost_that_is_not_known_is_null(robogaze: Shell, tmp_path: Path) -> None:
+    reports = [report(f"a-p{at}", usage=Usage(calls=1, cost_usd=cost)) for at, cost in enumerate((0.1, 0.3, None))]
+    path = write_reports(tmp_path / "a.jsonl", reports)
+    found = told(robogaze("compare", path, *FEW, "--json"))["runs"][0]["cost_per_clip_usd"]
+    assert (found["value"], found["n"]) == (pytest.approx(0.2), 2)
+    write_reports(path, reports[2:])
+    assert told(robogaze("compare", path, *FEW, "--json"))["runs"][0]["cost_per_clip_usd"]["value"] is None
+
+
+def test_a_gate_that_fails_says_which_rule_and_exits_with_3(
+    robogaze: Shell, runs: list[Path], gate: Path, tmp_path: Path
+) -> None:
+    junit = tmp_path / "gate.xml"
+    ran = robogaze("compare", *runs, *FEW, "--baseline", "base", "--gate", gate, "--junit", junit, "--json")
+    assert ran.code == 3
+    assert ran.err == "gate: new: no_new_types: new types of severity 5 or above: shape_hole (new-p8)\n"
+    assert json.loads(ran.out)["gate"]["passed"] is False
+    suites = ElementTree.parse(junit).getroot()
+    assert (suites.get("tests"), suites.get("failures")) == ("2", "1")
+    cases = {case.get("name"): case for case in suites.iter("testcase")}
+    assert cases["unscored"].find("failure") is None
+    failure = cases["no_new_types"].find("failure")
+    assert failure is not None
+    assert "shape_hole" in (failure.get("message") or "")
+
+
+def test_a_gate_that_is_passed_exits_with_0(robogaze: Shell, runs: list[Path], gate: Path) -> None:
+    ran = robogaze("compare", *runs, *FEW, "--baseline", "new", "--gate", gate, "--json")
+    assert (ran.code, ran.err) == (0, "")
+    assert json.loads(ran.out)["gate"]["passed"] is True
+
+
+def test_runs_of_different_versions_are_refused_unless_mixed(robogaze: Shell, runs: list[Path], tmp_path: Path) -> None:
+    domain = DomainRef(id="little", version="1", taxonomy="t" * 64, fingerprint="e" * 64)
+    other = write_reports(tmp_path / "other.jsonl", [report("other-p0", domain=domain)])
+    ran = robogaze("compare", runs[0], other, *FEW)
+    assert ran.code == 1
+    assert ran.err.startswith("error: base (")
+    assert "different versions of the domain's files; --mixed compares them anyway" in ran.err
+    assert robogaze("compare", runs[0], other, *FEW, "--mixed").code == 0
+
+
+def test_a_run_of_several_checkpoints_is_split_by_them(robogaze: Shell, tmp_path: Path) -> None:
+    reports = [
+        report(f"c{step}-p{at}", {} if at < step // 1000 else {"colour_shift": 2}, checkpoint=f"step_{step}")
+        for step in (1000, 2000, 3000)
+        for at in range(5)
+    ]
+    path = write_reports(tmp_path / "all.jsonl", reports)
+    assert "--by checkpoint compares them" in robogaze("compare", path, *FEW).err
+    found = told(robogaze("compare", path, "--by", "checkpoint", *FEW, "--json"))
+    assert [one["name"] for one in found["runs"]] == ["step_1000", "step_2000", "step_3000"]
+    assert found["trend"]["per_1000_steps"]["clean_rate"]["value"] == pytest.approx(0.2)
+    assert found["order"][0] == "step_3000"
+
+
+def test_the_baseline_may_be_a_path(robogaze: Shell, runs: list[Path]) -> None:
+    by_name = robogaze("compare", *runs, *FEW, "--baseline", "base", "--json")
+    assert robogaze("compare", *runs, *FEW, "--baseline", runs[0], "--json") == by_name
+    assert robogaze("compare", runs[1], *FEW, "--baseline", runs[0], "--json") == by_name
+    ran = robogaze("compare", *runs, "--baseline", "best")
+    assert ran.code == 2
+    assert "best" in ran.err
+
+
+def test_reports_keep_the_labels_of_their_domain_and_tables_take_a_named_one(
+    robogaze: Shell, runs: list[Path], tmp_path: Path
+) -> None:
+    ran = robogaze("compare", runs[0], *FEW, "--domain", "robot")
+    assert ran.code == 1
+    assert "'colour_shift' is no type of robot" in ran.err
+    table = tmp_path / "table.csv"
+    table.write_text("clip_id,type,start_s,end_s,description\nc1,object_floating,0,1,it floats\n")
+    found = told(robogaze("compare", table, *FEW, "--json"))
+    assert list(found["runs"][0]["per_type"]) == ["object_floating"]
+    assert found["runs"][0]["per_dimension"] != {}
+
+
+def test_the_judges_errors_are_taken_off(robogaze: Shell, runs: list[Path], tmp_path: Path) -> None:
+    said = write_reports(tmp_path / "said.jsonl", [report(f"c{at}") for at in range(20)])
+    true = write_reports(
+        tmp_path / "true.jsonl",
+        [report(f"c{at}", {"colour_shift": 3} if at < 4 else {}, author="ann", pipeline="person") for at in range(20)],
+    )
+    found = told(robogaze("compare", *runs, *FEW, "--calibration", said, "--reference", true, "--json"))
+    clean = found["runs"][0]["calibrated"]["clean_rate"]
+    assert (clean["naive"]["value"], clean["corrected"]["value"]) == (0.5, pytest.approx(0.3))
+    assert found["runs"][0]["calibrated"]["labels"] == 20
+    shown = " ".join(robogaze("compare", *runs, *FEW, "--calibration", said, "--reference", true).out.split())
+    assert "prediction-powered inference" in shown
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--calibration", "x"), "--calibration and --reference go together"),
+        (("--junit", "x"), "--junit needs --gate"),
+    ],
+)
+def test_options_that_belong_together(robogaze: Shell, runs: list[Path], options: tuple[str, ...], said: str) -> None:
+    ran = robogaze("compare", *runs, *options)
+    assert ran.code == 2
+    assert said in ran.err
+
+
+def test_a_fault_in_a_gate_is_named_before_anything_is_read(robogaze: Shell, runs: list[Path], gate: Path) -> None:
+    gate.write_text("rules:\n  - clean_rte: {not_below_baseline_by: 0.1}\n")
+    ran = robogaze("compare", *runs, "--gate", gate)
+    assert (ran.code, ran.err) == (1, f"error: {gate}:2: rules.0.clean_rte: unknown key\n")
+
+
+def test_no_run_is_a_usage_error(robogaze: Shell) -> None:
+    assert robogaze("compare").code == 2
+
+
+def test_a_run_of_which_nothing_could_be_read_is_in_the_count(
+    robogaze: Shell, runs: list[Path], tmp_path: Path
+) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    (empty / "unreadable.json").write_text('[{"uri": "a.mp4", "reason": "no video"}]')
+    (empty / "notes.json").write_text('{"reports": []}')
+    ran = robogaze("compare", runs[0], empty, *FEW, "--json")
+    found = told(ran)["runs"][1]
+    assert "a.mp4: no video" in ran.err
+    assert found["clips"] == {"ok": 0, "partial": 0, "unscored": 0, "unreadable": 1, "missing": 9}
+    assert (found["clean_rate"]["value"], found["clean_rate"]["n"]) == (0, 1)
+    assert found["events_per_clip"]["value"] is None

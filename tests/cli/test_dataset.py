@@ -1,0 +1,250 @@
+"""`robogaze dataset`: from a folder of clips to a manifest, its check, and what others read of a run."""
+
+import json
+import os
+import shutil
+import tarfile
+from pathlib import Path
+
+import pytest
+from synthetic import write_clip
+
+from cli.running import Shell
+from robogaze.datasets.adapters import read_accounts
+from robogaze.datasets.manifest import read_manifest
+
+
+@pytest.fixture
+def clips(tmp_path: Path, video: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder with two clips in it, of which one says what it was made for."""
+    folder = tmp_path / "clips"
+    folder.mkdir()
+    shutil.copy(video, folder / "cup.mp4")
+    (folder / "cup.txt").write_text("Put the cup into the pot\n", encoding="utf-8")
+    write_clip(folder / "pot.mp4", frames=16, width=64, height=48, seed=1)
+    (folder / "notes.md").write_text("x", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return folder
+
+
+# Import.
+
+
+def test_a_dry_run_says_what_was_found_and_ignored_and_writes_nothing(robogaze: Shell, clips: Path) -> None:
+    before = sorted(Path().rglob("*"))
+    ran = robogaze("dataset", "import", "clips", "--dry-run")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.splitlines() == [
+        "plain: 2 clips",
+        "  without an instruction: 1",
+        "ignored: 1 file",
+        "  1 no video, and describes no clip: notes.md",
+    ]
+    assert sorted(Path().rglob("*")) == before
+
+
+def test_an_import_writes_the_manifest_that_score_and_check_read(robogaze: Shell, clips: Path) -> None:
+    ran = robogaze("dataset", "import", clips)
+    assert (ran.code, ran.err) == (0, "manifest: manifest.jsonl\n")
+    assert Path("manifest.jsonl").read_text() == (
+        '{"path":"clips/cup.mp4","instruction":"Put the cup into the pot"}\n{"path":"clips/pot.mp4"}\n'
+    )
+    assert [entry.path.name for entry in read_manifest(Path("manifest.jsonl"))] == ["cup.mp4", "pot.mp4"]
+
+
+def test_what_is_printed_as_json_is_what_is_written(robogaze: Shell, clips: Path) -> None:
+    told = json.loads(robogaze("dataset", "import", clips, "--json", "--out", "lists/all.jsonl").out)
+    assert told["schema_version"] == 1
+    assert told["layout"] == "plain"
+    assert told["ignored"] == [{"file": "notes.md", "reason": "no video, and describes no clip"}]
+    assert told["clips"] == [json.loads(line) for line in Path("lists/all.jsonl").read_text().splitlines()]
+    assert told["clips"][1] == {"path": "../clips/pot.mp4"}
+
+
+def test_names_cannot_steer_the_terminal(robogaze: Shell, clips: Path) -> None:
+    (clips / "red\x1b[31m\nfile.md").touch()
+    out = robogaze("dataset", "import", clips, "--dry-run").out
+    assert "\x1b" not in out
+    assert "red\\x1b[31m\\nfile.md" in out
+
+
+def test_a_video_whose_name_is_no_text_is_named_and_ignored(robogaze: Shell, clips: Path) -> None:
+    os.rename(clips / "pot.mp4", os.fsencode(clips) + b"/p\xff.mp4")
+    ran = robogaze("dataset", "import", clips)
+    assert ran.code == 0
+    assert "plain: 1 clip\n" in ran.out
+    assert "  1 its name is not UTF-8; rename it: p\\udcff.mp4\n" in ran.out
+
+
+def test_many_files_of_one_kind_are_one_line(robogaze: Shell, clips: Path) -> None:
+    for number in range(5):
+        (clips / f"{number}.npy").touch()
+    out = robogaze("dataset", "import", clips, "--dry-run").out
+    assert "  6 no video, and describes no clip: 0.npy, 1.npy, 2.npy, and 3 more\n" in out
+
+
+def test_checkpoints_and_splits_are_counted(robogaze: Shell, clips: Path) -> None:
+    for name, checkpoint in (("cup", "wm/1000"), ("pot", "wm/2000")):
+        shutil.move(clips / f"{name}.mp4", (clips / checkpoint).mkdir(parents=True) or clips / checkpoint / "0_A_b.mp4")
+    out = robogaze("dataset", "import", clips, "--dry-run").out
+    assert out.startswith("dreamgen: 2 clips\n  checkpoint: wm/1000 (1), wm/2000 (1)\n")
+
+
+def test_a_file_that_is_imported_is_never_overwritten(robogaze: Shell, clips: Path) -> None:
+    robogaze("dataset", "import", clips)
+    before = Path("manifest.jsonl").read_bytes()
+    ran = robogaze("dataset", "import", "manifest.jsonl")
+    assert ran.code == 2
+    assert "manifest.jsonl is the file to import; name another one" in ran.err
+    assert Path("manifest.jsonl").read_bytes() == before
+    assert robogaze("dataset", "import", "manifest.jsonl", "--out", "again.jsonl").code == 0
+    assert Path("again.jsonl").read_bytes() == before
+
+
+def test_an_unknown_layout_and_an_empty_folder_are_explained(robogaze: Shell, clips: Path) -> None:
+    ran = robogaze("dataset", "import", clips, "--format", "zip")
+    assert (ran.code, "there is no layout 'zip'; there is: auto, table" in ran.err) == (1, True)
+    Path("empty").mkdir()
+    ran = robogaze("dataset", "import", "empty")
+    assert (ran.code, "empty holds clips in no known layout" in ran.err) == (1, True)
+
+
+def test_clips_in_tar_files_are_unpacked_beside_the_manifest_and_again_the_same(robogaze: Shell, clips: Path) -> None:
+    with tarfile.open("a.tar", "w") as tar:
+        for path in clips.iterdir():
+            tar.add(path, path.name)
+    shutil.rmtree(clips)
+    dry = robogaze("dataset", "import", ".", "--dry-run", "--json")
+    assert [path.name for path in Path().iterdir()] == ["a.tar"]
+    for _ in range(2):
+        ran = robogaze("dataset", "import", ".", "--json")
+        assert json.loads(ran.out)["clips"] == json.loads(dry.out)["clips"]
+        assert "manifest.clips/a/cup.mp4" in Path("manifest.jsonl").read_text()
+    assert checked(robogaze) == (1, {"no instruction": ["pot.mp4"]})
+
+
+# Check.
+
+
+def checked(robogaze: Shell, *options: str) -> tuple[int, dict[str, list[str]]]:
+    """The exit code, and which files have which problem."""
+    ran = robogaze("dataset", "check", "manifest.jsonl", "--json", *options)
+    told = json.loads(ran.out)
+    assert (told["schema_version"], told["manifest"]) == (1, "manifest.jsonl")
+    kinds: dict[str, list[str]] = {}
+    for one in told["problems"]:
+        kinds.setdefault(one["kind"], []).append(Path(one["file"]).name)
+    assert told["counts"] == {kind: len(files) for kind, files in kinds.items()}
+    return ran.code, kinds
+
+
+def test_clips_with_nothing_wrong_pass(robogaze: Shell, clips: Path) -> None:
+    (clips / "pot.txt").write_text("Stir", encoding="utf-8")
+    robogaze("dataset", "import", clips)
+    assert checked(robogaze) == (0, {})
+    ran = robogaze("dataset", "check", "manifest.jsonl")
+    assert (ran.code, ran.out) == (0, "2 clips: nothing is wrong\n")
+
+
+def test_everything_that_is_wrong_is_found_in_one_pass(robogaze: Shell, clips: Path) -> None:
+    whole = (clips / "cup.mp4").read_bytes()
+    (clips / "cut.mp4").write_bytes(whole[: len(whole) // 2])
+    shutil.copy(clips / "cup.mp4", clips / "copy.mp4")
+    write_clip(clips / "fast.mp4", frames=16, width=64, height=48, fps=24, seed=2)
+    for name in ("cut", "copy", "fast", "gone"):
+        (clips / f"{name}.txt").write_text("Stir", encoding="utf-8")
+    shutil.copy(clips / "cup.mp4", clips / "gone.mp4")
+    robogaze("dataset", "import", clips)
+    (clips / "gone.mp4").unlink()
+    later_s = Path("manifest.jsonl").stat().st_mtime + 60
+    os.utime(clips / "fast.mp4", (later_s, later_s))
+    assert checked(robogaze) == (
+        1,
+        {
+            "duplicate": ["cup.mp4"],
+            "unreadable": ["cut.mp4", "gone.mp4"],
+            "stale": ["fast.mp4"],
+            "odd rate": ["fast.mp4"],
+            "no instruction": ["pot.mp4"],
+        },
+    )
+
+
+def test_the_same_pictures_in_another_file_are_a_duplicate(robogaze: Shell, clips: Path) -> None:
+    """The bytes differ: an MP4 may carry any number of boxes that nobody reads."""
+    free = (16).to_bytes(4, "big") + b"free" + bytes(8)
+    (clips / "twin.mp4").write_bytes((clips / "cup.mp4").read_bytes() + free)
+    robogaze("dataset", "import", clips)
+    assert checked(robogaze)[1]["duplicate"] == ["twin.mp4"]
+
+
+def test_an_initial_frame_that_is_no_picture_makes_its_clip_unreadable(robogaze: Shell, clips: Path) -> None:
+    (clips / "first.png").write_bytes(b"no picture")
+    lines = [{"path": "clips/cup.mp4", "instruction": "Stir", "initial_frame": f"clips/{name}.png"}
+             for name in ("first", "gone")]  # fmt: skip
+    lines[1]["path"] = "clips/pot.mp4"
+    Path("manifest.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    ran = robogaze("dataset", "check", "manifest.jsonl")
+    assert ran.code == 1
+    assert "unreadable: the initial frame clips/first.png is not a picture that can be read" in ran.out
+    assert "unreadable: the initial frame clips/gone.png cannot be read: No such file or directory" in ran.out
+    assert ran.out.endswith("2 clips: unreadable 2\n")
+
+
+# Export.
+
+
+@pytest.fixture
+def run(robogaze: Shell, clips: Path) -> Path:
+    """A run over the clips, and one that cannot be read."""
+    (clips / "cut.mp4").write_bytes((clips / "cup.mp4").read_bytes()[:999])
+    robogaze("dataset", "import", clips)
+    robogaze("score", "manifest.jsonl", "--out", "run")
+    return Path("run")
+
+
+def test_a_run_is_exported_and_read_back(robogaze: Shell, run: Path) -> None:
+    ran = robogaze("dataset", "export", run, "--to", "csv", "--out", "exports")
+    assert (ran.code, ran.out) == (0, "exports/events.csv\n")
+    assert ran.err == "csv: 2 clips\nleft out: 1 clip that could not be read\n"
+    there = {one.clip_id: one.status for one in read_accounts(Path("exports/events.csv")).accounts}
+    assert there == {one.clip_id: one.status for one in read_accounts(run).accounts}
+
+
+def test_the_clips_that_pass_are_a_manifest_that_can_be_checked(robogaze: Shell, run: Path) -> None:
+    ran = robogaze("dataset", "export", run, "--keep", "clean", "--out", "kept")
+    assert (ran.code, ran.out) == (0, "kept/clean.jsonl\n")
+    clean = {one.clip_id for one in read_accounts(run).accounts if one.clean}
+    assert clean
+    entries = read_manifest(Path("kept/clean.jsonl"))
+    assert {entry.clip_id for entry in entries} == clean
+    assert all(entry.path.is_file() for entry in entries)
+    assert f"clean: {len(clean)} of 2 clips" in ran.err
+
+
+def test_a_run_without_a_clean_clip_keeps_none_and_says_why(robogaze: Shell, run: Path) -> None:
+    for path in run.glob("*/report.json"):
+        report = json.loads(path.read_text())
+        failure = {"stage": "observe", "dimension": None, "kind": "ServerFault", "message": "no answer"}
+        path.write_text(json.dumps({**report, "status": "unscored", "judged": [], "events": [], "failures": [failure]}))
+    ran = robogaze("dataset", "export", run, "--keep", "clean", "--out", "kept")
+    assert ran.code == 1
+    assert "no clip of run is clean: 0 have events, 2 were not judged to the end" in ran.err
+    assert not Path("kept").exists()
+
+
+def test_what_cannot_be_exported_is_explained(robogaze: Shell, run: Path) -> None:
+    assert robogaze("dataset", "export", run, "--out", "x").code == 2
+    assert robogaze("dataset", "export", run, "--to", "csv", "--keep", "clean", "--out", "x").code == 2
+    ran = robogaze("dataset", "export", run, "--to", "coco", "--out", "x")
+    assert (ran.code, "there is: jsonl, csv" in ran.err) == (1, True)
+    ran = robogaze("dataset", "export", "clips", "--to", "csv", "--out", "x")
+    assert (ran.code, "clips holds no report" in ran.err) == (1, True)
+    assert not Path("x").exists()
+
+
+def test_every_format_is_named_in_the_help(robogaze: Shell) -> None:
+    from robogaze.datasets.exporters import EXPORTERS
+
+    text = " ".join(robogaze("dataset", "export", "--help").out.split())
+    assert all(name in text for name in EXPORTERS)

@@ -1,0 +1,63 @@
+"""Runs corrected for the judge's own errors."""
+
+import pytest
+from checkpoints import account, clean_and_faulty, event, facts, run
+
+from robogaze.compare import Run, Terms, calibration, compare
+from robogaze.errors import InputError
+
+SHIFT = event("colour_shift")
+
+
+def labelled(wrong: int = 4) -> tuple[Run, Run]:
+    """Twenty clips that the judge calls clean, of which people find some faulty."""
+    said = [account(f"c{at}") for at in range(20)]
+    true = [account(f"c{at}", *([SHIFT] if at < wrong else []), author="ann") for at in range(20)]
+    return run("said", *said), run("true", *true)
+
+
+def test_the_errors_on_the_sample_are_taken_off() -> None:
+    one = clean_and_faulty("a", "+" * 30 + "-" * 10)
+    sample = calibration(*labelled(), [one], mixed=False)
+    found = compare([one], Terms(resamples=50), sample=sample)
+    clean = found.corrected[0]["clean_rate"]
+    assert (found.labels, clean.naive.value) == (20, 0.75)
+    assert clean.corrected.value == pytest.approx(0.75 - 4 / 20)
+    assert clean.corrected.low < 0.55 < clean.corrected.high
+    assert found.corrected[0]["events_per_clip"].corrected.value == pytest.approx(0.25 + 4 / 20)
+    assert found.corrected[0]["dimension shape"].corrected.value == 0
+
+
+def test_clips_that_one_side_did_not_judge_to_the_end_are_left_out() -> None:
+    said, true = labelled()
+    half = run(
+        "true", *(account(name, status="partial" if name < "c15" else "ok") for name in true.accounts), account("x")
+    )
+    found = calibration(said, half, [], mixed=False)
+    assert (len(found.pairs), found.unpaired) == (sum(name >= "c15" for name in true.accounts), 1)
+
+
+def test_the_sample_must_be_of_the_same_clips() -> None:
+    said, _ = labelled()
+    with pytest.raises(InputError, match="both must name clips alike"):
+        calibration(said, run("true", account("other")), [], mixed=False)
+    one, other = (run(name, account("c", clip_sha256=name * 64)) for name in "ab")
+    with pytest.raises(InputError, match="speak of different files"):
+        calibration(one, other, [], mixed=False)
+
+
+def test_the_errors_must_be_those_of_the_same_judge() -> None:
+    said, true = labelled()
+    said = run("said", *said.accounts.values(), facts={name: facts(pipeline="full") for name in said.accounts})
+    one = run("a", account("a-p"), facts={"a-p": facts(pipeline="plain")})
+    with pytest.raises(InputError, match="said was judged by another pipeline, model or version than a"):
+        calibration(said, true, [one], mixed=False)
+    assert calibration(said, true, [one], mixed=True).pairs
+
+
+def test_too_few_labels_correct_nothing() -> None:
+    said, true = labelled()
+    few = run("true", *list(true.accounts.values())[:5])
+    one = clean_and_faulty("a", "++-")
+    found = compare([one], Terms(resamples=50), sample=calibration(said, few, [one], mixed=False))
+    assert not found.corrected[0]["clean_rate"].corrected.defined

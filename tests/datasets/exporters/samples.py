@@ -1,0 +1,36 @@
+"""A run's reports: a clip with a fault that recurs, a clean one, one judged in part and one not at all."""
+
+from pathlib import Path
+from typing import Any
+
+from adapters.samples import make_event, make_report
+from making import make_clip
+
+from robogaze.core.report import Failure, Report
+from robogaze.core.time import Span
+
+CUP = 'The cup <b> "passes" & --> through,\nthe table; slowly'
+STUCK = Failure(stage="observe", kind="ServerFault", message="no answer")
+
+
+def reports() -> tuple[Report, ...]:
+    event = make_event(id="E1", spans=(Span(1.0, 1.5), Span(2.0, 2.0625)), description=CUP)
+    other = make_event(id="E2", type="floating", severity=None, confidence=None, description="The lid floats.")
+    known: dict[str, Any] = {"checkpoint": "iter_4000", "split": "test", "embodiment": "so100"}
+    found = make_report("kitchen/cup.v1", event, other, clip=make_clip(id="kitchen/cup.v1", **known))
+    clean = make_report("pot", clip=make_clip(id="pot", checkpoint="iter_4000", uri="pot.mp4"))
+    part = make_report("part", status="partial", assessed=("matter", "light"), failures=(STUCK,))
+    none = make_report("none", status="unscored", judged=(), failures=(STUCK,))
+    return found, clean, part, none
+
+
+def uneven() -> Report:
+    """A clip whose frames do not follow at one rate."""
+    times = (0.0, 0.1, 0.2, 0.5)
+    clip = make_clip(id="uneven", frame_count=4, frame_times_s=times, duration_s=0.6, fps=4 / 0.6)
+    return make_report("uneven", make_event(spans=(Span(0.2, 0.5),)), clip=clip)
+
+
+def videos(folder: Path, *more: Report) -> dict[str, Path]:
+    """Where the clips lie."""
+    return {report.clip.id: folder / f"{report.clip.id}.mp4" for report in (*reports(), *more)}

@@ -1,0 +1,38 @@
+"""Which clips pass, and what is kept of them."""
+
+from pathlib import Path
+
+import pytest
+from adapters.samples import make_report
+from making import make_clip
+
+from exporters.samples import reports, videos
+from robogaze.core.clip import Layout
+from robogaze.core.report import Provenance
+from robogaze.datasets.exporters import clean_entries
+from robogaze.datasets.manifest import Entry
+from robogaze.errors import InputError
+
+
+def test_only_a_clip_judged_to_the_end_in_which_nothing_was_found_is_clean(tmp_path: Path) -> None:
+    (entry,) = clean_entries(reports(), videos(tmp_path))
+    assert entry == Entry(
+        path=tmp_path / "pot.mp4", clip_id="pot", instruction="Put the cup into the pot", checkpoint="iter_4000"
+    )
+
+
+@pytest.mark.parametrize(("how", "kept"), [("given", Layout.parse("1x2:a,b")), ("recognised", None)])
+def test_a_layout_is_kept_where_it_was_given(how: str, kept: Layout | None) -> None:
+    clip = make_clip(id="a", layout=Layout.parse("1x2:a,b"))
+    report = make_report("a", clip=clip, provenance=Provenance(media={"layout": how}))
+    (entry,) = clean_entries([report], {"a": Path("a.mp4")})
+    assert entry.layout == kept
+
+
+def test_an_initial_frame_is_kept_or_its_loss_is_said(tmp_path: Path) -> None:
+    picture = tmp_path / "first.png"
+    report = make_report("a", clip=make_clip(id="a", initial_frame=f"{picture}"))
+    with pytest.raises(InputError, match=r"a: the initial frame .*first\.png is not there"):
+        clean_entries([report], {"a": Path("a.mp4")})
+    picture.touch()
+    assert clean_entries([report], {"a": Path("a.mp4")})[0].initial_frame == picture

@@ -1,0 +1,105 @@
+"""A comparison as tables and as JUnit XML."""
+
+import json
+from xml.etree import ElementTree
+
+import pytest
+from checkpoints import account, clean_and_faulty, event, run
+
+from robogaze.compare import Check, Comparison, Terms, compare
+from robogaze.core.scores import Estimate
+from robogaze.reporting.comparison import sheets
+from robogaze.reporting.comparison_json import comparison_json
+from robogaze.reporting.junit import junit
+from robogaze.reporting.sheets import FORMS, Sheet
+
+CHECKS = (Check("unscored", "new", False, "3 % <too> many"), Check("no_new_types", "new", True, "none"))
+
+
+def compared(*signs: str, resamples: int = 200) -> Comparison:
+    return compare([clean_and_faulty(f"r{at}", one) for at, one in enumerate(signs)], Terms(resamples=resamples))
+
+
+def tables(result: Comparison) -> dict[str, Sheet]:
+    return {one.name: one for one in sheets(result, CHECKS)}
+
+
+def test_the_leaderboard_is_in_order_and_carries_the_verdict() -> None:
+    result = compared("+---", "+++-")
+    board = tables(result)["leaderboard"]
+    assert [row[0] for row in board.rows] == ["r1", "r0"]
+    assert board.notes[0] == result.verdict
+    assert any("Clips are paired by instruction; without a partner: none." in note for note in board.notes)
+
+
+def test_clips_without_a_partner_are_told() -> None:
+    notes = tables(compared("++", "+"))["leaderboard"].notes
+    assert any("without a partner: r1 0 and r0 1." in note for note in notes)
+
+
+def test_what_was_not_judged_bounds_the_clean_rate() -> None:
+    assert tables(compared("+?-~"))["clips"].rows == (("r0", 2, 1, 1, 0, 0, 0.25, 0.25, 0.75),)
+
+
+def test_every_pair_has_its_differences_and_its_flips() -> None:
+    found = tables(compared("+-", "-+", "++"))
+    assert {name for name in found if name.endswith(("-pair", "-flips", "-in-what"))} == {
+        f"{pair}-{what}" for pair in ("r1-r0", "r2-r0", "r2-r1") for what in ("pair", "flips", "in-what")
+    }
+    (flip,) = found["r2-r0-flips"].rows
+    assert flip[:5] == ("p1", "fixed", "", "colour_shift (3)", "3 -> 0")
+
+
+def test_what_differs_most_surely_stands_first() -> None:
+    runs = [clean_and_faulty("a", "-" * 9, "shape_hole"), clean_and_faulty("b", "-" * 8 + "+", "shape_hole")]
+    changed = run("b", *list(runs[1].accounts.values())[:-1], account("b-p8", event("colour_cast")))
+    rows = {one.name: one for one in sheets(compare([runs[0], changed], Terms(resamples=50)))}["b-a-in-what"].rows
+    assert [row[0] for row in rows] == ["dimension colour", "dimension shape", "type colour_cast", "type shape_hole"]
+    whole = compare([clean_and_faulty("a", "+" * 9), clean_and_faulty("b", "-" * 9, "shape_hole")], Terms(resamples=50))
+    first = {one.name: one for one in sheets(whole)}["b-a-in-what"].rows[0]
+    assert first[0] == "dimension shape"
+
+
+def test_a_trend_is_told_by_a_thousand_steps_and_over_all() -> None:
+    signs = {"step_1000": "+---", "step_2000": "++--", "step_3000": "+++-"}
+    runs = [clean_and_faulty(name, one) for name, one in signs.items()]
+    found = {one.name: one for one in sheets(compare(runs, Terms(resamples=100)))}["trend"]
+    assert found.title == "Trend over the steps 1,000, 2,000, 3,000"
+    _, slope, whole = found.rows[0]
+    assert isinstance(slope, Estimate)
+    assert isinstance(whole, Estimate)
+    assert (slope.value, whole.value) == (pytest.approx(0.25), pytest.approx(0.5))
+
+
+def test_too_few_resamples_are_said_to_be() -> None:
+    assert any(
+        "--resamples 39 can show it" in note for note in tables(compared("+-", "-+", resamples=20))["leaderboard"].notes
+    )
+
+
+def test_events_without_severity_and_costs_that_are_not_known_are_said() -> None:
+    one = run("a", account("a-p", event("colour_shift", None)))
+    notes = {one.name: one for one in sheets(compare([one], Terms(resamples=20)))}["leaderboard"].notes
+    assert any("1 event without a severity" in note for note in notes)
+
+
+def test_every_table_is_written_in_every_form() -> None:
+    for one in tables(compared("+-?", "-+~", "+++")).values():
+        for _, form in FORMS.values():
+            assert form(one)
+
+
+def test_json_has_no_number_that_is_not_one() -> None:
+    told = json.dumps(comparison_json(compared("??", "+-"), CHECKS), allow_nan=False)
+    assert json.loads(told)["gate"]["checks"][0] == {
+        "rule": "unscored", "run": "new", "passed": False, "said": "3 % <too> many"
+    }  # fmt: skip
+
+
+def test_a_build_server_reads_a_case_for_every_check() -> None:
+    suites = ElementTree.fromstring(junit(CHECKS).encode())
+    assert (suites.tag, suites.attrib["tests"], suites.attrib["failures"]) == ("testsuites", "2", "1")
+    failed, passed = suites.iter("testcase")
+    assert (failed.attrib["classname"], failed.attrib["name"]) == ("gate.new", "unscored")
+    assert failed[0].attrib["message"] == "3 % <too> many"
+    assert [one.tag for one in passed] == ["system-out"]
