@@ -14,6 +14,7 @@ Cells are separated by commas, semicolons or tabs; numbers have a decimal point.
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import count
 from typing import Any, Literal
 
 from robogaze.core.account import FIELDS, Account, Finding
@@ -87,9 +88,12 @@ def read(part: Part, reading: Reading) -> Account:
     events = [(number, row) for number, row in rows if any(name in row.cells for name in _OF_THE_EVENT)]
     if events and (len(events) < len(rows) or clip.status == "unscored"):
         raise Fault("a clip with events has no row without one, and is not unscored")
+    named = {row.cells["event_id"] for _, row in events if "event_id" in row.cells}
+    unused = (f"{number}" for number in count(1) if f"{number}" not in named)
     together: dict[str, list[tuple[int, Row]]] = {}
-    for order, (number, row) in enumerate(events, start=1):
-        together.setdefault(row.cells.get("event_id", f"{order}"), []).append((number, row))
+    for number, row in events:
+        name = row.cells["event_id"] if "event_id" in row.cells else next(unused)
+        together.setdefault(name, []).append((number, row))
     findings = [_finding(name, rows, axis, reading) for name, rows in together.items()]
     return reading.account(
         part,

@@ -269,3 +269,10 @@ def test_people_and_what_became_of_a_clip_have_columns(tmp_path: Path) -> None:
 def test_a_table_says_one_thing(lines: tuple[str, ...], why: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=why):
         rows(tmp_path, *lines)
+
+
+def test_a_csv_row_without_an_event_id_is_an_event_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "some.csv"
+    path.write_text("clip_id,event_id,start_s,end_s,description\na,2,1,2,one\na,,3,4,other\na,1,5,6,third\n")
+    (account,) = read_accounts(path).accounts
+    assert {one.description: one.id for one in account.findings} == {"one": "2", "other": "3", "third": "1"}
