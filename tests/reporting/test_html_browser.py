@@ -246,7 +246,7 @@ def test_claims_set_aside_show_hollow_when_asked_for(visit: Callable[..., Visit]
 
 
 def visible(opened: Visit) -> list[str]:
-    return [name.strip() for name in opened.page.locator(".clips li:visible .clip-id").all_inner_texts()]
+    return [name.strip() for name in opened.page.locator(".clips li:visible .clip-id").all_text_contents()]
 
 
 def test_the_filter_lives_in_the_address(visit: Callable[..., Visit]) -> None:
