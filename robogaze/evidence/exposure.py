@@ -32,9 +32,11 @@ class Exposure:
 
     def update(self, look: Look) -> None:
         """Take the next frame."""
-        up_to = look.shares_up_to
-        luma = float(look.small_gray.mean()) / 255
-        self._rows.append((luma, look.contrast, float(up_to[_DARK]), float(1 - up_to[_BRIGHT - 1])))
+        counts = np.bincount(look.small_gray.ravel(), minlength=256)
+        below = np.cumsum(counts) / counts.sum()
+        dark, bright = np.searchsorted(below, (0.05, 0.95))
+        luma = float(counts @ np.arange(256) / counts.sum()) / 255
+        self._rows.append((luma, float(bright - dark) / 255, float(below[_DARK]), float(1 - below[_BRIGHT - 1])))
 
     def finish(self) -> Measured:
         """A value of each signal for every frame; the change is NaN at the first one."""

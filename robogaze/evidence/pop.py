@@ -25,13 +25,10 @@ Mask = NDArray[np.bool_]
 class Pop:
     """A region that appeared, or vanished.
 
-    `sure` says whether its place and its surroundings rest before and after, so that nothing else explains it.
     `centre` counts in frame diagonals from the top left corner, `area` is its share of the view, `contrast` how far
     its mean colour is from its surroundings' (in levels) in the frame that shows it, `colours` the shares of its
     colours there.
     """
-
-    sure: bool
 
     box: Box
     centre: tuple[float, float]
@@ -43,10 +40,7 @@ class Pop:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two regions of one frame: one vanished, one appeared; how alike (0 to 1) and how far apart (diagonals).
-
-    One of them at least is sure; that the other looks the same is reason enough to take it for the same thing.
-    """
+    """Two regions of one frame: one vanished, one appeared; how alike (0 to 1) and how far apart (diagonals)."""
 
     before: Pop
     now: Pop
@@ -54,7 +48,7 @@ class Pair:
     distance: float
 
 
-def described(region: Mask, before: Image, now: Image, box: Box, sure: bool) -> Pop | None:
+def described(region: Mask, before: Image, now: Image, box: Box) -> Pop | None:
     """The region as a pop; None when it stands out alike in both frames, so that neither happened."""
     ring = grown(region, 1 + _RING_PX) & ~grown(region, 1)
     earlier, later = (
@@ -66,13 +60,12 @@ def described(region: Mask, before: Image, now: Image, box: Box, sure: bool) -> 
     core = cv2.erode(region.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
     colours = _colours((now if appeared else before)[core])
     down, right = np.argwhere(region).mean(axis=0) / math.hypot(*region.shape)
-    return Pop(sure, box, (float(right), float(down)), float(region.mean()), appeared, max(earlier, later), colours)
+    return Pop(box, (float(right), float(down)), float(region.mean()), appeared, max(earlier, later), colours)
 
 
 def best_pair(pops: Sequence[Pop]) -> Pair | None:
-    """The vanished and the appeared region that are most alike; None without one of each, one of them sure."""
-    old_ones, new_ones = ([pop for pop in pops if pop.appeared == appeared] for appeared in (False, True))
-    pairs = [_pair(old, new) for old in old_ones for new in new_ones if old.sure or new.sure]
+    """The vanished and the appeared region that are most alike; None without one of each."""
+    pairs = [_pair(old, new) for old in pops if not old.appeared for new in pops if new.appeared]
     return max(pairs, key=lambda pair: pair.similarity, default=None)
 
 
