@@ -152,17 +152,29 @@ def _shown(result: Evaluation, name: str) -> str:
 def _headline(result: Evaluation) -> Iterator[Row]:
     rows = [(system.name, system.macro) for system in result.systems]
     for name, (means, _) in result.controls.items():
-        rows.append((f"control {name}{', S = 1' if CONTROLS[name].oracle else ''}", means))
+        rows.append((_control(name), means))
     for name, scores in rows:
         yield name, *(scores[_shown(result, metric)] for metric in HEADLINE)
 
 
 def _metrics(system: SystemResult, result: Evaluation, notes: tuple[str, ...]) -> Sheet:
     rows: tuple[Row, ...] = tuple(
-        (name, system.macro[name], system.strata_mean[name], system.micro[name]) for name in METRICS
+        (
+            name,
+            system.macro[name],
+            system.strata_mean[name],
+            system.micro[name],
+            *(means[name] for means, _ in result.controls.values()),
+        )
+        for name in METRICS
     )
-    columns = ("metric", "macro (over clips)", f"mean over {result.terms.strata}s", "micro (over the corpus)")
+    scores = ("macro (over clips)", f"mean over {result.terms.strata}s", "micro (over the corpus)")
+    columns = ("metric", *scores, *(_control(name) for name in result.controls))
     return Sheet(file_name(system.name, "metrics"), f"{system.name}: every metric", columns, rows, notes)
+
+
+def _control(name: str) -> str:
+    return f"control {name}{', S = 1' if CONTROLS[name].oracle else ''}"
 
 
 def _breakdowns(system: SystemResult, result: Evaluation) -> Iterator[Sheet]:
