@@ -107,7 +107,7 @@ async def test_frames_travel_as_one_video(robot: Domain, vllm_url: str) -> None:
 
 
 async def test_too_many_pictures_are_refused_once_and_for_all(robot: Domain, vllm_url: str) -> None:
-    (report,) = await score(robot, tiny(vllm_url, frames="every frame"), "vanilla", {"cube_teleports"})
+    (report,) = await score(robot, tiny(vllm_url, frames="every frame", max_pictures=80), "vanilla", {"cube_teleports"})
     assert report.status == "unscored"
     (failure,) = report.failures
     assert failure.kind == RequestRefused.__name__
