@@ -43,8 +43,11 @@ async def rehearse(pipeline: Pipeline) -> None:
 
 def _check_failures(pipeline: Pipeline, end: Context) -> None:
     """Raise DomainError for a stage that failed, unless it could not do otherwise."""
-    # A stage that lets a model reason before it answers sends no schema, so the rehearsal cannot answer it.
-    unconstrained = {name for name, stage in pipeline.stages if getattr(stage, "reasoning", False)}
+    # A stage that lets a model reason before it answers sends no schema, so the rehearsal cannot answer it; and what
+    # cannot be measured in noise says nothing against a pipeline.
+    unconstrained = {
+        name for name, stage in pipeline.stages if getattr(stage, "reasoning", False) or stage.role() is None
+    }
     spec = pipeline.domain.pipelines[pipeline.name]
     for failure in end.failures if end.assessed else ():
         if failure.stage not in unconstrained:

@@ -6,7 +6,7 @@ from robogaze.evidence.exposure import Exposure
 from robogaze.evidence.motion import Motion
 from robogaze.evidence.regions import Regions
 from robogaze.evidence.repeats import Repeats
-from robogaze.evidence.rules import Condition, Finding, Rule, check, find, gaps, place
+from robogaze.evidence.rules import Condition, Finding, Gap, Rule, check, find, gaps, place
 from robogaze.evidence.sharpness import Sharpness
 from robogaze.evidence.summary import summarise
 from robogaze.evidence.tears import Tears
@@ -31,6 +31,7 @@ __all__ = [
     "Condition",
     "Evidence",
     "Finding",
+    "Gap",
     "Gauge",
     "Look",
     "Measured",

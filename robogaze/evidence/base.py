@@ -29,13 +29,14 @@ class Signal(Data):
     """What is measured: `unit` is written after a value, `description` is one sentence.
 
     `gap` says what a missing value means where it means that something could not be measured; it is empty where there
-    was nothing to measure.
+    was nothing to measure. `hides` says what the signal cannot show however well it is measured.
     """
 
     name: str
     unit: str
     description: str
     gap: str = ""
+    hides: str = ""
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,21 @@ class Look:
     def small_gray(self) -> NDArray[np.uint8]:
         """Luma of the reduced picture."""
         return np.asarray(cv2.cvtColor(self.small, cv2.COLOR_RGB2GRAY), dtype=np.uint8)
+
+    @cached_property
+    def shares_up_to(self) -> NDArray[np.float64]:
+        """For each 8-bit level, the share of the reduced picture's luma that is at or below it, shape (256,)."""
+        counts = np.bincount(self.small_gray.ravel(), minlength=256)
+        return np.asarray(np.cumsum(counts) / counts.sum(), dtype=np.float64)
+
+    @cached_property
+    def contrast(self) -> float:
+        """Luma that all but the lightest 0.5 % of the picture stay below, minus the same of the darkest, from 0 to 1.
+
+        On a plain table the few things on it are all the contrast there is: larger shares would leave them out.
+        """
+        dark, bright = np.searchsorted(self.shares_up_to, (0.005, 0.995))
+        return float(bright - dark) / 255
 
 
 @dataclass

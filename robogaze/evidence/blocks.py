@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from robogaze.core.events import Box
 from robogaze.evidence.base import Look, Measured, Signal
-from robogaze.evidence.series import level
+from robogaze.evidence.series import own_level
 
 _GRID_PX = 8
 _STEP_LEVELS = 8
@@ -37,15 +37,19 @@ class Blocks:
             name="block_steps",
             unit="of the block sides",
             description="Share of the sides of 8-px blocks that are sharp steps, beyond what edges of the scene give.",
+            gap="the picture is too small to hold blocks, or the clip too short to tell what is usual in it",
+            hides="block_steps compares with the clip's own usual frame; blocks that are there throughout do not count",
         ),
     )
 
     def __init__(self) -> None:
+        self._times_s: list[float] = []
         self._rows: list[tuple[float, float]] = []
         self._boxes: dict[int, Box] = {}
 
     def update(self, look: Look) -> None:
         """Take the next frame."""
+        self._times_s.append(look.time_s)
         if min(look.gray.shape) < 3 * _GRID_PX:
             self._rows.append((np.nan, np.nan))
             return
@@ -55,11 +59,14 @@ class Blocks:
             self._boxes[look.number] = box
 
     def finish(self) -> Measured:
-        """Series of all frames; NaN for pictures under 24 px. Steps are counted beyond the clip's median."""
+        """Series of all frames; NaN for pictures under 24 px and clips under 0.5 s, which have no usual frame.
+
+        Steps are counted beyond the clip's median.
+        """
         strength, steps = np.array(self._rows, dtype=np.float64).T
         series = {
-            "grid_strength": strength / level(strength, 50),
-            "block_steps": np.maximum(steps - level(steps, 50), 0.0),
+            "grid_strength": strength / own_level(strength, self._times_s, 50),
+            "block_steps": np.maximum(steps - own_level(steps, self._times_s, 50), 0.0),
         }
         return Measured(series, dict.fromkeys(series, self._boxes))
 

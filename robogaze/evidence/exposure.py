@@ -21,7 +21,7 @@ class Exposure:
         Signal(
             name="contrast",
             unit="of full scale",
-            description="Luma of the lightest 5 % of the picture minus that of the darkest 5 %.",
+            description="Luma of the lightest parts of the picture minus that of the darkest, without 0.5 % of each.",
         ),
         Signal(name="clipped_dark", unit="of the picture", description="Share of the pixels that are black."),
         Signal(name="clipped_bright", unit="of the picture", description="Share of the pixels that are white."),
@@ -32,11 +32,9 @@ class Exposure:
 
     def update(self, look: Look) -> None:
         """Take the next frame."""
-        counts = np.bincount(look.small_gray.ravel(), minlength=256)
-        below = np.cumsum(counts) / counts.sum()
-        dark, bright = np.searchsorted(below, (0.05, 0.95))
-        luma = float(counts @ np.arange(256) / counts.sum()) / 255
-        self._rows.append((luma, float(bright - dark) / 255, float(below[_DARK]), float(1 - below[_BRIGHT - 1])))
+        up_to = look.shares_up_to
+        luma = float(look.small_gray.mean()) / 255
+        self._rows.append((luma, look.contrast, float(up_to[_DARK]), float(1 - up_to[_BRIGHT - 1])))
 
     def finish(self) -> Measured:
         """A value of each signal for every frame; the change is NaN at the first one."""

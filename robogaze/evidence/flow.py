@@ -12,6 +12,9 @@ from robogaze.media.decode import Image
 _MEAN_PX = 5
 """Residuals are averaged over this side: a slip of the flow by a pixel along an edge is narrower."""
 
+UNLIKE_LEVELS = 20
+"""Differences beyond this are told from nothing: compression at CRF 30 and noise of 3 levels leave at most 8."""
+
 _STEP_PX = 8
 """What the whole picture shares (its motion, its change of light) is taken from points this far apart."""
 
@@ -74,14 +77,31 @@ def _camera(flow: Field) -> Field:
 def _unexplained(image: Image, other: Image, flow: Field) -> Levels:
     """How far each place of a picture differs from where the flow finds it in the other.
 
-    The usual ratio of the two is taken out, so that a change of light is no change of things.
+    A change of light is no change of things: no change, one by a factor (a lamp), and one of level and contrast (fog)
+    are tried, and the one that explains most of the picture is taken out. The usual factor alone would not do: where
+    half of the picture was replaced it is nobody's.
     """
     rows, columns = np.indices(flow.shape[:2], dtype=np.float32)
     found = cv2.remap(
         other, columns + flow[..., 0], rows + flow[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
     )
-    some = (slice(None, None, _STEP_PX), slice(None, None, _STEP_PX))
-    gain = np.median((image[some] + 1.0) / (found[some] + 1.0), axis=(0, 1))
-    red, green, blue = cv2.split(cv2.absdiff(image, cv2.transform(found, np.diag(gain))))
-    largest = cv2.max(cv2.max(red, green), blue)
-    return np.asarray(cv2.boxFilter(largest, -1, (_MEAN_PX, _MEAN_PX)), dtype=np.uint8)
+    some, some_found = (picture[::_STEP_PX, ::_STEP_PX].astype(np.float32) for picture in (image, found))
+    lit = (found, *(cv2.transform(found, change) for change in _changes_of_light(some, some_found)))
+    left = min((_largest_channel(image, other) for other in lit), key=lambda one: np.count_nonzero(one > UNLIKE_LEVELS))
+    return np.asarray(cv2.boxFilter(left, -1, (_MEAN_PX, _MEAN_PX)), dtype=np.uint8)
+
+
+def _changes_of_light(image: NDArray[np.float32], found: NDArray[np.float32]) -> tuple[NDArray[np.float64], ...]:
+    """The usual change of each colour between two pictures, as matrices: by a factor; in level and contrast."""
+    factor = np.median((image + 1) / (found + 1), axis=(0, 1))
+    (low, middle, high), (low_before, middle_before, high_before) = (
+        np.percentile(picture, (25, 50, 75), axis=(0, 1)) for picture in (image, found)
+    )
+    contrast = (high - low + 1.0) / (high_before - low_before + 1.0)
+    return np.diag(factor), np.column_stack([np.diag(contrast), middle - contrast * middle_before])
+
+
+def _largest_channel(image: cv2.typing.MatLike, other: cv2.typing.MatLike) -> cv2.typing.MatLike:
+    """The difference per pixel in the colour in which it is largest."""
+    red, green, blue = cv2.split(cv2.absdiff(image, other))
+    return cv2.max(cv2.max(red, green), blue)

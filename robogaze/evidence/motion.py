@@ -5,6 +5,10 @@ vote and no part many. A camera moves everything: its motion must be shared by p
 where points spread over the picture stay in place the camera stands still, however much of the picture moves. When
 neither holds, or both do (an arm that fills a plain picture, with a few points at rest around it), nothing is said
 (NaN).
+
+A camera that is thrown about sees near and far things move differently, and no single motion fits them all. Where
+hardly a point stayed in place a rougher fit will do: its tolerance grows with the motion. It tells that the camera
+moved and about how far, which is enough for shake, a median over several frames, and not for a single jolt.
 """
 
 import math
@@ -32,14 +36,24 @@ _LEAST_IN_REGION = 2
 _LEAST_AROUND = 3  # regions with points at rest that contradict a motion
 _LEAST_INLIERS = 0.5  # of the points: in a dim, noisy picture a motion that fits four tenths of them is chance
 _LEAST_STILL_SHARE = 0.3  # of the points: at rest, for the camera to be
+_MOST_STILL_SHARE = 0.1  # of the points: at rest, for a rough fit
+_NONE_STILL_SHARE = 0.02  # of the points: at rest, where everything moves
+_LEAST_TEXTURED = 0.3  # of the picture: with a corner in reach; plain tables with a few things have up to 0.28
+_ROUGH = 0.5  # of the usual point's motion: how far others may be off in a rough fit
 _PATH_S = 0.55  # a change of velocity that lasts half of this is a movement; a shorter one is a jolt
 _SHAKE_S = 0.4  # jolts in half of this are shake
-_GAP = "the picture moves there in a way that no camera motion explains, or too little can be followed"
+_GAP = (
+    "the picture moves there in a way that no camera motion explains, too little can be followed, "
+    "or too few frames lie around"
+)
 
 
 @dataclass(frozen=True)
 class _Move:
-    """Motion of the picture between two frames: shift in frame diagonals, turn in radians, relative zoom."""
+    """Motion of the picture between two frames: shift in frame diagonals, turn in radians, relative zoom.
+
+    `rough` is true where near and far things move so differently that it is known approximately only.
+    """
 
     right: float = math.nan
     down: float = math.nan
@@ -47,6 +61,27 @@ class _Move:
     zoom: float = math.nan
     inliers: float = math.nan
     spread: float = math.nan
+    rough: bool = False
+
+
+@dataclass(frozen=True)
+class _Fit:
+    """The shift, turn and zoom that most points share: which agree, and in which regions of the picture they lie."""
+
+    matrix: NDArray[np.float64]
+    agree: NDArray[np.bool_]
+    regions: NDArray[np.bool_]
+
+    @property
+    def shared(self) -> bool:
+        """Enough points agree, in enough regions."""
+        return bool(self.regions.sum() >= _LEAST_REGIONS and self.agree.mean() >= _LEAST_INLIERS)
+
+    @property
+    def reaches_all_sides(self) -> bool:
+        """Some of them lie at each of the picture's four sides."""
+        sides = (self.regions[0], self.regions[-1], self.regions[:, 0], self.regions[:, -1])
+        return all(bool(side.any()) for side in sides)
 
 
 class Motion:
@@ -57,6 +92,7 @@ class Motion:
             name="camera_shift",
             unit="of the diagonal",
             description="How far the whole picture moved since the frame before, at its centre.",
+            gap=_GAP,
         ),
         Signal(
             name="camera_turn", unit="degrees", description="How far the whole picture turned since the frame before."
@@ -106,6 +142,7 @@ class Motion:
         # A turn or a zoom moves the picture's corners, which lie half a diagonal from its centre.
         path = (right, down, turn / 2, zoom / 2)
         jolt = np.sqrt(sum(np.square(part - running_median(part, times_s, _PATH_S)) for part in path))
+        rough = np.array([move.rough for move in self._moves])
         return Measured(
             {
                 "camera_shift": np.hypot(right, down),
@@ -113,32 +150,45 @@ class Motion:
                 "camera_zoom": np.abs(zoom),
                 "camera_inliers": inliers,
                 "camera_spread": spread,
-                "camera_jolt": jolt,
+                "camera_jolt": np.where(rough, math.nan, jolt),
                 "camera_shake": running_median(jolt, times_s, _SHAKE_S),
             }
         )
 
 
 def _camera_move(before: NDArray[np.uint8], now: NDArray[np.uint8]) -> _Move:
-    start = _corners(before)
+    corners = _corners(before)
+    if len(corners) < _LEAST_POINTS:
+        return _Move()
+    start, end = _follow(before, now, corners)
     if len(start) < _LEAST_POINTS:
         return _Move()
-    start, end = _follow(before, now, start)
-    if len(start) < _LEAST_POINTS:
-        return _Move()
-    followed, still = len(start), np.hypot(*(end - start).T) < _STILL_PX
+    still = np.hypot(*(end - start).T) < _STILL_PX
     if still.mean() >= _LEAST_STILL_SHARE and _regions(start[still], now.shape).sum() >= _LEAST_REGIONS:
-        start, end, still = start[still], end[still], still[still]
-    matrix, chosen = cv2.estimateAffinePartial2D(start, end, ransacReprojThreshold=_INLIER_PX)
-    if matrix is None:
+        fit = _fitted(start[still], end[still], _INLIER_PX, now.shape)
+        return _Move() if fit is None else _described(fit, now.shape, len(start), supported=fit.shared)
+    fit, rough = _fitted(start, end, _INLIER_PX, now.shape), False
+    if fit is not None and not fit.shared and still.mean() < _MOST_STILL_SHARE:
+        usual_px = float(np.hypot(*np.median(end - start, axis=0)))
+        fit, rough = _fitted(start, end, max(_INLIER_PX, _ROUGH * usual_px), now.shape), True
+    if fit is None:
         return _Move()
+    # An arm that moves may be most of what can be followed on a plain table. A camera's motion reaches all sides of
+    # a picture with texture, or leaves nothing at rest.
+    textured = len(corners) * _BLOCK_PX**2 >= _LEAST_TEXTURED * before.size
+    everywhere = fit.reaches_all_sides or still.mean() <= _NONE_STILL_SHARE
+    contradicted = _all_around(_regions(start[still & ~fit.agree], now.shape))
+    supported = fit.shared and textured and everywhere and not contradicted
+    return _described(fit, now.shape, len(start), supported, rough)
+
+
+def _fitted(start: Points, end: Points, within_px: float, shape: tuple[int, ...]) -> _Fit | None:
+    """The motion on which most points agree to so many pixels; None when there is none at all."""
+    matrix, chosen = cv2.estimateAffinePartial2D(start, end, ransacReprojThreshold=within_px)
+    if matrix is None:
+        return None
     agree = chosen.ravel() == 1
-    regions = _regions(start[agree], now.shape)
-    inliers, spread = float(agree.sum()) / followed, float(regions.mean())
-    shared = regions.sum() >= _LEAST_REGIONS and agree.mean() >= _LEAST_INLIERS
-    if not shared or _all_around(_regions(start[still & ~agree], now.shape)):
-        return _Move(inliers=inliers, spread=spread)
-    return _described(np.asarray(matrix, dtype=np.float64), now.shape, inliers, spread)
+    return _Fit(np.asarray(matrix, dtype=np.float64), agree, _regions(start[agree], shape))
 
 
 def _corners(gray: NDArray[np.uint8]) -> Points:
@@ -178,9 +228,13 @@ def _all_around(regions: NDArray[np.bool_]) -> bool:
     return bool(regions.sum() >= _LEAST_AROUND and min(regions.any(axis=0).sum(), regions.any(axis=1).sum()) > 1)
 
 
-def _described(matrix: NDArray[np.float64], shape: tuple[int, ...], inliers: float, spread: float) -> _Move:
-    height, width = shape
+def _described(fit: _Fit, shape: tuple[int, ...], followed: int, supported: bool, rough: bool = False) -> _Move:
+    """The motion of the picture's centre; only how well it is supported, where that is too little."""
+    inliers, spread = float(fit.agree.sum()) / followed, float(fit.regions.mean())
+    if not supported:
+        return _Move(inliers=inliers, spread=spread)
+    matrix, (height, width) = fit.matrix, shape
     centre = np.array([width / 2, height / 2])
     right, down = (matrix[:, :2] @ centre + matrix[:, 2] - centre) / math.hypot(width, height)
-    turn = math.atan2(matrix[1, 0], matrix[0, 0])
-    return _Move(float(right), float(down), turn, math.hypot(matrix[0, 0], matrix[1, 0]) - 1, inliers, spread)
+    turn, zoom = math.atan2(matrix[1, 0], matrix[0, 0]), math.hypot(matrix[0, 0], matrix[1, 0]) - 1
+    return _Move(float(right), float(down), turn, zoom, inliers, spread, rough)

@@ -25,10 +25,13 @@ Mask = NDArray[np.bool_]
 class Pop:
     """A region that appeared, or vanished.
 
+    `sure` says whether its place and its surroundings rest before and after, so that nothing else explains it.
     `centre` counts in frame diagonals from the top left corner, `area` is its share of the view, `contrast` how far
     its mean colour is from its surroundings' (in levels) in the frame that shows it, `colours` the shares of its
     colours there.
     """
+
+    sure: bool
 
     box: Box
     centre: tuple[float, float]
@@ -40,7 +43,10 @@ class Pop:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two regions of one frame: one vanished, one appeared; how alike (0 to 1) and how far apart (diagonals)."""
+    """Two regions of one frame: one vanished, one appeared; how alike (0 to 1) and how far apart (diagonals).
+
+    One of them at least is sure; that the other looks the same is reason enough to take it for the same thing.
+    """
 
     before: Pop
     now: Pop
@@ -48,9 +54,14 @@ class Pair:
     distance: float
 
 
-def described(region: Mask, before: Image, now: Image, box: Box) -> Pop | None:
-    """The region as a pop; None when it stands out alike in both frames, so that neither happened."""
+def described(region: Mask, before: Image, now: Image, box: Box, sure: bool) -> Pop | None:
+    """The region as a pop; None when it stands out alike in both frames, so that neither happened.
+
+    None, too, when it fills the picture: then it has no surroundings to stand out from.
+    """
     ring = grown(region, 1 + _RING_PX) & ~grown(region, 1)
+    if not ring.any():
+        return None
     earlier, later = (
         float(np.linalg.norm(image[region].mean(axis=0) - image[ring].mean(axis=0))) for image in (before, now)
     )
@@ -60,12 +71,13 @@ def described(region: Mask, before: Image, now: Image, box: Box) -> Pop | None:
     core = cv2.erode(region.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
     colours = _colours((now if appeared else before)[core])
     down, right = np.argwhere(region).mean(axis=0) / math.hypot(*region.shape)
-    return Pop(box, (float(right), float(down)), float(region.mean()), appeared, max(earlier, later), colours)
+    return Pop(sure, box, (float(right), float(down)), float(region.mean()), appeared, max(earlier, later), colours)
 
 
 def best_pair(pops: Sequence[Pop]) -> Pair | None:
-    """The vanished and the appeared region that are most alike; None without one of each."""
-    pairs = [_pair(old, new) for old in pops if not old.appeared for new in pops if new.appeared]
+    """The vanished and the appeared region that are most alike; None without one of each, one of them sure."""
+    old_ones, new_ones = ([pop for pop in pops if pop.appeared == appeared] for appeared in (False, True))
+    pairs = [_pair(old, new) for old in old_ones for new in new_ones if old.sure or new.sure]
     return max(pairs, key=lambda pair: pair.similarity, default=None)
 
 

@@ -4,7 +4,9 @@ What an arm uncovers was behind it and what it covers is behind it now: one of t
 explains it. A region that neither direction explains, at the same place, has been replaced. That alone is common
 (thin fingers, reflections, things too fast for the flow), so a region counts as a pop only if its place was at rest
 before and is at rest after, as far as the camera allows, and so are its surroundings in the moment itself: nothing
-that moves is near enough to explain it. Things in a moving hand are therefore never seen to pop.
+that moves is near enough to explain it. Things in a moving hand are therefore never seen to pop: where such a region
+has neighbours that move, or no frames on both sides to look at, whether it popped cannot be told (NaN). Where there
+is no such region nothing popped (0).
 
 Whether something appeared or vanished is a question of in which of the two frames the region stands out from its
 surroundings: a thing does, a gap does not. A thing that vanishes here while one that looks the same appears there
@@ -20,22 +22,25 @@ import numpy as np
 
 from robogaze.core.events import Box
 from robogaze.evidence.base import Look, Measured, Series, Signal
-from robogaze.evidence.flow import Change, Flow
+from robogaze.evidence.flow import UNLIKE_LEVELS, Change, Flow
 from robogaze.evidence.pop import Mask, Pop, best_pair, described, grown
 from robogaze.evidence.series import running_median
 
 _AROUND = 2  # frames before and after, in which the place must rest
-_LEAST_SIDE_PX = 16  # of the reduced picture: in a smaller one there are no regions to tell apart
-_REPLACED_LEVELS = 20  # compression at CRF 30 and noise of 3 levels leave at most 8
-_LEAST_AREA, _LARGEST_AREA = 0.001, 0.1  # of the view: smaller is a highlight, larger a cut
+_LEAST_SIDE_PX = 64  # of the reduced picture: in a smaller one hardly a thing is as wide as the least region
+_LEAST_AREA, _LARGEST_AREA = 0.0015, 0.1  # of the view: smaller is a highlight; of a larger one nothing is sure
 _LEAST_RADIUS_PX = 2.5  # of the largest circle inside: thinner regions are slips of the flow along edges
 _LEAST_FILL = 0.4  # of its bounding box
 _BORDER = 0.03  # of the view's sides: things enter and leave there
 _NEAR_PX, _BESIDE_PX = 2, 10  # the ring of surroundings that must rest
-_STIRRED_SHARE = 0.2  # of the ring: the most that may stir in the moment itself (a shadow, the edge of the region)
+_STIRRED_SHARE = 0.4  # of the ring: the most that may stir in the moment itself (a shadow, the edge of the region)
 _REST_SHARE = 0.05  # of the ring: the most that may stir in the frames around
 _REST = 0.12  # of the region's own change: the most it may change in the frames around; moving things reach 0.19
 _TREND_S = 1.0  # a rise against this is sudden
+_PARTS = 3  # the picture's regions are a 3 x 3 grid
+_LEAST_PART = 0.1  # of one of these, unexplained: fewer may be a thing on its border
+_TOO_SMALL = "the picture is too small for regions to be told apart"
+_UNSURE = "something changed at once there, at the clip's ends or beside what moves, and may be an effect of motion"
 
 
 class Regions:
@@ -46,21 +51,31 @@ class Regions:
             name="unexplained",
             unit="of the view",
             description="Share of the picture that no motion explains from the frame before; after a cut, most of it.",
+            gap=_TOO_SMALL,
         ),
         Signal(
             name="unexplained_rise",
             unit="of the view",
             description=f"That share beyond its median over {_TREND_S} s.",
+            gap=_TOO_SMALL,
+        ),
+        Signal(
+            name="unexplained_spread",
+            unit="of the regions",
+            description="Share of the picture's nine regions of which at least a tenth is unexplained.",
+            gap=_TOO_SMALL,
         ),
         Signal(
             name="appeared",
             unit="of the view",
             description="Area of the largest compact region, in a place at rest, that stands out now and not before.",
+            gap=_UNSURE,
         ),
         Signal(
             name="vanished",
             unit="of the view",
             description="Area of the largest compact region, in a place at rest, that stood out before and not now.",
+            gap=_UNSURE,
         ),
         Signal(
             name="pop_contrast",
@@ -70,12 +85,14 @@ class Regions:
         Signal(
             name="pair_similarity",
             unit="of 1",
-            description="How alike, in colours and area, a vanished and an appeared region of one frame are.",
+            description="How alike, in colours and area, a vanished and an appeared region of a frame are; 0 without.",
+            gap=_UNSURE,
         ),
         Signal(
             name="jump",
             unit="of the diagonal",
-            description="How far apart the most alike pair of a vanished and an appeared region lies.",
+            description="How far apart the most alike pair of a vanished and an appeared region lies; 0 without one.",
+            gap=_UNSURE,
         ),
     )
 
@@ -84,7 +101,7 @@ class Regions:
         self._before: Look | None = None
         self._recent: deque[Change] = deque(maxlen=2 * _AROUND + 1)
         self._times_s: list[float] = []
-        self._unexplained: list[float] = []
+        self._unexplained: list[tuple[float, float]] = []
         self._pops: dict[int, tuple[Pop, ...]] = {}
 
     def update(self, look: Look) -> None:
@@ -92,23 +109,36 @@ class Regions:
         before, self._before = self._before, look
         self._times_s.append(look.time_s)
         if before is None or min(look.small_gray.shape) < _LEAST_SIDE_PX:
-            self._unexplained.append(math.nan)
+            self._unexplained.append((math.nan, math.nan))
             return
         self._recent.append(self._flow.between(before, look))
-        self._unexplained.append(float((self._recent[-1].replaced > _REPLACED_LEVELS).mean()))
-        if len(self._recent) == self._recent.maxlen:
-            change = self._recent[_AROUND]
-            self._pops[change.number] = tuple(_pops(change, [other for other in self._recent if other is not change]))
+        self._unexplained.append(_shares(self._recent[-1].replaced > UNLIKE_LEVELS))
+        if len(self._recent) > _AROUND:
+            self._examine(len(self._recent) - 1 - _AROUND)
+
+    def _examine(self, place: int) -> None:
+        """Look for pops in one of the recent changes, beside those that lie around it."""
+        change = self._recent[place]
+        around = [
+            other for other in self._recent if other is not change and abs(other.number - change.number) <= _AROUND
+        ]
+        self._pops[change.number] = tuple(_pops(change, around))
 
     def finish(self) -> Measured:
-        """Series of all frames.
+        """Series of all frames; NaN at the first one, and in pictures under 64 px.
 
-        Pops are NaN in the first three frames and the last two, where what is before or after cannot be seen; a
-        contrast is NaN without a region, a pair without a pair.
+        Pops, pairs and jumps are NaN, too, where a region is neither surely one nor surely none; a contrast is NaN
+        without a region.
         """
-        unexplained = np.array(self._unexplained, dtype=np.float64)
+        for place in range(max(0, len(self._recent) - _AROUND), len(self._recent)):
+            self._examine(place)
+        unexplained, spread = np.array(self._unexplained, dtype=np.float64).T
         trend = running_median(unexplained, np.array(self._times_s), _TREND_S)
-        series: dict[str, Series] = {"unexplained": unexplained, "unexplained_rise": unexplained - trend}
+        series: dict[str, Series] = {
+            "unexplained": unexplained,
+            "unexplained_rise": unexplained - trend,
+            "unexplained_spread": spread,
+        }
         names = ("appeared", "vanished", "pop_contrast", "pair_similarity", "jump")
         series.update({name: np.full(len(unexplained), math.nan) for name in names})
         boxes: dict[str, dict[int, Box]] = {name: {} for name in names}
@@ -120,34 +150,50 @@ class Regions:
         return Measured(series, boxes)
 
 
+def _shares(unexplained: Mask) -> tuple[float, float]:
+    """Of the view, and of its regions."""
+    parts = [part for rows in np.array_split(unexplained, _PARTS) for part in np.array_split(rows, _PARTS, axis=1)]
+    return float(unexplained.mean()), float(np.mean([part.mean() >= _LEAST_PART for part in parts]))
+
+
 def _values(pops: Sequence[Pop]) -> Mapping[str, tuple[float, Box | None]]:
     """The signals of one frame, each with the region it belongs to."""
-    values: dict[str, tuple[float, Box | None]] = {"appeared": (0.0, None), "vanished": (0.0, None)}
-    for pop in sorted(pops, key=lambda pop: pop.area):
-        values["appeared" if pop.appeared else "vanished"] = (pop.area, pop.box)
-    if pops:
-        strongest = max(pops, key=lambda pop: pop.contrast)
+    old_ones, new_ones = ([pop for pop in pops if pop.appeared == appeared] for appeared in (False, True))
+    values = {"appeared": _largest(new_ones), "vanished": _largest(old_ones)}
+    if sure := [pop for pop in pops if pop.sure]:
+        strongest = max(sure, key=lambda pop: pop.contrast)
         values["pop_contrast"] = (strongest.contrast, strongest.box)
-    if (pair := best_pair(pops)) is not None:
-        values["pair_similarity"] = (pair.similarity, pair.now.box)
-        values["jump"] = (pair.distance, pair.now.box)
-    return values
+    pair = best_pair(pops)
+    if pair is not None:
+        return {**values, "pair_similarity": (pair.similarity, pair.now.box), "jump": (pair.distance, pair.now.box)}
+    none = (math.nan if old_ones and new_ones else 0.0, None)
+    return {**values, "pair_similarity": none, "jump": none}
+
+
+def _largest(pops: Sequence[Pop]) -> tuple[float, Box | None]:
+    """The area of the largest sure one; NaN where there are only others, 0 where there is none at all."""
+    sure = max((pop for pop in pops if pop.sure), key=lambda pop: pop.area, default=None)
+    if sure is not None:
+        return sure.area, sure.box
+    return (math.nan if pops else 0.0), None
 
 
 def _pops(change: Change, around: Sequence[Change]) -> Iterator[Pop]:
-    """The compact regions of a change whose place is at rest before and after."""
+    """The compact regions of a change that one of the two frames shows and the other does not."""
     height, width = change.replaced.shape
-    mask = (change.replaced > _REPLACED_LEVELS).astype(np.uint8)
+    mask = (change.replaced > UNLIKE_LEVELS).astype(np.uint8)
     count, labels, stats, _ = cv2.connectedComponentsWithStats(mask, connectivity=4)
     for label in range(1, count):
         left, top, wide, high, area = (int(value) for value in stats[label])
         box = Box(left=left / width, top=top / height, right=(left + wide) / width, bottom=(top + high) / height)
         share = area / mask.size
-        if not _LEAST_AREA <= share <= _LARGEST_AREA or area < _LEAST_FILL * wide * high or _at_border(box):
+        small = share <= _LARGEST_AREA
+        if share < _LEAST_AREA or area < _LEAST_FILL * wide * high or (small and _at_border(box)):
             continue
         region = labels == label
-        if _radius(region) >= _LEAST_RADIUS_PX and _at_rest(region, change, around):
-            pop = described(region, change.before, change.now, box)
+        if _radius(region) >= _LEAST_RADIUS_PX:
+            sure = small and len(around) == 2 * _AROUND and _at_rest(region, change, around)
+            pop = described(region, change.before, change.now, box, sure)
             if pop is not None:
                 yield pop
 
@@ -174,4 +220,4 @@ def _at_rest(region: Mask, change: Change, around: Sequence[Change]) -> bool:
 
 def _stirred(change: Change, where: Mask) -> float:
     """Share of a place that changed by more than the camera explains."""
-    return float((change.stirred[where] > _REPLACED_LEVELS).mean())
+    return float((change.stirred[where] > UNLIKE_LEVELS).mean())

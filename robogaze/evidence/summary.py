@@ -9,7 +9,8 @@ from robogaze.evidence.series import level
 def summarise(evidence: Evidence) -> list[str]:
     """For each signal its median, its usual range and its extremes with their times, view by view.
 
-    A signal that has one value throughout says so, and one that is nowhere defined too.
+    A signal that has one value throughout says so, and one that is nowhere defined too. Where a value is missing
+    because it could not be measured, the frames are counted.
     """
     return [_line(evidence, name) for name in evidence.signals]
 
@@ -18,19 +19,21 @@ def _line(evidence: Evidence, name: str) -> str:
     signal = evidence.signals[name]
     parts = []
     for view, measured in evidence.views.items():
-        described = _described(measured.series[name], np.array(evidence.frame_times_s))
+        described = _described(measured.series[name], np.array(evidence.frame_times_s), bool(signal.gap))
         parts.append(described if len(evidence.views) == 1 else f"{view}: {described}")
     return f"{name} ({signal.unit}): {'; '.join(parts)}"
 
 
-def _described(series: Series, times_s: Series) -> str:
+def _described(series: Series, times_s: Series, missing_counts: bool) -> str:
     if not np.isfinite(series).any():
         return "not defined"
+    missing = int(np.isnan(series[1:]).sum()) if missing_counts else 0
+    suffix = f", not measured in {missing} of {len(series)} frames" if missing else ""
     low, high = int(np.nanargmin(series)), int(np.nanargmax(series))
     if series[low] == series[high]:
-        return f"{series[low]:.3g} throughout"
+        return f"{series[low]:.3g} throughout{suffix}"
     p5, p50, p95 = (level(series, percent) for percent in (5, 50, 95))
     return (
         f"median {p50:.3g}, mostly {p5:.3g} to {p95:.3g}, "
-        f"lowest {series[low]:.3g} at {times_s[low]:.2f} s, highest {series[high]:.3g} at {times_s[high]:.2f} s"
+        f"lowest {series[low]:.3g} at {times_s[low]:.2f} s, highest {series[high]:.3g} at {times_s[high]:.2f} s{suffix}"
     )

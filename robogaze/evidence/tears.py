@@ -56,6 +56,7 @@ class Tears:
                 "Largest sideways jump, since the frame before, between rows above and below a line across the "
                 "whole picture; 0 without such a line."
             ),
+            gap="the picture is too small for its rows to be compared",
         ),
     )
 

@@ -3,20 +3,34 @@
 A rule says which signal, beyond which value and for how long, means which event type; the description is rendered
 from a template, with the measured amount. No model is asked. Without rules the stage only makes the measurements
 known to the stages after it.
+
+Where a signal could not be measured a rule finds nothing, and that is no answer. Such gaps are told, however short.
+What they may amount to is a parameter: beyond it the rule's dimension is not judged, and a failure says why.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import ClassVar, TypedDict
 
+from pydantic import Field
+
 from robogaze.core import events
+from robogaze.core.data import Data, Fraction
 from robogaze.core.events import Hypothesis, Name
+from robogaze.core.report import Failure
+from robogaze.core.time import RESOLUTION
 from robogaze.domains import Domain
 from robogaze.errors import InputError
-from robogaze.evidence import SIGNALS, Evidence, Finding, Rule, check, find, gaps, place
+from robogaze.evidence import SIGNALS, Evidence, Finding, Gap, Rule, check, find, gaps, place
 from robogaze.stages.base import Stage
 from robogaze.stages.context import Context, Slot
 from robogaze.stages.desk import Desk
+
+UNMEASURED = "Not measured: "
+"""How a note begins that tells of a gap, so that whoever sums up reports can count them."""
+
+_SHOWN_STRETCHES = 3
 
 
 class MeasureVariables(TypedDict):
@@ -38,6 +52,16 @@ class EventRule(Rule):
     describe: str
 
 
+class Allowance(Data):
+    """How much of a view may go unmeasured by a rule whose dimension counts as judged all the same.
+
+    At most this `share` of its frames, and no stretch longer than `stretch_s`. By default nothing may.
+    """
+
+    share: Fraction = 0.0
+    stretch_s: float = Field(default=0.0, ge=0)
+
+
 class Measure(Stage):
     """Writes a hypothesis for every finding of every rule.
 
@@ -48,6 +72,7 @@ class Measure(Stage):
     prompts: ClassVar[Mapping[str, type]] = {}
 
     rules: tuple[EventRule, ...] = ()
+    unmeasured: Allowance = Allowance()
 
     def writes(self) -> frozenset[Slot]:
         """The evidence, and the hypotheses."""
@@ -62,22 +87,32 @@ class Measure(Stage):
         return frozenset(rule.dimension for rule in self.rules)
 
     def notes(self, domain: Domain, evidence: Evidence | None) -> tuple[str, ...]:
-        """Which types the rules can find, since a dimension holds more, and where they could not look."""
+        """Which types the rules can find, since a dimension holds more; what they cannot show; where they did not."""
         if not self.rules:
             return ()
         types = ", ".join(dict.fromkeys(domain.types[rule.type].name for rule in self.rules))
         known = f"Measured in pixels, of the dimensions judged here: {types}; their other types need a model."
-        return (known, *(() if evidence is None else self._gaps(domain, evidence)))
+        if evidence is None:
+            return (known,)
+        hidden = {rule.type: hides for rule in self.rules if (hides := evidence.signals[rule.signal].hides)}
+        limits = (f"{domain.types[kind].name}: {hides}." for kind, hides in hidden.items())
+        allowed = [(rule, gap) for rule, gap in self._gaps(evidence) if self._allows(gap)]
+        return (known, *limits, *(f"{told}." for _, told in _told(allowed, evidence, domain)))
 
-    def _gaps(self, domain: Domain, evidence: Evidence) -> Iterator[str]:
-        """A sentence for every type whose signal is missing in frames after the first, which has none before it."""
-        for kind in dict.fromkeys(rule.type for rule in self.rules):
-            signals = [evidence.signals[rule.signal] for rule in self.rules if rule.type == kind]
-            missing = {signal.name: gaps(evidence, signal.name) for signal in signals if signal.gap}
-            if frames := max(missing.values(), default=0):
-                why = next(signal.gap for signal in signals if missing.get(signal.name) == frames)
-                total = len(evidence.frame_times_s)
-                yield f"{domain.types[kind].name} could not be measured in {frames} of {total} frames: {why}."
+    def _gaps(self, evidence: Evidence) -> tuple[tuple[EventRule, Gap], ...]:
+        """The worst gap of each type in each view, views of a type together."""
+        types = [rule.type for rule in self.rules]
+        worst: dict[tuple[str, str], tuple[EventRule, Gap]] = {}
+        for rule in self.rules:
+            for gap in gaps(rule, evidence):
+                told = worst.setdefault((rule.type, gap.view), (rule, gap))[1]
+                if (self._allows(told), -told.frames) > (self._allows(gap), -gap.frames):
+                    worst[rule.type, gap.view] = (rule, gap)
+        return tuple(worst[key] for key in sorted(worst, key=lambda key: types.index(key[0])))
+
+    def _allows(self, gap: Gap) -> bool:
+        allowed = self.unmeasured
+        return gap.frames <= allowed.share * gap.of and gap.longest_s <= allowed.stretch_s + RESOLUTION
 
     def templates(self) -> Mapping[str, type]:
         """The rules' descriptions."""
@@ -94,7 +129,7 @@ class Measure(Stage):
                 raise ValueError(f"{rule.type} is not a type of {rule.dimension}")
 
     async def run(self, context: Context, desk: Desk) -> Context:
-        """Apply the rules; asks no model."""
+        """Apply the rules; asks no model. A dimension is judged if all its rules could be answered."""
         assert context.evidence is not None, "diagnose measures the clip for a pipeline with this stage"
         first = len(context.hypotheses or ()) + 1
         findings = ((rule, finding) for rule in self.rules for finding in find(rule, context.evidence))
@@ -102,8 +137,40 @@ class Measure(Stage):
             _hypothesis(f"H{number}", rule, finding, context, desk.domain)
             for number, (rule, finding) in enumerate(findings, start=first)
         )
-        judged = frozenset(rule.dimension for rule in self.rules) & set(context.assessed)
-        return replace(context, hypotheses=(*(context.hypotheses or ()), *found), judged=context.judged | judged)
+        failures = tuple(self._failures(context.evidence, context.assessed, desk.domain))
+        judged = {rule.dimension for rule in self.rules} - {failure.dimension for failure in failures}
+        return replace(
+            context,
+            hypotheses=(*(context.hypotheses or ()), *found),
+            judged=context.judged | (judged & set(context.assessed)),
+            failures=(*context.failures, *failures),
+        )
+
+    def _failures(self, evidence: Evidence, assessed: Sequence[str], domain: Domain) -> Iterator[Failure]:
+        """The gaps beyond what is allowed."""
+        limit = f"allowed: {self.unmeasured.share:.0%} of the frames, {self.unmeasured.stretch_s:g} s on end"
+        beyond = [
+            (rule, gap) for rule, gap in self._gaps(evidence) if rule.dimension in assessed and not self._allows(gap)
+        ]
+        for dimension, told in _told(beyond, evidence, domain):
+            yield Failure(stage="measure", dimension=dimension, kind="not measured", message=f"{told} ({limit})")
+
+
+def _told(found: Sequence[tuple[EventRule, Gap]], evidence: Evidence, domain: Domain) -> Iterator[tuple[Name, str]]:
+    """Gaps in words, those of a type that have one reason in one sentence; each with its dimension."""
+    for (kind, why), same in groupby(found, key=lambda one: (one[0].type, one[1].why)):
+        where = ", ".join(_where(gap, evidence) for _, gap in same)
+        yield domain.dimension_of[kind], f"{UNMEASURED}{domain.types[kind].name} in {where}: {why}"
+
+
+def _where(gap: Gap, evidence: Evidence) -> str:
+    """How many frames of which view, and when: the longest stretches."""
+    edges = (*evidence.frame_times_s, evidence.duration_s)
+    longest = sorted(gap.runs, key=lambda run: edges[run[0]] - edges[run[1]])[:_SHOWN_STRETCHES]
+    when = ", ".join(f"{edges[first]:.2f}-{edges[end]:.2f} s" for first, end in sorted(longest))
+    more = f" and {len(gap.runs) - len(longest)} more" if len(gap.runs) > len(longest) else ""
+    view = f" of the view {gap.view}" if len(evidence.views) > 1 else ""
+    return f"{gap.frames} of {gap.of} frames{view} ({when}{more})"
 
 
 def _hypothesis(name: str, rule: EventRule, finding: Finding, context: Context, domain: Domain) -> Hypothesis:

@@ -2,8 +2,11 @@
 
 import asyncio
 import json
+import math
 import re
+from collections.abc import Callable
 from contextlib import closing
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -17,7 +20,9 @@ from robogaze.core.time import frames_in
 from robogaze.datasets import Entry
 from robogaze.diagnose import diagnose, open_clip
 from robogaze.domains import Domain, load_domain
+from robogaze.evidence import Evidence
 from robogaze.media import film
+from robogaze.reporting import summary_lines
 from robogaze.stages import Pipeline
 
 DEMO = Path(__file__).parents[2] / "datasets" / "demo"
@@ -125,13 +130,55 @@ def test_the_files_stay_small() -> None:
     assert max(sizes.values()) < FILE_BYTES
 
 
-def test_a_report_says_in_how_many_frames_a_type_could_not_be_measured(robot: Domain) -> None:
-    def notes(clip: str) -> list[str]:
+@pytest.fixture(scope="module")
+def measured(robot: Domain) -> Callable[[str], tuple[Report, Evidence]]:
+    """What the pipeline that asks no model makes of a clip, and the evidence it had."""
+
+    @cache
+    def score(clip: str) -> tuple[Report, Evidence]:
         pipeline = Pipeline.build(robot, "pixels")
         with open_clip(Entry(path=DEMO / "clips" / f"{clip}.mp4"), pipeline, models=None) as opened:
-            report = asyncio.run(diagnose(opened, pipeline))
-        return [note for note in report.notes if "could not be measured" in note]
+            assert opened.evidence is not None
+            return asyncio.run(diagnose(opened, pipeline)), opened.evidence
 
-    (note,) = notes("camera_shakes")
-    assert re.match(r"Camera instability could not be measured in \d+ of 69 frames: the picture moves there", note)
-    assert notes("pick_place_clean") == []
+    return score
+
+
+@pytest.mark.parametrize("clip", ["camera_shakes", "cube_teleports", "blur_then_wrong_bin", "multi_view"])
+def test_without_a_model_an_annotated_fault_that_pixels_show_is_found(clip: str, measured: Any) -> None:
+    (found,) = measured(clip)[0].events
+    true = next(event for event in REPORTS[clip].events if event.type == found.type)
+    assert frames_in(found.spans, REPORTS[clip].clip.frame_times_s) & frames_in(
+        true.spans, REPORTS[clip].clip.frame_times_s
+    )
+
+
+@pytest.mark.parametrize("clip", ["pick_place_clean", "moving_camera_clean"])
+def test_without_a_model_a_clean_clip_is_judged_and_clean(clip: str, measured: Any) -> None:
+    assert measured(clip)[0].clean
+
+
+def test_a_fault_beside_the_hand_is_not_found_but_its_frame_is_told_as_unmeasured(measured: Any) -> None:
+    report, evidence = measured("cube_disappears")
+    (true,) = REPORTS["cube_disappears"].events
+    assert report.events == ()
+    assert math.isnan(evidence.views["main"].series["vanished"][report.clip.frame_at(true.onset_s)])
+    (note,) = [note for note in report.notes if note.startswith("Not measured: Object disappearance")]
+    assert re.search(r"in \d+ of 79 frames \(.* and \d+ more\): something changed at once there", note)
+
+
+def test_a_view_whose_camera_cannot_be_followed_leaves_the_clip_partial(measured: Any) -> None:
+    """The hand that carries the camera stays in the picture, and all else moves too fast to follow."""
+    report, _ = measured("multi_view")
+    assert (report.status, set(report.assessed) - set(report.judged)) == ("partial", {"visual_quality"})
+    (failure,) = report.failures
+    assert re.match(
+        r"Not measured: Camera instability in \d+ of 68 frames of the view bottom left \(.*\): the picture moves",
+        failure.message,
+    )
+
+
+def test_the_page_counts_the_gaps_a_report_tells_of(measured: Any, robot: Domain) -> None:
+    report, _ = measured("pick_place_clean")
+    (line,) = [line for line in summary_lines([report], [], robot) if "could not be measured" in line]
+    assert line.startswith("In 1 of 1 clip with a report some frames could not be measured, for up to 2 types of event")

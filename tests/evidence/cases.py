@@ -15,8 +15,9 @@ from .procedural import Pose, Take, encoded, film
 _SIZE = (480, 304)
 """Smaller than usual frames, for speed, and larger than the reduced picture, so that this is a reduction."""
 
+_FRAMES = 20
 _START, _END = 8, 14
-"""The frames of faults of the picture."""
+"""Faults of the picture: how long the clip is, and in which frames they are."""
 
 
 def _sway(frame: float) -> Pose:
@@ -48,6 +49,9 @@ CLEAN: dict[str, Take] = {
     "light drifts": Take(light=lambda frame: 0.8 + 0.2 * math.sin(frame / 6), crf=23),
     "lamp switched": Take(light=lambda frame: 0.7 if frame >= 16 else 1.0, crf=23),
     "dim scene": Take(light=lambda frame: 0.4, noise=2, crf=23),
+    "white table": Take(ground=255.0, crf=23),
+    "plain table": Take(ground=120.0, noise=1, crf=23),
+    "plain table, thick arm": Take(ground=120.0, arm=2.2, speed=1.6, crf=23),
     "thing leaves the picture": Take(moved=lambda frame: (0.05 * max(0, frame - 12), 0.0), noise=1),
 }
 """Clips without a fault, by what could be mistaken for one."""
@@ -63,12 +67,14 @@ class Planted:
     types: tuple[str, ...]
 
 
-def _over(plant: Callable[..., list[Image]], *types: str, **how: float) -> Callable[[int], Planted]:
+def _over(
+    plant: Callable[..., list[Image]], *types: str, start: int = _START, end: int = _END, **how: float
+) -> Callable[[int], Planted]:
     """A fault of the picture, put over a clean clip and compressed with it."""
 
     def make(seed: int) -> Planted:
-        clean = film(seed, Take(noise=1, frames=20, size=_SIZE))
-        return Planted(encoded(plant(clean, _START, _END, **how)), _START, _END, types)
+        clean = film(seed, Take(noise=1, frames=_FRAMES, size=_SIZE))
+        return Planted(encoded(plant(clean, start, end, **how)), start, end, types)
 
     return make
 
@@ -83,6 +89,12 @@ def _within(take: Callable[[int], Take], *types: str, start: int, end: int) -> C
 FAULTS: dict[str, Callable[[int], Planted]] = {
     "strong blur": _over(p.blurred, "blur", sigma_px=3),
     "blur": _over(p.blurred, "blur", sigma_px=2.5),
+    "blur throughout": _over(p.blurred, "blur", sigma_px=4, start=0, end=_FRAMES),
+    "overexposure": _over(p.overexposed, "low_visibility", by=150),
+    "overexposure throughout": _over(p.overexposed, "low_visibility", by=150, start=0, end=_FRAMES),
+    "noise": _over(p.noisy, "frame_corruption", strength=60),
+    "noise throughout": _over(p.noisy, "frame_corruption", strength=60, start=0, end=_FRAMES),
+    "half of the picture green": _over(p.flooded, "frame_corruption", share=0.5),
     "darkness": _over(p.dimmed, "low_visibility", gain=0.06),
     "fog": _over(p.fogged, "low_visibility", left=0.12),
     "garbled blocks, 8 %": _over(p.garbled, "frame_corruption", share=0.08),

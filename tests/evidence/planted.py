@@ -25,6 +25,33 @@ def fogged(images: Sequence[Image], start: int, end: int, left: float) -> list[I
     return _changed(images, start, end, lambda image, frame: np.round(130 + left * (image - 130.0)).astype(np.uint8))
 
 
+def overexposed(images: Sequence[Image], start: int, end: int, by: float) -> list[Image]:
+    """So many levels too light in the frames [start, end)."""
+    return _changed(images, start, end, lambda image, frame: np.clip(image + np.float32(by), 0, 255).astype(np.uint8))
+
+
+def noisy(images: Sequence[Image], start: int, end: int, strength: float) -> list[Image]:
+    """Covered with fresh noise in each of the frames [start, end)."""
+    rng = np.random.default_rng(0)
+    return _changed(
+        images,
+        start,
+        end,
+        lambda image, frame: np.clip(image + rng.normal(0, strength, image.shape), 0, 255).astype(np.uint8),
+    )
+
+
+def flooded(images: Sequence[Image], start: int, end: int, share: float) -> list[Image]:
+    """In the frames [start, end), the left part of the picture is plain green."""
+
+    def flood(image: Image, frame: int) -> Image:
+        image = image.copy()
+        image[:, : round(share * image.shape[1])] = (0, 200, 0)
+        return image
+
+    return _changed(images, start, end, flood)
+
+
 def garbled(images: Sequence[Image], start: int, end: int, share: float, seed: int = 0) -> list[Image]:
     """In the frames [start, end), this share of the 16-px blocks goes flat or is taken from elsewhere."""
     rng = np.random.default_rng(seed)

@@ -7,7 +7,7 @@ clean; `planted` puts faults over it.
 
 import io
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import av
 import cv2
@@ -33,7 +33,7 @@ class Take:
     `speed` is in pick-and-place cycles per four seconds; the arm stands still in the frames `pause` and is `arm`
     times as thick as usual. A `shutter` of more than 1 blurs motion, over so many moments of a frame. The victim is
     a thing on the table that the arm leaves alone: `shown` says in which frames it is drawn, `moved` how far it
-    has moved, in heights. `crf` is the quality of an H.264 round trip.
+    has moved, in heights. `ground` makes the table even, of this level. `crf` is the quality of an H.264 round trip.
     """
 
     frames: int = 40
@@ -46,6 +46,7 @@ class Take:
     light: Callable[[int], float] = lambda frame: 1.0
     shown: Callable[[int], bool] = lambda frame: True
     moved: Callable[[int], tuple[float, float]] = lambda frame: (0.0, 0.0)
+    ground: float | None = None
     noise: float = 0.0
     crf: int | None = None
 
@@ -77,6 +78,8 @@ def film(seed: int, take: Take | None = None) -> list[Image]:
     take = take or Take()
     rng = np.random.default_rng(seed)
     world = _world(rng, take.size, take.arm)
+    if take.ground is not None:
+        world = replace(world, table=np.full_like(world.table, take.ground))
     images = [_shoot(world, take, frame, rng) for frame in range(take.frames)]
     return images if take.crf is None else encoded(images, take.crf)
 

@@ -1,19 +1,22 @@
 """What the rules make of many procedural clips: `python -m tests.evidence.survey [FIRST_SEED] [END_SEED]`.
 
 For each rule the most extreme value of its signal over clean clips (where nothing explains it away), the clean clips
-it falsely fires on, and for each kind of fault in how many clips its frames were found under an admissible type.
-The thresholds of the pixels pipeline were read off this table.
+it falsely fires on, and for each kind of fault in how many clips its frames were found under an admissible type. For
+each kind of clip, how many are not judged to the end, and why. The thresholds of the pixels pipeline, and what it
+allows to go unmeasured, were read off this table.
 """
 
 import sys
 import warnings
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from robogaze.domains.shelves import shelf
 from robogaze.domains.yaml_files import read_yaml
-from robogaze.evidence import Evidence, Finding, Rule, find
+from robogaze.evidence import Evidence, Finding, Rule, find, gaps
 
 from .cases import CLEAN, FAULTS, Planted
 from .measuring import measured
@@ -28,10 +31,25 @@ class TypedRule(Rule):
     describe: str
 
 
+def _written() -> dict[str, Any]:
+    """The parameters of the pixels pipeline's first stage."""
+    content = read_yaml(shelf("taxonomy") / "robot" / "pipelines" / "pixels.yaml").content
+    stage: dict[str, Any] = content["stages"][0]["measure"]
+    return stage
+
+
 def rules() -> list[TypedRule]:
     """The rules of the pixels pipeline."""
-    written = read_yaml(shelf("taxonomy") / "robot" / "pipelines" / "pixels.yaml").content
-    return [TypedRule.model_validate(rule) for rule in written["stages"][0]["measure"]["rules"]]
+    return [TypedRule.model_validate(rule) for rule in _written()["rules"]]
+
+
+def unanswered(evidence: Evidence) -> Iterator[str]:
+    """The rules that could not be answered in more of the clip than the pipeline allows."""
+    allowed = _written()["unmeasured"]
+    for rule in rules():
+        for gap in gaps(rule, evidence):
+            if gap.frames > allowed["share"] * gap.of or gap.longest_s > allowed["stretch_s"] + 1e-6:
+                yield rule.describe
 
 
 def right(rule: TypedRule, finding: Finding, planted: Planted) -> bool:
@@ -51,9 +69,11 @@ def extreme(rule: TypedRule, evidence: Evidence) -> float:
 def main(first: int, end: int) -> None:
     """Print the survey for the seeds [first, end)."""
     worst: dict[str, list[tuple[float, str]]] = defaultdict(list)
+    unjudged: dict[str, Counter[str]] = defaultdict(Counter)
     for seed in range(first, end):
         for name, take in CLEAN.items():
             evidence = measured(film(seed, take))
+            unjudged[name].update(set(unanswered(evidence)))
             for rule in rules():
                 worst[rule.describe].append((extreme(rule, evidence), f"{name} {seed}"))
                 for finding in find(rule, evidence):
@@ -62,7 +82,10 @@ def main(first: int, end: int) -> None:
         values = [pair for pair in worst[rule.describe] if np.isfinite(pair[0])]
         ranked = sorted(values, reverse=rule.above is not None)[:3]
         shown = ", ".join(f"{value:.4g} ({where})" for value, where in ranked)
-        print(f"clean {rule.describe} {rule.signal} {'>' if rule.above else '<'} {rule.above or rule.below}: {shown}")
+        bound = f"> {rule.above}" if rule.above is not None else f"< {rule.below}"
+        print(f"clean {rule.describe} {rule.signal} {bound}: {shown}")
+    for name, counted in unjudged.items():
+        print(f"clean {name}, not judged to the end: {dict(counted) or 'none'}")
     for name, make_fault in FAULTS.items():
         hits, peaks, wrong = 0, [], []
         for seed in range(first, end):

@@ -26,12 +26,12 @@ def test_blocks_lost_in_one_part_are_boxed_there() -> None:
 
 
 def test_a_coarse_picture_shows_its_grid_wherever_the_grid_begins() -> None:
-    images = film(7, Take(frames=6))
+    images = film(7, Take(frames=10))
     for offset in (0, 3):
         shifted = [np.ascontiguousarray(image[offset:, offset:]) for image in coarse(images, 3, 4, 0.5)]
         series = measured_by(Blocks, shifted).series
         assert series["grid_strength"][3] > 1.3
-        assert series["grid_strength"][[0, 1, 2, 4, 5]] == pytest.approx(1.0, abs=0.1)
+        assert np.delete(series["grid_strength"], 3) == pytest.approx(1.0, abs=0.1)
 
 
 def test_heavy_compression_alone_gives_no_steps() -> None:
@@ -41,8 +41,13 @@ def test_heavy_compression_alone_gives_no_steps() -> None:
 
 def test_straight_edges_of_the_scene_are_not_blocks() -> None:
     images = []
-    for frame in range(8):
+    for frame in range(10):
         image = np.full((200, 320, 3), 60, np.uint8)
         image[40:120, 40 + 8 * frame : 160 + 8 * frame] = 200
         images.append(image)
     assert measured_by(Blocks, images).series["block_steps"].max() < 0.012
+
+
+def test_a_clip_too_short_to_have_a_usual_frame_tells_nothing() -> None:
+    images = garbled(film(5, Take(frames=4)), 0, 4, 0.2)
+    assert np.isnan(measured_by(Blocks, images).series["block_steps"]).all()

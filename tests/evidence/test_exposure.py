@@ -22,10 +22,12 @@ def test_an_even_grey_has_no_contrast_and_nothing_clipped() -> None:
     assert [series[name][0] for name in ("contrast", "clipped_dark", "clipped_bright")] == [0.0, 0.0, 0.0]
 
 
-def test_contrast_leaves_out_the_darkest_and_the_lightest_twentieth() -> None:
+def test_contrast_leaves_out_single_specks_and_keeps_a_small_thing_on_a_plain_table() -> None:
     image = np.full((100, 100, 3), 100, np.uint8)
-    image[:4], image[-4:] = 0, 255
+    image[0, :40], image[-1, :40] = 0, 255
     assert measured_by(Exposure, [image]).series["contrast"] == pytest.approx([0.0])
+    image[:10, :10] = 0
+    assert measured_by(Exposure, [image]).series["contrast"] == pytest.approx([100 / 255])
 
 
 def test_a_lamp_that_is_switched_shows_as_one_change_of_luma() -> None:

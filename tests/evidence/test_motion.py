@@ -1,5 +1,6 @@
 import math
 
+import cv2
 import numpy as np
 import pytest
 
@@ -50,6 +51,40 @@ def test_shake_is_measured_in_its_frames_only() -> None:
     shake = measured_by(Motion, images).series["camera_shake"]
     assert shake[14:24].min() > 0.003
     assert np.nanmax(np.delete(shake, np.arange(9, 30))) < 0.0005
+
+
+def _in_depth(shake: np.ndarray) -> list[np.ndarray]:
+    """Stripes of texture at three distances, of which nearer ones move farther; the camera's offset by frame."""
+    grain = np.random.default_rng(8).integers(0, 255, (60, 90, 3), dtype=np.uint8)
+    texture = np.asarray(cv2.resize(grain, (480, 320), interpolation=cv2.INTER_CUBIC))
+    images = []
+    for right, down in shake:
+        layers = [_moved(texture, near * right, near * down) for near in (1.0, 1.5, 2.0)]
+        images.append(np.vstack([layers[top // 20 % 3][top : top + 20] for top in range(0, 200, 20)]))
+    return images
+
+
+def _moved(picture: np.ndarray, right: float, down: float) -> np.ndarray:
+    place = np.array([[1, 0, right - 80], [0, 1, down - 60]], np.float32)
+    return np.asarray(cv2.warpAffine(picture, place, _SMALL))
+
+
+def test_a_shake_that_near_and_far_things_follow_differently_is_measured_but_no_single_jolt() -> None:
+    offsets = np.random.default_rng(4).normal(0, 4, (30, 2))
+    offsets[:12] = offsets[24:] = 0
+    series = measured_by(Motion, _in_depth(offsets)).series
+    assert np.isnan(series["camera_jolt"][13:23]).mean() > 0.5
+    assert series["camera_shake"][14:22].min() > 0.006
+    assert series["camera_shake"][2:9].max() < 0.0005
+
+
+@pytest.mark.parametrize("seed", [12, 24, 35])
+def test_an_arm_on_a_plain_table_is_not_taken_for_the_camera(seed: int) -> None:
+    """Most of what can be followed is on the arm: better to say nothing than that the camera moves."""
+    images = film(seed, Take(size=_SMALL, ground=120, arm=2.2, speed=1.6))
+    series = measured_by(Motion, images).series
+    assert np.nanmax(series["camera_shift"]) < 0.002
+    assert np.isnan(series["camera_shift"][1:]).any()
 
 
 def test_a_single_jump_is_a_jolt_but_no_shake() -> None:

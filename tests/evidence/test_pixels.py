@@ -6,6 +6,7 @@ many seeds.
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from robogaze.domains.prompts import Prompts
@@ -16,6 +17,7 @@ from .cases import CLEAN, FAULTS
 from .measuring import measured
 from .procedural import film
 from .survey import right, rules
+from .test_meters import CLIPS
 
 _SEED = 209
 _PROMPTS = Prompts((shelf("prompts") / "robot",))
@@ -34,6 +36,16 @@ def test_a_planted_fault_is_found_in_its_frames_under_a_type_it_may_have(kind: s
     evidence = measured(planted.images)
     found = [(rule, finding) for rule in rules() for finding in find(rule, evidence)]
     assert any(right(rule, finding, planted) for rule, finding in found)
+
+
+@pytest.mark.parametrize("clip", CLIPS)
+def test_a_signal_a_rule_finds_missing_says_what_stood_in_the_way(clip: str) -> None:
+    """Else the rule would find nothing, and nobody would know that it could not have."""
+    evidence = measured(CLIPS[clip])
+    series = evidence.views["main"].series
+    needed = {condition.signal for rule in rules() for condition in (rule, *rule.also)}
+    missing = {name for name in needed if np.isnan(series[name][-1])}
+    assert {name for name in missing if not SIGNALS[name].gap} == set()
 
 
 def test_every_rule_reads_signals_that_are_measured() -> None:

@@ -8,18 +8,20 @@ from pydantic import ValidationError
 from robogaze.core.events import Box
 from robogaze.core.time import Span
 from robogaze.errors import InputError
-from robogaze.evidence import Condition, Evidence, Finding, Measured, Rule, Signal, check, find, place
+from robogaze.evidence import Condition, Evidence, Finding, Gap, Measured, Rule, Signal, check, find, gaps, place
 
 NAN = math.nan
 BOX = Box(left=0.1, top=0.1, right=0.3, bottom=0.2)
 
 
-def _evidence(*views: dict[str, Sequence[float]], step_s: float = 0.5) -> Evidence:
-    """Hand-made series; a frame every `step_s`, the last one as long as the others."""
+def _evidence(*views: dict[str, Sequence[float]], step_s: float = 0.5, **gap: str) -> Evidence:
+    """Hand-made series; a frame every `step_s`, the last one as long as the others; `gap` by signal."""
     names = list(views[0])
     count = len(views[0][names[0]])
     return Evidence(
-        signals={name: Signal(name=name, unit="units", description="A signal.") for name in names},
+        signals={
+            name: Signal(name=name, unit="units", description="A signal.", gap=gap.get(name, "")) for name in names
+        },
         views={
             f"view {number}": Measured({name: np.array(series, float) for name, series in view.items()})
             for number, view in enumerate(views, start=1)
@@ -76,6 +78,12 @@ def test_join_s_bridges_shorter_gaps_only_and_before_for_s() -> None:
     assert _spans(Rule(signal="a", above=0.5, join_s=0.75, for_s=1.0), evidence) == [(0.0, 1.5)]
 
 
+def test_at_most_s_drops_what_lasts_longer_and_keeps_what_is_exactly_as_long() -> None:
+    evidence = _evidence({"a": [1, 0, 1, 1, 0, 1, 1, 1]})
+    assert _spans(Rule(signal="a", above=0.5, at_most_s=1.0), evidence) == [(0.0, 0.5), (1.0, 2.0)]
+    assert _spans(Rule(signal="a", above=0.5, at_most_s=1.0, join_s=0.75), evidence) == []
+
+
 def test_what_is_explained_away_does_not_count_frame_by_frame() -> None:
     evidence = _evidence({"a": [1, 1, 1, 1], "b": [0, 9, 0, NAN], "c": [5, 5, 0, 5]})
     assert _spans(Rule(signal="a", above=0, unless=(Condition(signal="b", above=1),)), evidence) == [
@@ -104,6 +112,55 @@ def test_the_peak_is_sought_where_the_rule_holds_not_in_a_bridged_gap() -> None:
 def test_undefined_is_neither_above_nor_below(rule: Rule) -> None:
     assert find(rule, _evidence({"a": [NAN, NAN]})) == ()
     assert _spans(rule, _evidence({"a": [NAN, 0, NAN]})) == [(0.5, 1.0)]
+
+
+def _runs(rule: Rule, evidence: Evidence) -> list[tuple[int, int]]:
+    return [run for gap in gaps(rule, evidence) for run in gap.runs]
+
+
+def test_a_gap_says_where_for_how_long_and_why_a_rule_could_not_tell() -> None:
+    evidence = _evidence({"a": [0, NAN, 0, NAN, NAN, 0]}, {"a": [0, 0, 0, 0, 0, 0]}, a="it was dark")
+    (gap,) = gaps(Rule(signal="a", above=1), evidence)
+    assert gap == Gap(view="view 1", runs=((1, 2), (3, 5)), of=5, longest_s=1.0, why="it was dark")
+    assert gap.frames == 3
+
+
+def test_a_value_that_is_missing_because_there_is_nothing_to_measure_is_no_gap() -> None:
+    assert gaps(Rule(signal="a", above=1), _evidence({"a": [NAN, NAN, NAN]})) == ()
+
+
+def test_the_first_frame_has_none_before_it_and_is_a_gap_only_where_it_is_the_only_one() -> None:
+    rule = Rule(signal="a", above=1)
+    assert gaps(rule, _evidence({"a": [NAN, 0]}, a="dark")) == ()
+    (gap,) = gaps(rule, _evidence({"a": [NAN]}, a="dark"))
+    assert (gap.runs, gap.of, gap.why) == (((0, 1),), 1, "the clip is a single frame")
+
+
+def test_what_other_signals_settle_is_no_gap() -> None:
+    evidence = _evidence({"a": [0, NAN, NAN, NAN, NAN], "b": [9, 9, 0, 9, NAN], "c": [0, 9, 0, NAN, 0]}, a="dark")
+    assert _runs(Rule(signal="a", above=1), evidence) == [(1, 5)]
+    assert _runs(Rule(signal="a", above=1, also=(Condition(signal="b", above=5),)), evidence) == [(1, 2), (3, 4)]
+    assert _runs(Rule(signal="a", above=1, unless=(Condition(signal="c", above=5),)), evidence) == [(2, 5)]
+
+
+def test_a_gap_in_what_must_hold_too_counts_only_where_the_rest_holds() -> None:
+    evidence = _evidence({"a": [0, 9, 0, 9], "b": [NAN, NAN, NAN, 9]}, b="lost")
+    (gap,) = gaps(Rule(signal="a", above=1, also=(Condition(signal="b", above=5),)), evidence)
+    assert (gap.runs, gap.why) == (((1, 2),), "lost")
+
+
+def test_a_gap_too_short_to_hold_what_is_looked_for_hides_nothing() -> None:
+    evidence = _evidence({"a": [0, NAN, 0, NAN, 9, 0, NAN, NAN, 0]}, a="dark")
+    assert _runs(Rule(signal="a", above=1, for_s=1.0), evidence) == [(3, 4), (6, 8)]
+    assert _runs(Rule(signal="a", above=1, for_s=1.0, join_s=0.75), evidence) == [(1, 2), (3, 4), (6, 8)]
+    assert _runs(Rule(signal="a", above=1, for_s=1.5), evidence) == []
+
+
+def test_a_rule_that_holds_throughout_a_clip_too_short_for_it_could_not_tell() -> None:
+    rule = Rule(signal="a", above=1, for_s=2.0)
+    (gap,) = gaps(rule, _evidence({"a": [9, 9, 9]}))
+    assert (gap.runs, gap.why) == (((1, 3),), "the clip is shorter than the 2 s it would have to last")
+    assert gaps(rule, _evidence({"a": [9, 0, 9]})) == ()
 
 
 def test_views_are_judged_each_for_itself() -> None:
@@ -136,10 +193,19 @@ def test_an_unknown_signal_is_refused_with_the_known_ones(rule: Rule) -> None:
         {"signal": "a", "above": 1, "below": 2},
         {"signal": "a", "above": 1, "for": 2},
         {"signal": "a", "above": 1, "for_s": -1},
+        {"signal": "a", "above": 1, "at_most_s": 0},
         {"signal": "a", "above": math.inf},
         {"signal": "a", "above": 1, "unless": [{"signal": "b"}]},
     ],
-    ids=["no threshold", "two thresholds", "unknown key", "negative time", "infinite", "unless without threshold"],
+    ids=[
+        "no threshold",
+        "two thresholds",
+        "unknown key",
+        "negative time",
+        "no time",
+        "infinite",
+        "unless without threshold",
+    ],
 )
 def test_a_rule_that_makes_no_sense_is_refused(written: dict[str, object]) -> None:
     with pytest.raises(ValidationError):

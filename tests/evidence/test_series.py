@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from robogaze.evidence.series import level, running_median
+from robogaze.evidence.series import level, own_level, running_median
 
 NAN = math.nan
 
@@ -14,6 +14,12 @@ def test_a_level_leaves_out_what_is_not_defined() -> None:
     assert math.isnan(level(np.array([]), 50))
 
 
+def test_a_clip_of_less_than_half_a_second_has_no_level_of_its_own() -> None:
+    series = np.array([1.0, 1.0, 3.0])
+    assert own_level(series, [0.0, 0.25, 0.5], 50) == 1.0
+    assert math.isnan(own_level(series, [0.0, 0.2, 0.4], 50))
+
+
 def test_a_running_median_keeps_a_step_and_removes_a_spike() -> None:
     times = np.arange(9) / 10
     assert running_median(np.array([0, 0, 0, 0, 1, 1, 1, 1, 1.0]), times, 0.4).tolist() == [0, 0, 0, 0, 1, 1, 1, 1, 1]
@@ -21,11 +27,19 @@ def test_a_running_median_keeps_a_step_and_removes_a_spike() -> None:
 
 
 def test_a_running_median_is_not_defined_where_most_around_is_not() -> None:
-    found = running_median(np.array([NAN, NAN, NAN, 4.0, 5.0]), np.arange(5.0), 2.0)
+    found = running_median(np.array([NAN, NAN, NAN, 4.0, 5.0, 6.0]), np.arange(6.0), 4.0)
     assert np.isnan(found[:3]).all()
-    assert found[3:] == pytest.approx([4.5, 4.5])
+    assert found[3:] == pytest.approx([5.0, 5.0, 5.0])
+
+
+def test_one_or_two_values_say_nothing_of_what_is_usual_around_them() -> None:
+    """Else a single value would be its own median, and never stand out."""
+    found = running_median(np.array([0.0, 9.0, 0.0, 0.0]), np.arange(4.0), 2.0)
+    assert np.isnan(found[[0, 3]]).all()
+    assert found[1:3].tolist() == [0.0, 0.0]
+    assert np.isnan(running_median(np.array([0.0, 9.0, 0.0]), np.arange(3.0), 1.0)).all()
 
 
 def test_a_running_median_counts_seconds_not_frames() -> None:
-    times = np.array([0.0, 0.1, 0.2, 5.0])
-    assert running_median(np.array([1.0, 2.0, 3.0, 9.0]), times, 1.0).tolist() == [2.0, 2.0, 2.0, 9.0]
+    times = np.array([0.0, 0.1, 0.2, 5.0, 5.1, 5.2])
+    assert running_median(np.array([1.0, 2.0, 3.0, 9.0, 9.0, 8.0]), times, 1.0).tolist() == [2.0] * 3 + [9.0] * 3

@@ -6,7 +6,7 @@ from robogaze.evidence.sharpness import Sharpness
 from robogaze.media.decode import Image
 
 from .measuring import measured_by
-from .planted import blurred, dimmed
+from .planted import blurred, dimmed, fogged
 from .procedural import Take, encoded, film
 
 
@@ -44,3 +44,22 @@ def test_a_picture_without_edges_is_neither_sharp_nor_blurred() -> None:
     series = measured_by(Sharpness, images).series
     assert np.isnan(series["sharpness"]).all()
     assert np.isnan(series["sharpness_drop"]).all()
+
+
+def test_in_fog_noise_takes_the_place_of_edges_and_nothing_is_said() -> None:
+    images = encoded(fogged(film(4, Take(frames=12, noise=1)), 6, 12, 0.1))
+    series = measured_by(Sharpness, images).series
+    assert np.isnan(series["sharpness"][6:]).all()
+    assert np.isfinite(series["sharpness"][:6]).all()
+
+
+def test_a_clip_too_short_to_have_sharper_frames_has_no_drop() -> None:
+    series = measured_by(Sharpness, film(4, Take(frames=4))).series
+    assert np.isfinite(series["sharpness"]).all()
+    assert np.isnan(series["sharpness_drop"]).all()
+
+
+def test_a_clip_blurred_throughout_has_no_drop_but_little_sharpness() -> None:
+    series = measured_by(Sharpness, encoded(blurred(film(3, Take(frames=12)), 0, 12, 5))).series
+    assert series["sharpness_drop"].max() < 0.1
+    assert series["sharpness"].max() < 0.2

@@ -10,8 +10,8 @@ from .procedural import Take, film
 NAN = math.nan
 
 
-def _evidence(**views: list[float]) -> Evidence:
-    signal = Signal(name="heat", unit="degrees", description="How hot.")
+def _evidence(gap: str = "", **views: list[float]) -> Evidence:
+    signal = Signal(name="heat", unit="degrees", description="How hot.", gap=gap)
     measured = {name: Measured({"heat": np.array(series, float)}) for name, series in views.items()}
     count = len(next(iter(views.values())))
     return Evidence({"heat": signal}, measured, tuple(frame / 2 for frame in range(count)), count / 2)
@@ -26,6 +26,13 @@ def test_a_line_gives_median_range_and_extremes_with_their_times() -> None:
 def test_a_constant_and_an_undefined_signal_say_so() -> None:
     assert summarise(_evidence(main=[0, 0, NAN])) == ["heat (degrees): 0 throughout"]
     assert summarise(_evidence(main=[NAN, NAN])) == ["heat (degrees): not defined"]
+
+
+def test_frames_that_could_not_be_measured_are_counted() -> None:
+    assert summarise(_evidence("too cold", main=[NAN, 0, NAN, 0])) == [
+        "heat (degrees): 0 throughout, not measured in 1 of 4 frames"
+    ]
+    assert summarise(_evidence("too cold", main=[0, 1, NAN, NAN]))[0].endswith("not measured in 2 of 4 frames")
 
 
 def test_several_views_share_a_line_under_their_names() -> None:

@@ -1,0 +1,149 @@
+"""The rules of a pipeline over measured signals: what is found, what counts as judged, what is told of the gaps."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from making import make_clip
+from pydantic import ValidationError
+
+from robogaze.core.clip import Layout
+from robogaze.core.report import Failure
+from robogaze.domains import Domain
+from robogaze.evidence import Evidence, Measured, Signal
+from robogaze.stages import Context
+from robogaze.stages.measure import Measure
+
+NAN = math.nan
+FRAMES = 16  # one second
+_SIGNALS = {
+    "heat": Signal(name="heat", unit="degrees", description="How hot.", gap="there was no light"),
+    "haze": Signal(name="haze", unit="of 1", description="How dim.", hides="haze is taken against the clip's own"),
+}
+
+
+def evidence(*views: dict[str, Sequence[float]]) -> Evidence:
+    """Series by view; what is left out is 0 throughout."""
+    return Evidence(
+        _SIGNALS,
+        {
+            f"view {number}": Measured({name: np.array(view.get(name, [0.0] * FRAMES)) for name in _SIGNALS})
+            for number, view in enumerate(views, start=1)
+        },
+        tuple(frame / 16 for frame in range(FRAMES)),
+        FRAMES / 16,
+    )
+
+
+def hot(missing: Sequence[int] = (), at: Sequence[int] = ()) -> dict[str, Sequence[float]]:
+    return {"heat": [NAN if frame in missing else float(frame in at) for frame in range(FRAMES)]}
+
+
+def rule(signal: str = "heat", dimension: str = "visual_quality", kind: str = "blur", **how: Any) -> dict[str, Any]:
+    return {"signal": signal, "above": 0.5, "dimension": dimension, "type": kind, "describe": "measured/blur", **how}
+
+
+HAZE = rule("haze", "object_scene_consistency", "object_disappearance")
+
+
+async def measure(desk_for: Any, measured: Evidence, *rules: dict[str, Any], **allowed: Any) -> tuple[Context, Measure]:
+    stage = Measure.model_validate({"rules": rules, **allowed})
+    layout = Layout(rows=1, columns=len(measured.views), views=tuple(measured.views))
+    desk, context = desk_for(None, make_clip(1.0, layout=layout), evidence=measured)
+    return await stage.run(context, desk), stage
+
+
+async def test_a_rule_that_could_be_answered_everywhere_judges_its_dimension(desk_for: Any) -> None:
+    context, _ = await measure(desk_for, evidence(hot(at=(4, 5))), rule())
+    assert context.judged == {"visual_quality"}
+    assert context.failures == ()
+    (found,) = context.hypotheses
+    assert (found.type, found.spans[0].start, found.spans[0].end) == ("blur", 0.25, 0.375)
+
+
+async def test_without_an_allowance_one_frame_unmeasured_leaves_the_dimension_open(
+    desk_for: Any, robot: Domain
+) -> None:
+    context, stage = await measure(desk_for, evidence(hot(missing=(7,), at=(4,))), rule(), HAZE)
+    assert context.judged == {"object_scene_consistency"}
+    assert context.failures == (
+        Failure(
+            stage="measure",
+            dimension="visual_quality",
+            kind="not measured",
+            message="Not measured: Blur in 1 of 15 frames (0.44-0.50 s): there was no light "
+            "(allowed: 0% of the frames, 0 s on end)",
+        ),
+    )
+    assert len(context.hypotheses) == 1, "what was found beside the gap stands"
+    assert not any("Blur in" in note for note in stage.notes(robot, context.evidence)), "the failure tells it"
+
+
+async def test_gaps_within_the_allowance_leave_it_judged_and_are_told(desk_for: Any, robot: Domain) -> None:
+    allowed = {"unmeasured": {"share": 0.4, "stretch_s": 0.25}}
+    context, stage = await measure(desk_for, evidence(hot(missing=(3, 4, 8, 10, 12))), rule(), **allowed)
+    assert context.judged == {"visual_quality"}
+    assert context.failures == ()
+    assert stage.notes(robot, context.evidence)[-1] == (
+        "Not measured: Blur in 5 of 15 frames (0.19-0.31 s, 0.50-0.56 s, 0.62-0.69 s and 1 more): there was no light."
+    )
+
+
+@pytest.mark.parametrize(
+    ("missing", "judged"),
+    [((1, 3, 5, 7, 9, 11), True), ((1, 3, 5, 7, 9, 11, 13), False), ((4, 5, 6, 7), True), ((4, 5, 6, 7, 8), False)],
+    ids=["as many", "one more", "as long", "one frame longer"],
+)
+async def test_the_allowance_is_a_share_of_the_frames_and_a_stretch(
+    desk_for: Any, missing: tuple[int, ...], judged: bool
+) -> None:
+    allowed = {"unmeasured": {"share": 0.4, "stretch_s": 0.25}}
+    context, _ = await measure(desk_for, evidence(hot(missing=missing)), rule(), **allowed)
+    assert (context.judged == {"visual_quality"}) is judged
+    assert bool(context.failures) is not judged
+
+
+async def test_each_view_is_held_to_the_allowance_and_named(desk_for: Any, robot: Domain) -> None:
+    measured = evidence(hot(missing=(1, 2)), hot(missing=tuple(range(1, 16))), hot(missing=(9,)))
+    context, stage = await measure(desk_for, measured, rule(), unmeasured={"share": 0.5, "stretch_s": 1.0})
+    (failure,) = context.failures
+    assert "Blur in 15 of 15 frames of the view view 2 (0.06-1.00 s): there was no light" in failure.message
+    assert stage.notes(robot, context.evidence)[-1] == (
+        "Not measured: Blur in 2 of 15 frames of the view view 1 (0.06-0.19 s), "
+        "1 of 15 frames of the view view 3 (0.56-0.62 s): there was no light."
+    )
+
+
+async def test_of_several_rules_of_a_type_the_worst_gap_is_told(desk_for: Any) -> None:
+    measured = evidence({**hot(missing=(3, 4)), "haze": [0.0, 1.0, *[0.0] * 14]})
+    also = rule("haze", also=[{"signal": "heat", "above": 0.5}])
+    context, _ = await measure(desk_for, measured, also, rule())
+    (failure,) = context.failures
+    assert "Blur in 2 of 15 frames" in failure.message
+
+
+async def test_a_dimension_that_is_not_assessed_cannot_fail(desk_for: Any) -> None:
+    needing = rule(dimension="task_progress", kind="failed_grasp")
+    stage = Measure.model_validate({"rules": [needing]})
+    measured = evidence(hot(missing=(3,)))
+    desk, context = desk_for(None, make_clip(1.0, instruction=None), evidence=measured, assessed=("visual_quality",))
+    context = await stage.run(context, desk)
+    assert (context.judged, context.failures) == (frozenset(), ())
+
+
+async def test_what_a_signal_hides_is_told_of_the_type_it_stands_for(desk_for: Any, robot: Domain) -> None:
+    context, stage = await measure(desk_for, evidence(hot()), rule(), HAZE)
+    _, hidden = stage.notes(robot, context.evidence)
+    assert hidden == "Object disappearance: haze is taken against the clip's own."
+
+
+def test_without_rules_there_is_nothing_to_tell(robot: Domain) -> None:
+    assert Measure().notes(robot, evidence(hot(missing=(3,)))) == ()
+
+
+@pytest.mark.parametrize("allowed", [{"share": 1.5}, {"stretch_s": -1}, {"frames": 3}])
+def test_an_allowance_that_makes_no_sense_is_refused(allowed: dict[str, float]) -> None:
+    with pytest.raises(ValidationError):
+        Measure.model_validate({"unmeasured": allowed})
