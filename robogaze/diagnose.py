@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from hashlib import sha256
 from importlib.metadata import version
 from typing import Any
 
@@ -20,7 +19,7 @@ from robogaze.backends import Models
 from robogaze.core.clip import Clip
 from robogaze.core.report import Provenance, Report, Status
 from robogaze.core.time import runs
-from robogaze.datasets import Entry
+from robogaze.datasets import Entry, file_sha256
 from robogaze.evidence import METERS, Evidence, Gauge
 from robogaze.media import Footage, check_whole, film
 from robogaze.stages import Context, Desk, Pipeline
@@ -49,6 +48,8 @@ def open_clip(entry: Entry, pipeline: Pipeline, models: Models | None, decoder: 
         settings=None if models is None else models.config.pictures,
         decoder=decoder,
         observers=() if gauge is None else (gauge,),
+        start_s=entry.start_s,
+        end_s=entry.end_s,
     )
     try:
         clip = _clip(entry, footage)
@@ -60,21 +61,22 @@ def open_clip(entry: Entry, pipeline: Pipeline, models: Models | None, decoder: 
 
 
 def content_sha256(entry: Entry) -> str:
-    """SHA-256 of a clip's file. Raises VideoError when it is not there, or is not a whole video."""
+    """SHA-256 of a clip's file. Raises VideoError when it is not there, is not a whole video, or another than said."""
     check_whole(entry.path)
-    with entry.path.open("rb") as file:
-        digest = sha256()
-        while block := file.read(2**20):
-            digest.update(block)
-    return digest.hexdigest()
+    content = file_sha256(entry.path)
+    entry.check_content(content)
+    return content
 
 
 def _clip(entry: Entry, footage: Footage) -> Clip:
     content, times_s = content_sha256(entry), tuple(footage.times_s)
+    is_part = entry.start_s is not None or entry.end_s is not None
     return Clip(
         id=entry.id_for(content),
         uri=entry.path.as_posix(),
         sha256=content,
+        start_s=footage.start_s if is_part else None,
+        end_s=round(footage.start_s + footage.duration_s, 6) if is_part else None,
         frame_count=len(times_s),
         frame_times_s=times_s,
         duration_s=round(footage.duration_s, 6),
@@ -82,6 +84,7 @@ def _clip(entry: Entry, footage: Footage) -> Clip:
         width=footage.width,
         height=footage.height,
         instruction=entry.instruction,
+        prompt_id=entry.prompt_id,
         initial_frame=None if entry.initial_frame is None else entry.initial_frame.as_posix(),
         checkpoint=entry.checkpoint,
         split=entry.split,

@@ -8,7 +8,8 @@
     ├── RunError                     a run folder is in use, or holds another run
     ├── RunStopped                   the run ends here on purpose; starting it again goes on from here
     │   ├── AnswersPending           a batch of requests waits for its answers
-    │   └── BudgetExhausted          the limit of calls or of cost is reached
+    │   ├── BudgetExhausted          the limit of calls or of cost is reached
+    │   └── ModelChanged             a server answers as another model than before
     └── BackendError                 a model gave no answer; `retryable` says whether asking again may help
         ├── RateLimited              retryable, not before `retry_after_s`
         ├── ServerFault              retryable
@@ -69,15 +70,26 @@ class RunError(RobogazeError):
 
 
 class RunStopped(RobogazeError):
-    """The run ends here on purpose; starting it again goes on from here."""
+    """The run ends here on purpose; starting it again goes on from here.
+
+    It ends `at_once`, or when every clip has asked what it can.
+    """
+
+    at_once = True
 
 
 class AnswersPending(RunStopped):
     """A batch of requests waits for its answers."""
 
+    at_once = False
+
 
 class BudgetExhausted(RunStopped):
     """The limit of calls or of cost is reached."""
+
+
+class ModelChanged(RunStopped):
+    """A server answers as another model than before."""
 
 
 class BackendError(RobogazeError):

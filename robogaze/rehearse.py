@@ -44,13 +44,13 @@ async def rehearse(pipeline: Pipeline) -> None:
 def _check_failures(pipeline: Pipeline, end: Context) -> None:
     """Raise DomainError for a stage that failed, unless it could not do otherwise."""
     # A stage that lets a model reason before it answers sends no schema, so the rehearsal cannot answer it; and what
-    # cannot be measured in noise says nothing against a pipeline.
+    # cannot be measured in noise, or is left undecided by a judge who is half sure, says nothing against a pipeline.
     unconstrained = {
         name for name, stage in pipeline.stages if getattr(stage, "reasoning", False) or stage.role() is None
     }
     spec = pipeline.domain.pipelines[pipeline.name]
     for failure in end.failures if end.assessed else ():
-        if failure.stage not in unconstrained:
+        if failure.stage not in unconstrained and failure.kind != "Undecided":
             line = next(stage.line for stage in spec.stages if stage.name == failure.stage)
             raise DomainError(f"{failure.stage} fails in a rehearsal: {failure.message}", spec.path, line)
 

@@ -17,6 +17,9 @@ DIMENSIONS = ("colour", "shape")
 """The dimensions of the made-up taxonomy; the types of one begin with its name."""
 
 
+_OF_THE_CLIP = ("checkpoint", "instruction", "prompt_id", "initial_frame")
+
+
 def event(kind: str, severity: int | None = 3) -> Finding:
     """An event in the first second."""
     dimension = kind.split("_")[0]
@@ -64,7 +67,7 @@ def report(clip_id: str, kinds: Mapping[str, int] | None = None, **said: Any) ->
               confidence=0.9, description=f"a {kind}", evidence=())
         for at, (kind, severity) in enumerate((kinds or {}).items())
     )  # fmt: skip
-    of_the_clip = {name: said.pop(name) for name in ("checkpoint", "instruction", "initial_frame") if name in said}
+    of_the_clip = {name: said.pop(name) for name in _OF_THE_CLIP if name in said}
     known: dict[str, Any] = {
         "clip": make_clip(id=clip_id, **{"instruction": clip_id.partition("-")[2], **of_the_clip}),
         "domain": DomainRef(id="little", version="1", taxonomy="t" * 64, fingerprint="f" * 64),

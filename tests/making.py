@@ -1,5 +1,6 @@
 """Made-up clips, pictures and models for tests."""
 
+from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -9,9 +10,15 @@ from robogaze.backends import ModelConfig, Models, ModelsConfig
 from robogaze.backends.base import Backend
 from robogaze.backends.scripted import Entry as Line
 from robogaze.backends.scripted import ScriptedBackend
+from robogaze.bench import Job, Settled, run_clips
 from robogaze.core.clip import Clip
 from robogaze.core.pictures import PictureSettings
+from robogaze.core.report import Report
+from robogaze.datasets import Entry
+from robogaze.engines.base import Unit
+from robogaze.engines.local import Local
 from robogaze.media import Footage
+from robogaze.stages import Pipeline
 
 FPS = 16
 
@@ -48,6 +55,19 @@ def scripted(*lines: dict[str, Any], config: ModelConfig | None = None) -> tuple
     """Models that answer from lines of a script, and the backend that keeps what was asked."""
     backend = ScriptedBackend([Line(**line) for line in lines])
     return models_of(backend, config), backend
+
+
+async def reports_of(entries: Sequence[Entry], pipeline: Pipeline, models: Models | None = None) -> list[Report]:
+    """The reports of clips that can all be read, made without a run folder, in the order of the clips."""
+    found: dict[str, Report] = {}
+
+    def keep(settled: Settled) -> None:
+        assert settled.report is not None, "every clip is diagnosed"
+        found[settled.clip_id] = settled.report
+
+    outcome = await run_clips(entries, Job(Local(Unit(pipeline, models)), on_settled=keep))
+    assert outcome.unreadable == []
+    return [found[clip_id] for clip_id in outcome.digests]
 
 
 def models_of(backend: Backend, config: ModelConfig | None = None) -> Models:

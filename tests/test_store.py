@@ -87,8 +87,8 @@ def test_what_was_written_can_be_read_back(root: Path) -> None:
         for name in ("ant", "zebra"):  # they need not come in the manifest's order
             run.keep(make_report(name), {7: name.encode()})
         run.keep_unreadable([bad])
-        assert run.report("ant") == make_report("ant")
-        assert run.report("bee") is None
+        assert run.stored.report("ant") == make_report("ant")
+        assert run.stored.report("bee") is None
     finished = read_run(root)
     assert finished.reports == (make_report("zebra"), make_report("ant"))
     assert finished.unreadable == (bad,)
@@ -107,7 +107,7 @@ def test_a_report_takes_the_place_of_an_earlier_one_with_its_frames(root: Path) 
         run.enter(make_line())
         run.keep(unscored, {1: b"jpeg 1", 2: b"jpeg 2"})
         run.keep(make_report(), {2: b"jpeg 2", 7: b"jpeg 7"})
-        assert run.report("cup") == make_report()
+        assert run.stored.report("cup") == make_report()
     assert read_run(root).frames("cup") == {2: b"jpeg 2", 7: b"jpeg 7"}
 
 
@@ -167,7 +167,7 @@ def test_the_same_run_is_taken_up_again(root: Path) -> None:
     before = {name: (root / name).read_bytes() for name in everything(root)}
     with RunFolder(root, CONFIGURATION) as run:
         run.enter(make_line())
-        assert run.report("cup") == make_report()
+        assert run.stored.report("cup") == make_report()
     assert {name: (root / name).read_bytes() for name in everything(root)} == before
 
 
@@ -219,7 +219,10 @@ def test_a_clip_that_was_replaced_is_refused(root: Path) -> None:
 
 
 SHAPING = {
+    "start_s": 2.0,
+    "end_s": 4.0,
     "instruction": "Drop the cup",
+    "prompt_id": "7",
     "layout": Layout.parse("1x2:left,right"),
     "initial_frame_sha256": "c" * 64,
     "checkpoint": "step_2",
@@ -230,7 +233,7 @@ SHAPING = {
 
 
 def test_every_field_of_a_manifest_line_but_where_it_lies_shapes_the_report() -> None:
-    assert set(ManifestLine.model_fields) == {"clip_id", "path", "sha256", *SHAPING}
+    assert set(ManifestLine.model_fields) == {"clip_id", "path", "sha256", "size_bytes", "modified_ns", *SHAPING}
 
 
 @pytest.mark.parametrize("field", SHAPING)
@@ -354,9 +357,9 @@ def test_a_run_killed_while_it_writes_is_taken_up_where_it_was(root: Path, tmp_p
     assert process.wait() == -signal.SIGKILL
     process.communicate()
     with RunFolder(root, {"pipeline": "full"}) as run:
-        assert run.report("cup") is None
+        assert run.stored.report("cup") is None
         run.keep(make_report(), {1: b"jpeg"})
-        assert run.report("cup") == make_report()
+        assert run.stored.report("cup") == make_report()
     assert everything(root) == {
         "run.json", "run.lock", "manifest.jsonl", "cup/report.json", "cup/frames/000001.jpg"
     }  # fmt: skip
@@ -455,7 +458,7 @@ def test_no_two_ids_share_a_folder(root: Path) -> None:
             run.enter(make_line(name))
             run.keep(make_report(name), {1: name.encode()})
         for name in AWKWARD:
-            assert run.report(name) == make_report(name)
+            assert run.stored.report(name) == make_report(name)
     finished = read_run(root)
     assert [one.clip.id for one in finished.reports] == AWKWARD
     assert [finished.frames(name) for name in AWKWARD] == [{1: name.encode()} for name in AWKWARD]
@@ -511,7 +514,7 @@ def test_ids_that_differ_only_in_case_are_two_clips_elsewhere(root: Path) -> Non
         for name in ("Cup", "cup"):
             run.enter(make_line(name))
             run.keep(make_report(name), {})
-        assert [run.report(name) for name in ("Cup", "cup")] == [make_report("Cup"), make_report("cup")]
+        assert [run.stored.report(name) for name in ("Cup", "cup")] == [make_report("Cup"), make_report("cup")]
 
 
 # Damage from outside.
@@ -538,7 +541,7 @@ def test_a_damaged_report_is_told_with_file_and_key(root: Path, damage: Any, mes
         assert damaged != path.read_text(encoding="utf-8")
         path.write_text(damaged, encoding="utf-8")
         with pytest.raises(InputError, match=rf"cup/report\.json is not a report: {message}"):
-            run.report("cup")
+            run.stored.report("cup")
     with pytest.raises(InputError, match=rf"cup/report\.json is not a report: {message}"):
         read_run(root)
 

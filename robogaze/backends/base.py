@@ -99,8 +99,11 @@ class Backend(Protocol):
     async def complete(self, request: Request) -> Completion:
         """Answer a request. Raises BackendError when no answer comes."""
 
-    async def ready(self) -> None:
-        """Return if requests can be sent. Raises BackendError (Unreachable) if not."""
+    async def ready(self) -> str | None:
+        """Return if requests can be sent: what the server says it serves, None where it does not say.
+
+        Raises BackendError (Unreachable) if not.
+        """
 
     async def close(self) -> None:
         """Free what the backend holds."""
@@ -117,9 +120,9 @@ class Wrapper:
         """The inner backend's."""
         return self.inner.identity
 
-    async def ready(self) -> None:
+    async def ready(self) -> str | None:
         """The inner backend's."""
-        await self.inner.ready()
+        return await self.inner.ready()
 
     async def close(self) -> None:
         """Close the inner backend."""

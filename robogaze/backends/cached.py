@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from robogaze.backends.base import Completion, Request, Wrapper
-from robogaze.backends.limited import Spent
+from robogaze.backends.spent import Spent
 from robogaze.errors import RunError
 
 _SCHEMA = """
@@ -25,6 +25,13 @@ CREATE TABLE IF NOT EXISTS answers (
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS spent (
     model TEXT PRIMARY KEY, calls INTEGER NOT NULL, cost_usd REAL NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS taken (
+    source TEXT NOT NULL, model TEXT NOT NULL, calls INTEGER NOT NULL, cost_usd REAL NOT NULL,
+    PRIMARY KEY (source, model)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS told (
+    model TEXT NOT NULL, does TEXT NOT NULL, name TEXT NOT NULL, PRIMARY KEY (model, does)
 ) WITHOUT ROWID;
 """
 _SPEND = """
@@ -66,11 +73,38 @@ class AnswerStore:
         calls, cost_usd = row or (0, 0.0)
         return Spent(calls, cost_usd, note=lambda *more: self._write(_SPEND, (model, *more)))
 
+    def first_told(self, model: str, does: str, name: str) -> str:
+        """The name that a model's server used first for itself; the given one, if it is the first."""
+        self._write("INSERT OR IGNORE INTO told VALUES (?, ?, ?)", (model, does, name))
+        row = self._database.execute("SELECT name FROM told WHERE model = ? AND does = ?", (model, does)).fetchone()
+        return str(row[0])
+
     def _write(self, statement: str, row: tuple[Any, ...]) -> None:
         try:
             self._database.execute(statement, row)
         except sqlite3.Error as error:
             raise RunError(f"{self.path} cannot be written ({error}); free space and start again") from error
+
+    def take_in(self, other: Path) -> None:
+        """Take in the answers of another file, and what was spent on them, however often it is taken in.
+
+        Raises RunError when the file cannot be read.
+        """
+        source, ask = str(other.resolve()), self._database.execute
+        try:
+            ask("ATTACH DATABASE ? AS other", (source,))
+            ask("BEGIN")
+            ask("INSERT OR IGNORE INTO answers SELECT * FROM other.answers")
+            ask("INSERT OR IGNORE INTO told SELECT * FROM other.told")
+            for model, calls, cost_usd in ask("SELECT * FROM other.spent").fetchall():
+                query = "SELECT calls, cost_usd FROM taken WHERE source = ? AND model = ?"
+                before = ask(query, (source, model)).fetchone() or (0, 0.0)
+                ask(_SPEND, (model, calls - before[0], cost_usd - before[1]))
+                ask("INSERT OR REPLACE INTO taken VALUES (?, ?, ?, ?)", (source, model, calls, cost_usd))
+            ask("COMMIT")
+            ask("DETACH DATABASE other")
+        except sqlite3.Error as error:
+            raise RunError(f"the answers of {other} cannot be taken in ({error})") from error
 
     def forget(self, keys: Iterable[str]) -> None:
         """Take answers away, so that their questions are asked again."""

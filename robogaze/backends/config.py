@@ -12,8 +12,9 @@ roles: {vlm: eyes, critic: critic}
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
@@ -24,9 +25,13 @@ from pydantic import BeforeValidator, Field, ValidationError, ValidationInfo, fi
 from robogaze.backends.base import Backend, Decoding
 from robogaze.backends.batch import BatchBackend
 from robogaze.backends.cached import AnswerStore, Cached
+from robogaze.backends.constant import Constant
 from robogaze.backends.limited import Limited, Limits, Price, no_request_was_sent
 from robogaze.backends.openai import Send, Structured, Wire
+from robogaze.backends.outlasted import Outlasted
+from robogaze.backends.purse import Purse
 from robogaze.backends.retried import Patience, Retried
+from robogaze.backends.spread import Spread
 from robogaze.core.data import Data, dotted, first_fault
 from robogaze.core.pictures import PictureSettings
 from robogaze.core.sampling import Regime
@@ -56,7 +61,10 @@ class ModelConfig(Data):
     name: str = ""
     """The model's name; for transformers a folder or hub id, for scripted the file of replies."""
     url: str | None = None
-    """The server's address, ending in /v1; for batch, the folder of requests and answers."""
+    """The server's address, ending in /v1, or those of several servers, with commas between; for batch, the folder of
+    requests and answers."""
+    server: str | None = None
+    """What the addresses are called in keys and reports, so that a run can go on with the same model elsewhere."""
     api_key_env: str | None = None
     """The environment variable that holds the key."""
     present: Literal["frames", "sheets"] = "frames"
@@ -91,12 +99,14 @@ class ModelConfig(Data):
     def _address_can_be_asked_and_told(self) -> Self:
         if self.kind != "openai" or self.url is None:
             return self
-        if "@" in self.url:
-            raise ValueError("url holds a user or a password, which reports would tell; name a key with api_key_env")
-        if not self.url.lower().startswith(("http://", "https://")):
-            raise ValueError(f"url must begin with http:// or https://, not {self.url!r}")
-        if not urlsplit(self.url).hostname:
-            raise ValueError(f"url names no host: {self.url!r}")
+        for url in self.urls:
+            if "@" in url:
+                what = "a user or a password"
+                raise ValueError(f"url holds {what}, which reports would tell; name a key with api_key_env")
+            if not url.lower().startswith(("http://", "https://")):
+                raise ValueError(f"url must begin with http:// or https://, not {url!r}")
+            if not urlsplit(url).hostname:
+                raise ValueError(f"url names no host: {url!r}")
         return self
 
     @model_validator(mode="after")
@@ -104,6 +114,11 @@ class ModelConfig(Data):
         if self.limits.cost_usd is not None and self.price is None:
             raise ValueError("limits.cost_usd needs price, what a million tokens cost; or set limits.calls")
         return self
+
+    @property
+    def urls(self) -> tuple[str, ...]:
+        """The addresses of its servers; empty for the vendor's own."""
+        return () if self.url is None else tuple(url.strip() for url in self.url.split(","))
 
     @classmethod
     def parse(cls, spec: str) -> Self:
@@ -161,8 +176,10 @@ class ModelsConfig(Data):
         """What answers and reports depend on: all but what paces, prices or unlocks the asking."""
         told = self.model_dump(mode="json", exclude={"models": {"__all__": _NO_ANSWER_DEPENDS_ON}})
         for model in told["models"].values():
-            if model["kind"] == "batch":
-                del model["url"]  # a folder, which may be moved
+            if model["kind"] == "batch" or model["server"] is not None:
+                del model["url"]  # a folder, which may be moved, or addresses that go by another name
+            if model["server"] is None:
+                del model["server"]
         return told
 
     def with_concurrency(self, requests: int) -> Self:
@@ -204,10 +221,15 @@ class Models:
         environ: Mapping[str, str],
         *,
         budget: AnswerStore | None = None,
+        purse: Purse | None = None,
+        outage_s: float = 0.0,
+        tell: Callable[[str], None] = lambda text: None,
     ) -> "Models":
         """Open every model that plays a role, each behind retries and limits, and behind the cache if there is one.
 
-        Calls and cost are counted from what `budget` says was spent, and written there; without one from nothing.
+        Calls and cost are counted from what `budget` says was spent, and written there, as is which model each server
+        says it is; without one from nothing. `purse` caps all models together. A server that goes away is waited for,
+        up to `outage_s`, and `tell` is given a sentence about it.
         Raises InputError for a key that is not set, MissingExtra for a package that is not installed.
         """
         backends: dict[str, Backend] = {}
@@ -215,8 +237,11 @@ class Models:
             model, opened = config.models[name], _open(config.models[name], environ)
             spent = None if budget is None else budget.spent(name)
             was_sent = opened.was_sent if isinstance(opened, BatchBackend) else no_request_was_sent
-            backend: Backend = Limited.around(opened, model.limits, model.price, spent, was_sent)
+            backend: Backend = Limited.around(opened, model.limits, model.price, spent, was_sent, purse)
             backend = Retried(backend, model.patience)
+            if budget is not None:
+                backend = Constant(backend, f"the server of the model {name}", partial(budget.first_told, name))
+            backend = Outlasted.around(backend, outage_s, tell)
             backends[name] = Cached(backend, answers) if answers is not None else backend
         return cls(config, backends)
 
@@ -242,7 +267,14 @@ def _open(config: ModelConfig, environ: Mapping[str, str]) -> Backend:
     if config.kind == "openai":
         from robogaze.backends.openai import OpenAIBackend
 
-        return OpenAIBackend(config.name, config.url, _api_key(config, environ), config.timeout_s, wire)
+        key = _api_key(config, environ)
+        servers = [
+            OpenAIBackend(config.name, url, key, config.timeout_s, wire, server=config.server)
+            for url in config.urls or (None,)
+        ]
+        if len(servers) == 1:
+            return servers[0]
+        return Spread(servers, {**servers[0].identity, "url": config.server or config.url})
     if config.kind == "transformers":
         from robogaze.backends.transformers import TransformersBackend
 

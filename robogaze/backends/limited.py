@@ -1,7 +1,7 @@
 """Limits: how many requests at once, how many requests and tokens a minute, how many calls and dollars in all.
 
 A budget is checked before a request is sent: when it is used up, the requests under way still come to their end, so a
-limit of cost can be passed by what these cost.
+limit of cost can be passed by what these cost. The cap of a whole run is not passed (see `robogaze.backends.purse`).
 """
 
 import asyncio
@@ -12,6 +12,8 @@ from aiolimiter import AsyncLimiter
 from pydantic import Field
 
 from robogaze.backends.base import Backend, Completion, Request, Wrapper
+from robogaze.backends.purse import Purse
+from robogaze.backends.spent import Spent
 from robogaze.core.data import Data
 from robogaze.errors import BudgetExhausted
 
@@ -47,36 +49,17 @@ class Price(Data):
             fresh * self.prompt_usd + cached * cached_usd + completion.completion_tokens * self.completion_usd
         ) / 1e6
 
+    def most(self, request: Request) -> float:
+        """The most that an answer may cost, its prompt by estimate."""
+        prompt_usd = estimated_tokens(request) * self.prompt_usd
+        return (prompt_usd + request.decoding.max_tokens * self.completion_usd) / 1e6
+
 
 def estimated_tokens(request: Request) -> int:
     """About how many tokens a prompt has: for pacing, before a server has counted them."""
     text = len(request.system) + sum(len(part) for part in request.parts if isinstance(part, str))
     pixels = sum(shot.picture.width * shot.picture.height for shot in request.shots)
     return text // _TEXT_CHARACTERS_A_TOKEN + pixels // _PICTURE_PX_A_TOKEN
-
-
-@dataclass
-class Spent:
-    """What a model was asked and what that cost, from where its budget counts.
-
-    `uncounted` says that an answer came of which nobody knows the cost; `note` writes down what is added.
-    """
-
-    calls: int = 0
-    cost_usd: float = 0.0
-    uncounted: bool = False
-    note: Callable[[int, float], None] = lambda calls, cost_usd: None
-
-    def add_call(self) -> None:
-        """Count a request that is about to be sent."""
-        self.calls += 1
-        self.note(1, 0.0)
-
-    def add_cost(self, cost_usd: float | None) -> None:
-        """Count what an answer cost; None when that is not known."""
-        self.uncounted = self.uncounted or cost_usd is None
-        self.cost_usd += cost_usd or 0.0
-        self.note(0, cost_usd or 0.0)
 
 
 def no_request_was_sent(request: Request) -> bool:
@@ -95,6 +78,7 @@ class Limited(Wrapper):
     price: Price | None
     spent: Spent
     was_sent: Callable[[Request], bool]
+    purse: Purse
     _slots: asyncio.Semaphore = field(repr=False)
     _requests: AsyncLimiter | None = field(repr=False)
     _tokens: AsyncLimiter | None = field(repr=False)
@@ -107,32 +91,39 @@ class Limited(Wrapper):
         price: Price | None,
         spent: Spent | None = None,
         was_sent: Callable[[Request], bool] = no_request_was_sent,
+        purse: Purse | None = None,
     ) -> "Limited":
         """Wrap a backend; its budget counts from what was `spent`, from nothing without."""
         requests, tokens = (
             AsyncLimiter(rate, 60) if rate else None for rate in (limits.requests_per_minute, limits.tokens_per_minute)
         )
         slots = asyncio.Semaphore(limits.concurrency)
-        return cls(inner, limits, price, spent or Spent(), was_sent, slots, requests, tokens)
+        spent, purse = spent or Spent(), purse or Purse()
+        purse.watch(spent)
+        return cls(inner, limits, price, spent, was_sent, purse, slots, requests, tokens)
 
     async def complete(self, request: Request) -> Completion:
         """Answer a request. Raises BudgetExhausted when the limit of calls or cost is reached, or cannot be kept."""
         async with self._slots:
-            if not self.was_sent(request):
-                await self._admit(request)
-            completion = await self.inner.complete(request)
-        cost = self.price.of(completion) if self.price else None
-        self.spent.add_cost(cost)
+            held_usd = 0.0 if self.was_sent(request) else await self._admit(request)
+            try:
+                completion = await self.inner.complete(request)
+                cost = self.price.of(completion) if self.price else None
+                self.spent.add_cost(cost)
+            finally:
+                self.purse.free(held_usd)
         return replace(completion, cost_usd=cost)
 
-    async def _admit(self, request: Request) -> None:
-        """Count a request and wait for its turn."""
+    async def _admit(self, request: Request) -> float:
+        """Count a request and wait for its turn; returns what is put aside for its answer."""
         self._check_budget()
+        held_usd = await self.purse.hold(None if self.price is None else self.price.most(request))
         self.spent.add_call()
         if self._requests:
             await self._requests.acquire()
         if self._tokens:
             await self._tokens.acquire(min(estimated_tokens(request), self._tokens.max_rate))
+        return held_usd
 
     def _check_budget(self) -> None:
         limits, spent = self.limits, self.spent

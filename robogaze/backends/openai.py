@@ -8,7 +8,7 @@ default it would keep 32 frames and take them to be a second apart.
 import asyncio
 import base64
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import Any, Literal
@@ -19,6 +19,9 @@ from robogaze.errors import BackendError, RateLimited, RequestRefused, ServerFau
 
 Send = Literal["images", "video"]
 Structured = Literal["json_schema", "json_object", "none"]
+
+_AWAY = (502, 503, 504)
+"""What a gateway says when the server behind it is not there."""
 
 _HINTS = {
     401: "set the environment variable that api_key_env names",
@@ -41,11 +44,22 @@ class Wire:
 class OpenAIBackend:
     """A model behind an OpenAI-compatible server; `url` None means the vendor's own."""
 
-    def __init__(self, name: str, url: str | None, api_key: str, timeout_s: float, wire: Wire | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        url: str | None,
+        api_key: str,
+        timeout_s: float,
+        wire: Wire | None = None,
+        *,
+        server: str | None = None,
+    ) -> None:
+        """A model at an address; `server` is what the address is called in keys and reports, itself by default."""
         from openai import AsyncOpenAI
 
         self.name = name
         self.url = url
+        self.server = server or url
         self.timeout_s = timeout_s
         self.wire = wire or Wire()
         # Retries are ours: the same for every backend, and they see the limits.
@@ -55,7 +69,7 @@ class OpenAIBackend:
     def identity(self) -> Mapping[str, Any]:
         """Kind, name, server, and how requests are written."""
         wire = {"send": self.wire.send, "structured": self.wire.structured, "extra_body": dict(self.wire.extra_body)}
-        return {"kind": "openai", "name": self.name, "url": self.url, **wire}
+        return {"kind": "openai", "name": self.name, "url": self.server, **wire}
 
     async def complete(self, request: Request) -> Completion:
         """Answer a request; see `robogaze.backends.base.Backend`."""
@@ -81,22 +95,29 @@ class OpenAIBackend:
         except (openai.APIError, ValueError) as error:
             raise ServerFault(f"{self._where} sent an answer that cannot be read ({error})") from error
 
-    async def ready(self) -> None:
+    async def ready(self) -> str | None:
         """Return if the server answers at all. Raises Unreachable, or RequestRefused for a wrong key."""
         import openai
 
         try:
             async with asyncio.timeout(min(self.timeout_s, 20)):
-                await self._client.models.list()
+                return self._served([one.model_dump() for one in (await self._client.models.list()).data])
         except (TimeoutError, openai.APIConnectionError) as error:
             reason = str(error.__cause__ or error) or "no answer"
             raise Unreachable(f"{self._where} cannot be reached ({reason}); is the server running?") from error
         except openai.APIStatusError as error:
             if error.status_code in (401, 403):
                 raise self._status_error(error.status_code, error.message, error.response.headers) from error
-            # Some servers list no models and answer all the same.
+            if error.status_code in _AWAY:
+                raise Unreachable(f"{self._where} cannot be reached ({error.status_code} from its gateway)") from error
+            return None  # some servers list no models and answer all the same
         except (openai.APIError, ValueError) as error:
             raise Unreachable(f"{self._where} is not an OpenAI-compatible server ({error})") from error
+
+    def _served(self, models: Sequence[Mapping[str, Any]]) -> str | None:
+        """What stands behind the model's name: vLLM tells the root of its weights; None where it is not listed."""
+        mine = next((one for one in models if one.get("id") == self.name), None)
+        return None if mine is None else str(mine.get("root") or mine["id"])
 
     async def close(self) -> None:
         """Close the connections."""
@@ -112,7 +133,9 @@ class OpenAIBackend:
             return RateLimited(said, retry_after_s(headers.get("retry-after")))
         if status >= 500 or status in (408, 409):
             wait = retry_after_s(headers.get("retry-after"))
-            return ServerFault(said) if wait is None else RateLimited(said, wait)
+            if wait is not None:
+                return RateLimited(said, wait)
+            return Unreachable(said) if status in _AWAY else ServerFault(said)
         hint = _HINTS.get(status)
         return RequestRefused(f"{said}; {hint}" if hint else said)
 

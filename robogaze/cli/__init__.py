@@ -14,7 +14,21 @@ import click
 
 from robogaze.errors import RobogazeError, Unreachable
 
-_COMMANDS = ("score", "evaluate", "compare", "agree", "judge-check", "report", "domain", "dataset", "doctor", "serve")
+_COMMANDS = (
+    "score",
+    "bench",
+    "merge",
+    "evaluate",
+    "compare",
+    "agree",
+    "judge-check",
+    "report",
+    "domain",
+    "dataset",
+    "forge",
+    "doctor",
+    "serve",
+)
 """Each is a module of this package with a click command of the same name, but for dashes; imported when called for."""
 
 EXIT_ERROR, EXIT_UNFINISHED, EXIT_UNREACHABLE, EXIT_INTERRUPTED = 1, 4, 5, 130

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from robogaze.cli.shared import options
+from robogaze.cli.shared import options, tracking
 from robogaze.cli.shared.accounts import named_path
 from robogaze.cli.shared.tables import as_text, print_tables, write_files
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from robogaze.compare import Calibration, Check, Comparison, Run
     from robogaze.datasets.adapters import Labels
     from robogaze.reporting.sheets import Sheet
+    from robogaze.reporting.trackers import Tracker
 
 _READING = ("fps", "first_frame", "lenient")
 _KEYS = ("auto", "prompt_id", "instruction", "instruction and initial frame", "clip id")
@@ -45,7 +46,8 @@ EXIT_GATE = 3
 @click.option("--reference", metavar="PATH", help="What people said of the clips of --calibration.")
 @options.reading
 @options.resampling
-@options.printing("every table, and comparison.json")
+@options.printing("every table, comparison.json, and a page to look at")
+@tracking.option
 def compare(
     paths: tuple[str, ...],
     baseline: str | None,
@@ -61,6 +63,7 @@ def compare(
     form: str,
     as_json: bool,
     out: Path | None,
+    track: str | None,
     **rest: Any,
 ) -> int:
     """Say which checkpoint is better, in what, by how much, whether it is real, and which clips to look at.
@@ -75,6 +78,9 @@ def compare(
         raise click.UsageError("--calibration and --reference go together")
     if junit is not None and gate is None:
         raise click.UsageError("--junit needs --gate")
+    tracker = tracking.opened(track)
+    if out is not None and (out / "run.json").is_file():
+        raise click.UsageError(f"{out} is a run folder, whose page would be lost; choose another --out")
     rules = None if gate is None else read_gate(gate)
     reader = _Reader(domain, {"format": rest["file_format"], **{name: rest[name] for name in _READING}}, author)
     runs, baseline = _with_baseline(list(_runs(paths, reader, by)), paths, baseline, reader)
@@ -84,8 +90,11 @@ def compare(
     from robogaze.compare import check
 
     checks = None if rules is None else check(rules, result)
-    _show(result, checks, form, as_json, out)
-    return _passed(checks or (), junit)
+    _show(result, checks, form, as_json, out, domain)
+    code = _passed(checks or (), junit)
+    if tracker is not None:
+        _track(tracker, result)
+    return code
 
 
 @dataclass(frozen=True)
@@ -125,8 +134,12 @@ def _runs(paths: Sequence[str], reader: _Reader, by: str | None) -> Iterator[Run
     for one in whole:
         if by is None:
             yield one
-        for part in () if by is None else one.split_by(by):
+        parts = () if by is None else tuple(one.split_by(by))
+        for part in parts:
             yield part if len(whole) == 1 else replace(part, name=f"{one.name}/{part.name}")
+        if parts and parts[0].unplaced:
+            what = f"{parts[0].unplaced} unreadable of which the {by} is not known"
+            click.echo(f"{one.name}: {what}; they are in no run's numbers (see unplaced in --json)", err=True)
 
 
 def _with_baseline(
@@ -154,21 +167,42 @@ def _sample(
     return labelled(*both, runs, mixed=mixed)
 
 
-def _show(result: Comparison, checks: tuple[Check, ...] | None, form: str, as_json: bool, out: Path | None) -> None:
+def _show(
+    result: Comparison, checks: tuple[Check, ...] | None, form: str, as_json: bool, out: Path | None, domain: str | None
+) -> None:
     from robogaze.reporting.comparison import sheets
     from robogaze.reporting.comparison_json import comparison_json
-    from robogaze.reporting.sheets import files
 
     tables = list(sheets(result, checks))
-    told = as_text(comparison_json(result, checks))
+    told = comparison_json(result, checks)
     if out is not None:
-        write_files(out, (("comparison.json", f"{told}\n"), *files(tables)), f"{len(tables)} tables, comparison.json")
+        _keep(result, told, tables, out, domain)
     if as_json:
-        click.echo(told)
+        click.echo(as_text(told))
     elif form != "terminal":
         print_tables(tables, form)
     else:
         print_tables([_cut(one) for one in tables if one.name.endswith(_BRIEF)], form)
+
+
+def _keep(result: Comparison, told: Mapping[str, Any], tables: Sequence[Sheet], out: Path, domain: str | None) -> None:
+    """Write the folder that `robogaze report` reads again."""
+    from robogaze.cli.report import COMPARISON, write_comparison
+    from robogaze.reporting.compared import FILE, shown
+    from robogaze.reporting.sheets import files
+
+    clips = shown(result, out)
+    kept = ((COMPARISON, f"{as_text(told)}\n"), (FILE, f"{clips.model_dump_json()}\n"))
+    write_files(out, (*kept, *files(tables)), f"{len(tables)} tables, {COMPARISON}")
+    click.echo(f"page: {write_comparison(out, told, clips, domain)}", err=True)
+
+
+def _track(tracker: Tracker, result: Comparison) -> None:
+    from robogaze.reporting.trackers import standing_numbers
+
+    made = {"level": result.terms.level, "resamples": result.terms.resamples, "seed": result.terms.seed}
+    for one in result.standings:
+        tracking.track(tracker, one.name, made, standing_numbers(one))
 
 
 def _cut(table: Sheet) -> Sheet:

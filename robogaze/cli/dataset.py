@@ -33,27 +33,33 @@ def dataset() -> None:
 @click.option("--format", "layout", default="auto", show_default=True, help="The layout, where it is not recognised.")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), default=Path("manifest.jsonl"),
               show_default=True, help="The manifest to write.")  # fmt: skip
+@click.option("--hash", "hashed", is_flag=True, help="Read every file, and write down what it holds (sha256).")
 @click.option("--dry-run", is_flag=True, help="Say what was found, and write nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as one JSON object.")
-def import_(path: Path, layout: str, out: Path, dry_run: bool, as_json: bool) -> int:
+def import_(path: Path, layout: str, out: Path, hashed: bool, dry_run: bool, as_json: bool) -> int:
     """Make a manifest of the clips in PATH, a folder or a file that lists them.
 
     Says which clips were found, and what was ignored and why. No video is opened: see `robogaze dataset check`. Clips
-    in tar files are unpacked beside the manifest.
+    in tar files are unpacked beside the manifest. With --hash a file that is replaced later is noticed.
     """
-    from robogaze.datasets.importers import UNPACKED, import_clips, manifest_text, placed, unpack
+    from robogaze.datasets.importers import UNPACKED, import_clips, manifest_text, placed, unpack, with_content
     from robogaze.store import write_whole
 
+    if hashed and dry_run:
+        raise click.UsageError("--hash reads every file and --dry-run none; give one of the two")
     _refuse_to_overwrite(out, path)
     clips = out.with_name(f"{out.stem}{UNPACKED}")
     found = placed(import_clips(path, layout), clips)
+    if not dry_run:
+        found = unpack(found, clips)
+    if hashed:
+        found = with_content(found)
     text = manifest_text(found.entries, out.parent)
     if as_json:
         click.echo(json.dumps(_told(found, text), ensure_ascii=False))
     else:
         _show(found)
     if not dry_run:
-        unpack(found, clips)
         write_whole(out, text)
         click.echo(f"manifest: {out}", err=True)
     return 0
@@ -113,7 +119,8 @@ def check(manifest: Path, as_json: bool) -> int:
     """Look at every clip of a MANIFEST to its end, and say what is wrong; exit 1 when anything is.
 
     Told are files that cannot be read, the same pictures twice, clips without an instruction, frame rates that differ
-    from the others', uneven frames, and files that were changed after the manifest was written.
+    from the others', uneven frames, and files that do not hold what the manifest says; where it says nothing of that
+    (see `robogaze dataset import --hash`), files that were changed after it was written.
     """
     from robogaze.cli import EXIT_ERROR
     from robogaze.datasets.importers.check import check_entries
@@ -146,7 +153,7 @@ def _look(entry: Entry, done: Callable[[int], None]) -> Seen:
 
     done(1)
     pictures, times_s, end_s = sha256(), [], 0.0
-    for frame in read_frames(entry.path):
+    for frame in read_frames(entry.path, start_s=entry.start_s, end_s=entry.end_s):
         pictures.update(frame.image.tobytes())
         times_s.append(frame.time_s)
         end_s = frame.time_s + frame.duration_s
@@ -161,13 +168,18 @@ def _look(entry: Entry, done: Callable[[int], None]) -> Seen:
 
 @dataset.command()
 @click.argument("run", type=click.Path(file_okay=False, path_type=Path))
-@click.option("--to", metavar="FORMAT", help="jsonl, csv, parquet, activitynet, fiftyone, label-studio or webvtt.")
-@click.option("--keep", type=click.Choice(["clean"]), help="Write the clips that pass, as a manifest: clean.jsonl.")
+@click.option(
+    "--to",
+    metavar="FORMAT",
+    help="jsonl, csv, parquet, activitynet, fiftyone, label-studio, webvtt or videoglitchbench.",
+)
+@click.option("--keep", type=click.Choice(["clean"]), help="Write the clips that pass: clean.jsonl, episodes.json.")
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="A folder for the files.")
 def export(run: Path, to: str | None, keep: str | None, out: Path) -> int:
     """Write the reports of a RUN in a form that others read (--to), or the subset that passes (--keep).
 
-    Clean is a clip of which every assessed dimension was judged, and nothing was found.
+    Clean is a clip of which every assessed dimension was judged, and nothing was found. --keep writes a manifest of
+    them; where clips are episodes of a LeRobot data set, also a list of the episodes that are clean in every camera.
     """
     from robogaze.errors import InputError
     from robogaze.reporting.wording import count
@@ -209,4 +221,23 @@ def _clean(run: FinishedRun, out: Path) -> Mapping[str, str | bytes]:
     if not kept:
         raise InputError(f"no clip of {run.root} is clean: {others}")
     click.echo(f"clean: {len(kept)} of {len(run.reports)} clips; {others}", err=True)
-    return {"clean.jsonl": manifest_text(kept, out)}
+    return {"clean.jsonl": manifest_text(kept, out), **_clean_episodes(run)}
+
+
+def _clean_episodes(run: FinishedRun) -> Mapping[str, str]:
+    """A list of episodes for each LeRobot data set that clips of the run lie in."""
+    from robogaze.datasets.exporters import clean_episodes
+    from robogaze.reporting.wording import count
+    from robogaze.store import file_name
+
+    found = clean_episodes(run.reports, run.videos)
+    files = {}
+    for one in found:
+        seen = f"as seen by {count(one.cameras, 'camera')}"
+        click.echo(f"clean: {len(one.clean)} of {count(one.judged, 'episode')} of {one.root}, {seen}", err=True)
+        if one.others:
+            click.echo(f"left out: {count(one.others, 'clip')} of {one.root} that are no episode of it", err=True)
+        if one.clean:
+            name = "episodes.json" if len(found) == 1 else f"episodes of {file_name(one.root.as_posix())}.json"
+            files[name] = json.dumps(one.clean) + "\n"
+    return files

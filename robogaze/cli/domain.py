@@ -74,18 +74,24 @@ def _described(found: Domain) -> dict[str, object]:
 def check(name: str) -> int:
     """Check a domain: its files, every pipeline's order and parameters, and every prompt, in a rehearsal.
 
+    What it has planted in clips is checked, too (forge.yaml).
+
     Stops at the first fault and names its file and line. NAME is a built-in domain or a folder.
     """
     import asyncio
 
     from robogaze.domains import load_domain
+    from robogaze.forge.plant.recipe import find_recipe, read_recipe
     from robogaze.rehearse import rehearse
+    from robogaze.reporting.wording import count
     from robogaze.stages import Pipeline
 
     found = load_domain(name)
     for pipeline in found.pipelines:
         asyncio.run(rehearse(Pipeline.build(found, pipeline)))
-    click.echo(f"{found.id} holds together: {len(found.types)} types, {len(found.pipelines)} pipelines rehearsed")
+    planted = "" if find_recipe(name) is None else f", {count(len(read_recipe(name).plants), 'plant')}"
+    told = f"{len(found.types)} types, {len(found.pipelines)} pipelines rehearsed{planted}"
+    click.echo(f"{found.id} holds together: {told}")
     return 0
 
 

@@ -1,48 +1,124 @@
-"""`robogaze report`: a run as one HTML file."""
+"""`robogaze report`: a run, or a comparison of runs, as a page."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from robogaze.domains import Domain
+    from robogaze.reporting.compared import Shown
+
+COMPARISON = "comparison.json"
+"""The file by which a comparison's folder is told from a run's."""
 
 
 @click.command()
-@click.argument("run", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="RUN")
-@click.option("--domain", help="The folder of the run's domain, if it is not a built-in one.")
-def report(run: Path, domain: str | None) -> int:
-    """Write RUN/index.html again from the reports in RUN: one file that needs no network and no server."""
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="RUN|COMPARISON")
+@click.option("--domain", help="The folder of the reports' domain, if it is not a built-in one.")
+def report(folder: Path, domain: str | None) -> int:
+    """Write index.html again: of a run, from the reports in RUN; of a comparison, from what `compare --out` left.
+
+    The page needs no network and no server. A large one keeps clips in the folder `page` beside it.
+    """
+    click.echo(_comparison(folder, domain) if (folder / COMPARISON).is_file() else _run(folder, domain))
+    return 0
+
+
+def _run(root: Path, domain: str | None) -> Path:
     from robogaze.domains import default_domain, load_domain
     from robogaze.errors import InputError
-    from robogaze.store import read_run
+    from robogaze.store import StoredRun
 
-    found = read_run(run)
-    if not found.reports and not found.unreadable:
-        raise InputError(f"{run} holds no report; a run writes <clip id>/report.json")
-    spoken = found.reports[0].domain.id if found.reports else default_domain()
-    click.echo(write_page(run, load_domain(domain or spoken)))
-    return 0
+    run = StoredRun.at(root)
+    first = next((found for line in run.lines if (found := run.report(line.clip_id)) is not None), None)
+    if first is None and not run.unreadable:
+        raise InputError(
+            f"{root} holds no report and no comparison; a run writes reports, `robogaze compare --out` a {COMPARISON}"
+        )
+    spoken = default_domain() if first is None else first.domain.id
+    return write_page(root, load_domain(domain or spoken))
+
+
+def _comparison(root: Path, domain: str | None) -> Path:
+    from pydantic_core import from_json
+
+    from robogaze.errors import InputError
+    from robogaze.reporting.compared import FILE, read_shown
+
+    shown = read_shown(root / FILE)
+    try:
+        told = from_json((root / COMPARISON).read_bytes())
+    except ValueError as error:
+        raise InputError(f"{root / COMPARISON} is damaged: {error}; write the comparison again") from error
+    names = [run.get("name") for run in told.get("runs", [])] if isinstance(told, dict) else []
+    if names != [run.name for run in shown.runs]:
+        raise InputError(f"{root / COMPARISON} and {FILE} do not tell of the same runs; write the comparison again")
+    return write_comparison(root, told, shown, domain)
 
 
 def write_page(root: Path, domain: Domain) -> Path:
     """Write a run's page and return its path; what the page lacks is said on stderr."""
-    from robogaze.reporting.html import Page, render_html
+    from robogaze.reporting.html import Page, run_files
     from robogaze.reporting.videos import video_sources
-    from robogaze.store import read_run, write_whole
+    from robogaze.store import StoredRun
 
-    found = read_run(root)
-    videos = video_sources({one.clip.id: found.videos[one.clip.id] for one in found.reports}, root)
-    pages = [Page(one, videos[one.clip.id], found.frames(one.clip.id)) for one in found.reports]
-    path = root / "index.html"
-    write_whole(path, render_html(pages, found.unreadable, domain, title=root.resolve().name))
-    _tell(videos, found.videos)
+    run = StoredRun.at(root)
+    done = [line for line in run.lines if run.has_report(line.clip_id)]
+    paths = {line.clip_id: root.resolve() / line.path for line in done}
+    videos = video_sources(paths, root)
+    reports = (found for line in done if (found := run.report(line.clip_id)) is not None)
+    pages = (Page(one, videos[one.clip.id], run.frames(one.clip.id)) for one in reports)
+    path = _written(root, run_files(pages, run.unreadable, domain, title=root.resolve().name))
+    _tell(videos, paths)
     return path
+
+
+def write_comparison(root: Path, told: Mapping[str, Any], shown: Shown, domain: str | None) -> Path:
+    """Write a comparison's page and return its path; what the page lacks is said on stderr."""
+    from robogaze.reporting.comparison_page import clip_key, comparison_files
+    from robogaze.reporting.videos import video_sources
+
+    paths = {
+        clip_key(place, clip.id): root / clip.video
+        for place, run in enumerate(shown.runs)
+        for clip in run.clips.values()
+        if clip.video is not None
+    }
+    videos = video_sources(paths, root)
+    title = root.resolve().name
+    path = _written(root, comparison_files(told, shown, videos, _words(shown, domain), title))
+    _tell(videos, paths)
+    return path
+
+
+def _words(shown: Shown, domain: str | None) -> Domain | None:
+    """The domain whose words the runs speak in: the one that was named, or the built-in one of the same taxonomy."""
+    from robogaze.domains import domain_folders, load_domain
+
+    if domain is not None:
+        return load_domain(domain)
+    known = (load_domain(name) for name in domain_folders())
+    return next((one for one in known if shown.taxonomies == {one.ref.taxonomy}), None)
+
+
+def _written(root: Path, files: Iterable[tuple[str, str]]) -> Path:
+    """Write the files of a page and return the last, which is the page; what an earlier one left beside it goes."""
+    from robogaze.reporting.bundles import FOLDER
+    from robogaze.store import write_whole
+
+    written = []
+    for name, text in files:
+        write_whole(root / name, text)
+        written.append(root / name)
+    for old in (root / FOLDER).glob("*.js"):
+        if old not in written:
+            old.unlink()
+    return written[-1]
 
 
 def _tell(sources: Mapping[str, str | None], videos: Mapping[str, Path]) -> None:

@@ -12,7 +12,7 @@ clip id                         what is left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from robogaze.compare.runs import Run
+from robogaze.compare.runs import Listed, Run
 from robogaze.core.account import Account
 from robogaze.errors import InputError
 
@@ -33,6 +33,15 @@ KEYS: Mapping[str, Callable[[Run, Account], str | None]] = {
     "clip id": lambda run, one: one.clip_id,
 }
 """The keys by name, in the order of preference."""
+
+_LISTED: Mapping[str, Callable[[str, Listed], str | None]] = {
+    "prompt_id": lambda clip_id, one: one.fields.get("prompt_id"),
+    "instruction": lambda clip_id, one: one.instruction,
+    # A manifest tells the content of an initial frame, not its address.
+    "instruction and initial frame": lambda clip_id, one: None,
+    "clip id": lambda clip_id, one: clip_id,
+}
+"""The same of a clip that a manifest names and that has no report."""
 
 
 @dataclass(frozen=True)
@@ -66,9 +75,9 @@ class Prompts:
         comparable = len(everywhere) < sum(len(clips) for clips in self.runs) or not self.runs[place]
         elsewhere = len(everywhere) - len(self.runs[place]) if comparable else 0
         known = everywhere if comparable else set(self.runs[place])
+        told = _LISTED[self.key]
         unmade = sum(
-            clip_id not in run.accounts and clip_id not in known and instruction not in known
-            for clip_id, instruction in run.listed.items()
+            clip_id not in run.accounts and told(clip_id, one) not in known for clip_id, one in run.listed.items()
         )
         return max(0, elsewhere + unmade - run.unreadable)
 

@@ -13,7 +13,8 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
-from robogaze.core.account import Account
+from robogaze.core.account import FIELDS, Account
+from robogaze.core.clip import address
 from robogaze.datasets.adapters import report
 from robogaze.datasets.adapters.base import Part
 from robogaze.datasets.adapters.documents import Fault, documents
@@ -36,19 +37,31 @@ class Facts:
 
 
 @dataclass(frozen=True)
+class Listed:
+    """What a run's manifest says of a clip: what it was made for, the fields of `Account.fields`, and where it lies."""
+
+    instruction: str | None = None
+    fields: Mapping[str, str] = field(default_factory=dict)
+    address: str = ""
+
+
+@dataclass(frozen=True)
 class Run:
     """The clips of one checkpoint.
 
     `accounts` and `facts` are by clip id; a clip without facts is from a foreign format. `unreadable` counts clips
-    whose video could not be read. `listed` are the clips (id, instruction) that the run's manifest names, empty where
-    there is none.
+    whose video could not be read, `at` says where those lie that are known one by one. `listed` are the clips that the
+    run's manifest names, empty where there is none. `unplaced` counts the unreadable clips of the run that this one
+    was split off, of which it is not known where they belong; they are in no run's own numbers.
     """
 
     name: str
     accounts: Mapping[str, Account]
     facts: Mapping[str, Facts] = field(default_factory=dict)
     unreadable: int = 0
-    listed: Mapping[str, str | None] = field(default_factory=dict)
+    listed: Mapping[str, Listed] = field(default_factory=dict)
+    at: tuple[str, ...] = ()
+    unplaced: int = 0
 
     @classmethod
     def of(cls, name: str, accounts: Sequence[Account], path: Path | None = None) -> "Run":
@@ -61,22 +74,34 @@ class Run:
             return cls(name, by_clip)
         told = dict(_facts(path))
         facts = {clip_id: told[one.source] for clip_id, one in by_clip.items() if one.source in told}
-        listed = {line["clip_id"]: line.get("instruction") for line in _lines(path / "manifest.jsonl")}
-        return cls(name, by_clip, facts, _unreadable(path / "unreadable.json"), listed)
+        listed = {line["clip_id"]: _listed(line) for line in _lines(path / "manifest.jsonl")}
+        unreadable = _unreadable(path / "unreadable.json")
+        return cls(name, by_clip, facts, len(unreadable), listed, unreadable)
 
     def split_by(self, name: str) -> Iterator["Run"]:
-        """A run for each value of a clip field, in order; clips that the manifest names alone are left to none.
+        """A run for each value of a clip field, in order, also for one of which no clip has a report.
 
-        Raises InputError for a clip without the field.
+        What the manifest names without a report, and what could not be read, goes by the manifest's own word; see
+        `unplaced` for what that says nothing of. Raises InputError for a report without the field.
         """
-        values: dict[str, dict[str, Account]] = {}
         for clip_id, one in sorted(self.accounts.items()):
             if name not in one.fields:
                 raise InputError(f"{one.source}: {clip_id} has no {name}, by which the run is to be split")
-            values.setdefault(one.fields[name], {})[clip_id] = one
-        for value, accounts in values.items():
-            facts = {clip_id: self.facts[clip_id] for clip_id in accounts if clip_id in self.facts}
-            yield replace(self, name=value, accounts=accounts, facts=facts, unreadable=0, listed={})
+        placed = {(one.address, one.fields[name]) for one in self.listed.values() if name in one.fields}
+        known = {address for address, _ in placed}
+        for value in sorted({*(one.fields[name] for one in self.accounts.values()), *(value for _, value in placed)}):
+            accounts = {clip_id: one for clip_id, one in sorted(self.accounts.items()) if one.fields[name] == value}
+            there = tuple(address for address in self.at if (address, value) in placed)
+            yield replace(
+                self,
+                name=value,
+                accounts=accounts,
+                facts={clip_id: self.facts[clip_id] for clip_id in accounts if clip_id in self.facts},
+                unreadable=len(there),
+                listed={clip_id: one for clip_id, one in self.listed.items() if one.fields.get(name) == value},
+                at=there,
+                unplaced=sum(address not in known for address in self.at),
+            )
 
 
 class _Clip(BaseModel):
@@ -143,9 +168,15 @@ def _lines(manifest: Path) -> Iterator[dict[str, Any]]:
         yield found
 
 
-def _unreadable(listed: Path) -> int:
+def _listed(line: Mapping[str, Any]) -> Listed:
+    fields = {name: value for name in FIELDS if isinstance(value := line.get(name), str)}
+    where = address(line.get("path") or "", line.get("start_s"), line.get("end_s"))
+    return Listed(line.get("instruction"), fields, where)
+
+
+def _unreadable(listed: Path) -> tuple[str, ...]:
     # `read_accounts` has checked the list.
-    return len(from_json(listed.read_bytes())) if listed.is_file() else 0
+    return tuple(one["uri"] for one in from_json(listed.read_bytes())) if listed.is_file() else ()
 
 
 def check_comparable(runs: Sequence[Run], *, mixed: bool) -> None:

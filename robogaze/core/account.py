@@ -12,8 +12,8 @@ from robogaze.core.events import Claim, Hypothesis
 from robogaze.core.report import Report, Status
 from robogaze.core.time import Span
 
-FIELDS = ("split", "task_family", "embodiment", "checkpoint")
-"""The fields of a clip by which results can be broken down."""
+FIELDS = ("split", "task_family", "embodiment", "checkpoint", "prompt_id")
+"""The fields of a clip by which results can be broken down, or clips paired."""
 
 
 @dataclass(frozen=True, slots=True)

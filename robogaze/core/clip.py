@@ -10,6 +10,7 @@ from robogaze.core.data import Data
 from robogaze.core.time import RESOLUTION, Span
 
 ClipId = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f]{1,200}$")]
+Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
 class Layout(Data):
@@ -57,17 +58,29 @@ class Layout(Data):
         return cls(rows=int(rows), columns=int(columns), views=views)
 
 
-class Clip(Data):
-    """One decoded video with its task.
+def address(path: str, start_s: float | None, end_s: float | None) -> str:
+    """A clip's file with the part of it that the clip is, if it is one, as a media fragment: `file.mp4#t=5.2,10.1`."""
+    if start_s is None and end_s is None:
+        return path
+    start, end = ("" if time_s is None else f"{round(time_s, 6)}" for time_s in (start_s, end_s))
+    return f"{path}#t={start},{end}" if end else f"{path}#t={start}"
 
-    `frame_times_s` are the presentation times of the frames that could be decoded, ascending, the first at 0.
-    `fps` is their mean rate. `initial_frame` is the address of a picture of the scene before the clip starts;
-    without one the clip's first frame serves.
+
+class Clip(Data):
+    """One decoded video, or a part of one, with its task.
+
+    `sha256` is of the whole file. `start_s` and `end_s` say where in it the clip's first frame begins to be shown and
+    where its last one ends to be, None for a clip that is the whole file. `frame_times_s` are the presentation times of
+    the frames that could be decoded, ascending, the first at 0. `fps` is their mean rate. `initial_frame` is the
+    address of a picture of the scene before the clip starts; without one the clip's first frame serves. Clips of
+    different checkpoints with one `prompt_id` were made from the same prompt.
     """
 
     id: ClipId
     uri: str
-    sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+    sha256: Sha256
+    start_s: float | None = Field(default=None, ge=0)
+    end_s: float | None = Field(default=None, gt=0)
     frame_count: int = Field(ge=1)
     frame_times_s: tuple[float, ...] = Field(min_length=1)
     duration_s: float = Field(gt=0)
@@ -75,6 +88,7 @@ class Clip(Data):
     width: int = Field(ge=1)
     height: int = Field(ge=1)
     instruction: str | None = None
+    prompt_id: str | None = None
     initial_frame: str | None = None
     checkpoint: str | None = None
     split: str | None = None
@@ -94,6 +108,19 @@ class Clip(Data):
         if times[-1] >= self.duration_s:
             raise ValueError("duration_s must be after the last frame's time")
         return self
+
+    @model_validator(mode="after")
+    def _a_part_has_both_ends(self) -> Self:
+        if (self.start_s is None) != (self.end_s is None):
+            raise ValueError("start_s and end_s go together: a clip is a part of its file, or the whole of it")
+        if self.start_s is not None and self.end_s is not None and self.end_s <= self.start_s:
+            raise ValueError("end_s must be after start_s")
+        return self
+
+    @property
+    def address(self) -> str:
+        """Where it lies: its file, with the part of it that it is."""
+        return address(self.uri, self.start_s, self.end_s)
 
     @property
     def span(self) -> Span:

@@ -32,3 +32,9 @@ def first_fault(error: ValidationError) -> tuple[tuple[str | int, ...], str]:
 def dotted(place: tuple[str | int, ...]) -> str:
     """A place in a record as it is told to people: `events.0.severity`."""
     return ".".join(str(step) for step in place)
+
+
+def fault_of(error: ValidationError) -> str:
+    """What is wrong with a file, with the key if there is one."""
+    place, message = first_fault(error)
+    return f"{dotted(place)}: {message}" if place else message

@@ -6,16 +6,16 @@ an entry's fields. Of several instructions the first that says something holds: 
 """
 
 from collections.abc import Sequence
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, BeforeValidator, ValidationError
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
 from pydantic_core import from_json
 
-from robogaze.core.clip import ClipId, Layout
+from robogaze.core.clip import ClipId, Layout, Sha256, address
 from robogaze.core.data import Data, dotted, first_fault
-from robogaze.errors import InputError
+from robogaze.errors import InputError, VideoError
 
 
 def _layout(value: Any) -> Any:
@@ -42,29 +42,63 @@ TextPath = Annotated[Path, AfterValidator(_path)]
 class Entry(Data):
     """A clip to look at, before it is opened.
 
-    `layout` is 'single' or 'ROWSxCOLUMNS:name,name,...' (see `Layout.parse`); None leaves it to recognition. Without
-    `clip_id` one is made from the file's name and content, the instruction, the checkpoint and the split, so that ids
-    never collide.
+    `start_s` and `end_s` make it a part of a longer video, `[start_s, end_s)` from the file's first frame on; either
+    may be left to the file. `sha256` is what the file is to hold: with another content it is not read. `layout` is
+    'single' or 'ROWSxCOLUMNS:name,name,...' (see `Layout.parse`); None leaves it to recognition. `prompt_id` is what
+    clips of different checkpoints that were made from one prompt have in common. Without `clip_id` one is made from
+    the file's name and content, the part, the instruction, the checkpoint and the split, so that ids never collide.
     """
 
     path: TextPath
     clip_id: ClipId | None = None
     instruction: Annotated[str | None, BeforeValidator(_instruction)] = None
+    prompt_id: str | None = None
     initial_frame: TextPath | None = None
     checkpoint: str | None = None
     split: str | None = None
     task_family: str | None = None
     embodiment: str | None = None
     layout: Annotated[Layout | None, BeforeValidator(_layout)] = None
+    start_s: float | None = Field(default=None, ge=0)
+    end_s: float | None = Field(default=None, gt=0)
+    sha256: Sha256 | None = None
+
+    @model_validator(mode="after")
+    def _a_part_ends_after_it_starts(self) -> Self:
+        if self.end_s is not None and self.end_s <= (self.start_s or 0.0):
+            raise ValueError(f"end_s must be after start_s; {self.end_s} is not after {self.start_s or 0.0}")
+        return self
+
+    @property
+    def address(self) -> str:
+        """Where the clip lies: its file, with the part of it, if it is a part: `file.mp4#t=5.2,10.1`."""
+        return address(self.path.as_posix(), self.start_s, self.end_s)
+
+    def check_content(self, content_sha256: str) -> None:
+        """Raise VideoError when the file holds something else than it is to hold."""
+        if self.sha256 not in (None, content_sha256):
+            found = f"it holds {content_sha256[:12]}... and not {self.sha256[:12]}..."
+            raise VideoError(f"{self.path} was replaced since the manifest was written: {found}; import it again")
 
     def id_for(self, content_sha256: str) -> str:
         """The clip's id: the given one, or the file's stem with 12 digits for what tells clips apart."""
         if self.clip_id is not None:
             return self.clip_id
-        told = (content_sha256, self.instruction, self.checkpoint, self.split)
+        told = [content_sha256, self.instruction, self.checkpoint, self.split]
+        if self.start_s is not None or self.end_s is not None:
+            told.append(address("", self.start_s, self.end_s))
         digest = sha256("\0".join(one or "" for one in told).encode()).hexdigest()
         stem = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "_" for c in self.path.stem)
         return f"{stem[:80]}-{digest[:12]}"
+
+
+def file_sha256(path: Path) -> str:
+    """SHA-256 of a file. Raises VideoError when it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise VideoError(f"{path} cannot be read: {error.strerror}") from error
 
 
 def find_entries(paths: Sequence[Path], **given: Any) -> tuple[Entry, ...]:
@@ -78,7 +112,7 @@ def find_entries(paths: Sequence[Path], **given: Any) -> tuple[Entry, ...]:
     first: dict[str, Entry] = {}
     for entry in entries:
         if entry.clip_id is not None and first.setdefault(entry.clip_id, entry) != entry:
-            both = f"{first[entry.clip_id].path} and {entry.path}"
+            both = f"{first[entry.clip_id].address} and {entry.address}"
             raise InputError(f"clip_id {entry.clip_id!r} stands for both {both}; ids must differ")
     return entries
 

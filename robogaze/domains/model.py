@@ -124,7 +124,7 @@ class DomainFile(Data):
     """domain.yaml.
 
     `default` makes a bundled domain the one that is used when none is named. `summary` says in a few words what
-    a clip of this domain shows, for prompts.
+    a clip of this domain shows, and `clip_text` what the text is that comes with one (its `instruction`), for prompts.
     """
 
     schema_version: Literal[1]
@@ -132,6 +132,7 @@ class DomainFile(Data):
     version: str
     title: str
     summary: str
+    clip_text: str = "task instruction"
     default: bool = False
     default_pipeline: str
     pipeline_without_model: str | None = None

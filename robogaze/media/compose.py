@@ -53,6 +53,14 @@ def strip(views: Sequence[Image], names: Sequence[str]) -> Image:
     return sheet(views, names, columns=len(views))
 
 
+def unstrip(picture: Image, count: int) -> tuple[Image, ...]:
+    """The views of a strip of `count` of them, in order."""
+    if count == 1:
+        return (picture,)
+    step = (picture.shape[1] + _GAP_PX) // count
+    return tuple(picture[_BAND_PX:, index * step : (index + 1) * step - _GAP_PX] for index in range(count))
+
+
 def sheet(images: Sequence[Image], labels: Sequence[str], columns: int) -> Image:
     """Pictures of one size in rows of `columns`, each under its label. Raises ValueError for no picture."""
     if not images:

@@ -4,9 +4,10 @@ decord knows nothing of edit lists and fills up with repeats what it cannot deco
 when, is taken from the file's packets (PyAV reads them, without decoding), and decord is told to stop at the first
 repeat. It reads no AV1, not every VP9, no open-ended recording, and turns pictures only in MP4 and MOV: such files are
 refused. Two things it hides: damage that still decodes, and a change of picture size, which it scales away. On some
-damaged fragments (MP4) it ends the process.
+damaged fragments (MP4) it ends the process. Of a part of a video it decodes all that lies before, too.
 """
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,26 +20,28 @@ _WAY_OUT = "use --decoder pyav"
 _NO_REPEAT = 1e-9
 
 
-def read(path: Path) -> Iterator[Shown]:
-    """Yield what the video shows; see `robogaze.media.decode`. Raises MissingExtra without decord."""
+def read(path: Path, start_s: float = 0.0) -> Iterator[Shown]:
+    """Yield what the video shows from a time on; see `robogaze.media.decode`. Raises MissingExtra without decord."""
     try:
         import decord
     except ImportError as error:
         raise MissingExtra("decord", "decord") from error
     times = _times(path)
     decord.logging.set_level(decord.logging.QUIET)
-    number = 0
+    number, first = 0, max(0, bisect_right(times, start_s, key=lambda time: time[0]) - 1)
     try:
         video = decord.VideoReader(f"file:{path}", fault_tol=_NO_REPEAT) if times else ()
         # Frames that an edit list cuts off are counted by decord as well, after the others.
         for number, (time_s, duration_s) in enumerate(times):
-            yield Shown(time_s, duration_s, video[number].asnumpy())
+            picture = video[number]  # also before the part: leaps go astray with open GOPs and edit lists
+            if number >= first:
+                yield Shown(time_s, duration_s, picture.asnumpy())
     except (decord.DECORDError, decord.DECORDLimitReachedError, RuntimeError, IndexError) as error:
         raise VideoError(f"{path} cannot be read by decord from frame {number} on; {_WAY_OUT}") from error
 
 
 def _times(path: Path) -> list[tuple[float, float]]:
-    """When each picture is shown and for how long, in order, by the file's packets."""
+    """When each picture is shown, counted from the first, and for how long, in order, by the file's packets."""
     _check_suits(path)
     pictures: list[tuple[int, int | None]] = []
     with open_video(path) as (container, stream):
@@ -47,7 +50,8 @@ def _times(path: Path) -> list[tuple[float, float]]:
                 if packet.pts is None:
                     raise VideoError(f"{path} gives no time for frame {len(pictures)}; {_WAY_OUT}")
                 pictures.append((packet.pts, packet.duration))
-        return [(seconds(time, stream), shown_s(length, stream)) for time, length in sorted(pictures)]
+        zero = min(pictures)[0] if pictures else 0
+        return [(seconds(time - zero, stream), shown_s(length, stream)) for time, length in sorted(pictures)]
 
 
 def _check_suits(path: Path) -> None:

@@ -28,17 +28,46 @@ _ONE_PICTURE_A_PACKET = frozenset({"h264", "hevc", "vp9", "av1"})
 _STRICT = {"hevc": {"err_detect": "crccheck+explode"}}
 
 
-def read(path: Path) -> Iterator[Shown]:
-    """Yield what the video shows; see `robogaze.media.decode`."""
+def read(path: Path, start_s: float = 0.0) -> Iterator[Shown]:
+    """Yield what the video shows from a time on; see `robogaze.media.decode`."""
     convert = VideoReformatter()  # one for all frames: setting one up takes as long as converting a small frame
     quarters: int | None = None
     with open_video(path) as (container, stream):
-        for ticks, frame in _decoded(container, stream, path):
+        stream.thread_type = "AUTO"
+        stream.codec_context.options = _STRICT.get(stream.codec_context.codec.canonical_name, {})
+        zero = _enter(container, stream, path, start_s) if start_s else None
+        for ticks, frame in _decoded(container, stream, path, start_s):
+            if zero is None:
+                zero = ticks
             if quarters is None:  # some streams repeat it with key frames only
                 quarters = quarters_of(frame.rotation, path)
             pixels = np.asarray(convert.reformat(frame, format="rgb24").to_ndarray(), dtype=np.uint8)
             image = np.ascontiguousarray(np.rot90(pixels, quarters))
-            yield Shown(seconds(ticks, stream), shown_s(frame.duration, stream), image)
+            yield Shown(seconds(ticks - zero, stream), shown_s(frame.duration, stream), image)
+
+
+def _enter(container: InputContainer, stream: VideoStream, path: Path, start_s: float) -> int:
+    """Go to the last key frame that is shown at a time or before; returns when the file's first frame is, in ticks.
+
+    Raises VideoError when there is no way to that place.
+    """
+    assert stream.time_base is not None, "an opened stream has a clock"
+    first = next(container.decode(stream), None)
+    if first is None or first.pts is None:
+        raise VideoError(f"{path} gives no time for its first frame; {REENCODE}")
+    wanted = first.pts + int(start_s / stream.time_base)
+    back = 0
+    while True:
+        aim = max(first.pts, wanted - back)
+        container.seek(aim, stream=stream)
+        found = next((packet.pts for packet in container.demux(stream) if packet.is_keyframe), None)
+        if found is not None and found <= wanted:
+            container.seek(aim, stream=stream)
+            return first.pts
+        if aim == first.pts:
+            raise VideoError(f"{path} cannot be entered at {start_s} s: no index leads there; {REENCODE}")
+        # An index may lead to a key frame that is stored before the frame, and shown after it (an open GOP).
+        back = 2 * back + max(1, (found or wanted) - wanted)
 
 
 @contextmanager
@@ -65,16 +94,25 @@ def open_video(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
             raise VideoError(f"{path} cannot be read to its end ({_reason(error)}); {REENCODE}") from error
 
 
-def packets_of(container: InputContainer, stream: VideoStream, path: Path) -> Iterator["Packet[VideoStream]"]:
+def packets_of(
+    container: InputContainer, stream: VideoStream, path: Path, start_s: float = 0.0
+) -> Iterator["Packet[VideoStream]"]:
     """The packets of a stream, and at last an empty one. Raises VideoError when one is damaged or missing."""
-    number = -1
+    number, first = -1, None
     for number, packet in enumerate(container.demux(stream)):
         if packet.is_corrupt:
-            raise _damaged(path, number)
+            raise _damaged(path, number, start_s)
+        first = packet.dts if number == 0 else first
         yield packet
     # An MP4's index is complete; FFmpeg stops at an entry it cannot follow as if the file ended there.
-    if "mp4" in container.format.name and number < len(stream.index_entries):
-        raise _damaged(path, number)
+    before = _passed_over(stream, first) if start_s else 0
+    if "mp4" in container.format.name and number < len(stream.index_entries) - before:
+        raise _damaged(path, number, start_s)
+
+
+def _passed_over(stream: VideoStream, first: int | None) -> int:
+    """How many entries of the index lie before the packet that reading began with, in its decoding order."""
+    return 0 if first is None else max(0, stream.index_entries.search_timestamp(first))
 
 
 def seconds(ticks: int, stream: VideoStream) -> float:
@@ -119,34 +157,35 @@ class _Promised:
         return all(other > time for other in self.times)
 
 
-def _decoded(container: InputContainer, stream: VideoStream, path: Path) -> Iterator[tuple[int, VideoFrame]]:
+def _decoded(
+    container: InputContainer, stream: VideoStream, path: Path, start_s: float
+) -> Iterator[tuple[int, VideoFrame]]:
     """The frames in order of presentation, each with its time in ticks.
 
     Raises VideoError as soon as one is damaged or missing.
     """
     codec = stream.codec_context.codec.canonical_name
-    stream.thread_type = "AUTO"
-    stream.codec_context.options = _STRICT.get(codec, {})
     promised = _Promised(codec)
     number = 0
     try:
-        for packet in packets_of(container, stream, path):
+        for packet in packets_of(container, stream, path, start_s):
             promised.note(packet)
             for frame in packet.decode():
                 if frame.pts is None:
                     raise VideoError(f"{path} gives no time for frame {number}; {REENCODE}")
                 if frame.is_corrupt or not promised.kept(frame.pts):
-                    raise _damaged(path, number)
+                    raise _damaged(path, number, start_s)
                 yield frame.pts, frame
                 number += 1
     except av.error.FFmpegError as error:
-        raise _damaged(path, number, f" ({_reason(error)})") from error
+        raise _damaged(path, number, start_s, f" ({_reason(error)})") from error
     if promised.times:
-        raise _damaged(path, number)
+        raise _damaged(path, number, start_s)
 
 
-def _damaged(path: Path, number: int, reason: str = "") -> VideoError:
-    return VideoError(f"{path} is damaged near frame {number}{reason}; if it should be judged as it looks, {REENCODE}")
+def _damaged(path: Path, number: int, start_s: float, reason: str = "") -> VideoError:
+    where = f"frame {number}, counted from the key frame before {start_s} s," if start_s else f"frame {number}"
+    return VideoError(f"{path} is damaged near {where}{reason}; if it should be judged as it looks, {REENCODE}")
 
 
 def quarters_of(rotation: int, path: Path) -> int:

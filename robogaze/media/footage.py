@@ -29,13 +29,16 @@ Observer = Callable[[int, float, tuple[Image, ...]], None]
 
 
 class Footage:
-    """The pictures of one clip; close it to free them. Made by `film`."""
+    """The pictures of one clip; close it to free them. Made by `film`.
+
+    `start_s` is where its first frame stands in its file, above 0 for a part of one only.
+    """
 
     def __init__(self, layout: Layout, settings: PictureSettings) -> None:
         self.layout = layout
         self.settings = settings
         self.times_s: list[float] = []
-        self.duration_s = 0.0
+        self.duration_s = self.start_s = 0.0
         self.width = self.height = 0
         self.initial: Shot | None = None
         self._file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY_BYTES)  # noqa: SIM115 - closed by close()
@@ -132,20 +135,23 @@ def film(
     settings: PictureSettings | None = None,
     decoder: str = "pyav",
     observers: Sequence[Observer] = (),
+    start_s: float | None = None,
+    end_s: float | None = None,
 ) -> Footage:
-    """Decode a clip once, to its end.
+    """Decode a clip once, to its end; with `start_s` or `end_s`, that part of the file.
 
     Without a layout, a 2x2 grid with one black panel is recognised and anything else is a single view. Raises
     VideoError as `robogaze.media.decode.read_frames` does, and when the picture or the initial frame does not fit
     the layout.
     """
-    frames = read_frames(path, decoder)
+    frames = read_frames(path, decoder, start_s, end_s)
     first = next(frames)
     found = layout or detect_layout(first.image) or Layout()
     footage = Footage(found, settings or PictureSettings())
     with ExitStack() as on_failure:
         on_failure.callback(footage.close)
         footage.height, footage.width = first.image.shape[:2]
+        footage.start_s = first.file_s
         for frame in chain((first,), frames):
             views = _views(path, frame, found, recognised=layout is None)
             footage.keep(frame.time_s, views)

@@ -33,6 +33,7 @@ def comparison_json(result: Comparison, checks: Sequence[Check] | None = None) -
 def _run(place: int, result: Comparison) -> Json:
     one = result.standings[place]
     told: dict[str, Any] = {"name": one.name, "clips": one.clips, **_standing(one), "rank": _rank(result.ranks[place])}
+    told["unplaced"] = result.runs[place].unplaced
     told["band"] = 1 + next(number for number, band in enumerate(result.bands) if place in band)
     if result.corrected:
         told["calibrated"] = {

@@ -1,4 +1,4 @@
-"""Figures as SVG: bars with intervals, curves, and spans of reference and prediction side by side.
+"""Figures as SVG: bars with intervals, curves, spans of reference and prediction side by side, values over steps.
 
 Each is a whole SVG document that also stands inside an HTML page. Colours are readable for the colour-blind, and
 nothing is told by colour alone.
@@ -105,6 +105,68 @@ def timeline(lanes: Sequence[Lane], duration_s: float, title: str) -> str:
         end = max((span.end for span in lane.spans), default=0.0)
         _text(svg, _x(end / duration_s) + 6, middle, found)
     return _written(svg)
+
+
+STRIP = (180, 20)
+"""How wide and high a strip is."""
+
+
+def strip(one: Estimate, low: float, high: float, bounds: tuple[float, float] | None = None) -> str:
+    """A value and its interval between `low` and `high`, to stand in a table beside the numbers it draws.
+
+    `bounds`, drawn in outline, are what the value could be; a line marks zero where it is inside. What is undefined
+    leaves the axis empty.
+    """
+    width, height = STRIP
+    svg = Element(
+        "svg", xmlns="http://www.w3.org/2000/svg", viewBox=f"0 0 {width} {height}", attrib={"aria-hidden": "true"}
+    )
+
+    def x(value: float) -> float:
+        return 6 + (min(max(value, low), high) - low) / (high - low) * (width - 12)
+
+    middle = height / 2
+    _line(svg, 6, middle, width - 6, middle, _FAINT, 1)
+    for mark in (low, 0.0, high) if low < 0 < high else (low, high):
+        _line(svg, x(mark), 2, x(mark), height - 2, _FAINT, 1)
+    if bounds is not None and not any(map(math.isnan, bounds)):
+        _box(svg, x(bounds[0]), middle - 5, x(bounds[1]) - x(bounds[0]), 10, "none", _FAINT)
+    if not math.isnan(one.low):
+        _line(svg, x(one.low), middle, x(one.high), middle, _INK, 2)
+    if one.defined:
+        SubElement(svg, "circle", cx=f"{x(one.value):.1f}", cy=f"{middle:g}", r="4", fill=_REFERENCE)
+    return _written(svg)
+
+
+def course(points: Sequence[tuple[int, Estimate]], title: str) -> str:
+    """A measure over steps: a point with its interval for each, joined in their order; the undefined are left out."""
+    known = [(step, one) for step, one in sorted(points) if one.defined]
+    side, left, top, bottom = 300, 60, 36, 186
+    svg = _svg(side + left + 30, bottom + 30, title)
+    highest = max([_top(one) for _, one in known], default=1.0) or 1.0
+    steps = [step for step, _ in known] or [0]
+    length = (steps[-1] - steps[0]) or 1
+
+    def at(step: int, value: float) -> tuple[float, float]:
+        return left + (step - steps[0]) / length * side, bottom - value / highest * (bottom - top)
+
+    for share in (0.0, 0.5, 1.0):
+        _line(svg, left, at(0, share * highest)[1], left + side, at(0, share * highest)[1], _FAINT, 1)
+        _text(svg, left - 8, at(0, share * highest)[1], f"{share * highest:.2g}", anchor="end")
+    drawn = " ".join("{:.1f},{:.1f}".format(*at(step, one.value)) for step, one in known)
+    SubElement(svg, "polyline", points=drawn, fill="none", stroke=_REFERENCE, attrib={"stroke-width": "2"})
+    for step, one in known:
+        x, y = at(step, one.value)
+        if not math.isnan(one.low):
+            _line(svg, x, at(step, one.low)[1], x, at(step, one.high)[1], _INK, 2)
+        SubElement(svg, "circle", cx=f"{x:.1f}", cy=f"{y:.1f}", r="4", fill=_REFERENCE)
+    for step in dict.fromkeys((steps[0], steps[-1])):
+        _text(svg, at(step, 0)[0], bottom + 14, f"{step:,}", anchor="middle")
+    return _written(svg)
+
+
+def _top(one: Estimate) -> float:
+    return one.value if math.isnan(one.high) else one.high
 
 
 def _canvas(title: str, rows: int) -> tuple[Element, float]:

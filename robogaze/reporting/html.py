@@ -1,43 +1,36 @@
-"""The report as one HTML file that needs nothing else: no server, no network, no other file.
+"""The page of a run: what all of it adds up to, the list of its clips, and one of them on the desk.
 
-The page is laid out by `templates/page.html.j2`; the files of `templates/css` and `templates/js` go into it in the
-order of `_STYLES` and `_SCRIPTS`, the scripts as one module. Reports lie in it as JSON, each in an element of its own
-that is parsed when the clip is opened. What users, videos and models wrote is data throughout: Jinja escapes it in the
-markup, JSON hides `<`, `>` and `&`, the scripts only ever set text, and a content security policy lets no script run
-but the one whose hash it names.
+`templates/page.html.j2` lays it out. The list is small and stands in the page; a report with its pictures is read when
+its clip is opened, and lies in the page or, of a large run, in files beside it (`robogaze.reporting.bundles`).
 """
 
 import json
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
-from itertools import chain
-from pathlib import Path
 from typing import Any
 
-import jinja2
-from markupsafe import Markup
-
-from robogaze.core.clip import Clip
-from robogaze.core.events import Claim
+from robogaze.core.account import FIELDS
+from robogaze.core.key_frames import key_frames
 from robogaze.core.report import Report, Unreadable
-from robogaze.core.time import frames_in
 from robogaze.domains import Domain
 from robogaze.reporting import tally as tallies
-from robogaze.reporting import wording
+from robogaze.reporting.bundles import bundles
+from robogaze.reporting.document import document, vocabulary
 from robogaze.reporting.tally import Tally
 from robogaze.reporting.trust import checks, differs
+from robogaze.reporting.wording import printable
 
-_TEMPLATES = Path(__file__).parent / "templates"
-_STYLES = ("base", "run", "list", "severity", "clip", "timeline", "record", "media")
-_SCRIPTS = ("dom", "format", "data", "player", "timeline", "claims", "ledger", "record", "clip", "list", "main")
-_POLICY = (
-    "default-src 'none'; img-src data:; media-src 'self' data: blob: file:; style-src 'unsafe-inline'; "
-    "script-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
-)
-_HIDDEN = str.maketrans({sign: f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"})
+STYLES = ("base", "run", "list", "severity", "clip", "timeline", "record", "media")
+SCRIPTS = (
+    "dom", "format", "data", "address", "filter", "rows", "keys", "desk", "player", "timeline", "claims", "ledger",
+    "record", "clip", "list", "main",
+)  # fmt: skip
+
+
+_CHOICES = 40
+"""How many values of a field a reader is given to choose from; by more, such as the prompt's id, clips are searched."""
 
 
 @dataclass(frozen=True)
@@ -53,78 +46,73 @@ class Page:
     thumbnails: Mapping[int, bytes]
 
 
-def frames_to_show(report: Report, per_claim: int = 6) -> tuple[int, ...]:
-    """The frames the page wants thumbnails of, ascending.
+def run_files(
+    pages: Iterable[Page], unreadable: Sequence[Unreadable], domain: Domain, title: str
+) -> Iterator[tuple[str, str]]:
+    """Names and texts of the files of the page, `index.html` the last of them.
 
-    For each event, and each hypothesis that became none, at most `per_claim` frames: those cited as evidence
-    before the first, the middle and the last one of its spans. Empty when there is neither.
+    Of `pages` not all are held at a time. Raises ValueError when two show the same clip id, for one of them could not
+    be reached.
     """
-    set_aside = (hypothesis for hypothesis in report.hypotheses if hypothesis.verdict != "accepted")
-    wanted: set[int] = set()
-    for claim in (*report.events, *set_aside):
-        cited = chain.from_iterable(evidence.frames for evidence in claim.evidence)
-        wanted.update(list(dict.fromkeys((*cited, *key_frames(claim, report.clip))))[:per_claim])
-    return tuple(sorted(wanted))
-
-
-def key_frames(claim: Claim, clip: Clip) -> tuple[int, int, int]:
-    """The first, the middle and the last frame of a claim's spans; the one on show when they hold none."""
-    inside = sorted(frames_in(claim.spans, clip.frame_times_s)) or [clip.frame_at(claim.onset_s)]
-    return inside[0], inside[len(inside) // 2], inside[-1]
+    reports: list[Report] = []
+    places: dict[str, str | None] = {}
+    in_page: Mapping[str, str] | None = None
+    for bundle in bundles(_data(pages, reports, domain)):
+        places |= dict.fromkeys(bundle.data, bundle.file)
+        if bundle.file is None:
+            in_page = bundle.data
+        else:
+            yield bundle.file, bundle.text
+    yield "index.html", _index(reports, unreadable, domain, title, places, in_page)
 
 
 def render_html(pages: Sequence[Page], unreadable: Sequence[Unreadable], domain: Domain, title: str) -> str:
-    """The whole page as text, to be written as UTF-8.
+    """The page with all its data inside, however much that is. Raises as `run_files` does."""
+    reports: list[Report] = []
+    data = dict(_data(pages, reports, domain))
+    return _index(reports, unreadable, domain, title, dict.fromkeys(data), data)
 
-    Raises ValueError when two pages show the same clip id, for one of them could not be reached.
-    """
-    repeated = [clip for clip, times in Counter(page.report.clip.id for page in pages).items() if times > 1]
+
+def _data(pages: Iterable[Page], reports: list[Report], domain: Domain) -> Iterator[tuple[str, str]]:
+    """What is read of a clip when it is opened; its report is noted in passing, as far as the list needs it."""
+    for page in pages:
+        reports.append(_noted(page.report))
+        media = json.dumps(_media(page, domain), ensure_ascii=False, allow_nan=False)
+        yield page.report.clip.id, f'{{"report":{page.report.model_dump_json()},"media":{media}}}'
+
+
+def _noted(report: Report) -> Report:
+    """A report without what is long: of thousands of clips no more than this is held at a time."""
+    # Copied and not made anew, for a clip without the times of its frames is none.
+    calls = tuple(call.model_copy(update={"pictures": (), "facts": {}}) for call in report.provenance.calls)
+    ledger = report.provenance.model_copy(update={"calls": calls, "pictures": ()})
+    clip = report.clip.model_copy(update={"frame_times_s": ()})
+    return report.model_copy(update={"clip": clip, "hypotheses": (), "provenance": ledger})
+
+
+def _index(
+    reports: Sequence[Report], unreadable: Sequence[Unreadable], domain: Domain, title: str,
+    places: Mapping[str, str | None], in_page: Mapping[str, str] | None,
+) -> str:  # fmt: skip
+    repeated = [clip for clip, times in Counter(report.clip.id for report in reports).items() if times > 1]
     if repeated:
         raise ValueError(f"each clip has one page, but these repeat: {', '.join(repeated)}")
-    tally = Tally(tuple(page.report for page in pages), tuple(unreadable), domain)
-    script = _joined("js", _SCRIPTS)
-    digest = b64encode(sha256(script.encode("utf-8")).digest()).decode("ascii")
-    template = _environment().get_template("page.html.j2")
-    return template.render(
-        title=title,
-        policy=Markup(_POLICY.format(digest=digest)),
-        style=Markup(_joined("css", _STYLES)),
-        script=Markup(script),
+    tally = Tally(tuple(reports), tuple(unreadable), domain)
+    return document(
+        "page.html.j2",
+        title,
+        STYLES,
+        SCRIPTS,
+        {"vocabulary": vocabulary(domain), "list": _list(tally, places)},
+        in_page,
         tally=tally,
         checks=checks(tally),
         models=_models(tally.reports),
-        vocabulary=_as_json(_vocabulary(domain)),
-        clips=[_clip(page, domain) for page in pages],
+        types=_types(tally),
+        fields=_fields(tally.reports),
+        clean_claims=tallies.clean_claims(tally),
+        dimension_names=tallies.dimension_names,
     )
-
-
-def _joined(kind: str, names: Sequence[str]) -> str:
-    """The files of a kind, one after the other."""
-    return "\n".join((_TEMPLATES / kind / f"{name}.{kind}").read_text(encoding="utf-8") for name in names)
-
-
-def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(
-        listed=wording.listed, amount=wording.amount, money=wording.money, printable=wording.printable
-    )
-    environment.globals.update(clean_claims=tallies.clean_claims, dimension_names=tallies.dimension_names)
-    return environment
-
-
-def _as_json(value: Any) -> Markup:
-    """JSON to stand inside a script element: no sign in it can end the element or a line."""
-    return _sealed(json.dumps(value, ensure_ascii=False, allow_nan=False))
-
-
-def _sealed(text: str) -> Markup:
-    return Markup(text.translate(_HIDDEN))
 
 
 def _models(reports: Sequence[Report]) -> dict[str, list[str]]:
@@ -137,37 +125,39 @@ def _models(reports: Sequence[Report]) -> dict[str, list[str]]:
     return {role: list(models) for role, models in asked.items()}
 
 
-def _vocabulary(domain: Domain) -> dict[str, Any]:
-    """The domain's words, as the scripts need them."""
+def _types(tally: Tally[Report]) -> dict[str, str]:
+    """The types that occur, by name, in the domain's order; one that it does not know goes by its id."""
+    found = {event.type for report in tally.reports for event in report.events}
+    known = {kind: one.name for kind, one in tally.domain.types.items() if kind in found}
+    return known | {kind: kind for kind in sorted(found - known.keys())}
+
+
+def _fields(reports: Sequence[Report]) -> dict[str, list[str]]:
+    """The fields of the clips that tell some from others, each with its values; of too many values none is chosen."""
+    told = {name: {getattr(report.clip, name) for report in reports} for name in FIELDS}
+    return {name: sorted(values - {None}) for name, values in told.items() if 1 < len(values) <= _CHOICES}
+
+
+def _list(tally: Tally[Report], places: Mapping[str, str | None]) -> dict[str, Any]:
+    """All that the list needs of every clip, the unreadable last."""
     return {
-        "dimensions": [
-            {"id": d.id, "code": d.code, "name": d.name, "definition": d.definition, "needs": d.needs}
-            for d in domain.taxonomy.dimensions
-        ],
-        "types": {kind.id: {"name": kind.name, "definition": kind.definition} for kind in domain.types.values()},
-        "severity": {
-            level.level: {"name": level.name, "definition": level.definition} for level in domain.taxonomy.severity
-        },
+        "dimensions": len(tally.domain.dimensions),
+        "clips": [_entry(report, places[report.clip.id]) for report in tally.reports],
+        "unreadable": [{"uri": printable(one.uri), "reason": printable(one.reason)} for one in tally.unreadable],
     }
 
 
-def _clip(page: Page, domain: Domain) -> dict[str, Any]:
-    """One clip as the template needs it: the entry of the list, and the data behind it."""
-    report = page.report
-    types = dict.fromkeys(event.type for event in report.events)
-    names = [domain.types[kind].name if kind in domain.types else kind for kind in types]
-    said = (event.description for event in report.events)
-    tokens = (report.status, tallies.standing(report)) if report.status == "ok" else (report.status,)
+def _entry(report: Report, file: str | None) -> dict[str, Any]:
+    clip = report.clip
     return {
-        "report": report,
-        "status": " ".join(tokens),
-        "dimensions": " ".join(dict.fromkeys(d for e in report.events for d in (e.dimension, *e.secondary))),
-        "severities": sorted((event.severity or 0 for event in report.events), reverse=True),
-        "worst": tallies.worst_severity(report) or 0,
-        "types": names,
-        "text": " ".join((report.clip.id, report.clip.instruction or "", *names, *said)).lower(),
-        "report_json": _sealed(report.model_dump_json()),
-        "media_json": _as_json(_media(page, domain)),
+        "id": clip.id,
+        "file": file,
+        "task": clip.instruction,
+        "status": report.status,
+        "judged": len(report.judged),
+        "fields": {name: value for name in FIELDS if (value := getattr(clip, name)) is not None},
+        "events": [[[event.dimension, *event.secondary], event.type, event.severity] for event in report.events],
+        "said": [event.description for event in report.events],
     }
 
 

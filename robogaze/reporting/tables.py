@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from rich.table import Table
 from rich.text import Text
 
+from robogaze.core.digest import Digest
 from robogaze.core.events import Event
 from robogaze.core.report import Report, Unreadable
 from robogaze.domains import Domain
@@ -90,9 +91,12 @@ def _plain(text: str) -> Text:
     return Text(printable(text))
 
 
-def summary_lines(reports: Sequence[Report], unreadable: Sequence[Unreadable], domain: Domain) -> list[str]:
+def summary_lines(
+    reports: Sequence[Report] | Sequence[Digest], unreadable: Sequence[Unreadable], domain: Domain
+) -> list[str]:
     """The counts; what the clean clips are free of; what was not assessed, or not measured; what it cost."""
-    tally = Tally(tuple(reports), tuple(unreadable), domain)
+    digests = tuple(one if isinstance(one, Digest) else Digest.of(one) for one in reports)
+    tally = Tally(digests, tuple(unreadable), domain)
     lines = [headline(tally), *clean_claims(tally), coverage(tally), unmeasured(tally)]
     lines.append(cost_line(tally) if reports else "")
     return [line for line in lines if line]

@@ -13,8 +13,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Generic, Literal, TypeVar
 
+from robogaze.core.digest import Digest
 from robogaze.core.report import Report, Unreadable
 from robogaze.domains import Domain
 from robogaze.reporting.wording import Total, amount, count, listed, money
@@ -22,26 +23,28 @@ from robogaze.reporting.wording import Total, amount, count, listed, money
 UNMEASURED = "Not measured: "
 """How a note begins that tells of frames in which something could not be measured (docs/reports.md)."""
 
+Counted = TypeVar("Counted", Report, Digest)
+
 Standing = Literal["events", "clean", "partial", "unscored"]
 
 
-def standing(report: Report) -> Standing:
+def standing(report: Report | Digest) -> Standing:
     """Where a clip with a report stands."""
     if report.status == "ok":
         return "clean" if report.clean else "events"
     return report.status
 
 
-def worst_severity(report: Report) -> int | None:
+def worst_severity(report: Report | Digest) -> int | None:
     """The highest severity among the events; None when none of them has one."""
     return max((event.severity for event in report.events if event.severity is not None), default=None)
 
 
 @dataclass(frozen=True)
-class Tally:
+class Tally(Generic[Counted]):
     """Sums over the clips of one page or table."""
 
-    reports: tuple[Report, ...]
+    reports: tuple[Counted, ...]
     unreadable: tuple[Unreadable, ...]
     domain: Domain
 
@@ -95,8 +98,11 @@ class Tally:
     @cached_property
     def assessed_in(self) -> dict[str, int]:
         """In how many reports each dimension was assessed, in the domain's order, zeros included."""
-        found = Counter(dimension for report in self.reports for dimension in report.assessed)
+        found: Counter[str] = Counter(dimension for report in self.reports for dimension in report.assessed)
         return {dimension: found[dimension] for dimension in dict.fromkeys((*self.domain.dimensions, *found))}
+
+
+AnyTally = Tally[Report] | Tally[Digest]
 
 
 def dimension_names(dimensions: Sequence[str], domain: Domain) -> str:
@@ -108,7 +114,7 @@ def dimension_names(dimensions: Sequence[str], domain: Domain) -> str:
     return listed(names)
 
 
-def headline(tally: Tally) -> str:
+def headline(tally: AnyTally) -> str:
     """The counts in one line: `7 clips: 5 ok (2 without events), 1 partial, 1 unscored`."""
     found = tally.standings
     parts = [f"{found['events'] + found['clean']} ok ({found['clean']} without events)"]
@@ -116,7 +122,7 @@ def headline(tally: Tally) -> str:
     return f"{count(tally.clips, 'clip')}: {', '.join(parts)}"
 
 
-def clean_claims(tally: Tally) -> list[str]:
+def clean_claims(tally: AnyTally) -> list[str]:
     """What the clips without events are free of: a sentence for each set of dimensions they were judged in."""
     groups = Counter(tuple(sorted(report.assessed)) for report in tally.reports if report.clean)
     return [
@@ -126,7 +132,7 @@ def clean_claims(tally: Tally) -> list[str]:
     ]
 
 
-def coverage(tally: Tally) -> str:
+def coverage(tally: AnyTally) -> str:
     """Which dimensions were not assessed, in one sentence; empty without a report."""
     total = len(tally.reports)
     if not total:
@@ -143,7 +149,7 @@ def coverage(tally: Tally) -> str:
     return f"Not assessed: {'; '.join(parts)}."
 
 
-def unmeasured(tally: Tally) -> str:
+def unmeasured(tally: AnyTally) -> str:
     """In how many clips something could not be measured, though their dimensions count as judged; empty for none."""
     told = [sum(note.startswith(UNMEASURED) for note in report.notes) for report in tally.reports]
     if not any(told):
@@ -155,7 +161,7 @@ def unmeasured(tally: Tally) -> str:
     )
 
 
-def cost_line(tally: Tally) -> str:
+def cost_line(tally: AnyTally) -> str:
     """Calls, tokens and cost in one line."""
     if not tally.calls:
         return "No model was asked."

@@ -17,7 +17,7 @@ class Check:
     status: str | None = None
 
 
-def checks(tally: Tally) -> tuple[Check, ...]:
+def checks(tally: Tally[Report]) -> tuple[Check, ...]:
     """All checks, in order of weight. Without a single report only that is said."""
     if not tally.reports:
         return (_unreadable(tally), Check(False, "There is no report: nothing is known about any clip."))
@@ -33,7 +33,7 @@ def checks(tally: Tally) -> tuple[Check, ...]:
     )
 
 
-def _unscored(tally: Tally) -> Check:
+def _unscored(tally: Tally[Report]) -> Check:
     number = tally.standings["unscored"]
     if not number:
         return Check(True, "No clip is unscored.")
@@ -41,7 +41,7 @@ def _unscored(tally: Tally) -> Check:
     return Check(False, f"{of} unscored: no dimension could be judged, so nothing is known about them.", "unscored")
 
 
-def _unreadable(tally: Tally) -> Check:
+def _unreadable(tally: Tally[Report]) -> Check:
     number = len(tally.unreadable)
     if not number:
         return Check(True, "Every file could be read.")
@@ -50,7 +50,7 @@ def _unreadable(tally: Tally) -> Check:
     )
 
 
-def _partial(tally: Tally) -> Check:
+def _partial(tally: Tally[Report]) -> Check:
     number = tally.standings["partial"]
     if not number:
         return Check(True, "No clip is partial.")
@@ -63,11 +63,11 @@ def _partial(tally: Tally) -> Check:
     )
 
 
-def _assessed(tally: Tally) -> Check:
+def _assessed(tally: Tally[Report]) -> Check:
     return Check(all(number == len(tally.reports) for number in tally.assessed_in.values()), coverage(tally))
 
 
-def _unseen(tally: Tally) -> Check:
+def _unseen(tally: Tally[Report]) -> Check:
     shares = sorted(share for report in tally.reports if (share := unseen_frames(report) / report.clip.frame_count))
     if not shares:
         return Check(True, "No report names a frame that went unseen.")
@@ -78,12 +78,12 @@ def _unseen(tally: Tally) -> Check:
     )
 
 
-def _unmeasured(tally: Tally) -> Check:
+def _unmeasured(tally: Tally[Report]) -> Check:
     said = unmeasured(tally)
     return Check(not said, said or "No report tells of frames that could not be measured.")
 
 
-def _calls(tally: Tally) -> Check:
+def _calls(tally: Tally[Report]) -> Check:
     calls = [call for report in tally.reports for call in report.provenance.calls]
     failed = sum(call.outcome == "failed" for call in calls)
     invalid = sum(call.outcome == "invalid" for call in calls)
@@ -98,7 +98,7 @@ def _calls(tally: Tally) -> Check:
     )
 
 
-def _fingerprint(tally: Tally) -> Check:
+def _fingerprint(tally: Tally[Report]) -> Check:
     other = sum(differs(report, tally.domain) for report in tally.reports)
     if not other:
         return Check(True, "All reports speak in the same version of the domain as this page.")

@@ -9,14 +9,28 @@ from robogaze.core.events import Event, Hypothesis
 from robogaze.core.report import Failure
 from robogaze.evidence import Evidence
 
-Slot = Literal["evidence", "task", "scene", "observations", "segments", "routes", "hypotheses", "events"]
+Slot = Literal[
+    "evidence",
+    "task",
+    "scene",
+    "observations",
+    "scanned",
+    "memory",
+    "segments",
+    "routes",
+    "hypotheses",
+    "verdicts",
+    "events",
+]
+"""What stages write and read. The hypotheses carry their verdicts; "verdicts" says that something has decided them."""
 
 
 @dataclass(frozen=True)
 class Context:
     """What is known of a clip so far. None in a slot means that no stage has written it.
 
-    `assessed` are the dimensions this pipeline can judge for this clip, `judged` those it has judged so far.
+    `assessed` are the dimensions this pipeline can judge for this clip, `judged` those it has judged so far. `scanned`
+    are windows without a frame in common that cover the clip; one about which no answer came has no notes.
     """
 
     clip: Clip
@@ -25,6 +39,8 @@ class Context:
     task: Memory | None = None
     scene: Memory | None = None
     observations: tuple[Observation, ...] | None = None
+    scanned: tuple[Observation, ...] | None = None
+    memory: Memory | None = None
     segments: tuple[Segment, ...] | None = None
     routes: tuple[Route, ...] | None = None
     hypotheses: tuple[Hypothesis, ...] | None = None

@@ -40,14 +40,20 @@ class SystemVariables(TypedDict):
 
 
 class ContextVariables(TypedDict):
-    """What the prompt `context` may use: all that is known of the clip, None for what is not."""
+    """What the prompt `context` may use: all that is known of the clip, None for what is not.
 
+    `shown` says whether the question comes with pictures. `clip_text` is what the domain calls the clip's instruction.
+    """
+
+    shown: bool
     duration_s: float
     frame_count: int
     views: tuple[str, ...]
+    clip_text: str
     instruction: str | None
     task: Memory | None
     scene: Memory | None
+    memory: Memory | None
     observations: tuple[Observation, ...] | None
     segments: tuple[Segment, ...] | None
     measurements: tuple[str, ...] | None
@@ -171,17 +177,20 @@ class Desk:
 
     def _parts(self, question: Question, context: Context) -> tuple[str | Shot, ...]:
         prompts = self.domain.prompts
-        known = prompts.render("context", self._known(context))
+        known = prompts.render("context", self._known(context, bool(question.shots or question.more_shots)))
         return (*question.shots, known, *question.more_shots, prompts.render(question.prompt, question.variables))
 
-    def _known(self, context: Context) -> ContextVariables:
+    def _known(self, context: Context, shown: bool) -> ContextVariables:
         return ContextVariables(
+            shown=shown,
             duration_s=self.clip.duration_s,
             frame_count=self.clip.frame_count,
             views=self.clip.layout.active,
+            clip_text=self.domain.file.clip_text,
             instruction=self.clip.instruction,
             task=context.task,
             scene=context.scene,
+            memory=context.memory,
             observations=context.observations,
             segments=context.segments,
             measurements=None if context.evidence is None else tuple(summarise(context.evidence)),

@@ -19,11 +19,16 @@ from robogaze.stages.context import Context, Slot
 from robogaze.stages.desk import PROMPTS, Desk, NoAnswer
 from robogaze.stages.direct import Direct
 from robogaze.stages.ground import Ground
+from robogaze.stages.investigate import Investigate
 from robogaze.stages.measure import Measure
 from robogaze.stages.observe import Observe
 from robogaze.stages.propose import Propose
+from robogaze.stages.remember import Remember
 from robogaze.stages.route import RouteStage
+from robogaze.stages.scan import Scan
 from robogaze.stages.segment import SegmentStage
+from robogaze.stages.summarise import Summarise
+from robogaze.stages.trace import Trace
 from robogaze.stages.verify import Verify
 from robogaze.stages.vote import Vote
 
@@ -31,12 +36,17 @@ STAGES: Mapping[str, type[Stage]] = {
     "measure": Measure,
     "ground": Ground,
     "observe": Observe,
+    "scan": Scan,
+    "remember": Remember,
     "segment": SegmentStage,
     "route": RouteStage,
     "propose": Propose,
     "direct": Direct,
     "vote": Vote,
     "verify": Verify,
+    "investigate": Investigate,
+    "trace": Trace,
+    "summarise": Summarise,
     "compose": Compose,
 }
 
@@ -181,7 +191,7 @@ def _check_order(spec: PipelineSpec, stages: Sequence[tuple[str, Stage]]) -> Non
 def _check_looks(spec: PipelineSpec, stages: Sequence[tuple[str, Stage]]) -> None:
     """Raise DomainError unless some stage looks for faults, and any vote has looks of its own to count."""
     if not any(stage.examines() for _, stage in stages):
-        which = "propose, direct, or measure with rules"
+        which = "propose, direct, scan, or measure with rules"
         raise DomainError(f"no stage looks for faults ({which})", spec.path, spec.stages[0].line)
     votes = [place for place, (_, stage) in enumerate(stages) if isinstance(stage, Vote)]
     for place in votes:
@@ -198,7 +208,8 @@ def _check_decided(spec: PipelineSpec, stages: Sequence[tuple[str, Stage]]) -> N
     """Raise DomainError unless all that is proposed is decided: by a critic, a vote, or else by compose."""
     compose, written = stages[-1][1], spec.stages[-1]
     assert isinstance(compose, Compose), "the pipeline's order is checked"
-    verify, vote = _last(Verify, stages), _last(Vote, stages)
+    vote = _last(Vote, stages)
+    verify = max((place for place, (_, stage) in enumerate(stages) if _decides(stage)), default=-1)
     if compose.accept_unverified and max(verify, vote) >= 0:
         leaves = f"would accept what {stages[max(verify, vote)][0]} leaves undecided; leave it out"
         line = _line(written, ("accept_unverified",))
@@ -209,12 +220,18 @@ def _check_decided(spec: PipelineSpec, stages: Sequence[tuple[str, Stage]]) -> N
         if stage.examines() and place > verify and not (isinstance(stage, Direct) and place < vote)
     ]
     if waiting and not compose.accept_unverified:
-        way = "put verify before it" if vote >= 0 else "put verify before it, or let compose accept_unverified: true"
+        critic = "put verify or investigate before it"
+        way = critic if vote >= 0 else f"{critic}, or let compose accept_unverified: true"
         raise DomainError(
             f"compose accepts nothing that {waiting[0]} proposes, for nothing decides it; {way}",
             spec.path,
             written.line,
         )
+
+
+def _decides(stage: Stage) -> bool:
+    """Whether it decides every hypothesis before it; a vote decides those of the looks it counts."""
+    return "verdicts" in stage.writes() and not isinstance(stage, Vote)
 
 
 def _last(kind: type[Stage], stages: Sequence[tuple[str, Stage]]) -> int:

@@ -3,6 +3,9 @@
 All specialists share one prompt; their checklists come from the taxonomy. A specialist is asked once for all its
 segments and is shown the whole clip: faults do not keep to subtask borders, nothing of the clip stays dark, and the
 pictures are the same for all specialists, so that a server can reuse them.
+
+With `tools` each specialist may first ask for closer looks at its segments (`robogaze.stages.closer`), at most
+`at_most_looks` of them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,12 +18,15 @@ from robogaze.core.context import Segment
 from robogaze.core.events import Evidence, Hypothesis
 from robogaze.core.time import Span
 from robogaze.domains import Dimension
+from robogaze.domains.contract import Answer
 from robogaze.domains.model import SeverityLevel
 from robogaze.stages.answers import ClaimAnswer, SeverityAnswer, ShareAnswer, claim, wrapped
 from robogaze.stages.base import Examiner
+from robogaze.stages.closer import Closer, Look, Looks, ToolsVariables
 from robogaze.stages.context import Context
 from robogaze.stages.desk import Desk, NoAnswer, Question
 from robogaze.stages.route import whole_clip
+from robogaze.stages.tools import TOOLS, ToolName, templates
 
 
 class ProposeVariables(TypedDict):
@@ -31,6 +37,14 @@ class ProposeVariables(TypedDict):
     severity: tuple[SeverityLevel, ...]
     cascade: str
     least_confidence: float
+    looks: tuple[Look, ...]
+
+
+class ProposeLooksVariables(ToolsVariables):
+    """A specialist's dimension, the segments routed to it, and the tools to look closer with."""
+
+    dimension: Dimension
+    segments: tuple[Segment, ...]
 
 
 class HypothesisAnswer(ClaimAnswer):
@@ -48,13 +62,27 @@ class Propose(Examiner):
     least_confidence: float = Field(default=0.30, ge=0, le=1)
     at_most: int = Field(default=6, ge=1)
     """The most hypotheses of one specialist."""
+    tools: tuple[ToolName, ...] = ()
+    at_most_looks: int = Field(default=2, ge=1)
+
+    def templates(self) -> Mapping[str, type]:
+        """Its prompt, with tools that for closer looks and theirs."""
+        if not self.tools:
+            return self.prompts
+        return {
+            **self.prompts,
+            "propose_looks": ProposeLooksVariables,
+            **templates([TOOLS[name]() for name in self.tools]),
+        }
 
     async def run(self, context: Context, desk: Desk) -> Context:
         """Ask the specialists side by side. A dimension that no segment was routed to counts as judged."""
         segments = context.segments or (whole_clip(context),)
         routed = {name: _routed(name, segments, context) for name in context.assessed}
         asked = [name for name in context.assessed if routed[name]]
-        answers = await desk.ask_each([self._question(name, routed[name], context, desk) for name in asked], context)
+        looks = await self._look_closer({name: routed[name] for name in asked}, context, desk)
+        questions = [self._question(name, routed[name], looks[name], context, desk) for name in asked]
+        answers = await desk.ask_each(questions, context)
         failures = tuple(answer.failure for answer in answers if isinstance(answer, NoAnswer))
         claims = [one for answer in answers if not isinstance(answer, NoAnswer) for one in answer.hypotheses]
         first = len(context.hypotheses or ()) + 1
@@ -63,11 +91,38 @@ class Propose(Examiner):
             context,
             hypotheses=(*(context.hypotheses or ()), *found),
             judged=context.judged | set(context.assessed) - {failure.dimension for failure in failures},
-            failures=(*context.failures, *failures),
+            failures=(*context.failures, *(one for name in asked for one in looks[name].failures), *failures),
         )
 
-    def _question(self, name: str, segments: Sequence[Segment], context: Context, desk: Desk) -> Question:
+    async def _look_closer(
+        self, routed: Mapping[str, Sequence[Segment]], context: Context, desk: Desk
+    ) -> Mapping[str, Looks]:
+        """The closer looks that each specialist asks for; none without tools."""
+        if not self.tools:
+            return dict.fromkeys(routed, Looks())
+        closer, frames = Closer(self.tools, self.at_most_looks), desk.frames(self.role())
+        plans = []
+        for name, segments in routed.items():
+            dimension = desk.domain.dimensions[name]
+            question = Question(
+                stage="propose",
+                subject=f"{name}, closer looks",
+                role=self.role(),
+                prompt="propose_looks",
+                variables=ProposeLooksVariables(dimension=dimension, segments=tuple(segments), **closer.variables()),
+                shots=desk.show(self.role(), frames),
+                contract=Answer,
+                dimension=name,
+            )
+            about = {segment.id: (segment.span,) for segment in segments}
+            plans.append((closer.plan(question, list(about), frames, context.clip), about))
+        return dict(zip(routed, await closer.take(plans, context, desk), strict=True))
+
+    def _question(self, name: str, segments: Sequence[Segment], looks: Looks, context: Context, desk: Desk) -> Question:
         dimension, frames = desk.domain.dimensions[name], desk.frames(self.role())
+        shots = desk.show(self.role(), frames)
+        looked = looks.shots(shots, desk.model(self.role()).config.max_pictures - len(shots))
+        seen = tuple(sorted({*frames, *(frame for shot in looked for frame in shot.picture.frames)}))
         return Question(
             stage="propose",
             subject=name,
@@ -79,10 +134,12 @@ class Propose(Examiner):
                 severity=desk.domain.taxonomy.severity,
                 cascade=desk.domain.taxonomy.cascade,
                 least_confidence=self.least_confidence,
+                looks=looks.taken,
             ),
-            shots=desk.show(self.role(), frames),
+            shots=shots,
+            more_shots=looked,
             contract=wrapped(
-                "hypotheses", claim(HypothesisAnswer, context.clip.duration_s, (dimension,), frames), self.at_most
+                "hypotheses", claim(HypothesisAnswer, context.clip.duration_s, (dimension,), seen), self.at_most
             ),
             dimension=name,
         )

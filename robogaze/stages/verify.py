@@ -9,11 +9,14 @@ round, up to `rounds`, is for what the last one left open: a hypothesis the crit
 itself about (asked once more), and one whose span it moved so far that the claim is a new one. A hypothesis is
 settled when two looks in a row agree, the specialist's and the critic's or two of the critic's.
 
+With `tools` the critic may first ask for closer looks at the claims (`robogaze.stages.closer`), at most `at_most_looks`
+of them; what they find is put before it in every round.
+
 Verification fails closed: what is never decided stays unverified, unverified is not accepted, and each such hypothesis
 is a failure with its reason.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, Self, TypedDict
 
@@ -28,8 +31,10 @@ from robogaze.domains.contract import Answer, Text, list_of
 from robogaze.domains.model import SeverityLevel
 from robogaze.stages.answers import SeverityAnswer, ShareAnswer, keyed, narrowed, one_of, seconds
 from robogaze.stages.base import Stage
+from robogaze.stages.closer import Closer, Look, Looks, ToolsVariables
 from robogaze.stages.context import Context, Slot
 from robogaze.stages.desk import Desk, NoAnswer, Question
+from robogaze.stages.tools import TOOLS, ToolName, templates
 
 _ASKED_AGAIN = 1
 
@@ -42,6 +47,13 @@ class VerifyVariables(TypedDict):
     severity: tuple[SeverityLevel, ...]
     cascade: str
     least_confidence: float
+    looks: tuple[Look, ...]
+
+
+class VerifyLooksVariables(ToolsVariables):
+    """The hypotheses to decide, and the tools to look closer with."""
+
+    hypotheses: tuple[Hypothesis, ...]
 
 
 class DecisionAnswer(Answer):
@@ -69,10 +81,14 @@ class DecisionAnswer(Answer):
 
 @dataclass
 class _Docket:
-    """The hypotheses under decision: how each stands, how often it was left out, and why it is open if not for that."""
+    """The hypotheses under decision, and the closer looks taken at them.
+
+    How each stands, how often it was left out, and why it is open if not for that.
+    """
 
     standing: dict[str, Hypothesis]
     open: list[str]
+    looks: Looks = field(default_factory=Looks)
     left_out: dict[str, int] = field(default_factory=dict)
     why: dict[str, str] = field(default_factory=dict)
 
@@ -86,6 +102,8 @@ class Verify(Stage):
     rounds: int = Field(default=3, ge=1)
     same_span_iou: float = Field(default=0.5, gt=0, le=1)
     close_up_frames: int = Field(default=16, ge=0)
+    tools: tuple[ToolName, ...] = ()
+    at_most_looks: int = Field(default=4, ge=1)
 
     def reads(self) -> frozenset[Slot]:
         """The hypotheses."""
@@ -93,25 +111,37 @@ class Verify(Stage):
 
     def writes(self) -> frozenset[Slot]:
         """The hypotheses, decided."""
-        return frozenset({"hypotheses"})
+        return frozenset({"hypotheses", "verdicts"})
 
     def role(self) -> str:
         """The critic."""
         return "critic"
+
+    def templates(self) -> Mapping[str, type]:
+        """Its prompt, with tools that for closer looks and theirs."""
+        if not self.tools:
+            return self.prompts
+        return {
+            **self.prompts,
+            "verify_looks": VerifyLooksVariables,
+            **templates([TOOLS[name]() for name in self.tools]),
+        }
 
     async def run(self, context: Context, desk: Desk) -> Context:
         """Ask, round by round, until nothing is open."""
         hypotheses = context.hypotheses or ()
         waiting = [one.id for one in hypotheses if one.verdict == "unverified"]
         docket = _Docket({one.id: one for one in hypotheses}, waiting)
-        ended: tuple[Failure, ...] = ()
+        if docket.open and self.tools:
+            docket.looks = await self._look_closer(docket, context, desk)
+        ended = docket.looks.failures
         for number in range(1, self.rounds + 1):
             if not docket.open:
                 break
             try:
                 answer = await desk.ask(self._question(number, docket, context, desk), context)
             except NoAnswer as error:
-                ended = (error.failure,)
+                ended = (*ended, error.failure)
                 docket.why |= dict.fromkeys(docket.open, f"the critic did not answer: {error.failure.message}")
                 break
             said = {name: decision for name, decision in answer.decisions if decision is not None}
@@ -120,12 +150,35 @@ class Verify(Stage):
         undecided = tuple(_failure(one) for one in closed if one.verdict == "unverified")
         return replace(context, hypotheses=closed, failures=(*context.failures, *undecided, *ended))
 
+    async def _look_closer(self, docket: _Docket, context: Context, desk: Desk) -> Looks:
+        """The closer looks that the critic asks for before it decides."""
+        claims = {name: docket.standing[name] for name in docket.open}
+        closer, frames = Closer(self.tools, self.at_most_looks), desk.frames(self.role())
+        question = Question(
+            stage="verify",
+            subject="closer looks",
+            role=self.role(),
+            prompt="verify_looks",
+            variables=VerifyLooksVariables(hypotheses=tuple(claims.values()), **closer.variables()),
+            shots=desk.show(self.role(), frames),
+            contract=Answer,
+        )
+        plan = closer.plan(question, list(claims), frames, context.clip)
+        (looks,) = await closer.take([(plan, {name: one.spans for name, one in claims.items()})], context, desk)
+        return looks
+
     def _question(self, number: int, docket: _Docket, context: Context, desk: Desk) -> Question:
         frames = desk.frames(self.role())
+        shots = desk.show(self.role(), frames)
         claims = tuple(docket.standing[name] for name in docket.open)
         spans = [span for one in claims for span in one.spans]
         room = desk.model(self.role()).config.max_pictures - len(frames)
-        closer = close_up(spans, context.clip.frame_times_s, min(self.close_up_frames, max(room, 0)), frames)
+        looked = docket.looks.shots(shots, room)
+        close = min(self.close_up_frames, max(room - len(looked), 0))
+        closer = close_up(spans, context.clip.frame_times_s, close, frames)
+        more = desk.show(self.role(), closer)
+        looked = docket.looks.shots((*shots, *more), room - len(more))
+        seen = {*frames, *closer, *(frame for shot in looked for frame in shot.picture.frames)}
         accepted = tuple(one for one in docket.standing.values() if one.verdict == "accepted")
         return Question(
             stage="verify",
@@ -138,10 +191,11 @@ class Verify(Stage):
                 severity=desk.domain.taxonomy.severity,
                 cascade=desk.domain.taxonomy.cascade,
                 least_confidence=self.least_confidence,
+                looks=docket.looks.taken,
             ),
-            shots=desk.show(self.role(), frames),
-            more_shots=desk.show(self.role(), closer),
-            contract=_contract(claims, accepted, context, desk.domain, (*frames, *closer)),
+            shots=shots,
+            more_shots=(*more, *looked),
+            contract=_contract(claims, accepted, context, desk.domain, seen),
             check=lambda answer: _contradiction(dict(answer.decisions), desk.domain),
         )
 
@@ -196,7 +250,7 @@ def _contract(
     accepted: Sequence[Hypothesis],
     context: Context,
     domain: Domain,
-    frames: Sequence[int],
+    frames: Collection[int],
 ) -> type[Answer]:
     item = narrowed(
         DecisionAnswer,

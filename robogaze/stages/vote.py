@@ -34,7 +34,7 @@ class Vote(Stage):
 
     def writes(self) -> frozenset[Slot]:
         """The hypotheses, decided."""
-        return frozenset({"hypotheses"})
+        return frozenset({"hypotheses", "verdicts"})
 
     async def run(self, context: Context, desk: Desk) -> Context:
         """Group, count, decide; asks no model."""

@@ -16,7 +16,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import replace
 from math import ceil
 from pathlib import Path
 
@@ -26,6 +25,8 @@ from robogaze.backends import Models, ModelsConfig
 from robogaze.bench import Job, run_clips
 from robogaze.datasets import Entry
 from robogaze.domains import default_domain, load_domain
+from robogaze.engines.base import Unit
+from robogaze.engines.local import Local
 from robogaze.stages import Pipeline
 
 
@@ -57,13 +58,13 @@ async def _measure(entries: list[Entry], concurrency: int, port: int) -> tuple[f
     """Wall seconds, CPU seconds, calls of all clips, and rounds of the longest."""
     config = ModelsConfig.read(f"openai:stub@http://127.0.0.1:{port}/v1").with_concurrency(concurrency)
     models = Models.open(config, None, os.environ)
-    job = Job(Pipeline.build(load_domain(default_domain()), "full"), in_flight=concurrency)
+    unit = Unit(Pipeline.build(load_domain(default_domain()), "full"), models)
     wall, cpu = time.perf_counter(), time.process_time()
-    outcome = await run_clips(entries, replace(job, models=models))
+    outcome = await run_clips(entries, Job(Local(unit, in_flight=concurrency)))
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     await models.close()
-    usages = [report.usage for report in outcome.reports.values()]
-    assert all(report.status == "ok" for report in outcome.reports.values()), "the stub answers everything"
+    usages = [digest.usage for digest in outcome.digests.values()]
+    assert all(digest.status == "ok" for digest in outcome.digests.values()), "the stub answers everything"
     return wall, cpu, sum(usage.calls for usage in usages), max(usage.rounds for usage in usages)
 
 

@@ -42,11 +42,15 @@ class Reply:
 
 @dataclass
 class Stub:
-    """The ASGI application. `behave` may answer in place of the default; `asked` keeps what came, if `keep`."""
+    """The ASGI application. `behave` may answer in place of the default; `asked` keeps what came, if `keep`.
+
+    While it is `away`, its gateway answers in its place.
+    """
 
     latency_s: float = 0.0
     behave: Callable[[Body], Reply | None] = lambda body: None
     keep: bool = True
+    away: bool = False
     asked: list[Body] = field(default_factory=list)
     requests: int = 0
     most_at_once: int = 0
@@ -56,6 +60,9 @@ class Stub:
         if scope["type"] != "http":
             return
         content = await _read(receive)
+        if self.away:
+            await _send(send, Reply(status=502, raw=b"{}"))
+            return
         if scope["path"].endswith("/models"):
             await _send(send, Reply(raw=b'{"object":"list","data":[{"id":"stub","object":"model"}]}'))
             return

@@ -94,6 +94,20 @@ def test_out_holds_every_table_and_the_json(robogaze: Shell, runs: list[Path], t
     }  # fmt: skip
 
 
+def test_out_holds_a_page_and_what_it_takes_to_write_it_again(
+    robogaze: Shell, runs: list[Path], tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    ran = robogaze("compare", *runs, *FEW, "--out", out)
+    assert ran.err.splitlines() == [f"7 tables, comparison.json: {out}", f"page: {out / 'index.html'}"]
+    page = (out / "index.html").read_bytes()
+    assert b"shape_hole" in page
+    (out / "index.html").unlink()
+    again = robogaze("report", out)
+    assert (again.code, again.out, again.err) == (0, f"{out / 'index.html'}\n", "")
+    assert (out / "index.html").read_bytes() == page
+
+
 def test_two_runs_of_it_give_the_same_bytes(robogaze: Shell, runs: list[Path]) -> None:
     first = robogaze("compare", *runs, *FEW, "--json")
     assert robogaze("compare", *runs, *FEW, "--json") == first
@@ -153,6 +167,22 @@ def test_a_run_of_several_checkpoints_is_split_by_them(robogaze: Shell, tmp_path
     assert [one["name"] for one in found["runs"]] == ["step_1000", "step_2000", "step_3000"]
     assert found["trend"]["per_1000_steps"]["clean_rate"]["value"] == pytest.approx(0.2)
     assert found["order"][0] == "step_3000"
+
+
+def test_unreadable_clips_go_to_their_checkpoint_or_are_said_to_go_to_none(robogaze: Shell, tmp_path: Path) -> None:
+    path = write_reports(tmp_path / "all", [report(f"{name}-p0", checkpoint=name) for name in "ab"])
+    (path / "run.json").write_text("{}")
+    line = {"clip_id": "b-p1", "path": "../b-p1.mp4", "checkpoint": "b", "instruction": "p1"}
+    (path / "manifest.jsonl").write_text(f"{json.dumps(line)}\n")
+    unreadable = [{"uri": uri, "reason": "it is cut short"} for uri in ("../b-p1.mp4", "../gone.mp4")]
+    (path / "unreadable.json").write_text(json.dumps(unreadable))
+    ran = robogaze("compare", path, "--by", "checkpoint", *FEW, "--json")
+    found = json.loads(ran.out)["runs"]
+    assert [(one["name"], one["clips"]["unreadable"], one["unplaced"]) for one in found] == [("a", 0, 1), ("b", 1, 1)]
+    said = (
+        "all: 1 unreadable of which the checkpoint is not known; they are in no run's numbers (see unplaced in --json)"
+    )
+    assert said in ran.err.splitlines()
 
 
 def test_the_baseline_may_be_a_path(robogaze: Shell, runs: list[Path]) -> None:

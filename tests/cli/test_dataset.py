@@ -4,14 +4,17 @@ import json
 import os
 import shutil
 import tarfile
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from lerobot_set import LENGTHS, v3
 from synthetic import write_clip
 
 from cli.running import Shell
 from robogaze.datasets.adapters import read_accounts
 from robogaze.datasets.manifest import read_manifest
+from robogaze.store import read_run
 
 
 @pytest.fixture
@@ -123,6 +126,14 @@ def test_clips_in_tar_files_are_unpacked_beside_the_manifest_and_again_the_same(
     assert checked(robogaze) == (1, {"no instruction": ["pot.mp4"]})
 
 
+def test_what_the_files_hold_is_written_down_when_asked_for(robogaze: Shell, clips: Path) -> None:
+    ran = robogaze("dataset", "import", clips, "--hash", "--json")
+    told = {one["path"]: one["sha256"] for one in json.loads(ran.out)["clips"]}
+    assert told == {f"clips/{name}": sha256((clips / name).read_bytes()).hexdigest() for name in ("cup.mp4", "pot.mp4")}
+    assert [entry.sha256 for entry in read_manifest(Path("manifest.jsonl"))] == list(told.values())
+    assert robogaze("dataset", "import", clips, "--hash", "--dry-run").code == 2
+
+
 # Check.
 
 
@@ -178,6 +189,21 @@ def test_the_same_pictures_in_another_file_are_a_duplicate(robogaze: Shell, clip
     assert checked(robogaze)[1]["duplicate"] == ["twin.mp4"]
 
 
+def test_a_file_that_was_replaced_is_stale_whatever_its_clock_says_and_is_not_scored(
+    robogaze: Shell, clips: Path
+) -> None:
+    robogaze("dataset", "import", clips, "--hash")
+    before = (clips / "cup.mp4").stat()
+    write_clip(clips / "cup.mp4", frames=16, width=64, height=48, seed=9)
+    os.utime(clips / "cup.mp4", ns=(before.st_atime_ns, before.st_mtime_ns))
+    os.utime(clips / "pot.mp4")  # changed later, and yet the same
+    assert checked(robogaze) == (1, {"stale": ["cup.mp4"], "no instruction": ["pot.mp4"]})
+    ran = robogaze("score", "manifest.jsonl", "--json")
+    assert len(json.loads(ran.out)["reports"]) == 1
+    (unreadable,) = json.loads(ran.out)["unreadable"]
+    assert unreadable["reason"].startswith("clips/cup.mp4 was replaced since the manifest was written: it holds ")
+
+
 def test_an_initial_frame_that_is_no_picture_makes_its_clip_unreadable(robogaze: Shell, clips: Path) -> None:
     (clips / "first.png").write_bytes(b"no picture")
     lines = [{"path": "clips/cup.mp4", "instruction": "Stir", "initial_frame": f"clips/{name}.png"}
@@ -220,6 +246,32 @@ def test_the_clips_that_pass_are_a_manifest_that_can_be_checked(robogaze: Shell,
     assert {entry.clip_id for entry in entries} == clean
     assert all(entry.path.is_file() for entry in entries)
     assert f"clean: {len(clean)} of 2 clips" in ran.err
+
+
+def test_of_a_lerobot_data_set_the_clean_episodes_are_a_list_too(
+    robogaze: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    v3(Path("set"))
+    robogaze("dataset", "import", "set", "--hash")
+    assert checked(robogaze) == (0, {})
+    robogaze("score", "manifest.jsonl", "--out", "run")
+    run = read_run(Path("run"))
+    assert [one.clip.frame_count for one in run.reports] == list(LENGTHS.values())
+    for report, faulty in zip(run.reports, (False, True, True, False, True), strict=True):
+        if not faulty:  # pictures of numbers jump; what is exported is what a report says, whatever it rests on
+            judged = report.with_(status="ok", judged=report.assessed, events=(), hypotheses=())
+            run.stored.report_path(report.clip.id).write_text(judged.model_dump_json())
+    ran = robogaze("dataset", "export", "run", "--keep", "clean", "--out", "kept")
+    reports = read_run(Path("run")).reports
+    clean = [number for number, report in zip(LENGTHS, reports, strict=True) if report.clean]
+    assert {0, 3} <= set(clean)
+    assert 1 not in clean
+    assert json.loads(Path("kept/episodes.json").read_text()) == clean
+    assert f"clean: {len(clean)} of 5 episodes of {tmp_path}/set, as seen by 1 camera" in ran.err
+    assert ran.out.splitlines() == ["kept/clean.jsonl", "kept/episodes.json"]
+    parts = {entry.clip_id: (entry.start_s, entry.end_s) for entry in read_manifest(Path("kept/clean.jsonl"))}
+    assert parts == {one.clip.id: (one.clip.start_s, one.clip.end_s) for one in reports if one.clean}
 
 
 def test_a_run_without_a_clean_clip_keeps_none_and_says_why(robogaze: Shell, run: Path) -> None:

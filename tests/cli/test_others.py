@@ -12,6 +12,7 @@ from stub_server import Reply, Stub, pictures_of, running, schema_of, stage_of
 
 from cli.running import Shell
 from robogaze.backends.rehearsal import plainest
+from robogaze.domains import domain_folders
 
 
 def test_nothing_is_a_usage_error_with_help(robogaze: Shell) -> None:
@@ -35,9 +36,15 @@ def test_the_version_is_printed(robogaze: Shell) -> None:
     assert "0.1.0" in robogaze("--version").out
 
 
-def test_domains_are_listed_and_shown(robogaze: Shell) -> None:
-    assert "robot" in robogaze("domain", "list").out
-    assert json.loads(robogaze("domain", "list", "--json").out)["domains"][0]["id"] == "robot"
+def test_the_built_in_domains_are_listed(robogaze: Shell) -> None:
+    listed = [line.split()[0] for line in robogaze("domain", "list").out.splitlines()]
+    assert listed == list(domain_folders())
+    told = json.loads(robogaze("domain", "list", "--json").out)["domains"]
+    assert [one["id"] for one in told] == listed
+    assert {"robot", "game", "egocentric"} <= set(listed)
+
+
+def test_a_domain_is_shown(robogaze: Shell) -> None:
     shown = robogaze("domain", "show", "robot").out
     assert "object_teleportation [5]" in shown
     assert "5 catastrophic" in shown
@@ -45,9 +52,10 @@ def test_domains_are_listed_and_shown(robogaze: Shell) -> None:
     assert len(described["taxonomy"]["dimensions"]) == 6
 
 
-def test_the_built_in_domain_holds_together(robogaze: Shell) -> None:
-    ran = robogaze("domain", "check", "robot")
-    assert (ran.code, "holds together: 30 types" in ran.out) == (0, True)
+@pytest.mark.parametrize(("name", "types"), [("robot", 30), ("game", 19), ("egocentric", 25)])
+def test_a_built_in_domain_holds_together(robogaze: Shell, name: str, types: int) -> None:
+    ran = robogaze("domain", "check", name)
+    assert (ran.code, f"holds together: {types} types" in ran.out) == (0, True)
 
 
 def test_a_domain_is_begun_checked_broken_and_named_with_its_line(robogaze: Shell, tmp_path: Path) -> None:

@@ -13,7 +13,8 @@ from synthetic import write_clip
 
 from cli.running import Ran, Shell
 from robogaze.bench import Outcome
-from robogaze.cli.score import _exit_code
+from robogaze.cli.shared.runs import exit_code
+from robogaze.core.digest import Digest
 from robogaze.core.report import Report
 from robogaze.store import read_run
 
@@ -272,7 +273,7 @@ def test_a_clip_whose_critic_decides_nothing_is_no_error_of_the_program(
 def test_an_unscored_clip_of_which_nobody_says_why_is_unfinished_work(robogaze: Shell, measured: Path) -> None:
     report = Report.model_validate(json.loads(robogaze("score", measured, "--json").out)["reports"][0])
     unscored = report.with_(status="unscored", judged=(), events=(), failures=())
-    assert _exit_code(Outcome(reports={"bar": unscored}, diagnosed={"bar"})) == 4
+    assert exit_code(Outcome(digests={"bar": Digest.of(unscored)}, diagnosed={"bar"})) == 4
 
 
 def test_a_server_is_gone_only_when_no_clip_of_this_start_was_reached(

@@ -4,6 +4,7 @@ import pytest
 from checkpoints import account, clean_and_faulty, facts, run
 
 from robogaze.compare.prompts import by_prompt
+from robogaze.compare.runs import Listed
 from robogaze.errors import InputError
 
 
@@ -56,13 +57,25 @@ def test_a_prompt_that_another_run_has_is_missing() -> None:
 
 
 def test_so_is_a_clip_that_the_manifest_lists() -> None:
-    listed = {"a-p0": "p0", "a-p1": "p1", "a-p2": "p2"}
+    listed = {f"a-p{at}": Listed(f"p{at}") for at in range(3)}
     runs = [
         run("a", account("a-p0"), listed=listed, unreadable=1),
         run("b", account("b-p0"), account("b-p1")),
     ]
     assert by_prompt(runs).missing(0, runs[0]) == 1  # p1 and p2 have no report; one of them could not be read
     assert by_prompt(runs[:1]).missing(0, runs[0]) == 1
+
+
+def test_a_clip_that_is_missing_both_here_and_against_another_run_is_missing_once() -> None:
+    """Clips of one prompt may have instructions that differ."""
+    listed = {f"a-{at}": Listed(f"said otherwise {at}", {"prompt_id": f"{at}"}) for at in range(3)}
+    runs = [
+        run("a", account("a-0", fields={"prompt_id": "0"}), listed=listed),
+        run("b", *(account(f"b-{at}", fields={"prompt_id": f"{at}"}) for at in range(2))),
+    ]
+    found = by_prompt(runs)
+    assert (found.key, found.shared(0, 1)) == ("prompt_id", ("0",))
+    assert found.missing(0, runs[0]) == 2  # prompt 1, which b has and a's manifest lists, and prompt 2
 
 
 def test_runs_without_a_common_prompt_miss_nothing_of_each_other() -> None:

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 from checkpoints import account, clean_and_faulty, facts, report, run, write_reports
 
-from robogaze.compare import Run
-from robogaze.compare.runs import check_comparable
+from robogaze.compare import Run, Terms, compare
+from robogaze.compare.prompts import by_prompt
+from robogaze.compare.runs import Listed, check_comparable
 from robogaze.core.report import Provenance, Usage
 from robogaze.datasets.adapters import read_accounts
 from robogaze.errors import InputError
@@ -31,6 +32,16 @@ def test_reports_say_what_they_cost_and_who_made_them(tmp_path: Path, name: str)
     assert "http" not in found["a-p0"].models
 
 
+def test_clips_that_carry_a_prompt_id_are_paired_by_it(tmp_path: Path) -> None:
+    runs = [
+        read(write_reports(tmp_path / name, [report(f"{name}-{at}", prompt_id=f"{at}", instruction=f"{name} lifts")
+                                             for at in range(3)]))
+        for name in "ab"
+    ]  # fmt: skip
+    found = by_prompt(runs)
+    assert (found.key, found.shared(0, 1), found.passed_over) == ("prompt_id", ("0", "1", "2"), ())
+
+
 def test_a_foreign_format_says_none_of_it(tmp_path: Path) -> None:
     table = tmp_path / "run.csv"
     table.write_text("clip_id,type,dimension,start_s,end_s,description\nc1,hole,shape,0,1,a hole\n")
@@ -40,11 +51,16 @@ def test_a_foreign_format_says_none_of_it(tmp_path: Path) -> None:
 def test_a_run_folder_tells_what_it_lacks(tmp_path: Path) -> None:
     folder = write_reports(tmp_path / "run", [report("a-p0")])
     (folder / "run.json").write_text("{}")
-    lines = [{"clip_id": name, "instruction": name[2:]} for name in ("a-p0", "a-p1")]
-    (folder / "manifest.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in lines))
+    line = {"clip_id": "a-p0", "instruction": "p0", "path": "../cup.mp4", "split": None}
+    part = {"clip_id": "a-p1", "path": "../all.mp4", "start_s": 2.0, "end_s": 3.5, "checkpoint": "a", "prompt_id": "7"}
+    (folder / "manifest.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in (line, part)))
     (folder / "unreadable.json").write_text('[{"uri": "x.mp4", "reason": "no video"}]')
     found = read(folder)
-    assert (found.listed, found.unreadable) == ({"a-p0": "p0", "a-p1": "p1"}, 1)
+    assert found.listed == {
+        "a-p0": Listed("p0", {}, "../cup.mp4"),
+        "a-p1": Listed(None, {"checkpoint": "a", "prompt_id": "7"}, "../all.mp4#t=2.0,3.5"),
+    }
+    assert (found.unreadable, found.at) == (1, ("x.mp4",))
 
 
 def test_a_damaged_list_is_named_with_its_line(tmp_path: Path) -> None:
@@ -62,6 +78,37 @@ def test_a_run_of_several_checkpoints_is_split() -> None:
     parts = list(both.split_by("checkpoint"))
     assert [(one.name, list(one.accounts)) for one in parts] == [("a", ["a-p"]), ("b", ["b-p"])]
     check_comparable(parts, mixed=False)
+
+
+def test_what_has_no_report_goes_where_the_manifest_says_when_a_run_is_split() -> None:
+    said = {"a-1": "a", "a-2": "a", "b-1": "b", "c-1": "c"}
+    both = run(
+        "run",
+        *(account(name, fields={"checkpoint": said[name]}) for name in ("a-1", "b-1")),
+        listed={name: Listed(None, {"checkpoint": value}, f"{name}.mp4") for name, value in said.items()},
+        unreadable=3,
+        at=("a-2.mp4", "c-1.mp4", "nobody-knows.mp4"),
+    )
+    parts = list(both.split_by("checkpoint"))
+    assert [(one.name, len(one.accounts), one.unreadable, list(one.listed)) for one in parts] == [
+        ("a", 1, 1, ["a-1", "a-2"]),
+        ("b", 1, 0, ["b-1"]),
+        ("c", 0, 1, ["c-1"]),
+    ]
+    assert [one.unplaced for one in parts] == [1, 1, 1]  # of the whole run, and in no part's own count
+
+
+def test_a_checkpoint_of_which_nothing_could_be_read_is_compared_as_such() -> None:
+    both = run(
+        "run",
+        account("a-1", fields={"checkpoint": "a"}),
+        listed={"b-1": Listed("1", {"checkpoint": "b"}, "b-1.mp4")},
+        unreadable=1,
+        at=("b-1.mp4",),
+    )
+    result = compare(list(both.split_by("checkpoint")), Terms(resamples=20))
+    assert result.standings[1].clips == {"ok": 0, "partial": 0, "unscored": 0, "unreadable": 1, "missing": 0}
+    assert result.standings[1].clean_rate.value == 0.0
 
 
 def test_a_clip_without_the_field_cannot_be_split() -> None:

@@ -33,12 +33,21 @@ def uneven(times_s: Sequence[float] = (0.0, 0.4, 0.5, 2.0), duration_s: float = 
         ({"fps": 0.0}, "fps"),
         ({"width": 0}, "width"),
         ({"sha256": "abc"}, "sha256"),
+        ({"start_s": 1.0}, "start_s and end_s go together"),
+        ({"start_s": 2.0, "end_s": 2.0}, "end_s must be after start_s"),
         ({"size": 5}, "size"),
     ],
 )
 def test_a_clip_whose_facts_contradict_each_other_is_refused(changes: dict[str, object], fault: str) -> None:
     with pytest.raises(ValidationError, match=fault):
         uneven().with_(**changes)
+
+
+def test_a_report_of_a_time_before_clips_could_be_parts_is_of_a_whole_one() -> None:
+    told = make_clip().model_dump(exclude={"start_s", "end_s", "prompt_id"})
+    assert Clip(**told) == make_clip()
+    assert make_clip().address == "clip.mp4"
+    assert make_clip(start_s=2.0, end_s=6.0).address == "clip.mp4#t=2.0,6.0"
 
 
 @pytest.mark.parametrize("name", ["", "a\nb", "tab\there", "nul\0", "x" * 201])

@@ -12,7 +12,7 @@ import pytest
 from robogaze.core.clip import Layout
 from robogaze.datasets import Entry, find_entries
 from robogaze.datasets.manifest import read_manifest
-from robogaze.errors import InputError
+from robogaze.errors import InputError, VideoError
 
 RED, BLUE = (sha256(colour).hexdigest() for colour in (b"red", b"blue"))
 
@@ -67,6 +67,19 @@ def test_a_checkpoint_and_a_split_of_one_name_are_not_the_same() -> None:
     assert checkpoint.id_for(RED) != split.id_for(RED)
 
 
+def test_two_parts_of_one_file_are_two_clips_and_neither_is_the_whole() -> None:
+    parts = [(None, None), (0.0, None), (None, 2.0), (0.0, 2.0), (2.0, None), (2.0, 4.0), (2.0, 4.000001)]
+    entries = [Entry(path=Path("all.mp4"), start_s=start, end_s=end) for start, end in parts]
+    assert len({entry.id_for(RED) for entry in entries}) == len(parts)
+
+
+def test_the_id_of_a_whole_file_is_what_it_always_was() -> None:
+    """Runs that were begun earlier go on."""
+    entry = Entry(path=Path("cup.mp4"), instruction="Lift", checkpoint="a")
+    assert entry.id_for(RED) == "cup-" + sha256(f"{RED}\0Lift\0a\0".encode()).hexdigest()[:12]
+    assert entry.with_(prompt_id="7", sha256=RED).id_for(RED) == entry.id_for(RED)
+
+
 def test_ids_do_not_collide_in_a_large_set_of_films_of_one_name() -> None:
     entry = Entry(path=Path("video.mp4"))
     contents = [sha256(str(number).encode()).hexdigest() for number in range(100_000)]
@@ -79,6 +92,48 @@ def test_a_given_id_is_kept() -> None:
 
 def test_a_long_name_gives_an_id_that_can_be_one() -> None:
     assert len(Entry(path=Path("x" * 250 + ".mp4")).id_for(RED)) <= 200
+
+
+# Parts, and what a file holds.
+
+
+@pytest.mark.parametrize(
+    ("part", "address"),
+    [
+        ({}, "a/all.mp4"),
+        ({"start_s": 5.2, "end_s": 10.1}, "a/all.mp4#t=5.2,10.1"),
+        ({"start_s": 5.2}, "a/all.mp4#t=5.2"),
+        ({"end_s": 10}, "a/all.mp4#t=,10.0"),
+    ],
+)
+def test_the_address_of_a_part_is_a_media_fragment(part: dict[str, float], address: str) -> None:
+    assert Entry(path=Path("a/all.mp4"), **part).address == address
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ({"start_s": 2.0, "end_s": 2.0}, "end_s must be after start_s; 2.0 is not after 2.0"),
+        ({"start_s": 2.0, "end_s": 1.0}, "end_s must be after start_s; 1.0 is not after 2.0"),
+        ({"end_s": 0}, "end_s: Input should be greater than 0"),
+        ({"start_s": -1}, "start_s: Input should be greater than or equal to 0"),
+        ({"start_s": "early"}, "start_s: Input should be a valid number"),
+        ({"sha256": "abc"}, "sha256: String should match pattern"),
+        ({"prompt_id": 7}, "prompt_id: Input should be a valid string"),
+    ],
+)
+def test_a_part_or_a_content_that_cannot_be_is_refused(tmp_path: Path, line: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read_manifest(manifest(tmp_path, {"path": "all.mp4", **line}))
+    assert message in str(caught.value)
+
+
+def test_a_file_with_another_content_than_it_is_to_have_is_refused_in_one_sentence(cup: Path) -> None:
+    entry = Entry(path=cup, sha256=RED)
+    entry.check_content(RED)
+    Entry(path=cup).check_content(BLUE)
+    with pytest.raises(VideoError, match=r"cup\.mp4 was replaced since the manifest was written: it holds "):
+        entry.check_content(BLUE)
 
 
 # Sidecars.
@@ -241,6 +296,10 @@ def test_a_line_of_a_manifest_may_hold_all_of_an_entry(tmp_path: Path) -> None:
         "split": "test",
         "task_family": "lifting",
         "embodiment": "two arms",
+        "prompt_id": "17",
+        "start_s": 5.2,
+        "end_s": 10.1,
+        "sha256": RED,
         "layout": "2x2:a,b,c,-",
     }
     (entry,) = read_manifest(manifest(tmp_path, line))

@@ -4,9 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from making import scripted
+from making import reports_of, scripted
 
-from robogaze.bench import Job, run_clips
 from robogaze.core.report import Report
 from robogaze.datasets import find_entries
 from robogaze.domains import Domain
@@ -21,8 +20,7 @@ CLIPS = ("gripper_through_cup", "cube_teleports")
 async def play(robot: Domain) -> list[Report]:
     models, _ = scripted(*yaml.safe_load(SCRIPT.read_text()))
     entries = [entry for entry in find_entries([DEMO]) if entry.clip_id in CLIPS]
-    outcome = await run_clips(entries, Job(Pipeline.build(robot, "full"), models=models))
-    return list(outcome.reports.values())
+    return await reports_of(entries, Pipeline.build(robot, "full"), models)
 
 
 async def test_the_report_keeps_all_seven_with_what_became_of_them(robot: Domain) -> None:

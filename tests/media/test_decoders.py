@@ -6,9 +6,12 @@ A reader that cannot read a kind of video says so and names the one that can: th
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import av
 import numpy as np
 import pytest
 
@@ -123,6 +126,65 @@ def test_every_frame_comes_in_order_upright_and_at_its_time(name: str, decoder: 
     assert [frame.time_s for frame in frames] == pytest.approx(times_s, abs=exact_s)
     assert frames[0].time_s == 0.0
     assert frames[-1].duration_s == pytest.approx(1 / FPS, abs=exact_s)
+
+
+PARTS = {
+    "h264": Video(),
+    "key frames": Video("mp4", SHORT_GOP, shows=range(48)),
+    "key frames in mkv": Video("mkv", SHORT_GOP, shows=range(48)),
+    "av1": Video("mp4", {"codec": "libsvtav1", "codec_options": {"g": "4"}}),
+    "av1 in mkv": Video("mkv", {"codec": "libsvtav1", "codec_options": {"g": "4"}}),
+    "open gop": Video("mp4", OPEN_GOP),
+    "cut at an open gop": Video("mp4", {"count": 32, **OPEN_GOP}, begin_at_second_key_frame, range(8, 32)),
+    "fragments": Video("mp4", FRAGMENTS),
+    "live recording": Video("mkv", {"container_options": {"live": "1"}}),
+    "variable rate": Video("mp4", IRREGULAR, shows=range(6)),
+    "first time is 2 s in mkv": Video("mkv", LATE),
+    "edit list begins at frame 20": Video("mp4", SHORT_GOP, begin_later, shows=range(20, 48)),
+    "edit list ends before frame 16": Video("mp4", SHORT_GOP, end_earlier, shows=range(16)),
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_a_part_is_those_frames_of_the_whole_and_no_others(name: str, decoder: str, tmp_path: Path) -> None:
+    if (decoder, name) in REFUSES:
+        pytest.skip(f"{decoder} does not read it")
+    path = PARTS[name].write(tmp_path)
+    whole = list(read_frames(path, decoder))
+    ends_s = [*(frame.file_s for frame in whole), whole[-1].file_s + whole[-1].duration_s]
+    places = sorted({0, 1, 3, 4, 5, 7, 8, 9, 15, len(whole) - 1, len(whole)})
+    for first, end in pairwise(place for place in places if place <= len(whole)):
+        part = list(read_frames(path, decoder, ends_s[first], ends_s[end]))
+        assert [number_in(frame.image) for frame in part] == list(PARTS[name].shows)[first:end]
+        assert [frame.file_s for frame in part] == ends_s[first:end]
+        assert all(np.array_equal(one.image, other.image) for one, other in zip(part, whole[first:end], strict=True))
+
+
+@pytest.mark.parametrize("name", PARTS)
+@pytest.mark.parametrize("part", [(100.0, None), (100.0, 101.0), (0.0, 100.0)])
+def test_a_part_that_is_not_in_the_file_is_refused(
+    name: str, part: tuple[float, float | None], decoder: str, tmp_path: Path
+) -> None:
+    with pytest.raises(VideoError, match=r" in the part |before the part from | by decord |decord does not read"):
+        list(read_frames(PARTS[name].write(tmp_path), decoder, *part))
+
+
+def test_only_the_part_is_decoded(tmp_path: Path) -> None:
+    """A damaged film is damaged for those who look there, and only for them."""
+    path = write(tmp_path / "clip.mp4", **SHORT_GOP)
+    assert len(list(read_frames(path, start_s=1.0, end_s=1.5))) == 8
+    with av.open(str(path)) as container:
+        places = {packet.pts * packet.time_base: packet.pos for packet in container.demux(video=0) if packet.size}
+    data = bytearray(path.read_bytes())
+    for frame in (4, 40):
+        at = places[Fraction(frame, FPS)]
+        data[at : at + 60] = bytes(60)
+    path.write_bytes(data)
+    with pytest.raises(VideoError, match="is damaged"):
+        list(read_frames(path))
+    with pytest.raises(VideoError, match=r"counted from the key frame before 2\.0 s"):
+        list(read_frames(path, start_s=2.0, end_s=2.75))
+    assert [number_in(frame.image) for frame in read_frames(path, start_s=1.0, end_s=1.5)] == list(range(16, 24))
 
 
 def test_a_frame_is_shown_until_the_next_one(decoder: str, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
@@ -83,12 +84,19 @@ def test_a_shot_says_what_it_shows(filmed: Footage) -> None:
     assert (said.height, said.width) == image.shape[:2]
 
 
+def test_a_part_of_a_video_is_a_film_of_its_own_that_knows_where_it_stands(clip: Path) -> None:
+    with closing(film(clip, start_s=5 / FPS, end_s=9 / FPS)) as filmed:
+        assert [number_in(decode_image(filmed.shot(n).jpeg, "")) for n in range(4)] == [5, 6, 7, 8]
+        assert filmed.times_s == pytest.approx([n / FPS for n in range(4)])
+        assert (filmed.start_s, filmed.duration_s) == (pytest.approx(5 / FPS), pytest.approx(4 / FPS))
+
+
 def test_a_clip_is_decoded_once_whatever_is_asked_of_it(clip: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     readings = []
 
-    def counting(path: Path, decoder: str) -> Iterator[object]:
+    def counting(path: Path, *how: Any) -> Iterator[object]:
         readings.append(path)
-        return read_frames(path, decoder)
+        return read_frames(path, *how)
 
     monkeypatch.setattr(footage, "read_frames", counting)
     with closing(film(clip, observers=[lambda number, time_s, views: None])) as filmed:

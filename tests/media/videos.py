@@ -61,6 +61,7 @@ def write(
     codec: str = "libx264",
     size: tuple[int, int] = (96, 72),
     pix_fmt: str = "yuv420p",
+    rate: int = FPS,
     times_s: Sequence[float] | None = None,
     rotation: int = 0,
     sound_s: float = 0.0,
@@ -69,7 +70,7 @@ def write(
     codec_options: dict[str, str] | None = None,
     container_options: dict[str, str] | None = None,
 ) -> Path:
-    """Write frames 0 to `count` - 1, 16 a second unless `times_s` says otherwise. The suffix chooses the container.
+    """Write frames 0 to `count` - 1, `rate` a second unless `times_s` says otherwise. The suffix chooses the container.
 
     `rotation` is what a player must turn the stored picture by, in degrees counter-clockwise; the stored picture is
     turned the other way, so that a frame shown as it should be is upright. `draw` makes other pictures than numbered
@@ -77,9 +78,9 @@ def write(
     """
     if codec not in av.codecs_available:
         pytest.skip(f"PyAV was built without {codec}")
-    times_s = [number / FPS for number in range(count)] if times_s is None else times_s
+    times_s = [number / rate for number in range(count)] if times_s is None else times_s
     with av.open(str(path), "w", container_options=container_options or {}) as out:
-        stream = out.add_stream(codec, rate=FPS, options={**QUIET.get(codec, {}), **(codec_options or {})})
+        stream = out.add_stream(codec, rate=rate, options={**QUIET.get(codec, {}), **(codec_options or {})})
         assert isinstance(stream, VideoStream)
         stream.width, stream.height = size[::-1] if rotation % 180 else size
         stream.pix_fmt = pix_fmt

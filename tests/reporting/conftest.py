@@ -1,12 +1,15 @@
 """What the tests of this folder share: the small domain, and one report of every standing."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from robogaze.core.report import Report
 from robogaze.domains import Domain
 
+from .browsing import CHROMIUM, Opener, visits
 from .cases import clean_report, faulty_report, partial_report, unscored_report
 from .samples import make_domain
 
@@ -20,3 +23,23 @@ def domain(tmp_path_factory: pytest.TempPathFactory) -> Domain:
 @pytest.fixture(scope="session")
 def reports(domain: Domain) -> list[Report]:
     return [faulty_report(domain), clean_report(domain), partial_report(domain), unscored_report(domain)]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Chromium. Tests that need it are skipped only where it, or Playwright, is missing."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright (pip install robogaze[dev])")
+    if CHROMIUM is None:
+        pytest.skip("needs a chromium that plays H.264 on the PATH")
+    flags = ["--no-sandbox", "--disable-gpu", "--autoplay-policy=no-user-gesture-required"]
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=flags)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(browser: Any) -> Iterator[Opener]:
+    """Opens a page at a hash."""
+    with visits(browser) as opener:
+        yield opener

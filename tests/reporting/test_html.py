@@ -6,23 +6,24 @@ from base64 import b64encode
 from hashlib import sha256
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from robogaze.core.events import Evidence
 from robogaze.core.report import Report, Unreadable
 from robogaze.domains import Domain
-from robogaze.reporting import Page, frames_to_show, html, render_html
+from robogaze.reporting import Page, comparison_page, frames_to_show, html, render_html
 
 from .cases import UNREADABLE
 from .samples import ATTACK, make_clip, make_event, make_hypothesis, make_report, page
 
 
-def data(text: str, name: str) -> dict[str, object]:
-    found = re.search(rf'<script type="application/json" id="{name}">(.*?)</script>', text)
+def data(text: str, name: str) -> Any:
+    """What stands in an element of data, by its id or its key."""
+    found = re.search(rf'<script type="application/json" (?:id|data-key)="{name}">(.*?)</script>', text)
     assert found is not None
-    value: dict[str, object] = json.loads(found[1])
-    return value
+    return json.loads(found[1])
 
 
 @pytest.fixture(scope="module")
@@ -61,8 +62,8 @@ def test_the_unreadable_are_listed_with_the_reason(text: str) -> None:
 
 
 def test_the_reports_stand_in_the_page_unchanged(text: str, reports: list[Report]) -> None:
-    for index, report in enumerate(reports):
-        assert Report.model_validate(data(text, f"report-{index}")) == report
+    for report in reports:
+        assert Report.model_validate(data(text, report.clip.id)["report"]) == report
 
 
 def test_nothing_from_outside_becomes_markup(reports: list[Report], domain: Domain) -> None:
@@ -75,8 +76,9 @@ def test_nothing_from_outside_becomes_markup(reports: list[Report], domain: Doma
     assert ATTACK not in text
     assert "<!--" not in text.replace("<!doctype", "")
     assert "\u2028" not in text
-    assert text.count("</script>") == 4  # the vocabulary, the report, its media, and the one script that runs
-    assert data(text, "media-0")["video"] == evil
+    assert text.count("</script>") == 4  # the vocabulary, the list, the clip, and the one script that runs
+    assert data(text, "a")["media"]["video"] == evil
+    assert data(text, "list")["clips"][0]["task"] == evil
 
 
 def test_only_the_pages_own_script_may_run_and_nothing_may_be_fetched(text: str) -> None:
@@ -105,10 +107,10 @@ def test_scripts_set_text_and_never_markup() -> None:
         assert forbidden not in code
 
 
-def test_every_style_and_script_file_is_in_the_page() -> None:
+def test_every_style_and_script_file_is_in_a_page() -> None:
     folder = Path(html.__file__).parent / "templates"
-    assert {path.stem for path in folder.glob("js/*.js")} == set(html._SCRIPTS)
-    assert {path.stem for path in folder.glob("css/*.css")} == set(html._STYLES)
+    assert {path.stem for path in folder.glob("js/*.js")} == {*html.SCRIPTS, *comparison_page.SCRIPTS}
+    assert {path.stem for path in folder.glob("css/*.css")} == {*html.STYLES, *comparison_page.STYLES}
 
 
 def test_a_page_can_be_made_of_unreadable_clips_alone(domain: Domain) -> None:
@@ -123,7 +125,7 @@ def test_two_pages_of_one_clip_are_refused(reports: list[Report], domain: Domain
 
 def test_names_that_are_no_valid_text_can_still_be_written(reports: list[Report], domain: Domain) -> None:
     text = render_html([], [Unreadable(uri="clip-\udcff.mp4", reason="no video")], domain, "t")
-    assert "clip-\\udcff.mp4" in text
+    assert data(text, "list")["unreadable"][0]["uri"] == "clip-\\udcff.mp4"
     text.encode("utf-8")
 
 

@@ -1,28 +1,18 @@
-"""The page in a real browser, opened from disk. Skipped only where Playwright or Chromium is missing.
+"""The page of a run in a real browser, opened from disk."""
 
-Chromium must be a build that plays H.264, which Playwright's own is not: a distribution's `chromium` is.
-"""
-
-import shutil
 from base64 import b64encode
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from pathlib import Path
-from time import perf_counter, sleep
-from typing import Any
 
 import pytest
 
 from robogaze.core.report import Report
 from robogaze.domains import Domain
-from robogaze.reporting import Page, render_html
+from robogaze.reporting import render_html
 
-from .cases import UNREADABLE, faulty_report
-from .samples import ATTACK, FPS, FRAMES, make_clip, make_report, make_video, page
-
-playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright (pip install robogaze[dev])")
-CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs a chromium that plays H.264 on the PATH")
+from .browsing import Opener, Visit
+from .cases import UNREADABLE
+from .samples import ATTACK, FPS, make_clip, make_report, make_video, page
 
 SHOWN_FRAME = """() => {
   const video = document.querySelector("video");
@@ -34,34 +24,6 @@ SHOWN_FRAME = """() => {
   const bit = (n) => row[4 * Math.floor((n + 0.5) * canvas.width / 6)] > 128;
   return [0, 1, 2, 3, 4, 5].reduce((frame, n) => frame + (bit(n) ? 2 ** n : 0), 0);
 }"""
-
-
-@dataclass
-class Visit:
-    """A page that is open, and what went wrong or out while it was."""
-
-    page: Any
-    problems: list[str] = field(default_factory=list)
-    requests: list[str] = field(default_factory=list)
-
-    def time(self) -> float:
-        return float(self.page.evaluate("document.querySelector('video').currentTime"))
-
-    def wait(self, condition: str) -> None:
-        """Wait until a condition holds. Playwright's own way needs an eval, which the page's policy forbids."""
-        deadline = perf_counter() + 10
-        while not self.page.evaluate(condition):
-            assert perf_counter() < deadline, f"never came true: {condition}"
-            sleep(0.01)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    flags = ["--no-sandbox", "--disable-gpu", "--autoplay-policy=no-user-gesture-required"]
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=flags)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")
@@ -78,31 +40,9 @@ def index(reports: list[Report], domain: Domain, tmp_path_factory: pytest.TempPa
 
 
 @pytest.fixture
-def visit(browser: Any, index: Path) -> Iterator[Callable[..., Visit]]:
-    """Opens the page at a hash; at the end nothing must have gone wrong, and nothing out."""
-    contexts = []
-    visits: list[Visit] = []
-
-    def open_page(hash_: str = "", path: Path = index, **settings: object) -> Visit:
-        context = browser.new_context(viewport={"width": 1400, "height": 900}, **settings)
-        context.set_default_timeout(10_000)
-        contexts.append(context)
-        opened = Visit(context.new_page())
-        visits.append(opened)
-        opened.page.on("console", lambda message: opened.problems.append(message.text))
-        opened.page.on("pageerror", lambda error: opened.problems.append(str(error)))
-        opened.page.on("dialog", lambda dialog: opened.problems.append(f"dialog: {dialog.message}"))
-        opened.page.on("request", lambda request: opened.requests.append(request.url))
-        opened.page.goto(f"{path.as_uri()}{hash_}")
-        return opened
-
-    yield open_page
-    problems = [problem for each in visits for problem in each.problems]
-    outside = [url for each in visits for url in each.requests if not url.startswith(("file:", "data:", "blob:"))]
-    for context in contexts:
-        context.close()
-    assert problems == []
-    assert outside == []
+def visit(open_page: Opener, index: Path) -> Callable[..., Visit]:
+    """Opens the page at a hash."""
+    return lambda hash_="", path=index, **settings: open_page(path, hash_, **settings)
 
 
 def test_the_page_opens_from_disk_and_plays_its_video(visit: Callable[..., Visit]) -> None:
@@ -245,32 +185,31 @@ def test_claims_set_aside_show_hollow_when_asked_for(visit: Callable[..., Visit]
     assert "picture specialist" in detail
 
 
-def visible(opened: Visit) -> list[str]:
-    return [name.strip() for name in opened.page.locator(".clips li:visible .clip-id").all_text_contents()]
-
-
 def test_the_filter_lives_in_the_address(visit: Callable[..., Visit]) -> None:
     opened = visit("#status=clean")
-    assert visible(opened) == ["disc-0002"]
+    assert opened.listed() == ["disc-0002"]
     for hash_, expected in {
         "#": ["disc-0001", "disc-0002", "disc-0003", "disc-0004", UNREADABLE.uri],
         "#status=ok": ["disc-0001", "disc-0002"],
         "#status=unreadable": [UNREADABLE.uri],
         "#dimension=task": ["disc-0001"],
         "#severity=1": ["disc-0001"],
+        "#type=floating": ["disc-0001", "disc-0003"],
+        "#type=floating&severity=4": ["disc-0001"],
+        "#type=floating&severity=5": [],
+        "#text=disc FLOAT": ["disc-0001", "disc-0003"],
         "#text=FLOAT&status=partial": ["disc-0003"],
         "#text=nowhere": [],
     }.items():
-        opened.page.evaluate("hash => { location.hash = hash; }", hash_)
-        opened.page.evaluate("() => new Promise(requestAnimationFrame)")
-        assert visible(opened) == expected, hash_
+        opened.go(hash_)
+        assert opened.listed() == expected, hash_
 
 
 def test_what_is_filtered_can_be_linked(visit: Callable[..., Visit]) -> None:
     opened = visit()
     opened.page.get_by_role("combobox", name="Status").select_option("partial")
     opened.page.get_by_role("searchbox").fill("float")
-    assert visible(opened) == ["disc-0003"]
+    assert opened.listed() == ["disc-0003"]
     assert "text=float&status=partial" in opened.page.url
 
 
@@ -296,16 +235,22 @@ def test_nothing_is_wider_than_the_window(visit: Callable[..., Visit], width: in
     assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_a_hundred_clips_open_quickly(visit: Callable[..., Visit], domain: Domain, tmp_path: Path) -> None:
-    one = faulty_report(domain)
-    pages = [Page(one.with_(clip=make_clip(f"clip-{n:03}")), None, page(one, None).thumbnails) for n in range(100)]
-    path = tmp_path / "many.html"
-    path.write_text(render_html(pages, [], domain, "many"), encoding="utf-8")
-    start = perf_counter()
-    opened = visit("#clip=clip-070&event=e1", path)
-    opened.wait("document.querySelector('[data-open]') !== null")
-    assert perf_counter() - start < 5
-    assert opened.page.locator(".clips li").count() == 100
-    assert opened.page.locator(".lanes .bar[data-claim=e1]").count() == 1
-    assert opened.page.evaluate("Number(document.querySelector('.ruler').ariaValueMax)") == FRAMES - 1
-    assert opened.page.locator(".readout").inner_text().endswith(f"{20 / FPS:.2f} s")
+def test_a_clip_that_is_a_part_of_its_file_is_shown_from_there_to_its_own_end(
+    open_page: Opener, domain: Domain, tmp_path: Path
+) -> None:
+    times = tuple(number / FPS for number in range(32))
+    clip = make_clip("part", start_s=1.0, end_s=3.0, frame_count=32, frame_times_s=times, duration_s=2.0)
+    video = f"data:video/mp4;base64,{b64encode(make_video()).decode()}"
+    path = tmp_path / "index.html"
+    path.write_text(render_html([page(make_report(domain, clip), video)], [], domain, "part"), encoding="utf-8")
+    opened = open_page(path)
+    opened.wait(f"document.querySelector('video').readyState >= 2 && ({SHOWN_FRAME})() === 16")
+    opened.page.keyboard.press("ArrowRight")
+    opened.wait(f"!document.querySelector('video').seeking && ({SHOWN_FRAME})() === 17")
+    assert "frame 1 of 0–31 · 0.06 s" in opened.page.locator(".readout").inner_text()
+    opened.page.keyboard.press(" ")
+    opened.wait("document.querySelector('video').currentTime > 2.5")
+    opened.wait(f"document.querySelector('video').paused && ({SHOWN_FRAME})() === 47")
+    assert "frame 31 of" in opened.page.locator(".readout").inner_text()
+    opened.page.get_by_text("How this was made").click()
+    assert "1.00–3.00 s" in opened.page.get_by_role("row", name="part of that file").inner_text()

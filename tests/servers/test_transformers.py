@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 from backends.asking import request, shot
+from making import reports_of
 
 from robogaze.backends import Decoding, Models, ModelsConfig
 from robogaze.backends.transformers import TransformersBackend
-from robogaze.bench import Job, run_clips
 from robogaze.datasets import find_entries
 from robogaze.domains import load_domain
 from robogaze.domains.scaffold import scaffold
@@ -71,9 +71,8 @@ async def test_a_pipeline_runs_in_one_process(tiny_model: Path, tmp_path: Path) 
     models = Models.open(config, None, os.environ)
     (entry,) = (one for one in find_entries([DEMO]) if one.clip_id == "cube_teleports")
     pipeline = Pipeline.build(load_domain(tmp_path / "kitchen"), "specialists")
-    outcome = await run_clips([entry], Job(pipeline, models=models))
+    (report,) = await reports_of([entry], pipeline, models)
     await models.close()
-    (report,) = outcome.reports.values()
     assert report.provenance.calls
     assert all(call.outcome != "failed" for call in report.provenance.calls)
     assert all(call.completion_tokens for call in report.provenance.calls)

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from making import reports_of
 
 from robogaze.backends import Models, ModelsConfig
-from robogaze.bench import Job, run_clips
 from robogaze.core.report import Report
 from robogaze.datasets import find_entries
 from robogaze.doctor import examine
@@ -55,11 +55,9 @@ async def score(robot: Domain, config: ModelsConfig, pipeline: str, names: set[s
     models = Models.open(config, None, os.environ)
     entries = [entry for entry in find_entries([DEMO]) if entry.clip_id in names]
     try:
-        outcome = await run_clips(entries, Job(Pipeline.build(robot, pipeline), models=models))
+        return await reports_of(entries, Pipeline.build(robot, pipeline), models)
     finally:
         await models.close()
-    assert outcome.unreadable == []
-    return list(outcome.reports.values())
 
 
 async def test_every_answer_keeps_its_schema_and_every_report_loads(robot: Domain, vllm_url: str) -> None:

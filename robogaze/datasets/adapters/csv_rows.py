@@ -2,7 +2,7 @@
 
     clip_id                                   required; the rows of one clip_id and author are one account
     author status instruction                 status is ok (also where it is empty), partial or unscored
-    split task_family embodiment checkpoint   what results can be broken down by
+    split task_family embodiment checkpoint prompt_id   what results can be broken down, and clips paired by
     duration_s fps frame_count                of the clip; fps where times are frames
     event_id dimension type description       rows of one event_id are one event with several spans
     start_s end_s                             in seconds
@@ -36,6 +36,7 @@ class _Clip(Foreign):
     task_family: str | None = None
     embodiment: str | None = None
     checkpoint: str | None = None
+    prompt_id: str | None = None
     duration_s: Rate | None = None
     fps: Rate | None = None
     frame_count: Count | None = None

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from robogaze.core.clip import Clip
 from robogaze.core.report import Report
+from robogaze.core.time import Span
 
 _CLOCK_S = 1e-5
 """By how much the time of a frame may be off its rate: times are written to the microsecond, and rates are rounded."""
@@ -18,7 +19,10 @@ _CLOCK_S = 1e-5
 
 @dataclass(frozen=True)
 class Exported:
-    """A report, where its video lies, and where that is as seen from the folder that is written to."""
+    """A report, where its video lies, and where that is as seen from the folder that is written to.
+
+    Of a clip that is a part of its video, `video` tells the part, too (`file.mp4#t=5.2,10.1`).
+    """
 
     report: Report
     path: Path
@@ -51,6 +55,12 @@ def nothing(report: Report) -> str | None:
 def unfinished(report: Report) -> str | None:
     """Leaves out the clips that were not judged to the end."""
     return None if report.status == "ok" else f"{report.status}, which the format cannot say"
+
+
+def on_file(span: Span, clip: Clip) -> Span:
+    """A span of a clip on the clock of its file; for a clip that is the whole file it is the same."""
+    shift_s = clip.start_s or 0.0
+    return Span(round(span.start + shift_s, 6), round(span.end + shift_s, 6)) if shift_s else span
 
 
 def steady(clip: Clip) -> bool:

@@ -1,6 +1,7 @@
 """FiftyOne: a FiftyOneTemporalDetectionDataset, `data.json` (where each video lies) and `labels.json`.
 
-Times are seconds; a detection is one span, so an event that recurs is several. Videos are named by their whole path.
+Times are seconds; a detection is one span, so an event that recurs is several. Videos are named by their whole path;
+of a clip that is a part of one the times are those of the whole video.
 FiftyOne itself is not needed.
 """
 
@@ -9,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from robogaze.core.report import Report
-from robogaze.datasets.exporters.base import Exported, Exporter, unfinished
+from robogaze.datasets.exporters.base import Exported, Exporter, on_file, unfinished
 from robogaze.store import file_name
 
 
@@ -34,7 +35,7 @@ def _detections(report: Report) -> Iterator[dict[str, Any]]:
         names = ("id", "dimension", "severity", "description")
         attributes = {name: value for name in names if (value := getattr(event, name)) is not None}
         confidence = {} if event.confidence is None else {"confidence": event.confidence}
-        for span in event.spans:
+        for span in (on_file(one, report.clip) for one in event.spans):
             yield {"label": event.type, "timestamps": [span.start, span.end], **confidence, "attributes": attributes}
 
 

@@ -2,7 +2,8 @@
 
 Its timeline counts frames from 1 and includes the last one; a region is one span, so an event that recurs is several
 regions. Description and severity belong to the region. Frames are counted at one rate, so a clip whose frames do not
-follow at one is left out. A clip that was not judged to the end is a task without a prediction.
+follow at one is left out, and so is a part of a longer video, which it cannot show. A clip that was not judged to the
+end is a task without a prediction.
 """
 
 import json
@@ -25,8 +26,10 @@ def files(clips: Sequence[Exported]) -> Mapping[str, str | bytes]:
     return {"tasks.json": json.dumps(tasks, ensure_ascii=False, indent=1) + "\n", "config.xml": _configuration(labels)}
 
 
-def uneven(report: Report) -> str | None:
-    """Leaves out clips without one rate."""
+def unshown(report: Report) -> str | None:
+    """Leaves out clips without one rate, and parts of longer videos."""
+    if report.clip.start_s is not None:
+        return "a part of a longer video, which the format cannot say"
     return None if steady(report.clip) else "without one frame rate, which the format cannot say"
 
 
@@ -71,4 +74,4 @@ def _configuration(labels: Sequence[str]) -> str:
 """
 
 
-EXPORTER = Exporter("label-studio", "tasks.json with predictions, and config.xml", uneven, files)
+EXPORTER = Exporter("label-studio", "tasks.json with predictions, and config.xml", unshown, files)

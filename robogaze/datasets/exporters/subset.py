@@ -12,8 +12,8 @@ from robogaze.errors import InputError
 def clean_entries(reports: Sequence[Report], videos: Mapping[str, Path]) -> tuple[Entry, ...]:
     """The clips that are clean: every assessed dimension was judged, and nothing was found.
 
-    They keep their ids, and the layout that was given for them. Raises InputError for an initial frame that is not
-    where the run saw it.
+    What their files held is told, so that one that is replaced later is noticed. They keep their ids, and the layout
+    that was given for them. Raises InputError for an initial frame that is not where the run saw it.
     """
     return tuple(_entry(report, videos[report.clip.id]) for report in reports if report.clean)
 
@@ -26,6 +26,9 @@ def _entry(report: Report, video: Path) -> Entry:
         raise InputError(f"{clip.id}: the initial frame {initial} is not there; {where}")
     return Entry(
         path=video,
+        start_s=clip.start_s,
+        end_s=clip.end_s,
+        sha256=clip.sha256,
         clip_id=clip.id,
         instruction=clip.instruction,
         initial_frame=initial,

@@ -1,6 +1,7 @@
 """WebVTT: a file of cues a clip, to see the events while it plays. A cue is a span of an event.
 
-A clip that was not judged to the end says so in a comment.
+A clip that was not judged to the end says so in a comment. Of a clip that is a part of a longer video the times are
+those of the whole video, which is what plays.
 """
 
 from collections.abc import Mapping, Sequence
@@ -8,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from robogaze.core.events import Event
 from robogaze.core.report import Report
 from robogaze.core.time import Span
-from robogaze.datasets.exporters.base import Exported, Exporter, nothing
+from robogaze.datasets.exporters.base import Exported, Exporter, nothing, on_file
 from robogaze.store import file_name
 
 
@@ -18,7 +19,8 @@ def files(clips: Sequence[Exported]) -> Mapping[str, str | bytes]:
 
 
 def _text(report: Report) -> str:
-    cues = sorted(((span, event) for event in report.events for span in event.spans), key=lambda cue: cue[0])
+    spans = ((on_file(span, report.clip), event) for event in report.events for span in event.spans)
+    cues = sorted(spans, key=lambda cue: cue[0])
     head = ["WEBVTT", *([] if report.status == "ok" else [f"NOTE {report.status}: not judged to the end"])]
     return "\n\n".join([*head, *(_cue(span, event) for span, event in cues)]) + "\n"
 

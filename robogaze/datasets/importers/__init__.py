@@ -9,8 +9,18 @@ check.py       whether the clips of a manifest are what it says
 one module a layout; a new one is written like these and named in read.py
 """
 
-from robogaze.datasets.importers.read import AUTO, IMPORTERS, Imported, import_clips, manifest_text
+from robogaze.datasets.importers.read import AUTO, IMPORTERS, Imported, import_clips, manifest_text, with_content
 from robogaze.datasets.importers.unpack import placed, unpack
 from robogaze.datasets.importers.webdataset import UNPACKED
 
-__all__ = ["AUTO", "IMPORTERS", "UNPACKED", "Imported", "import_clips", "manifest_text", "placed", "unpack"]
+__all__ = [
+    "AUTO",
+    "IMPORTERS",
+    "UNPACKED",
+    "Imported",
+    "import_clips",
+    "manifest_text",
+    "placed",
+    "unpack",
+    "with_content",
+]

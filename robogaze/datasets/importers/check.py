@@ -5,17 +5,18 @@ duplicate        it shows the same pictures as an earlier one, whatever file the
 no instruction   most of what can be judged, is judged against it
 odd rate         its frames a second are not those of the others
 uneven frames    some are shown longer than others: pictures are missing, or it was recorded so
-stale            it was changed after the manifest was written, which may speak of another clip
+stale            it holds something else than the manifest says (sha256); where that says nothing, it was changed later
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from statistics import median, median_low
 
-from robogaze.datasets.manifest import Entry
+from robogaze.datasets.manifest import Entry, file_sha256
 from robogaze.errors import VideoError
 
 _SAME_RATE = 0.01
@@ -66,28 +67,39 @@ def check_entries(entries: Sequence[Entry], written_s: float, look: Callable[[En
     seen: list[Seen | None] = []
     problems: list[list[Problem]] = []
     first: dict[str, Entry] = {}
+    content = cache(file_sha256)  # many clips may be parts of one file
     for entry in entries:
-        here = [Problem(_name(entry), kind, message) for kind, message in _without_looking(entry, written_s)]
+        said = (*_without_looking(entry), *_stale(entry, written_s, content))
+        here = [Problem(entry.address, kind, message) for kind, message in said]
         try:
             one = look(entry)
             if (before := first.setdefault(one.pictures, entry)) is not entry:
-                here.append(Problem(_name(entry), "duplicate", f"shows the same pictures as {_name(before)}"))
+                here.append(Problem(entry.address, "duplicate", f"shows the same pictures as {before.address}"))
             seen.append(one)
         except VideoError as error:
-            here.append(Problem(_name(entry), "unreadable", f"{error}"))
+            here.append(Problem(entry.address, "unreadable", f"{error}"))
             seen.append(None)
         problems.append(here)
     usual = median_low([one.fps for one in seen if one is not None]) if any(seen) else 0.0
     for entry, shown, here in zip(entries, seen, problems, strict=True):
         if shown is not None:
-            here += [Problem(_name(entry), kind, message) for kind, message in _of_time(shown, usual)]
+            here += [Problem(entry.address, kind, message) for kind, message in _of_time(shown, usual)]
     return Checked(len(entries), tuple(problem for here in problems for problem in here))
 
 
-def _without_looking(entry: Entry, written_s: float) -> Iterator[tuple[str, str]]:
+def _without_looking(entry: Entry) -> Iterator[tuple[str, str]]:
     if entry.instruction is None:
         yield "no instruction", "it is not said what the clip was made for"
-    for path in (entry.path, entry.initial_frame):
+
+
+def _stale(entry: Entry, written_s: float, content: Callable[[Path], str]) -> Iterator[tuple[str, str]]:
+    """By content where the manifest tells it; a missing file is no stale one, and is found when it is looked at."""
+    if entry.sha256 is not None and entry.path.is_file():
+        try:
+            entry.check_content(content(entry.path))
+        except VideoError as error:
+            yield "stale", f"{error}"
+    for path in (entry.path if entry.sha256 is None else None, entry.initial_frame):
         if path is not None and _changed_s(path) > written_s:
             yield "stale", f"{path.name} was changed after the manifest was written; import it again"
 
@@ -104,7 +116,3 @@ def _of_time(seen: Seen, usual: float) -> Iterator[tuple[str, str]]:
 
 def _changed_s(path: Path) -> float:
     return path.stat().st_mtime if path.is_file() else 0.0
-
-
-def _name(entry: Entry) -> str:
-    return entry.path.as_posix()

@@ -31,7 +31,9 @@ def read(source: Source, found: Found) -> None:
     for video in source.videos:
         kind, path = _kind(video), source.at(video)
         if kind == "pred":
-            found.add(make_entry(f"{path}", path=path, checkpoint=_iteration(source, video)), video)
+            # Iterations predict the same samples, and nothing else tells which of their clips belong together.
+            number = video.stem.removesuffix("_pred")
+            found.add(make_entry(f"{path}", path=path, prompt_id=number, checkpoint=_iteration(source, video)), video)
         elif kind == "merged":
             found.ignore(video, "shows the prediction and the real clip side by side")
         elif kind == "gt":

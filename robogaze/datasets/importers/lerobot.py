@@ -1,13 +1,14 @@
 """LeRobot data sets, v2.0, v2.1 and v3.0, read without the `lerobot` package.
 
 A clip is an episode seen by one camera; the cameras are the features of type video, whatever they are called. The
-instruction is the episode's task, of several the first. v3.0 keeps many episodes in one file; an entry names a whole
-file, so only an episode that has a file to itself becomes a clip, and each shared file is ignored with that reason.
+instruction is the episode's task, of several the first. v3.0 keeps many episodes in one file: such an episode is the
+part of the file that `meta/episodes` gives it.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import isfinite
 from pathlib import PurePosixPath
 from typing import Any, TypeVar
 
@@ -21,7 +22,7 @@ from robogaze.datasets.importers.source import Source, object_of
 from robogaze.datasets.manifest import Entry
 from robogaze.errors import InputError
 
-_INFO, _EPISODES, _MODALITY = "meta/info.json", "meta/episodes", "meta/modality.json"
+INFO, _EPISODES, _MODALITY = "meta/info.json", "meta/episodes", "meta/modality.json"
 _VALIDITY = "valid"
 """What GR00T's flavour (with `modality.json`) puts among the tasks, and is none."""
 
@@ -55,39 +56,58 @@ class _Episode(Data):
 
 
 @dataclass(frozen=True)
-class _Clip:
-    """An episode as one camera saw it, and the file that holds it."""
+class EpisodeVideo:
+    """An episode as one camera saw it, the file that holds it, and from when to when, where that is said."""
 
-    episode: _Episode
+    episode: int
+    camera: str
+    tasks: Sequence[str]
     video: PurePosixPath
+    start_s: float | None
+    end_s: float | None
 
 
 def recognises(source: Source) -> bool:
     """`meta/info.json` with a version."""
-    return source.has(_INFO) and "codebase_version" in object_of(source.at(_INFO))
+    return source.has(INFO) and "codebase_version" in object_of(source.at(INFO))
 
 
 def read(source: Source, found: Found) -> None:
     """A clip an episode and camera."""
-    if not source.has(_INFO):
-        raise InputError(f"{source.at(_INFO)} does not exist; it describes the data set")
-    told = object_of(source.at(_INFO))
-    info = _parse(_Info, told, f"{source.at(_INFO)}")
-    if not info.cameras or info.video_path is None:
-        raise InputError(f"{source.at(_INFO)} names no video; a data set of single pictures is not read")
-    clips = list(_clips(source, info))
-    held = Counter(clip.video for clip in clips)
-    for clip in clips:
+    told = _told(source)
+    info = _parse(_Info, told, f"{source.at(INFO)}")
+    for clip in episode_videos(source):
         if not source.has(clip.video):
             found.ignore(clip.video, "is named by meta/episodes, but not there")
-        elif held[clip.video] > 1:
-            found.ignore(clip.video, "holds several episodes, and an entry cannot name a part of a file")
         else:
             found.add(_entry(source, clip, info, told, found), clip.video)
     found.use(*source.within("meta"))
 
 
-def _clips(source: Source, info: _Info) -> Iterator[_Clip]:
+def episode_videos(source: Source) -> list[EpisodeVideo]:
+    """Where every episode and camera of a data set lies; of one that has a file to itself no times are told.
+
+    Raises InputError when the description contradicts itself, or does not say which part of a file an episode is.
+    """
+    told = _told(source)
+    info = _parse(_Info, told, f"{source.at(INFO)}")
+    if not info.cameras or info.video_path is None:
+        raise InputError(f"{source.at(INFO)} names no video; a data set of single pictures is not read")
+    found = list(_videos(source, info))
+    held = Counter(one.video for one in found)
+    for one in found:
+        if held[one.video] > 1 and (one.start_s is None or one.end_s is None):
+            raise InputError(f"{source.at(one.video)} holds several episodes, and {_EPISODES} gives them no timestamps")
+    return [one if held[one.video] > 1 else replace(one, start_s=None, end_s=None) for one in found]
+
+
+def _told(source: Source) -> Mapping[str, Any]:
+    if not source.has(INFO):
+        raise InputError(f"{source.at(INFO)} does not exist; it describes the data set")
+    return object_of(source.at(INFO))
+
+
+def _videos(source: Source, info: _Info) -> Iterator[EpisodeVideo]:
     if info.codebase_version.startswith("v2"):
         path = source.at(f"{_EPISODES}.jsonl")
         rows = [(row.where, row.cells) for row in rows_of(path)]
@@ -95,11 +115,22 @@ def _clips(source: Source, info: _Info) -> Iterator[_Clip]:
         tables = [file for file in source.within(_EPISODES) if file.suffix == ".parquet"]
         rows = [(f"{source.at(one)}", cells) for one in tables for cells in read_parquet(source.at(one), "stats/")]
     else:
-        raise InputError(f"{source.at(_INFO)}: codebase_version: {info.codebase_version!r} is none of v2.0, v2.1, v3.0")
+        raise InputError(f"{source.at(INFO)}: codebase_version: {info.codebase_version!r} is none of v2.0, v2.1, v3.0")
     for where, cells in rows:
         episode = _parse(_Episode, cells, where)
         for camera in info.cameras:
-            yield _Clip(episode, _video(info, episode, camera, cells, where))
+            span = (_seconds(cells.get(f"videos/{camera}/{name}_timestamp"), where) for name in ("from", "to"))
+            video = _video(info, episode, camera, cells, where)
+            yield EpisodeVideo(episode.episode_index, camera, episode.tasks, video, *span)
+
+
+def _seconds(value: Any, where: str) -> float | None:
+    """A timestamp, to the microsecond as all times are."""
+    if value is None:
+        return None
+    if not isinstance(value, int | float) or not isfinite(value):
+        raise InputError(f"{where}: a timestamp must be a number of seconds, not {value!r}")
+    return round(float(value), 6)
 
 
 def _video(info: _Info, episode: _Episode, camera: str, cells: Mapping[str, Any], where: str) -> PurePosixPath:
@@ -110,20 +141,22 @@ def _video(info: _Info, episode: _Episode, camera: str, cells: Mapping[str, Any]
     try:
         named = (info.video_path or "").format(video_key=camera, episode_index=episode.episode_index, **places)
     except (KeyError, IndexError, ValueError, AttributeError) as error:
-        raise InputError(f"{where}: the video_path {info.video_path!r} of {_INFO} cannot be filled in") from error
+        raise InputError(f"{where}: the video_path {info.video_path!r} of {INFO} cannot be filled in") from error
     return PurePosixPath(named)
 
 
-def _entry(source: Source, clip: _Clip, info: _Info, told: Mapping[str, Any], found: Found) -> Entry:
-    tasks = [one for one in clip.episode.tasks if not (one == _VALIDITY and source.has(_MODALITY))]
+def _entry(source: Source, clip: EpisodeVideo, info: _Info, told: Mapping[str, Any], found: Found) -> Entry:
+    tasks = [one for one in clip.tasks if not (one == _VALIDITY and source.has(_MODALITY))]
     if len(tasks) > 1:
         found.remark("some episodes have several tasks; the first is the instruction")
     path = source.at(clip.video)
     return make_entry(
         f"{path}",
         path=path,
+        start_s=clip.start_s,
+        end_s=clip.end_s,
         instruction=tasks[0] if tasks else None,
-        split=_split(info, clip.episode.episode_index),
+        split=_split(info, clip.episode),
         embodiment=_body(told),
     )
 

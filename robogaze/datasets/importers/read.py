@@ -2,7 +2,8 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 from robogaze.datasets.importers import (
@@ -19,7 +20,7 @@ from robogaze.datasets.importers import (
 )
 from robogaze.datasets.importers.base import Found, Ignored, Importer, Packed
 from robogaze.datasets.importers.source import OTHER_VIDEOS, VIDEOS, Source
-from robogaze.datasets.manifest import Entry
+from robogaze.datasets.manifest import Entry, file_sha256
 from robogaze.errors import InputError
 
 _MODULES = (
@@ -75,6 +76,15 @@ def import_clips(path: Path, layout: str = AUTO) -> Imported:
     return Imported(importer.name, tuple(found.entries), tuple(found.ignored), tuple(found.remarks), found.packed)
 
 
+def with_content(found: Imported) -> Imported:
+    """The same clips with what their files hold (`sha256`), so that a file that is replaced later is noticed.
+
+    Each file is read to its end, once. Raises VideoError for one that cannot be read.
+    """
+    content = cache(file_sha256)
+    return replace(found, entries=tuple(entry.with_(sha256=content(entry.path)) for entry in found.entries))
+
+
 def manifest_text(entries: Sequence[Entry], folder: Path) -> str:
     """Entries as the lines of a manifest that lies in `folder`; paths are as seen from there."""
     lines = []
@@ -126,5 +136,5 @@ def _check_ids(entries: Sequence[Entry]) -> None:
     first: dict[str, Entry] = {}
     for entry in entries:
         if entry.clip_id is not None and first.setdefault(entry.clip_id, entry) is not entry:
-            both = f"{first[entry.clip_id].path} and {entry.path}"
+            both = f"{first[entry.clip_id].address} and {entry.address}"
             raise InputError(f"clip_id {entry.clip_id!r} stands for both {both}; ids must differ")

@@ -1,7 +1,7 @@
 """VideoGlitchBench: `<title>/<clip>.mp4`, with the annotations in a JSON file beside the titles.
 
 A clip's id is `<title>/<clip>`, as the annotations are read (`robogaze.datasets.adapters.videoglitchbench`), so that
-predictions and references meet. The title is the family of tasks.
+predictions and references meet. The title is what models are told (`instruction`), and the family of tasks.
 """
 
 from pathlib import PurePosixPath
@@ -25,7 +25,7 @@ def read(source: Source, found: Found) -> None:
             continue
         title, path = video.parts[0], source.at(video)
         name = f"{title}/{video.stem}"
-        found.add(make_entry(f"{path}", path=path, clip_id=name, task_family=title), video)
+        found.add(make_entry(f"{path}", path=path, clip_id=name, instruction=title, task_family=title), video)
     for file in _annotations(source):
         found.ignore(file, "annotations; name them to robogaze evaluate --reference")
 

@@ -11,6 +11,7 @@ from typing import Any
 import av
 import pytest
 from adapters.samples import make_event, make_report
+from making import make_clip
 
 from exporters.samples import CUP, reports, uneven, videos
 from robogaze.core.account import Account, account_of
@@ -251,3 +252,38 @@ def test_webvtt_is_read_by_ffmpeg(tmp_path: Path) -> None:
         packets = [packet for packet in container.demux() if packet.size]
     assert [(packet.pts, packet.duration) for packet in packets] == [(1000, 500), (1000, 1500), (2000, 62)]
     assert ONE_LINE.split("<")[0] in bytes(packets[0]).decode()
+
+
+# A part of a longer video: times are the clip's own where the clip is named, and the video's where that is shown.
+
+
+def part_of_a_video() -> Report:
+    clip = make_clip(id="kitchen/cup.v1", start_s=10.0, end_s=14.0)
+    return make_report(clip.id, make_event(id="E1", spans=(Span(1.0, 1.5),)), clip=clip)
+
+
+@pytest.mark.parametrize("to", ["jsonl", "csv", "activitynet"])
+def test_where_the_clip_is_named_times_are_its_own(to: str, tmp_path: Path) -> None:
+    (path,) = exported(to, tmp_path, [part_of_a_video()]).iterdir()
+    assert spans(accounts(path)["kitchen/cup.v1"]) == [(Span(1.0, 1.5),)]
+
+
+def test_where_the_video_is_shown_times_are_the_videos(tmp_path: Path) -> None:
+    labels = json.loads((exported("fiftyone", tmp_path, [part_of_a_video()]) / "labels.json").read_text())
+    assert [one["timestamps"] for one in labels["labels"]["kitchen%2Fcup%2Ev1"]] == [[11.0, 11.5]]
+
+
+def test_where_it_plays_times_are_the_videos_too(tmp_path: Path) -> None:
+    (path,) = exported("webvtt", tmp_path, [part_of_a_video()]).iterdir()
+    assert "00:00:11.000 --> 00:00:11.500" in path.read_text()
+
+
+def test_tables_tell_the_part_with_the_video(tmp_path: Path) -> None:
+    found = export_reports([part_of_a_video()], videos(tmp_path), "parquet", tmp_path)
+    rows = pytest.importorskip("pyarrow.parquet").read_table(BytesIO(found.files["clips.parquet"])).to_pylist()
+    assert [row["video"] for row in rows] == ["kitchen/cup.v1.mp4#t=10.0,14.0"]
+
+
+def test_label_studio_cannot_show_a_part(tmp_path: Path) -> None:
+    found = export_reports([part_of_a_video()], videos(tmp_path), "label-studio", tmp_path)
+    assert found.left_out == {"a part of a longer video, which the format cannot say": 1}

@@ -17,8 +17,18 @@ from robogaze.errors import InputError
 def test_only_a_clip_judged_to_the_end_in_which_nothing_was_found_is_clean(tmp_path: Path) -> None:
     (entry,) = clean_entries(reports(), videos(tmp_path))
     assert entry == Entry(
-        path=tmp_path / "pot.mp4", clip_id="pot", instruction="Put the cup into the pot", checkpoint="iter_4000"
+        path=tmp_path / "pot.mp4",
+        clip_id="pot",
+        instruction="Put the cup into the pot",
+        checkpoint="iter_4000",
+        sha256=make_clip().sha256,
     )
+
+
+def test_a_part_stays_a_part_and_a_prompt_its_prompt() -> None:
+    clip = make_clip(id="a", start_s=2.0, end_s=6.0, prompt_id="7")
+    (entry,) = clean_entries([make_report("a", clip=clip)], {"a": Path("all.mp4")})
+    assert (entry.address, entry.prompt_id) == ("all.mp4#t=2.0,6.0", "7")
 
 
 @pytest.mark.parametrize(("how", "kept"), [("given", Layout.parse("1x2:a,b")), ("recognised", None)])

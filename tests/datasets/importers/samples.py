@@ -204,8 +204,8 @@ SAMPLES: Mapping[str, Sample] = {
         dreamdojo,
         {
             "iter_000140000/0000_gt.mp4": {"split": "control"},
-            "iter_000140000/0000_pred.mp4": {"checkpoint": "iter_000140000"},
-            "iter_000150000/0000_pred.mp4": {"checkpoint": "iter_000150000"},
+            "iter_000140000/0000_pred.mp4": {"checkpoint": "iter_000140000", "prompt_id": "0000"},
+            "iter_000150000/0000_pred.mp4": {"checkpoint": "iter_000150000", "prompt_id": "0000"},
         },
         {
             "iter_000150000/0000_gt.mp4": "the same real clip as in another iteration",
@@ -253,8 +253,8 @@ SAMPLES: Mapping[str, Sample] = {
     "videoglitchbench": Sample(
         videoglitchbench,
         {
-            "Cellar/cup.mp4": {"clip_id": "Cellar/cup", "task_family": "Cellar"},
-            "Kitchen/cup.mp4": {"clip_id": "Kitchen/cup", "task_family": "Kitchen"},
+            "Cellar/cup.mp4": {"clip_id": "Cellar/cup", "instruction": "Cellar", "task_family": "Cellar"},
+            "Kitchen/cup.mp4": {"clip_id": "Kitchen/cup", "instruction": "Kitchen", "task_family": "Kitchen"},
         },
         {
             "stray.mp4": "does not lie in the folder of a title",

@@ -1,5 +1,6 @@
 """What is wrong with the clips of a manifest."""
 
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,30 @@ def test_a_file_that_is_newer_than_the_manifest_is_stale(name: str, tmp_path: Pa
     (problem,) = check_entries([entry], written_s - 1, lambda one: seen("A")).problems
     assert problem.kind == "stale"
     assert problem.message.startswith(f"{name} was changed after")
+
+
+def test_where_the_manifest_tells_a_files_content_that_alone_says_whether_it_is_stale(tmp_path: Path) -> None:
+    (tmp_path / "cup.mp4").write_bytes(b"red")
+    same = Entry(path=tmp_path / "cup.mp4", instruction="Stir", sha256=sha256(b"red").hexdigest())
+    other = same.with_(sha256=sha256(b"blue").hexdigest())
+    assert not check_entries([same], 0.0, lambda one: seen("A")).problems  # changed later, and yet the same
+    (problem,) = check_entries([other], LATER, lambda one: seen("A")).problems
+    assert problem.kind == "stale"
+    assert "cup.mp4 was replaced since the manifest was written" in problem.message
+
+
+def test_a_file_that_is_gone_is_not_stale_too(tmp_path: Path) -> None:
+    def look(entry: Entry) -> Seen:
+        raise VideoError(f"{entry.path} does not exist")
+
+    entry = Entry(path=tmp_path / "cup.mp4", instruction="Stir", sha256=sha256(b"red").hexdigest())
+    assert told(check_entries([entry], LATER, look)) == [(f"{tmp_path}/cup.mp4", "unreadable")]
+
+
+def test_parts_of_one_file_are_told_apart() -> None:
+    parts = [Entry(path=Path("all.mp4"), start_s=at, end_s=at + 1.0) for at in (0.0, 1.0)]
+    found = check_entries(parts, LATER, lambda one: seen(f"{one.start_s}"))
+    assert told(found) == [("all.mp4#t=0.0,1.0", "no instruction"), ("all.mp4#t=1.0,2.0", "no instruction")]
 
 
 def test_problems_are_counted_by_kind() -> None:

@@ -2,6 +2,7 @@
 
 import sys
 import tarfile
+from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -59,6 +60,20 @@ def test_a_layout_of_views_and_an_initial_frame_are_kept(tmp_path: Path) -> None
     assert entry.layout is not None
     assert entry.layout.active == ("left", "right")
     assert entry.initial_frame == tmp_path / "first.png"
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "csv"])
+def test_a_row_may_be_a_part_of_a_video_with_its_content_and_its_prompt(kind: str, tmp_path: Path) -> None:
+    content = sha256(video(tmp_path / "all.mp4").read_bytes()).hexdigest()
+    rows = [{"path": "all.mp4", "start_s": 2, "end_s": 3.5, "prompt_id": 7, "sha256": content},
+            {"path": "all.mp4", "start_s": 3.5, "end_s": 4, "prompt_id": 8, "sha256": content}]  # fmt: skip
+    header, *cells = (",".join(map(str, line)) for line in (rows[0], *(row.values() for row in rows)))
+    text = lines(*rows) if kind == "jsonl" else "\n".join([header, *cells])
+    found = import_clips(write(tmp_path / f"clips.{kind}", text))
+    assert [(one.address, one.prompt_id, one.sha256) for one in found.entries] == [
+        (f"{tmp_path}/all.mp4#t=2.0,3.5", "7", content),
+        (f"{tmp_path}/all.mp4#t=3.5,4.0", "8", content),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -194,97 +209,3 @@ def test_an_archive_that_breaks_off_or_says_no_json_is_refused_by_name(tmp_path:
     path.write_bytes(tar(path, c0__mp4=bytes(4096)).read_bytes()[:2000])
     with pytest.raises(InputError, match=r"a\.tar is not a tar file that can be read to its end"):
         import_clips(path)
-
-
-# LeRobot.
-
-
-def v3(root: Path, files: dict[int, int], name: str = "task") -> None:
-    """A v3.0 data set as the library writes it: episodes by number, and the number of the file that holds each."""
-    pyarrow = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
-    key = "observation.images.top"
-    info = {
-        "codebase_version": "v3.0",
-        "robot_type": "so101_follower",
-        "fps": 30,
-        "chunks_size": 1000,
-        "data_files_size_in_mb": 100,
-        "video_files_size_in_mb": 200,
-        "splits": {"train": f"0:{len(files)}"},
-        "features": {key: {"dtype": "video", "shape": [48, 64, 3], "info": {"video.codec": "av1"}}},
-        "data_path": "data/chunk-{chunk_index:03d}/file-{file_index:03d}.parquet",
-        "video_path": "videos/{video_key}/chunk-{chunk_index:03d}/file-{file_index:03d}.mp4",
-    }
-    write(root / "meta/info.json", info)
-    rows = [
-        {
-            "episode_index": episode,
-            "tasks": [SAY],
-            "length": 4,
-            f"videos/{key}/chunk_index": 0,
-            f"videos/{key}/file_index": file,
-            f"videos/{key}/from_timestamp": 0.25 * episode,
-            f"videos/{key}/to_timestamp": 0.25 * episode + 0.25,
-            "stats/action/min": [0.0],
-        }
-        for episode, file in files.items()
-    ]
-    (root / "meta/episodes/chunk-000").mkdir(parents=True)
-    parquet.write_table(pyarrow.Table.from_pylist(rows), root / "meta/episodes/chunk-000/file-000.parquet")
-    parquet.write_table(pyarrow.table({"task_index": [0], name: [SAY]}), root / "meta/tasks.parquet")
-    for file in set(files.values()):
-        video(root / f"videos/{key}/chunk-000/file-{file:03d}.mp4", file)
-
-
-def test_a_v3_episode_with_a_file_to_itself_is_a_clip_and_a_shared_file_is_none(tmp_path: Path) -> None:
-    v3(tmp_path, {0: 0, 1: 0, 2: 1})
-    found = import_clips(tmp_path)
-    (entry,) = found.entries
-    assert (entry.path.name, entry.instruction, entry.split, entry.embodiment) == (
-        "file-001.mp4",
-        SAY,
-        "train",
-        "so101_follower",
-    )
-    (ignored,) = found.ignored
-    assert ignored.file.endswith("file-000.mp4")
-    assert ignored.reason == "holds several episodes, and an entry cannot name a part of a file"
-
-
-def test_a_v3_data_set_with_shared_files_only_is_refused_and_not_taken_for_one_long_clip(tmp_path: Path) -> None:
-    v3(tmp_path, {0: 0, 1: 0})
-    with pytest.raises(InputError, match="an entry cannot name a part of a file"):
-        import_clips(tmp_path)
-
-
-def test_a_template_with_the_other_versions_places_is_filled_in(tmp_path: Path) -> None:
-    """One public v3.0 data set says `episode_chunk` and `episode_file`."""
-    v3(tmp_path, {0: 0, 1: 1})
-    info = tmp_path / "meta/info.json"
-    text = info.read_text().replace("chunk-{chunk_index", "chunk-{episode_chunk").replace("{file_", "{episode_file_")
-    info.write_text(text.replace("{episode_file_index", "{episode_file"))
-    assert "{episode_file:03d}" in info.read_text()
-    assert len(import_clips(tmp_path).entries) == 2
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("v2.1", "v4.0", "'v4.0' is none of v2.0, v2.1, v3.0"),
-        ("{video_key}", "{camera}", "cannot be filled in"),
-        ('"dtype": "video"', '"dtype": "image"', "names no video"),
-        ('"features"', '"feature"', "features: Field required"),
-    ],
-)
-def test_a_description_that_does_not_fit_is_refused_by_name(old: str, new: str, message: str, tmp_path: Path) -> None:
-    SAMPLES["lerobot"].make(tmp_path)
-    info = tmp_path / "meta/info.json"
-    info.write_text(info.read_text().replace(old, new))
-    with pytest.raises(InputError, match=message):
-        import_clips(tmp_path)
-
-
-def test_several_tasks_of_an_episode_are_told(tmp_path: Path) -> None:
-    SAMPLES["lerobot"].make(tmp_path)
-    assert import_clips(tmp_path).remarks == ("some episodes have several tasks; the first is the instruction",)

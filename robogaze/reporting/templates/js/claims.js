@@ -29,7 +29,7 @@ function item(clip, claim, onSelect, onFrame) {
   const head = make(
     "button",
     { type: "button", "data-claim": claim.id, "aria-expanded": "false", onclick: () => onSelect(claim) },
-    make("b", { class: "badge", "data-severity": claim.severity ?? "none" }, claim.severity ?? "?"),
+    badge(claim.severity),
     make("span", { class: "claim-name" }, typeOf(claim.type).name),
     verdict,
     make(
@@ -78,6 +78,15 @@ function details(clip, claim, onFrame) {
         pictures(clip, context, null, onFrame),
       ),
   );
+}
+
+function badge(level) {
+  const said = {
+    class: "badge",
+    "data-severity": level ?? "none",
+    "aria-label": `severity ${level ?? "not given"}`,
+  };
+  return make("b", said, level ?? "?");
 }
 
 function fact(term, value, remark = "") {

@@ -1,8 +1,7 @@
 // One clip on the desk: its head, player, timeline, findings and record, tied together by time and selection.
 
 /** Show a clip inside `home`; `onChoose` is called with the id of the claim that is selected, or null. */
-function showClip(home, index, onChoose) {
-  const clip = readClip(index);
+function showClip(home, clip, onChoose) {
   let selected = null;
   let listeners = [];
 
@@ -32,7 +31,7 @@ function showClip(home, index, onChoose) {
           legend(),
           clip.setAside.length > 0 &&
             make("label", {}, toggle, ` show ${plural(clip.setAside.length, "claim")} set aside`),
-          keys(),
+          keyHints("clip"),
         ),
       ),
       ...createRemarks(clip),
@@ -128,37 +127,11 @@ function countsOf(claims) {
 }
 
 function legend() {
-  return make(
-    "ul",
-    { class: "legend", "aria-label": "severity" },
-    Object.entries(vocabulary.severity).map(([level, { name, definition }]) =>
-      make(
-        "li",
-        { title: definition },
-        make("span", { class: "bar", "data-severity": level }, make("b", {}, level)),
-        name,
-      ),
-    ),
-    make(
-      "li",
-      {},
-      make("span", { class: "bar", "data-kind": "hypothesis", "data-severity": "none" }, make("b", {}, "3")),
-      "set aside",
-    ),
+  const setAside = make(
+    "li",
+    {},
+    make("span", { class: "bar", "data-kind": "hypothesis", "data-severity": "none" }, make("b", {}, "3")),
+    "set aside",
   );
-}
-
-function keys() {
-  const all = [
-    ["Space", "play"],
-    ["← →", "frame"],
-    ["n p", "event"],
-    ["j k", "clip"],
-    ["Esc", "stop loop"],
-  ];
-  return make(
-    "p",
-    { class: "keys" },
-    all.map(([key, does]) => [make("kbd", {}, key), ` ${does} `]),
-  );
+  return severityLegend(setAside);
 }

@@ -74,3 +74,6 @@ function table(heads, rows) {
     ),
   );
 }
+
+/** Whether motion is unwelcome. */
+const calm = matchMedia("(prefers-reduced-motion: reduce)");

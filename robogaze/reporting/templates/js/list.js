@@ -1,65 +1,121 @@
-// The list of clips and its filter.
+// The list of clips: which of them are wanted, and how each is told in a row.
 
-const FILTERS = ["text", "status", "dimension", "severity"];
+/** The entries, and the rows that show those that are wanted; `onOpen` is called with the id of a clip. */
+function createList(filter, { onOpen }) {
+  const { clips, unreadable, dimensions: dimensionCount } = readJson("list");
+  const entries = [...clips.map(clipEntry), ...unreadable.map(unreadableEntry)];
+  const byId = new Map(entries.filter((entry) => entry.id !== null).map((entry) => [entry.id, entry]));
+  let visible = [];
+  let current = null;
 
-/** Ties the list to the address: `onFilter` is called with what the reader set. */
-function createList({ onFilter, onOpen }) {
-  const form = document.querySelector(".filter");
-  const shown = document.querySelector(".shown");
-  const items = [...document.querySelectorAll(".clips > li")];
-  const links = items.map((item) => item.querySelector("a")).filter(Boolean);
-
-  const values = () => Object.fromEntries(FILTERS.map((name) => [name, form.elements[name].value]));
-  form.addEventListener("input", () => onFilter(values()));
-  form.addEventListener("submit", (event) => event.preventDefault());
-  for (const link of links)
-    link.addEventListener("click", (event) => {
-      if (event.metaKey || event.ctrlKey || event.shiftKey) return;
-      event.preventDefault();
-      onOpen(link.dataset.clip);
-    });
-  for (const link of document.querySelectorAll("[data-status-link]"))
-    link.addEventListener("click", (event) => {
-      event.preventDefault();
-      onFilter({ text: "", status: link.dataset.statusLink, dimension: "", severity: "" });
-    });
+  const rows = createRows(document.querySelector(".clips"), (entry) =>
+    entry.id === null ? unreadableRow(entry) : clipRow(entry, dimensionCount, entry.id === current, onOpen),
+  );
 
   return {
-    indexOf: (id) => links.find((link) => link.dataset.clip === id)?.dataset.index,
-    /** The id of the visible clip that stands `by` places after another. */
+    find: (id) => byId.get(id),
+    /** The wanted clip that stands `by` places after another. */
     neighbour(id, by) {
-      const visible = links.filter((link) => !link.closest("li").hidden);
-      const at = visible.findIndex((link) => link.dataset.clip === id);
-      return visible[Math.min(Math.max(at + by, 0), visible.length - 1)]?.dataset.clip;
+      const open = visible.filter((entry) => entry.id !== null);
+      const at = open.findIndex((entry) => entry.id === id);
+      return open[Math.min(Math.max(at + by, 0), open.length - 1)];
     },
-    first: () => links.find((link) => !link.closest("li").hidden)?.dataset.clip ?? links[0]?.dataset.clip,
+    /** The first wanted clip, or the first of all where none is wanted. */
+    first: () => [...visible, ...entries].find((entry) => entry.id !== null),
     apply(wanted) {
-      for (const name of FILTERS)
-        if (form.elements[name].value !== wanted[name]) form.elements[name].value = wanted[name];
-      for (const item of items) item.hidden = !matches(item.dataset, wanted);
-      const visible = items.filter((item) => !item.hidden).length;
-      shown.textContent =
-        visible === items.length
-          ? `${plural(items.length, "clip")}`
-          : `${visible} of ${plural(items.length, "clip")} shown`;
+      visible = entries.filter((entry) => matches(entry, wanted));
+      rows.show(visible);
+      filter.count(visible.length, entries.length, "clip");
       for (const link of document.querySelectorAll(".tile"))
         link.toggleAttribute("data-on", link.dataset.statusLink === wanted.status);
     },
     mark(id) {
-      for (const link of links) {
-        const here = link.dataset.clip === id;
-        link.setAttribute("aria-current", String(here));
-        if (here) link.scrollIntoView({ block: "nearest" });
-      }
+      if (id === current) return;
+      current = id;
+      rows.reveal(byId.get(id));
+      for (const [entry, element] of rows.drawn)
+        element.firstChild.setAttribute("aria-current", String(entry.id === id));
     },
   };
 }
 
-function matches(item, { text, status, dimension, severity }) {
+function clipEntry(clip) {
+  const standing = clip.status === "ok" ? (clip.events.length ? "events" : "clean") : clip.status;
+  const types = [...new Set(clip.events.map(([, type]) => type))].map((type) => typeOf(type).name);
+  const text = [clip.id, clip.task ?? "", ...Object.values(clip.fields), ...types, ...clip.said]
+    .join("\n")
+    .toLowerCase();
+  return { ...clip, standing, types, text };
+}
+
+const unreadableEntry = ({ uri, reason }) => ({
+  id: null,
+  uri,
+  reason,
+  status: "unreadable",
+  standing: "unreadable",
+  events: [],
+  fields: {},
+  text: `${uri}\n${reason}`.toLowerCase(),
+});
+
+/** What is asked of an event must hold for one and the same event of the clip. */
+function matches(entry, { text, status, dimension, type, severity, ...fields }) {
+  const asked = dimension || type || severity;
+  const fits = ([of, kind, level]) =>
+    (!dimension || of.includes(dimension)) &&
+    (!type || kind === type) &&
+    (!severity || (level ?? 0) >= Number(severity));
   return (
-    (!text || item.text.includes(text.toLowerCase())) &&
-    (!status || item.status.split(" ").includes(status)) &&
-    (!dimension || item.dimensions.split(" ").includes(dimension)) &&
-    (!severity || Number(item.worst) >= Number(severity))
+    (!text || says(entry, text)) &&
+    (!status || entry.status === status || entry.standing === status) &&
+    (!asked || entry.events.some(fits)) &&
+    Object.entries(fields).every(([name, value]) => !value || entry.fields[name] === value)
+  );
+}
+
+function clipRow(entry, dimensionCount, isCurrent, onOpen) {
+  return make(
+    "a",
+    {
+      href: `#clip=${encodeURIComponent(entry.id)}`,
+      title: entry.id,
+      "aria-current": String(isCurrent),
+      onclick(event) {
+        if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+        event.preventDefault();
+        onOpen(entry.id);
+      },
+    },
+    make("span", { class: "clip-id" }, make("bdi", {}, entry.id)),
+    make("span", { class: "status", "data-standing": entry.standing }, entry.status),
+    entry.task && make("span", { class: "clip-task", dir: "auto" }, entry.task),
+    make("span", { class: "clip-found" }, found(entry, dimensionCount)),
+  );
+}
+
+const SEVERITIES_SHOWN = 6;
+
+function found({ events, types, status, judged }, dimensionCount) {
+  if (!events.length)
+    return status === "unscored"
+      ? "nothing is known"
+      : `nothing found in ${judged} of ${dimensionCount} dimensions`;
+  const levels = events.map(([, , level]) => level ?? 0).sort((a, b) => b - a);
+  const more = levels.length - SEVERITIES_SHOWN;
+  return [
+    levels.slice(0, SEVERITIES_SHOWN).map((level) => badge(level || null)),
+    more > 0 && `+${more} `,
+    types.join(", "),
+  ];
+}
+
+function unreadableRow({ uri, reason }) {
+  return make(
+    "div",
+    { class: "unreadable", title: reason },
+    make("span", { class: "clip-id" }, make("bdi", {}, uri)),
+    make("span", { class: "status", "data-standing": "unreadable" }, "unreadable"),
+    make("span", { class: "clip-found", dir: "auto" }, reason),
   );
 }

@@ -1,17 +1,18 @@
 // The clip's moving picture, and the time that everything else follows.
 //
 // A frame is sought by the middle of the time it is on show, so that rounding never lands on its neighbour. Without
-// a video the nearest picture in the page is shown instead, and all but playing works the same.
-
-const calm = matchMedia("(prefers-reduced-motion: reduce)");
+// a video the nearest picture in the page is shown instead, and all but playing works the same. A clip may be a part
+// of its file: its time begins where the part does, and playing stops where that ends.
 
 /** Makes the player; `onTime` is called with every new time. */
 function createPlayer(clip, { onTime }) {
   let time = 0;
   let spans = null;
   let ownSeek = false;
+  const fileStart = clip.start_s ?? 0;
+  const isPart = clip.start_s !== null && clip.start_s !== undefined;
   let video = clip.media.video === null ? null : makeVideo(clip);
-  const readout = make("output", { class: "readout" });
+  const readout = make("output", { class: "readout", "aria-live": "off" });
   const loopButton = make("button", {
     type: "button",
     class: "loop",
@@ -39,13 +40,13 @@ function createPlayer(clip, { onTime }) {
     stage.replaceChildren(video);
     const onFrame = (_, frame) => {
       if (!video) return;
-      arrive(frame.mediaTime);
+      arrive(frame.mediaTime - fileStart);
       video.requestVideoFrameCallback(onFrame);
     };
     if (video.requestVideoFrameCallback) video.requestVideoFrameCallback(onFrame);
-    else video.addEventListener("timeupdate", () => video && arrive(video.currentTime));
+    else video.addEventListener("timeupdate", () => video && arrive(video.currentTime - fileStart));
     video.addEventListener("seeking", () => {
-      if (video && !ownSeek && !within(video.currentTime)) loop(null);
+      if (video && !ownSeek && !within(video.currentTime - fileStart)) loop(null);
     });
     video.addEventListener("seeked", () => {
       ownSeek = false;
@@ -72,7 +73,10 @@ function createPlayer(clip, { onTime }) {
   /** The video shows the frame of a time; past the end of what repeats it goes on with the next span. */
   function arrive(now) {
     if (ownSeek) return;
-    if (within(now)) show(now);
+    if (isPart && !spans && (now < -1e-3 || now >= clip.duration_s - 1e-3)) {
+      video.pause();
+      seek(now);
+    } else if (within(now)) show(now);
     else seek((spans.find(([start]) => start > now) ?? spans[0])[0]);
   }
 
@@ -92,7 +96,7 @@ function createPlayer(clip, { onTime }) {
     const frame = frameAt(clip, Math.min(Math.max(target, 0), clip.duration_s));
     if (video) {
       ownSeek = true;
-      video.currentTime = (clip.frame_times_s[frame] + frameEnd(clip, frame)) / 2;
+      video.currentTime = fileStart + (clip.frame_times_s[frame] + frameEnd(clip, frame)) / 2;
     }
     show(clip.frame_times_s[frame]);
   }
@@ -131,8 +135,10 @@ function createPlayer(clip, { onTime }) {
     seek(clip.frame_times_s[frame]);
   }
 
-  if (video) attach();
-  else showStills("This page carries no video of this clip; timeline and pictures work without one.");
+  if (video) {
+    attach();
+    if (isPart) seek(0);
+  } else showStills("This page carries no video of this clip; timeline and pictures work without one.");
 
   return {
     element,

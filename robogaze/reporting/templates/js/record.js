@@ -40,6 +40,7 @@ function createRecord(clip) {
           ["domain", `${report.domain.id} ${report.domain.version}`],
           ["domain fingerprint", report.domain.fingerprint],
           ["clip", clip.uri],
+          ...(clip.start_s === null ? [] : [["part of that file", spanText([clip.start_s, clip.end_s])]]),
           ["clip sha256", clip.sha256],
           [
             "frames",

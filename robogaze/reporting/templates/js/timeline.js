@@ -5,8 +5,11 @@ const LEAST_WIDTH = 0.022;
 
 const VERDICTS = { rejected: "rejected", merged: "merged", unverified: "unverified" };
 
-/** A ruler over rows that share one axis of time, with a playhead; `rows` are elements made by `axisRow`. */
-function createAxis(clip, rows, { onSeek }) {
+/**
+ * A ruler over rows that share one axis of time, with a playhead; `rows` are elements made by `axisRow`; `say` tells a
+ * frame in words.
+ */
+function createAxis(clip, rows, { onSeek, say = frameLabel }) {
   const playhead = make("div", { class: "playhead" });
   const ruler = make(
     "div",
@@ -16,7 +19,7 @@ function createAxis(clip, rows, { onSeek }) {
       tabindex: "0",
       "aria-label": "time in the clip, arrow keys step a frame",
       "aria-valuemin": "0",
-      "aria-valuemax": clip.frame_count - 1,
+      "aria-valuemax": clip.frame_times_s.length - 1,
     },
     ticks(clip.duration_s).map((at) =>
       make(
@@ -40,7 +43,7 @@ function createAxis(clip, rows, { onSeek }) {
       const frame = frameAt(clip, time);
       playhead.style.setProperty("left", percent(time, clip.duration_s));
       ruler.setAttribute("aria-valuenow", frame);
-      ruler.setAttribute("aria-valuetext", frameLabel(clip, frame));
+      ruler.setAttribute("aria-valuetext", say(clip, frame));
     },
   };
 }
@@ -93,10 +96,7 @@ function createTimeline(clip, { onSeek, onSelect }) {
   return {
     element: axis.element,
     setTime: axis.setTime,
-    select(claim) {
-      for (const [owner, elements] of bars)
-        for (const bar of elements) bar.setAttribute("aria-pressed", String(owner === claim));
-    },
+    select: (claim) => pressBars(bars, claim),
     showSetAside: (shown) => axis.element.toggleAttribute("data-set-aside", shown),
   };
 }
@@ -119,19 +119,30 @@ function lane(clip, id, bars, onSelect) {
   return element;
 
   function tracks(claims, kind) {
-    return pack(claims, clip.duration_s).map((row) => make("div", { class: `sub ${kind}` }, row.map(draw)));
+    return drawClaims(clip, claims, kind, bars, onSelect);
   }
+}
+
+/** Claims as rows of bars on an axis of `clip.axis_s` seconds; `bars` gets those of each claim. */
+function drawClaims(clip, claims, kind, bars, onSelect) {
+  return pack(claims, clip.axis_s).map((row) => make("div", { class: `sub ${kind}` }, row.map(draw)));
 
   function draw(claim) {
     const pieces = claim.spans.map((span, part) => bar(clip, claim, span, part, onSelect));
     bars.set(claim, pieces);
-    const width = percent(claim.offset - claim.onset, clip.duration_s);
+    const width = percent(claim.offset - claim.onset, clip.axis_s);
     const thread = make("span", {
       class: "thread",
-      style: { left: percent(claim.onset, clip.duration_s), width },
+      style: { left: percent(claim.onset, clip.axis_s), width },
     });
     return pieces.length > 1 ? [thread, ...pieces] : pieces;
   }
+}
+
+/** Mark the bars of one claim, and of no other. */
+function pressBars(bars, claim) {
+  for (const [owner, elements] of bars)
+    for (const bar of elements) bar.setAttribute("aria-pressed", String(owner === claim));
 }
 
 /** What became of a dimension in this clip, for the look of its lane and in words. */
@@ -140,7 +151,9 @@ function laneState(clip, dimension, events) {
   if (!assessed.includes(dimension.id)) {
     const lacks = (one) => one.needs.filter((need) => clip[need] === null);
     // A pipeline that leaves out a dimension the clip has all for would not judge this one either.
-    const selective = [...dimensions.values()].some((one) => !lacks(one).length && !assessed.includes(one.id));
+    const selective = [...dimensions.values()].some(
+      (one) => !lacks(one).length && !assessed.includes(one.id),
+    );
     return [
       "not-assessed",
       selective
@@ -184,10 +197,27 @@ function bar(clip, claim, [start, end], part, onSelect) {
       "data-claim": claim.id,
       "data-kind": claim.kind,
       "data-severity": claim.severity ?? "none",
-      style: { left: percent(start, clip.duration_s), width: percent(end - start, clip.duration_s) },
+      style: { left: percent(start, clip.axis_s), width: percent(end - start, clip.axis_s) },
       onclick: () => onSelect(claim),
     },
     make("b", {}, claim.severity ?? "?"),
     make("span", {}, `${verdict}${name}`),
+  );
+}
+
+/** What the looks of bars say; `more` are further entries. */
+function severityLegend(...more) {
+  return make(
+    "ul",
+    { class: "legend", "aria-label": "severity" },
+    Object.entries(vocabulary.severity).map(([level, { name, definition }]) =>
+      make(
+        "li",
+        { title: definition },
+        make("span", { class: "bar", "data-severity": level }, make("b", {}, level)),
+        name,
+      ),
+    ),
+    more,
   );
 }

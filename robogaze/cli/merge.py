@@ -1,0 +1,50 @@
+"""`robogaze merge`: the shards of a run become the run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Join the runs themselves, in no matter what folders, here."
+)
+def merge(runs: tuple[Path, ...], out: Path | None) -> int:
+    """Join the shards of each RUN (RUN.shards/*, as --shard writes them) into RUN.
+
+    With --out, the given runs are joined there. Joining again takes in what was done since; nothing is taken away.
+    """
+    from robogaze.bench.shards import shards_of
+    from robogaze.errors import InputError
+
+    if out is not None:
+        return join(runs, out)
+    codes = []
+    for run in runs:
+        shards = sorted(path for path in shards_of(run).glob("*") if (path / "run.json").is_file())
+        if not shards:
+            raise InputError(f"{shards_of(run)} holds no shards; robogaze bench --shard I/N --out {run} writes them")
+        codes.append(join(shards, run))
+    return max(codes)
+
+
+def join(sources: Sequence[Path], out: Path) -> int:
+    """Join runs, print where and say what came of it; the exit code."""
+    from robogaze.bench.merge import merge as joined
+    from robogaze.cli import EXIT_UNFINISHED
+    from robogaze.reporting.wording import count, listed
+
+    found = joined(sources, out)
+    parts = [f"{count(found.clips, 'clip')} of {count(found.runs, 'run')}", f"{found.reports:,} with a report"]
+    parts += [f"{found.unreadable:,} unreadable"] if found.unreadable else []
+    parts += [f"{found.repeated:,} already there"] if found.repeated else []
+    click.echo(", ".join(parts), err=True)
+    if found.missing:
+        click.echo(f"missing: shard {listed(found.missing)}; join again when they are there", err=True)
+    click.echo(out)
+    finished = not found.missing and found.reports == found.clips and not found.unreadable
+    return 0 if finished else EXIT_UNFINISHED

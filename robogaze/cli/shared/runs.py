@@ -1,0 +1,210 @@
+"""What the commands that diagnose clips have in common: what to run, running it, and saying what became of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from robogaze.backends import Models, ModelsConfig
+    from robogaze.backends.purse import Purse
+    from robogaze.bench import Job, Outcome
+    from robogaze.datasets import Entry
+    from robogaze.domains import Domain
+    from robogaze.engines.base import Engine
+    from robogaze.engines.ray import Recipe
+    from robogaze.stages import Pipeline
+
+SCHEMA_VERSION = 1
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+CLIPS_AT_ONCE = 16
+
+
+def choosing(command: Command) -> Command:
+    """--domain, --pipeline, --model, --concurrency, --decoder and --retry-failed."""
+    kinds = "KIND:NAME[@URL] (kinds: openai, transformers, batch, scripted), or a YAML file of models."
+    again = "Ask again where answers could not be used; where none came it is done anyway."
+    for option in reversed(
+        (
+            click.option("--domain", help="A built-in domain or the folder of one.  [default: the built-in default]"),
+            click.option("--pipeline", help="A pipeline of the domain.  [default: by whether a model is given]"),
+            click.option("--model", help=kinds),
+            click.option("--concurrency", type=click.IntRange(min=1), help="Requests and clips under way at once."),
+            click.option("--decoder", type=click.Choice(["pyav", "decord"]), default="pyav", show_default=True),
+            click.option("--retry-failed", is_flag=True, help=again),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is done with each clip: a pipeline, its models if it asks any, a decoder.
+
+    `home` is the name of the domain, or its folder wherever a command runs.
+    """
+
+    home: str
+    domain: Domain
+    pipeline: Pipeline
+    models: ModelsConfig | None
+    decoder: str
+
+    @property
+    def configuration(self) -> dict[str, Any]:
+        """What makes two runs the same run."""
+        from robogaze import __version__
+
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "robogaze": __version__,
+            "domain": {
+                "id": self.domain.id,
+                "version": self.domain.file.version,
+                "fingerprint": self.domain.fingerprint,
+            },
+            "pipeline": self.pipeline.name,
+            "decoder": self.decoder,
+            "models": None if self.models is None else self.models.essence(),
+        }
+
+
+def plan(domain: str | None, pipeline: str | None, model: str | None, concurrency: int | None, decoder: str) -> Plan:
+    """What the options say. Raises UsageError for a pipeline that asks a model where none is given."""
+    from robogaze.domains import default_domain, domain_folders, load_domain
+    from robogaze.stages import Pipeline
+
+    home = domain or default_domain()
+    if home not in domain_folders():
+        home = str(Path(home).absolute())
+    loaded = load_domain(home)
+    chosen = Pipeline.build(loaded, pipeline or _default_pipeline(loaded, model))
+    return Plan(home, loaded, chosen, _models(model, chosen, concurrency), decoder)
+
+
+def _default_pipeline(domain: Domain, model: str | None) -> str:
+    if model is not None:
+        return domain.file.default_pipeline
+    if domain.file.pipeline_without_model is None:
+        raise click.UsageError(f"the domain {domain.id} has no pipeline without a model; give --model")
+    return domain.file.pipeline_without_model
+
+
+def _models(model: str | None, pipeline: Pipeline, concurrency: int | None) -> ModelsConfig | None:
+    if not pipeline.roles:
+        if model is not None:
+            click.echo(f"the pipeline {pipeline.name} asks no model; --model is not used", err=True)
+        return None
+    if model is None:
+        raise click.UsageError(f"the pipeline {pipeline.name} asks a model; give --model, or another --pipeline")
+    from robogaze.backends import ModelsConfig
+
+    config = ModelsConfig.read(model)
+    return config if concurrency is None else config.with_concurrency(concurrency)
+
+
+def recipe(made: Plan, in_flight: int) -> Recipe:
+    """A plan as what workers elsewhere are given, with the keys of its servers."""
+    from robogaze.engines.ray import Recipe
+
+    models = () if made.models is None else made.models.models.values()
+    names = {"OPENAI_API_KEY", "ROBOGAZE_API_KEY", *(model.api_key_env for model in models if model.api_key_env)}
+    secrets = {name: os.environ[name] for name in names if name in os.environ}
+    return Recipe(made.home, made.pipeline.name, made.models, made.decoder, in_flight, secrets)
+
+
+@dataclass(frozen=True)
+class Door:
+    """How models are opened beside what their file says; see `Models.open`."""
+
+    purse: Purse | None = None
+    outage_s: float = 0.0
+
+
+async def in_this_process(
+    entries: Sequence[Entry], job: Callable[[Engine], Job], plan: Plan, in_flight: int, door: Door | None = None
+) -> Outcome:
+    """Do a job here; it is given the engine, and holds the answers in its run folder or in the user's cache."""
+    from robogaze.backends import AnswerStore, Models
+    from robogaze.bench import run_clips
+    from robogaze.cli import quiet_retries
+    from robogaze.engines.base import Unit
+    from robogaze.engines.local import Local
+
+    made, door = job(Local(Unit(plan.pipeline, None, plan.decoder), in_flight)), door or Door()
+    if plan.models is None:
+        return await run_clips(entries, made)
+    quiet_retries()
+    with ExitStack() as stack:
+        answers = AnswerStore(_cache_path() if made.run is None else made.run.answers)
+        stack.callback(answers.close)
+        # In a run folder a budget is for all starts together; the user's cache knows no runs.
+        budget = None if made.run is None else answers
+        models: Models = Models.open(
+            plan.models, answers, os.environ, budget=budget, purse=door.purse, outage_s=door.outage_s, tell=_say
+        )
+        try:
+            await models.ready()
+            engine = Local(Unit(plan.pipeline, models, plan.decoder), in_flight)
+            return await run_clips(entries, replace(made, engine=engine, answers=answers))
+        finally:
+            await models.close()
+
+
+def _say(text: str) -> None:
+    click.echo(text, err=True)
+
+
+def _cache_path() -> Path:
+    from platformdirs import user_cache_path
+
+    return user_cache_path("robogaze") / "answers.sqlite"
+
+
+def tell(outcome: Outcome, out: Path | None) -> None:
+    """Say on stderr what went wrong, and what to do about it."""
+    from robogaze.bench import awaits_answer, wants_other_answers
+    from robogaze.reporting.wording import count
+
+    for one in outcome.unreadable:
+        _say(f"error: {one.reason}")
+    for path in outcome.repeated:
+        _say(f"{path} is the same clip as another and was scored once")
+    if outcome.stopped is not None:
+        _say(f"stopped: {outcome.stopped}")
+    digests = outcome.digests.values()
+    if unanswered := sum(awaits_answer(one) for one in digests):
+        what = f"{count(unanswered, 'clip')} not judged to the end because no answer came from the server"
+        _say(f"{what}; run the same command again to go on")
+    if wanting := sum(wants_other_answers(one) and not awaits_answer(one) for one in digests):
+        what = f"{count(wanting, 'clip')} not judged to the end for want of answers that could be used"
+        way_out = "run the same command again" if out is None else "add --retry-failed"
+        _say(f"{what}; {way_out} to ask for others")
+
+
+def exit_code(outcome: Outcome) -> int:
+    """What the command ends with."""
+    from robogaze.bench import found_no_server
+    from robogaze.cli import EXIT_ERROR, EXIT_UNFINISHED, EXIT_UNREACHABLE
+
+    asked = [outcome.digests[name] for name in outcome.diagnosed]
+    if asked and all(found_no_server(one) for one in asked):
+        return EXIT_UNREACHABLE
+    if not outcome.digests and outcome.unreadable and outcome.stopped is None:
+        return EXIT_ERROR
+    judged = all(one.status == "ok" for one in outcome.digests.values())
+    return 0 if outcome.stopped is None and not outcome.unreadable and judged else EXIT_UNFINISHED
+
+
+def as_told(outcome: Outcome) -> Mapping[str, Any]:
+    """The unreadable clips as JSON."""
+    return {"unreadable": [one.model_dump() for one in outcome.unreadable]}

@@ -1,0 +1,55 @@
+"""--track: the numbers of a run go to a tracker of experiments."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import redirect_stdout
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from robogaze.reporting.trackers import Tracker
+    from robogaze.reporting.trackers.base import Plain
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+NO_TELEMETRY = {
+    "GRADIO_ANALYTICS_ENABLED": "False",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "MLFLOW_DISABLE_TELEMETRY": "true",
+    "WANDB_ERROR_REPORTING": "false",
+}
+"""Set where the user has not: the libraries are to tell their makers nothing."""
+
+
+def option(command: Command) -> Command:
+    """--track."""
+    what = "Send counts and rates, nothing else, to trackio:PROJECT, wandb:PROJECT or mlflow:EXPERIMENT."
+    return click.option("--track", metavar="KIND:PROJECT", help=what)(command)
+
+
+def opened(text: str | None) -> Tracker | None:
+    """The tracker that is asked for; its library must be there before the work begins, not when it is done."""
+    if text is None:
+        return None
+    from robogaze.reporting.trackers import open_tracker
+
+    for name, value in NO_TELEMETRY.items():
+        os.environ.setdefault(name, value)
+    with redirect_stdout(sys.stderr):
+        return open_tracker(text)
+
+
+def track(tracker: Tracker, name: str, configuration: Mapping[str, Plain], numbers: Mapping[str, float]) -> None:
+    """Send the numbers of a run, at the step that its name tells, else at 0."""
+    from robogaze import __version__
+    from robogaze.compare.trend import step_of
+    from robogaze.reporting.trackers import send
+
+    step = step_of(name) or 0
+    with redirect_stdout(sys.stderr):  # the libraries print what they do, and stdout is data
+        send(tracker, name, {"robogaze": __version__, **configuration}, numbers, step)
+    click.echo(f"sent to {tracker.place}: {name} at step {step}", err=True)

@@ -1,0 +1,72 @@
+"""What an engine is, and the one thing all engines do with a clip."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from robogaze.backends import Models
+from robogaze.core.key_frames import frames_to_show
+from robogaze.core.report import Report
+from robogaze.datasets import Entry
+from robogaze.diagnose import OpenClip, diagnose, open_clip
+from robogaze.errors import RunStopped, VideoError
+from robogaze.stages import Pipeline
+
+_THUMBNAIL_PX = 480
+
+
+@dataclass(frozen=True)
+class Task:
+    """A clip to diagnose."""
+
+    clip_id: str
+    entry: Entry
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of a clip: its report with the frames that show it (JPEG, by number), or why it cannot be read."""
+
+    clip_id: str
+    report: Report | None = None
+    frames: Mapping[int, bytes] = field(default_factory=dict)
+    unreadable: str | None = None
+
+
+class Engine(Protocol):
+    """Where clips are diagnosed."""
+
+    async def run(self, tasks: Sequence[Task], keep: Callable[[Result], None]) -> RunStopped | None:
+        """Diagnose clips, about in their order, and give each to `keep` as soon as it is done.
+
+        Returns why it stopped before the end, None when it did not: a clip that was not kept is left to the next
+        start. What is the program's, the disk's or the domain's own fault is raised.
+        """
+
+
+@dataclass(frozen=True)
+class Unit:
+    """What is done with each clip; the same clip and the same answers give the same result wherever it is done."""
+
+    pipeline: Pipeline
+    models: Models | None = None
+    decoder: str = "pyav"
+
+    async def __call__(self, task: Task, decoding: asyncio.Semaphore) -> Result:
+        """Diagnose a clip; one of those `decoding` at a time is decoded. Raises RunStopped when the run ends here."""
+        with ExitStack() as stack:
+            try:
+                async with decoding:
+                    opening = open_clip(task.entry, self.pipeline, self.models, self.decoder)
+                    opened = await asyncio.to_thread(stack.enter_context, opening)
+            except VideoError as error:
+                return Result(task.clip_id, unreadable=str(error))
+            report = await diagnose(opened, self.pipeline, self.models)
+            frames = await asyncio.to_thread(_thumbnails, opened, frames_to_show(report))
+            return Result(task.clip_id, report, frames)
+
+
+def _thumbnails(opened: OpenClip, frames: Sequence[int]) -> dict[int, bytes]:
+    return {number: opened.footage.thumbnail(number, _THUMBNAIL_PX) for number in frames}

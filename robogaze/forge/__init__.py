@@ -1,0 +1,1 @@
+"""The forge: glitches whose truth is known exactly, to find out what an evaluator sees."""

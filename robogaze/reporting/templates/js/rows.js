@@ -1,0 +1,77 @@
+// A list of thousands, of which only what is in view stands in the page.
+
+const SPARE_ROWS = 6;
+
+/**
+ * Rows of one height in a box that scrolls; `draw(item)` makes what stands in a row. A row stays the same element
+ * while it is in view, so that it keeps the focus.
+ */
+function createRows(box, draw) {
+  const list = box.querySelector("ol");
+  const drawn = new Map(); // by item
+  let items = [];
+  let height = 0;
+
+  function row(item, place) {
+    const element = drawn.get(item) ?? make("li", {}, draw(item));
+    element.setAttribute("aria-setsize", items.length);
+    element.setAttribute("aria-posinset", place + 1);
+    element.style.setProperty("top", `${place * height}px`);
+    return element;
+  }
+
+  function measure() {
+    const probe = make("li");
+    list.append(probe);
+    height = probe.getBoundingClientRect().height;
+    probe.remove();
+    list.style.setProperty("height", `${items.length * height}px`);
+  }
+
+  function update() {
+    const first = Math.max(Math.floor(box.scrollTop / height) - SPARE_ROWS, 0);
+    const last = Math.ceil((box.scrollTop + box.clientHeight) / height) + SPARE_ROWS;
+    const wanted = items.slice(first, last);
+    const here = new Set(wanted);
+    for (const [item, element] of drawn)
+      if (!here.has(item)) {
+        element.remove();
+        drawn.delete(item);
+      }
+    wanted.forEach((item, place) => {
+      const element = row(item, first + place);
+      drawn.set(item, element);
+      // In the order of the list, for that is the order of the Tab key; what is in its place already is not moved.
+      if (list.children[place] !== element) list.insertBefore(element, list.children[place] ?? null);
+    });
+  }
+
+  box.addEventListener("scroll", update, { passive: true });
+  addEventListener("resize", () => {
+    measure();
+    update();
+  });
+  return {
+    show(wanted) {
+      if (wanted.length === items.length && wanted.every((item, place) => item === items[place])) return;
+      items = wanted;
+      measure();
+      update();
+    },
+    /** Scroll the box, and not the page, until an item is in view. */
+    reveal(item) {
+      const top = items.indexOf(item) * height;
+      if (top < 0) return;
+      if (top < box.scrollTop) box.scrollTop = top;
+      else if (top + height > box.scrollTop + box.clientHeight)
+        box.scrollTop = top + height - box.clientHeight;
+      update();
+    },
+    /** Draw everything in view again. */
+    redraw() {
+      for (const [item, element] of drawn) element.replaceChildren(draw(item));
+    },
+    /** The elements in view, by item. */
+    drawn,
+  };
+}

@@ -1,0 +1,61 @@
+"""trackio: a run of a project, in a local SQLite file, or where TRACKIO_SPACE_ID or TRACKIO_SERVER_URL says."""
+
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from robogaze.errors import MissingExtra
+from robogaze.reporting.trackers.base import Plain, TrackedRun
+
+
+@dataclass(frozen=True)
+class Trackio:
+    """A project; see `Tracker`."""
+
+    project: str
+    trackio: Any
+
+    @classmethod
+    def open(cls, project: str) -> Self:
+        """Raises MissingExtra where the library is not installed."""
+        try:
+            import trackio
+        except ImportError as error:
+            raise MissingExtra("trackio", "trackio") from error
+        return cls(project, trackio)
+
+    @property
+    def place(self) -> str:
+        """See `Tracker`."""
+        return f"trackio:{self.project}"
+
+    @property
+    def refusals(self) -> tuple[type[Exception], ...]:
+        """See `Tracker`; the library has no error of its own for what it is given."""
+        return (ValueError, sqlite3.Error)
+
+    def start(self, name: str, configuration: Mapping[str, Plain]) -> TrackedRun:
+        """See `Tracker`."""
+        run = self.trackio.init(
+            project=self.project,
+            name=name,
+            config=dict(configuration),
+            embed=False,
+            auto_log_cpu=False,
+            auto_log_gpu=False,
+        )
+        return _Run(run, self.trackio)
+
+
+@dataclass(frozen=True)
+class _Run:
+    run: Any
+    trackio: Any
+
+    def log(self, numbers: Mapping[str, float], step: int) -> None:
+        self.run.log(dict(numbers), step=step)
+
+    def finish(self) -> None:
+        # A run that is not finished through the library is finished once more, and prints, when Python ends.
+        self.trackio.finish()

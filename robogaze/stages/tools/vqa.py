@@ -1,0 +1,53 @@
+"""vqa: a question about some frames of the window, as they are."""
+
+from pydantic import Field
+
+from robogaze.core.context import Window
+from robogaze.domains.contract import Answer, Text
+from robogaze.stages.context import Context
+from robogaze.stages.desk import Desk, Question
+from robogaze.stages.tools.base import ROLE, Arguments, Finding, Tool, ToolVariables
+
+
+class VqaArguments(Arguments):
+    """Which frames to look at, and what for."""
+
+    frames: list[int] = Field(description="the frames to look at, as a list of their numbers")
+    question: Text = Field(
+        description="what to describe in them, asked neutrally: what is there, where it is, how it moves; never "
+        "whether something is wrong"
+    )
+
+
+class Seen(Answer):
+    """What the model that looks says it sees."""
+
+    answer: Text
+
+
+class Vqa(Tool):
+    """Asks about frames."""
+
+    name = "vqa"
+    description = "asks what can be seen in some frames of the window; the first look at anything"
+    prompts = {"tool_vqa": ToolVariables}
+    arguments = VqaArguments
+
+    def question(
+        self, arguments: VqaArguments, window: Window, context: Context, desk: Desk, stage: str, subject: str
+    ) -> Question:
+        """The question, with the frames."""
+        return Question(
+            stage=stage,
+            subject=f"{subject} {self.name}",
+            role=ROLE,
+            prompt="tool_vqa",
+            variables=ToolVariables(arguments=arguments, window=window),
+            shots=desk.show(ROLE, sorted(set(arguments.frames))),
+            contract=Seen,
+        )
+
+    async def finding(self, arguments: VqaArguments, answer: Seen, window: Window, desk: Desk) -> Finding:
+        """The answer as it is."""
+        frames = tuple(sorted(set(arguments.frames)))
+        return Finding(self.name, answer.answer, desk.show(ROLE, frames), frames)

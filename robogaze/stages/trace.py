@@ -1,0 +1,173 @@
+"""trace: windows in which something was accepted become events with their whole extent (GLIDE, 4.2.4).
+
+First the accepted hypotheses that mean the same thing are made one, by one question over their descriptions. The first
+of them stands for all, the others are merged into it. Then each is followed, window by window, backward and forward
+from all the time it is known in, while a model that looks still sees it. An event that comes and goes has several
+spans.
+
+All events are followed side by side: a round asks about the next window in every direction.
+
+Where no answer comes, a failure says what is not known. What is known stands.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import ClassVar, Literal, TypedDict
+
+from robogaze.core.context import Window
+from robogaze.core.events import Evidence, Hypothesis
+from robogaze.core.report import Failure
+from robogaze.core.time import union
+from robogaze.domains.contract import Answer, Text
+from robogaze.stages.answers import keyed, narrowed, one_of
+from robogaze.stages.base import Stage
+from robogaze.stages.context import Context, Slot
+from robogaze.stages.desk import Desk, NoAnswer, Question
+from robogaze.stages.windows import picture, within
+
+
+class SameVariables(TypedDict):
+    """The hypotheses to compare, in order of time."""
+
+    claims: tuple[Hypothesis, ...]
+
+
+class VisibleVariables(TypedDict):
+    """The event, and the window it may still be seen in."""
+
+    claim: Hypothesis
+    window: Window
+
+
+class SameAnswer(Answer):
+    """Which hypothesis, of those before it, is of the same event; itself when none is."""
+
+    reasoning: Text
+    same_as: str
+
+
+class VisibleAnswer(Answer):
+    """Whether the event can be seen."""
+
+    reasoning: Text
+    visible: Literal["yes", "no"]
+
+
+class Trace(Stage):
+    """Merges the accepted hypotheses of one event, and extends the spans of those that stand."""
+
+    prompts: ClassVar[Mapping[str, type]] = {"same": SameVariables, "visible": VisibleVariables}
+
+    def reads(self) -> frozenset[Slot]:
+        """The hypotheses, decided, and the windows."""
+        return frozenset({"hypotheses", "verdicts", "scanned"})
+
+    def writes(self) -> frozenset[Slot]:
+        """The hypotheses."""
+        return frozenset({"hypotheses"})
+
+    def role(self) -> str:
+        """The model that looks."""
+        return "vlm"
+
+    async def run(self, context: Context, desk: Desk) -> Context:
+        """Merge, then follow."""
+        context = await self._merge(context, desk)
+        return await self._follow(context, desk)
+
+    async def _merge(self, context: Context, desk: Desk) -> Context:
+        claims = sorted(_accepted(context), key=lambda one: one.onset_s)
+        if len(claims) < 2:
+            return context
+        try:
+            answer = await desk.ask(self._same(claims), context)
+        except NoAnswer as error:
+            return replace(context, failures=(*context.failures, error.failure))
+        said = dict(answer.same)
+        stands = {claims[0].id: claims[0]}
+        for claim in claims[1:]:
+            root = _root(claim.id, said)
+            if root == claim.id:
+                stands[root] = claim
+                continue
+            first = stands[root]
+            stands[root] = first.with_(spans=union((*first.spans, *claim.spans)))
+            reason = said[claim.id].reasoning
+            stands[claim.id] = claim.with_(verdict="merged", merged_into=root, reason=reason)
+        return replace(context, hypotheses=tuple(stands.get(one.id, one) for one in context.hypotheses or ()))
+
+    def _same(self, claims: Sequence[Hypothesis]) -> Question:
+        names = [claim.id for claim in claims]
+        return Question(
+            stage="trace",
+            subject="same",
+            role=self.role(),
+            prompt="same",
+            variables=SameVariables(claims=tuple(claims)),
+            shots=(),
+            contract=keyed("same", narrowed(SameAnswer, same_as=one_of(names)), names[1:]),
+            check=lambda answer: _forward(dict(answer.same), names),
+        )
+
+    async def _follow(self, context: Context, desk: Desk) -> Context:
+        windows = [one.window for one in context.scanned or ()]
+        events = {one.id: one for one in _accepted(context)}
+        held = {name: {window.id for window in within(one.spans, windows)} for name, one in events.items()}
+        ended: dict[str, set[int]] = {name: set() for name in events}
+        failures: list[Failure] = []
+        while asked := [(name, windows[place]) for name in events for place in _next(held[name], ended[name], windows)]:
+            questions = [self._visible(events[name], window, desk) for name, window in asked]
+            for (name, window), said in zip(asked, await desk.ask_each(questions, context), strict=True):
+                if isinstance(said, NoAnswer):
+                    failures.append(said.failure)
+                if isinstance(said, NoAnswer) or said.visible == "no":
+                    ended[name].add(window.id)
+                    continue
+                held[name].add(window.id)
+                events[name] = _longer(events[name], window, said.reasoning)
+        return replace(
+            context,
+            hypotheses=tuple(events.get(one.id, one) for one in context.hypotheses or ()),
+            failures=(*context.failures, *failures),
+        )
+
+    def _visible(self, event: Hypothesis, window: Window, desk: Desk) -> Question:
+        return Question(
+            stage="trace",
+            subject=f"{event.id} W{window.id}",
+            role=self.role(),
+            prompt="visible",
+            variables=VisibleVariables(claim=event, window=window),
+            shots=(picture(window, desk.footage),),
+            contract=VisibleAnswer,
+            dimension=event.dimension,
+        )
+
+
+def _accepted(context: Context) -> list[Hypothesis]:
+    return [one for one in context.hypotheses or () if one.verdict == "accepted"]
+
+
+def _forward(said: Mapping[str, SameAnswer], names: Sequence[str]) -> str | None:
+    for name, answer in said.items():
+        if names.index(answer.same_as) > names.index(name):
+            return f"same.{name}: {answer.same_as} comes after {name}; name one that comes before it, or {name} itself"
+    return None
+
+
+def _root(name: str, said: Mapping[str, SameAnswer]) -> str:
+    """The first hypothesis of an event; each answer leads to one before it, or ends here."""
+    while name in said and said[name].same_as != name:
+        name = said[name].same_as
+    return name
+
+
+def _next(held: set[int], ended: set[int], windows: Sequence[Window]) -> list[int]:
+    """The windows beside those an event is seen in, less those it was looked for in and not seen."""
+    beside = {place + step for place in held for step in (-1, 1)}
+    return sorted(beside & set(range(len(windows))) - held - ended)
+
+
+def _longer(event: Hypothesis, window: Window, reasoning: str) -> Hypothesis:
+    seen = Evidence(text=reasoning, frames=window.frames, source="trace")
+    return event.with_(spans=union((*event.spans, window.span)), evidence=(*event.evidence, seen))

@@ -1,0 +1,62 @@
+"""Files that are there whole or not at all, and the names of clips as names of files."""
+
+import os
+from hashlib import sha256
+from pathlib import Path
+from urllib.parse import quote
+from uuid import uuid4
+
+from robogaze.errors import RunError
+
+_PART = ".part-"
+"""How the name of a file begins that is still being written."""
+
+_OWN = ("run.", "manifest.", "unreadable.", "calls.", "index.")
+"""How the names of the run's own files begin."""
+
+_NAME_LIMIT = 200
+"""The longest name of a clip's folder, in bytes; file systems stop at 255."""
+
+
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Write a file that is there whole or not at all. Raises RunError when the disk refuses."""
+    data = content.encode() if isinstance(content, str) else content
+    part = path.with_name(f"{_PART}{uuid4().hex}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with part.open("xb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+    except OSError as error:
+        way_out = "free space, or choose another folder, and start again"
+        raise RunError(f"{path} cannot be written ({error.strerror}); {way_out}") from error
+
+
+def sweep(folder: Path) -> None:
+    """Remove what killed writes left in a folder."""
+    for part in folder.glob(f"{_PART}*"):
+        part.unlink(missing_ok=True)
+
+
+def file_name(clip_id: str) -> str:
+    """A clip's id as the name of a folder: another name for every id, and nothing that a file system reads as a path.
+
+    It is the percent-encoded id, so that a person can read it. The first sign is encoded, too, where the name would
+    be hidden or one of the run's own; the last where Windows would drop it. Where the name would be too long, a digest
+    stands for its end.
+    """
+    name = quote(clip_id, safe=" ")
+    if name.startswith(".") or name.lower().startswith(_OWN):
+        name = f"%{ord(name[0]):02X}{name[1:]}"
+    if name.endswith((".", " ")):
+        name = f"{name[:-1]}%{ord(name[-1]):02X}"
+    if len(name) > _NAME_LIMIT:
+        # A plus sign occurs in no encoded name, so a shortened one is never the whole of another.
+        digest = sha256(clip_id.encode()).hexdigest()[:32]
+        name = f"{name[: _NAME_LIMIT - 33]}+{digest}"
+    return name

@@ -1,0 +1,188 @@
+"""Working on a run folder: claiming it, entering clips, keeping reports."""
+
+import json
+import os
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from robogaze.core.data import dotted
+from robogaze.core.report import Report, Unreadable
+from robogaze.errors import RunError
+from robogaze.store.files import file_name, sweep, write_whole
+from robogaze.store.manifest import ManifestLine, read_manifest
+from robogaze.store.stored import FLAT, StoredRun, configuration_of
+
+
+class RunFolder:
+    """A run folder, held by this process; use it as a context manager. `stored` reads what is in it."""
+
+    def __init__(self, root: Path, configuration: Mapping[str, Any], *, flat: bool = False) -> None:
+        """Make or take up a run. The folder is claimed for the configuration only when a clip is entered.
+
+        Raises RunError when another process holds the folder, when it holds a run of another configuration, or when
+        it cannot be written.
+        """
+        self.root = root
+        self._home = root.resolve()
+        self.stored = StoredRun(root, flat)
+        told = {**configuration, **({"layout": FLAT} if flat else {})}
+        self._configuration = json.dumps(told, indent=2, ensure_ascii=False) + "\n"
+        self._lock = FileLock(root / "run.lock")
+        try:
+            root.mkdir(parents=True, exist_ok=True)
+            self._lock.acquire(timeout=0)
+        except Timeout as error:
+            holder = _holder(root) or "another process"
+            raise RunError(f"{root} is in use by {holder}; wait for it, or choose another --out") from error
+        except OSError as error:
+            raise RunError(f"{root} cannot be written ({error.strerror}); choose another --out") from error
+        try:
+            sweep(root)
+            sweep(root / "reports")
+            self._write("run.holder", f"process {os.getpid()}")
+            self._check_configuration()
+            self._manifest = {line.clip_id: line for line in read_manifest(root)}
+            self._names = {file_name(clip_id).lower(): clip_id for clip_id in self._manifest}
+            self._ignores_case = (root / "RUN.HOLDER").is_file()
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> "RunFolder":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let the folder go."""
+        (self.root / "run.holder").unlink(missing_ok=True)
+        self._lock.release()
+
+    @property
+    def lines(self) -> tuple[ManifestLine, ...]:
+        """The clips on the manifest, in order."""
+        return tuple(self._manifest.values())
+
+    @property
+    def answers(self) -> Path:
+        """The file of the answers."""
+        return self.root / "calls.sqlite"
+
+    def address(self, path: Path) -> str:
+        """Where a file outside lies, seen from the run folder."""
+        try:
+            return Path(os.path.relpath(path.absolute(), self._home)).as_posix()
+        except ValueError:  # no way leads from one drive to another
+            return path.absolute().as_posix()
+
+    def _check_configuration(self) -> None:
+        """Find the same configuration in run.json, if it is there."""
+        before = configuration_of(self.root)
+        if not before:
+            return
+        if (changed := _difference(before, json.loads(self._configuration))) is not None:
+            place, *values = changed
+            was, now = (json.dumps(value, ensure_ascii=False)[:120] for value in values)
+            what = f"{dotted(place)} was {was} and is now {now}"
+            raise RunError(f"{self.root} holds another run: {what}; choose another --out")
+
+    def claim(self) -> None:
+        """Claim the folder for the configuration, clips or not."""
+        if not (self.root / "run.json").is_file():
+            self._write("run.json", self._configuration)
+
+    def enter(self, *lines: ManifestLine) -> None:
+        """Put clips on the manifest. What has no report yet may be replaced; a clip that lies elsewhere now is moved.
+
+        Raises RunError when a report stands there for another clip under the same id, or when the disk gives its
+        folder to another clip.
+        """
+        before = list(self._manifest.values())
+        there = {line.path: line for line in lines}
+        for gone in [one for one in before if self._is_replaced(one, there.get(one.path))]:
+            del self._manifest[gone.clip_id], self._names[file_name(gone.clip_id).lower()]
+        for line in lines:
+            self._check(line)
+            self._names[file_name(line.clip_id).lower()] = line.clip_id
+            self._manifest[line.clip_id] = line
+        after = list(self._manifest.values())
+        if after:
+            self.claim()
+        if after != before:
+            self._write("manifest.jsonl", "".join(one.model_dump_json() + "\n" for one in after))
+
+    def _is_replaced(self, known: ManifestLine, there: ManifestLine | None) -> bool:
+        """Whether a clip of another id and content stands now where this one lay, which has no report."""
+        if there is None or there.sha256 == known.sha256 or there.clip_id == known.clip_id:
+            return False
+        return not self.stored.has_report(known.clip_id)
+
+    def _check(self, line: ManifestLine) -> None:
+        known = self._manifest.get(line.clip_id)
+        field = None if known is None else known.differs(line)
+        if field is not None and self.stored.has_report(line.clip_id):
+            path = os.path.normpath(self.root / line.path)
+            way_out = "choose another --out, or give it another clip_id"
+            if field == "sha256":
+                raise RunError(
+                    f"{path} is not the file that {self.root} knows as {line.clip_id}: it was replaced since; {way_out}"
+                )
+            what = field.removesuffix("_sha256")
+            raise RunError(f"the {what} of {path} is not the one that {self.root} knows for {line.clip_id}; {way_out}")
+        name = file_name(line.clip_id).lower()
+        if self._ignores_case and self._names.get(name, line.clip_id) != line.clip_id:
+            raise RunError(
+                f"the clip ids {self._names[name]} and {line.clip_id} differ only in case, which {self.root} does not "
+                "tell apart; give one of them another clip_id"
+            )
+
+    def keep(self, report: Report, frames: Mapping[int, bytes]) -> None:
+        """Store a report and the frames it shows, in place of an earlier one of the clip.
+
+        The report comes last, so that it is there only when all is.
+        """
+        self.keep_written(report.clip.id, (report.model_dump_json(indent=1) + "\n").encode(), frames)
+
+    def keep_written(self, clip_id: str, report: bytes, frames: Mapping[int, bytes]) -> None:
+        """Store a report that is written already, as `keep` does."""
+        path, folder = self.stored.report_path(clip_id), self.stored.frames_folder(clip_id)
+        if not self.stored.flat:
+            sweep(path.parent)  # of a flat run all reports lie in one folder, which is swept once, at the start
+        sweep(folder)
+        wanted = {f"{number:06d}.jpg": jpeg for number, jpeg in frames.items()}
+        for name, jpeg in wanted.items():
+            write_whole(folder / name, jpeg)
+        write_whole(path, report)
+        for old in folder.glob("*.jpg"):
+            if old.name not in wanted:
+                old.unlink()
+
+    def keep_unreadable(self, unreadable: Sequence[Unreadable], read: Collection[str] = ()) -> None:
+        """Store which clips could not be read, beside those of earlier starts; less those that could be `read` since.
+
+        Both are named by the address of their file.
+        """
+        before = StoredRun(self.root, self.stored.flat).unreadable
+        settled = {*read, *(one.uri for one in unreadable)}
+        every = [*(one for one in before if one.uri not in settled), *unreadable]
+        self._write("unreadable.json", json.dumps([one.model_dump() for one in every], ensure_ascii=False) + "\n")
+
+    def _write(self, name: str, content: str | bytes) -> None:
+        write_whole(self.root / name, content)
+
+
+def _difference(before: Any, after: Any, place: tuple[str, ...] = ()) -> tuple[tuple[str, ...], Any, Any] | None:
+    """The first value that differs, with its place; None when all are the same."""
+    if not (isinstance(before, dict) and isinstance(after, dict)):
+        return None if before == after else (place, before, after)
+    inner = (_difference(before.get(key), after.get(key), (*place, key)) for key in sorted({*before, *after}))
+    return next((found for found in inner if found is not None), None)
+
+
+def _holder(root: Path) -> str | None:
+    path = root / "run.holder"
+    return path.read_text(encoding="utf-8") if path.is_file() else None

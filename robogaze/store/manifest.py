@@ -1,0 +1,54 @@
+"""The manifest of a run: its clips, in the order they came."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from robogaze.core.clip import Layout
+from robogaze.core.data import Data, fault_of
+from robogaze.errors import InputError
+
+_NOT_SHAPING = ("clip_id", "path", "size_bytes", "modified_ns")
+"""What may change of a clip without another report coming of it."""
+
+
+class ManifestLine(Data):
+    """A clip of the run: where it lies, seen from the run folder, and all that shapes its report.
+
+    `start_s` and `end_s` are the part of the file that was asked for, None for all of it. `layout` is the one that was
+    given, None where it is left to recognition. `size_bytes` and `modified_ns` are the file's: while they stay, the
+    file is not read again to know its fingerprint.
+    """
+
+    clip_id: str
+    path: str
+    sha256: str
+    start_s: float | None = None
+    end_s: float | None = None
+    instruction: str | None = None
+    prompt_id: str | None = None
+    layout: Layout | None = None
+    initial_frame_sha256: str | None = None
+    checkpoint: str | None = None
+    split: str | None = None
+    task_family: str | None = None
+    embodiment: str | None = None
+    size_bytes: int | None = None
+    modified_ns: int | None = None
+
+    def differs(self, other: "ManifestLine") -> str | None:
+        """The first field in which another line stands for another clip; where it lies makes no difference."""
+        shaping = (name for name in type(self).model_fields if name not in _NOT_SHAPING)
+        return next((name for name in shaping if getattr(self, name) != getattr(other, name)), None)
+
+
+def read_manifest(root: Path) -> Iterator[ManifestLine]:
+    """The lines of a run's manifest, none where there is none. Raises InputError for a damaged file."""
+    path = root / "manifest.jsonl"
+    # Bytes, for a line ends with a newline only; text would also end at the separators an instruction may hold.
+    for number, line in enumerate(path.read_bytes().splitlines() if path.is_file() else (), start=1):
+        try:
+            yield ManifestLine.model_validate_json(line)
+        except ValidationError as error:
+            raise InputError(f"{path}:{number} is damaged ({fault_of(error)}); choose another --out") from error

@@ -1,0 +1,327 @@
+"""`robogaze bench` and `robogaze merge`: runs over many clips, and what may happen to them."""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from stub_server import Body, Reply, Stub, running
+from synthetic import write_clip
+
+from cli.running import Shell
+from robogaze.store import RunFolder, StoredRun
+
+CLIPS = 6
+MODEL = """
+models:
+  stub:
+    kind: openai
+    name: stub
+    url: {url}
+    frames: uniform 4
+    patience: {{attempts: 2, first_wait_s: 0.01, longest_wait_s: 0.01}}
+{more}
+roles: {{vlm: stub}}
+"""
+PRICE = "    price: {prompt_usd: 1, completion_usd: 1}"
+
+
+@pytest.fixture
+def manifest(tmp_path: Path) -> Path:
+    """Six short clips."""
+    write_clip(tmp_path / "bar.mp4", frames=16, width=64, height=48)
+    return listed(tmp_path, CLIPS)
+
+
+def listed(folder: Path, clips: int) -> Path:
+    path = folder / "clips.jsonl"
+    rows = (
+        {"path": "bar.mp4", "instruction": f"Move bar {number}", "clip_id": f"bar-{number}"} for number in range(clips)
+    )
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def models(folder: Path, url: str, *more: str) -> Path:
+    path = folder / "models.yaml"
+    path.write_text(MODEL.format(url=url, more="\n".join(more)))
+    return path
+
+
+Bench = Callable[..., Any]
+
+
+@pytest.fixture
+def bench(robogaze: Shell, manifest: Path, tmp_path: Path) -> Bench:
+    """Runs `robogaze bench` under the cheapest pipeline into `run`."""
+
+    def run(url: str, *arguments: Any, more: tuple[str, ...] = (), out: str = "run") -> Any:
+        told = ("bench", manifest, "--out", tmp_path / out, "--pipeline", "vanilla")
+        return robogaze(*told, "--model", models(tmp_path, url, *more), *arguments)
+
+    return run
+
+
+def test_a_run_has_a_flat_folder_and_says_what_it_found(bench: Bench, tmp_path: Path) -> None:
+    with running(Stub()) as url:
+        ran = bench(url)
+    assert ran.code == 0
+    assert {path.name for path in (tmp_path / "run" / "reports").iterdir()} == {f"bar-{n}.json" for n in range(CLIPS)}
+    assert "6 clips: 6 ok (0 without events)" in ran.out
+    assert "Task incompletion" in ran.out
+    assert "6 clips to do, 0 done before" in ran.err
+    assert (tmp_path / "run" / "index.html").is_file()
+
+
+def test_the_same_command_does_nothing_again(bench: Bench) -> None:
+    stub = Stub()
+    with running(stub) as url:
+        bench(url)
+        asked = stub.requests
+        ran = bench(url, "--json")
+    assert stub.requests == asked == CLIPS
+    told = json.loads(ran.out)
+    assert told["clips"] == {"ok": 6, "clean": 0, "partial": 0, "unscored": 0, "unreadable": 0}
+    assert (told["usage"]["calls"], told["usage"]["cost_usd"], told["stopped"]) == (6, None, None)
+    assert told["events"][0]["clips"] == 6
+
+
+def test_an_estimate_asks_nothing_and_leaves_nothing(bench: Bench, tmp_path: Path) -> None:
+    stub = Stub()
+    with running(stub) as url:
+        ran = bench(url, "--estimate", more=(PRICE,))
+    assert (ran.code, stub.requests) == (0, 0)
+    assert ran.out.startswith("up to 6 calls, ")
+    assert " USD; rehearsed on 3 of them" in ran.out
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_cap_ends_the_run_with_a_random_sample_and_a_higher_one_goes_on(bench: Bench, tmp_path: Path) -> None:
+    stub = Stub()
+    with running(stub) as url:
+        first = bench(url, "--max-calls", 2, "--concurrency", 1)
+        some = {path.stem for path in (tmp_path / "run" / "reports").iterdir()}
+        assert bench(url, "--max-calls", 4).code == 4
+        assert bench(url).code == 0
+    assert first.code == 4
+    assert "the cap of 2 calls is reached; raise --max-calls and start again" in first.err
+    assert "the cap will end the run after about 2 clips" in first.err
+    assert len(some) == 2
+    assert some != {"bar-0", "bar-1"}, "the first of the manifest would be no sample"
+    assert stub.requests == CLIPS
+
+
+def test_a_cap_of_cost_wants_a_price(bench: Bench) -> None:
+    with running(Stub()) as url:
+        assert bench(url, "--max-cost", 1).code == 2
+        ran = bench(url, "--max-cost", 0.000001, more=(PRICE,))
+    assert ran.code == 4
+    assert "raise --max-cost and start again" in ran.err
+
+
+@pytest.mark.parametrize("text", ["7", "0/2", "3/2"])
+def test_a_shard_is_a_part_of_a_number_of_parts(bench: Bench, text: str) -> None:
+    ran = bench("http://127.0.0.1:9/v1", "--shard", text)
+    assert ran.code == 2
+    assert "a shard is NUMBER/COUNT" in ran.err
+
+
+def test_shards_are_merged_into_the_run(bench: Bench, robogaze: Shell, tmp_path: Path) -> None:
+    stub = Stub()
+    with running(stub) as url:
+        bench(url, "--shard", "1/2")
+        early = robogaze("merge", tmp_path / "run")
+        bench(url, "--shard", "2/2")
+        ran = robogaze("merge", tmp_path / "run")
+        again = bench(url)
+    assert (early.code, ran.code) == (4, 0)
+    assert "missing: shard 2/2" in early.err
+    assert ran.out.strip() == str(tmp_path / "run")
+    assert "6 clips of 2 runs, 6 with a report" in ran.err
+    assert "0 clips to do, 6 done before" in again.err
+    assert stub.requests == CLIPS
+
+
+def test_what_has_no_shards_cannot_be_merged(robogaze: Shell, tmp_path: Path) -> None:
+    ran = robogaze("merge", tmp_path / "run")
+    assert ran.code == 1
+    assert "run.shards holds no shards; robogaze bench --shard I/N" in ran.err
+
+
+def test_runs_in_any_folders_are_merged_with_out(bench: Bench, robogaze: Shell, tmp_path: Path) -> None:
+    with running(Stub()) as url:
+        for number in (1, 2):
+            bench(url, "--shard", f"{number}/2", out=f"node{number}")
+        parts = sorted(tmp_path.glob("node*.shards/*"))
+        ran = robogaze("merge", *parts, "--out", tmp_path / "all")
+    assert (ran.code, len(list((tmp_path / "all" / "reports").iterdir()))) == (0, CLIPS)
+
+
+def test_a_layout_that_can_be_imported_needs_no_manifest(robogaze: Shell, tmp_path: Path) -> None:
+    (tmp_path / "gen").mkdir()
+    for number in range(2):
+        write_clip(tmp_path / "gen" / f"{number}_Move the bar.mp4", frames=16 + number, width=64, height=48)
+    ran = robogaze("bench", tmp_path / "gen", "--out", tmp_path / "run")
+    assert ran.code in (0, 4)
+    assert "2 clips in the layout dreamgen" in ran.err
+    assert {line.instruction for line in StoredRun.at(tmp_path / "run").lines} == {"Move the bar"}
+
+
+@pytest.mark.parametrize("engine", ["ray", "datatrove"])
+def test_another_engine_comes_to_the_same_reports(bench: Bench, tmp_path: Path, engine: str) -> None:
+    pytest.importorskip(engine, reason=f"needs the extra {engine}")
+    with running(Stub()) as url:
+        assert bench(url).code == 0
+        # In a process of its own: an engine leaves threads and connections behind.
+        told = ["bench", str(tmp_path / "clips.jsonl"), "--out", str(tmp_path / "other"), "--pipeline", "vanilla"]
+        more = ["--model", str(tmp_path / "models.yaml"), "--engine", engine, "--workers", "2"]
+        done = subprocess.run([sys.executable, "-m", "robogaze", *told, *more], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    here, there = (StoredRun.at(tmp_path / name) for name in ("run", "other"))
+    assert {line.clip_id for line in there.lines} == {line.clip_id for line in here.lines}
+    for line in here.lines:
+        one, other = here.report(line.clip_id), there.report(line.clip_id)
+        assert one is not None
+        assert other is not None
+        assert one.events == other.events
+
+
+def test_an_engine_of_several_processes_keeps_no_cap(bench: Bench) -> None:
+    ran = bench("http://127.0.0.1:9/v1", "--engine", "ray", "--max-calls", 3)
+    assert ran.code == 2
+    assert "count in one process" in ran.err
+
+
+# What may happen to a run.
+
+
+def test_two_runs_on_one_folder_are_told_of_each_other(bench: Bench, tmp_path: Path) -> None:
+    with running(Stub()) as url, RunFolder(tmp_path / "run", {}, flat=True):
+        ran = bench(url)
+    assert ran.code == 1
+    assert f"is in use by process {os.getpid()}" in ran.err
+
+
+def test_a_manifest_that_changed_is_said_so_and_loses_nothing(bench: Bench, tmp_path: Path) -> None:
+    with running(Stub()) as url:
+        bench(url)
+        listed(tmp_path, CLIPS + 2)
+        more = bench(url)
+        listed(tmp_path, CLIPS - 2)
+        less = bench(url)
+    assert "the manifest changed since" in more.err
+    assert "2 clips new" in more.err
+    assert "4 clips of" in less.err
+    assert "what is known of them stays in the run" in less.err
+    assert len(list((tmp_path / "run" / "reports").iterdir())) == CLIPS + 2
+
+
+def test_a_clip_that_was_replaced_under_its_name_is_refused(bench: Bench, tmp_path: Path) -> None:
+    with running(Stub()) as url:
+        bench(url)
+        write_clip(tmp_path / "bar.mp4", frames=24, width=64, height=48)
+        ran = bench(url)
+    assert ran.code == 1
+    assert "it was replaced since" in ran.err
+    assert len(list((tmp_path / "run" / "reports").iterdir())) == CLIPS
+
+
+def test_a_server_that_goes_away_is_waited_for(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("robogaze.backends.outlasted._KNOCK_S", 0.05)
+
+    def leave(body: Body) -> None:
+        if stub.requests == 2:
+            stub.away = True
+            threading.Timer(1.0, lambda: setattr(stub, "away", False)).start()
+
+    stub = Stub(behave=leave)
+    with running(stub) as url:
+        ran = bench(url, "--concurrency", 2)
+    assert ran.code == 0
+    assert "waiting up to 30 min for it" in ran.err
+    assert "6 clips: 6 ok" in ran.out
+
+
+def test_a_server_that_stays_away_loses_nothing(bench: Bench) -> None:
+    stub = Stub(behave=lambda body: Reply(status=502, raw=b"{}") if stub.requests > 3 else None)
+    with running(stub) as url:
+        ran = bench(url, "--outage", 0, "--concurrency", 1)
+        assert ran.code == 4
+        assert "run the same command again to go on" in ran.err
+        stub.behave = lambda body: None
+        again = bench(url)
+    assert again.code == 0
+    assert "6 clips: 6 ok" in again.out
+
+
+def test_another_model_behind_the_address_ends_the_run_and_loses_nothing(bench: Bench) -> None:
+    def other(body: Body) -> Reply:
+        told = {"choices": [{"message": {"content": '{"events": []}'}, "finish_reason": "stop"}], "model": "another"}
+        return Reply(raw=json.dumps(told).encode())
+
+    stub = Stub(behave=lambda body: other(body) if stub.requests > 3 else None)
+    with running(stub) as url:
+        ran = bench(url, "--concurrency", 1)
+        assert ran.code == 4
+        assert "answers as another now and answers as stub when this run began" in ran.err
+        stub.behave = lambda body: None
+        again = bench(url)
+    assert "3 clips to do, 3 done before" in again.err
+    assert "6 clips: 6 ok" in again.out
+
+
+def test_a_run_goes_on_with_the_same_model_elsewhere_when_its_server_has_a_name(bench: Bench) -> None:
+    named = "    server: cluster"
+    stub = Stub()
+    with running(stub) as url:
+        bench(url, "--max-calls", 3, more=(named,))
+    elsewhere = Stub()
+    with running(elsewhere) as url:
+        ran = bench(url, more=(named,))
+    assert ran.code == 0
+    assert (stub.requests, elsewhere.requests) == (3, 3)
+
+
+def test_several_servers_share_the_clips(bench: Bench) -> None:
+    one, other = Stub(), Stub()
+    with running(one) as first, running(other) as second:
+        ran = bench(f"{first},{second}")
+    assert ran.code == 0
+    assert one.requests + other.requests == CLIPS
+    assert min(one.requests, other.requests) > 0
+
+
+def test_a_full_disk_is_said_so_and_the_run_goes_on_when_there_is_room(bench: Bench, tmp_path: Path) -> None:
+    with running(Stub()) as url:
+        told = ["bench", str(tmp_path / "clips.jsonl"), "--out", str(tmp_path / "run"), "--pipeline", "vanilla"]
+        command = [sys.executable, "-m", "robogaze", *told, "--model", str(models(tmp_path, url))]
+
+        def small_disk() -> None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (3_000, 3_000))
+
+        full = subprocess.run(command, capture_output=True, text=True, preexec_fn=small_disk)
+        assert full.returncode == 1, full.stderr
+        last = full.stderr.strip().splitlines()[-1]
+        assert last.startswith("error: ")
+        assert "cannot be" in last
+        assert "Traceback" not in full.stderr
+        ran = bench(url)
+    assert ran.code == 0
+    assert "6 clips: 6 ok" in ran.out
+
+
+def test_progress_in_a_log_is_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch, bench: Bench) -> None:
+    monkeypatch.setattr("robogaze.cli.shared.progress._EVERY_S", 0.0)
+    with running(Stub()) as url:
+        ran = bench(url, more=(PRICE,))
+    lines = [line for line in ran.err.splitlines() if "/6 clips, " in line]
+    assert len(lines) == CLIPS
+    assert lines[-1].startswith("6/6 clips, ")
+    assert " a minute, 0 min left, " in lines[-1]
+    assert lines[-1].endswith(" USD in this start")

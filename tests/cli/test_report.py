@@ -1,0 +1,108 @@
+"""`robogaze report`."""
+
+import json
+from pathlib import Path
+
+import pytest
+from checkpoints import report, write_reports
+
+from cli.running import Shell
+from robogaze.domains import load_domain
+from robogaze.reporting import bundles
+from robogaze.store import ManifestLine
+
+FEW = ("--resamples", 50)
+
+
+def run_folder(root: Path, faulty: int, **said: object) -> Path:
+    """A run folder of six clips, of which so many have an event; their video is no real one."""
+    events = {"colour_shift": 3}
+    reports = [report(f"{root.name}-p{at}", events if at < faulty else {}, **said) for at in range(6)]
+    write_reports(root, reports)
+    (root / "run.json").write_text("{}")
+    (root / "clip.mp4").write_bytes(b"video")
+    lines = [ManifestLine(clip_id=one.clip.id, path="clip.mp4", sha256=one.clip.sha256) for one in reports]
+    (root / "manifest.jsonl").write_text("".join(f"{line.model_dump_json()}\n" for line in lines))
+    return root
+
+
+@pytest.fixture
+def comparison(robogaze: Shell, tmp_path: Path) -> Path:
+    """A comparison of two run folders."""
+    runs = [run_folder(tmp_path / "runs" / "base", 4), run_folder(tmp_path / "runs" / "new", 1)]
+    assert robogaze("compare", *runs, *FEW, "--out", tmp_path / "out").code == 0
+    return tmp_path / "out"
+
+
+def test_a_large_run_has_files_beside_its_page_and_a_small_one_none_left(
+    robogaze: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = run_folder(tmp_path / "run", 3)
+    with monkeypatch.context() as patch:
+        patch.setattr(bundles, "IN_PAGE_SIGNS", 1000)
+        patch.setattr(bundles, "BUNDLE_SIGNS", 5000)
+        assert robogaze("report", root, "--domain", "robot").code == 0
+    beside = sorted((root / "page").iterdir())
+    assert len(beside) >= 3
+    assert all(one.read_text().startswith(f'bundleArrived("page/{one.name}", "') for one in beside)
+    assert robogaze("report", root, "--domain", "robot").code == 0
+    assert list((root / "page").iterdir()) == []
+
+
+def test_the_page_of_a_comparison_shows_the_videos_of_its_runs(robogaze: Shell, comparison: Path) -> None:
+    assert "data:video/mp4;base64,dmlkZW8=" in (comparison / "index.html").read_text()
+    (comparison.parent / "runs" / "base" / "clip.mp4").unlink()
+    ran = robogaze("report", comparison)
+    assert ran.code == 0
+    assert ran.err == (
+        "the page is without the video of 3 clips (clip.mp4, ...): no file is there now, or none that browsers play\n"
+    )
+
+
+def test_a_comparison_never_takes_the_place_of_a_runs_page(robogaze: Shell, comparison: Path) -> None:
+    run = comparison.parent / "runs" / "base"
+    ran = robogaze("compare", run, *FEW, "--out", run)
+    assert ran.code == 2
+    assert f"{run} is a run folder" in ran.err
+    assert not (run / "comparison.json").exists()
+
+
+def test_reports_may_be_gone_by_then(robogaze: Shell, comparison: Path) -> None:
+    page = (comparison / "index.html").read_text()
+    for path in (comparison.parent / "runs").glob("*/*/report.json"):
+        path.unlink()
+    assert robogaze("report", comparison).code == 0
+    assert (comparison / "index.html").read_text() == page
+
+
+def test_types_go_by_the_names_of_a_domain_of_their_taxonomy(robogaze: Shell, tmp_path: Path) -> None:
+    domain = load_domain("robot")
+    kind = next(iter(domain.types))
+    found = report("x", {kind: 3}).events[0].with_(dimension=domain.dimension_of[kind])
+    every = {"assessed": tuple(domain.dimensions), "judged": tuple(domain.dimensions), "domain": domain.ref}
+    runs = [
+        write_reports(tmp_path / f"{name}.jsonl", [report(f"{name}-p", **every).with_(events=events)])
+        for name, events in (("base", (found,)), ("new", ()))
+    ]
+    assert robogaze("compare", *runs, *FEW, "--out", tmp_path / "out").code == 0
+    assert domain.types[kind].definition in (tmp_path / "out" / "index.html").read_text()
+
+
+def test_a_damaged_comparison_is_named(robogaze: Shell, comparison: Path) -> None:
+    kept = (comparison / "comparison.json").read_text()
+    (comparison / "comparison.json").write_text(kept[:100])
+    ran = robogaze("report", comparison)
+    assert ran.code == 1
+    assert f"{comparison / 'comparison.json'} is damaged" in ran.err
+    told = json.loads(kept)
+    (comparison / "comparison.json").write_text(json.dumps({**told, "runs": told["runs"][:1]}))
+    assert "do not tell of the same runs; write the comparison again" in robogaze("report", comparison).err
+    (comparison / "comparison.json").write_text(kept)
+    (comparison / "page.json").unlink()
+    assert "page.json cannot be read" in robogaze("report", comparison).err
+
+
+def test_a_folder_of_neither_says_what_is_missing(robogaze: Shell, tmp_path: Path) -> None:
+    ran = robogaze("report", tmp_path)
+    assert ran.code == 1
+    assert "holds no report and no comparison" in ran.err

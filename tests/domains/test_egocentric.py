@@ -1,0 +1,144 @@
+"""A domain made of data only: what its prompts ask, and a conversation through the whole of its pipeline.
+
+The clip: a cup is to be put on a saucer with the right hand. The left hand does it, behind the other arm.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from making import scripted
+
+import robogaze
+from robogaze.core.report import Report
+from robogaze.core.time import Span
+from robogaze.datasets import Entry
+from robogaze.diagnose import diagnose, open_clip
+from robogaze.domains import Domain, domain_folders, load_domain
+from robogaze.domains.shelves import shelf
+from robogaze.stages import Pipeline
+
+Line = dict[str, Any]
+
+TASK = "Put the cup on the saucer with your right hand"
+NOTES = {
+    "left_hand": ["takes the cup"],
+    "right_hand": [],
+    "object_state_changes": ["the cup leaves the table"],
+    "view_changes": ["the head bends down"],
+    "task_progress": "the cup is on its way",
+    "candidate_anomalies": ["the left hand does the work"],
+    "normal_occlusion_or_ambiguity": ["the arm covers the saucer"],
+}
+STEPS = [{"name": "carry", "expected_outcome": "cup on saucer", "completion_criterion": "the hand has let go"}]
+GROUNDED = {
+    "task_memory": {
+        "goal": "the cup stands on the saucer",
+        "objects": ["the cup"],
+        "target_locations": ["the saucer"],
+        "expected_hands": ["right"],
+        "constraints": [],
+        "subtasks": STEPS,
+    },
+    "scene_memory": {
+        "visible_objects": ["a white cup", "a blue saucer"],
+        "hands_in_view": [],
+        "viewpoint": "down at a table",
+        "spatial_relations": ["the cup is left of the saucer"],
+        "occlusions": [],
+        "uncertainty": [],
+    },
+}
+ROUTED = ["instruction_consistency", "hand_body_consistency", "visual_quality"]
+
+
+def line(stage: str, reply: Any, subject: str | None = None) -> Line:
+    return {"when": {"stage": stage, **({} if subject is None else {"subject": subject})}, "reply": reply}
+
+
+def claims(dimension: str, *found: tuple[str, str, list[float]]) -> Line:
+    shared = {"evidence": "it is seen", "frames": [16], "dimension": dimension, "severity_proposal": 4}
+    told = [{**shared, "type": kind, "description": text, "span_s": span} for kind, text, span in found]
+    return line("propose", {"hypotheses": [{**one, "confidence": 0.8} for one in told]}, dimension)
+
+
+def decision(choice: str, **fields: Any) -> Line:
+    known = {"verified_evidence": "seen", "frames": [16], "rationale": f"why {choice}", "decision": choice}
+    rest = {"merge_with": None, "primary_dimension": None, "type": None, "refined_span_s": None}
+    return {**known, **rest, "severity": 4 if choice == "ACCEPT" else None, "confidence": 0.9, **fields}
+
+
+CONVERSATION = [
+    line("ground", GROUNDED),
+    line("observe", {"windows": {f"W{number}": NOTES for number in range(3)}}),
+    line(
+        "segment",
+        {"segments": [{"subtask": "carry", "window_ids": [0, 1, 2], "candidate_dimensions": ROUTED, "rationale": "x"}]},
+    ),
+    claims("instruction_consistency", ("wrong_effector", "The left hand takes the cup.", [0.5, 3.0])),
+    claims(
+        "hand_body_consistency",
+        ("hand_occluded_during_manipulation", "The arm covers the fingers.", [1.0, 2.0]),
+        ("left_right_hand_identity_confusion", "The left hand takes the cup.", [0.5, 3.0]),
+    ),
+    claims("visual_quality"),
+    line(
+        "verify",
+        {
+            "decisions": {
+                "H1": decision("ACCEPT"),
+                "H2": decision("REJECT", frames=[], confidence=0.1),
+                "H3": decision("MERGE", merge_with="H1"),
+            }
+        },
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def egocentric() -> Domain:
+    return load_domain("egocentric")
+
+
+async def examine(domain: Domain, video: Path, instruction: str | None) -> tuple[Report, list[Any]]:
+    models, backend = scripted(*CONVERSATION)
+    pipeline = Pipeline.build(domain, "full")
+    with open_clip(Entry(path=video, instruction=instruction), pipeline, models) as opened:
+        return await diagnose(opened, pipeline, models), backend.asked
+
+
+async def test_the_whole_pipeline_ends_in_a_report(egocentric: Domain, video: Path) -> None:
+    report, asked = await examine(egocentric, video, TASK)
+    assert (report.status, report.failures) == ("ok", ())
+    assert len(report.assessed) == 5
+    assert [one.verdict for one in report.hypotheses] == ["accepted", "rejected", "merged"]
+    (event,) = report.events
+    assert (event.dimension, event.type, event.severity) == ("instruction_consistency", "wrong_effector", 4)
+    assert event.secondary == ("hand_body_consistency",)
+    assert event.spans == (Span(0.5, 3.0),)
+    assert len(asked) == len(CONVERSATION)
+
+
+async def test_models_are_told_that_the_clip_is_real_and_who_wears_the_camera(egocentric: Domain, video: Path) -> None:
+    _, asked = await examine(egocentric, video, TASK)
+    for request in asked:
+        assert "a real event" in request.system
+        assert "generative" not in request.system
+        assert "of the person who wears the camera" in request.system
+    critic = str(asked[-1].parts)
+    for words in (TASK, "expected_hands", "the left hand does the work"):
+        assert words in critic
+
+
+async def test_without_an_instruction_the_task_is_not_judged(egocentric: Domain, video: Path) -> None:
+    report, _ = await examine(egocentric, video, None)
+    assert set(egocentric.dimensions) - set(report.assessed) == {"task_progress", "instruction_consistency"}
+
+
+def test_it_brings_no_python() -> None:
+    """Its folders hold data, and the package does not know its name."""
+    folders = (domain_folders()["egocentric"], shelf("prompts") / "egocentric")
+    kinds = {path.suffix for folder in folders for path in folder.rglob("*") if path.is_file()}
+    assert kinds <= {".yaml", ".md", ".j2"}
+    code = Path(robogaze.__file__).parent.rglob("*.py")
+    assert not [path for path in code if "egocentric" in path.read_text(encoding="utf-8")]

@@ -1,0 +1,97 @@
+"""What the rules for games say of play: nothing that a game might mean, and no more than they can tell."""
+
+import json
+from pathlib import Path
+
+import pytest
+from cli.running import Shell
+
+from robogaze.domains import Domain, load_domain
+from robogaze.domains.prompts import Prompts
+from robogaze.evidence import METERS, Evidence, Finding, Gauge, find
+from robogaze.media.decode import Image
+from robogaze.stages import Pipeline
+from robogaze.stages.measure import Measure, MeasureVariables
+
+from .plays import BLINKING, FPS, NORMAL
+
+_SEEDS = range(3)
+
+
+@pytest.fixture(scope="module")
+def game() -> Domain:
+    return load_domain("game")
+
+
+@pytest.fixture(scope="module")
+def rules(game: Domain) -> Measure:
+    """The stage that measures, as the pipeline without a model has it."""
+    assert game.file.pipeline_without_model is not None
+    (stage,) = (one for _, one in Pipeline.build(game, game.file.pipeline_without_model).stages if type(one) is Measure)
+    return stage
+
+
+def measured(rules: Measure, images: list[Image]) -> Evidence:
+    """What the rules read; other meters would only take time."""
+    read = {name for rule in rules.rules for name in rule.signals}
+    gauge = Gauge({name: meter for name, meter in METERS.items() if read & {one.name for one in meter.signals}})
+    for number, image in enumerate(images):
+        gauge(number, number / FPS, (image,))
+    return gauge.evidence(["main"], len(images) / FPS)
+
+
+def found(rules: Measure, images: list[Image]) -> list[Finding]:
+    evidence = measured(rules, images)
+    return [finding for rule in rules.rules for finding in find(rule, evidence)]
+
+
+@pytest.mark.parametrize("play", NORMAL)
+def test_normal_play_is_never_accused(rules: Measure, play: str) -> None:
+    assert [found(rules, NORMAL[play](seed)) for seed in _SEEDS] == [[]] * len(_SEEDS)
+
+
+@pytest.mark.parametrize("play", NORMAL)
+def test_every_rule_is_answered_in_every_frame(rules: Measure, play: str) -> None:
+    assert rules.notes(load_domain("game"), measured(rules, NORMAL[play](0)))[1:] == ()
+
+
+@pytest.mark.parametrize("play", BLINKING)
+def test_a_picture_that_goes_out_again_and_again_is_found_with_its_time(rules: Measure, play: str) -> None:
+    draw, start, end = BLINKING[play]
+    for seed in _SEEDS:
+        (finding,) = found(rules, draw(seed))
+        assert (finding.span.start, finding.span.end) == pytest.approx((start, end))
+
+
+def test_the_report_says_which_type_was_looked_for_and_that_the_others_need_a_model(
+    game: Domain, rules: Measure
+) -> None:
+    assert rules.assesses(game) == {"visual_glitch"}
+    (known,) = rules.notes(game, None)
+    assert "judged here: Screen blackout; their other types need a model" in known
+
+
+def test_a_clip_is_scored_without_a_model(
+    video: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ran = Shell(monkeypatch, capsys)("score", video, "--domain", "game", "--json")
+    assert ran.code == 0, ran.err
+    (report,) = json.loads(ran.out)["reports"]
+    assert (report["pipeline"], report["status"]) == ("pixels", "ok")
+    assert (report["judged"], report["events"]) == (["visual_glitch"], [])
+
+
+def test_a_description_is_one_sentence_with_time_view_and_amount(game: Domain, rules: Measure) -> None:
+    for rule in rules.rules:
+        game.prompts.check(rule.describe, tuple(MeasureVariables.__annotations__))
+        told = _told(game.prompts, rule.describe, view="left half", peak=0.431)
+        assert told.endswith(".")
+        assert "\n" not in told
+        for part in ("1.25 s", "2.50 s", "left half", "43 %"):
+            assert part in told
+        assert "view" not in _told(game.prompts, rule.describe, view=None, peak=0.431)
+
+
+def _told(prompts: Prompts, name: str, view: str | None, peak: float) -> str:
+    amounts = {"start_s": 1.25, "end_s": 2.5, "peak": peak, "unit": "of something"}
+    return prompts.render(name, {**amounts, "view": view, "place": None})

@@ -1,0 +1,35 @@
+"""A data set of all that the built-in domain plants, made once."""
+
+from pathlib import Path
+
+import pytest
+
+from robogaze.datasets.manifest import Entry
+from robogaze.forge.plant.folder import Order, Planted, plant_clips
+from robogaze.forge.plant.recipe import Recipe, read_recipe
+
+from .takes import INSTRUCTION, scenery, write
+
+
+@pytest.fixture(scope="session")
+def recipe() -> Recipe:
+    return read_recipe("robot")
+
+
+@pytest.fixture(scope="session")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> tuple[Entry, ...]:
+    """Two clips with an instruction."""
+    folder = tmp_path_factory.mktemp("sources")
+    paths = [write(folder / f"take_{seed}.mp4", scenery(seed)) for seed in (1, 2)]
+    return tuple(Entry(path=path, instruction=INSTRUCTION) for path in paths)
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("planted")
+
+
+@pytest.fixture(scope="session")
+def planted(folder: Path, sources: tuple[Entry, ...], recipe: Recipe) -> Planted:
+    """Everything, once in each clip."""
+    return plant_clips(sources, Order(recipe, recipe.chosen(()), 1, 0), folder)

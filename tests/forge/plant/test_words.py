@@ -1,0 +1,76 @@
+"""Instructions that are changed, and those that are left alone."""
+
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from robogaze.forge.plant.edit import Refused
+from robogaze.forge.plant.recipe import Recipe, Words
+from robogaze.forge.plant.reel import Reel
+from robogaze.forge.plant.scene import Scene
+from robogaze.forge.plant.words import reword
+
+
+def changed(recipe: Recipe, name: str, instruction: str | None, seed: int = 0) -> str:
+    """An instruction as a plant of the built-in domain leaves it."""
+    reel = Reel(np.zeros((4, 8, 8, 3), np.uint8), (0.0, 0.1, 0.2, 0.3), 0.4, cast(Any, None))
+    found = reword(_Scene(reel, instruction), np.random.default_rng(seed), cast(Words, recipe.plants[name].words))
+    assert found.instruction is not None
+    return found.instruction[0]
+
+
+class _Scene(Scene):
+    """A scene of which nobody looks at the pictures."""
+
+    def named(self, view: int) -> str:
+        return "the picture"
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("other_hand", "Use the left hand to wave", "Use the right hand to wave"),
+        ("other_hand", "With the right robot arm, push", "With the left robot arm, push"),
+        ("other_object", "Pick up the red cube and place it in the bin", "Pick up the {} and place it in the bin"),
+        ("other_object", "Open the drawer.", "Open the {}."),
+        ("other_colour", "Grasp the red cube", "Grasp the {} cube"),
+        ("other_place", "Move the cup from the table to the pot", "Move the cup from the table to the {}"),
+        ("other_place", "put a fork into a bowl with the left hand", "put a fork into a {} with the left hand"),
+        ("other_order", "Open the drawer, then take the cup.", "Take the cup, then open the drawer."),
+        ("other_order", "First push the box and then close the lid", "First close the lid and then push the box"),
+    ],
+)
+def test_words_are_changed_for_others(recipe: Recipe, name: str, old: str, new: str) -> None:
+    before, _, after = new.partition("{}")
+    for seed in range(6):
+        found = changed(recipe, name, old, seed)
+        assert found.startswith(before)
+        assert found.endswith(after)
+        assert found != old
+
+
+@pytest.mark.parametrize(
+    ("name", "instruction", "reason"),
+    [
+        ("other_hand", "Pick up the cup", "its instruction has no such words"),
+        ("other_hand", "Pass the cup from the left hand to the right hand", "every other word"),
+        ("other_hand", "Turn left at the table", "no such words"),
+        ("other_object", "Pick and place the novel object to the pot", r"leaves open what is meant \(object\)"),
+        ("other_colour", "Grasp the orange cube", "no such words"),
+        ("other_place", "Push the cup to the left of the table", r"leaves open what is meant \(left\)"),
+        ("other_order", "Pick up the cup, then place it on the tray", r"leaves open what is meant \(it\)"),
+        ("other_order", "Pick up the cup and place it on the tray", "no such words"),
+        ("other_object", None, "the clip has no instruction"),
+    ],
+)
+def test_where_they_do_not_allow_it_nothing_is_planted(
+    recipe: Recipe, name: str, instruction: str | None, reason: str
+) -> None:
+    with pytest.raises(Refused, match=reason):
+        changed(recipe, name, instruction)
+
+
+def test_what_takes_a_place_shares_no_word_with_the_instruction(recipe: Recipe) -> None:
+    found = {changed(recipe, "other_colour", "Put the red cube beside the blue one", seed) for seed in range(40)}
+    assert found == {f"Put the {colour} cube beside the blue one" for colour in ("green", "yellow", "white", "black")}
