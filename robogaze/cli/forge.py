@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from robogaze.cli.forge_simulate import simulate
 from robogaze.cli.shared import options
 from robogaze.cli.shared.tables import as_text, print_tables, write_files
 
@@ -24,6 +25,9 @@ SCHEMA_VERSION = 1
 @click.group()
 def forge() -> None:
     """The forge: clips with known glitches, to find out how much of them an evaluator sees."""
+
+
+forge.add_command(simulate)
 
 
 @forge.command()

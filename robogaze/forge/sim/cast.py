@@ -1,0 +1,134 @@
+"""Who takes part in a clip: drawn from a recipe, by the clip's generator."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from robogaze.forge.sim.recipe import Doing, Recipe, Shape, Task
+from robogaze.forge.sim.stage import Setting, spot
+from robogaze.forge.sim.tasks import Job
+from robogaze.forge.sim.things import Thing
+
+_TWO_ARMS_SHARE, _IDLE_GOAL_SHARE = 0.15, 0.35
+_SPARES = 2
+_NEEDS_GOAL = "bring_elsewhere"
+_LEAST_WAY_M = 0.14
+"""How far a goal is from the thing that is brought to it, at least."""
+
+
+@dataclass(frozen=True)
+class Cast:
+    """A setting with its task, the colours that arms are marked with by side, and the instruction."""
+
+    setting: Setting
+    task: Task
+    marks: dict[str, tuple[float, float, float]]
+    instruction: str
+
+
+def draw_cast(recipe: Recipe, doing: Doing, rng: np.random.Generator) -> Cast:
+    """Things, goals, arms and a task in which something can be done. Raises NoRoom."""
+    task = _task(recipe, doing, rng)
+    arms = 2 if doing.arms == 2 or (task.jobs == 1 and rng.random() < _TWO_ARMS_SHARE) else 1
+    names, marks = _arms(recipe, arms, rng)
+    side = list(marks)[rng.integers(arms)]
+    things = _Things(recipe, rng)
+    goals = [things.goal(task) for _ in range(task.jobs)]
+    handled = [things.loose(task.things, away_from=goal) for goal in goals]
+    idle = tuple(things.goal(task) for _ in range(int(doing.make == _NEEDS_GOAL or rng.random() < _IDLE_GOAL_SHARE)))
+    graspable = [kind for kind, shape in recipe.things.items() if shape.form != "crate"]
+    others = tuple(things.loose(graspable) for _ in range(int(rng.integers(1, 4))))
+    spares = tuple(things.hidden() for _ in range(_SPARES))
+    pace = rng.uniform(0.85, 1.2) * (0.75 if task.jobs == 2 else 1.0)
+    lift = rng.uniform(0.10, 0.19)
+    jobs = tuple(
+        Job(thing, goal, side, task.manner, pace=pace, lift=lift) for thing, goal in zip(handled, goals, strict=True)
+    )
+    setting = Setting(jobs, others, idle, spares, names)
+    return Cast(setting, task, marks, _instruction(recipe, task, setting, arms))
+
+
+def _task(recipe: Recipe, doing: Doing, rng: np.random.Generator) -> Task:
+    tasks = [recipe.tasks[name] for name in doing.tasks] or [task for task in recipe.tasks.values() if task.weight]
+    weights = np.array([task.weight or 1.0 for task in tasks])
+    return tasks[rng.choice(len(tasks), p=weights / weights.sum())]
+
+
+def _arms(
+    recipe: Recipe, arms: int, rng: np.random.Generator
+) -> tuple[dict[str, str], dict[str, tuple[float, float, float]]]:
+    """How the arms' parts are called by body, and what the arms are marked with by side."""
+    if arms == 1:
+        mark = list(recipe.colours.values())[rng.integers(len(recipe.colours))]
+        return dict(recipe.bodies), {"": mark}
+    names = {
+        f"{side}_{part}": (recipe.arm_of_side if part == "arm" else recipe.of_side).format(side=side, part=called)
+        for side in recipe.sides
+        for part, called in recipe.bodies.items()
+    }
+    return names, {f"{side}_": recipe.colours[colour] for side, colour in recipe.sides.items()}
+
+
+def _instruction(recipe: Recipe, task: Task, setting: Setting, arms: int) -> str:
+    """What is asked for."""
+    words: dict[str, str] = {"other": setting.others[0].name}
+    for number, job in enumerate(setting.jobs, start=1):
+        words |= {f"thing{number}": job.thing.name, f"goal{number}": job.goal.name}
+        words[f"into{number}"] = job.goal.shape.preposition
+    said = task.instruction.format(**words)
+    if arms == 1:
+        return said
+    side = setting.jobs[0].side.removesuffix("_")
+    return recipe.with_side.format(side=side, colour=recipe.sides[side], instruction=said[0].lower() + said[1:])
+
+
+class _Things:
+    """Draws things of different names, and places on the table that keep clear of each other."""
+
+    def __init__(self, recipe: Recipe, rng: np.random.Generator) -> None:
+        self._recipe = recipe
+        self._rng = rng
+        self._taken: list[tuple[float, float, float]] = []
+        self._names: set[str] = set()
+
+    def goal(self, task: Task) -> Thing:
+        """A goal of a task; one to put things on is loose."""
+        kind = task.goals[self._rng.integers(len(task.goals))]
+        shapes = {**self._recipe.goals, **self._recipe.things}
+        return self._thing(kind, shapes[kind], loose=kind in self._recipe.things)
+
+    def loose(self, kinds: Sequence[str], away_from: Thing | None = None) -> Thing:
+        """A loose thing of one of some kinds, on the table."""
+        kind = kinds[int(self._rng.integers(len(kinds)))]
+        return self._thing(kind, self._recipe.things[kind], away_from=away_from)
+
+    def hidden(self) -> Thing:
+        """A thing that waits far below."""
+        kinds = list(self._recipe.things)
+        kind = kinds[self._rng.integers(len(kinds))]
+        return self._thing(kind, self._recipe.things[kind], hidden=True)
+
+    def _thing(
+        self, kind: str, shape: Shape, *, loose: bool = True, hidden: bool = False, away_from: Thing | None = None
+    ) -> Thing:
+        colour, name = self._name(kind)
+        turned = loose and shape.form != "ball"
+        yaw = float(self._rng.uniform(-0.6, 0.6)) if turned else 0.0
+        at = (0.3 * len(self._names), 0.0)
+        thing = Thing(name, kind, shape, self._recipe.colours[colour], at, yaw, loose, hidden)
+        if hidden:
+            return thing
+        far = [(*away_from.at, _LEAST_WAY_M)] if away_from else []
+        at = spot(self._rng, thing.reach_m, [*self._taken, *far])
+        self._taken.append((*at, thing.reach_m))
+        return Thing(name, kind, shape, self._recipe.colours[colour], at, yaw, loose, hidden)
+
+    def _name(self, kind: str) -> tuple[str, str]:
+        """A colour of no other thing of the kind, and the name with it."""
+        free = [colour for colour in self._recipe.colours if f"{colour} {kind}" not in self._names]
+        used = {name.rpartition(" ")[0] for name in self._names}
+        fresh = [colour for colour in free if colour not in used] or free
+        colour = fresh[self._rng.integers(len(fresh))]
+        self._names.add(f"{colour} {kind}")
+        return colour, f"{colour} {kind}"

@@ -1,0 +1,291 @@
+"""Moving the arms: scripts of moves, inverse kinematics, and the physics they cause, recorded once.
+
+The arms' joints follow their scripts exactly (they are set, not driven); everything else is physics: the fingers
+close with a bounded force, things are held by friction, fall, slide and roll. Nothing is attached to a hand.
+"""
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from robogaze.errors import InputError
+from robogaze.forge.sim.body import ELBOW_UP, FINGERS, JOINTS, OPEN_M
+from robogaze.forge.sim.scene import STEP_S, Scene
+
+FPS = 16
+_STEPS_PER_FRAME = round(1 / FPS / STEP_S)
+_STEPS_PER_POSE = 4
+_SETTLE_S = 0.3
+_SLIPPERY = (0.012, 0.0001, 0.0001)
+_REST_FROM_BASE_M = np.array([0.36, 0.0, 0.36])
+_DOWN = np.diag([-1.0, 1.0, -1.0])
+"""The hand's axes in the world when it looks down and is not turned."""
+
+Vector = NDArray[np.float64]
+States = NDArray[np.float64]
+Pairs = frozenset[frozenset[str]]
+"""Which bodies touch which, by their names."""
+
+
+class OutOfReach(InputError):
+    """An arm cannot reach a place; the clip is drawn anew."""
+
+
+@dataclass(frozen=True)
+class Move:
+    """The tool goes to a place (m) in some seconds, starting and ending at rest.
+
+    `lift` raises the path by that much between its ends, up first and down last. `gap` is the opening (m) the
+    fingers have at the end of the move, `yaw` the hand's turn (radians); what is None stays as it was. `phase`
+    names what begins with the move, and `about` the thing and the goal it is about.
+    """
+
+    seconds: float
+    to: tuple[float, float, float] | None = None
+    lift: float = 0.0
+    gap: float | None = None
+    yaw: float | None = None
+    phase: str = ""
+    about: tuple[str, str] = ("", "")
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A stretch of a recording, from a frame on: what the arm of a side does, with which thing and goal."""
+
+    name: str
+    first: int
+    side: str
+    thing: str
+    goal: str
+
+
+@dataclass(frozen=True)
+class Take:
+    """A recording: the state at every frame, its phases, and what touched what.
+
+    `touching` holds for each frame the pairs of bodies that touched in every step of it, `touched` those that did in
+    some, `depth_m` how deep any two solid bodies were in each other at most.
+    """
+
+    scene: Scene
+    states: States
+    phases: tuple[Phase, ...]
+    touching: tuple[Pairs, ...]
+    touched: tuple[Pairs, ...]
+    depth_m: NDArray[np.float64]
+
+    def phase_at(self, frame: int) -> Phase:
+        """The phase a frame lies in."""
+        return [phase for phase in self.phases if phase.first <= frame][-1]
+
+    def pose(self, frame: int, thing: str) -> Vector:
+        """Place and quaternion of a loose thing at a frame."""
+        start = self.scene.place_of(thing)
+        return self.states[frame, start : start + 7].copy()
+
+
+@dataclass(frozen=True)
+class Pose:
+    """Where a tool is at a moment."""
+
+    place: Vector
+    yaw: float
+    gap: float
+
+
+Plan = Mapping[str, Sequence[Move]]
+"""The moves of each arm, by its side; an arm without any rests."""
+
+
+def record(scene: Scene, plan: Plan, *, ghosts: Sequence[str] = (), slippery: bool = False) -> Take:
+    """Play a plan with physics.
+
+    `ghosts` are things that touch the table and nothing else; `slippery` fingers have almost no friction. Raises
+    OutOfReach.
+    """
+    model = copy(scene.model)
+    for ghost in ghosts:
+        own, table = model.geom_bodyid == model.body(ghost).id, model.geom("table").id
+        for layer in (model.geom_contype, model.geom_conaffinity):
+            layer[own], layer[table] = 2, 3
+    if slippery:
+        fingers = [model.body(f"{side}{name}").id for side in scene.sides for name in FINGERS]
+        pads = np.isin(model.geom_bodyid, fingers)
+        model.geom_friction[pads] = _SLIPPERY
+        model.geom_priority[pads] = 2
+    return _play(scene, model, plan)
+
+
+def _play(scene: Scene, model: mujoco.MjModel, plan: Plan) -> Take:
+    data = mujoco.MjData(model)
+    arms = [_Arm(model, side, base) for side, base in zip(scene.sides, scene.bases, strict=True)]
+    scripts, phases = [], []
+    for arm in arms:
+        arm.put(data)
+        poses, found = _script(plan.get(arm.side, ()), arm.rest, arm.side)
+        scripts.append(poses)
+        phases += found
+    for _ in range(round(_SETTLE_S / STEP_S)):
+        _step(model, data, [(arm, arm.angles, OPEN_M) for arm in arms])
+    log = _Log(model)
+    for number in range(max(len(script) for script in scripts)):
+        poses = [script[min(number, len(script) - 1)] for script in scripts]
+        aims = [(arm, arm.angles.copy(), arm.reach(pose), pose.gap) for arm, pose in zip(arms, poses, strict=True)]
+        for part in range(_STEPS_PER_POSE):
+            if (number * _STEPS_PER_POSE + part) % _STEPS_PER_FRAME == 0:
+                log.frame(data)
+            share = (part + 1) / _STEPS_PER_POSE
+            _step(model, data, [(arm, start + (aim - start) * share, gap) for arm, start, aim, gap in aims])
+            log.step(data)
+    in_order = tuple(sorted(phases, key=lambda phase: phase.first))
+    return Take(
+        scene=scene,
+        states=np.array(log.states),
+        phases=in_order,
+        touching=log.named(log.throughout),
+        touched=log.named(log.sometime),
+        depth_m=np.array(log.depths),
+    )
+
+
+def _step(model: mujoco.MjModel, data: mujoco.MjData, moves: Sequence[tuple["_Arm", Vector, float]]) -> None:
+    """One step of physics, after which each arm's joints are where they were sent."""
+    for arm, angles, gap in moves:
+        arm.send(data, angles, gap)
+    mujoco.mj_step(model, data)
+    for arm, angles, _ in moves:
+        arm.arrive(data, angles)
+
+
+class _Log:
+    """What is noted while a plan is played."""
+
+    def __init__(self, model: mujoco.MjModel) -> None:
+        self._body_of = model.geom_bodyid
+        self._names = [model.body(number).name for number in range(model.nbody)]
+        self.states: list[Vector] = []
+        self.depths: list[float] = []
+        self.throughout: list[set[tuple[int, int]]] = []
+        self.sometime: list[set[tuple[int, int]]] = []
+        self._begun = False
+
+    def frame(self, data: mujoco.MjData) -> None:
+        """A frame begins."""
+        self.states.append(data.qpos.copy())
+        self.depths.append(0.0)
+        self.throughout.append(set())
+        self.sometime.append(set())
+        self._begun = True
+
+    def step(self, data: mujoco.MjData) -> None:
+        """A step was made."""
+        bodies = self._body_of[data.contact.geom]
+        pairs = {(int(min(pair)), int(max(pair))) for pair in bodies}
+        self.throughout[-1] = pairs if self._begun else self.throughout[-1] & pairs
+        self.sometime[-1] |= pairs
+        self._begun = False
+        if data.ncon:
+            self.depths[-1] = max(self.depths[-1], float(-data.contact.dist.min()))
+
+    def named(self, frames: Sequence[set[tuple[int, int]]]) -> tuple[Pairs, ...]:
+        """Pairs of bodies by their names."""
+        names = self._names
+        return tuple(frozenset(frozenset((names[a], names[b])) for a, b in pairs) for pairs in frames)
+
+
+def _script(plan: Sequence[Move], rest: Vector, side: str) -> tuple[list[Pose], list[Phase]]:
+    """A pose for every few steps of a plan, and its phases."""
+    last = Pose(rest, 0.0, OPEN_M)
+    poses, phases = [last], []
+    for move in plan:
+        if move.phase:
+            first = len(poses) * _STEPS_PER_POSE // _STEPS_PER_FRAME
+            phases.append(Phase(move.phase, first, side, *move.about))
+        count = round(move.seconds / STEP_S / _STEPS_PER_POSE)
+        poses += [_between(last, move, (step + 1) / count) for step in range(count)]
+        last = poses[-1]
+    return poses, phases
+
+
+def _between(start: Pose, move: Move, share: float) -> Pose:
+    """The pose after a share of a move."""
+    target = start.place if move.to is None else np.array(move.to)
+    gap = start.gap if move.gap is None else move.gap
+    yaw = start.yaw if move.yaw is None else move.yaw
+    # A lifted path goes up before it goes over, and is over its goal before it comes down.
+    over = _ease((share - 0.12) / 0.70) if move.lift else _ease(share)
+    place = start.place + (target - start.place) * over
+    place[2] += move.lift * (_ease(share / 0.45) - _ease((share - 0.55) / 0.45))
+    return Pose(place, start.yaw + (yaw - start.yaw) * _ease(share), start.gap + (gap - start.gap) * _ease(share))
+
+
+def _ease(share: float) -> float:
+    """From 0 to 1 with no speed and no acceleration at either end."""
+    s = min(max(share, 0.0), 1.0)
+    return s**3 * (10 - 15 * s + 6 * s**2)
+
+
+class _Arm:
+    """An arm's joints in a model, with a scratch copy to solve for them."""
+
+    def __init__(self, model: mujoco.MjModel, side: str, base: tuple[float, float, float]) -> None:
+        self.side = side
+        self.rest = np.array(base) + _REST_FROM_BASE_M
+        self._model = model
+        self._scratch = mujoco.MjData(model)
+        joints = [model.joint(f"{side}{name}") for name in JOINTS]
+        self._places = np.array([joint.qposadr[0] for joint in joints])
+        self._speeds = np.array([joint.dofadr[0] for joint in joints])
+        self._limits = np.array([joint.range for joint in joints]).T
+        self._fingers = np.array([model.joint(f"{side}{name}").qposadr[0] for name in FINGERS])
+        self._motor = model.actuator(f"{side}grip").id
+        self._tool = model.site(f"{side}tool").id
+        self.angles = np.array(ELBOW_UP)
+
+    def put(self, data: mujoco.MjData) -> None:
+        """Set the joints for the place where the arm rests, with the fingers open."""
+        self.angles = self.reach(Pose(self.rest, 0.0, OPEN_M))
+        data.qpos[self._places] = self.angles
+        data.qpos[self._fingers] = OPEN_M / 2
+        mujoco.mj_forward(self._model, data)
+
+    def send(self, data: mujoco.MjData, angles: Vector, gap: float) -> None:
+        """Let the joints move to `angles` in the next step, and the fingers towards `gap`."""
+        data.qpos[self._places] = self.angles
+        data.qvel[self._speeds] = (angles - self.angles) / STEP_S
+        data.ctrl[self._motor] = gap / 2
+
+    def arrive(self, data: mujoco.MjData, angles: Vector) -> None:
+        """Have the joints where they were sent."""
+        data.qpos[self._places] = self.angles = angles
+
+    def reach(self, pose: Pose) -> Vector:
+        """Joint angles that bring the tool to a pose, by damped least squares from the present ones."""
+        model, data = self._model, self._scratch
+        cos, sin = np.cos(pose.yaw), np.sin(pose.yaw)
+        wanted = np.array([[cos, -sin, 0], [sin, cos, 0], [0, 0, 1]]) @ _DOWN
+        data.qpos[self._places] = self.angles
+        jacobian = np.zeros((6, model.nv))
+        for _ in range(30):
+            mujoco.mj_kinematics(model, data)
+            mujoco.mj_comPos(model, data)
+            error = self._error(pose.place, wanted)
+            if np.abs(error).max() < 1e-5:
+                break
+            mujoco.mj_jacSite(model, data, jacobian[:3], jacobian[3:], self._tool)
+            j = jacobian[:, self._speeds]
+            turn = j.T @ np.linalg.solve(j @ j.T + 1e-6 * np.eye(6), error)
+            data.qpos[self._places] = np.clip(data.qpos[self._places] + turn, *self._limits)
+        else:
+            raise OutOfReach(f"an arm cannot reach {np.round(pose.place, 3)} with a turn of {pose.yaw:.2f}")
+        return np.array(data.qpos[self._places])
+
+    def _error(self, place: Vector, wanted: NDArray[np.float64]) -> Vector:
+        now = self._scratch.site_xmat[self._tool].reshape(3, 3)
+        turn = 0.5 * np.cross(now, wanted, axis=0).sum(axis=1)
+        return np.concatenate([place - self._scratch.site_xpos[self._tool], turn])

@@ -1,0 +1,87 @@
+"""What a clip is about before anything is wrong with it: the jobs, the bystanders, and how they were recorded."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from robogaze.forge.sim.motion import Take
+from robogaze.forge.sim.scene import Camera
+from robogaze.forge.sim.tasks import Job
+from robogaze.forge.sim.things import Thing
+
+NEAR_M, FAR_M, ASIDE_M = 0.31, 0.56, 0.29
+"""The part of the table that an arm reaches: x from NEAR_M to FAR_M, y up to ASIDE_M both ways."""
+_GAP_M = 0.012
+
+
+class NoRoom(Exception):
+    """A clip as it was drawn leaves no room for what is to happen in it; it is drawn anew."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Who takes part: the jobs in the order in which they are to be done, bystanders, goals nothing is brought to.
+
+    `spares` are hidden far below, to appear when they are called for. `names` is how descriptions call bodies.
+    """
+
+    jobs: tuple[Job, ...]
+    others: tuple[Thing, ...]
+    idle_goals: tuple[Thing, ...]
+    spares: tuple[Thing, ...]
+    names: Mapping[str, str]
+
+    @property
+    def things(self) -> tuple[Thing, ...]:
+        """Everything there is, each once."""
+        own = [one for job in self.jobs for one in (job.thing, job.goal)]
+        return tuple(dict.fromkeys((*own, *self.others, *self.idle_goals, *self.spares)))
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A setting with its recording, and where it is seen from."""
+
+    setting: Setting
+    take: Take
+    views: Mapping[str, Camera | str]
+
+    @property
+    def length(self) -> int:
+        """The number of frames of the recording."""
+        return len(self.take.states)
+
+    def begins(self, phase: str, job: Job) -> int:
+        """The frame at which a phase of a job begins. Raises NoRoom when it has none of that name."""
+        for one in self.take.phases:
+            if (one.name, one.thing) == (phase, job.thing.name):
+                return one.first
+        raise NoRoom(f"no {phase}")
+
+    def free_spot(self, rng: np.random.Generator, size_m: float) -> tuple[float, float]:
+        """A place on the table where nothing stands at any time, with room for a thing. Raises NoRoom."""
+        taken = list(self._taken())
+        return spot(rng, size_m, taken)
+
+    def _taken(self) -> list[tuple[float, float, float]]:
+        shown = [thing for thing in self.setting.things if not thing.hidden]
+        goals = [(*thing.at, thing.reach_m) for thing in shown]
+        loose = [
+            (*self.take.pose(number, thing.name)[:2], thing.reach_m)
+            for thing in shown
+            if thing.loose
+            for number in range(0, self.length, 4)
+        ]
+        return goals + loose
+
+
+def spot(
+    rng: np.random.Generator, size_m: float, taken: Sequence[tuple[float, float, float]], tries: int = 200
+) -> tuple[float, float]:
+    """A place in reach that keeps clear of circles (x, y, radius). Raises NoRoom."""
+    for _ in range(tries):
+        x, y = rng.uniform(NEAR_M, FAR_M), rng.uniform(-ASIDE_M, ASIDE_M)
+        if all(np.hypot(x - a, y - b) > size_m + radius + _GAP_M for a, b, radius in taken):
+            return float(x), float(y)
+    raise NoRoom("no free place on the table")

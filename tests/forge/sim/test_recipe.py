@@ -1,0 +1,79 @@
+"""simulate.yaml and the taxonomy it speaks in."""
+
+from pathlib import Path
+from string import Formatter
+
+import pytest
+
+pytest.importorskip("mujoco", reason="needs the simulator: pip install 'robogaze[forge]'")
+
+from robogaze.domains import Domain
+from robogaze.errors import InputError
+from robogaze.forge.sim.recipe import Fault, Recipe, SeverityRule, load_recipe
+from robogaze.forge.sim.story import MAKES
+from robogaze.forge.sim.tasks import Job
+from robogaze.forge.sim.things import Thing
+
+WORDS = {"thing", "goal", "into", "hand", "phase", "Phase", "a_thing", "other", "a_other", "part", "asked"}
+
+
+def names_in(sentence: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(sentence) if name}
+
+
+def test_every_type_of_the_taxonomy_can_be_made(recipe: Recipe, domain: Domain) -> None:
+    assert set(recipe.types) == set(domain.types)
+
+
+def test_everything_that_is_to_be_made_is_known(recipe: Recipe) -> None:
+    assert {one.make for one in (*recipe.faults, *recipe.clean)} <= MAKES
+    assert {fault.make for fault in recipe.seconds} == set(recipe.second)
+
+
+def test_secondary_dimensions_and_tasks_of_a_fault_exist(recipe: Recipe, domain: Domain) -> None:
+    for fault in recipe.faults:
+        assert set(fault.secondary) <= set(domain.dimensions) - {domain.dimension_of[fault.type]}, fault.make
+    for one in (*recipe.faults, *recipe.clean):
+        assert set(one.tasks) <= set(recipe.tasks), one.make
+
+
+def test_a_sentence_names_only_what_it_can_be_told(recipe: Recipe) -> None:
+    for fault in recipe.faults:
+        assert names_in(fault.description) | names_in(fault.to_see) <= WORDS, fault.make
+    for said in recipe.phases.values():
+        assert names_in(said) <= {"hand", "thing", "goal"}
+
+
+def test_every_shape_a_task_names_is_there(recipe: Recipe) -> None:
+    for task in recipe.tasks.values():
+        assert set(task.things) <= set(recipe.things)
+        assert set(task.goals) <= {*recipe.goals, *recipe.things}
+
+
+def test_every_phase_of_a_job_has_a_name(recipe: Recipe) -> None:
+    shape = recipe.things["cube"]
+    thing, goal = (Thing(name, "cube", shape, (1, 1, 1), (x, 0.0)) for name, x in (("a", 0.3), ("b", 0.5)))
+    for manner in ("place", "push"):
+        phases = {move.phase for move in Job(thing, goal, "", manner).moves()}
+        assert phases <= set(recipe.phases)
+
+
+def test_the_first_severity_rule_whose_conditions_hold_decides() -> None:
+    fault = fault_with(SeverityRule(level=5, when=("handled", "lasting")), SeverityRule(level=3))
+    assert fault.level(["handled", "lasting", "decisive"]) == 5
+    assert fault.level(["handled"]) == 3
+
+
+def test_a_severity_without_a_last_resort_is_refused() -> None:
+    with pytest.raises(ValueError, match="the last rule of a severity has no conditions"):
+        fault_with(SeverityRule(level=5, when=("handled",)))
+
+
+def test_a_domain_without_a_recipe_says_which_file_is_missing(tmp_path: Path) -> None:
+    (tmp_path / "domain.yaml").touch()
+    with pytest.raises(InputError, match=r"simulate\.yaml does not exist"):
+        load_recipe(tmp_path)
+
+
+def fault_with(*severity: SeverityRule) -> Fault:
+    return Fault(type="wobble", make="jump", severity=severity, description="It wobbles.", to_see="a wobble")
