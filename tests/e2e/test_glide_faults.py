@@ -134,7 +134,8 @@ async def test_without_a_fault_every_question_is_put(play: Play, report_of: Any)
     report = await report_of()
     assert (report.status, report.failures) == ("ok", ())
     assert [event.spans for event in report.events] == [(Span(0, 6),)]
-    assert list(dict.fromkeys(map(question_of, play.stub.asked))) == list(QUESTIONS)
+    # Advocate and skeptic are asked side by side, so either may arrive first.
+    assert set(map(question_of, play.stub.asked)) == set(QUESTIONS)
 
 
 @pytest.mark.parametrize("name", TRANSPORT)
