@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from robogaze.backends.base import Completion, Request, Wrapper
 from robogaze.backends.spent import Spent
@@ -26,6 +27,7 @@ CREATE TABLE IF NOT EXISTS answers (
 CREATE TABLE IF NOT EXISTS spent (
     model TEXT PRIMARY KEY, calls INTEGER NOT NULL, cost_usd REAL NOT NULL
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS identity (id TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS taken (
     source TEXT NOT NULL, model TEXT NOT NULL, calls INTEGER NOT NULL, cost_usd REAL NOT NULL,
     PRIMARY KEY (source, model)
@@ -52,6 +54,10 @@ class AnswerStore:
             self._database.execute("PRAGMA journal_mode=WAL")
             self._database.execute("PRAGMA synchronous=NORMAL")
             self._database.executescript(_SCHEMA)
+            # A name of its own, by which it is known wherever it is moved.
+            self._database.execute(
+                "INSERT INTO identity SELECT ? WHERE NOT EXISTS (SELECT * FROM identity)", (uuid4().hex,)
+            )
         except (sqlite3.Error, OSError) as error:
             raise RunError(
                 f"the cache of answers {path} cannot be used ({error}); delete it or name another"
@@ -90,10 +96,11 @@ class AnswerStore:
 
         Raises RunError when the file cannot be read.
         """
-        source, ask = str(other.resolve()), self._database.execute
+        ask = self._database.execute
         try:
-            ask("ATTACH DATABASE ? AS other", (source,))
+            ask("ATTACH DATABASE ? AS other", (str(other.resolve()),))
             ask("BEGIN")
+            source = ask("SELECT id FROM other.identity").fetchone()[0]
             ask("INSERT OR IGNORE INTO answers SELECT * FROM other.answers")
             ask("INSERT OR IGNORE INTO told SELECT * FROM other.told")
             for model, calls, cost_usd in ask("SELECT * FROM other.spent").fetchall():

@@ -58,6 +58,7 @@ class Price(Data):
 def estimated_tokens(request: Request) -> int:
     """About how many tokens a prompt has: for pacing, before a server has counted them."""
     text = len(request.system) + sum(len(part) for part in request.parts if isinstance(part, str))
+    text += sum(len(shot.label) for shot in request.shots)
     pixels = sum(shot.picture.width * shot.picture.height for shot in request.shots)
     return text // _TEXT_CHARACTERS_A_TOKEN + pixels // _PICTURE_PX_A_TOKEN
 

@@ -1,4 +1,4 @@
-"""What a run may spend in all, whatever models it asks: a cap that is not passed.
+"""What a run may spend in all, whatever models it asks: a cap that is passed by no more than prompts are misjudged.
 
 Before a request is sent, the most that its answer can cost is put aside: its prompt by estimate, and every token that
 the answer may have. What would go beyond the cap waits for answers under way, which mostly cost less than was put

@@ -41,7 +41,7 @@ class Spread:
         return sorted(range(len(self._servers)), key=lambda number: sha256(f"{number}\0{clip}".encode()).digest())
 
     async def ready(self) -> str | None:
-        """What the servers say they serve, all of them if it differs. Raises Unreachable when none can be reached."""
+        """What the servers say they serve; None where they differ. Raises Unreachable when none can be reached."""
         served, last = [], None
         for number, server in enumerate(self._servers):
             try:
@@ -51,8 +51,8 @@ class Spread:
                 last, self._away_until[number] = error, time.monotonic() + _REST_S
         if not served and last is not None:
             raise last
-        names = sorted({name for name in served if name is not None})
-        return ", ".join(names) or None
+        names = set(served)
+        return names.pop() if len(names) == 1 else None
 
     async def close(self) -> None:
         """Close the connections to all servers."""

@@ -21,7 +21,10 @@ _FURTHER = ("unscored", "partial", "ok")
 
 @dataclass(frozen=True)
 class Merged:
-    """What was joined: the runs, their clips with and without a report, those several had, and the shards that lack."""
+    """What was joined: the runs, their clips with and without a report, those several had, and the shards that lack.
+
+    `unjudged` are the clips with a report that were not judged to the end.
+    """
 
     runs: int
     clips: int
@@ -29,6 +32,7 @@ class Merged:
     repeated: int
     unreadable: int
     missing: tuple[str, ...]
+    unjudged: int
 
 
 def merge(sources: Sequence[Path], out: Path) -> Merged:
@@ -37,6 +41,8 @@ def merge(sources: Sequence[Path], out: Path) -> Merged:
     Raises RunError for a folder without a run, for runs that were done differently, for shards of different counts, and
     for a clip id that stands for different clips.
     """
+    if any(source.resolve() == out.resolve() for source in sources):
+        raise RunError(f"{out} cannot be joined into itself; choose another --out")
     configurations = [_configuration(source) for source in sources]
     shards = [one.pop(_SHARD, None) for one in configurations]
     first = configurations[0]
@@ -48,8 +54,10 @@ def merge(sources: Sequence[Path], out: Path) -> Merged:
     with RunFolder(out, told, flat=True) as run:
         repeated = sum(_take(StoredRun.at(source), run) for source in sources)
         _join_answers([source / "calls.sqlite" for source in sources], run.answers)
-        reports = sum(run.stored.has_report(line.clip_id) for line in run.lines)
-    return Merged(len(sources), len(run.lines), reports, repeated, len(StoredRun.at(out).unreadable), missing)
+        digests = [found for line in run.lines if (found := run.stored.digest(line.clip_id)) is not None]
+        _join_unreadable(sources, run)
+    reports, unjudged = len(digests), sum(one.status != "ok" for one in digests)
+    return Merged(len(sources), len(run.lines), reports, repeated, len(StoredRun.at(out).unreadable), missing, unjudged)
 
 
 def _configuration(source: Path) -> dict[str, Any]:
@@ -79,8 +87,14 @@ def _take(source: StoredRun, run: RunFolder) -> int:
         repeated += int(mine is not None and theirs is not None)
         if theirs is not None and (mine is None or _FURTHER.index(theirs.status) > _FURTHER.index(mine.status)):
             run.keep_written(line.clip_id, source.report_path(line.clip_id).read_bytes(), source.frames(line.clip_id))
-    run.keep_unreadable([_elsewhere(one, source.root, run) for one in source.unreadable])
     return repeated
+
+
+def _join_unreadable(sources: Sequence[Path], run: RunFolder) -> None:
+    """What no run could read; an earlier join's list is forgotten."""
+    read = {line.path for line in run.lines if run.stored.has_report(line.clip_id)}
+    found = [_elsewhere(one, source, run) for source in sources for one in StoredRun.at(source).unreadable]
+    run.keep_unreadable([one for one in found if one.uri not in read], listed=())
 
 
 def _moved(line: ManifestLine, source: Path, run: RunFolder) -> ManifestLine:

@@ -55,15 +55,17 @@ class Job:
     """What a run does with its clips.
 
     Without a run folder nothing is kept but what `on_settled` keeps. With `retry_failed`, clips are done again whose
-    questions were answered in a way that could not be used. Clips are done in the order of `order`, by clip id, that of
-    the entries by default. `on_stock` is told which clips there are before anything is written; `before` is given what
-    is to do and what is done, and says whether to go on.
+    questions were answered in a way that could not be used. `whole` says that the entries are all the clips of the run:
+    what of others could not be read in earlier starts is forgotten. Clips are done in the order of `order`, by clip id,
+    that of the entries by default. `on_stock` is told which clips there are before anything is written; `before` is
+    given what is to do and what is done, and says whether to go on.
     """
 
     engine: Engine
     run: RunFolder | None = None
     answers: AnswerStore | None = None
     retry_failed: bool = False
+    whole: bool = False
     order: Callable[[str], str] = lambda clip_id: ""
     on_stock: Callable[[Stock], None] = lambda stock: None
     before: Callable[[Sequence[Task], Mapping[str, Digest]], Awaitable[bool]] = _go_on
@@ -86,7 +88,7 @@ async def run_clips(entries: Sequence[Entry], job: Job) -> Outcome:
     place = {entry.address: number for number, entry in enumerate(entries)}
     outcome.unreadable.sort(key=lambda one: place[one.uri])
     if job.run is not None:
-        _keep_unreadable(outcome, stock, job.run)
+        _keep_unreadable(outcome, entries, stock, job, job.run)
     return outcome
 
 
@@ -133,9 +135,8 @@ def _keep(result: Result, stock: Stock, job: Job, outcome: Outcome) -> None:
     job.on_settled(Settled(result.clip_id, clip.entry, digest, report))
 
 
-def _keep_unreadable(outcome: Outcome, stock: Stock, run: RunFolder) -> None:
+def _keep_unreadable(outcome: Outcome, entries: Sequence[Entry], stock: Stock, job: Job, run: RunFolder) -> None:
     unreadable = [one.with_(uri=run.address(Path(one.uri))) for one in outcome.unreadable]
-    read = [
-        run.address(Path(clip.entry.address)) for clip_id, clip in stock.clips.items() if clip_id in outcome.digests
-    ]
-    run.keep_unreadable(unreadable, read)
+    read = {clip.entry.address for clip_id, clip in stock.clips.items() if clip_id in outcome.digests}
+    listed = {run.address(Path(one.address)) for one in entries} if job.whole else None
+    run.keep_unreadable(unreadable, {run.address(Path(one)) for one in read}, listed)

@@ -12,6 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from robogaze.datasets import Entry
+from robogaze.errors import RunError
 
 _SHARD = re.compile(r"(\d+)/(\d+)")
 
@@ -46,7 +47,23 @@ class Shard:
 
 def shards_of(run: Path) -> Path:
     """The folder that holds the shards of a run."""
+    run = Path(os.path.abspath(run))  # `.` has no name of its own
     return run.with_name(f"{run.name}.shards")
+
+
+def written_shards(run: Path) -> tuple[Path, ...]:
+    """The shards of a run that were begun."""
+    return tuple(sorted(path for path in shards_of(run).glob("*-of-*") if (path / "run.json").is_file()))
+
+
+def check_count(run: Path, count: int) -> None:
+    """Raise RunError when a run was cut into another number of parts before: its clips would be done twice."""
+    for path in written_shards(run):
+        before = path.name.rpartition("-")[2]
+        if before != f"{count}":
+            raise RunError(
+                f"{path.parent} holds parts of {before}; go on with as many, or remove it to begin with {count}"
+            )
 
 
 def random_order(seed: int) -> Callable[[str], str]:

@@ -18,14 +18,14 @@ def merge(runs: tuple[Path, ...], out: Path | None) -> int:
 
     With --out, the given runs are joined there. Joining again takes in what was done since; nothing is taken away.
     """
-    from robogaze.bench.shards import shards_of
+    from robogaze.bench.shards import shards_of, written_shards
     from robogaze.errors import InputError
 
     if out is not None:
         return join(runs, out)
     codes = []
     for run in runs:
-        shards = sorted(path for path in shards_of(run).glob("*") if (path / "run.json").is_file())
+        shards = written_shards(run)
         if not shards:
             raise InputError(f"{shards_of(run)} holds no shards; robogaze bench --shard I/N --out {run} writes them")
         codes.append(join(shards, run))
@@ -42,9 +42,11 @@ def join(sources: Sequence[Path], out: Path) -> int:
     parts = [f"{count(found.clips, 'clip')} of {count(found.runs, 'run')}", f"{found.reports:,} with a report"]
     parts += [f"{found.unreadable:,} unreadable"] if found.unreadable else []
     parts += [f"{found.repeated:,} already there"] if found.repeated else []
+    parts += [f"{found.unjudged:,} not judged to the end"] if found.unjudged else []
     click.echo(", ".join(parts), err=True)
     if found.missing:
         click.echo(f"missing: shard {listed(found.missing)}; join again when they are there", err=True)
     click.echo(out)
-    finished = not found.missing and found.reports == found.clips and not found.unreadable
+    judged = found.reports == found.clips and not found.unjudged
+    finished = judged and not found.missing and not found.unreadable
     return 0 if finished else EXIT_UNFINISHED

@@ -35,12 +35,14 @@ class Shards:
 
 
 def run_here(arguments: Sequence[str], ranks: int, logs: Path) -> None:
-    """Do all shards of a run on this machine, side by side; those that `logs` knows to be completed are skipped.
+    """Do all shards of a run on this machine, side by side.
 
+    What is completed each shard's run folder knows; the marks in `logs` are of an earlier start, and are not gone by.
     Raises MissingExtra where datatrove is not installed, RunError for a shard that did not come to its end.
     """
     try:
         from datatrove.executor import LocalPipelineExecutor
     except ImportError as error:
         raise MissingExtra("datatrove", "datatrove") from error
-    LocalPipelineExecutor([Shards(tuple(arguments))], tasks=ranks, workers=ranks, logging_dir=str(logs)).run()
+    steps = [Shards(tuple(arguments))]
+    LocalPipelineExecutor(steps, tasks=ranks, workers=ranks, logging_dir=str(logs), skip_completed=False).run()

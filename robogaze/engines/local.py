@@ -45,5 +45,5 @@ class Local:
             try:
                 state.keep(await self.unit(task, state.decoding))
             except RunStopped as error:
-                if state.stopped is None or error.at_once:
+                if state.stopped is None or error.at_once or not state.stopped.at_once:
                     state.stopped = error

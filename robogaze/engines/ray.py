@@ -36,6 +36,7 @@ class Recipe:
     models: ModelsConfig | None = None
     decoder: str = "pyav"
     in_flight: int = 16
+    outage_s: float = 0.0
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
@@ -111,7 +112,9 @@ def _block(tasks: list[Task], recipe: Recipe) -> tuple[list[Result], RunStopped 
 
 async def _diagnosed(tasks: list[Task], recipe: Recipe) -> tuple[list[Result], RunStopped | None]:
     pipeline = Pipeline.build(load_domain(recipe.domain), recipe.pipeline)
-    models = None if recipe.models is None else Models.open(recipe.models, None, recipe.secrets)
+    models = None
+    if recipe.models is not None:
+        models = Models.open(recipe.models, None, recipe.secrets, outage_s=recipe.outage_s)
     results: list[Result] = []
     try:
         unit = Unit(pipeline, models, recipe.decoder)

@@ -161,14 +161,18 @@ class RunFolder:
             if old.name not in wanted:
                 old.unlink()
 
-    def keep_unreadable(self, unreadable: Sequence[Unreadable], read: Collection[str] = ()) -> None:
+    def keep_unreadable(
+        self, unreadable: Sequence[Unreadable], read: Collection[str] = (), listed: Collection[str] | None = None
+    ) -> None:
         """Store which clips could not be read, beside those of earlier starts; less those that could be `read` since.
 
-        Both are named by the address of their file.
+        Of earlier starts only those that are still `listed` stay, if that is said. All are named by the address of
+        their file.
         """
         before = StoredRun(self.root, self.stored.flat).unreadable
         settled = {*read, *(one.uri for one in unreadable)}
-        every = [*(one for one in before if one.uri not in settled), *unreadable]
+        stay = (one for one in before if one.uri not in settled and (listed is None or one.uri in listed))
+        every = [*stay, *unreadable]
         self._write("unreadable.json", json.dumps([one.model_dump() for one in every], ensure_ascii=False) + "\n")
 
     def _write(self, name: str, content: str | bytes) -> None:

@@ -97,7 +97,7 @@ def test_an_estimate_asks_nothing_and_leaves_nothing(bench: Bench, tmp_path: Pat
     with running(stub) as url:
         ran = bench(url, "--estimate", more=(PRICE,))
     assert (ran.code, stub.requests) == (0, 0)
-    assert ran.out.startswith("up to 6 calls, ")
+    assert ran.out.startswith("about 6 calls, ")
     assert " USD; rehearsed on 3 of them" in ran.out
     assert not (tmp_path / "run").exists()
 
@@ -111,7 +111,7 @@ def test_a_cap_ends_the_run_with_a_random_sample_and_a_higher_one_goes_on(bench:
         assert bench(url).code == 0
     assert first.code == 4
     assert "the cap of 2 calls is reached; raise --max-calls and start again" in first.err
-    assert "the cap will end the run after about 2 clips" in first.err
+    assert "the cap will end the run after about 2 more clips" in first.err
     assert len(some) == 2
     assert some != {"bar-0", "bar-1"}, "the first of the manifest would be no sample"
     assert stub.requests == CLIPS
@@ -325,3 +325,86 @@ def test_progress_in_a_log_is_a_line_now_and_then(monkeypatch: pytest.MonkeyPatc
     assert lines[-1].startswith("6/6 clips, ")
     assert " a minute, 0 min left, " in lines[-1]
     assert lines[-1].endswith(" USD in this start")
+
+
+# What a cold reader found.
+
+
+def test_datatrove_keeps_no_cap_and_prints_no_json(bench: Bench) -> None:
+    capped = bench("http://127.0.0.1:9/v1", "--engine", "datatrove", "--max-calls", 3)
+    as_json = bench("http://127.0.0.1:9/v1", "--engine", "datatrove", "--json")
+    assert (capped.code, as_json.code) == (2, 2)
+    assert "count in one process" in capped.err
+
+
+def test_limits_of_a_models_file_are_refused_where_each_worker_would_have_its_own(bench: Bench) -> None:
+    ran = bench("http://127.0.0.1:9/v1", "--engine", "ray", more=("    limits: {calls: 8}",))
+    assert ran.code == 2
+    assert "limits of calls and cost in the models file" in ran.err
+
+
+def test_a_run_stays_cut_into_as_many_parts(bench: Bench) -> None:
+    stub = Stub()
+    with running(stub) as url:
+        bench(url, "--shard", "1/2")
+        asked = stub.requests
+        shard, engine = bench(url, "--shard", "1/3"), bench(url, "--engine", "datatrove", "--workers", 3)
+    assert (shard.code, engine.code, stub.requests) == (1, 1, asked)
+    assert "holds parts of 2; go on with as many" in shard.err
+    assert "holds parts of 2; go on with as many" in engine.err
+
+
+def test_a_merge_with_unscored_clips_is_unfinished(bench: Bench, robogaze: Shell, tmp_path: Path) -> None:
+    with running(Stub(behave=lambda body: Reply(content="prose"))) as url:
+        for number in (1, 2):
+            bench(url, "--shard", f"{number}/2")
+    ran = robogaze("merge", tmp_path / "run")
+    assert ran.code == 4
+    assert "6 with a report, 6 not judged to the end" in ran.err
+
+
+def test_a_clip_that_was_mended_is_unreadable_no_more_after_another_merge(
+    bench: Bench, robogaze: Shell, manifest: Path, tmp_path: Path
+) -> None:
+    for name in ("x", "y"):
+        with manifest.open("a") as file:
+            file.write(json.dumps({"path": "broken.mp4", "clip_id": name, "instruction": "Stir"}) + "\n")
+    (tmp_path / "broken.mp4").write_bytes(b"no video")
+    with running(Stub()) as url:
+        for number in (1, 2):
+            bench(url, "--shard", f"{number}/2")
+        first = robogaze("merge", tmp_path / "run")
+        assert first.code == 4
+        assert "2 unreadable" in first.err, "one file, two clips"
+        write_clip(tmp_path / "broken.mp4", frames=16, width=64, height=48)
+        for number in (1, 2):
+            bench(url, "--shard", f"{number}/2")
+        ran = robogaze("merge", tmp_path / "run")
+    assert ran.code == 0
+    assert "8 clips of 2 runs, 8 with a report" in ran.err
+    assert "unreadable" not in ran.err
+
+
+def test_a_path_that_was_mistyped_is_forgotten_once_it_is_mended(bench: Bench, manifest: Path, tmp_path: Path) -> None:
+    right = manifest.read_text()
+    manifest.write_text(right.replace("bar.mp4", "baar.mp4", 1))
+    with running(Stub()) as url:
+        assert bench(url).code == 4
+        assert "baar.mp4" in (tmp_path / "run" / "index.html").read_text()
+        manifest.write_text(right)
+        assert bench(url).code == 0
+    assert StoredRun.at(tmp_path / "run").unreadable == ()
+    assert "baar.mp4" not in (tmp_path / "run" / "index.html").read_text()
+
+
+def test_a_part_of_which_no_clip_can_be_read_is_done(bench: Bench, manifest: Path) -> None:
+    manifest.write_text('{"path": "gone.mp4", "clip_id": "a"}\n')
+    assert bench("http://127.0.0.1:9/v1", "--shard", "1/1", "--pipeline", "pixels").code == 4
+
+
+def test_a_run_is_not_merged_into_itself(bench: Bench, robogaze: Shell, tmp_path: Path) -> None:
+    with running(Stub()) as url:
+        bench(url)
+    ran = robogaze("merge", tmp_path / "run", "--out", tmp_path / "run")
+    assert ran.code == 1
+    assert "cannot be joined into itself" in ran.err

@@ -112,14 +112,14 @@ def _models(model: str | None, pipeline: Pipeline, concurrency: int | None) -> M
     return config if concurrency is None else config.with_concurrency(concurrency)
 
 
-def recipe(made: Plan, in_flight: int) -> Recipe:
+def recipe(made: Plan, in_flight: int, outage_s: float) -> Recipe:
     """A plan as what workers elsewhere are given, with the keys of its servers."""
     from robogaze.engines.ray import Recipe
 
     models = () if made.models is None else made.models.models.values()
     names = {"OPENAI_API_KEY", "ROBOGAZE_API_KEY", *(model.api_key_env for model in models if model.api_key_env)}
     secrets = {name: os.environ[name] for name in names if name in os.environ}
-    return Recipe(made.home, made.pipeline.name, made.models, made.decoder, in_flight, secrets)
+    return Recipe(made.home, made.pipeline.name, made.models, made.decoder, in_flight, outage_s, secrets)
 
 
 @dataclass(frozen=True)
