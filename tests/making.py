@@ -65,7 +65,7 @@ async def reports_of(entries: Sequence[Entry], pipeline: Pipeline, models: Model
         assert settled.report is not None, "every clip is diagnosed"
         found[settled.clip_id] = settled.report
 
-    outcome = await run_clips(entries, Job(Local(Unit(pipeline, models)), on_settled=keep))
+    outcome = await run_clips(entries, Local(Unit(pipeline, models)), Job(on_settled=keep))
     assert outcome.unreadable == []
     return [found[clip_id] for clip_id in outcome.digests]
 

@@ -9,14 +9,14 @@ models:
     frames: 4 fps, at most 32
   critic: {kind: openai, name: ..., price: {prompt_usd: 1.25, completion_usd: 10}}
 roles: {vlm: eyes, critic: critic}
+tracker: {sam3: facebook/sam3}
 """
 
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
 import yaml
@@ -36,6 +36,9 @@ from robogaze.core.data import Data, dotted, first_fault
 from robogaze.core.pictures import PictureSettings
 from robogaze.core.sampling import Regime
 from robogaze.errors import InputError
+
+if TYPE_CHECKING:
+    from robogaze.backends.sam3 import Sam3
 
 ROLES = ("vlm", "llm", "critic", "judge")
 _STANDS_IN = {"llm": "vlm", "critic": "vlm", "judge": "llm"}
@@ -138,12 +141,20 @@ class ModelConfig(Data):
             raise InputError(f"the model that {_SPEC} names cannot be used: {first_fault(error)[1]}") from error
 
 
+class TrackerConfig(Data):
+    """A learned tracker: `sam3` is the folder or the hub id of the weights of SAM 3."""
+
+    sam3: str = Field(min_length=1)
+
+
 class ModelsConfig(Data):
     """The models of a run and the roles they play; a role that is not bound is played by the one it leans on."""
 
     pictures: PictureSettings = PictureSettings()
     models: dict[str, ModelConfig] = Field(min_length=1)
     roles: dict[Literal["vlm", "llm", "critic", "judge"], str]
+    tracker: TrackerConfig | None = None
+    """What follows things through frames; None for RoboGaze's own tracker, which needs no weights."""
 
     @model_validator(mode="after")
     def _roles_name_models(self) -> Self:
@@ -180,6 +191,8 @@ class ModelsConfig(Data):
                 del model["url"]  # a folder, which may be moved, or addresses that go by another name
             if model["server"] is None:
                 del model["server"]
+        if self.tracker is None:
+            del told["tracker"]
         return told
 
     def with_concurrency(self, requests: int) -> Self:
@@ -205,10 +218,11 @@ class Model(Data):
 
 
 class Models:
-    """The models of a run, by role; close them when done."""
+    """The models of a run, by role, and the learned tracker if there is one; close them when done."""
 
-    def __init__(self, config: ModelsConfig, backends: Mapping[str, Backend]) -> None:
+    def __init__(self, config: ModelsConfig, backends: Mapping[str, Backend], tracker: "Sam3 | None" = None) -> None:
         self.config = config
+        self.tracker = tracker
         self._models = {
             name: Model(name=name, config=config.models[name], backend=backend) for name, backend in backends.items()
         }
@@ -240,10 +254,10 @@ class Models:
             backend: Backend = Limited.around(opened, model.limits, model.price, spent, was_sent, purse)
             backend = Retried(backend, model.patience)
             if budget is not None:
-                backend = Constant(backend, f"the server of the model {name}", partial(budget.first_told, name))
+                backend = Constant(backend, name, budget.first_told)
             backend = Outlasted.around(backend, outage_s, tell)
             backends[name] = Cached(backend, answers) if answers is not None else backend
-        return cls(config, backends)
+        return cls(config, backends, None if config.tracker is None else _open_tracker(config.tracker))
 
     def __getitem__(self, role: str) -> Model:
         return self._models[self.config.model_of(role)]
@@ -252,7 +266,12 @@ class Models:
         return iter(self._models.values())
 
     async def ready(self) -> None:
-        """Return if every model can be asked. Raises BackendError if not."""
+        """Return if every model can be asked.
+
+        Raises BackendError if not, InputError where the tracker's weights cannot be loaded.
+        """
+        if self.tracker is not None:
+            await self.tracker.ready()
         for model in self:
             await model.backend.ready()
 
@@ -286,6 +305,12 @@ def _open(config: ModelConfig, environ: Mapping[str, str]) -> Backend:
     from robogaze.backends.scripted import ScriptedBackend
 
     return ScriptedBackend.read(Path(config.name))
+
+
+def _open_tracker(config: TrackerConfig) -> "Sam3":
+    from robogaze.backends.sam3 import Sam3
+
+    return Sam3(config.sam3)
 
 
 def _api_key(config: ModelConfig, environ: Mapping[str, str]) -> str:

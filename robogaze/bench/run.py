@@ -52,7 +52,7 @@ async def _go_on(tasks: Sequence[Task], done: Mapping[str, Digest]) -> bool:
 
 @dataclass(frozen=True)
 class Job:
-    """What a run does with its clips.
+    """What a run does with its clips, wherever they are diagnosed.
 
     Without a run folder nothing is kept but what `on_settled` keeps. With `retry_failed`, clips are done again whose
     questions were answered in a way that could not be used. `whole` says that the entries are all the clips of the run:
@@ -61,7 +61,6 @@ class Job:
     given what is to do and what is done, and says whether to go on.
     """
 
-    engine: Engine
     run: RunFolder | None = None
     answers: AnswerStore | None = None
     retry_failed: bool = False
@@ -72,18 +71,23 @@ class Job:
     on_settled: Callable[[Settled], None] = lambda settled: None
 
 
-async def run_clips(entries: Sequence[Entry], job: Job) -> Outcome:
+async def run_clips(entries: Sequence[Entry], engine: Engine, job: Job | None = None) -> Outcome:
     """Diagnose every clip that is not done. Raises what is the program's, the disk's or the domain's own fault."""
+    job = job or Job()
     stock = await asyncio.to_thread(take_stock, entries, job.run)
     outcome = Outcome(unreadable=stock.unreadable, repeated=stock.repeated)
     job.on_stock(stock)
     tasks = _todo(stock, job, outcome)
-    if not await job.before(tasks, outcome.digests):
+    try:
+        if not await job.before(tasks, outcome.digests):
+            return outcome
+    except RunStopped as error:
+        outcome.stopped = error
         return outcome
     if job.run is not None:
         job.run.enter(*(clip.line.with_(path=job.run.address(clip.entry.path)) for clip in stock.clips.values()))
         _forget(tasks, job)
-    outcome.stopped = await job.engine.run(tasks, lambda result: _keep(result, stock, job, outcome))
+    outcome.stopped = await engine.run(tasks, lambda result: _keep(result, stock, job, outcome))
     outcome.digests = {clip_id: outcome.digests[clip_id] for clip_id in stock.clips if clip_id in outcome.digests}
     place = {entry.address: number for number, entry in enumerate(entries)}
     outcome.unreadable.sort(key=lambda one: place[one.uri])

@@ -6,7 +6,7 @@ import asyncio
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ import click
 from robogaze.cli.shared import runs
 
 if TYPE_CHECKING:
+    from robogaze.backends import AnswerStore, Models
     from robogaze.bench import Job, Outcome, Settled
     from robogaze.bench.estimate import Estimate
     from robogaze.bench.shards import Shard
@@ -59,14 +60,11 @@ class Start:
         with ExitStack() as stack:
             folder = self._open(stack)
             job = self._job(folder, stack.enter_context(showing(len(entries))))
-            if self.engine != "local":
-                return asyncio.run(run_clips(entries, job))
+            if self.only_estimate:  # which neither a server nor a key is needed for
+                return asyncio.run(run_clips(entries, runs.here(self.plan, self.in_flight)(None, None), job))
             door = runs.Door(Purse(self.max_calls, self.max_cost), self.outage * 60)
-            return asyncio.run(
-                runs.in_this_process(
-                    entries, lambda engine: replace(job, engine=engine), self.plan, self.in_flight, door
-                )
-            )
+            engine = self._on_ray if self.engine == "ray" else runs.here(self.plan, self.in_flight)
+            return asyncio.run(runs.run(entries, job, self.plan, engine, door))
 
     def _entries(self) -> tuple[Entry, ...]:
         entries = read_entries(self.manifest)
@@ -96,7 +94,6 @@ class Start:
                 _tell_changes(stock, folder)
 
         return Job(
-            engine=self._engine(),
             run=folder,
             retry_failed=self.retry_failed,
             whole=True,
@@ -106,17 +103,15 @@ class Start:
             on_settled=on_settled,
         )
 
-    def _engine(self) -> Engine:
-        """The engine where it is another machine's; of this process it comes with its models."""
-        from robogaze.engines.base import Unit
-        from robogaze.engines.local import Local
-
-        if self.engine == "local":
-            return Local(Unit(self.plan.pipeline, None, self.plan.decoder), self.in_flight)
+    def _on_ray(self, models: Models | None, answers: AnswerStore | None) -> Engine:
+        """A Ray cluster, whose workers open models of their own."""
         from robogaze.engines.ray import Ray
 
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-        return Ray(runs.recipe(self.plan, self.in_flight, self.outage * 60), self.workers, self.address)
+        recipe = runs.recipe(self.plan, self.in_flight, self.outage * 60)
+        if answers is None:
+            return Ray(recipe, self.workers, self.address)
+        return Ray(recipe, self.workers, self.address, answers.first_told)
 
     def check_caps(self) -> None:
         """Raise UsageError for a cap that could not be kept."""

@@ -96,14 +96,9 @@ def _run(
                 found[settled.clip_id] = report
             show(settled)
 
-        outcome = asyncio.run(
-            runs.in_this_process(
-                entries,
-                lambda engine: Job(engine, run, retry_failed=retry_failed, on_settled=settle),
-                plan,
-                concurrency or runs.CLIPS_AT_ONCE,
-            )
-        )
+        job = Job(run, retry_failed=retry_failed, on_settled=settle)
+        engine = runs.here(plan, concurrency or runs.CLIPS_AT_ONCE)
+        outcome = asyncio.run(runs.run(entries, job, plan, engine))
     return outcome, [found[clip_id] for clip_id in outcome.digests]
 
 

@@ -12,10 +12,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from robogaze.backends import Models, ModelsConfig
+from robogaze.backends.constant import FirstTold, check_answer
 from robogaze.domains import load_domain
 from robogaze.engines.base import Result, Task, Unit
 from robogaze.engines.local import Local
-from robogaze.errors import MissingExtra, RobogazeError, RunStopped
+from robogaze.errors import MissingExtra, ModelChanged, RobogazeError, RunStopped
 from robogaze.stages import Pipeline
 
 _BLOCKS_A_WORKER = 4
@@ -45,12 +46,14 @@ class Ray:
     """Diagnoses clips on a Ray cluster, `workers` blocks at a time, by default one for every core that it has.
 
     A cluster that this process is connected to is used; else the one that `address` names, else one of this machine.
-    No answer is cached: what a lost worker was answered is asked again.
+    No answer is cached: what a lost worker was answered is asked again. `first` knows under which name each model's
+    server answered first; a clip on which another one answered is not kept, and ends the run.
     """
 
     recipe: Recipe
     workers: int | None = None
     address: str | None = None
+    first: FirstTold = lambda model, does, name: name
 
     async def run(self, tasks: Sequence[Task], keep: Callable[[Result], None]) -> RunStopped | None:
         """See `Engine`. Raises MissingExtra where Ray is not installed."""
@@ -84,8 +87,19 @@ class Ray:
                 results, end = _fetched(ray, one)
                 stopped = stopped or end
                 for result in results:
-                    keep(result)
+                    try:
+                        self._check(result)
+                    except ModelChanged as changed:
+                        stopped = changed
+                    else:
+                        keep(result)
         return stopped
+
+    def _check(self, result: Result) -> None:
+        """Raise ModelChanged for a clip on which another model answered than before."""
+        for call in () if result.report is None else result.report.provenance.calls:
+            if call.answered_by:
+                check_answer(self.first, call.model, call.answered_by)
 
 
 def _blocks(tasks: Sequence[Task], workers: int, in_flight: int) -> list[list[Task]]:

@@ -22,7 +22,7 @@ from pathlib import Path
 from synthetic import write_clip
 
 from robogaze.backends import Models, ModelsConfig
-from robogaze.bench import Job, run_clips
+from robogaze.bench import run_clips
 from robogaze.datasets import Entry
 from robogaze.domains import default_domain, load_domain
 from robogaze.engines.base import Unit
@@ -60,7 +60,7 @@ async def _measure(entries: list[Entry], concurrency: int, port: int) -> tuple[f
     models = Models.open(config, None, os.environ)
     unit = Unit(Pipeline.build(load_domain(default_domain()), "full"), models)
     wall, cpu = time.perf_counter(), time.process_time()
-    outcome = await run_clips(entries, Job(Local(unit, in_flight=concurrency)))
+    outcome = await run_clips(entries, Local(unit, in_flight=concurrency))
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     await models.close()
     usages = [digest.usage for digest in outcome.digests.values()]

@@ -44,13 +44,14 @@ class Reply:
 class Stub:
     """The ASGI application. `behave` may answer in place of the default; `asked` keeps what came, if `keep`.
 
-    While it is `away`, its gateway answers in its place.
+    While it is `away`, its gateway answers in its place. `name` is the model it says it is in answers.
     """
 
     latency_s: float = 0.0
     behave: Callable[[Body], Reply | None] = lambda body: None
     keep: bool = True
     away: bool = False
+    name: str = "stub"
     asked: list[Body] = field(default_factory=list)
     requests: int = 0
     most_at_once: int = 0
@@ -78,7 +79,7 @@ class Stub:
         finally:
             self._now -= 1
         if reply.content is not None:
-            reply.raw = json.dumps(_completion(body, reply)).encode()
+            reply.raw = json.dumps(_completion(body, reply, self.name)).encode()
         await _send(send, reply)
 
 
@@ -119,7 +120,7 @@ def answer(body: Body, specialists: int | None = None) -> Any:
     return said
 
 
-def _completion(body: Body, reply: Reply) -> Any:
+def _completion(body: Body, reply: Reply, name: str) -> Any:
     prompt = len(text_of(body)) // 4 + sum(_jpeg_tokens(picture) for picture in pictures_of(body))
     written = len(reply.content or "") // 4
     message = {"role": "assistant", "content": reply.content, **reply.message}
@@ -127,7 +128,7 @@ def _completion(body: Body, reply: Reply) -> Any:
         "id": "stub",
         "object": "chat.completion",
         "created": 0,
-        "model": "stub",
+        "model": name,
         "choices": [{"index": 0, "finish_reason": reply.finish_reason, "message": message}],
         "usage": {"prompt_tokens": prompt, "completion_tokens": written, "total_tokens": prompt + written},
     }

@@ -100,7 +100,7 @@ def test_without_time_to_wait_there_is_no_waiting() -> None:
 
 async def test_another_model_is_noticed_in_an_answer_and_at_a_start(tmp_path: Path) -> None:
     server, store = Server("qwen"), AnswerStore(tmp_path / "a.sqlite")
-    backend = Constant(server, "the server", lambda does, name: store.first_told("eyes", does, name))
+    backend = Constant(server, "eyes", store.first_told)
     assert await backend.ready() == "qwen"
     await backend.complete(request())
     server.name = "llama"

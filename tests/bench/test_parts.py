@@ -45,7 +45,7 @@ async def run(clips: list[Entry], unit: Unit, root: Path, shard: str | None = No
     told = {"pipeline": unit.pipeline.name, **({"shard": shard} if shard else {})}
     with RunFolder(root, told, flat=True) as folder:
         folder.claim()
-        return await run_clips(clips, Job(Local(unit), folder))
+        return await run_clips(clips, Local(unit), Job(folder))
 
 
 # Shards and order.
@@ -139,11 +139,10 @@ async def test_clips_are_done_in_the_order_asked_for_and_reported_in_the_manifes
 ) -> None:
     seen = list[str]()
     job = Job(
-        Local(unit, in_flight=1),
         order=lambda clip_id: str(9 - int(clip_id[-1])),
         on_settled=lambda settled: seen.append(settled.clip_id),
     )
-    outcome = await run_clips(clips, job)
+    outcome = await run_clips(clips, Local(unit, in_flight=1), job)
     assert seen == [one.clip_id for one in reversed(clips)]
     assert list(outcome.digests) == [one.clip_id for one in clips]
 
@@ -156,7 +155,7 @@ async def test_a_run_that_is_told_not_to_go_on_writes_nothing(tmp_path: Path, cl
         return False
 
     with RunFolder(tmp_path / "run", {}, flat=True) as folder:
-        outcome = await run_clips(clips, Job(Local(unit), folder, before=stop))
+        outcome = await run_clips(clips, Local(unit), Job(folder, before=stop))
         assert (told, outcome.diagnosed, folder.lines) == ([6], set(), ())
         assert not (tmp_path / "run" / "run.json").exists()
 

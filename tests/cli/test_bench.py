@@ -18,6 +18,7 @@ from cli.running import Shell
 from robogaze.store import RunFolder, StoredRun
 
 CLIPS = 6
+NOBODY = "http://127.0.0.1:9/v1"
 MODEL = """
 models:
   stub:
@@ -102,6 +103,29 @@ def test_an_estimate_asks_nothing_and_leaves_nothing(bench: Bench, tmp_path: Pat
     assert not (tmp_path / "run").exists()
 
 
+def test_an_estimate_wants_no_server(bench: Bench, tmp_path: Path) -> None:
+    ran = bench(NOBODY, "--estimate", more=(PRICE,))
+    assert (ran.code, ran.out.partition(" calls")[0]) == (0, "about 6")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_finished_run_wants_no_server(bench: Bench, tmp_path: Path) -> None:
+    with running(Stub()) as url:
+        bench(url)
+        before = (tmp_path / "models.yaml").read_text()
+    ran = bench(url)
+    assert (tmp_path / "models.yaml").read_text() == before
+    assert ran.code == 0
+    assert "0 clips to do, 6 done before" in ran.err
+
+
+def test_where_nobody_serves_the_folder_is_left_alone(bench: Bench, tmp_path: Path) -> None:
+    ran = bench(NOBODY)
+    assert ran.code == 5
+    assert "127.0.0.1:9" in ran.err
+    assert not (tmp_path / "run" / "run.json").exists()
+
+
 def test_a_cap_ends_the_run_with_a_random_sample_and_a_higher_one_goes_on(bench: Bench, tmp_path: Path) -> None:
     stub = Stub()
     with running(stub) as url:
@@ -127,7 +151,7 @@ def test_a_cap_of_cost_wants_a_price(bench: Bench) -> None:
 
 @pytest.mark.parametrize("text", ["7", "0/2", "3/2"])
 def test_a_shard_is_a_part_of_a_number_of_parts(bench: Bench, text: str) -> None:
-    ran = bench("http://127.0.0.1:9/v1", "--shard", text)
+    ran = bench(NOBODY, "--shard", text)
     assert ran.code == 2
     assert "a shard is NUMBER/COUNT" in ran.err
 
@@ -193,7 +217,7 @@ def test_another_engine_comes_to_the_same_reports(bench: Bench, tmp_path: Path, 
 
 
 def test_an_engine_of_several_processes_keeps_no_cap(bench: Bench) -> None:
-    ran = bench("http://127.0.0.1:9/v1", "--engine", "ray", "--max-calls", 3)
+    ran = bench(NOBODY, "--engine", "ray", "--max-calls", 3)
     assert ran.code == 2
     assert "count in one process" in ran.err
 
@@ -324,21 +348,21 @@ def test_progress_in_a_log_is_a_line_now_and_then(monkeypatch: pytest.MonkeyPatc
     assert len(lines) == CLIPS
     assert lines[-1].startswith("6/6 clips, ")
     assert " a minute, 0 min left, " in lines[-1]
-    assert lines[-1].endswith(" USD in this start")
+    assert lines[-1].endswith(" USD for the clips of this start")
 
 
 # What a cold reader found.
 
 
 def test_datatrove_keeps_no_cap_and_prints_no_json(bench: Bench) -> None:
-    capped = bench("http://127.0.0.1:9/v1", "--engine", "datatrove", "--max-calls", 3)
-    as_json = bench("http://127.0.0.1:9/v1", "--engine", "datatrove", "--json")
+    capped = bench(NOBODY, "--engine", "datatrove", "--max-calls", 3)
+    as_json = bench(NOBODY, "--engine", "datatrove", "--json")
     assert (capped.code, as_json.code) == (2, 2)
     assert "count in one process" in capped.err
 
 
 def test_limits_of_a_models_file_are_refused_where_each_worker_would_have_its_own(bench: Bench) -> None:
-    ran = bench("http://127.0.0.1:9/v1", "--engine", "ray", more=("    limits: {calls: 8}",))
+    ran = bench(NOBODY, "--engine", "ray", more=("    limits: {calls: 8}",))
     assert ran.code == 2
     assert "limits of calls and cost in the models file" in ran.err
 
@@ -399,7 +423,7 @@ def test_a_path_that_was_mistyped_is_forgotten_once_it_is_mended(bench: Bench, m
 
 def test_a_part_of_which_no_clip_can_be_read_is_done(bench: Bench, manifest: Path) -> None:
     manifest.write_text('{"path": "gone.mp4", "clip_id": "a"}\n')
-    assert bench("http://127.0.0.1:9/v1", "--shard", "1/1", "--pipeline", "pixels").code == 4
+    assert bench(NOBODY, "--shard", "1/1", "--pipeline", "pixels").code == 4
 
 
 def test_a_run_is_not_merged_into_itself(bench: Bench, robogaze: Shell, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ import os
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +13,13 @@ import pytest
 from stub_server import Stub, running
 from synthetic import write_clip
 
-from robogaze.backends import Models, ModelsConfig
+from robogaze.backends import AnswerStore, Models, ModelsConfig
 from robogaze.datasets import Entry
 from robogaze.domains import default_domain, load_domain
 from robogaze.engines.base import Engine, Result, Task, Unit
 from robogaze.engines.local import Local
 from robogaze.engines.ray import Ray, Recipe
-from robogaze.errors import BudgetExhausted, InputError
+from robogaze.errors import BudgetExhausted, InputError, ModelChanged
 from robogaze.stages import Pipeline
 
 ray = pytest.importorskip("ray", reason="needs the extra ray")
@@ -126,6 +127,26 @@ def test_a_run_that_is_stopped_on_purpose_says_so(make: Make, tasks: list[Task])
         kept, stopped = ran(make(url, calls=1), tasks)
     assert isinstance(stopped, BudgetExhausted)
     assert len(kept) < len(tasks)
+
+
+def test_a_clip_that_another_model_answered_is_not_kept_and_ends_the_run(
+    tasks: list[Task], tmp_path: Path, cluster: Any
+) -> None:
+    recipe, answers, kept = (
+        Recipe(default_domain(), "vanilla"),
+        AnswerStore(tmp_path / "answers.sqlite"),
+        list[Result](),
+    )
+
+    def run(stub: Stub) -> Any:
+        with running(stub) as url:
+            engine = Ray(replace(recipe, models=config(url)), workers=1, first=answers.first_told)
+            return asyncio.run(engine.run(tasks[len(kept) :][:4], kept.append))
+
+    assert run(Stub()) is None
+    assert isinstance(run(Stub(name="another")), ModelChanged)
+    answers.close()
+    assert [one.clip_id for one in kept] == [task.clip_id for task in tasks[:4]]
 
 
 def test_a_fault_of_the_user_is_raised_as_it_is(tasks: list[Task], cluster: Any) -> None:

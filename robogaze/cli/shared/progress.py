@@ -20,12 +20,13 @@ _EVERY_S = 60.0
 
 @dataclass
 class Progress:
-    """Counts the clips of a run: all, done before, done now, and what those done now cost."""
+    """Counts the clips of a run: all, done before, done now; what those now cost, and for how many it is not known."""
 
     total: int
     before: int = 0
     now: int = 0
     cost_usd: float = 0.0
+    uncosted: int = 0
     started: float = field(default_factory=time.monotonic)
 
     def take(self, settled: Settled) -> None:
@@ -34,7 +35,9 @@ class Progress:
             self.before += 1
             return
         self.now += 1
-        self.cost_usd += (settled.digest.usage.cost_usd or 0.0) if settled.digest is not None else 0.0
+        cost_usd = 0.0 if settled.digest is None else settled.digest.usage.cost_usd
+        self.cost_usd += cost_usd or 0.0
+        self.uncosted += cost_usd is None
 
     def __str__(self) -> str:
         done = self.before + self.now
@@ -44,7 +47,7 @@ class Progress:
             rate = self.now / minutes
             parts += [f"{rate:,.1f} a minute", f"{_lasting((self.total - done) / rate)} left"]
         if self.cost_usd:
-            parts.append(f"{self.cost_usd:,.2f} USD in this start")
+            parts.append(f"{'at least ' if self.uncosted else ''}{self.cost_usd:,.2f} USD for the clips of this start")
         return ", ".join(parts)
 
 

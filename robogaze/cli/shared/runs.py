@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from robogaze.backends import Models, ModelsConfig
+    from robogaze.backends import AnswerStore, Models, ModelsConfig
     from robogaze.backends.purse import Purse
     from robogaze.bench import Job, Outcome
+    from robogaze.core.digest import Digest
     from robogaze.datasets import Entry
     from robogaze.domains import Domain
-    from robogaze.engines.base import Engine
+    from robogaze.engines.base import Engine, Task
     from robogaze.engines.ray import Recipe
     from robogaze.stages import Pipeline
 
@@ -130,34 +131,47 @@ class Door:
     outage_s: float = 0.0
 
 
-async def in_this_process(
-    entries: Sequence[Entry], job: Callable[[Engine], Job], plan: Plan, in_flight: int, door: Door | None = None
-) -> Outcome:
-    """Do a job here; it is given the engine, and holds the answers in its run folder or in the user's cache."""
+EngineOf = Callable[["Models | None", "AnswerStore | None"], "Engine"]
+"""Makes an engine of the models it may ask and the answers that are kept, None where no model is asked."""
+
+
+async def run(entries: Sequence[Entry], job: Job, plan: Plan, engine_of: EngineOf, door: Door | None = None) -> Outcome:
+    """Do a job. Answers are kept in its run folder or in the user's cache; models are asked only if a clip is to do."""
     from robogaze.backends import AnswerStore, Models
     from robogaze.bench import run_clips
     from robogaze.cli import quiet_retries
+
+    if plan.models is None:
+        return await run_clips(entries, engine_of(None, None), job)
+    quiet_retries()
+    door = door or Door()
+    with ExitStack() as stack:
+        answers = AnswerStore(_cache_path() if job.run is None else job.run.answers)
+        stack.callback(answers.close)
+        # In a run folder a budget is for all starts together; the user's cache knows no runs.
+        budget = None if job.run is None else answers
+        models = Models.open(
+            plan.models, answers, os.environ, budget=budget, purse=door.purse, outage_s=door.outage_s, tell=_say
+        )
+
+        async def before(tasks: Sequence[Task], done: Mapping[str, Digest]) -> bool:
+            going_on = await job.before(tasks, done)
+            if going_on and tasks:
+                await models.ready()
+            return going_on
+
+        try:
+            return await run_clips(entries, engine_of(models, answers), replace(job, answers=answers, before=before))
+        finally:
+            await models.close()
+
+
+def here(plan: Plan, in_flight: int) -> EngineOf:
+    """This process, with so many clips under way at once."""
     from robogaze.engines.base import Unit
     from robogaze.engines.local import Local
 
-    made, door = job(Local(Unit(plan.pipeline, None, plan.decoder), in_flight)), door or Door()
-    if plan.models is None:
-        return await run_clips(entries, made)
-    quiet_retries()
-    with ExitStack() as stack:
-        answers = AnswerStore(_cache_path() if made.run is None else made.run.answers)
-        stack.callback(answers.close)
-        # In a run folder a budget is for all starts together; the user's cache knows no runs.
-        budget = None if made.run is None else answers
-        models: Models = Models.open(
-            plan.models, answers, os.environ, budget=budget, purse=door.purse, outage_s=door.outage_s, tell=_say
-        )
-        try:
-            await models.ready()
-            engine = Local(Unit(plan.pipeline, models, plan.decoder), in_flight)
-            return await run_clips(entries, replace(made, engine=engine, answers=answers))
-        finally:
-            await models.close()
+    return lambda models, answers: Local(Unit(plan.pipeline, models, plan.decoder), in_flight)
 
 
 def _say(text: str) -> None:
