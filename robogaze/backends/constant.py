@@ -7,7 +7,7 @@ from robogaze.backends.base import Completion, Request, Wrapper
 from robogaze.errors import ModelChanged
 
 FirstTold = Callable[[str, str, str], str]
-"""Is given a model, what its server does (serve, answer) and the name it uses for itself; returns the first such name."""
+"""Is given a model, what its server does (serve, answer) and the name that it uses; returns the first such name."""
 
 _SERVES, _ANSWERS = "serves", "answers as"
 

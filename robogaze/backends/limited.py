@@ -17,7 +17,9 @@ from robogaze.backends.spent import Spent
 from robogaze.core.data import Data
 from robogaze.errors import BudgetExhausted
 
-_TEXT_CHARACTERS_A_TOKEN = 4
+CHARACTERS_A_TOKEN = 4
+"""About how many characters of text a token is."""
+
 _PICTURE_PX_A_TOKEN = 28 * 28
 
 
@@ -60,7 +62,7 @@ def estimated_tokens(request: Request) -> int:
     text = len(request.system) + sum(len(part) for part in request.parts if isinstance(part, str))
     text += sum(len(shot.label) for shot in request.shots)
     pixels = sum(shot.picture.width * shot.picture.height for shot in request.shots)
-    return text // _TEXT_CHARACTERS_A_TOKEN + pixels // _PICTURE_PX_A_TOKEN
+    return text // CHARACTERS_A_TOKEN + pixels // _PICTURE_PX_A_TOKEN
 
 
 def no_request_was_sent(request: Request) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from robogaze.backends import Completion, Models, ModelsConfig, Request
-from robogaze.backends.limited import Price, estimated_tokens
+from robogaze.backends.limited import CHARACTERS_A_TOKEN, Price, estimated_tokens
 from robogaze.backends.rehearsal import RehearsalBackend
 from robogaze.core.digest import Digest
 from robogaze.engines.base import Task, Unit
@@ -21,8 +21,6 @@ _REHEARSED = 3
 
 _ENOUGH = 5
 """From how many clips done on their mean is taken."""
-
-_CHARACTERS_A_TOKEN = 4
 
 
 @dataclass(frozen=True)
@@ -126,7 +124,7 @@ class _Meter:
         return completion
 
     def _count(self, request: Request, completion: Completion) -> None:
-        prompt, answer = estimated_tokens(request), len(completion.text) // _CHARACTERS_A_TOKEN
+        prompt, answer = estimated_tokens(request), len(completion.text) // CHARACTERS_A_TOKEN
         self.calls += 1
         self.prompt_tokens += prompt
         self.least_tokens += answer

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
-from pydantic_core import from_json
 
 from robogaze.core.clip import ClipId, Layout, Sha256, address
 from robogaze.core.data import Data, dotted, first_fault
+from robogaze.datasets.json_files import object_in, text_of
 from robogaze.errors import InputError, VideoError
 
 
@@ -124,11 +124,11 @@ def _entries(path: Path) -> tuple[Entry, ...]:
 def read_manifest(path: Path) -> tuple[Entry, ...]:
     """The entries of a JSONL manifest. Raises InputError with file, line and key; for ids that stand twice, too."""
     # Split at newlines only: `splitlines` would also split at separators that JSON allows within a text.
-    lines = {number: line for number, line in enumerate(_text(path).split("\n"), start=1) if line.strip()}
+    lines = {number: line for number, line in enumerate(text_of(path).split("\n"), start=1) if line.strip()}
     entries: list[Entry] = []
     first: dict[str, int] = {}
     for number, line in lines.items():
-        entry = _entry(_object(line, f"{path}:{number}"), f"{path}:{number}", path.parent)
+        entry = _entry(object_in(line, f"{path}:{number}"), f"{path}:{number}", path.parent)
         if entry.clip_id is not None and (before := first.setdefault(entry.clip_id, number)) != number:
             raise InputError(
                 f"{path}:{number}: clip_id: {entry.clip_id!r} stands in line {before}, too; ids must differ"
@@ -143,36 +143,16 @@ def _with_sidecar(video: Path) -> Entry:
     """A video with what its sidecar says of it; a sidecar's further keys belong to whoever wrote it."""
     as_json, as_text = (video.parent / f"{video.stem}{suffix}" for suffix in (".json", ".txt"))
     if as_json.is_file():
-        found = _object(_text(as_json), f"{as_json}")
+        found = object_in(text_of(as_json), f"{as_json}")
         known = {key: value for key, value in found.items() if key in Entry.model_fields and key != "path"}
         said = [text for key in ("instruction", "prompt") if _instruction(text := found.get(key)) is not None]
         if not said and as_text.is_file():
-            said.append(_text(as_text))
+            said.append(text_of(as_text))
         known["instruction"] = said[0] if said else None
         return _entry({**known, "path": video.name}, f"{as_json}", video.parent)
     if as_text.is_file():
-        return _entry({"path": video, "instruction": _text(as_text)}, f"{as_text}")
+        return _entry({"path": video, "instruction": text_of(as_text)}, f"{as_text}")
     return _entry({"path": video}, f"{video}")
-
-
-def _text(path: Path) -> str:
-    """A file's text, without the mark some editors begin it with. Raises InputError when it cannot be read."""
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not UTF-8 text: {error}") from error
-
-
-def _object(text: str, where: str) -> dict[str, Any]:
-    try:
-        value = from_json(text)  # unlike json.loads, it refuses what cannot be written again
-    except ValueError as error:
-        raise InputError(f"{where} is not JSON: {error}") from error
-    if not isinstance(value, dict):
-        raise InputError(f"{where} must be a JSON object, not {type(value).__name__}")
-    return value
 
 
 def _entry(fields: dict[str, Any], where: str, folder: Path = Path()) -> Entry:

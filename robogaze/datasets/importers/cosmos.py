@@ -6,7 +6,8 @@ GR00T-Dreams and Cosmos-Curate write the same. What lies beside them (`t5_xxl/`,
 from pathlib import PurePosixPath
 
 from robogaze.datasets.importers.base import Found, Importer, make_entry
-from robogaze.datasets.importers.source import VIDEOS, Source, text_of
+from robogaze.datasets.importers.source import VIDEOS, Source
+from robogaze.datasets.json_files import text_of
 
 _VIDEOS, _METAS = "videos", "metas"
 

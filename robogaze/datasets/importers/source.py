@@ -10,8 +10,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from pydantic_core import from_json
-
+from robogaze.datasets.json_files import object_in, text_of
 from robogaze.errors import InputError
 
 VIDEOS = (".mp4", ".m4v", ".mov", ".mkv", ".webm")
@@ -83,22 +82,6 @@ def _is_text(file: PurePosixPath) -> bool:
     return True
 
 
-def text_of(path: Path) -> str:
-    """A file's text, without the mark some editors begin it with. Raises InputError when it cannot be read."""
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not UTF-8 text: {error}") from error
-
-
 def object_of(path: Path) -> Mapping[str, Any]:
     """The JSON object that a file holds. Raises InputError when it holds something else."""
-    try:
-        value = from_json(text_of(path))
-    except ValueError as error:
-        raise InputError(f"{path} is not JSON: {error}") from error
-    if not isinstance(value, dict):
-        raise InputError(f"{path} must be a JSON object, not {type(value).__name__}")
-    return value
+    return object_in(text_of(path), f"{path}")

@@ -77,3 +77,10 @@ function table(heads, rows) {
 
 /** Whether motion is unwelcome. */
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
+
+/** Frees what a video holds; a video that is only removed keeps its file open. */
+function letGo(video) {
+  video.pause();
+  video.removeAttribute("src");
+  video.load();
+}

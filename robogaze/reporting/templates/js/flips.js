@@ -64,17 +64,12 @@ function flipMatches(flip, { text, pair, kind, type, severity }) {
 const kindMark = (kind) => make("span", { class: "kind", "data-kind": kind }, `${KINDS[kind].mark} ${kind}`);
 
 function flipRow(flip, severalPairs, isCurrent, onOpen) {
-  return make(
-    "a",
+  return rowLink(
     {
       href: `#flip=${encodeURIComponent(flip.id)}`,
       title: flip.prompt,
-      "aria-current": String(isCurrent),
-      onclick(event) {
-        if (event.metaKey || event.ctrlKey || event.shiftKey) return;
-        event.preventDefault();
-        onOpen(flip.id);
-      },
+      isCurrent,
+      onOpen: () => onOpen(flip.id),
     },
     make("span", { class: "clip-id" }, make("bdi", {}, flip.prompt)),
     kindMark(flip.kind),

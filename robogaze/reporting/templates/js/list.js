@@ -75,17 +75,12 @@ function matches(entry, { text, status, dimension, type, severity, ...fields }) 
 }
 
 function clipRow(entry, dimensionCount, isCurrent, onOpen) {
-  return make(
-    "a",
+  return rowLink(
     {
       href: `#clip=${encodeURIComponent(entry.id)}`,
       title: entry.id,
-      "aria-current": String(isCurrent),
-      onclick(event) {
-        if (event.metaKey || event.ctrlKey || event.shiftKey) return;
-        event.preventDefault();
-        onOpen(entry.id);
-      },
+      isCurrent,
+      onOpen: () => onOpen(entry.id),
     },
     make("span", { class: "clip-id" }, make("bdi", {}, entry.id)),
     make("span", { class: "status", "data-standing": entry.standing }, entry.status),

@@ -166,10 +166,8 @@ function createPlayer(clip, { onTime }) {
     close() {
       if (!video) return;
       const old = video;
-      video = null;
-      old.pause();
-      old.removeAttribute("src");
-      old.load();
+      video = null; // before it is let go, so that its end counts for nothing
+      letGo(old);
     },
   };
 }

@@ -75,3 +75,21 @@ function createRows(box, draw) {
     drawn,
   };
 }
+
+/** What stands in a row that opens something: a link that can be opened in a tab of its own. */
+function rowLink({ href, title, isCurrent, onOpen }, ...children) {
+  return make(
+    "a",
+    {
+      href,
+      title,
+      "aria-current": String(isCurrent),
+      onclick(event) {
+        if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+        event.preventDefault();
+        onOpen();
+      },
+    },
+    ...children,
+  );
+}

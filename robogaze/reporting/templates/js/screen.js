@@ -87,10 +87,8 @@ function createScreen(clip, { onClick, onBroken }) {
     close() {
       if (!video) return;
       const old = video;
-      video = null;
-      old.pause();
-      old.removeAttribute("src");
-      old.load();
+      video = null; // before it is let go, so that its end counts for nothing
+      letGo(old);
     },
   };
 }
