@@ -196,10 +196,11 @@ def versions() -> dict[str, str]:
 
 
 def _models(pipeline: Pipeline, models: Models | None) -> dict[str, dict[str, Any]]:
-    """By role: what the model is and how it was asked."""
+    """By role: what the model is and how it was asked; and what follows things, where that is a model."""
     if models is None:
         return {}
-    return {
+    tracker = {} if models.tracker is None else {"tracker": {"identity": dict(models.tracker.identity)}}
+    return tracker | {
         role: {
             "model": models[role].name,
             "identity": dict(models[role].backend.identity),

@@ -19,6 +19,7 @@ from robogaze.errors import InputError, MissingExtra
 
 _NEEDS = ("torch", "torchvision", "transformers")
 _CLASSES = ("Sam3TrackerVideoModel", "Sam3TrackerVideoProcessor")
+_KINDS = ("sam3_video", "sam3_tracker_video")  # as published, detector and tracker; and the tracker alone
 _THING = 1  # what the one thing that is followed is called
 
 Mask = NDArray[np.bool_]
@@ -77,15 +78,25 @@ class Sam3:
             raise MissingExtra(f"transformers with SAM 3 (this is {transformers.__version__})", "transformers")
         device = self.device or ("cuda" if torch.cuda.is_available() else "cpu")
         try:
+            kind = transformers.AutoConfig.from_pretrained(self.name).model_type
+            if kind not in _KINDS:
+                raise self._unusable(f"it is a {kind}")
             processor = transformers.Sam3TrackerVideoProcessor.from_pretrained(self.name)
-            model = transformers.Sam3TrackerVideoModel.from_pretrained(self.name, dtype="auto").to(device).eval()
+            model, told = transformers.Sam3TrackerVideoModel.from_pretrained(
+                self.name, dtype="auto", output_loading_info=True
+            )
         except (OSError, ValueError) as error:
-            reason = str(error).strip().splitlines()[0]
-            raise InputError(
-                f"tracker.sam3: the weights {self.name} cannot be loaded ({reason}); name a folder that holds them or "
-                "their hub id (facebook/sam3), or leave the key tracker out"
-            ) from error
-        return processor, model
+            raise self._unusable(str(error).strip().splitlines()[0]) from error
+        if absent := sorted([*told["missing_keys"], *told["mismatched_keys"]], key=str):
+            # They would be made up at random, and everything would seem to work.
+            raise self._unusable(f"{len(absent)} weights of SAM 3 are not in it, {absent[0]} among them")
+        return processor, model.to(device).eval()
+
+    def _unusable(self, reason: str) -> InputError:
+        return InputError(
+            f"tracker.sam3: {self.name} cannot be used ({reason}); name a folder that holds the weights of SAM 3 or "
+            "their hub id (facebook/sam3), or leave the key tracker out"
+        )
 
 
 def _next_mask(processor: Any, model: Any, session: Any, image: NDArray[np.uint8], box: Box) -> Mask | None:

@@ -30,9 +30,11 @@ def _size(context: click.Context, parameter: click.Parameter, text: str) -> tupl
 @click.option("--clips", type=click.IntRange(min=1), required=True, help="How many clips.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("--types", multiple=True, metavar="TYPE", help="Only this event type; may be given several times.")
+@click.option("--tasks", multiple=True, metavar="NAME", help="Only this task; may be given several times.")
 @click.option("--clean-share", type=click.FloatRange(0, 1), default=0.3, show_default=True, help="How many are clean.")
 @click.option("--twins", is_flag=True, help="Write the clean twin of each glitchy clip, too, as a clip of its own.")
 @click.option("--size", callback=_size, default="640x480", show_default=True, help="Of the picture, in pixels.")
+@click.option("--world", help="Arms, surfaces, cameras and light of this world only; the domain names worlds.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="How many processes.")
 @click.option("--gl", type=click.Choice(["auto", "egl", "osmesa"]), default="auto", show_default=True,
               help="What draws without a screen.")  # fmt: skip
@@ -43,9 +45,11 @@ def simulate(
     clips: int,
     seed: int,
     types: tuple[str, ...],
+    tasks: tuple[str, ...],
     clean_share: float,
     twins: bool,
     size: tuple[int, int],
+    world: str | None,
     jobs: int,
     gl: str,
     domain: str | None,
@@ -68,8 +72,9 @@ def simulate(
     from robogaze.forge.sim.recipe import load_recipe
 
     name = domain or default_domain()
-    recipe = load_recipe(name)
-    shop = Workshop(out, load_domain(name), recipe, seed, size, cast("Gl", gl))
+    recipe = load_recipe(name).only(tasks)
+    recipe.world(world)  # a name that is unknown is told before anything is made
+    shop = Workshop(out, load_domain(name), recipe, seed, size, cast("Gl", gl), world)
     plan = Plan(shop, clips, chosen_types(recipe, types), clean_share, twins)
     with click.progressbar(length=clips, label="simulating", file=sys.stderr) as bar:
         done = simulate_clips(plan, jobs, lambda: bar.update(1))

@@ -2,11 +2,14 @@
 
 from robogaze.evidence.base import Evidence, Gauge, Look, Measured, Meter, Signal
 from robogaze.evidence.blocks import Blocks
+from robogaze.evidence.cover import Cover
 from robogaze.evidence.exposure import Exposure
+from robogaze.evidence.gaps import Gap, gaps
 from robogaze.evidence.motion import Motion
 from robogaze.evidence.regions import Regions
 from robogaze.evidence.repeats import Repeats
-from robogaze.evidence.rules import Condition, Finding, Gap, Rule, check, find, gaps, place
+from robogaze.evidence.rules import Condition, Explained, Finding, Rule, check, explained, find, place
+from robogaze.evidence.seams import Seams
 from robogaze.evidence.sharpness import Sharpness
 from robogaze.evidence.summary import summarise
 from robogaze.evidence.tears import Tears
@@ -17,7 +20,9 @@ METERS: dict[str, type[Meter]] = {
     "motion": Motion,
     "blocks": Blocks,
     "tears": Tears,
+    "seams": Seams,
     "repeats": Repeats,
+    "cover": Cover,
     "regions": Regions,
 }
 """Every meter by name."""
@@ -30,6 +35,7 @@ __all__ = [
     "SIGNALS",
     "Condition",
     "Evidence",
+    "Explained",
     "Finding",
     "Gap",
     "Gauge",
@@ -39,6 +45,7 @@ __all__ = [
     "Rule",
     "Signal",
     "check",
+    "explained",
     "find",
     "gaps",
     "place",

@@ -8,17 +8,20 @@ neither holds, or both do (an arm that fills a plain picture, with a few points 
 
 A camera that is thrown about sees near and far things move differently, and no single motion fits them all. Where
 hardly a point stayed in place a rougher fit will do: its tolerance grows with the motion. It tells that the camera
-moved and about how far, which is enough for shake, a median over several frames, and not for a single jolt.
+moved and about how far, which is enough for shake, a median over several frames, and not for a single jolt. Where not
+even that fits, and still hardly a point stayed in place, the usual motion of the points counts towards shake alone:
+an arm that fills the picture moves so, too, but it does not jump to and fro.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from robogaze.evidence.base import Look, Measured, Signal
+from robogaze.evidence.base import Look, Measured, Series, Signal
 from robogaze.evidence.series import running_median
 
 Points = NDArray[np.float32]
@@ -42,6 +45,8 @@ _LEAST_TEXTURED = 0.3  # of the picture: with a corner in reach; plain tables wi
 _ROUGH = 0.5  # of the usual point's motion: how far others may be off in a rough fit
 _PATH_S = 0.55  # a change of velocity that lasts half of this is a movement; a shorter one is a jolt
 _SHAKE_S = 0.4  # jolts in half of this are shake
+_SWING_S = 0.75  # over so long a camera that swings to another place goes straight on
+_LEAST_WAY = 0.005  # diagonals in that time: of a shorter way nothing is said
 _GAP = (
     "the picture moves there in a way that no camera motion explains, too little can be followed, "
     "or too few frames lie around"
@@ -52,7 +57,8 @@ _GAP = (
 class _Move:
     """Motion of the picture between two frames: shift in frame diagonals, turn in radians, relative zoom.
 
-    `rough` is true where near and far things move so differently that it is known approximately only.
+    `rough` is true where near and far things move so differently that it is known approximately only, `loose` where
+    it is the usual motion of points that share none.
     """
 
     right: float = math.nan
@@ -62,6 +68,7 @@ class _Move:
     inliers: float = math.nan
     spread: float = math.nan
     rough: bool = False
+    loose: bool = False
 
 
 @dataclass(frozen=True)
@@ -120,6 +127,11 @@ class Motion:
             description=f"The jolt per frame that the camera keeps up over {_SHAKE_S} s; a single jump leaves it low.",
             gap=_GAP,
         ),
+        Signal(
+            name="camera_straightness",
+            unit="of the way",
+            description=f"How far the camera gets in {_SWING_S} s, over the way it went: 1 straight on, 0 to and fro.",
+        ),
     )
 
     def __init__(self) -> None:
@@ -142,18 +154,31 @@ class Motion:
         # A turn or a zoom moves the picture's corners, which lie half a diagonal from its centre.
         path = (right, down, turn / 2, zoom / 2)
         jolt = np.sqrt(sum(np.square(part - running_median(part, times_s, _PATH_S)) for part in path))
-        rough = np.array([move.rough for move in self._moves])
+        loose = np.array([move.loose for move in self._moves])
+        rough = loose | np.array([move.rough for move in self._moves])
         return Measured(
             {
-                "camera_shift": np.hypot(right, down),
-                "camera_turn": np.degrees(np.abs(turn)),
-                "camera_zoom": np.abs(zoom),
+                "camera_shift": np.where(loose, math.nan, np.hypot(right, down)),
+                "camera_turn": np.where(loose, math.nan, np.degrees(np.abs(turn))),
+                "camera_zoom": np.where(loose, math.nan, np.abs(zoom)),
                 "camera_inliers": inliers,
                 "camera_spread": spread,
                 "camera_jolt": np.where(rough, math.nan, jolt),
                 "camera_shake": running_median(jolt, times_s, _SHAKE_S),
+                "camera_straightness": _straightness(path, times_s),
             }
         )
+
+
+def _straightness(path: Sequence[Series], times_s: Series) -> Series:
+    """How far the camera gets in _SWING_S around each frame, over the way it went; NaN where it hardly moves."""
+    steps = np.nan_to_num(np.array(path))
+    first = np.searchsorted(times_s, times_s - _SWING_S / 2 - 1e-6, side="left")
+    end = np.searchsorted(times_s, times_s + _SWING_S / 2 + 1e-6, side="right")
+    sums = np.cumsum(np.pad(np.vstack([steps, np.sqrt(np.square(steps).sum(axis=0))]), ((0, 0), (1, 0))), axis=1)
+    around = sums[:, end] - sums[:, first]
+    got, went = np.sqrt(np.square(around[:-1]).sum(axis=0)), around[-1]
+    return np.asarray(np.where(went > _LEAST_WAY, got / np.maximum(went, _LEAST_WAY), math.nan), dtype=np.float64)
 
 
 def _camera_move(before: NDArray[np.uint8], now: NDArray[np.uint8]) -> _Move:
@@ -171,15 +196,22 @@ def _camera_move(before: NDArray[np.uint8], now: NDArray[np.uint8]) -> _Move:
     if fit is not None and not fit.shared and still.mean() < _MOST_STILL_SHARE:
         usual_px = float(np.hypot(*np.median(end - start, axis=0)))
         fit, rough = _fitted(start, end, max(_INLIER_PX, _ROUGH * usual_px), now.shape), True
-    if fit is None:
-        return _Move()
     # An arm that moves may be most of what can be followed on a plain table. A camera's motion reaches all sides of
     # a picture with texture, or leaves nothing at rest.
+    nothing_still = still.mean() <= _NONE_STILL_SHARE
     textured = len(corners) * _BLOCK_PX**2 >= _LEAST_TEXTURED * before.size
-    everywhere = fit.reaches_all_sides or still.mean() <= _NONE_STILL_SHARE
-    contradicted = _all_around(_regions(start[still & ~fit.agree], now.shape))
-    supported = fit.shared and textured and everywhere and not contradicted
-    return _described(fit, now.shape, len(start), supported, rough)
+    if fit is not None and fit.shared and textured and (fit.reaches_all_sides or nothing_still):
+        contradicted = _all_around(_regions(start[still & ~fit.agree], now.shape))
+        return _described(fit, now.shape, len(start), not contradicted, rough)
+    if nothing_still and _across(_regions(start, now.shape)):
+        return _usual(end - start, now.shape)
+    return _Move() if fit is None else _described(fit, now.shape, len(start), supported=False)
+
+
+def _usual(moved: Points, shape: tuple[int, ...]) -> _Move:
+    """The usual motion of points that share none."""
+    right, down = np.median(moved, axis=0) / math.hypot(*shape)
+    return _Move(float(right), float(down), 0.0, 0.0, loose=True)
 
 
 def _fitted(start: Points, end: Points, within_px: float, shape: tuple[int, ...]) -> _Fit | None:
@@ -226,6 +258,11 @@ def _regions(points: Points, shape: tuple[int, ...]) -> NDArray[np.bool_]:
 def _all_around(regions: NDArray[np.bool_]) -> bool:
     """More than a corner or a side, which a thing may fill that moves with its camera."""
     return bool(regions.sum() >= _LEAST_AROUND and min(regions.any(axis=0).sum(), regions.any(axis=1).sum()) > 1)
+
+
+def _across(regions: NDArray[np.bool_]) -> bool:
+    """From one side of the picture to the other."""
+    return bool(regions.any(axis=0).all() or regions.any(axis=1).all())
 
 
 def _described(fit: _Fit, shape: tuple[int, ...], followed: int, supported: bool, rough: bool = False) -> _Move:

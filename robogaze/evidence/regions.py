@@ -4,9 +4,9 @@ What an arm uncovers was behind it and what it covers is behind it now: one of t
 explains it. A region that neither direction explains, at the same place, has been replaced. That alone is common
 (thin fingers, reflections, things too fast for the flow), so a region counts as a pop only if its place was at rest
 before and is at rest after, as far as the camera allows, and so are its surroundings in the moment itself: nothing
-that moves is near enough to explain it. Things in a moving hand are therefore never seen to pop: where such a region
-has neighbours that move, or no frames on both sides to look at, whether it popped cannot be told (NaN). Where there
-is no such region nothing popped (0).
+that moves is near enough to explain it. Where such a region has neighbours that move, or no frames on both sides to
+look at, whether it popped cannot be told in this way (NaN). Where there is no such region nothing popped (0). What
+becomes of things in or near what moves is judged otherwise, in `turnover`.
 
 Whether something appeared or vanished is a question of in which of the two frames the region stands out from its
 surroundings: a thing does, a gap does not. A thing that vanishes here while one that looks the same appears there
@@ -25,6 +25,7 @@ from robogaze.evidence.base import Look, Measured, Series, Signal
 from robogaze.evidence.flow import UNLIKE_LEVELS, Change, Flow
 from robogaze.evidence.pop import Mask, Pop, best_pair, described, grown
 from robogaze.evidence.series import running_median
+from robogaze.evidence.turnovers import Turnovers
 
 _AROUND = 2  # frames before and after, in which the place must rest
 _LEAST_SIDE_PX = 64  # of the reduced picture: in a smaller one hardly a thing is as wide as the least region
@@ -94,6 +95,7 @@ class Regions:
             description="How far apart the most alike pair of a vanished and an appeared region lies; 0 without one.",
             gap=_UNSURE,
         ),
+        *Turnovers.signals,
     )
 
     def __init__(self) -> None:
@@ -103,6 +105,7 @@ class Regions:
         self._times_s: list[float] = []
         self._unexplained: list[tuple[float, float]] = []
         self._pops: dict[int, tuple[Pop, ...]] = {}
+        self._turnovers = Turnovers()
 
     def update(self, look: Look) -> None:
         """Take the next frame."""
@@ -123,6 +126,7 @@ class Regions:
             other for other in self._recent if other is not change and abs(other.number - change.number) <= _AROUND
         ]
         self._pops[change.number] = tuple(_pops(change, around))
+        self._turnovers.examine(self._recent, place)
 
     def finish(self) -> Measured:
         """Series of all frames; NaN at the first one, and in pictures under 64 px.
@@ -147,7 +151,8 @@ class Regions:
                 series[name][frame] = value
                 if box is not None:
                     boxes[name][frame] = box
-        return Measured(series, boxes)
+        turned = self._turnovers.finish(len(unexplained))
+        return Measured({**series, **turned.series}, {**boxes, **turned.boxes})
 
 
 def _shares(unexplained: Mask) -> tuple[float, float]:

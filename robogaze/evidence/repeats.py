@@ -27,6 +27,9 @@ _BEFORE_S = 1.0
 _AFTER = 3
 """How many steps after the first new one are compared."""
 
+_LAST = 4
+"""How many frames at the clip's end tell whether something still moves."""
+
 
 class Repeats:
     """Change to the frame before, runs of repeats, and the jump that ends one."""
@@ -52,6 +55,11 @@ class Repeats:
             unit="times the steps beside it",
             description="First change after a run of repeats, against the largest within 1 s before and three after.",
         ),
+        Signal(
+            name="motion_at_end",
+            unit="times the clip's usual change",
+            description=f"At the last frame: change over the last {_LAST}, against the median of frames that change.",
+        ),
     )
 
     def __init__(self) -> None:
@@ -66,13 +74,21 @@ class Repeats:
         self._changes.append((np.nan, np.nan) if before is None else _change(before, look))
 
     def finish(self) -> Measured:
-        """Series of all frames. The first frame has no change; a jump is NaN where no run of repeats ends."""
+        """Series of all frames.
+
+        The first frame has no change; a jump is NaN where no run of repeats ends, the motion at the end everywhere
+        but there.
+        """
         overall, local = np.array(self._changes, dtype=np.float64).T
         still = local < _STILL_LEVELS
         times_s = np.array(self._times_s)
         frozen = _frozen(still, times_s)
         series = {"frame_change": overall, "local_change": local, "frozen_s": frozen}
-        return Measured({**series, "resume_jump": _resume_jump(overall, still, frozen, times_s)})
+        ending = np.full(len(overall), np.nan)
+        if len(overall) > _LAST:
+            ending[-1] = np.median(np.where(still, 0.0, overall)[-_LAST:]) / level(np.where(still, np.nan, overall), 50)
+        jump = _resume_jump(overall, still, frozen, times_s)
+        return Measured({**series, "resume_jump": jump, "motion_at_end": ending})
 
 
 def _change(before: Look, now: Look) -> tuple[float, float]:

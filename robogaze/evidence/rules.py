@@ -6,11 +6,13 @@ in the frames where
     its signal is above (or below) its threshold, all of `also` hold, and none of `unless` holds.
 
 Runs of such frames are joined across gaps shorter than `join_s`; what is then shorter than `for_s`, or longer than
-`at_most_s`, is dropped. NaN is neither above nor below anything: where a signal is not defined a rule does not hold,
-and nothing is explained away.
+`at_most_s`, is dropped. What is left goes on over the frames beside it in which all of `spread` hold: a fault that
+comes and goes little by little is conspicuous in its middle only. NaN is neither above nor below anything: where a
+signal is not defined a rule does not hold, and nothing is explained away.
 
-That a rule does not hold is an answer only where it could have. Where a signal it needs could not be measured, and
-the signals that were measured do not settle the question, there is a gap; `gaps` finds them.
+What an `unless` explains away would have been a finding without it. Where the condition says what it explains,
+`explained` tells of these, so that a reader can see what was rejected, and why; one without words only leaves to
+another rule what that one tells.
 """
 
 import math
@@ -25,20 +27,26 @@ from robogaze.core.data import Data
 from robogaze.core.events import Box
 from robogaze.core.time import Span, runs
 from robogaze.errors import InputError
-from robogaze.evidence.base import Evidence, Measured
+from robogaze.evidence.base import Evidence, Series
 
-_TOLERANCE_S = 1e-6
+TOLERANCE_S = 1e-6
 
 Frames = NDArray[np.bool_]
 """One value per frame: whether something holds in it."""
 
 
 class Condition(Data):
-    """A signal above or below a threshold, in the signal's unit; exactly one of the two is given."""
+    """A signal above or below a threshold, in the signal's unit; exactly one of the two is given.
+
+    With `near_s` it holds in the frames so near to one in which it does, too. `explains` says, in an `unless`, what
+    the condition stands for ("the camera moves").
+    """
 
     signal: str
     above: float | None = None
     below: float | None = None
+    near_s: float = Field(default=0.0, ge=0)
+    explains: str = ""
 
     @model_validator(mode="after")
     def _one_threshold(self) -> Self:
@@ -46,20 +54,34 @@ class Condition(Data):
             raise ValueError(f"the condition on {self.signal} needs one of 'above' and 'below'")
         return self
 
-    def holds(self, measured: Measured) -> Frames:
+    def holds(self, evidence: Evidence, view: str) -> Frames:
         """In which frames it holds."""
-        series = measured.series[self.signal]
-        if self.above is not None:
-            return series > self.above
-        assert self.below is not None, "a condition has one of the two"
-        return series < self.below
+        series = evidence.views[view].series[self.signal]
+        limit = self.above if self.above is not None else self.below
+        assert limit is not None, "a condition has one of the two"
+        holds = series > limit if self.above is not None else series < limit
+        if not self.near_s:
+            return holds
+        times_s = np.array(evidence.frame_times_s)
+        apart = np.abs(times_s[:, None] - times_s[holds])
+        return np.asarray((apart <= self.near_s + TOLERANCE_S).any(axis=1), dtype=np.bool_)
+
+    @property
+    def limit(self) -> str:
+        """The threshold in words."""
+        return f"above {self.above:g}" if self.above is not None else f"below {self.below:g}"
+
+    def extreme(self, series: Series, within: Frames) -> int:
+        """The frame, of those within, in which the series goes furthest beyond the threshold."""
+        height = series if self.above is not None else -series
+        return int(np.where(within & np.isfinite(height), height, -np.inf).argmax())
 
 
 class Rule(Condition):
     """A condition that lasts: at least `for_s` (0: a single frame will do), with gaps shorter than `join_s` bridged.
 
     What lasts longer than `at_most_s` is something else (None: it may last). `also` must hold too, in the same frame;
-    `unless` lists what explains the frame away.
+    `unless` lists what explains the frame away; over frames in which all of `spread` hold a finding goes on.
     """
 
     for_s: float = Field(default=0.0, ge=0)
@@ -67,30 +89,12 @@ class Rule(Condition):
     join_s: float = Field(default=0.0, ge=0)
     also: tuple[Condition, ...] = ()
     unless: tuple[Condition, ...] = ()
+    spread: tuple[Condition, ...] = ()
 
     @property
     def signals(self) -> tuple[str, ...]:
         """The names of all signals the rule reads."""
-        return (self.signal, *(condition.signal for condition in (*self.also, *self.unless)))
-
-
-class Gap(Data):
-    """Where a rule could not tell, in one view: half-open runs of frame numbers.
-
-    `of` counts the frames in which it was asked to; `longest_s` is how long the longest run lasts; `why` says what
-    stood in the way in most of the frames.
-    """
-
-    view: str
-    runs: tuple[tuple[int, int], ...]
-    of: int
-    longest_s: float
-    why: str
-
-    @property
-    def frames(self) -> int:
-        """In how many frames."""
-        return sum(end - first for first, end in self.runs)
+        return (self.signal, *(condition.signal for condition in (*self.also, *self.unless, *self.spread)))
 
 
 class Finding(Data):
@@ -106,6 +110,19 @@ class Finding(Data):
     peak_frame: int
     frames: tuple[int, ...]
     box: Box | None
+    unit: str
+
+
+class Explained(Data):
+    """What a rule would have found, had nothing explained it away.
+
+    `by` is what explains most of its frames, and `peak` the most extreme value of that condition's signal in them, in
+    `unit`.
+    """
+
+    finding: Finding
+    by: Condition
+    peak: float
     unit: str
 
 
@@ -126,14 +143,17 @@ def find(rule: Rule, evidence: Evidence) -> tuple[Finding, ...]:
     return tuple(finding for view in evidence.views for finding in _in_view(rule, evidence, view))
 
 
-def gaps(rule: Rule, evidence: Evidence) -> tuple[Gap, ...]:
-    """Where a rule could not tell, a gap for each view that has one; empty when it could tell everywhere.
+def explained(rule: Rule, evidence: Evidence) -> tuple[Explained, ...]:
+    """What an explanation that has words keeps a rule from finding; empty when there is none.
 
-    The first frame, which has none before it, is left out, unless it is the only one. A run too short to hold what
-    the rule looks for is none. In a clip shorter than `for_s` a rule that would hold throughout stays open.
+    A stretch of which the rule finds a part is found, and not explained.
     """
-    found = (_gap(rule, evidence, view) for view in evidence.views)
-    return tuple(gap for gap in found if gap is not None)
+    bare = rule.with_(unless=tuple(one for one in rule.unless if not one.explains))
+    if bare == rule:
+        return ()
+    found = find(rule, evidence)
+    open_ = (one for one in find(bare, evidence) if not any(_meet(one, other) for other in found))
+    return tuple(_explained(one, rule, evidence) for one in open_)
 
 
 def place(box: Box | None) -> str | None:
@@ -145,67 +165,42 @@ def place(box: Box | None) -> str | None:
     return row if row == column else f"{row} {column}"
 
 
-def _gap(rule: Rule, evidence: Evidence, view: str) -> Gap | None:
-    measured, edges = evidence.views[view], _edges(evidence)
-    holds, missing = _holds(rule, measured), _missing(rule, evidence, view)
-    possible = np.logical_or.reduce([holds, *missing.values()])
-    least_s = min(rule.for_s, edges[-1])
-    inside = np.zeros(len(holds), dtype=np.bool_)
-    for first, end in _stretches(rule, possible, edges):
-        # A gap that could not hold what the rule looks for, had it been measured, hides nothing.
-        inside[first:end] = edges[end] - edges[first] >= least_s - _TOLERANCE_S
-    asked = 1 if len(holds) > 1 else 0
-    inside[:asked] = False
-    stretches = runs(np.flatnonzero(np.logical_or.reduce(list(missing.values())) & inside).tolist())
-    if not stretches:
-        return None
-    return Gap(
-        view=view,
-        runs=stretches,
-        of=len(holds) - asked,
-        longest_s=max(edges[end] - edges[first] for first, end in stretches),
-        why=max(missing, key=lambda why: int((missing[why] & inside).sum())),
-    )
+def _meet(one: Finding, other: Finding) -> bool:
+    return one.view == other.view and one.span.overlap(other.span) > 0
 
 
-def _missing(rule: Rule, evidence: Evidence, view: str) -> dict[str, Frames]:
-    """In which frames the rule's question stays open, by what stands in the way."""
-    measured, edges = evidence.views[view], _edges(evidence)
-    settled = np.zeros(len(edges) - 1, dtype=np.bool_)
-    lacking: dict[str, Frames] = {}
-    for condition in (rule, *rule.also):
-        gap = evidence.signals[condition.signal].gap
-        missing = np.isnan(measured.series[condition.signal]) & bool(gap)
-        gap = gap if len(missing) > 1 else "the clip is a single frame"
-        settled |= ~condition.holds(measured) & ~missing
-        lacking[gap] = lacking[gap] | missing if gap in lacking else missing
-    for condition in rule.unless:
-        settled |= condition.holds(measured)
-    if edges[-1] < rule.for_s - _TOLERANCE_S:
-        lacking[f"the clip is shorter than the {rule.for_s:g} s it would have to last"] = _holds(rule, measured)
-    return {why: missing & ~settled for why, missing in lacking.items()}
+def _explained(finding: Finding, rule: Rule, evidence: Evidence) -> Explained:
+    """The explanation that holds in most of a finding's frames."""
+    view, times_s = finding.view, np.array(evidence.frame_times_s)
+    inside = (times_s >= finding.span.start - TOLERANCE_S) & (times_s < finding.span.end - TOLERANCE_S)
+    tried = (one for one in rule.unless if one.explains)
+    by = max(tried, key=lambda one: int((one.holds(evidence, view) & inside).sum()))
+    series = evidence.views[view].series[by.signal]
+    around = np.abs(times_s[:, None] - times_s[inside]).min(axis=1) <= by.near_s + TOLERANCE_S
+    peak = float(series[by.extreme(series, around)])
+    return Explained(finding=finding, by=by, peak=peak, unit=evidence.signals[by.signal].unit)
 
 
-def _edges(evidence: Evidence) -> tuple[float, ...]:
+def frame_edges(evidence: Evidence) -> tuple[float, ...]:
     """Where each frame begins, and where the last one ends."""
     return (*evidence.frame_times_s, evidence.duration_s)
 
 
-def _holds(rule: Rule, measured: Measured) -> Frames:
-    """In which frames the rule holds, however long."""
-    holds = rule.holds(measured)
+def held(rule: Rule, evidence: Evidence, view: str) -> Frames:
+    """In which frames of a view the rule holds, however long."""
+    holds = rule.holds(evidence, view)
     for condition in rule.also:
-        holds = holds & condition.holds(measured)
+        holds = holds & condition.holds(evidence, view)
     for condition in rule.unless:
-        holds = holds & ~condition.holds(measured)
+        holds = holds & ~condition.holds(evidence, view)
     return holds
 
 
-def _stretches(rule: Rule, frames: Frames, edges: Sequence[float]) -> list[tuple[int, int]]:
+def joined_runs(rule: Rule, frames: Frames, edges: Sequence[float]) -> list[tuple[int, int]]:
     """The runs of frames, joined across the gaps a rule bridges."""
     joined: list[tuple[int, int]] = []
     for first, end in runs(np.flatnonzero(frames).tolist()):
-        if joined and edges[first] - edges[joined[-1][1]] < rule.join_s - _TOLERANCE_S:
+        if joined and edges[first] - edges[joined[-1][1]] < rule.join_s - TOLERANCE_S:
             joined[-1] = (joined[-1][0], end)
         else:
             joined.append((first, end))
@@ -213,21 +208,36 @@ def _stretches(rule: Rule, frames: Frames, edges: Sequence[float]) -> list[tuple
 
 
 def _in_view(rule: Rule, evidence: Evidence, view: str) -> list[Finding]:
-    holds, edges = _holds(rule, evidence.views[view]), _edges(evidence)
-    least_s = rule.for_s - _TOLERANCE_S
-    most_s = math.inf if rule.at_most_s is None else rule.at_most_s + _TOLERANCE_S
+    holds, edges = held(rule, evidence, view), frame_edges(evidence)
+    least_s = rule.for_s - TOLERANCE_S
+    most_s = math.inf if rule.at_most_s is None else rule.at_most_s + TOLERANCE_S
+    stretches = [
+        (first, end) for first, end in joined_runs(rule, holds, edges) if least_s <= edges[end] - edges[first] <= most_s
+    ]
     return [
-        _finding(rule, evidence, view, holds, first, end)
-        for first, end in _stretches(rule, holds, edges)
-        if least_s <= edges[end] - edges[first] <= most_s
+        _finding(rule, evidence, view, holds, first, end) for first, end in _spread(rule, stretches, evidence, view)
     ]
 
 
+def _spread(
+    rule: Rule, stretches: Sequence[tuple[int, int]], evidence: Evidence, view: str
+) -> Sequence[tuple[int, int]]:
+    """The stretches with the frames beside them over which they go on; those that meet are one."""
+    if not (rule.spread and stretches):
+        return stretches
+    inside = np.logical_and.reduce([condition.holds(evidence, view) for condition in rule.spread])
+    for first, end in stretches:
+        inside[first:end] = True
+    reached = runs(np.flatnonzero(inside).tolist())
+    return [(low, high) for low, high in reached if any(low <= first < high for first, _ in stretches)]
+
+
 def _finding(rule: Rule, evidence: Evidence, view: str, holds: Frames, first: int, end: int) -> Finding:
-    measured, edges = evidence.views[view], _edges(evidence)
-    height = measured.series[rule.signal] if rule.above is not None else -measured.series[rule.signal]
+    measured, edges = evidence.views[view], frame_edges(evidence)
     # A bridged gap may hold a higher value that was explained away: the peak is sought where the rule holds.
-    peak = first + int(np.where(holds[first:end], height[first:end], -np.inf).argmax())
+    inside = np.zeros(len(holds), dtype=np.bool_)
+    inside[first:end] = holds[first:end]
+    peak = rule.extreme(measured.series[rule.signal], inside)
     return Finding(
         view=view,
         span=Span(edges[first], edges[end]),

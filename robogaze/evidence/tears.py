@@ -74,6 +74,10 @@ class Tears:
             self._shifts.append(None)
             self._lines.append(None)
             return
+        if not _may_tear(before, self._before):
+            self._shifts.append(np.zeros(len(before), dtype=np.intp))
+            self._lines.append(None)
+            return
         costs = _costs(before, self._before)
         self._shifts.append(_shifts(costs))
         self._lines.append(_largest(costs))
@@ -101,6 +105,13 @@ def _bands(gray: NDArray[np.uint8]) -> NDArray[np.float32]:
     """The mean row of each band, shape (bands, width)."""
     height = gray.shape[0] - gray.shape[0] % _BAND_PX
     return np.asarray(gray[:height].reshape(-1, _BAND_PX, gray.shape[1]).mean(axis=1), dtype=np.float32)
+
+
+def _may_tear(before: NDArray[np.float32], now: NDArray[np.float32]) -> bool:
+    """Some bands changed in nearly all parts of the width: else none of them can have been shifted."""
+    parts = np.array_split(np.abs(before - now), _PARTS, axis=1)
+    changed = np.stack([part.mean(axis=1) for part in parts], axis=1) >= _LEAST_LEVELS / 2
+    return int((changed.sum(axis=1) >= _LEAST_PARTS - 1).sum()) >= _SIDE_BANDS
 
 
 def _costs(before: NDArray[np.float32], now: NDArray[np.float32]) -> Costs:

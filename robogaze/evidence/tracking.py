@@ -10,6 +10,7 @@ next. The camera's share of the motion is told by what is followed outside the b
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Protocol
 
 import cv2
 import numpy as np
@@ -51,9 +52,10 @@ class TooSmall(ValueError):
 class Place:
     """Where the thing is.
 
-    `middle` is where the middle of its box lies, as shares of the view's width and height; the box itself is cut to the
-    view. `unlike` is how far it differs from what it is compared with, in 8-bit levels. `searched` is true where it was
-    not near the place that its motion predicted, and found in the whole picture.
+    `middle` is where its middle lies, as shares of the view's width and height: that of its box before it is cut to the
+    view, or the centre of mass of what is known to belong to it. `unlike` is how far it differs from what it is
+    compared with, in 8-bit levels, NaN where it is found in another way. `searched` is true where it was not near the
+    place that its motion predicted, and found in the whole picture.
     """
 
     box: Box
@@ -76,85 +78,116 @@ class Track:
     height: int
 
 
-def follow(picture: Callable[[int], Image], count: int, start: int, box: Box) -> Track:
-    """Follow what is in a box of the frame `start` through all `count` frames, whose pictures `picture` gives.
-
-    Each picture is asked for once. A thing whose middle leaves the view is lost. Raises TooSmall for a box of less
-    than 6 pixels in a picture of 640.
-    """
-    first = _Look.at(picture(start))
-    spot = Spot.of(box, first.image)
-    if min(spot.wide, spot.high) < LEAST_PX:
-        raise TooSmall(f"a box of {spot.wide:.0f} x {spot.high:.0f} px in a picture of {SIDE_PX} cannot be followed")
-    ahead = _Chase(first, spot).through(picture(number) for number in range(start + 1, count))
-    back = _Chase(first, spot).through(picture(number) for number in range(start - 1, -1, -1))
-    places = (*(place for place, _ in reversed(back)), _place(spot, first.image, 0.0), *(place for place, _ in ahead))
-    camera = [(-right, -down) for _, (right, down) in reversed(back)] + [shift for _, shift in ahead]
-    height, width = first.image.shape[:2]
-    return Track(places, np.array(camera, dtype=np.float64).reshape(-1, 2), width, height)
-
-
 @dataclass(frozen=True)
-class _Look:
-    """A frame as it is worked on."""
+class Look:
+    """A frame as it is worked on: `image` is the picture as it came, reduced to SIDE_PX, `half` half of that."""
 
+    full: Image
     image: Image
     gray: NDArray[np.uint8]
     half: Image
     half_gray: NDArray[np.uint8]
 
     @classmethod
-    def at(cls, image: Image) -> "_Look":
-        image, half = fit(image, SIDE_PX), fit(image, SIDE_PX // 2)
-        return cls(image, _gray(image), half, _gray(half))
+    def at(cls, full: Image) -> "Look":
+        """The look at a picture."""
+        image, half = fit(full, SIDE_PX), fit(full, SIDE_PX // 2)
+        return cls(full, image, _gray(image), half, _gray(half))
+
+
+class Chase(Protocol):
+    """Follows a thing in one direction of time.
+
+    `first` is where it is in the frame it is followed from, `spot` where it was found last.
+    """
+
+    first: Place
+    spot: Spot
+
+    def next(self, now: Look) -> Place | None:
+        """Where it is in the next frame; None where it is not found there."""
+
+
+BeginChase = Callable[[Look, Spot], Chase]
+"""Begins to follow what is at a spot of a look."""
+
+
+def follow(picture: Callable[[int], Image], count: int, start: int, box: Box, chase: BeginChase | None = None) -> Track:
+    """Follow what is in a box of the frame `start` through all `count` frames, whose pictures `picture` gives.
+
+    Each picture is asked for once. The thing is followed in the way that `chase` begins. Where that is None it is its
+    corners and colours that are followed, and a thing whose middle leaves the view is lost. Raises TooSmall for a box
+    of less than 6 pixels in a picture of 640.
+    """
+    first = Look.at(picture(start))
+    spot = Spot.of(box, first.image)
+    if min(spot.wide, spot.high) < LEAST_PX:
+        raise TooSmall(f"a box of {spot.wide:.0f} x {spot.high:.0f} px in a picture of {SIDE_PX} cannot be followed")
+    begin = chase or _ByColour
+    chased = begin(first, spot)
+    ahead = _through(chased, first, (picture(number) for number in range(start + 1, count)))
+    back = _through(begin(first, spot), first, (picture(number) for number in range(start - 1, -1, -1)))
+    places = (*(place for place, _ in reversed(back)), chased.first, *(place for place, _ in ahead))
+    camera = [(-right, -down) for _, (right, down) in reversed(back)] + [shift for _, shift in ahead]
+    height, width = first.image.shape[:2]
+    return Track(places, np.array(camera, dtype=np.float64).reshape(-1, 2), width, height)
+
+
+def _through(chase: Chase, look: Look, images: Iterable[Image]) -> list[tuple[Place | None, tuple[float, float]]]:
+    """Where the thing is in each picture, and how far the background moved to it."""
+    found = []
+    for image in images:
+        now = Look.at(image)
+        camera = _background(look, now, chase.spot)
+        found.append((chase.next(now), camera))
+        look = now
+    return found
 
 
 def _gray(image: Image) -> NDArray[np.uint8]:
     return np.asarray(cv2.cvtColor(image, cv2.COLOR_RGB2GRAY), dtype=np.uint8)
 
 
-class _Chase:
-    """Follows a thing in one direction of time."""
+class _ByColour:
+    """Follows a thing by its corners, and by what the box held."""
 
-    def __init__(self, look: _Look, spot: Spot) -> None:
-        self._look, self._spot = look, spot
-        self._first = self._last = cut(look.image, spot)
+    def __init__(self, look: Look, spot: Spot) -> None:
+        self.first = placed(spot, look.image, 0.0)
+        self.spot = spot
+        self._look = look
+        self._pattern = self._last = cut(look.image, spot)
         self._step = (0.0, 0.0)
         self._lost = False
 
-    def through(self, images: Iterable[Image]) -> list[tuple[Place | None, tuple[float, float]]]:
-        """Where it is in each picture, and how far the background moved to it."""
-        return [self._next(_Look.at(image)) for image in images]
-
-    def _next(self, now: _Look) -> tuple[Place | None, tuple[float, float]]:
-        camera = _background(self._look, now, self._spot)
+    def next(self, now: Look) -> Place | None:
+        """See Chase."""
         expected = None if self._lost else self._where_expected(now)
         found = expected or self._all_over(now)
         self._look, self._lost = now, found is None
         if found is None:
-            return None, camera
+            return None
         spot, unlike = found
-        self._step = (0.0, 0.0) if expected is None else (spot.x - self._spot.x, spot.y - self._spot.y)
-        self._spot, self._last = spot, cut(now.image, spot)
-        return _place(spot, now.image, unlike, searched=expected is None), camera
+        self._step = (0.0, 0.0) if expected is None else (spot.x - self.spot.x, spot.y - self.spot.y)
+        self.spot, self._last = spot, cut(now.image, spot)
+        return placed(spot, now.image, unlike, searched=expected is None)
 
-    def _where_expected(self, now: _Look) -> Found | None:
+    def _where_expected(self, now: Look) -> Found | None:
         """The place near the predicted one that is like what it was first, or else what it was last."""
         spot, grown = self._predicted(now)
         sizes = (spot,) if grown == 1 else (spot, spot.times(grown))
         by_first, by_last = (
             min((near(now.image, size, pattern) for size in sizes), key=_unlike)
-            for pattern in (self._first, self._last)
+            for pattern in (self._pattern, self._last)
         )
         best = by_first if by_first[1] <= LIKE_LEVELS else by_last
         return best if best[1] <= LIKE_LEVELS and best[0].inside(now.image) else None
 
-    def _predicted(self, now: _Look) -> tuple[Spot, float]:
+    def _predicted(self, now: Look) -> tuple[Spot, float]:
         """Where the corners inside went, and by what factor they drew apart.
 
         Where there are too few of them, where its last step leads.
         """
-        spot, gray = self._spot, self._look.gray
+        spot, gray = self.spot, self._look.gray
         corners = cv2.goodFeaturesToTrack(gray, _CORNERS, 0.01, 3, mask=ellipse(gray.shape, spot.times(_CORE)))
         start, end = _flow(gray, now.gray, corners)
         if len(start) < _LEAST_CORNERS:
@@ -162,22 +195,23 @@ class _Chase:
         right, down = np.median(end - start, axis=0)
         return spot.at(spot.x + right, spot.y + down), _growth(start, end)
 
-    def _all_over(self, now: _Look) -> Found | None:
+    def _all_over(self, now: Look) -> Found | None:
         """The one place in the whole picture that is like it."""
         half = now.half.shape[1] / now.image.shape[1]
-        small = Spot(self._spot.x * half, self._spot.y * half, self._spot.wide * half, self._spot.high * half)
+        small = Spot(self.spot.x * half, self.spot.y * half, self.spot.wide * half, self.spot.high * half)
         tries = []
-        for pattern in (self._first, self._last):
+        for pattern in (self._pattern, self._last):
             for size in _SIZES:
                 spot, unlike, second = anywhere(now.half, small.times(size), pattern)
                 if unlike <= SAME_LEVELS and second >= unlike + _APART_LEVELS:
-                    there = self._spot.times(size).at(spot.x / half, spot.y / half)
+                    there = self.spot.times(size).at(spot.x / half, spot.y / half)
                     tries.append(near(now.image, there, pattern))
         best = min(tries, key=_unlike, default=None)
         return best if best is not None and best[1] <= SAME_LEVELS and best[0].inside(now.image) else None
 
 
-def _place(spot: Spot, image: Image, unlike: float, *, searched: bool = False) -> Place:
+def placed(spot: Spot, image: Image, unlike: float, *, searched: bool = False) -> Place:
+    """A spot of a picture as a place."""
     high, wide = image.shape[:2]
     return Place(spot.box(image), (spot.x / wide, spot.y / high), unlike, searched)
 
@@ -210,7 +244,7 @@ def _growth(start: Vectors, end: Vectors) -> float:
     return grown if 1 / _GROWTH_A_STEP < grown < _GROWTH_A_STEP else 1.0
 
 
-def _background(before: _Look, now: _Look, spot: Spot) -> tuple[float, float]:
+def _background(before: Look, now: Look, spot: Spot) -> tuple[float, float]:
     """How far what lies outside the box moved, as shares of the view; NaN where most of it does not move alike."""
     high, wide = before.half_gray.shape
     box = spot.box(before.image)

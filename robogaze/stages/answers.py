@@ -8,13 +8,14 @@ import json
 import re
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import pairwise
 from typing import Annotated, Any, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model, model_validator
 
 from robogaze.core.time import Span
 from robogaze.domains import Dimension
-from robogaze.domains.contract import Answer, Text, list_of
+from robogaze.domains.contract import LIST_LIMIT, Answer, Text, list_of
 
 A = TypeVar("A", bound=BaseModel)
 
@@ -45,7 +46,7 @@ def seconds(duration_s: float) -> Any:
     return Annotated[list[Annotated[float, Field(ge=0, le=duration_s)]], Field(min_length=2, max_length=2)]
 
 
-class ClaimAnswer(Answer):
+class FaultAnswer(Answer):
     """A fault as a model states it: what is said before how it is labelled, so that the label follows from it."""
 
     description: Text
@@ -53,6 +54,11 @@ class ClaimAnswer(Answer):
     frames: list[int]
     dimension: str
     type: str
+
+
+class ClaimAnswer(FaultAnswer):
+    """A fault with its time."""
+
     span_s: list[float]
 
     @model_validator(mode="after")
@@ -62,17 +68,36 @@ class ClaimAnswer(Answer):
         return self
 
 
+class RecurringAnswer(FaultAnswer):
+    """A fault with every time it can be seen at."""
+
+    spans_s: list[list[float]]
+
+    @model_validator(mode="after")
+    def _spans_are_apart(self) -> Self:
+        spans = sorted((Span(*one) for one in self.spans_s if len(one) == 2), key=lambda span: span.start)
+        for before, after in pairwise(spans):
+            if after.start <= before.end:
+                raise ValueError(
+                    f"spans_s: [{after.start}, {after.end}] begins before [{before.start}, {before.end}] is over; "
+                    "state what is seen without a break as one span"
+                )
+        return self
+
+
 @lru_cache(maxsize=256)
 def claim(
-    base: type[ClaimAnswer], duration_s: float, dimensions: tuple[Dimension, ...], frames: tuple[int, ...]
-) -> type[ClaimAnswer]:
-    """A claim's contract for clips of one length: the dimensions with their types, and the frames to cite from."""
+    base: type[FaultAnswer], duration_s: float, dimensions: tuple[Dimension, ...], frames: tuple[int, ...]
+) -> type[FaultAnswer]:
+    """A fault's contract for clips of one length: the dimensions with their types, and the frames to cite from."""
+    span = seconds(duration_s)
+    times = {"spans_s": list_of(span, LIST_LIMIT, least=1)} if issubclass(base, RecurringAnswer) else {"span_s": span}
     return narrowed(
         base,
         dimension=one_of(dimension.id for dimension in dimensions),
         type=one_of(kind.id for dimension in dimensions for kind in dimension.types),
-        span_s=seconds(duration_s),
         frames=list_of(one_of(frames), 8, least=1),
+        **times,
     )
 
 

@@ -5,17 +5,17 @@ vote (A.4.12). The looks at a clip are numbered through, over all stages that lo
 Reasoning a model writes inside <think> tags is set aside before the answer is read.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar, TypedDict
 
 from pydantic import Field
 
 from robogaze.core.events import Evidence, Hypothesis
-from robogaze.core.time import Span
+from robogaze.core.time import Span, union
 from robogaze.domains import Dimension, Domain
 from robogaze.domains.model import SeverityLevel
-from robogaze.stages.answers import ClaimAnswer, SeverityAnswer, claim, wrapped
+from robogaze.stages.answers import ClaimAnswer, RecurringAnswer, SeverityAnswer, claim, wrapped
 from robogaze.stages.base import Examiner
 from robogaze.stages.context import Context
 from robogaze.stages.desk import Desk, NoAnswer, Question
@@ -36,6 +36,25 @@ class EventAnswer(ClaimAnswer):
 
     severity: SeverityAnswer
 
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """When it can be seen."""
+        return (Span(*self.span_s),)
+
+
+class RecurringEventAnswer(RecurringAnswer):
+    """The same of a fault that may come and go."""
+
+    severity: SeverityAnswer
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """When it can be seen."""
+        return tuple(Span(*one) for one in self.spans_s)
+
+
+AnyEvent = EventAnswer | RecurringEventAnswer
+
 
 class Direct(Examiner):
     """Writes hypotheses from one look, or from `samples` independent looks at a temperature above 0."""
@@ -46,6 +65,8 @@ class Direct(Examiner):
     """The prompt to ask with; it may use what DirectVariables names."""
     reasoning: bool = False
     """Let the model reason before it answers; the answer is then not held to a grammar."""
+    recurring: bool = False
+    """An event is asked for all its appearances (`spans_s`) and not for one (`span_s`)."""
     samples: int = Field(default=1, ge=1)
     temperature: float | None = Field(default=None, ge=0)
 
@@ -85,6 +106,7 @@ class Direct(Examiner):
     def _question(self, sample: int, context: Context, desk: Desk) -> Question:
         frames = desk.frames(self.role())
         dimensions = tuple(desk.domain.dimensions[name] for name in context.assessed)
+        event = RecurringEventAnswer if self.recurring else EventAnswer
         return Question(
             stage="direct",
             subject=f"sample {sample + 1}",
@@ -96,7 +118,7 @@ class Direct(Examiner):
                 cascade=desk.domain.taxonomy.cascade,
             ),
             shots=desk.show(self.role(), frames),
-            contract=wrapped("events", claim(EventAnswer, context.clip.duration_s, dimensions, frames), _AT_MOST),
+            contract=wrapped("events", claim(event, context.clip.duration_s, dimensions, frames), _AT_MOST),
             sample=sample,
             temperature=self.temperature,
             constrained=not self.reasoning,
@@ -116,19 +138,19 @@ def looks(desk: Desk) -> Mapping[str, bool]:
     return taken
 
 
-def _mislabelled(events: list[EventAnswer], domain: Domain) -> str | None:
+def _mislabelled(events: Sequence[AnyEvent], domain: Domain) -> str | None:
     for event in events:
         if domain.dimension_of[event.type] != event.dimension:
             return f"events: {event.type} is a type of {domain.dimension_of[event.type]}, not of {event.dimension}"
     return None
 
 
-def _hypothesis(name: str, look: str, said: EventAnswer, context: Context) -> Hypothesis:
+def _hypothesis(name: str, look: str, said: AnyEvent, context: Context) -> Hypothesis:
     return Hypothesis(
         id=name,
         dimension=said.dimension,
         type=said.type,
-        spans=(context.clip.clamp(Span(*said.span_s)),),
+        spans=union(context.clip.clamp(span) for span in said.spans),
         severity=said.severity,
         confidence=None,
         description=said.description,

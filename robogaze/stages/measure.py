@@ -4,16 +4,23 @@ A rule says which signal, beyond which value and for how long, means which event
 from a template, with the measured amount. No model is asked. Without rules the stage only makes the measurements
 known to the stages after it.
 
+The rules are their own critic. What an explanation of a rule (the camera moves, something passes) keeps from being
+found is a hypothesis all the same: rejected, with what explains it and how much of that was measured. So is what a
+rule finds that is only `told`, because too few of its findings were right where the truth is known.
+
+How sure a finding is comes from such clips, too: a rule states how many of its findings that reached so and so far
+were right. Without such counts the confidence stays open (None).
+
 Where a signal could not be measured a rule finds nothing, and that is no answer. Such gaps are told, however short.
 What they may amount to is a parameter: beyond it the rule's dimension is not judged, and a failure says why.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
-from typing import ClassVar, TypedDict
+from itertools import groupby, pairwise
+from typing import ClassVar, Self, TypedDict
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from robogaze.core import events
 from robogaze.core.data import Data, Fraction
@@ -22,7 +29,7 @@ from robogaze.core.report import Failure
 from robogaze.core.time import RESOLUTION
 from robogaze.domains import Domain
 from robogaze.errors import InputError
-from robogaze.evidence import SIGNALS, Evidence, Finding, Gap, Rule, check, find, gaps, place
+from robogaze.evidence import SIGNALS, Evidence, Finding, Gap, Rule, check, explained, find, gaps, place
 from robogaze.stages.base import Stage
 from robogaze.stages.context import Context, Slot
 from robogaze.stages.desk import Desk
@@ -44,12 +51,45 @@ class MeasureVariables(TypedDict):
     place: str | None
 
 
+class Step(Data):
+    """What findings were worth whose peak went as far as `reaching`, or further: `right` of so many `of`."""
+
+    reaching: float
+    right: int = Field(ge=0)
+    of: int = Field(ge=1)
+
+    @property
+    def share(self) -> float:
+        """The share that is right, one right and one wrong added: of few findings nothing is sure."""
+        return (self.right + 1) / (self.of + 2)
+
+
 class EventRule(Rule):
-    """A rule with what it means: an event type, and the prompt that describes it."""
+    """A rule with what it means: an event type, and the prompt that describes it.
+
+    `confidence` are steps outward from the threshold, of which none is worth less than the one before. `told` says
+    why its findings are told as evidence and make no event; empty where they do.
+    """
 
     dimension: Name
     type: Name
     describe: str
+    confidence: tuple[Step, ...] = ()
+    told: str = ""
+
+    @model_validator(mode="after")
+    def _rises(self) -> Self:
+        sign = 1 if self.above is not None else -1
+        for one, other in pairwise(self.confidence):
+            if sign * one.reaching >= sign * other.reaching or one.share > other.share:
+                raise ValueError(f"the steps of confidence in {self.signal} must lead outward and never fall")
+        return self
+
+    def sure(self, peak: float) -> float | None:
+        """The confidence in a finding with this peak, that of the last step it reaches; None without steps."""
+        sign = 1 if self.above is not None else -1
+        reached = [one for one in self.confidence if sign * peak >= sign * one.reaching]
+        return (reached or self.confidence)[-1 if reached else 0].share if self.confidence else None
 
 
 class Allowance(Data):
@@ -63,10 +103,9 @@ class Allowance(Data):
 
 
 class Measure(Stage):
-    """Writes a hypothesis for every finding of every rule.
+    """Writes a hypothesis for every finding of every rule, rejected where it is explained away or only told.
 
-    Severity is the type's usual one, since nothing here measures what the fault means for the task; confidence stays
-    open (None), since nothing here has been calibrated.
+    Severity is the type's usual one, since nothing here measures what the fault means for the task.
     """
 
     prompts: ClassVar[Mapping[str, type]] = {}
@@ -79,31 +118,42 @@ class Measure(Stage):
         return frozenset({"evidence", "hypotheses"})
 
     def examines(self) -> bool:
-        """With rules, it does."""
-        return bool(self.rules)
+        """With rules that make events, it does."""
+        return bool(self._deciding)
 
     def assesses(self, domain: Domain) -> frozenset[str]:
-        """The dimensions its rules speak of."""
-        return frozenset(rule.dimension for rule in self.rules)
+        """The dimensions in which its rules can make an event."""
+        return frozenset(rule.dimension for rule in self._deciding)
+
+    @property
+    def _deciding(self) -> tuple[EventRule, ...]:
+        """The rules whose findings make events."""
+        return tuple(rule for rule in self.rules if not rule.told)
 
     def notes(self, domain: Domain, evidence: Evidence | None) -> tuple[str, ...]:
         """Which types the rules can find, since a dimension holds more; what they cannot show; where they did not."""
-        if not self.rules:
+        if not self._deciding:
             return ()
-        types = ", ".join(dict.fromkeys(domain.types[rule.type].name for rule in self.rules))
+        types = ", ".join(dict.fromkeys(domain.types[rule.type].name for rule in self._deciding))
         known = f"Measured in pixels, of the dimensions judged here: {types}; their other types need a model."
         if evidence is None:
             return (known,)
-        hidden = {rule.type: hides for rule in self.rules if (hides := evidence.signals[rule.signal].hides)}
+        hidden = {rule.type: hides for rule in self._deciding if (hides := evidence.signals[rule.signal].hides)}
         limits = (f"{domain.types[kind].name}: {hides}." for kind, hides in hidden.items())
         allowed = [(rule, gap) for rule, gap in self._gaps(evidence) if self._allows(gap)]
-        return (known, *limits, *(f"{told}." for _, told in _told(allowed, evidence, domain)))
+        weak = (f"Measured, but evidence only: {name}. {why}." for name, why in self._weak(domain, evidence))
+        return (known, *limits, *weak, *(f"{told}." for _, told in _told(allowed, evidence, domain)))
+
+    def _weak(self, domain: Domain, evidence: Evidence) -> tuple[tuple[str, str], ...]:
+        """The types of which something was found that makes no event, and why it makes none."""
+        found = ((domain.types[rule.type].name, rule.told) for rule in self.rules if rule.told and find(rule, evidence))
+        return tuple(dict.fromkeys(found))
 
     def _gaps(self, evidence: Evidence) -> tuple[tuple[EventRule, Gap], ...]:
         """The worst gap of each type in each view, views of a type together."""
-        types = [rule.type for rule in self.rules]
+        types = [rule.type for rule in self._deciding]
         worst: dict[tuple[str, str], tuple[EventRule, Gap]] = {}
-        for rule in self.rules:
+        for rule in self._deciding:
             for gap in gaps(rule, evidence):
                 told = worst.setdefault((rule.type, gap.view), (rule, gap))[1]
                 if (self._allows(told), -told.frames) > (self._allows(gap), -gap.frames):
@@ -132,13 +182,10 @@ class Measure(Stage):
         """Apply the rules; asks no model. A dimension is judged if all its rules could be answered."""
         assert context.evidence is not None, "diagnose measures the clip for a pipeline with this stage"
         first = len(context.hypotheses or ()) + 1
-        findings = ((rule, finding) for rule in self.rules for finding in find(rule, context.evidence))
-        found = tuple(
-            _hypothesis(f"H{number}", rule, finding, context, desk.domain)
-            for number, (rule, finding) in enumerate(findings, start=first)
-        )
+        claims = (claim for rule in self.rules for claim in _claims(rule, context, desk.domain))
+        found = tuple(claim.with_(id=f"H{number}") for number, claim in enumerate(claims, start=first))
         failures = tuple(self._failures(context.evidence, context.assessed, desk.domain))
-        judged = {rule.dimension for rule in self.rules} - {failure.dimension for failure in failures}
+        judged = self.assesses(desk.domain) - {failure.dimension for failure in failures}
         return replace(
             context,
             hypotheses=(*(context.hypotheses or ()), *found),
@@ -173,7 +220,25 @@ def _where(gap: Gap, evidence: Evidence) -> str:
     return f"{gap.frames} of {gap.of} frames{view} ({when}{more})"
 
 
-def _hypothesis(name: str, rule: EventRule, finding: Finding, context: Context, domain: Domain) -> Hypothesis:
+def _claims(rule: EventRule, context: Context, domain: Domain) -> Iterator[Hypothesis]:
+    """What a rule finds, and then what was explained away."""
+    assert context.evidence is not None, "the stage has the evidence"
+    for finding in find(rule, context.evidence):
+        claim = _hypothesis(rule, finding, context, domain)
+        tried = "; ".join(one.explains for one in rule.unless if one.explains)
+        if rule.told:
+            claim = claim.with_(verdict="rejected", reason=f"evidence only: {rule.told}")
+        elif tried:
+            claim = claim.with_(reason=f"not explained by: {tried}")
+        yield claim
+    for one in explained(rule, context.evidence):
+        seen = f"{one.by.signal} reaches {one.peak:.3g} {one.unit} (explains it: {one.by.limit})"
+        reason = f"{one.by.explains}: {seen}"
+        yield _hypothesis(rule, one.finding, context, domain).with_(verdict="rejected", reason=reason, confidence=None)
+
+
+def _hypothesis(rule: EventRule, finding: Finding, context: Context, domain: Domain) -> Hypothesis:
+    """A finding in words; its id is given when all are there."""
     single = len(context.clip.layout.active) == 1
     variables = MeasureVariables(
         view=None if single else finding.view,
@@ -183,18 +248,18 @@ def _hypothesis(name: str, rule: EventRule, finding: Finding, context: Context, 
         unit=finding.unit,
         place=place(finding.box),
     )
-    limit = f"above {rule.above:g}" if rule.above is not None else f"below {rule.below:g}"
-    measured = f"{rule.signal} reaches {finding.peak:.3g} {finding.unit} at frame {finding.peak_frame} (rule: {limit})"
+    reached = f"{rule.signal} reaches {finding.peak:.3g} {finding.unit}"
+    measured = f"{reached} at frame {finding.peak_frame} (rule: {rule.limit})"
     evidence = events.Evidence(
         text=measured, frames=finding.frames, view=finding.view, box=finding.box, source=f"signal {rule.signal}"
     )
     return Hypothesis(
-        id=name,
+        id="H0",
         dimension=rule.dimension,
         type=rule.type,
         spans=(context.clip.clamp(finding.span),),
         severity=domain.types[rule.type].severity,
-        confidence=None,
+        confidence=rule.sure(finding.peak),
         description=domain.prompts.render(rule.describe, variables),
         evidence=(evidence,),
         proposed_by=f"signal {rule.signal}" if single else f"signal {rule.signal} in the view {finding.view}",

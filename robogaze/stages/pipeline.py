@@ -27,7 +27,6 @@ from robogaze.stages.remember import Remember
 from robogaze.stages.route import RouteStage
 from robogaze.stages.scan import Scan
 from robogaze.stages.segment import SegmentStage
-from robogaze.stages.summarise import Summarise
 from robogaze.stages.trace import Trace
 from robogaze.stages.verify import Verify
 from robogaze.stages.vote import Vote
@@ -46,7 +45,6 @@ STAGES: Mapping[str, type[Stage]] = {
     "verify": Verify,
     "investigate": Investigate,
     "trace": Trace,
-    "summarise": Summarise,
     "compose": Compose,
 }
 

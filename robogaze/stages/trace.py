@@ -1,13 +1,14 @@
-"""trace: windows in which something was accepted become events with their whole extent (GLIDE, 4.2.4).
+"""trace: windows in which something was accepted become events with their whole extent (GLIDE, 4.2.4 and 4.2.5).
 
 First the accepted hypotheses that mean the same thing are made one, by one question over their descriptions. The first
 of them stands for all, the others are merged into it. Then each is followed, window by window, backward and forward
 from all the time it is known in, while a model that looks still sees it. An event that comes and goes has several
 spans.
 
-All events are followed side by side: a round asks about the next window in every direction.
+All events are followed side by side: a round asks about the next window in every direction. The first round also asks
+for one description of each event that others were merged into; that does not depend on how far it is followed.
 
-Where no answer comes, a failure says what is not known. What is known stands.
+Where no answer comes, a failure says what is not known. What is known stands, an event's first description with it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,6 +19,7 @@ from robogaze.core.context import Window
 from robogaze.core.events import Evidence, Hypothesis
 from robogaze.core.report import Failure
 from robogaze.core.time import union
+from robogaze.domains import EventType
 from robogaze.domains.contract import Answer, Text
 from robogaze.stages.answers import keyed, narrowed, one_of
 from robogaze.stages.base import Stage
@@ -39,6 +41,14 @@ class VisibleVariables(TypedDict):
     window: Window
 
 
+class SummariseVariables(TypedDict):
+    """The event with its type, and what was said of it, in order of time."""
+
+    claim: Hypothesis
+    type: EventType
+    descriptions: tuple[str, ...]
+
+
 class SameAnswer(Answer):
     """Which hypothesis, of those before it, is of the same event; itself when none is."""
 
@@ -53,10 +63,20 @@ class VisibleAnswer(Answer):
     visible: Literal["yes", "no"]
 
 
-class Trace(Stage):
-    """Merges the accepted hypotheses of one event, and extends the spans of those that stand."""
+class SummariseAnswer(Answer):
+    """The event in one description."""
 
-    prompts: ClassVar[Mapping[str, type]] = {"same": SameVariables, "visible": VisibleVariables}
+    description: Text
+
+
+class Trace(Stage):
+    """Merges the accepted hypotheses of one event, extends the spans of those that stand, and describes them."""
+
+    prompts: ClassVar[Mapping[str, type]] = {
+        "same": SameVariables,
+        "visible": VisibleVariables,
+        "summarise": SummariseVariables,
+    }
 
     def reads(self) -> frozenset[Slot]:
         """The hypotheses, decided, and the windows."""
@@ -115,16 +135,24 @@ class Trace(Stage):
         held = {name: {window.id for window in within(one.spans, windows)} for name, one in events.items()}
         ended: dict[str, set[int]] = {name: set() for name in events}
         failures: list[Failure] = []
-        while asked := [(name, windows[place]) for name in events for place in _next(held[name], ended[name], windows)]:
+        joined = [(name, self._summary(parts, desk)) for name, parts in _joined(context).items()]
+        while True:
+            asked = [(name, windows[place]) for name in events for place in _next(held[name], ended[name], windows)]
+            if not asked and not joined:
+                break
             questions = [self._visible(events[name], window, desk) for name, window in asked]
-            for (name, window), said in zip(asked, await desk.ask_each(questions, context), strict=True):
-                if isinstance(said, NoAnswer):
-                    failures.append(said.failure)
+            answers = await desk.ask_each([*questions, *(question for _, question in joined)], context)
+            failures += (said.failure for said in answers if isinstance(said, NoAnswer))
+            for (name, window), said in zip(asked, answers, strict=False):
                 if isinstance(said, NoAnswer) or said.visible == "no":
                     ended[name].add(window.id)
                     continue
                 held[name].add(window.id)
                 events[name] = _longer(events[name], window, said.reasoning)
+            for (name, _), said in zip(joined, answers[len(asked) :], strict=True):
+                if not isinstance(said, NoAnswer):
+                    events[name] = events[name].with_(description=said.description)
+            joined = []
         return replace(
             context,
             hypotheses=tuple(events.get(one.id, one) for one in context.hypotheses or ()),
@@ -142,6 +170,33 @@ class Trace(Stage):
             contract=VisibleAnswer,
             dimension=event.dimension,
         )
+
+    def _summary(self, parts: Sequence[Hypothesis], desk: Desk) -> Question:
+        event = parts[0]
+        ordered = sorted(parts, key=lambda one: one.onset_s)
+        return Question(
+            stage="trace",
+            subject=f"{event.id} summary",
+            role=self.role(),
+            prompt="summarise",
+            variables=SummariseVariables(
+                claim=event,
+                type=desk.domain.types[event.type],
+                descriptions=tuple(one.description for one in ordered),
+            ),
+            shots=(),
+            contract=SummariseAnswer,
+            dimension=event.dimension,
+        )
+
+
+def _joined(context: Context) -> dict[str, list[Hypothesis]]:
+    """The events that others were merged into, each with these after it."""
+    parts = {one.id: [one] for one in _accepted(context)}
+    for one in context.hypotheses or ():
+        if one.merged_into in parts:
+            parts[one.merged_into].append(one)
+    return {name: found for name, found in parts.items() if len(found) > 1}
 
 
 def _accepted(context: Context) -> list[Hypothesis]:

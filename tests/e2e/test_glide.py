@@ -12,6 +12,7 @@ import asyncio
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -130,7 +131,7 @@ TRACED = [
     line("trace", "same", {"same": {"H4": {"reasoning": "the same black body", "same_as": "H2"}}}),
     *(visible("H2", window, "yes" if window == 2 else "no") for window in (0, 2, 3, 5)),
 ]
-TOLD = line("summarise", "H2", {"description": f"{BLACK} It comes back later."})
+TOLD = line("trace", "H2 summary", {"description": f"{BLACK} It comes back later."})
 
 CONVERSATION = [*SCANNED, MEMORY, *REJECTED, *ACCEPTED, *OPEN, *TRACED, TOLD]
 DECIDED = [*SCANNED, MEMORY, *REJECTED, *ACCEPTED, *CLOSED, *TRACED, TOLD]
@@ -195,8 +196,8 @@ async def test_the_title_and_the_memory_are_told_as_data(game: Domain, play: Pat
 
 async def test_rounds_are_those_of_the_hardest_case_and_calls_of_all(game: Domain, play: Path) -> None:
     report, _ = await examine(game, play, "glide", *DECIDED)
-    #   scan, memory, two steps of four rounds, sameness, all windows beside W1 and W4, summary
-    assert report.usage.rounds == 1 + 1 + 2 * 4 + 1 + 1 + 1
+    #   scan, memory, two steps of four rounds, sameness, all windows beside W1 and W4 together with the summary
+    assert report.usage.rounds == 1 + 1 + 2 * 4 + 1 + 1
     #   six windows, memory, five steps of five questions, sameness, four windows, summary
     assert report.usage.calls == 6 + 1 + 5 * 5 + 1 + 4 + 1
 
@@ -250,6 +251,16 @@ async def test_rounds_do_not_grow_with_the_length_of_the_clip(
     assert (desk.usage().calls, desk.usage().rounds) == (calls, rounds)
 
 
+async def test_a_learned_tracker_is_named_in_the_report(game: Domain, play: Path) -> None:
+    models, _ = scripted(*(seen(window) for window in range(6)), MEMORY)
+    identity = {"kind": "sam3", "name": "facebook/sam3"}
+    models.tracker = SimpleNamespace(identity=identity)
+    pipeline = Pipeline.build(game, "glide")
+    with open_clip(Entry(path=play, instruction=TITLE), pipeline, models) as opened:
+        report = await diagnose(opened, pipeline, models)
+    assert report.provenance.models["tracker"] == {"identity": identity}
+
+
 # What is not found is not clean unless it was looked for.
 
 
@@ -269,7 +280,7 @@ async def test_a_dead_or_babbling_model_is_unscored(game: Domain, play: Path, pi
     assert report.failures
 
 
-@pytest.mark.parametrize("stage", ["scan", "remember", "investigate", "trace", "summarise"])
+@pytest.mark.parametrize("stage", ["scan", "remember", "investigate", "trace"])
 async def test_a_model_that_dies_on_the_way_leaves_nothing_clean(game: Domain, play: Path, stage: str) -> None:
     alive = [one for one in DECIDED if one["when"]["stage"] != stage]
     report, _ = await examine(game, play, "glide", *alive)
@@ -320,18 +331,18 @@ def test_an_ablation_is_the_whole_pipeline_less_one_thing(game: Domain) -> None:
     assert lacking == {
         "glide-no-memory": {"remember"},
         "glide-no-debate": {"investigate"},
-        "glide-no-grounding": {"trace", "summarise"},
+        "glide-no-grounding": {"trace"},
     }
 
 
-async def test_the_baseline_is_one_look(game: Domain, play: Path) -> None:
+async def test_the_baseline_is_one_look_and_knows_what_comes_back(game: Domain, play: Path) -> None:
     event = {
         "description": BLACK, "evidence": "it lies there", "frames": [31], "dimension": "visual_glitch",
-        "type": "model_distortion", "span_s": [2.0, 6.5], "severity": 3,
+        "type": "model_distortion", "spans_s": [[8.0, 10.0], [2.0, 6.5]], "severity": 3,
     }  # fmt: skip
     report, asked = await examine(game, play, "vanilla", line("direct", "sample 1", {"events": [event]}))
     assert len(asked) == 1
-    assert [one.spans for one in report.events] == [(Span(2.0, 6.5),)]
+    assert [one.spans for one in report.events] == [(Span(2.0, 6.5), Span(8.0, 10.0))]
 
 
 def test_the_genres_are_those_of_the_benchmark() -> None:

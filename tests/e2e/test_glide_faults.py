@@ -7,6 +7,7 @@ suspicions are confirmed and found to be the same glitch, and it is seen in the 
 
 import json
 import os
+import socket
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
@@ -43,17 +44,21 @@ EVERYWHERE, SOME = ("500", "prose"), ("scan", "judge")
 """Faults that are tried at every question; and questions at which every fault is tried, for all go through one door."""
 ELSEWHERE = [name for name in LASTING if name not in EVERYWHERE]
 DEBATE = ("plan", "look", "advocate", "skeptic", "judge")
+BASELINE = "events"
+"""The one question of the baseline, by its name and its field."""
 
 
 def question_of(body: Body) -> str:
     """Which question a request is; a ruling has a description, too, so the summary comes last."""
     fields = schema_of(body)["properties"]
-    return next(name for name, field in QUESTIONS.items() if field in fields)
+    return next(name for name, field in {BASELINE: BASELINE, **QUESTIONS}.items() if field in fields)
 
 
 def typical(body: Body) -> Any:
     """A good answer: in the third window nothing seems wrong."""
     said = answer(body)
+    if question_of(body) == BASELINE:
+        said["events"][0]["spans_s"] = [[0.0, 1.0], [3.0, 4.5]]
     if question_of(body) == "scan" and "window W2 of the clip" in text_of(body):
         said |= {"type": "none", "frames": []}
     return said
@@ -85,6 +90,12 @@ class Play:
 def glide() -> Pipeline:
     """Built once, for its prompts are checked each time."""
     return Pipeline.build(load_domain("game"), "glide")
+
+
+@pytest.fixture(scope="module")
+def vanilla() -> Pipeline:
+    """The baseline."""
+    return Pipeline.build(load_domain("game"), "vanilla")
 
 
 @pytest.fixture(scope="module")
@@ -170,7 +181,7 @@ async def test_a_lasting_fault_is_written_down_and_nothing_is_clean(
 
 def assert_written_down(report: Report, question: str) -> None:
     """The clip is not judged to the end, for this question's sake alone, and what was decided before it stands."""
-    stages = {"same": "trace", "visible": "trace", "summary": "summarise", **dict.fromkeys(DEBATE, "investigate")}
+    stages = {**dict.fromkeys(("same", "visible", "summary"), "trace"), **dict.fromkeys(DEBATE, "investigate")}
     assert {failure.stage for failure in report.failures} == {stages.get(question, question)}
     assert report.status == ("unscored" if question in ("scan", "remember") else "partial")
     assert not report.clean
@@ -229,6 +240,63 @@ async def test_a_model_that_never_makes_sense_is_written_down(play: Play, report
     question, fault = CLAIMS[name]
     play.begin(fault, (question,), lasting=True)
     assert_written_down(await report_of(), question)
+
+
+# The baseline states the times itself, and an event as many as it has.
+
+SPANS: dict[str, Fault] = {
+    "a reversed span": spoils("spans_s", [[0.0, 1.0], [4.5, 3.0]]),
+    "a span of NaN": spoils("spans_s", [[0.0, 1.0], [3.0, float("nan")]]),
+    "a span outside the clip": spoils("spans_s", [[2.0, 400.0]]),
+    "a span of text": spoils("spans_s", [["0:01", "0:02"]]),
+    "a span of one time": spoils("spans_s", [[3.0]]),
+    "one span in place of a list of them": spoils("spans_s", [3.0, 4.5]),
+    "spans that overlap": spoils("spans_s", [[3.0, 4.5], [2.0, 3.5]]),
+    "no span": spoils("spans_s", []),
+    "an unknown type": spoils("type", "Motion Blur"),
+    "a type of another category": spoils("dimension", "logic_glitch"),
+    "a frame that was not shown": spoils("frames", [1]),
+}
+
+
+async def test_without_a_fault_the_baseline_reports_every_appearance(
+    vanilla: Pipeline, clip: Path, play: Play, served: tuple[Play, str]
+) -> None:
+    (report,) = await run(vanilla, clip, served[1])
+    assert (report.status, report.usage.calls) == ("ok", 1)
+    assert [event.spans for event in report.events] == [(Span(0, 1), Span(3, 4.5))]
+
+
+@pytest.mark.parametrize("name", SPANS)
+async def test_an_event_that_cannot_be_is_asked_again(
+    vanilla: Pipeline, clip: Path, play: Play, served: tuple[Play, str], name: str
+) -> None:
+    play.begin(SPANS[name], (BASELINE,))
+    (report,) = await run(vanilla, clip, served[1])
+    assert [call.outcome for call in report.provenance.calls] == ["invalid", "answered"]
+    assert [event.spans for event in report.events] == [(Span(0, 1), Span(3, 4.5))]
+
+
+@pytest.mark.parametrize("name", [*SPANS, *LASTING])
+async def test_a_baseline_without_a_valid_answer_is_unscored(
+    vanilla: Pipeline, clip: Path, play: Play, served: tuple[Play, str], name: str
+) -> None:
+    play.begin({**SPANS, **LASTING}[name], (BASELINE,), lasting=True)
+    (report,) = await run(vanilla, clip, served[1])
+    assert (report.status, report.events, len(report.failures)) == ("unscored", (), 1)
+
+
+# A server that is not there.
+
+
+@pytest.mark.parametrize("name", ["glide", "vanilla"])
+async def test_without_a_server_every_clip_is_unscored(name: str, clip: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        pipeline = Pipeline.build(load_domain("game"), name)
+        reports = await run(pipeline, clip, f"http://127.0.0.1:{taken.getsockname()[1]}/v1", clips=2)
+    assert [(report.status, report.events) for report in reports] == [("unscored", ())] * 2
+    assert {failure.kind for report in reports for failure in report.failures} == {"Unreachable"}
 
 
 # Time, and what the title says.

@@ -29,6 +29,8 @@ class TypedRule(Rule):
     dimension: str
     type: str
     describe: str
+    confidence: tuple[Any, ...] = ()
+    told: str = ""
 
 
 def _written() -> dict[str, Any]:
@@ -38,9 +40,10 @@ def _written() -> dict[str, Any]:
     return stage
 
 
-def rules() -> list[TypedRule]:
-    """The rules of the pixels pipeline."""
-    return [TypedRule.model_validate(rule) for rule in _written()["rules"]]
+def rules(*, told: bool = True) -> list[TypedRule]:
+    """The rules of the pixels pipeline; without those that are only told, the ones whose findings make events."""
+    written = (TypedRule.model_validate(rule) for rule in _written()["rules"])
+    return [rule for rule in written if told or not rule.told]
 
 
 def unanswered(evidence: Evidence) -> Iterator[str]:

@@ -35,3 +35,13 @@ def test_a_lamp_that_is_switched_shows_as_one_change_of_luma() -> None:
     change = measured_by(Exposure, [light, light, dark, dark]).series["luma_change"]
     assert np.isnan(change[0])
     assert change[1:] == pytest.approx([0.0, 0.4, 0.0])
+
+
+def test_contrast_drops_below_what_the_clip_has_in_its_better_frames() -> None:
+    clear = np.full((40, 60, 3), 50, np.uint8)
+    clear[:, 30:] = 200
+    hazy = np.full((40, 60, 3), 110, np.uint8)
+    hazy[:, 30:] = 140
+    drop = measured_by(Exposure, [clear] * 10 + [hazy] * 4).series["contrast_drop"]
+    assert drop == pytest.approx([0.0] * 10 + [0.8] * 4)
+    assert np.isnan(measured_by(Exposure, [clear, hazy]).series["contrast_drop"]).all(), "too short to have better ones"

@@ -116,3 +116,14 @@ def test_a_hand_that_stays_in_the_picture_does_not_hold_the_camera() -> None:
         image[140:, 116:204] = hand
     shift = measured_by(Motion, images).series["camera_shift"]
     assert shift[1:] == pytest.approx(math.hypot(0.02, 0.01) / _DIAGONAL, rel=0.05)
+
+
+def test_a_camera_that_shakes_goes_to_and_fro_and_one_that_swings_goes_straight() -> None:
+    def swing(frame: float) -> tuple[float, float, float, float]:
+        return (0.04 * min(max(frame - 12, 0), 6), 0.0, 0.0, 1.0)
+
+    way = measured_by(Motion, film(6, Take(frames=30, size=_SMALL, camera=swing))).series["camera_straightness"]
+    assert way[13:18].min() > 0.9
+    assert np.isnan(way[24]), "it stands still again"
+    shaken = film(6, Take(frames=36, size=_SMALL, camera=shaking(6, 12, 26, 0.01)))
+    assert np.nanmax(measured_by(Motion, shaken).series["camera_straightness"][16:22]) < 0.7

@@ -21,6 +21,8 @@ from .test_meters import CLIPS
 
 _SEED = 209
 _PROMPTS = Prompts((shelf("prompts") / "robot",))
+_OF_SOMETHING = ("turnover_", "growth_fill", "resume_jump", "motion_at_end")
+"""Signals of a region, of a pause, of the end: where there is none there was nothing to measure."""
 _VARIABLES = ("view", "start_s", "end_s", "peak", "unit", "place")
 
 
@@ -44,7 +46,7 @@ def test_a_signal_a_rule_finds_missing_says_what_stood_in_the_way(clip: str) -> 
     evidence = measured(CLIPS[clip])
     series = evidence.views["main"].series
     needed = {condition.signal for rule in rules() for condition in (rule, *rule.also)}
-    missing = {name for name in needed if np.isnan(series[name][-1])}
+    missing = {name for name in needed if np.isnan(series[name][-1]) and not name.startswith(_OF_SOMETHING)}
     assert {name for name in missing if not SIGNALS[name].gap} == set()
 
 

@@ -44,3 +44,12 @@ def test_every_frame_shown_twice_is_no_freeze() -> None:
     table = np.random.default_rng(0).integers(0, 255, (50, 80, 3), dtype=np.uint8)
     images = [np.roll(table, frame // 2, axis=1) for frame in range(20)]
     assert np.isnan(measured_by(Repeats, images).series["resume_jump"]).all()
+
+
+def test_motion_at_the_end_is_told_at_the_last_frame_against_the_usual_motion() -> None:
+    table = np.random.default_rng(0).integers(0, 255, (50, 80, 3), dtype=np.uint8)
+    moving = [np.roll(table, frame, axis=1) for frame in range(20)]
+    ending = measured_by(Repeats, moving).series["motion_at_end"]
+    assert np.isnan(ending[:-1]).all()
+    assert ending[-1] == pytest.approx(1.0, abs=0.1)
+    assert measured_by(Repeats, [*moving, *[moving[-1]] * 4]).series["motion_at_end"][-1] == 0.0

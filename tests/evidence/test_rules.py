@@ -8,7 +8,20 @@ from pydantic import ValidationError
 from robogaze.core.events import Box
 from robogaze.core.time import Span
 from robogaze.errors import InputError
-from robogaze.evidence import Condition, Evidence, Finding, Gap, Measured, Rule, Signal, check, find, gaps, place
+from robogaze.evidence import (
+    Condition,
+    Evidence,
+    Finding,
+    Gap,
+    Measured,
+    Rule,
+    Signal,
+    check,
+    explained,
+    find,
+    gaps,
+    place,
+)
 
 NAN = math.nan
 BOX = Box(left=0.1, top=0.1, right=0.3, bottom=0.2)
@@ -229,3 +242,53 @@ def test_a_place_is_said_in_words(box: tuple[float, float, float, float], words:
 
 def test_no_box_is_no_place() -> None:
     assert place(None) is None
+
+
+def test_a_finding_goes_on_over_the_frames_beside_it_where_spread_holds() -> None:
+    evidence = _evidence({"a": [0, 0, 1, 2, 9, 9, 2, 1, 0, 2, 0], "b": [0, 1, 1, 1, 1, 1, 1, 0, 0, 1, 0]})
+    rule = Rule(signal="a", above=5, spread=(Condition(signal="a", above=0.5), Condition(signal="b", above=0)))
+    (finding,) = find(rule, evidence)
+    assert (finding.span, finding.peak) == (Span(1.0, 3.5), 9)
+
+
+def test_two_findings_that_spread_until_they_meet_are_one() -> None:
+    rule = Rule(signal="a", above=5, spread=(Condition(signal="a", above=1),))
+    assert _spans(rule, _evidence({"a": [0, 9, 2, 2, 9, 0]})) == [(0.5, 2.5)]
+    assert _spans(rule, _evidence({"a": [0, 9, 2, 0, 9, 0]})) == [(0.5, 1.5), (2.0, 2.5)]
+
+
+MOVES = Condition(signal="b", above=1, explains="the camera moves")
+
+
+def test_what_is_explained_away_is_told_with_what_explains_it_and_how_much_of_it_there_was() -> None:
+    evidence = _evidence({"a": [0, 9, 9, 0, 9], "b": [0, 2, 3, 0, 0]})
+    rule = Rule(signal="a", above=5, unless=(Condition(signal="b", above=9, explains="it never does"), MOVES))
+    assert _spans(rule, evidence) == [(2.0, 2.5)]
+    (one,) = explained(rule, evidence)
+    assert (one.finding.span, one.by, one.peak, one.unit) == (Span(0.5, 1.5), MOVES, 3, "units")
+
+
+def test_an_explanation_without_words_leaves_it_to_another_rule_and_nothing_is_told() -> None:
+    evidence = _evidence({"a": [0, 9, 9, 0], "b": [0, 2, 3, 0]})
+    assert explained(Rule(signal="a", above=5, unless=(Condition(signal="b", above=1),)), evidence) == ()
+
+
+def test_a_stretch_of_which_a_part_is_found_is_not_told_as_explained_too() -> None:
+    evidence = _evidence({"a": [9, 9, 9, 9], "b": [0, 2, 0, 0]})
+    rule = Rule(signal="a", above=5, unless=(MOVES,))
+    assert _spans(rule, evidence) == [(0.0, 0.5), (1.0, 2.0)]
+    assert explained(rule, evidence) == ()
+
+
+def test_what_is_explained_away_must_have_lasted_as_long_as_a_finding() -> None:
+    rule = Rule(signal="a", above=5, for_s=1.0, unless=(MOVES,))
+    assert explained(rule, _evidence({"a": [0, 9, 0], "b": [0, 2, 0]})) == ()
+
+
+def test_what_is_near_enough_to_a_frame_explains_it_too() -> None:
+    evidence = _evidence({"a": [9, 0, 9, 0, 9, 9], "b": [0, 0, 0, 2, 0, 0]})
+    near = MOVES.with_(near_s=0.5)
+    rule = Rule(signal="a", above=5, unless=(near,))
+    assert _spans(rule, evidence) == [(0.0, 0.5), (2.5, 3.0)]
+    (one,) = explained(rule, evidence)
+    assert (one.finding.span, one.peak) == (Span(1.0, 1.5), 2)

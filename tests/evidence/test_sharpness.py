@@ -63,3 +63,29 @@ def test_a_clip_blurred_throughout_has_no_drop_but_little_sharpness() -> None:
     series = measured_by(Sharpness, encoded(blurred(film(3, Take(frames=12)), 0, 12, 5))).series
     assert series["sharpness_drop"].max() < 0.1
     assert series["sharpness"].max() < 0.2
+
+
+def test_a_picture_smeared_along_one_direction_loses_its_edges_across_it_only() -> None:
+    kernel = np.zeros((15, 15), np.float32)
+    kernel[7] = 1 / 15
+    images = film(3, Take(frames=24))
+    images[10:16] = [np.asarray(cv2.filter2D(image, -1, kernel), np.uint8) for image in images[10:16]]
+    series = measured_by(Sharpness, images).series
+    assert series["smear"][10:16].min() > 0.6
+    assert series["sharpness_drop"][10:16].max() < 0.5
+    assert np.delete(series["smear"], np.arange(10, 16)).max() < 0.3
+
+
+def test_what_moves_is_measured_by_itself() -> None:
+    """A sharp pattern at rest on the left, a soft one that moves on the right."""
+    table = np.random.default_rng(0).integers(0, 255, (40, 28, 3), dtype=np.uint8).repeat(10, axis=0).repeat(10, axis=1)
+    images = []
+    for frame in range(6):
+        moving = np.full((400, 360, 3), 128, np.uint8)
+        moving[:, 40:320] = np.roll(table, 12 * frame, axis=0)
+        images.append(np.hstack([table, cv2.GaussianBlur(moving, (0, 0), 6)]))
+    series = measured_by(Sharpness, images).series
+    assert np.isnan(series["moving_sharpness"][0])
+    assert (series["moving_sharpness"][1:] < series["sharpness"][1:]).all()
+    still = measured_by(Sharpness, [images[0]] * 3).series["moving_sharpness"]
+    assert np.isnan(still).all(), "nothing moves"

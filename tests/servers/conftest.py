@@ -16,7 +16,7 @@ HERE = Path(__file__).parent
 # A model this small is slower on several threads than on one.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 OFFLINE = {"HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1", "VLLM_CPU_KVCACHE_SPACE": "1"}
-READY_S = 240
+READY_S = 600
 SERVE = (
     "--served-model-name=tiny", "--host=127.0.0.1", "--dtype=float32", "--enforce-eager", "--max-model-len=32768",
     "--max-num-seqs=4", "--max-num-batched-tokens=131072", "--enable-prefix-caching", "--enable-prompt-tokens-details",

@@ -147,3 +147,59 @@ def test_without_rules_there_is_nothing_to_tell(robot: Domain) -> None:
 def test_an_allowance_that_makes_no_sense_is_refused(allowed: dict[str, float]) -> None:
     with pytest.raises(ValidationError):
         Measure.model_validate({"unmeasured": allowed})
+
+
+SURE = [{"reaching": 0.5, "right": 6, "of": 10}, {"reaching": 0.8, "right": 18, "of": 18}]
+
+
+async def test_how_sure_a_finding_is_comes_from_counts_of_findings_that_reached_as_far(desk_for: Any) -> None:
+    weak, strong = [0.0] * FRAMES, [0.0] * FRAMES
+    weak[4], strong[4] = 0.6, 0.9
+    for series, expected in ((weak, 7 / 12), (strong, 19 / 20)):
+        context, _ = await measure(desk_for, evidence({"heat": series}), rule(confidence=SURE))
+        (found,) = context.hypotheses
+        assert found.confidence == pytest.approx(expected)
+        assert found.verdict == "unverified"
+
+
+async def test_without_counts_the_confidence_stays_open(desk_for: Any) -> None:
+    context, _ = await measure(desk_for, evidence(hot(at=(4,))), rule())
+    assert context.hypotheses[0].confidence is None
+
+
+@pytest.mark.parametrize("steps", [[SURE[1], SURE[0]], [{**SURE[0], "right": 10}, {**SURE[1], "right": 9}]])
+def test_confidence_that_falls_as_the_peak_rises_is_refused(steps: list[dict[str, float]]) -> None:
+    with pytest.raises(ValidationError, match="must lead outward and never fall"):
+        Measure.model_validate({"rules": [rule(confidence=steps)]})
+
+
+async def test_what_is_only_told_is_a_rejected_hypothesis_and_a_note_and_judges_nothing(
+    desk_for: Any, robot: Domain
+) -> None:
+    told = {**HAZE, "told": "7 of 12 such findings were right"}
+    measured = evidence({"haze": [float(frame == 4) for frame in range(FRAMES)]})
+    context, stage = await measure(desk_for, measured, rule(), told)
+    assert context.judged == {"visual_quality"}
+    assert stage.assesses(robot) == {"visual_quality"}
+    (found,) = context.hypotheses
+    assert (found.verdict, found.reason) == ("rejected", "evidence only: 7 of 12 such findings were right")
+    assert "Measured, but evidence only: Object disappearance. 7 of 12 such findings were right." in stage.notes(
+        robot, measured
+    )
+    assert "disappearance" not in stage.notes(robot, measured)[0], "it is not among what can be found"
+
+
+async def test_what_is_explained_away_is_a_rejected_hypothesis_with_its_reason_and_measure(desk_for: Any) -> None:
+    moves = {"signal": "haze", "above": 1, "explains": "the camera moves"}
+    measured = evidence({**hot(at=(4, 5, 9)), "haze": [2.5 * (frame in (4, 5)) for frame in range(FRAMES)]})
+    context, _ = await measure(desk_for, measured, rule(unless=[moves]))
+    stands, away = context.hypotheses
+    assert (stands.verdict, stands.onset_s) == ("unverified", 9 / 16)
+    assert (away.verdict, away.onset_s, away.id) == ("rejected", 4 / 16, "H2")
+    assert away.reason == "the camera moves: haze reaches 2.5 of 1 (explains it: above 1)"
+
+
+async def test_where_nothing_of_what_would_explain_it_holds_the_finding_says_so(desk_for: Any) -> None:
+    moves = {"signal": "haze", "above": 1, "explains": "the camera moves"}
+    context, _ = await measure(desk_for, evidence(hot(at=(4,))), rule(unless=[moves]))
+    assert context.hypotheses[0].reason == "not explained by: the camera moves"

@@ -188,6 +188,22 @@ async def test_a_thing_that_moves_as_usual_is_said_to_raise_no_flag(on_film: Any
     assert finding.frames == (4,)
 
 
+async def test_with_a_learned_tracker_its_masks_are_followed(on_film: Any) -> None:
+    class Blinded:
+        """Sees all of a picture, and nothing from the fourth one it is given."""
+
+        def masks(self, box: Any) -> Callable[[Any], Any]:
+            left = iter([True] * 3)
+            return lambda image: np.ones(image.shape[:2], np.bool_) if next(left, False) else None
+
+    desk, context = on_film(JUMPING, {"reply": {"seen": "a red ball", "box": box_in_thousandths(JUMPING, 4)}})
+    desk.models.tracker = Blinded()
+    finding = await used("object_tracking", desk, context)
+    assert "found in 5 of 16 frames" in finding.text, "the frame of the box, and two in each direction"
+    assert "[0, 0, 1000, 1000]" in finding.text
+    assert "Not found: frame 7 to 15" in finding.text
+
+
 async def test_in_a_clip_of_several_views_one_is_looked_at_by_itself(on_film: Any) -> None:
     steady = Scene(lambda t: (100 + 100 * t, 180))
     located = {"seen": "a red ball", "box": box_in_thousandths(steady, 4)}

@@ -1,4 +1,4 @@
-"""trace and summarise: windows become events, which are followed through the clip and told in one piece."""
+"""trace: windows become events, which are followed through the clip and told in one piece."""
 
 from typing import Any
 
@@ -8,7 +8,6 @@ from making import make_clip, scripted
 from robogaze.core.context import Observation
 from robogaze.core.events import Hypothesis
 from robogaze.core.time import Span
-from robogaze.stages.summarise import Summarise
 from robogaze.stages.trace import Trace
 from robogaze.stages.windows import cut
 
@@ -34,6 +33,11 @@ def visible(name: str, window: int, answer: str = "yes") -> dict[str, Any]:
     return {"when": {"subject": f"{name} W{window}"}, "reply": said}
 
 
+def summary(name: str, text: str) -> dict[str, Any]:
+    return {"when": {"subject": f"{name} summary"}, "reply": {"description": text}}
+
+
+TOLD = summary("H1", "A red cup floats.")
 REST = {"when": {"stage": "trace"}, "reply": {"reasoning": "not here", "visible": "no"}, "repeat": True}
 
 
@@ -61,19 +65,19 @@ async def test_a_fault_is_followed_both_ways_until_it_is_not_seen(desk_for: Any)
 
 
 async def test_windows_that_mean_one_event_are_one_with_disjoint_spans(desk_for: Any) -> None:
-    after, _, desk, _ = await trace(desk_for, [found("H1", 1), found("H2", 4)], same(H2="H1"), REST)
+    after, _, desk, _ = await trace(desk_for, [found("H1", 1), found("H2", 4)], same(H2="H1"), TOLD, REST)
     assert after["H1"].spans == (Span(2, 4), Span(8, 10))
     assert (after["H2"].verdict, after["H2"].merged_into, after["H2"].reason) == ("merged", "H1", "the same cup")
-    assert desk.usage().calls == 1 + 4
+    assert (desk.usage().calls, desk.usage().rounds) == (1 + 4 + 1, 2), "they are told while they are followed"
 
 
 async def test_a_gap_in_which_it_is_seen_after_all_is_closed_from_both_ends(desk_for: Any) -> None:
     #   windows   0   1    2   3   4    5
     #   seen      no [H1] yes yes [H2]  no
-    lines = [same(H2="H1"), visible("H1", 2), visible("H1", 3), REST]
+    lines = [same(H2="H1"), TOLD, visible("H1", 2), visible("H1", 3), REST]
     after, _, _, backend = await trace(desk_for, [found("H1", 1), found("H2", 4)], *lines)
     assert after["H1"].spans == (Span(2, 10),)
-    assert sorted(subjects(backend)) == ["H1 W0", "H1 W2", "H1 W3", "H1 W5", "same"]
+    assert sorted(subjects(backend)) == ["H1 W0", "H1 W2", "H1 W3", "H1 W5", "H1 summary", "same"]
 
 
 async def test_events_that_differ_stay_apart_and_may_share_time(desk_for: Any) -> None:
@@ -85,13 +89,15 @@ async def test_events_that_differ_stay_apart_and_may_share_time(desk_for: Any) -
 
 async def test_a_chain_of_sameness_ends_at_the_first(desk_for: Any) -> None:
     claims = [found("H1", 0), found("H2", 2), found("H3", 4)]
-    after, _, _, _ = await trace(desk_for, claims, same(H2="H1", H3="H2"), REST)
+    after, _, _, _ = await trace(desk_for, claims, same(H2="H1", H3="H2"), TOLD, REST)
     assert after["H3"].merged_into == after["H2"].merged_into == "H1"
     assert after["H1"].spans == (Span(0, 2), Span(4, 6), Span(8, 10))
 
 
 async def test_the_first_in_time_stands_for_all(desk_for: Any) -> None:
-    after, _, _, _ = await trace(desk_for, [found("H1", 4), found("H2", 1)], same(H1="H2"), REST)
+    after, _, _, _ = await trace(
+        desk_for, [found("H1", 4), found("H2", 1)], same(H1="H2"), summary("H2", "It floats."), REST
+    )
     assert (after["H1"].merged_into, after["H2"].verdict) == ("H2", "accepted")
 
 
@@ -137,32 +143,31 @@ async def test_what_is_known_stands_and_what_is_not_is_a_failure(desk_for: Any, 
 # One description.
 
 
-async def summarise(desk_for: Any, claims: list[Hypothesis], *lines: dict[str, Any]) -> Any:
-    models, backend = scripted(*lines)
-    desk, context = desk_for(models, make_clip(12.0), hypotheses=tuple(claims))
-    context = await Summarise().run(context, desk)
-    return {one.id: one for one in context.hypotheses}, context, backend
-
-
-def merged(name: str, window: int, into: str) -> Hypothesis:
-    return found(name, window, verdict="merged", merged_into=into)
-
-
 async def test_an_event_of_several_windows_gets_one_description(desk_for: Any) -> None:
-    line = {"when": {"stage": "summarise", "subject": "H1"}, "reply": {"description": "A red cup floats."}}
-    after, context, backend = await summarise(desk_for, [found("H1", 1), merged("H2", 4, "H1")], line)
+    after, context, _, backend = await trace(desk_for, [found("H1", 1), found("H2", 4)], same(H2="H1"), TOLD, REST)
     assert after["H1"].description == "A red cup floats."
     assert after["H2"].description == "the cup of H2 floats"
-    assert '- "the cup of H1 floats"\n- "the cup of H2 floats"' in backend.asked[0].parts[-1]
+    asked = next(request for request in backend.asked if request.subject == "H1 summary")
+    assert '- "the cup of H1 floats"\n- "the cup of H2 floats"' in asked.parts[-1]
     assert context.failures == ()
 
 
+async def test_an_event_that_fills_the_clip_is_told_though_there_is_nowhere_to_follow_it(desk_for: Any) -> None:
+    claims = [found("H1", 0), found("H2", 1)]
+    after, _, _, backend = await trace(desk_for, claims, same(H2="H1"), TOLD, seconds=4.0)
+    assert after["H1"].description == "A red cup floats."
+    assert subjects(backend) == ["same", "H1 summary"]
+
+
 async def test_an_event_of_one_description_keeps_it(desk_for: Any) -> None:
-    after, _, backend = await summarise(desk_for, [found("H1", 1)])
-    assert (after["H1"].description, backend.asked) == ("the cup of H1 floats", [])
+    after, _, _, backend = await trace(desk_for, [found("H1", 1)], REST)
+    assert after["H1"].description == "the cup of H1 floats"
+    assert "H1 summary" not in subjects(backend)
 
 
 async def test_without_an_answer_the_first_description_stands_and_a_failure_says_so(desk_for: Any) -> None:
-    after, context, _ = await summarise(desk_for, [found("H1", 1), merged("H2", 4, "H1")])
+    followed = [visible("H1", window, "no") for window in (0, 2, 3, 5)]
+    after, context, _, _ = await trace(desk_for, [found("H1", 1), found("H2", 4)], same(H2="H1"), *followed)
     assert after["H1"].description == "the cup of H1 floats"
-    assert [failure.stage for failure in context.failures] == ["summarise"]
+    assert after["H1"].spans == (Span(2, 4), Span(8, 10))
+    assert [failure.stage for failure in context.failures] == ["trace"]

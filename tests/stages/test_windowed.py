@@ -24,7 +24,7 @@ def built(folder: Path, *stages: str) -> Pipeline:
     return Pipeline.build(load_domain(folder), "odd")
 
 
-WHOLE = ("scan", "remember", "investigate: {tools: [vqa, zoom_in]}", "trace", "summarise", "compose")
+WHOLE = ("scan", "remember", "investigate: {tools: [vqa, zoom_in]}", "trace", "compose")
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ WHOLE = ("scan", "remember", "investigate: {tools: [vqa, zoom_in]}", "trace", "s
         WHOLE,
         ("scan: {fps: 2, frames: 4}", "investigate: {debate: false}", "compose"),
         ("scan: {fps: 8}", "investigate: {least_confidence: 0.7}", "trace", "compose"),
-        ("scan", "remember", "verify", "trace", "summarise", "compose"),
+        ("scan", "remember", "verify", "trace", "compose"),
         ("scan", "direct: {prompt: vanilla}", "investigate", "trace", "compose"),
         ("scan", "compose: {accept_unverified: true}"),
     ],
@@ -49,7 +49,6 @@ async def test_they_can_be_combined(folder: Path, stages: tuple[str, ...]) -> No
         (("remember", "compose"), 3, "remember reads scanned, which no stage before it writes"),
         (("direct: {prompt: vanilla}", "investigate", "compose"), 4, "investigate reads scanned"),
         (("scan", "trace", "compose: {accept_unverified: true}"), 4, "trace reads verdicts"),
-        (("scan", "summarise", "investigate", "compose"), 4, "summarise reads verdicts"),
         (("scan", "investigate", "scan", "compose"), 6, "compose accepts nothing that scan proposes"),
         (("scan", "investigate", "compose: {accept_unverified: true}"), 5, "would accept what investigate leaves"),
         (("scan", "investigate: {tools: [xray]}", "compose"), 4, "there is no tool 'xray'; there is: vqa"),

@@ -13,22 +13,21 @@ from randomness of its own (seed, source, plant, number). Sources may be added l
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from filelock import FileLock, Timeout
 from pydantic import Field, ValidationError
 
 from robogaze.core.data import Data, dotted, first_fault
 from robogaze.core.report import Report
 from robogaze.datasets.importers import manifest_text
 from robogaze.datasets.manifest import Entry, file_sha256
-from robogaze.errors import InputError, RunError, VideoError
+from robogaze.errors import InputError, VideoError
+from robogaze.forge.held import held
 from robogaze.forge.plant.edit import Edit, Refused, planter
 from robogaze.forge.plant.recipe import Plant, Recipe
 from robogaze.forge.plant.reel import Reel, open_reel
@@ -131,7 +130,7 @@ def plant_clips(
     or it was made with other settings.
     """
     unreadable = []
-    with _held(out, order.settings):
+    with held(out, _HIDDEN, order.settings, made="planted"):
         for entry in entries:
             try:
                 source = _source(entry, order, out)
@@ -272,23 +271,3 @@ class _Bed:
 
 def _plant_of(made: Report) -> str:
     return str(made.provenance.media["planted"]["plant"])
-
-
-@contextmanager
-def _held(out: Path, settings: Mapping[str, Any]) -> Iterator[None]:
-    """Hold a folder for this process and these settings. Raises RunError."""
-    path, lock = out / _HIDDEN / "settings.json", FileLock(out / _HIDDEN / "lock")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lock.acquire(timeout=0)
-    except Timeout as error:
-        raise RunError(f"{out} is in use by another process; wait for it, or choose another --out") from error
-    except OSError as error:
-        raise RunError(f"{out} cannot be written ({error.strerror}); choose another --out") from error
-    with lock:
-        text = json.dumps(dict(settings), ensure_ascii=False, indent=1) + "\n"
-        if path.is_file() and path.read_text(encoding="utf-8") != text:
-            raise RunError(f"{out} was planted with other settings ({path} holds them); choose another --out")
-        if not path.is_file():
-            write_whole(path, text)
-        yield

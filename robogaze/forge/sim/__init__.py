@@ -3,7 +3,7 @@
     recipe   what there is to make, from the domain's simulate.yaml: things, goals, tasks, faults
     cast     who takes part, and the instruction          \\
     courses  how the motion goes: right, or wrong          |  drawn from the clip's generator
-    scene    table, arms (body), things, light             |
+    scene    table, arms (body), things, fixtures, light   |
     motion   physics, recorded once                        |  tasks: the moves of a job, and whether it is done
     edits    what things do that they cannot do            |
     limbs    ... and arms                                  |  changes of the playback (geoms: of what is drawn)

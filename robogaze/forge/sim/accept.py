@@ -25,6 +25,8 @@ LEAST_SHARE = 0.0012
 """Which share of the picture the affected bodies fill at the onset at least."""
 HIDDEN_SHARE = 0.25
 """Which share of what would be seen may still be seen of what is hidden."""
+TOWARDS_EYE = 0.2
+"""The cosine of the angle between a drawer's way and the way to the camera, at least."""
 APART_M = 0.04
 """How far another course takes a body it affects from where it is in the twin, at least."""
 _VISIBLE_LEVELS, _VISIBLE_PIXELS = 12, 20
@@ -54,6 +56,16 @@ def _outcome(story: Story) -> str | None:
     wanted = True if story.fault is None else story.fault.done
     done = all_done(story.film.take, story.asked, story.film.length - 1)
     return None if wanted is None or done == wanted else "the outcome is not what the label says"
+
+
+def _fronts(story: Story) -> str | None:
+    """What is asked for can be seen: the front of a drawer is not turned away from the camera."""
+    turn = np.radians(story.eye.azimuth)
+    to_eye = -np.array([np.cos(turn), np.sin(turn)])
+    for thing in (job.thing for job in story.asked if job.thing.shape.form == "drawer"):
+        if to_eye @ [np.cos(thing.yaw), np.sin(thing.yaw)] < TOWARDS_EYE:
+            return "a drawer is turned away from the camera"
+    return None
 
 
 def _grasps(story: Story) -> str | None:
@@ -97,16 +109,15 @@ def _begins(take: Take, phase: str, job: Job) -> int | None:
 def _bystanders(story: Story) -> str | None:
     """Nothing moves that no label speaks of."""
     twin, film = story.twin.take, story.film.take
-    for thing in story.cast.setting.others:
+    setting = story.cast.setting
+    for thing in (*setting.others, *(one for one in setting.idle_goals if one.fixture)):
         if _stirred(twin, thing.name) or (thing.name not in story.bodies and _stirred(film, thing.name)):
             return "a bystander is touched"
     return None
 
 
 def _stirred(take: Take, thing: str) -> bool:
-    start = take.scene.place_of(thing)
-    places = take.states[:, start : start + 3]
-    return bool(np.linalg.norm(places - places[0], axis=1).max() > STIRRED_M)
+    return bool(take.moved_m(thing).max() > STIRRED_M)
 
 
 def _audited(story: Story) -> str | None:
@@ -127,6 +138,8 @@ def _far_apart(story: Story, player: Player, sighting: Sighting) -> str | None:
     """Another course ends up visibly elsewhere."""
     if story.make in PLAYBACK or story.course.stop_in or story.course.overlap:
         return None
+    if all(job.thing.fixture for job in story.asked):
+        return None  # whether it is done is read off the joint, and the label holds that against the twin
     last = story.film.length - 1
     twin_last = min(last, len(story.twin.take.states) - 1)
     for thing in {*story.bodies} & {one.name for one in story.cast.setting.things if one.loose}:
@@ -185,7 +198,14 @@ def _told_apart(frame: Frame, twin: Frame) -> bool:
     return int((change > _VISIBLE_LEVELS).sum()) >= _VISIBLE_PIXELS
 
 
-_OF_MOTION: tuple[Callable[[Story], str | None], ...] = (_outcome, _penetration, _grasps, _bystanders, _audited)
+_OF_MOTION: tuple[Callable[[Story], str | None], ...] = (
+    _fronts,
+    _outcome,
+    _penetration,
+    _grasps,
+    _bystanders,
+    _audited,
+)
 _OF_SIGHT: tuple[Callable[[Story, Player, Sighting], str | None], ...] = (
     _differs,
     _far_apart,

@@ -1,18 +1,22 @@
 """Who takes part in a clip: drawn from a recipe, by the clip's generator."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from robogaze.forge.sim.recipe import Doing, Recipe, Shape, Task
-from robogaze.forge.sim.stage import Setting, spot
+from robogaze.forge.sim.stage import ASIDE_M, FAR_M, NEAR_M, NoRoom, Setting, in_reach, spot
 from robogaze.forge.sim.tasks import Job
 from robogaze.forge.sim.things import Thing
 
 _TWO_ARMS_SHARE, _IDLE_GOAL_SHARE = 0.15, 0.35
 _SPARES = 2
 _NEEDS_GOAL = "bring_elsewhere"
+_NEEDS_FIXTURE = ("take_other", "move_by_itself")
+_TWO_FIXTURES_SHARE = 0.5
+_ASIDE_RAD, _ASKEW_RAD = (0.8, 1.6), 0.6
+_APART_M = 0.004
 _LEAST_WAY_M = 0.14
 """How far a goal is from the thing that is brought to it, at least."""
 
@@ -34,9 +38,14 @@ def draw_cast(recipe: Recipe, doing: Doing, rng: np.random.Generator) -> Cast:
     names, marks = _arms(recipe, arms, rng)
     side = list(marks)[rng.integers(arms)]
     things = _Things(recipe, rng)
-    goals = [things.goal(task) for _ in range(task.jobs)]
-    handled = [things.loose(task.things, away_from=goal) for goal in goals]
-    idle = tuple(things.goal(task) for _ in range(int(doing.make == _NEEDS_GOAL or rng.random() < _IDLE_GOAL_SHARE)))
+    if task.goals:
+        goals = [things.goal(task) for _ in range(task.jobs)]
+        handled = [things.loose(task.things, away_from=goal) for goal in goals]
+        idle = [things.goal(task) for _ in range(int(doing.make == _NEEDS_GOAL or rng.random() < _IDLE_GOAL_SHARE))]
+    else:
+        two = doing.make in _NEEDS_FIXTURE or rng.random() < _TWO_FIXTURES_SHARE
+        fixtures = things.fixtures(task, 2 if two else 1)
+        goals, handled, idle = fixtures[:1], fixtures[:1], fixtures[1:]
     graspable = [kind for kind, shape in recipe.things.items() if shape.form != "crate"]
     others = tuple(things.loose(graspable) for _ in range(int(rng.integers(1, 4))))
     spares = tuple(things.hidden() for _ in range(_SPARES))
@@ -45,7 +54,7 @@ def draw_cast(recipe: Recipe, doing: Doing, rng: np.random.Generator) -> Cast:
     jobs = tuple(
         Job(thing, goal, side, task.manner, pace=pace, lift=lift) for thing, goal in zip(handled, goals, strict=True)
     )
-    setting = Setting(jobs, others, idle, spares, names)
+    setting = Setting(jobs, others, tuple(idle), spares, names)
     return Cast(setting, task, marks, _instruction(recipe, task, setting, arms))
 
 
@@ -103,6 +112,35 @@ class _Things:
         kind = kinds[int(self._rng.integers(len(kinds)))]
         return self._thing(kind, self._recipe.things[kind], away_from=away_from)
 
+    def fixtures(self, task: Task, count: int) -> list[Thing]:
+        """Fixtures of one kind, drawers side by side. Raises NoRoom."""
+        kind = task.things[self._rng.integers(len(task.things))]
+        shape = self._recipe.fixtures[kind]
+        made: list[Thing] = []
+        for _ in range(count):
+            colour, name = self._name(kind)
+            out_m = shape.size[-1] * float(self._rng.uniform(0.8, 0.97)) if task.manner == "close" else 0.0
+            blank = Thing(name, kind, shape, self._recipe.colours[colour], (0.0, 0.0), loose=False, out_m=out_m)
+            if shape.form == "drawer":
+                place = _beside(made[0]) if made else self._drawer(blank, count)
+                made.append(replace(blank, at=place.at, yaw=place.yaw))
+            else:
+                yaw = float(self._rng.uniform(-_ASKEW_RAD, _ASKEW_RAD))
+                made.append(replace(blank, at=spot(self._rng, blank.reach_m, self._taken), yaw=yaw))
+            self._taken.extend(made[-1].ground)
+        return made
+
+    def _drawer(self, blank: Thing, count: int) -> Thing:
+        """A drawer that opens to a side and whose handle is in reach from end to end, as those beside it are."""
+        for _ in range(200):
+            aside = self._rng.choice([-1, 1]) * self._rng.uniform(*_ASIDE_RAD)
+            at = (float(self._rng.uniform(NEAR_M, FAR_M)), float(self._rng.uniform(-ASIDE_M, ASIDE_M)))
+            first = replace(blank, at=at, yaw=float(aside))
+            row = [first, _beside(first)][:count]
+            if all(in_reach(x, y) for one in row for x, y, _ in one.ground):
+                return first
+        raise NoRoom("no free place for a drawer")
+
     def hidden(self) -> Thing:
         """A thing that waits far below."""
         kinds = list(self._recipe.things)
@@ -132,3 +170,10 @@ class _Things:
         colour = fresh[self._rng.integers(len(fresh))]
         self._names.add(f"{colour} {kind}")
         return colour, f"{colour} {kind}"
+
+
+def _beside(thing: Thing) -> Thing:
+    """A place for a fixture like another one, at its side."""
+    far = 2 * thing.shape.size[0] + _APART_M
+    x, y = thing.at[0] - far * np.sin(thing.yaw), thing.at[1] + far * np.cos(thing.yaw)
+    return replace(thing, at=(float(x), float(y)))

@@ -58,14 +58,41 @@ def _bystander(setting: Setting, rng: Generator) -> Thing:
     return setting.others[rng.integers(len(setting.others))]
 
 
+def _other_fixture(setting: Setting) -> Thing:
+    for thing in setting.idle_goals:
+        if thing.fixture:
+            return thing
+    raise NoRoom("no other fixture")
+
+
 def miss(setting: Setting, rng: Generator) -> Course:
     """The fingers close beside the thing."""
     job = setting.jobs[-1]
+    if job.thing.fixture:
+        return _beside_handle(setting, rng)
     angle = job.thing.yaw + np.pi / 2 * rng.integers(4)
     far = 0.052 + job.thing.reach_m * rng.uniform(0.5, 0.9)
     past = (float(far * np.cos(angle)), float(far * np.sin(angle)))
     bodies = (job.thing.name, f"{job.side}{HAND}")
     return Course(_last(setting, past=past), bodies, _told(setting), holds=False)
+
+
+def _beside_handle(setting: Setting, rng: Generator) -> Course:
+    job = setting.jobs[-1]
+    angle, far = job.thing.yaw + np.pi / 2 * rng.choice([-1, 1]), rng.uniform(0.066, 0.08)
+    past = (float(far * np.cos(angle)), float(far * np.sin(angle)))
+    return Course(_last(setting, past=past), _with_hand(job), _told(setting), holds=False)
+
+
+def _with_hand(job: Job) -> tuple[str, ...]:
+    """The thing of a job and the hand that works it."""
+    return (job.thing.name, f"{job.side}{HAND}")
+
+
+def fall_short(setting: Setting, rng: Generator) -> Course:
+    """The arm moves a fixture by a part of its way only and leaves it so."""
+    job = setting.jobs[-1]
+    return Course(_last(setting, share=rng.uniform(0.25, 0.55)), _with_hand(job), _told(setting))
 
 
 def slip(setting: Setting, rng: Generator) -> Course:
@@ -87,8 +114,11 @@ def give_up(setting: Setting, rng: Generator) -> Course:
     job = setting.jobs[-1]
     away = (_REST_M[0], job.thing.at[1] * 0.6, _REST_M[1])
     after = (Move(0.9, away, phase="retreat"), Move(rng.uniform(1.2, 2.0)))
-    upto = "descend" if rng.random() < 0.5 else "grasp"
-    return Course(_last(setting, upto=upto, after=after), (job.thing.name,), _told(setting))
+    early, late = ("reach", job.main) if job.thing.fixture else ("descend", "grasp")
+    upto = early if rng.random() < 0.5 else late
+    # What a fixture does is small: it is the hand that can be seen to turn away.
+    bodies = _with_hand(job) if job.thing.fixture else (job.thing.name,)
+    return Course(_last(setting, upto=upto, after=after), bodies, _told(setting))
 
 
 def let_go_beside(setting: Setting, rng: Generator) -> Course:
@@ -101,10 +131,12 @@ def let_go_beside(setting: Setting, rng: Generator) -> Course:
 
 
 def take_other(setting: Setting, rng: Generator) -> Course:
-    """Another thing is brought to the goal."""
-    other, job = _bystander(setting, rng), setting.jobs[-1]
-    bodies = (other.name, job.thing.name, f"{job.side}{HAND}")
-    return Course(_last(setting, thing=other), bodies, _told(setting, other=other.name))
+    """Another thing is brought to the goal, or another fixture worked."""
+    job = setting.jobs[-1]
+    other = _other_fixture(setting) if job.thing.fixture else _bystander(setting, rng)
+    bodies = (other.name, *_with_hand(job))
+    own = {"thing": other, "goal": other} if other.fixture else {"thing": other}
+    return Course(_last(setting, **own), bodies, _told(setting, other=other.name))
 
 
 def bring_elsewhere(setting: Setting, rng: Generator) -> Course:
@@ -157,7 +189,7 @@ def pass_through(setting: Setting, rng: Generator) -> Course:
 def stop_early(setting: Setting, rng: Generator) -> Course:
     """The clip ends while the arm is still at it."""
     phase = ("carry", "carry", "grasp", "descend")[rng.integers(4)]
-    phase = "carry" if setting.jobs[-1].manner == "push" else phase
+    phase = phase if setting.jobs[-1].manner == "place" else setting.jobs[-1].main
     facts = _told(setting)
     return Course(setting.jobs, (setting.jobs[-1].thing.name,), facts, stop_in=(phase, rng.uniform(0.3, 0.8)))
 
@@ -192,6 +224,7 @@ COURSES: dict[str, Callable[[Setting, Generator], Course]] = {
     make.__name__: make
     for make in (
         miss,
+        fall_short,
         slip,
         stall,
         give_up,

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robogaze.errors import RobogazeError
+from robogaze.forge.sim.fixtures import shine
 from robogaze.forge.sim.motion import FPS, Take, Vector
 from robogaze.forge.sim.scene import Camera
 from robogaze.forge.sim.things import UNSEEN_GROUP
@@ -145,8 +146,15 @@ class Player:
         everything = mujoco.mjtCatBit.mjCAT_ALL.value
         camera = self._camera(view, number)
         mujoco.mjv_updateScene(self._model, self._data, self._option, None, camera, everything, self.drawn)
+        self._light(film.take.scene.lit_lamps(state))
         for edit in film.edits:
             edit.scene(number, self.drawn)
+
+    def _light(self, lamps: Collection[int]) -> None:
+        """Have lamps shine."""
+        for geom in self.drawn.geoms[: self.drawn.ngeom] if lamps else ():
+            if geom.objtype == mujoco.mjtObj.mjOBJ_GEOM and geom.objid in lamps:
+                shine(geom)
 
     def _camera(self, view: Camera | str, number: int) -> mujoco.MjvCamera:
         camera = mujoco.MjvCamera()

@@ -41,7 +41,9 @@ def stretch(rng: Generator, low: int, high: int) -> tuple[int, int]:
 def _actor(stage: Stage, rng: Generator) -> tuple[str, int, int]:
     """A thing at rest, and from which to which frame: a bystander, or what was put down."""
     others = stage.setting.others
-    if others and rng.random() < 0.6:
+    if not stage.carried or (others and rng.random() < 0.6):
+        if not others:
+            raise NoRoom("no bystander")
         return others[rng.integers(len(others))].name, round(0.1 * stage.length), stage.length
     job = stage.setting.jobs[-1]
     return job.thing.name, stage.begins("retreat", job) + 3, stage.length
@@ -49,7 +51,7 @@ def _actor(stage: Stage, rng: Generator) -> tuple[str, int, int]:
 
 def _carried(stage: Stage, rng: Generator) -> tuple[str, int, int]:
     """A thing that an arm brings somewhere, and from which to which frame it is on its way."""
-    job = stage.setting.jobs[rng.integers(len(stage.setting.jobs))]
+    job = stage.carried[rng.integers(len(stage.carried))]
     return job.thing.name, stage.begins("carry", job) + 5, stage.begins("release", job) - 2
 
 
@@ -68,7 +70,7 @@ def _moved(stage: Stage, thing: str, change: Callable[[int, Vector], Vector | No
 
 def jump(stage: Stage, rng: Generator) -> Edit:
     """A thing is elsewhere from one frame to the next: what is carried in its goal, a bystander somewhere else."""
-    if rng.random() < 0.5:
+    if rng.random() < 0.5 and stage.carried:
         thing, low, high = _carried(stage, rng)
         first = int(rng.integers(low, max(high - 6, low + 1)))
         there = stage.take.pose(stage.length - 1, thing)
@@ -82,7 +84,7 @@ def jump(stage: Stage, rng: Generator) -> Edit:
 
 def vanish(stage: Stage, rng: Generator) -> Edit:
     """A thing is gone from one frame to the next, for a while or for good."""
-    thing, low, high = _actor(stage, rng) if rng.random() < 0.6 else _carried(stage, rng)
+    thing, low, high = _actor(stage, rng) if rng.random() < 0.6 or not stage.carried else _carried(stage, rng)
     first, last = stretch(rng, low, high)
     last = stage.length if rng.random() < 0.6 else last
     gone = np.array([0, 0, FAR_BELOW_M - 2, 1, 0, 0, 0], float)
@@ -116,7 +118,7 @@ def double(stage: Stage, rng: Generator) -> Edit:
 
 def swap(stage: Stage, rng: Generator) -> Edit:
     """A thing is one of another kind from one frame to the next, in the hand or where it stands."""
-    thing, low, high = _actor(stage, rng) if rng.random() < 0.5 else _carried(stage, rng)
+    thing, low, high = _actor(stage, rng) if rng.random() < 0.5 or not stage.carried else _carried(stage, rng)
     kind = next(one.kind for one in stage.setting.things if one.name == thing)
     spare = next((one.name for one in stage.setting.spares if one.kind != kind), None)
     if spare is None:
@@ -181,6 +183,24 @@ def slide(stage: Stage, rng: Generator) -> Edit:
     return _moved(stage, thing, pose)
 
 
+def move_by_itself(stage: Stage, rng: Generator) -> Edit:
+    """A fixture that nothing touches opens or shuts by itself."""
+    fixture = next((one for one in stage.setting.idle_goals if one.fixture), None)
+    if fixture is None:
+        raise NoRoom("no other fixture")
+    first = int(rng.integers(round(0.1 * stage.length), round(0.75 * stage.length)))
+    frames, share = int(rng.integers(10, 24)), rng.uniform(0.7, 0.95)
+    to = fixture.way_m * share if fixture.out_m < fixture.way_m / 2 else fixture.way_m * (1 - share)
+    place = stage.take.scene.place_of(fixture.name)
+
+    def state(number: int, whole: Vector) -> Vector:
+        if number >= first:
+            whole[place] += (to - whole[place]) * ease(number, first, frames)
+        return whole
+
+    return Edit(bodies=(fixture.name,), facts={"thing": fixture.name}, state=state)
+
+
 def hop(stage: Stage, rng: Generator) -> Edit:
     """A thing at rest hops up and down without a push."""
     thing, low, high = _actor(stage, rng)
@@ -224,7 +244,7 @@ def trail(stage: Stage, rng: Generator) -> Edit:
 
 def shear(stage: Stage, rng: Generator) -> Edit:
     """A rigid thing is stretched and slanted, from its foot up, and may come back to its shape."""
-    thing, low, high = _actor(stage, rng) if rng.random() < 0.5 else _carried(stage, rng)
+    thing, low, high = _actor(stage, rng) if rng.random() < 0.5 or not stage.carried else _carried(stage, rng)
     first, last = stretch(rng, low, high)
     slant = rng.uniform(0.5, 1.0, 2) * rng.choice([-1, 1], 2)
     tall, wide = rng.uniform(0.4, 1.1), rng.uniform(-0.35, 0.5, 2)
@@ -284,6 +304,7 @@ EDITS: dict[str, Callable[[Stage, Generator], Edit]] = {
         hover,
         sink,
         slide,
+        move_by_itself,
         hop,
         trail,
         shear,

@@ -14,21 +14,20 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from filelock import FileLock, Timeout
 from pydantic import ValidationError
 
 from robogaze.core.data import dotted, first_fault
 from robogaze.core.report import Report
 from robogaze.datasets.importers import manifest_text
 from robogaze.datasets.manifest import Entry
-from robogaze.errors import InputError, RunError
+from robogaze.errors import InputError
+from robogaze.forge.held import held
 from robogaze.forge.sim.make import GivenUp, Made, Order, Workshop
 from robogaze.forge.sim.make import make as make_clip
 from robogaze.forge.sim.recipe import Doing, Recipe
@@ -63,9 +62,11 @@ class Plan:
             "simulator": f"mujoco {SIMULATOR}",
             "clips": self.clips,
             "types": list(self.types),
+            "tasks": list(shop.recipe.tasks),
             "clean_share": self.clean_share,
             "twins": self.twins,
             "size": list(shop.size),
+            "world": shop.world,
             "seed": shop.seed,
         }
 
@@ -93,10 +94,11 @@ def _in_turn(recipe: Recipe, types: Sequence[str], count: int, rng: np.random.Ge
 
 
 def chosen_types(recipe: Recipe, names: Sequence[str]) -> tuple[str, ...]:
-    """The named types, all for none. Raises InputError for one that the recipe cannot make."""
+    """The named types, all for none. Raises InputError for one that the recipe, with the tasks it has, cannot make."""
     for name in names:
         if name not in recipe.types:
-            raise InputError(f"{name!r} cannot be simulated; these types can: {', '.join(recipe.types)}")
+            where = f" in {', '.join(recipe.tasks)}"
+            raise InputError(f"{name!r} cannot be simulated{where}; these types can: {', '.join(recipe.types)}")
     return tuple(dict.fromkeys(names)) or recipe.types
 
 
@@ -152,7 +154,7 @@ def simulate_clips(plan: Plan, jobs: int = 1, on_done: Callable[[], None] = lamb
     RunError when another process holds the folder or it was made with other settings.
     """
     out = plan.workshop.folder
-    with _held(out, plan.settings):
+    with held(out, _HIDDEN, plan.settings, made="simulated"):
         made, given_up = [], []
         for one in _made(plan, jobs):
             if isinstance(one, Made):
@@ -185,9 +187,10 @@ def _made(plan: Plan, jobs: int) -> Iterator[Made | GivenUp]:
         try:
             for done in as_completed(waiting):
                 yield done.result()
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+        finally:
+            # When this is left early, what waits is not begun.
+            for one in waiting:
+                one.cancel()
 
 
 def _keep(shop: Workshop, order: Order) -> Made | GivenUp:
@@ -232,23 +235,3 @@ def _write(done: Simulated, out: Path) -> None:
     write_whole(out / "clips.jsonl", manifest_text(entries, out))
     write_whole(out / "truth.jsonl", "".join(json.dumps(one.truth, ensure_ascii=False) + "\n" for one in done.made))
     write_whole(out / "simulated.json", json.dumps(done.as_json(), ensure_ascii=False, indent=1) + "\n")
-
-
-@contextmanager
-def _held(out: Path, settings: Mapping[str, Any]) -> Iterator[None]:
-    """Hold a folder for this process and these settings. Raises RunError."""
-    path, lock = out / _HIDDEN / "settings.json", FileLock(out / _HIDDEN / "lock")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lock.acquire(timeout=0)
-    except Timeout as error:
-        raise RunError(f"{out} is in use by another process; wait for it, or choose another --out") from error
-    except OSError as error:
-        raise RunError(f"{out} cannot be written ({error.strerror}); choose another --out") from error
-    with lock:
-        text = json.dumps(dict(settings), ensure_ascii=False, indent=1) + "\n"
-        if path.is_file() and path.read_text(encoding="utf-8") != text:
-            raise RunError(f"{out} was simulated with other settings ({path} holds them); choose another --out")
-        if not path.is_file():
-            write_whole(path, text)
-        yield

@@ -43,7 +43,10 @@ class Order:
 
 @dataclass(frozen=True)
 class Workshop:
-    """What all clips of a run have in common. `seed` and a clip's number decide everything that is drawn."""
+    """What all clips of a run have in common. `seed` and a clip's number decide everything that is drawn.
+
+    `world` names one of the recipe's worlds, None for all there is.
+    """
 
     folder: Path
     domain: Domain
@@ -51,6 +54,7 @@ class Workshop:
     seed: int
     size: tuple[int, int]
     gl: Gl = "auto"
+    world: str | None = None
 
 
 class Made(Data):
@@ -82,7 +86,7 @@ def make(shop: Workshop, order: Order) -> Made:
     for attempt in range(TRIES):
         try:
             rng = np.random.default_rng([shop.seed, order.number, attempt])
-            story = tell(shop.recipe, order.doing, rng)
+            story = tell(shop.recipe, order.doing, shop.recipe.world(shop.world), rng)
         except (NoRoom, OutOfReach) as error:
             rejected["out of reach" if isinstance(error, OutOfReach) else f"no room: {error}"] += 1
             continue

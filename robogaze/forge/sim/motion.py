@@ -88,6 +88,18 @@ class Take:
         start = self.scene.place_of(thing)
         return self.states[frame, start : start + 7].copy()
 
+    def way(self, thing: str) -> Vector:
+        """How far out a fixture's moving part is at every frame."""
+        return self.states[:, self.scene.place_of(thing)].copy()
+
+    def moved_m(self, thing: str) -> Vector:
+        """How far from where it was at first a thing's place, or a fixture's moving part, is at every frame."""
+        if self.scene.things[thing].fixture:
+            return np.asarray(np.abs(self.way(thing) - self.way(thing)[0]))
+        start = self.scene.place_of(thing)
+        places = self.states[:, start : start + 3]
+        return np.asarray(np.linalg.norm(places - places[0], axis=1))
+
 
 @dataclass(frozen=True)
 class Pose:

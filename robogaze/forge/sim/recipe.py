@@ -4,9 +4,9 @@ Code makes bodies do things (jump, vanish, hover); which label that is, how it i
 in the file. A sentence is a format string with the names of what it is about in braces.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, TypeVar
 
 from pydantic import Field, model_validator
 
@@ -19,19 +19,23 @@ from robogaze.errors import InputError
 FILE = "simulate.yaml"
 
 Colour = tuple[Fraction, Fraction, Fraction]
+Range = tuple[float, float]
+Links = Literal["round", "square"]
+Surface = Literal["grain", "plaster", "weave", "tiles"]
 Condition = Literal["handled", "lasting", "decisive"]
 """What a severity can depend on: `handled`, what is affected is what the task handles; `lasting`, the fault holds to
-the clip's end; `decisive`, it holds at a moment at which something is grasped or let go."""
+the clip's end; `decisive`, it holds at a moment at which something is grasped, let go or pressed."""
 
 
 class Shape(Data):
-    """A thing or a goal by its form and sizes in metres.
+    """A thing, a goal or a fixture by its form and sizes in metres.
 
     box       half sizes along x, y, z         cylinder  radius, half height       ball  radius
     crate     half side, height                mat       half side                 bowl  (no size)
+    drawer    half sizes across, along its way and up, then the way it goes        button  radius, the way it goes
     """
 
-    form: Literal["box", "ball", "cylinder", "crate", "mat", "bowl"]
+    form: Literal["box", "ball", "cylinder", "crate", "mat", "bowl", "drawer", "button"]
     size: tuple[Annotated[float, Field(gt=0)], ...] = ()
     preposition: str = "on"
 
@@ -39,17 +43,36 @@ class Shape(Data):
 class Task(Data):
     """A kind of task: how many things are brought to a goal each, in which manner, and what is asked for.
 
-    `things` and `goals` name the shapes to choose from; a goal that is a thing is one to put things on. `weight` is
+    `things` and `goals` name the shapes to choose from; a goal that is a thing is one to put things on. What is opened,
+    shut or pressed is a fixture and has no goal. `weight` is
     how often the task is drawn against the others where a fault can happen in several, 0 for only where it must.
     """
 
     family: str
-    manner: Literal["place", "push"]
+    manner: Literal["place", "push", "open", "close", "press"]
     jobs: int = Field(default=1, ge=1, le=2)
     things: tuple[str, ...] = Field(min_length=1)
-    goals: tuple[str, ...] = Field(min_length=1)
+    goals: tuple[str, ...] = ()
     instruction: str
     weight: float = Field(default=1.0, ge=0)
+
+
+class World(Data):
+    """What a clip's surroundings are drawn from: arms, surfaces, cameras, light. Without more, all there is.
+
+    `girth` scales the radii of an arm's links. A camera stands `azimuth` degrees beside the line that faces the arm,
+    `elevation` degrees above the table and `distance` metres off; grids of views and views from behind have sides of
+    their own. `lamp` is how far the light falls sideways, as a share of its fall.
+    """
+
+    links: tuple[Links, ...] = Field(default=("round", "square"), min_length=1)
+    girth: Range = (0.82, 1.12)
+    tables: tuple[Surface, ...] = Field(default=("grain", "plaster", "weave", "tiles"), min_length=1)
+    walls: tuple[Surface, ...] = Field(default=("plaster", "tiles"), min_length=1)
+    azimuth: Range = (-48.0, 48.0)
+    elevation: Range = (23.0, 40.0)
+    distance: Range = (0.95, 1.2)
+    lamp: Range = (-0.6, 0.6)
 
 
 class SeverityRule(Data):
@@ -101,10 +124,11 @@ class Recipe(Data):
     """simulate.yaml.
 
     `embodiments` are called so with one and with two arms; `sides` are the two arms' names and the colours they are
-    marked with, and `with_side` is an instruction that says which. `bodies` is how descriptions call parts of an arm,
-    `of_side` and `arm_of_side` how where there are two arms, `phases` how they call what an arm is at. `clean` is
-    what looks unusual and is right. `second_share` of the clips with a fault have another one of
-    those that `second` names by what is made.
+    marked with, and `with_side` is an instruction that says which. `fixtures` stand fast and have a part that moves.
+    `bodies` is how descriptions call parts of an arm, `of_side` and `arm_of_side` how where there are two arms,
+    `phases` how they call what an arm is at. `clean` is what looks unusual and is right. `second_share` of the clips
+    with a fault have another one of those that `second` names by what is made. Each of `worlds` is a part of all that
+    surroundings can be, so that what was fitted in one can be tried in another.
     """
 
     schema_version: Literal[1]
@@ -117,13 +141,36 @@ class Recipe(Data):
     colours: dict[str, Colour] = Field(min_length=8)
     things: dict[str, Shape] = Field(min_length=2)
     goals: dict[str, Shape] = Field(min_length=2)
+    fixtures: dict[str, Shape] = {}
     tasks: dict[str, Task] = Field(min_length=1)
     phases: dict[str, str]
     clean: tuple[Doing, ...] = Field(min_length=1)
     second_share: Fraction = 0.0
     second: tuple[str, ...] = ()
     views: tuple[str, str, str]
+    worlds: dict[str, World] = {}
     faults: tuple[Fault, ...] = Field(min_length=1)
+
+    def only(self, tasks: Collection[str]) -> "Recipe":
+        """The recipe with these tasks only, all for none, and what can be done in them. Raises InputError."""
+        for name in tasks:
+            if name not in self.tasks:
+                raise InputError(f"there is no task {name!r}; these are: {', '.join(self.tasks)}")
+        if not tasks:
+            return self
+        clean, faults = _in_some_of(self.clean, tasks), _in_some_of(self.faults, tasks)
+        if not clean or not faults:
+            raise InputError(f"there is nothing {'wrong' if clean else 'right'} to be done in {', '.join(tasks)}")
+        kept = {name: task for name, task in self.tasks.items() if name in tasks}
+        return self.with_(tasks=kept, clean=clean, faults=faults)
+
+    def world(self, name: str | None) -> World:
+        """The world of a name, for None all there is. Raises InputError."""
+        if name is None:
+            return World()
+        if name not in self.worlds:
+            raise InputError(f"there is no world {name!r}; these are: {', '.join(self.worlds) or 'none'}")
+        return self.worlds[name]
 
     @property
     def seconds(self) -> tuple[Fault, ...]:
@@ -134,6 +181,15 @@ class Recipe(Data):
     def types(self) -> tuple[str, ...]:
         """The event types that can be made, in the file's order."""
         return tuple(dict.fromkeys(fault.type for fault in self.faults))
+
+
+_Any = TypeVar("_Any", bound=Doing)
+
+
+def _in_some_of(doings: Sequence[_Any], tasks: Collection[str]) -> tuple[_Any, ...]:
+    """What can be done in some of these tasks, and in these only."""
+    narrowed = [one.with_(tasks=tuple(name for name in one.tasks if name in tasks)) for one in doings]
+    return tuple(new for new, old in zip(narrowed, doings, strict=True) if new.tasks or not old.tasks)
 
 
 def load_recipe(domain: str | Path) -> Recipe:

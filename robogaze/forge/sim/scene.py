@@ -1,10 +1,11 @@
 """A scene: a table in a room, one or two arms, things, and light.
 
-Everything that varies without mattering (surfaces, paints, light) is drawn from the clip's generator.
+Everything that varies without mattering (surfaces, paints, light) is drawn from the clip's generator, out of what
+its world has.
 """
 
 import colorsys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import mujoco
@@ -12,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robogaze.forge.sim.body import Build, add_arm
+from robogaze.forge.sim.fixtures import add_fixture, is_switched, lamp_of
+from robogaze.forge.sim.recipe import Surface, World
 from robogaze.forge.sim.things import TOUCH, Thing, add_thing
 
 STEP_S = 1 / 512
@@ -43,11 +46,17 @@ class Scene:
     bases: tuple[tuple[float, float, float], ...]
 
     def place_of(self, thing: str) -> int:
-        """Where a loose thing's seven numbers (place, quaternion) begin in a state."""
+        """Where a loose thing's seven numbers (place, quaternion) begin in a state, or a fixture's one is."""
         return int(self.model.joint(thing).qposadr[0])
 
+    def lit_lamps(self, state: NDArray[np.float64]) -> tuple[int, ...]:
+        """The geoms of the lamps that are on in a state."""
+        buttons = [thing for thing in self.things.values() if thing.shape.form == "button"]
+        on = [thing for thing in buttons if is_switched(thing, state[self.place_of(thing.name)])]
+        return tuple(int(self.model.geom(lamp_of(thing)).id) for thing in on)
 
-def build(things: Sequence[Thing], marks: dict[str, Rgb], rng: np.random.Generator) -> Scene:
+
+def build(things: Sequence[Thing], marks: dict[str, Rgb], world: World, rng: np.random.Generator) -> Scene:
     """Set the table. `marks` gives each arm by the beginning of its names the colour it is marked with."""
     spec = mujoco.MjSpec()
     spec.compiler.degree = False
@@ -55,19 +64,19 @@ def build(things: Sequence[Thing], marks: dict[str, Rgb], rng: np.random.Generat
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
     spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
     spec.option.impratio = 10
-    _add_surfaces(spec, rng)
+    _add_surfaces(spec, world, rng)
     _add_room(spec)
-    _add_lights(spec, rng)
+    _add_lights(spec, world, rng)
     across = (0.0,) if len(marks) == 1 else (BASE_APART_M / 2, -BASE_APART_M / 2)
     bases = tuple((BASE_X_M, y, 0.0) for y in across)
-    arm = Build(girth=rng.uniform(0.82, 1.12), square=bool(rng.integers(2)))
+    arm = Build(girth=rng.uniform(*world.girth), square=world.links[rng.integers(len(world.links))] == "square")
     shell = _shade(rng, saturation=0.12, low=0.55, high=0.93)
     for (side, mark), base in zip(marks.items(), bases, strict=True):
         _paint(spec, f"{side}shell", shell, 0.5)
         _paint(spec, f"{side}accent", mark, 0.4)
         add_arm(spec, side, base, arm)
     for thing in things:
-        add_thing(spec, thing)
+        (add_fixture if thing.fixture else add_thing)(spec, thing)
     return Scene(spec.compile(), {thing.name: thing for thing in things}, tuple(marks), bases)
 
 
@@ -80,13 +89,14 @@ def _paint(spec: mujoco.MjSpec, name: str, rgb: Rgb, shine: float) -> None:
     spec.add_material(name=name, rgba=(*rgb, 1), specular=shine, shininess=0.6 * shine)
 
 
-def _add_surfaces(spec: mujoco.MjSpec, rng: np.random.Generator) -> None:
-    table = (_grain, _plaster, _weave, _tiles)[rng.integers(4)]
+def _add_surfaces(spec: mujoco.MjSpec, world: World, rng: np.random.Generator) -> None:
+    table = world.tables[rng.integers(len(world.tables))]
     wood = colorsys.hsv_to_rgb(rng.uniform(0.04, 0.12), rng.uniform(0.2, 0.6), rng.uniform(0.4, 0.8))
-    surface = wood if table is _grain else _shade(rng, saturation=0.35, low=0.35, high=0.8)
+    surface = wood if table == "grain" else _shade(rng, saturation=0.35, low=0.35, high=0.8)
     wall = _shade(rng, saturation=0.2, low=0.55, high=0.85)
-    _add_texture(spec, "surface", table(np.array(surface), rng))
-    _add_texture(spec, "wall", (_plaster, _tiles)[rng.integers(2)](np.array(wall), rng))
+    _add_texture(spec, "surface", _SURFACES[table](np.array(surface), rng))
+    behind = world.walls[rng.integers(len(world.walls))]
+    _add_texture(spec, "wall", _SURFACES[behind](np.array(wall), rng))
     _add_texture(spec, "floor", _plaster(np.array(_shade(rng, saturation=0.2, low=0.25, high=0.5)), rng))
     for name, rgb, shine in (
         ("dark", (0.13, 0.135, 0.15), 0.4),
@@ -149,6 +159,14 @@ def _tiles(colour: NDArray[np.float64], rng: np.random.Generator, size: int = 51
     return _pixels(np.where(joint, 0.7, shade) + rng.normal(0, 0.008, (size, size)), colour)
 
 
+_SURFACES: dict[Surface, Callable[[NDArray[np.float64], np.random.Generator], Texture]] = {
+    "grain": _grain,
+    "plaster": _plaster,
+    "weave": _weave,
+    "tiles": _tiles,
+}
+
+
 def _smooth(spots: NDArray[np.float64], reach: int) -> NDArray[np.float64]:
     """A running mean over `reach` pixels both ways, wrapped round the edges."""
     for axis in (0, 1):
@@ -179,7 +197,7 @@ def _add_room(spec: mujoco.MjSpec) -> None:
             world.add_geom(type=box, size=[0.025, 0.025, 0.34], pos=[x, y, -0.38], material="dark", **apart)
 
 
-def _add_lights(spec: mujoco.MjSpec, rng: np.random.Generator) -> None:
+def _add_lights(spec: mujoco.MjSpec, world: World, rng: np.random.Generator) -> None:
     """A lamp that casts shadows, with light from all sides; brighter or dimmer, warmer or colder."""
     warmth = np.array([1.0, 1.0, 1.0]) + rng.uniform(-0.06, 0.06) * np.array([1.0, 0.0, -1.0])
     spec.visual.headlight.ambient = rng.uniform(0.28, 0.40) * warmth
@@ -192,7 +210,7 @@ def _add_lights(spec: mujoco.MjSpec, rng: np.random.Generator) -> None:
     spec.stat.extent = 2.0
     spec.stat.center = [0.35, 0, 0.1]
     spec.visual.global_.offwidth, spec.visual.global_.offheight = 1280, 960
-    beam = np.array([rng.uniform(-0.55, -0.1), rng.uniform(-0.6, 0.6), -1.0])
+    beam = np.array([rng.uniform(-0.55, -0.1), rng.uniform(*world.lamp), -1.0])
     spec.worldbody.add_light(
         pos=np.array([0.35, 0, 0]) - 1.6 * beam,
         dir=beam,

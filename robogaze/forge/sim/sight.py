@@ -139,7 +139,7 @@ def tear(stage: Stage, rng: Generator) -> Edit:
 def freeze(stage: Stage, rng: Generator) -> Edit:
     """The picture stands still while an arm moves, and then jumps."""
     job = stage.setting.jobs[rng.integers(len(stage.setting.jobs))]
-    low, high = stage.begins("carry", job), stage.begins("release", job)
+    low, high = stage.begins(job.main, job), stage.begins(job.ending, job)
     frames_ = int(rng.integers(8, 14))
     if high - low < frames_ + 2:
         raise NoRoom("too short")
@@ -183,7 +183,7 @@ def look_away(stage: Stage, rng: Generator) -> Edit:
 def cover(stage: Stage, rng: Generator) -> Edit:
     """Something dark comes between the camera and the hand, at the grasp or the release, and goes again."""
     job = stage.setting.jobs[rng.integers(len(stage.setting.jobs))]
-    middle = stage.begins("grasp" if job.manner == "place" and rng.random() < 0.5 else "release", job)
+    middle = stage.begins("grasp" if job.manner == "place" and rng.random() < 0.5 else job.ending, job)
     half, ramp = int(rng.integers(7, 12)), 4
     first, last = max(middle - half, 2), min(middle + half, stage.length - 2)
     hand = _place_of(stage, f"{job.side}{HAND}", middle) - [0, 0, 0.09]

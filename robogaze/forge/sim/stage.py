@@ -48,6 +48,11 @@ class Stage:
     views: Mapping[str, Camera | str]
 
     @property
+    def carried(self) -> tuple[Job, ...]:
+        """The jobs in which a loose thing is brought somewhere."""
+        return tuple(job for job in self.setting.jobs if job.thing.loose)
+
+    @property
     def length(self) -> int:
         """The number of frames of the recording."""
         return len(self.take.states)
@@ -66,7 +71,7 @@ class Stage:
 
     def _taken(self) -> list[tuple[float, float, float]]:
         shown = [thing for thing in self.setting.things if not thing.hidden]
-        goals = [(*thing.at, thing.reach_m) for thing in shown]
+        goals = [circle for thing in shown for circle in thing.ground]
         loose = [
             (*self.take.pose(number, thing.name)[:2], thing.reach_m)
             for thing in shown
@@ -74,6 +79,11 @@ class Stage:
             for number in range(0, self.length, 4)
         ]
         return goals + loose
+
+
+def in_reach(x: float, y: float) -> bool:
+    """Whether an arm reaches a place on the table."""
+    return NEAR_M <= x <= FAR_M and abs(y) <= ASIDE_M
 
 
 def spot(

@@ -12,7 +12,7 @@ from robogaze.forge.sim.draw import ON_HAND, Edit, Film
 from robogaze.forge.sim.edits import EDITS
 from robogaze.forge.sim.limbs import LIMB_EDITS
 from robogaze.forge.sim.motion import Move, Take, record
-from robogaze.forge.sim.recipe import Doing, Fault, Recipe
+from robogaze.forge.sim.recipe import Doing, Fault, Recipe, World
 from robogaze.forge.sim.scene import Camera, build
 from robogaze.forge.sim.sight import SIGHT_EDITS
 from robogaze.forge.sim.stage import Setting, Stage
@@ -59,19 +59,19 @@ class Story:
         return view
 
 
-def tell(recipe: Recipe, doing: Doing, rng: np.random.Generator) -> Story:
-    """Draw a clip in which something is done: a fault, or else something that is right.
+def tell(recipe: Recipe, doing: Doing, world: World, rng: np.random.Generator) -> Story:
+    """Draw a clip of a world in which something is done: a fault, or else something that is right.
 
     Raises NoRoom and OutOfReach where the draw does not come out.
     """
     fault, make = doing if isinstance(doing, Fault) else None, doing.make
     cast = draw_cast(recipe, doing, rng)
     course = COURSES[make if make in COURSES else "plain"](cast.setting, rng)
-    scene = build(cast.setting.things, cast.marks, rng)
+    scene = build(cast.setting.things, cast.marks, world, rng)
     take = record(scene, _plan(course.jobs), ghosts=course.ghosts, slippery=course.slippery)
     unlike = fault is not None and (course.jobs != cast.setting.jobs or course.ghosts or course.slippery)
     twin = record(scene, _plan(cast.setting.jobs)) if unlike else take
-    views, layout = _views(recipe, doing, cast, rng)
+    views, layout = _views(recipe, doing, cast, world, rng)
     # What a recording is edited by is found in the recording that is shown.
     stage = Stage(_setting(cast, course), take, views)
     edit = PLAYBACK[make](stage, rng) if make in PLAYBACK else Edit()
@@ -125,26 +125,26 @@ def _length(take: Take, course: Course) -> int:
 
 
 def _views(
-    recipe: Recipe, doing: Doing, cast: Cast, rng: np.random.Generator
+    recipe: Recipe, doing: Doing, cast: Cast, world: World, rng: np.random.Generator
 ) -> tuple[dict[str, Camera | str], Layout]:
     """One camera, or two and one on the hand."""
     arms = len(cast.marks)
     if doing.single_view or arms == 2 or rng.random() >= _GRID_SHARE:
         # From right behind, the arm would hide all that it does and not just some.
         behind = rng.choice([-1, 1]) * rng.uniform(28, 60)
-        azimuth = behind if doing.make == FROM_BEHIND else 180 + rng.uniform(-48, 48)
-        return {"main": _camera(rng, azimuth, arms)}, Layout()
+        azimuth = behind if doing.make == FROM_BEHIND else 180 + rng.uniform(*world.azimuth)
+        return {"main": _camera(rng, world, azimuth, arms)}, Layout()
     names = recipe.views
-    cameras = [_camera(rng, 180 + sign * rng.uniform(20, 45), arms) for sign in (-1, 1)]
+    cameras = [_camera(rng, world, 180 + sign * rng.uniform(20, 45), arms) for sign in (-1, 1)]
     views: dict[str, Camera | str] = dict(zip(names, [*cameras, f"{cast.setting.jobs[0].side}{ON_HAND}"], strict=True))
     return views, Layout(rows=2, columns=2, views=(*names, None))
 
 
-def _camera(rng: np.random.Generator, azimuth: float, arms: int) -> Camera:
+def _camera(rng: np.random.Generator, world: World, azimuth: float, arms: int) -> Camera:
     x, y, z = rng.uniform(-0.025, 0.025, 3) + np.array([0.36, 0.0, 0.13])
     return Camera(
         lookat=(x, y, z),
-        distance=rng.uniform(0.95, 1.2) + 0.2 * (arms - 1),
+        distance=rng.uniform(*world.distance) + 0.2 * (arms - 1),
         azimuth=azimuth,
-        elevation=-rng.uniform(23, 40),
+        elevation=-rng.uniform(*world.elevation),
     )

@@ -1,16 +1,20 @@
-"""Jobs: a thing that an arm brings to a goal, as moves, and whether it is done."""
+"""Jobs: a thing that an arm brings to a goal, or a fixture that it works, as moves, and whether it is done."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from robogaze.forge.sim.body import HAND_PARTS, OPEN_M
+from robogaze.forge.sim.fixtures import before_handle, in_gap, is_switched, on_cap, slack_m
 from robogaze.forge.sim.motion import FPS, Move, Take
 from robogaze.forge.sim.things import Thing
 
 _LET_GO_M, _PUSH_GAP_M, _PUSH_HEIGHT_M, _UNDER_PALM_M = 0.068, 0.03, 0.02, 0.045
 _FINGER_HALF_M = 0.011
+_TIP_HALF_M, _TIP_UNDER_TOOL_M, _SHUT_GAP_M = 0.009, 0.013, 0.004
+_CLEAR_M, _ABOVE_CAP_M = 0.03, 0.012
+_NEARLY, _OPEN_SHARE, _SHUT_SHARE, _UP_SHARE = 0.93, 0.8, 0.08, 0.2
 _OVER_M, _RETREAT_HEIGHT_M = 0.10, 0.30
 _STILL_M, _STILL_S = 0.004, 0.2
 _LEVEL_M = 0.014
@@ -23,6 +27,7 @@ Place = tuple[float, float, float]
 class Job:
     """A thing to be brought to a goal by the arm of a side, and the course that takes.
 
+    A fixture is its own goal: it is opened, shut or pressed, `share` of what that takes.
     `drop` is how far the thing falls when it is let go; `lift` how high it is carried; `pace` stretches all times.
     `past` shifts where the fingers close, `beside` where they open (m). `via` is a place the way to the goal leads
     through. `again` has the fingers close twice. `upto` ends the job before the phase of that name, and `after` is what
@@ -42,10 +47,21 @@ class Job:
     again: bool = False
     upto: str = ""
     after: tuple[Move, ...] = ()
+    share: float = 1.0
+
+    @property
+    def main(self) -> str:
+        """The phase in which the thing is moved."""
+        return _MAIN.get(self.manner, "carry")
+
+    @property
+    def ending(self) -> str:
+        """The phase after it, in which the thing is left."""
+        return "leave" if self.thing.fixture else "release"
 
     def moves(self) -> list[Move]:
         """What the arm does, in order."""
-        all_ = _push(self) if self.manner == "push" else _place(self)
+        all_ = _MOVES[self.manner](self)
         names = [move.phase for move in all_]
         kept = all_[: names.index(self.upto)] if self.upto else all_
         return [_paced(move, self) for move in (*kept, *self.after)]
@@ -111,6 +127,68 @@ def _push(job: Job) -> list[Move]:
     ]
 
 
+def _open(job: Job) -> list[Move]:
+    """With closed fingers, from behind the handle."""
+    start = job.thing.out_m
+    end = start + (job.thing.way_m * _NEARLY - start) * job.share
+    hook = in_gap(job.thing, start)
+    slack = slack_m(_TIP_HALF_M)
+    return _along(job, hook, in_gap(job.thing, end + slack), in_gap(job.thing, end), 1.5)
+
+
+def _close(job: Job) -> list[Move]:
+    """With closed fingers, from before the handle."""
+    start, least = job.thing.out_m, 0.02 * job.thing.way_m
+    end = start - (start - least) * job.share
+    before, until, away = (
+        before_handle(job.thing, out + _TIP_HALF_M) for out in (start + _CLEAR_M, end, end + _CLEAR_M)
+    )
+    return _along(job, before, until, away, 1.4)
+
+
+def _along(job: Job, start: Place, end: Place, off: Place, seconds: float) -> list[Move]:
+    """Down, along the way of a drawer, off its handle, and up."""
+    start, end, off = ((*np.add(place[:2], job.past), place[2]) for place in (start, end, off))
+    yaw = _within_half(job.thing.yaw)
+    return [
+        Move(0.8, (*start[:2], start[2] + _OVER_M), gap=_SHUT_GAP_M, yaw=yaw, phase="approach"),
+        Move(0.6, start, phase="reach"),
+        Move(seconds, end, phase=job.main),
+        Move(0.3, off, phase="leave"),
+        Move(0.5, (*off[:2], off[2] + _OVER_M), phase="retreat"),
+        Move(0.6, (off[0] - 0.06, off[1] * 0.7, _RETREAT_HEIGHT_M)),
+        Move(0.25),
+    ]
+
+
+def _press(job: Job) -> list[Move]:
+    """With closed fingers, from above."""
+    x, y, top = on_cap(job.thing, 0.0)
+    top += _TIP_UNDER_TOOL_M
+    down = top - 0.9 * job.share * job.thing.way_m
+    yaw = _within_half(job.thing.yaw)
+    return [
+        Move(0.8, (x, y, top + _OVER_M), gap=_SHUT_GAP_M, yaw=yaw, phase="approach"),
+        Move(0.6, (x, y, top + _ABOVE_CAP_M), phase="reach"),
+        Move(0.45, (x, y, down), phase="press"),
+        Move(0.5),
+        Move(0.4, (x, y, top + 0.04), phase="leave"),
+        Move(0.4, (x, y, top + _OVER_M), phase="retreat"),
+        Move(0.6, (x - 0.06, y * 0.7, _RETREAT_HEIGHT_M)),
+        Move(0.25),
+    ]
+
+
+_MOVES: dict[str, Callable[[Job], list[Move]]] = {
+    "place": _place,
+    "push": _push,
+    "open": _open,
+    "close": _close,
+    "press": _press,
+}
+_MAIN = {"open": "pull", "close": "shut", "press": "press"}
+
+
 def _within_quarter(yaw: float) -> float:
     """The same grasp of a square thing, with the hand turned least; radians."""
     return (yaw + np.pi / 4) % (np.pi / 2) - np.pi / 4
@@ -121,18 +199,32 @@ def _within_half(yaw: float) -> float:
 
 
 def is_done(take: Take, job: Job, frame: int) -> bool:
-    """Whether the thing is in its goal at a frame: over it, at its height, still, and not held."""
-    if frame < 1:
+    """Whether a job is done at a frame: nothing of the arm is at the thing, and the thing is as it is to be."""
+    if frame < 1 or any(
+        frozenset((job.thing.name, f"{job.side}{part}")) in take.touching[frame] for part in HAND_PARTS
+    ):
         return False
+    return _is_worked(take, job, frame) if job.thing.fixture else _is_placed(take, job, frame)
+
+
+def _is_worked(take: Take, job: Job, frame: int) -> bool:
+    """Whether a drawer is open or shut and still, by its joint, or a button has been on and is up again."""
+    way = take.way(job.thing.name)[: frame + 1]
+    share, still = way[-1] / job.thing.way_m, abs(way[-1] - way[max(frame - round(_STILL_S * FPS), 0)]) <= _STILL_M
+    if job.manner == "press":
+        return bool(is_switched(job.thing, way.max()) and share <= _UP_SHARE)
+    return bool(still and (share >= _OPEN_SHARE if job.manner == "open" else share <= _SHUT_SHARE))
+
+
+def _is_placed(take: Take, job: Job, frame: int) -> bool:
+    """Whether the thing is in its goal at a frame: over it, at its height, and still."""
     now = take.pose(frame, job.thing.name)[:3]
     goal = take.pose(frame, job.goal.name)[:3] if job.goal.loose else np.array([*job.goal.at, 0.0])
     before = take.pose(max(frame - round(_STILL_S * FPS), 0), job.thing.name)[:3]
-    held = any(frozenset((job.thing.name, f"{job.side}{part}")) in take.touching[frame] for part in HAND_PARTS)
     return bool(
         np.linalg.norm(now[:2] - goal[:2]) <= job.goal.takes_m
         and abs(now[2] - goal[2] - job.goal.floor_m) <= _LEVEL_M
         and np.linalg.norm(now - before) <= _STILL_M
-        and not held
     )
 
 

@@ -19,7 +19,8 @@ _BOWL = [
 ]  # fmt: skip
 _BOWL_M = 0.078
 """The radius of a bowl's rim."""
-_CORNER = {"box": 1.42, "crate": 1.42, "mat": 1.42}
+_HANDLE_M, _GAP_M = 0.05, 0.015
+_CORNER = {"box": 1.42, "crate": 1.42, "mat": 1.42, "button": 2.4}
 """How much further a corner is from the middle than a side."""
 
 _Colour = tuple[float, float, float, float]
@@ -29,7 +30,8 @@ _Colour = tuple[float, float, float, float]
 class Thing:
     """A thing by its name and shape; `at` is its place on the table, `yaw` its turn in radians.
 
-    A loose thing can be moved; what is not loose is a goal and stands where it stands.
+    A loose thing can be moved; what is not loose stands where it stands: a goal, or a fixture with a part that moves on
+    a joint, which is out so far at first (`out_m`).
     """
 
     name: str
@@ -40,6 +42,17 @@ class Thing:
     yaw: float = 0.0
     loose: bool = True
     hidden: bool = False
+    out_m: float = 0.0
+
+    @property
+    def fixture(self) -> bool:
+        """Whether a part of it moves on a joint."""
+        return self.shape.form in ("drawer", "button")
+
+    @property
+    def way_m(self) -> float:
+        """How far the moving part of a fixture can go."""
+        return self.shape.size[-1]
 
     @property
     def half_m(self) -> float:
@@ -56,6 +69,18 @@ class Thing:
     def reach_m(self) -> float:
         """How far from its middle it stretches over the table at most."""
         return _BOWL_M if self.shape.form == "bowl" else self.shape.size[0] * _CORNER.get(self.shape.form, 1.0)
+
+    @property
+    def ground(self) -> tuple[tuple[float, float, float], ...]:
+        """Circles (x, y, radius) over the table that it needs where it is first: a drawer those before it, too."""
+        if self.shape.form != "drawer":
+            return ((*self.at, self.reach_m),)
+        wide, deep = self.shape.size[:2]
+        ahead = np.array([np.cos(self.yaw), np.sin(self.yaw)])
+        # Half the depth of the handle and of the hand before it.
+        ways = (deep + _HANDLE_M, deep + _HANDLE_M + self.way_m)
+        before = [(*np.add(self.at, way * ahead), wide + _GAP_M) for way in ways]
+        return ((*self.at, float(np.hypot(wide, deep))), *((float(x), float(y), r) for x, y, r in before))
 
     @property
     def takes_m(self) -> float:

@@ -28,6 +28,7 @@ ELSEWHERE_M = 0.02
 """By how much a body on another course is elsewhere than in the twin at least."""
 OVERLAP_M = 1e-3
 """How deep two bodies are in each other at least when one passes through the other."""
+_DECISIVE = ("grasp", "release", "press")
 _SETTLED = 0.95
 _SOURCE = "simulator"
 
@@ -156,10 +157,10 @@ def conditions(story: Story, sighting: Sighting) -> tuple[Condition, ...]:
 
 
 def _decisive(take: Take) -> set[int]:
-    """The frames in which something is grasped or let go."""
+    """The frames in which something is grasped, let go or pressed."""
     ends = [phase.first for phase in take.phases[1:]] + [len(take.states)]
     held = zip(take.phases, ends, strict=True)
-    return {number for phase, end in held if phase.name in ("grasp", "release") for number in range(phase.first, end)}
+    return {number for phase, end in held if phase.name in _DECISIVE for number in range(phase.first, end)}
 
 
 def _words(recipe: Recipe, story: Story, onset: int) -> dict[str, str]:

@@ -1,19 +1,21 @@
 """object_tracking: where a described thing is in every frame of the window, how it moves, and what is odd about that.
 
 The model that looks is asked for one thing: a box around it in one frame. From there it is followed by measurement
-(`robogaze.evidence.tracking`), through every frame of the window's span and not only those that were shown. A wrong box
-is followed as faithfully as a right one, so the finding repeats what the model says it drew the box around and shows
-that frame.
+(`robogaze.evidence.tracking`), or by the tracker that the models' file names, through every frame of the window's span
+and not only those that were shown. A wrong box is followed as faithfully as a right one, so the finding repeats what
+the model says it drew the box around and shows that frame.
 """
 
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, Self, TypedDict
 
 import numpy as np
 from pydantic import Field, model_validator
 
+from robogaze.backends import Models
 from robogaze.core.context import Window
 from robogaze.core.events import Box
 from robogaze.core.pictures import Shot
@@ -21,8 +23,9 @@ from robogaze.core.sampling import evenly
 from robogaze.core.time import frames_in
 from robogaze.domains.contract import Answer, Phrase, Text
 from robogaze.evidence import movement, tracking
+from robogaze.evidence.masked import ByMask
 from robogaze.evidence.movement import Movement
-from robogaze.evidence.tracking import TooSmall, Track
+from robogaze.evidence.tracking import BeginChase, TooSmall, Track
 from robogaze.media.crop import alone, view_in
 from robogaze.stages.context import Context
 from robogaze.stages.desk import Desk, Question
@@ -155,7 +158,8 @@ class ObjectTracking(Tool):
         shots = [desk.footage.shot(number) for number in numbers]
         start = numbers.index(arguments.frame)
         try:
-            track = await asyncio.to_thread(_track, shots, arguments.view, start, box_of(answer.box))
+            chase = _chase(desk.models)
+            track = await asyncio.to_thread(_track, shots, arguments.view, start, box_of(answer.box), chase)
         except TooSmall:
             return self._without(arguments, answer, desk, small=True)
         times_s = [desk.clip.frame_times_s[number] for number in numbers]
@@ -170,8 +174,15 @@ class ObjectTracking(Tool):
         return Finding(self.name, text, (alone(desk.footage, arguments.frame, arguments.view),), (arguments.frame,))
 
 
-def _track(shots: Sequence[Shot], view: str, start: int, box: Box) -> Track:
-    return tracking.follow(lambda place: view_in(shots[place], view), len(shots), start, box)
+def _chase(models: Models | None) -> BeginChase | None:
+    """How a thing is followed: by the masks of the tracker that was named, None where none was."""
+    if models is None or models.tracker is None:
+        return None
+    return partial(ByMask, models.tracker.masks)
+
+
+def _track(shots: Sequence[Shot], view: str, start: int, box: Box, chase: BeginChase | None) -> Track:
+    return tracking.follow(lambda place: view_in(shots[place], view), len(shots), start, box, chase)
 
 
 def _told(

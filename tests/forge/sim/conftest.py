@@ -40,11 +40,11 @@ def recipe() -> Recipe:
 @pytest.fixture(scope="session")
 def story(recipe: Recipe) -> Story:
     """A clean clip: a thing is picked up and placed, a bystander stands by."""
-    from robogaze.forge.sim.recipe import Doing
+    from robogaze.forge.sim.recipe import Doing, World
     from robogaze.forge.sim.story import tell
 
     only = recipe.with_(tasks={"place": recipe.tasks["place"]})
-    return tell(only, Doing(make="plain"), np.random.default_rng(4))
+    return tell(only, Doing(make="plain"), World(), np.random.default_rng(4))
 
 
 @pytest.fixture(scope="session")

@@ -28,6 +28,21 @@ def test_a_size_that_cannot_be_encoded_is_refused() -> None:
         assert "a size is WIDTHxHEIGHT" in done.stderr
 
 
+def test_tasks_are_chosen_and_one_that_is_not_there_is_refused(tmp_path: Path, player: object) -> None:
+    words = ["--clips", "1", "--clean-share", "1", "--size", "64x64", "--json"]
+    out = ["--out", str(tmp_path / "made"), "--tasks", "press", "--tasks", "open"]
+    done = CliRunner().invoke(simulate, [*words, *out], catch_exceptions=False)
+    assert json.loads(done.stdout)["settings"]["tasks"] == ["open", "press"]
+    (report,) = (tmp_path / "made" / "annotations.jsonl").read_text().splitlines()
+    assert json.loads(report)["clip"]["task_family"] in ("open a drawer", "press a button")
+    with pytest.raises(InputError, match="there is no task 'fold'"):
+        CliRunner().invoke(simulate, [*words, "--out", str(tmp_path / "x"), "--tasks", "fold"], catch_exceptions=False)
+    refused = ["--out", str(tmp_path / "x"), "--tasks", "press", "--types", "wrong_effector"]
+    with pytest.raises(InputError, match="'wrong_effector' cannot be simulated in press; these types can: "):
+        CliRunner().invoke(simulate, [*words, *refused], catch_exceptions=False)
+    assert not (tmp_path / "x").exists()
+
+
 def test_an_unknown_type_is_told_the_known_ones(tmp_path: Path) -> None:
     words = ["--out", str(tmp_path), "--clips", "1", "--types", "wobble"]
     with pytest.raises(InputError, match="'wobble' cannot be simulated"):

@@ -1,6 +1,8 @@
 """The data set: complete, the same for the same seed, and taken up where it was left."""
 
+import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,8 +15,9 @@ from robogaze.core.report import Report
 from robogaze.datasets import find_entries
 from robogaze.domains import Domain
 from robogaze.errors import InputError, RunError
+from robogaze.forge.sim import folder
 from robogaze.forge.sim.folder import Plan, Simulated, chosen_types, simulate_clips
-from robogaze.forge.sim.make import Workshop
+from robogaze.forge.sim.make import GivenUp, Order, Workshop
 from robogaze.forge.sim.recipe import Doing, Fault, Recipe
 from robogaze.media.decode import read_frames
 
@@ -119,7 +122,36 @@ def test_the_order_of_clips_comes_from_the_seed_and_tells_nothing(workshop: Work
 
 
 def test_a_type_that_cannot_be_made_is_told_the_ones_that_can(recipe: Recipe) -> None:
-    with pytest.raises(InputError, match="'wobble' cannot be simulated; these types can: task_incompletion, "):
+    with pytest.raises(InputError, match=r"'wobble' cannot be simulated in place, .*; these types can: task_inc"):
         chosen_types(recipe, ["wobble"])
     assert chosen_types(recipe, []) == recipe.types
     assert chosen_types(recipe, ["blur", "blur"]) == ("blur",)
+
+
+def test_a_type_that_no_chosen_task_can_hold_is_refused(recipe: Recipe) -> None:
+    with pytest.raises(InputError, match="'wrong_action_order' cannot be simulated in open, press; these types can: "):
+        chosen_types(recipe.only(["open", "press"]), ["wrong_action_order"])
+
+
+def test_the_tasks_are_among_the_settings(workshop: Workshop, recipe: Recipe) -> None:
+    plan = Plan(replace(workshop, recipe=recipe.only(["press"])), clips=9, types=("blur",), clean_share=0.5)
+    assert plan.settings["tasks"] == ["press"]
+    assert {order.doing.tasks for order in plan.orders()} == {()}
+
+
+def test_when_it_is_left_early_what_waits_is_not_begun(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun = []
+
+    def keep(shop: Workshop, order: Order) -> GivenUp:
+        begun.append(order.name)
+        time.sleep(0.01)
+        return GivenUp(order.name, order.doing.make, {})
+
+    def stop() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(folder, "_keep", keep)
+    monkeypatch.setattr(folder, "ProcessPoolExecutor", lambda jobs, mp_context: ThreadPoolExecutor(jobs))
+    with pytest.raises(KeyboardInterrupt):
+        simulate_clips(Plan(workshop, clips=200, types=TYPES, clean_share=0.5), jobs=2, on_done=stop)
+    assert 0 < len(begun) < 100

@@ -46,7 +46,7 @@ def test_a_sentence_names_only_what_it_can_be_told(recipe: Recipe) -> None:
 
 def test_every_shape_a_task_names_is_there(recipe: Recipe) -> None:
     for task in recipe.tasks.values():
-        assert set(task.things) <= set(recipe.things)
+        assert set(task.things) <= set(recipe.things if task.goals else recipe.fixtures)
         assert set(task.goals) <= {*recipe.goals, *recipe.things}
 
 
@@ -56,6 +56,38 @@ def test_every_phase_of_a_job_has_a_name(recipe: Recipe) -> None:
     for manner in ("place", "push"):
         phases = {move.phase for move in Job(thing, goal, "", manner).moves()}
         assert phases <= set(recipe.phases)
+    for manner, kind in (("open", "drawer"), ("close", "drawer"), ("press", "button")):
+        fixture = Thing("a", kind, recipe.fixtures[kind], (1, 1, 1), (0.4, 0.0), loose=False)
+        job = Job(fixture, fixture, "", manner)
+        phases = {move.phase for move in job.moves()}
+        assert {job.main, job.ending} <= phases <= set(recipe.phases)
+
+
+def test_pick_and_place_is_the_most_frequent(recipe: Recipe) -> None:
+    weights = {name: task.weight for name, task in recipe.tasks.items()}
+    assert max(weights, key=lambda name: weights[name]) == "place"
+    assert all(weight <= weights["place"] / 4 for name, weight in weights.items() if name != "place")
+
+
+def test_chosen_tasks_keep_what_can_be_done_in_them_and_in_its_order(recipe: Recipe) -> None:
+    only = recipe.only(["press", "push"])
+    assert list(only.tasks) == ["push", "press"]
+    kept = [fault for fault in recipe.faults if not fault.tasks or {"push", "press"} & {*fault.tasks}]
+    assert [(fault.type, fault.make) for fault in only.faults] == [(fault.type, fault.make) for fault in kept]
+    assert all(set(one.tasks) <= {"push", "press"} for one in (*only.faults, *only.clean))
+    assert {one.make for one in recipe.clean} - {one.make for one in only.clean} == {"grasp_again", "drop", "detour"}
+    assert recipe.only([]) is recipe
+
+
+def test_a_task_that_is_not_there_is_told_the_ones_that_are(recipe: Recipe) -> None:
+    with pytest.raises(InputError, match="there is no task 'fold'; these are: place, two, "):
+        recipe.only(["place", "fold"])
+
+
+def test_tasks_in_which_nothing_can_go_wrong_are_refused(recipe: Recipe) -> None:
+    right_only = recipe.with_(faults=[fault.with_(tasks=["two"]) for fault in recipe.faults], second=())
+    with pytest.raises(InputError, match="there is nothing wrong to be done in push"):
+        right_only.only(["push"])
 
 
 def test_the_first_severity_rule_whose_conditions_hold_decides() -> None:

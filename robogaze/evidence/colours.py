@@ -1,0 +1,75 @@
+"""The colours of a region before and now, and what became of them around it."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from robogaze.evidence.flow import Change
+from robogaze.evidence.pop import Mask
+from robogaze.media.decode import Image
+
+_CELLS = 8  # per colour
+_MOST_SHADE = 3.0  # times: a shadow makes things no darker
+
+Colours = NDArray[np.float32]
+"""Pixels, or shares of them, by cell of RGB, each spread over its neighbours."""
+
+
+@dataclass(frozen=True)
+class Sides:
+    """The colours of a region before and now, and what became of them.
+
+    Shares of the region's pixels: `gained` and `lost` around it; `left_near` of the old ones that is still around,
+    `known_near` of the new ones that was; `known` as in `Turnover`.
+    """
+
+    before: Colours
+    now: Colours
+    gained: float
+    lost: float
+    left_near: float
+    known_near: float
+    known: float
+
+    @classmethod
+    def of(cls, change: Change, core: Mask, near: Mask) -> Self:
+        """Count the colours of a region and of what is near it."""
+        before, now = colours(change.before, core), colours(change.now, core)
+        near_before, near_now = colours(change.before, near), colours(change.now, near)
+        all_before, all_now = (colours(image, np.ones_like(core)) for image in (change.before, change.now))
+        pixels = np.count_nonzero(core)
+        return cls(
+            before=before,
+            now=now,
+            gained=float(np.minimum(now, np.maximum(near_now - near_before, 0)).sum() / pixels),
+            lost=float(np.minimum(before, np.maximum(near_before - near_now, 0)).sum() / pixels),
+            left_near=float(np.minimum(before, near_now).sum() / pixels),
+            known_near=float(np.minimum(now, near_before).sum() / pixels),
+            known=float(min(np.minimum(before, all_now).sum(), np.minimum(now, all_before).sum()) / pixels),
+        )
+
+
+def colours(image: Image, where: Mask) -> Colours:
+    """Pixels of a place by cell of RGB; spread, so that a change of shade moves them little."""
+    counts = cv2.calcHist([image], [0, 1, 2], where.astype(np.uint8), [_CELLS] * 3, [0, 256] * 3)
+    for axis in range(3):
+        ends = np.moveaxis(counts, axis, 0)
+        padded = np.concatenate([ends[:1], ends, ends[-1:]])
+        counts = np.moveaxis((padded[:-2] + 2 * padded[1:-1] + padded[2:]) / 4, 0, axis)
+    return np.asarray(counts.ravel(), dtype=np.float32)
+
+
+def likeness(one: Colours, other: Colours) -> float:
+    """The share of colours that two regions have in common, from 0 to 1."""
+    return float(np.minimum(one, other).sum())
+
+
+def tint(before: Image, now: Image) -> float:
+    """How far pixels differ, in levels, beyond what a shadow or a lamp would make of them: a factor per pixel."""
+    old, new = (pixels.reshape(-1, 3).astype(np.float64) + 1 for pixels in (before, now))
+    factor = np.clip((old * new).sum(axis=1) / (old**2).sum(axis=1), 1 / _MOST_SHADE, _MOST_SHADE)
+    # Measured in the darker of the two pictures a change of colour would look small.
+    return float((np.abs(new - factor[:, None] * old).max(axis=1) / np.minimum(factor, 1)).mean())

@@ -1,0 +1,200 @@
+"""Fits the thresholds and the confidence of the pixels pipeline to simulated clips, of which the truth is known.
+
+    robogaze forge simulate --out fit/ --clips 300 --seed 101 --world first --clean-share 0.34 --size 320x240
+    python scripts/fit_pixels.py fit/ --cache measured/ --write
+
+Every clip is measured once and its series are kept in the cache, so that a second run takes seconds; what has been
+measured by another version of a meter is measured again. To the simulated clips come clean ones drawn by arithmetic
+(tests/evidence/cases.py), whose lamps, pans, noise and plain tables the simulator does not have.
+
+A finding is right when an event of the rule's type is annotated at that time. Of the thresholds at which no clean
+clip is accused and at least PRECISION of the findings are right, the one that finds most is taken; of a range that
+finds as many, the middle. Confidence is then the share that was right, in steps that never fall with the peak.
+A rule keeps its threshold where too little is found, or where drawn clips bound it more closely (BOUND); with LEAST
+findings it gets a confidence all the same, and with fewer that of its type. Nothing is drawn at random: the same clips
+give the same numbers.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from measured_clips import Known, drawn, simulated
+
+from robogaze.core.report import Report
+from robogaze.domains.shelves import shelf
+from robogaze.domains.yaml_files import read_yaml
+from robogaze.evidence import METERS, Finding, find
+from robogaze.stages.measure import EventRule, Step
+
+PRECISION, LEAST = 0.9, 4
+BOUND = ("measured/dark", "measured/flat")
+"""Rules by their descriptions: dim scenes and plain tables of the survey come nearer than any simulated clip."""
+
+LEAST_IN_STEP = 8
+"""Findings in a step of confidence; of fewer no share is told."""
+CANDIDATES = 60
+PIPELINE = "pixels"
+_OPEN = 1e9
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What a rule finds: each finding's peak with whether it is right, events found, and clean clips accused."""
+
+    peaks: tuple[tuple[float, bool], ...]
+    events: int
+    accused: int
+
+    @property
+    def precision(self) -> float:
+        """The share of the findings that are right; NaN without any."""
+        return sum(right for _, right in self.peaks) / len(self.peaks) if self.peaks else np.nan
+
+
+def hits(rule: EventRule, finding: Finding, truth: Report | None) -> list[str]:
+    """The annotated events of the rule's type that share time with a finding."""
+    events = truth.events if truth is not None else ()
+    return [
+        one.id for one in events if one.type == rule.type and any(span.overlap(finding.span) > 0 for span in one.spans)
+    ]
+
+
+def tried(rule: EventRule, clips: Sequence[Known]) -> Tried:
+    """What a rule makes of the clips."""
+    found = [(one, finding) for one in clips for finding in find(rule, one.evidence)]
+    right = [hits(rule, finding, one.truth) for one, finding in found]
+    return Tried(
+        peaks=tuple((finding.peak, bool(events)) for (_, finding), events in zip(found, right, strict=True)),
+        events=len({(one.name, event) for (one, _), events in zip(found, right, strict=True) for event in events}),
+        accused=len({one.name for one, _ in found if one.clean}),
+    )
+
+
+def at(rule: EventRule, threshold: float) -> EventRule:
+    """The rule with another threshold, and no confidence yet."""
+    side = "above" if rule.above is not None else "below"
+    return rule.with_(**{side: threshold}, confidence=())
+
+
+def candidates(rule: EventRule, clips: Sequence[Known]) -> list[float]:
+    """Thresholds between the peaks that the clips reach, the least strict first."""
+    sign = 1 if rule.above is not None else -1
+    open_ = at(rule, -sign * _OPEN).with_(for_s=0, join_s=0, at_most_s=None, spread=())
+    peaks = [[finding.peak for finding in find(open_, one.evidence)] for one in clips]
+    ranked = np.unique([max(sign * peak for peak in one) for one in peaks if one])
+    middles = (ranked[1:] + ranked[:-1]) / 2
+    # Of faults there are few: the strict end is tried throughout. What the rule has now is tried, too.
+    places = {*np.linspace(0, len(middles) - 1, CANDIDATES).astype(int), *range(len(middles))[-CANDIDATES:]}
+    now = rule.above if rule.above is not None else rule.below
+    assert now is not None, "a rule has one of the two"
+    between = [sign * float(middles[place]) for place in places] if len(middles) else []
+    return sorted({*between, now}, key=lambda threshold: sign * threshold)
+
+
+def fitted(rule: EventRule, clips: Sequence[Known]) -> tuple[EventRule, Tried]:
+    """The rule with its threshold, as it was where there is too little to fit it, and its confidence."""
+    best: list[tuple[float, Tried]] = []
+    for threshold in candidates(rule, clips) if rule.describe not in BOUND else ():
+        told = tried(at(rule, threshold), clips)
+        if told.accused or not told.precision >= PRECISION:
+            continue
+        if best and told.events < best[0][1].events:
+            break
+        best = [*best, (threshold, told)] if best and told.events == best[0][1].events else [(threshold, told)]
+    chosen = rule.with_(confidence=())
+    if best and len(best[0][1].peaks) >= LEAST:
+        chosen = at(rule, float(f"{(best[0][0] + best[-1][0]) / 2:.3g}"))
+    told = tried(chosen, clips)
+    enough = len(told.peaks) >= LEAST
+    return chosen.with_(confidence=steps(chosen, told.peaks) if enough else ()), told
+
+
+def shared(fits: Sequence[tuple[EventRule, Tried]]) -> list[tuple[EventRule, Tried]]:
+    """The rules; one that finds too little for a confidence of its own has that of all rules of its type together."""
+    told: list[tuple[EventRule, Tried]] = []
+    for rule, own in fits:
+        peaks = [peak for other, found in fits if other.type == rule.type for peak in found.peaks]
+        limit = rule.above if rule.above is not None else rule.below
+        if own.peaks and not rule.confidence and not rule.told and len(peaks) >= LEAST and limit is not None:
+            step = Step(reaching=limit, right=sum(right for _, right in peaks), of=len(peaks))
+            rule = rule.with_(confidence=(step,))
+        told.append((rule, own))
+    return told
+
+
+def steps(rule: EventRule, peaks: Sequence[tuple[float, bool]]) -> tuple[Step, ...]:
+    """The share that is right, in steps outward that never fall (pooled where they would)."""
+    sign = 1 if rule.above is not None else -1
+    limit = rule.above if rule.above is not None else rule.below
+    assert limit is not None, "a rule has one of the two"
+    pools: list[Step] = []
+    for peak, right in sorted(peaks, key=lambda one: sign * one[0]):
+        pools.append(Step(reaching=float(f"{peak:.3g}"), right=right, of=1))
+        while len(pools) > 1 and (pools[-2].of < LEAST_IN_STEP or pools[-2].share > pools[-1].share):
+            pools[-2:] = [pooled(*pools[-2:])]
+    while len(pools) > 1 and pools[-1].of < LEAST_IN_STEP:
+        pools[-2:] = [pooled(*pools[-2:])]
+    return tuple(one.with_(reaching=limit) if place == 0 else one for place, one in enumerate(pools))
+
+
+def pooled(one: Step, other: Step) -> Step:
+    """Two steps as one, from where the inner one begins."""
+    return Step(reaching=one.reaching, right=one.right + other.right, of=one.of + other.of)
+
+
+def written(lines: Sequence[str], fits: Sequence[tuple[EventRule, Tried]]) -> Iterator[str]:
+    """The pipeline's lines with the thresholds and confidences of the rules, in their order."""
+    waiting = iter(fits)
+    rule: EventRule | None = None
+    for line in lines:
+        if line.startswith("        - signal: "):
+            rule, told = next(waiting)
+            yield line
+            continue
+        key = line.strip().split(":")[0]
+        inside = rule is not None and line.startswith(" " * 10) and not line.startswith(" " * 11)
+        if inside and key == "confidence":
+            continue
+        if inside and rule is not None and key in ("above", "below") and rule.confidence:
+            right = sum(right for _, right in told.peaks)
+            yield f"          {key}: {getattr(rule, key):g} # fit: {right} of {len(told.peaks)} findings right\n"
+            inner = ", ".join(
+                f"{{reaching: {one.reaching:g}, right: {one.right}, of: {one.of}}}" for one in rule.confidence
+            )
+            yield f"          confidence: [{inner}]\n"
+            continue
+        yield line
+
+
+def main() -> None:
+    """Measure, fit, print the table, and write the pipeline if asked to."""
+    asked = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    asked.add_argument("folder", type=Path, help="simulated clips")
+    asked.add_argument("--cache", type=Path, required=True, help="where measured series are kept")
+    asked.add_argument("--write", action="store_true", help="write thresholds and confidence into the pipeline")
+    given = asked.parse_args()
+    cv2.setNumThreads(1)
+    given.cache.mkdir(parents=True, exist_ok=True)
+    path = shelf("taxonomy") / "robot" / "pipelines" / f"{PIPELINE}.yaml"
+    rules = [EventRule.model_validate(one) for one in read_yaml(path).content["stages"][0]["measure"]["rules"]]
+    clips = [*simulated(given.folder, given.cache, list(METERS)), *drawn(given.cache, list(METERS))]
+    fits = shared([fitted(rule, clips) for rule in rules])
+    for rule, told in fits:
+        right = sum(right for _, right in told.peaks)
+        events = sum(event.type == rule.type for one in clips if one.truth for event in one.truth.events)
+        found = f"{right} of {len(told.peaks)} right, {told.events} of {events} events, {told.accused} clean accused"
+        print(f"{rule.describe:24} {rule.type:26} {rule.signal} {rule.limit}: {found}")
+    if given.write:
+        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+        path.write_text("".join(written(lines, fits)), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

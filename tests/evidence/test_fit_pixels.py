@@ -1,0 +1,118 @@
+"""What scripts/fit_pixels.py makes of clips of which the truth is known."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from making import make_clip
+
+from robogaze.core.events import Event
+from robogaze.core.report import DomainRef, Report
+from robogaze.core.time import Span
+from robogaze.evidence import Evidence, Measured, Signal
+from robogaze.stages.measure import EventRule, Step
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
+
+from fit_pixels import fitted, steps, written
+from measured_clips import Known
+
+HEAT = {"heat": Signal(name="heat", unit="degrees", description="How hot.")}
+RULE = EventRule(
+    signal="heat", above=0.5, dimension="visual_quality", type="blur", describe="measured/blur", join_s=0.2
+)
+FRAMES = 16
+
+
+def known(name: str, peak: float, *, faulty: bool, kind: str = "blur") -> Known:
+    """A clip of a second whose heat rises in its middle, where it has a fault, or none."""
+    series = np.zeros(FRAMES)
+    series[6:10] = peak
+    event = Event(
+        id="E1",
+        dimension="visual_quality",
+        type=kind,
+        spans=(Span(6 / 16, 10 / 16),),
+        severity=2,
+        confidence=None,
+        description="It is hot.",
+        evidence=(),
+    )
+    truth = Report(
+        clip=make_clip(1.0, id=name),
+        domain=DomainRef(id="robot", version="1", taxonomy="t", fingerprint="f"),
+        pipeline="ground_truth",
+        author="simulator",
+        status="ok",
+        assessed=("visual_quality",),
+        judged=("visual_quality",),
+        events=(event,) if faulty else (),
+    )
+    evidence = Evidence(HEAT, {"main": Measured({"heat": series})}, tuple(np.arange(FRAMES) / 16), 1.0)
+    return Known(name, truth, evidence)
+
+
+def test_the_threshold_lies_between_clean_clips_and_faults_where_all_faults_are_found() -> None:
+    clean = [known(f"c{number}", 0.1 * number, faulty=False) for number in range(4)]
+    faults = [known(f"f{number}", 0.7 + 0.1 * number, faulty=True) for number in range(5)]
+    rule, told = fitted(RULE, [*clean, *faults])
+    assert rule.above == pytest.approx(0.5)
+    assert (told.events, told.accused, told.precision) == (5, 0, 1.0)
+    assert rule.confidence == (Step(reaching=rule.above, right=5, of=5),)
+
+
+def test_a_fault_missed_is_better_than_a_clean_clip_accused() -> None:
+    faults = [known(f"f{number}", 0.3 + 0.1 * number, faulty=True) for number in range(8)]
+    rule, told = fitted(RULE, [known("c", 0.55, faulty=False), *faults])
+    assert (told.events, told.accused) == (5, 0)
+    assert rule.above is not None
+    assert rule.above > 0.55
+
+
+def test_too_few_findings_leave_a_rule_as_it_is_and_without_confidence() -> None:
+    rule, told = fitted(RULE.with_(confidence=(Step(reaching=0.5, right=9, of=9),)), [known("f", 0.9, faulty=True)])
+    assert (rule.above, rule.confidence, told.events) == (0.5, (), 1)
+
+
+def test_findings_of_another_type_count_as_wrong() -> None:
+    faults = [known(f"f{number}", 0.9, faulty=True) for number in range(5)]
+    others = [known(f"o{number}", 0.6, faulty=True, kind="occlusion") for number in range(5)]
+    rule, told = fitted(RULE, [*faults, *others])
+    assert rule.above is not None
+    assert rule.above > 0.6
+    assert told.precision == 1.0
+
+
+def test_confidence_rises_in_steps_of_enough_findings_and_never_falls() -> None:
+    peaks = [(0.6 + 0.01 * number, number % 2 == 0) for number in range(10)]
+    peaks += [(0.8 + 0.01 * number, True) for number in range(10)]
+    found = steps(RULE, peaks)
+    assert [step.share for step in found] == sorted(step.share for step in found)
+    assert sum(step.of for step in found) == 20
+    assert all(step.of >= 8 for step in found)
+    assert found[0].reaching == RULE.above
+
+
+def test_what_is_fitted_is_written_into_the_pipeline_and_nothing_else() -> None:
+    lines = [
+        "      rules:\n",
+        "        - signal: heat\n",
+        "          above: 0.5 # as it was\n",
+        "          confidence: [{reaching: 0.5, right: 1, of: 2}]\n",
+        "          spread: [{signal: heat, above: 0.1}]\n",
+        "        - signal: haze\n",
+        "          above: 2 # by hand\n",
+    ]
+    faults = [known(f"f{number}", 0.9, faulty=True) for number in range(5)]
+    fit = fitted(RULE, [*faults, known("c", 0.1, faulty=False)])
+    kept = (RULE, fit[1])
+    assert list(written(lines, [fit, kept])) == [
+        "      rules:\n",
+        "        - signal: heat\n",
+        "          above: 0.5 # fit: 5 of 5 findings right\n",
+        "          confidence: [{reaching: 0.5, right: 5, of: 5}]\n",
+        "          spread: [{signal: heat, above: 0.1}]\n",
+        "        - signal: haze\n",
+        "          above: 2 # by hand\n",
+    ]
