@@ -29,7 +29,8 @@ class Signal(Data):
     """What is measured: `unit` is written after a value, `description` is one sentence.
 
     `gap` says what a missing value means where it means that something could not be measured; it is empty where there
-    was nothing to measure. `hides` says what the signal cannot show however well it is measured.
+    was nothing to measure. `hides` says what the signal cannot show however well it is measured. `of` names the signal
+    whose place it describes more closely; by itself it says nothing.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Signal(Data):
     description: str
     gap: str = ""
     hides: str = ""
+    of: str = ""
 
 
 @dataclass(frozen=True)

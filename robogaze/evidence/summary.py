@@ -10,9 +10,9 @@ def summarise(evidence: Evidence) -> list[str]:
     """For each signal its median, its usual range and its extremes with their times, view by view.
 
     A signal that has one value throughout says so, and one that is nowhere defined too. Where a value is missing
-    because it could not be measured, the frames are counted.
+    because it could not be measured, the frames are counted. Signals that only describe another's place are left out.
     """
-    return [_line(evidence, name) for name in evidence.signals]
+    return [_line(evidence, signal.name) for signal in evidence.signals.values() if not signal.of]
 
 
 def _line(evidence: Evidence, name: str) -> str:

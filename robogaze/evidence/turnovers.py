@@ -35,41 +35,49 @@ class Turnovers:
         ),
         Signal(
             name="turnover_came",
+            of="turnover",
             unit="times",
             description="That strength for what is in the region now; alone, something came.",
         ),
         Signal(
             name="turnover_went",
+            of="turnover",
             unit="times",
             description="That strength for what was in the region; alone, something went.",
         ),
         Signal(
             name="turnover_exchange",
+            of="turnover",
             unit="of 1",
             description="How far one thing became another there, in colours that the picture has only before or now.",
         ),
         Signal(
             name="turnover_tint",
+            of="turnover",
             unit="levels",
             description="How far the region's pixels differ from before by more than a shadow would make of them.",
         ),
         Signal(
             name="turnover_area",
+            of="turnover",
             unit="of the view",
             description="Area of all regions that turned over in that frame.",
         ),
         Signal(
             name="turnover_moving",
+            of="turnover",
             unit="levels",
             description="How much that place goes on changing in the two frames after, beyond the camera's motion.",
         ),
         Signal(
             name="turnover_left",
+            of="turnover",
             unit="of 1",
             description="Share of the colours that were in that region which is still found around it.",
         ),
         Signal(
             name="turnover_known",
+            of="turnover",
             unit="of 1",
             description=(
                 "Share of its old colours which the picture still holds, or of its new ones which the picture held "
@@ -78,11 +86,13 @@ class Turnovers:
         ),
         Signal(
             name="turnover_pair",
+            of="turnover",
             unit="of 1",
             description="How alike what went from there, or came, and what came or went elsewhere in that frame are.",
         ),
         Signal(
             name="turnover_apart",
+            of="turnover",
             unit="of the diagonal",
             description="How far apart the two are.",
         ),
@@ -97,6 +107,7 @@ class Turnovers:
         ),
         Signal(
             name="growth_fill",
+            of="growth",
             unit="of its box",
             description="Area of that region, which is small where it is thin and slanted or branches.",
         ),
@@ -107,6 +118,7 @@ class Turnovers:
         ),
         Signal(
             name="turnover_back",
+            of="turnover",
             unit="of 1",
             description="How far the region undoes an earlier one: what went comes back, what came goes.",
         ),

@@ -17,7 +17,7 @@ from robogaze.errors import RobogazeError
 from robogaze.forge.sim.accept import faults_of_motion, faults_of_sight
 from robogaze.forge.sim.audit import audit
 from robogaze.forge.sim.draw import Frame, Gl, Player, edited
-from robogaze.forge.sim.motion import OutOfReach
+from robogaze.forge.sim.motion import OutOfReach, Unstable
 from robogaze.forge.sim.recipe import Doing, Fault, Recipe
 from robogaze.forge.sim.reel import Reel, report_of
 from robogaze.forge.sim.stage import NoRoom
@@ -87,8 +87,8 @@ def make(shop: Workshop, order: Order) -> Made:
         try:
             rng = np.random.default_rng([shop.seed, order.number, attempt])
             story = tell(shop.recipe, order.doing, shop.recipe.world(shop.world), rng)
-        except (NoRoom, OutOfReach) as error:
-            rejected["out of reach" if isinstance(error, OutOfReach) else f"no room: {error}"] += 1
+        except (NoRoom, OutOfReach, Unstable) as error:
+            rejected[_reason(error)] += 1
             continue
         reason = faults_of_motion(story)
         if reason is None:
@@ -99,6 +99,13 @@ def make(shop: Workshop, order: Order) -> Made:
             reason = done
         rejected[reason] += 1
     raise GivenUp(order.name, order.doing.make, rejected)
+
+
+def _reason(error: NoRoom | OutOfReach | Unstable) -> str:
+    """Why a draw came to nothing."""
+    if isinstance(error, NoRoom):
+        return f"no room: {error}"
+    return "out of reach" if isinstance(error, OutOfReach) else "the simulation is unstable"
 
 
 @dataclass(frozen=True)

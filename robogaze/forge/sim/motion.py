@@ -31,6 +31,19 @@ Pairs = frozenset[frozenset[str]]
 """Which bodies touch which, by their names."""
 
 
+_BROKEN_DOWN = (
+    mujoco.mjtWarning.mjWARN_BADQPOS,
+    mujoco.mjtWarning.mjWARN_BADQVEL,
+    mujoco.mjtWarning.mjWARN_BADQACC,
+)
+# MuJoCo writes its warnings to stdout, where results stand; they are counted all the same.
+mujoco.set_mju_user_warning(lambda text: None)
+
+
+class Unstable(Exception):
+    """The simulation broke down: a draw that cannot be played."""
+
+
 class OutOfReach(InputError):
     """An arm cannot reach a place; the clip is drawn anew."""
 
@@ -118,7 +131,7 @@ def record(scene: Scene, plan: Plan, *, ghosts: Sequence[str] = (), slippery: bo
     """Play a plan with physics.
 
     `ghosts` are things that touch the table and nothing else; `slippery` fingers have almost no friction. Raises
-    OutOfReach.
+    OutOfReach and Unstable.
     """
     model = copy(scene.model)
     for ghost in ghosts:
@@ -154,6 +167,8 @@ def _play(scene: Scene, model: mujoco.MjModel, plan: Plan) -> Take:
             share = (part + 1) / _STEPS_PER_POSE
             _step(model, data, [(arm, start + (aim - start) * share, gap) for arm, start, aim, gap in aims])
             log.step(data)
+    if any(data.warning[int(kind)].number for kind in _BROKEN_DOWN):
+        raise Unstable
     in_order = tuple(sorted(phases, key=lambda phase: phase.first))
     return Take(
         scene=scene,

@@ -1,5 +1,6 @@
 """Recordings: physics that can be trusted, and the same every time."""
 
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +11,7 @@ pytest.importorskip("mujoco", reason="needs the simulator: pip install 'robogaze
 import mujoco
 
 from robogaze.forge.sim.accept import held
-from robogaze.forge.sim.motion import Move, OutOfReach, record
+from robogaze.forge.sim.motion import Move, OutOfReach, Unstable, record
 from robogaze.forge.sim.story import Story
 from robogaze.forge.sim.tasks import all_done, is_done
 
@@ -60,3 +61,14 @@ def test_a_place_out_of_reach_is_refused(story: Story) -> None:
     scene = story.film.take.scene
     with pytest.raises(OutOfReach, match="cannot reach"):
         record(scene, {scene.sides[0]: [Move(0.5, (2.0, 0.0, 0.2))]})
+
+
+def test_a_simulation_that_breaks_down_is_turned_down_and_says_nothing(
+    story: Story, capfd: pytest.CaptureFixture[str]
+) -> None:
+    scene, job = story.film.take.scene, story.asked[0]
+    broken = copy(scene.model)
+    broken.opt.gravity[:] = 1e12
+    with pytest.raises(Unstable):
+        record(replace(scene, model=broken), {job.side: job.moves()})
+    assert capfd.readouterr() == ("", "")
