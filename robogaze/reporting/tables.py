@@ -18,6 +18,7 @@ from robogaze.reporting.tally import (
     cost_line,
     coverage,
     headline,
+    only_evidence,
     standing,
     unmeasured,
     worst_severity,
@@ -97,6 +98,6 @@ def summary_lines(
     """The counts; what the clean clips are free of; what was not assessed, or not measured; what it cost."""
     digests = tuple(one if isinstance(one, Digest) else Digest.of(one) for one in reports)
     tally = Tally(digests, tuple(unreadable), domain)
-    lines = [headline(tally), *clean_claims(tally), coverage(tally), unmeasured(tally)]
+    lines = [headline(tally), *clean_claims(tally), coverage(tally), unmeasured(tally), only_evidence(tally)]
     lines.append(cost_line(tally) if reports else "")
     return [line for line in lines if line]

@@ -22,6 +22,8 @@ from robogaze.reporting.wording import Total, amount, count, listed, money
 
 UNMEASURED = "Not measured: "
 """How a note begins that tells of frames in which something could not be measured (docs/reports.md)."""
+ONLY_EVIDENCE = "Measured, but evidence only: "
+"""How a note begins that tells of a finding that makes no event."""
 
 Counted = TypeVar("Counted", Report, Digest)
 
@@ -159,6 +161,15 @@ def unmeasured(tally: AnyTally) -> str:
         f"In {clips} some frames could not be measured, for up to {count(max(told), 'type')} of event; "
         "what happens only there is missed (the notes of each clip say where)."
     )
+
+
+def only_evidence(tally: AnyTally) -> str:
+    """In how many clips something was found that is too often wrong to be an event; empty for none."""
+    told = sum(any(note.startswith(ONLY_EVIDENCE) for note in report.notes) for report in tally.reports)
+    if not told:
+        return ""
+    clips = f"{told} of {count(len(tally.reports), 'clip')} with a report"
+    return f"In {clips} something was measured that is too often wrong to be an event; the notes of each clip say what."
 
 
 def cost_line(tally: AnyTally) -> str:

@@ -37,6 +37,9 @@ from robogaze.stages.desk import Desk
 UNMEASURED = "Not measured: "
 """How a note begins that tells of a gap, so that whoever sums up reports can count them."""
 
+ONLY_EVIDENCE = "Measured, but evidence only: "
+"""How a note begins that tells of a finding that makes no event."""
+
 _SHOWN_STRETCHES = 3
 
 
@@ -141,7 +144,7 @@ class Measure(Stage):
         hidden = {rule.type: hides for rule in self._deciding if (hides := evidence.signals[rule.signal].hides)}
         limits = (f"{domain.types[kind].name}: {hides}." for kind, hides in hidden.items())
         allowed = [(rule, gap) for rule, gap in self._gaps(evidence) if self._allows(gap)]
-        weak = (f"Measured, but evidence only: {name}. {why}." for name, why in self._weak(domain, evidence))
+        weak = (f"{ONLY_EVIDENCE}{name}. {why}." for name, why in self._weak(domain, evidence))
         return (known, *limits, *weak, *(f"{told}." for _, told in _told(allowed, evidence, domain)))
 
     def _weak(self, domain: Domain, evidence: Evidence) -> tuple[tuple[str, str], ...]:

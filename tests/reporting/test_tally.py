@@ -58,6 +58,17 @@ def test_what_could_not_be_measured_is_said_below_the_counts(domain: Domain) -> 
     assert not any("measured" in line for line in summary_lines([make_report(domain, make_clip("b"))], [], domain))
 
 
+def test_what_is_evidence_only_is_said_below_the_counts(domain: Domain) -> None:
+    weak = "Measured, but evidence only: Blur. Of 4 such findings 1 was right."
+    some = [make_report(domain, make_clip("a"), notes=(weak, weak)), make_report(domain, make_clip("b"))]
+    said = (
+        "In 1 of 2 clips with a report something was measured that is too often wrong to be an event; the notes of "
+        "each clip say what."
+    )
+    assert said in summary_lines(some, [], domain)
+    assert not any("too often wrong" in line for line in summary_lines(some[1:], [], domain))
+
+
 def test_a_partial_clip_without_events_makes_no_clean_claim(domain: Domain) -> None:
     report = make_report(domain, make_clip("a"), status="partial", judged=("physics",))
     lines = summary_lines([report], [], domain)
