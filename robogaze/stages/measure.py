@@ -6,7 +6,8 @@ known to the stages after it.
 
 The rules are their own critic. What an explanation of a rule (the camera moves, something passes) keeps from being
 found is a hypothesis all the same: rejected, with what explains it and how much of that was measured. So is what a
-rule finds that is only `told`, because too few of its findings were right where the truth is known.
+rule finds that is only `told`, because too few of its findings were right where the truth is known; its dimension is
+then not judged, for nothing was ruled out either.
 
 How sure a finding is comes from such clips, too: a rule states how many of its findings that reached so and so far
 were right. Without such counts the confidence stays open (None).
@@ -182,12 +183,15 @@ class Measure(Stage):
                 raise ValueError(f"{rule.type} is not a type of {rule.dimension}")
 
     async def run(self, context: Context, desk: Desk) -> Context:
-        """Apply the rules; asks no model. A dimension is judged if all its rules could be answered."""
+        """Apply the rules; asks no model. A dimension is judged if all its rules could be answered, and were."""
         assert context.evidence is not None, "diagnose measures the clip for a pipeline with this stage"
         first = len(context.hypotheses or ()) + 1
         claims = (claim for rule in self.rules for claim in _claims(rule, context, desk.domain))
         found = tuple(claim.with_(id=f"H{number}") for number, claim in enumerate(claims, start=first))
-        failures = tuple(self._failures(context.evidence, context.assessed, desk.domain))
+        failures = (
+            *self._failures(context.evidence, context.assessed, desk.domain),
+            *self._undecided(context.evidence, context.assessed, desk.domain),
+        )
         judged = self.assesses(desk.domain) - {failure.dimension for failure in failures}
         return replace(
             context,
@@ -195,6 +199,22 @@ class Measure(Stage):
             judged=context.judged | (judged & set(context.assessed)),
             failures=(*context.failures, *failures),
         )
+
+    def _undecided(self, evidence: Evidence, assessed: Sequence[str], domain: Domain) -> Iterator[Failure]:
+        """What is evidence only, and no part of a fault that was found: neither a fault nor nothing."""
+        open_ = self.assesses(domain) & set(assessed)
+        for rule in (one for one in self.rules if one.told and one.dimension in open_):
+            same = (one for one in self._deciding if one.type == rule.type)
+            found = [finding for one in same for finding in find(one, evidence)]
+            for weak in find(rule, evidence):
+                if not any(weak.span.overlap(other.span) > 0 for other in found):
+                    when = f"{domain.types[rule.type].name} at {weak.span.start:.2f}-{weak.span.end:.2f} s"
+                    yield Failure(
+                        stage="measure",
+                        dimension=rule.dimension,
+                        kind="evidence only",
+                        message=f"{when} is neither found nor ruled out: {rule.told}; it needs a model or a look",
+                    )
 
     def _failures(self, evidence: Evidence, assessed: Sequence[str], domain: Domain) -> Iterator[Failure]:
         """The gaps beyond what is allowed."""

@@ -189,6 +189,23 @@ async def test_what_is_only_told_is_a_rejected_hypothesis_and_a_note_and_judges_
     assert "disappearance" not in stage.notes(robot, measured)[0], "it is not among what can be found"
 
 
+async def test_what_is_only_told_in_a_dimension_that_is_judged_leaves_it_open(desk_for: Any) -> None:
+    told = rule("haze", told="7 of 12 such findings were right")
+    seen = {"haze": [float(frame == 4) for frame in range(FRAMES)]}
+    context, _ = await measure(desk_for, evidence({**hot(), **seen}), rule(), told)
+    assert context.judged == frozenset(), "neither found nor ruled out"
+    (failure,) = context.failures
+    assert (failure.dimension, failure.kind) == ("visual_quality", "evidence only")
+    assert failure.message.startswith("Blur at 0.25-0.31 s is neither found nor ruled out: 7 of 12")
+
+
+async def test_what_is_only_told_of_a_fault_that_is_found_leaves_nothing_open(desk_for: Any) -> None:
+    told = rule("haze", told="7 of 12 such findings were right")
+    seen = {"haze": [float(frame == 4) for frame in range(FRAMES)]}
+    context, _ = await measure(desk_for, evidence({**hot(at=(4,)), **seen}), rule(), told)
+    assert (context.judged, context.failures) == ({"visual_quality"}, ())
+
+
 async def test_what_is_explained_away_is_a_rejected_hypothesis_with_its_reason_and_measure(desk_for: Any) -> None:
     moves = {"signal": "haze", "above": 1, "explains": "the camera moves"}
     measured = evidence({**hot(at=(4, 5, 9)), "haze": [2.5 * (frame in (4, 5)) for frame in range(FRAMES)]})
