@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,8 @@ class RunFolder:
             raise RunError(f"{root} is in use by {holder}; wait for it, or choose another --out") from error
         except OSError as error:
             raise RunError(f"{root} cannot be written ({error.strerror}); choose another --out") from error
-        try:
+        with ExitStack() as on_failure:
+            on_failure.callback(self.close)
             sweep(root)
             sweep(root / "reports")
             self._write("run.holder", f"process {os.getpid()}")
@@ -47,9 +49,7 @@ class RunFolder:
             self._manifest = {line.clip_id: line for line in read_manifest(root)}
             self._names = {file_name(clip_id).lower(): clip_id for clip_id in self._manifest}
             self._ignores_case = (root / "RUN.HOLDER").is_file()
-        except BaseException:
-            self.close()
-            raise
+            on_failure.pop_all()
 
     def __enter__(self) -> "RunFolder":
         return self
