@@ -44,16 +44,19 @@ class Reply:
 class Stub:
     """The ASGI application. `behave` may answer in place of the default; `asked` keeps what came, if `keep`.
 
-    While it is `away`, its gateway answers in its place. `name` is the model it says it is in answers.
+    While it is `away`, its gateway answers in its place. While it is `held`, its answers wait, and who hangs up
+    meanwhile has `left`. `name` is the model it says it is in answers.
     """
 
     latency_s: float = 0.0
     behave: Callable[[Body], Reply | None] = lambda body: None
     keep: bool = True
     away: bool = False
+    held: bool = False
     name: str = "stub"
     asked: list[Body] = field(default_factory=list)
     requests: int = 0
+    left: int = 0
     most_at_once: int = 0
     _now: int = 0
 
@@ -76,11 +79,22 @@ class Stub:
         try:
             reply = self.behave(body) or Reply(content=json.dumps(answer(body)))
             await asyncio.sleep(self.latency_s + reply.delay_s)
+            await self._let_go(receive)
         finally:
             self._now -= 1
         if reply.content is not None:
             reply.raw = json.dumps(_completion(body, reply, self.name)).encode()
         await _send(send, reply)
+
+    async def _let_go(self, receive: Any) -> None:
+        """Wait while answers are held; after the whole request only the end of the connection is received."""
+        if not self.held:
+            return
+        hung_up = asyncio.ensure_future(receive())
+        while self.held and not hung_up.done():  # noqa: ASYNC110 - another thread lets go
+            await asyncio.sleep(0.01)
+        self.left += hung_up.done()
+        hung_up.cancel()
 
 
 def stage_of(body: Body) -> str:

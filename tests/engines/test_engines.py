@@ -157,17 +157,21 @@ def test_a_fault_of_the_user_is_raised_as_it_is(tasks: list[Task], cluster: Any)
 def test_a_node_that_is_lost_loses_no_clip(tasks: list[Task], cluster: Any) -> None:
     node = cluster.add_node(num_cpus=1, object_store_memory=MEMORY)
     cluster.wait_for_nodes()
-    stub = Stub(latency_s=1.0)
-    kept: list[Result] = []
+    stub, kept = Stub(held=True), list[Result]()
+
+    async def until(happened: Callable[[], bool]) -> None:
+        late = time.monotonic() + 60
+        while not happened():
+            assert time.monotonic() < late
+            await asyncio.sleep(0.05)
 
     async def lose_a_node(url: str) -> Any:
         engine = Ray(Recipe(default_domain(), "vanilla", config(url), in_flight=1), workers=2)
         run = asyncio.create_task(engine.run(tasks, kept.append))
-        until = time.monotonic() + 60
-        while stub.most_at_once < 2 and time.monotonic() < until:  # noqa: ASYNC110 - another thread counts
-            await asyncio.sleep(0.05)
-        assert stub.most_at_once >= 2, "both nodes are at work"
+        await until(lambda: stub.most_at_once == 2)
         await asyncio.to_thread(cluster.remove_node, node, allow_graceful=False)
+        await until(lambda: stub.left == 1)
+        stub.held = False
         return await run
 
     with running(stub) as url:
