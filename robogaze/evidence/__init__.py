@@ -2,6 +2,7 @@
 
 from robogaze.evidence.base import Evidence, Gauge, Look, Measured, Meter, Signal
 from robogaze.evidence.blocks import Blocks
+from robogaze.evidence.classifier import Classifier, class_signals, classified
 from robogaze.evidence.cover import Cover
 from robogaze.evidence.exposure import Exposure
 from robogaze.evidence.gaps import Gap, gaps
@@ -33,6 +34,7 @@ SIGNALS: dict[str, Signal] = {signal.name: signal for meter in METERS.values() f
 __all__ = [
     "METERS",
     "SIGNALS",
+    "Classifier",
     "Condition",
     "Evidence",
     "Explained",
@@ -45,6 +47,8 @@ __all__ = [
     "Rule",
     "Signal",
     "check",
+    "class_signals",
+    "classified",
     "explained",
     "find",
     "gaps",

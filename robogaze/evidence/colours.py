@@ -1,4 +1,4 @@
-"""The colours of a region before and now, and what became of them around it."""
+"""The colours of a region before and now, what became of them around it, and which colours move."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -7,11 +7,13 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from robogaze.evidence.flow import Change
+from robogaze.evidence.flow import UNLIKE_LEVELS, Change
 from robogaze.evidence.pop import Mask
 from robogaze.media.decode import Image
 
 _CELLS = 8  # per colour
+_STEP_PX = 2  # of what moves and what rests only every other row and column is counted
+_RARE = 1e-4  # of all pixels: colours that are rarer say little
 _MOST_SHADE = 3.0  # times: a shadow makes things no darker
 
 Colours = NDArray[np.float32]
@@ -22,14 +24,17 @@ Colours = NDArray[np.float32]
 class Sides:
     """The colours of a region before and now, and what became of them.
 
-    Shares of the region's pixels: `gained` and `lost` around it; `left_near` of the old ones that is still around,
-    `known_near` of the new ones that was; `known` as in `Turnover`.
+    Shares of the region's pixels: `gained` and `lost` around it, and in the whole picture, where a thing that is only
+    elsewhere is neither (`gained_all`, `lost_all`); `left_near` of the old ones that is still around, `known_near` of
+    the new ones that was; `known` as in `Turnover`.
     """
 
     before: Colours
     now: Colours
     gained: float
     lost: float
+    gained_all: float
+    lost_all: float
     left_near: float
     known_near: float
     known: float
@@ -46,10 +51,33 @@ class Sides:
             now=now,
             gained=float(np.minimum(now, np.maximum(near_now - near_before, 0)).sum() / pixels),
             lost=float(np.minimum(before, np.maximum(near_before - near_now, 0)).sum() / pixels),
+            gained_all=float(np.minimum(now, np.maximum(all_now - all_before, 0)).sum() / pixels),
+            lost_all=float(np.minimum(before, np.maximum(all_before - all_now, 0)).sum() / pixels),
             left_near=float(np.minimum(before, near_now).sum() / pixels),
             known_near=float(np.minimum(now, near_before).sum() / pixels),
             known=float(min(np.minimum(before, all_now).sum(), np.minimum(now, all_before).sum()) / pixels),
         )
+
+
+class Moving:
+    """The colours of what has moved so far, and of what has rested; keeps counts, and no pictures."""
+
+    def __init__(self) -> None:
+        self._moved, self._rested = np.zeros(_CELLS**3), np.zeros(_CELLS**3)
+
+    def take(self, change: Change) -> None:
+        """Count the next change: what the flow explains moved, and what the camera explains rested."""
+        image, stirred, replaced = (
+            np.ascontiguousarray(one[::_STEP_PX, ::_STEP_PX]) for one in (change.now, change.stirred, change.replaced)
+        )
+        stirs = stirred > UNLIKE_LEVELS
+        self._moved += colours(image, stirs & (replaced <= UNLIKE_LEVELS))
+        self._rested += colours(image, ~stirs)
+
+    def share(self, some: Colours) -> float:
+        """How far colours are of what moved rather than of what rested, from 0 to 1; those of neither count 0.5."""
+        moved, rested = (counts / max(1.0, counts.sum()) + _RARE for counts in (self._moved, self._rested))
+        return float((some * moved / (moved + rested)).sum() / some.sum())
 
 
 def colours(image: Image, where: Mask) -> Colours:

@@ -1,7 +1,8 @@
 """Gaps: where a rule could not tell.
 
 That a rule does not hold is an answer only where it could have. Where a signal it needs could not be measured, and
-the signals that were measured do not settle the question, there is a gap.
+the signals that were measured do not settle the question, there is a gap; so there is where it would hold, but is
+blind.
 """
 
 import numpy as np
@@ -77,6 +78,9 @@ def _missing(rule: Rule, evidence: Evidence, view: str) -> dict[str, Frames]:
         lacking[gap] = lacking[gap] | missing if gap in lacking else missing
     for condition in rule.unless:
         settled |= condition.holds(evidence, view)
+    sighted = held(rule.with_(blind=()), evidence, view)
+    for condition in rule.blind:
+        lacking[condition.explains] = condition.holds(evidence, view) & sighted
     if edges[-1] < rule.for_s - TOLERANCE_S:
         lacking[f"the clip is shorter than the {rule.for_s:g} s it would have to last"] = held(rule, evidence, view)
     return {why: missing & ~settled for why, missing in lacking.items()}

@@ -2,7 +2,8 @@
 
 A repeated frame is no fault: an arm that waits in a simulator gives exactly equal frames. After a wait it goes on
 as before or starts slowly. A first step larger than those before the wait, than those that follow, and than the
-clip's usual ones, holds the motion of frames that were not shown.
+clip's usual ones, holds the motion of frames that were not shown. A single frame held between two that are not is
+judder: so clips look that were brought from one frame rate to another.
 """
 
 import cv2
@@ -17,6 +18,9 @@ _TILE_PX = 8
 
 _STILL_LEVELS = 2.0
 """A frame whose tiles all changed by less repeats the one before: after compression, repeats change by up to 1.8."""
+
+_NOISE_LEVELS = 0.1
+"""The least mean change that is told from none."""
 
 _RUN_S = 0.12
 """A shorter run of repeats is a matter of frame rates (every other frame twice), not a freeze."""
@@ -56,6 +60,11 @@ class Repeats:
             description="First change after a run of repeats, against the largest within 1 s before and three after.",
         ),
         Signal(
+            name="judder",
+            unit="times",
+            description="How much more the picture changes here, and two frames before, than in the frame between.",
+        ),
+        Signal(
             name="motion_at_end",
             unit="times the clip's usual change",
             description=f"At the last frame: change over the last {_LAST}, against the median of frames that change.",
@@ -76,14 +85,14 @@ class Repeats:
     def finish(self) -> Measured:
         """Series of all frames.
 
-        The first frame has no change; a jump is NaN where no run of repeats ends, the motion at the end everywhere
-        but there.
+        The first frame has no change, and the first three no judder; a jump is NaN where no run of repeats ends, the
+        motion at the end everywhere but there.
         """
         overall, local = np.array(self._changes, dtype=np.float64).T
         still = local < _STILL_LEVELS
         times_s = np.array(self._times_s)
         frozen = _frozen(still, times_s)
-        series = {"frame_change": overall, "local_change": local, "frozen_s": frozen}
+        series = {"frame_change": overall, "local_change": local, "frozen_s": frozen, "judder": _judder(overall)}
         ending = np.full(len(overall), np.nan)
         if len(overall) > _LAST:
             ending[-1] = np.median(np.where(still, 0.0, overall)[-_LAST:]) / level(np.where(still, np.nan, overall), 50)
@@ -106,6 +115,13 @@ def _frozen(still: NDArray[np.bool_], times_s: Series) -> Series:
     for frame in np.flatnonzero(still):
         frozen[frame] = frozen[frame - 1] + times_s[frame] - times_s[frame - 1]
     return frozen
+
+
+def _judder(overall: Series) -> Series:
+    """The lesser of two changes over the one between them, at the later."""
+    judder = np.full(len(overall), np.nan)
+    judder[3:] = np.minimum(overall[1:-2], overall[3:]) / np.maximum(overall[2:-1], _NOISE_LEVELS)
+    return judder
 
 
 def _resume_jump(overall: Series, still: NDArray[np.bool_], frozen: Series, times_s: Series) -> Series:

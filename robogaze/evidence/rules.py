@@ -3,7 +3,7 @@
 A rule says of one signal when it is conspicuous, for how long it must be, and what would explain it away. It holds
 in the frames where
 
-    its signal is above (or below) its threshold, all of `also` hold, and none of `unless` holds.
+    its signal is above (or below) its threshold, all of `also` hold, and none of `unless` or `blind` holds.
 
 Runs of such frames are joined across gaps shorter than `join_s`; what is then shorter than `for_s`, or longer than
 `at_most_s`, is dropped. What is left goes on over the frames beside it in which all of `spread` hold: a fault that
@@ -12,7 +12,8 @@ signal is not defined a rule does not hold, and nothing is explained away.
 
 What an `unless` explains away would have been a finding without it. Where the condition says what it explains,
 `explained` tells of these, so that a reader can see what was rejected, and why; one without words only leaves to
-another rule what that one tells.
+another rule what that one tells. Where one of `blind` holds the rule cannot be trusted: what it would find there is
+neither found nor explained, but a gap.
 """
 
 import math
@@ -62,9 +63,7 @@ class Condition(Data):
         holds = series > limit if self.above is not None else series < limit
         if not self.near_s:
             return holds
-        times_s = np.array(evidence.frame_times_s)
-        apart = np.abs(times_s[:, None] - times_s[holds])
-        return np.asarray((apart <= self.near_s + TOLERANCE_S).any(axis=1), dtype=np.bool_)
+        return _near(holds, np.array(evidence.frame_times_s), self.near_s)
 
     @property
     def limit(self) -> str:
@@ -81,7 +80,9 @@ class Rule(Condition):
     """A condition that lasts: at least `for_s` (0: a single frame will do), with gaps shorter than `join_s` bridged.
 
     What lasts longer than `at_most_s` is something else (None: it may last). `also` must hold too, in the same frame;
-    `unless` lists what explains the frame away; over frames in which all of `spread` hold a finding goes on.
+    `unless` lists what explains the frame away, and `blind` where nothing is sure, each with words; over frames in
+    which all of `spread` hold a finding goes on. What is told of a finding is the value of `shows` at its peak, or the
+    peak itself; where that is not defined the rule does not hold.
     """
 
     for_s: float = Field(default=0.0, ge=0)
@@ -89,25 +90,41 @@ class Rule(Condition):
     join_s: float = Field(default=0.0, ge=0)
     also: tuple[Condition, ...] = ()
     unless: tuple[Condition, ...] = ()
+    blind: tuple[Condition, ...] = ()
     spread: tuple[Condition, ...] = ()
+    shows: str = ""
+
+    @model_validator(mode="after")
+    def _blind_in_words(self) -> Self:
+        if unsaid := [one.signal for one in self.blind if not one.explains]:
+            raise ValueError(f"'blind' on {unsaid[0]} needs 'explains': why nothing is sure there")
+        return self
+
+    @property
+    def shown(self) -> str:
+        """The name of the signal whose value is told of a finding."""
+        return self.shows or self.signal
 
     @property
     def signals(self) -> tuple[str, ...]:
         """The names of all signals the rule reads."""
-        return (self.signal, *(condition.signal for condition in (*self.also, *self.unless, *self.spread)))
+        conditions = (*self.also, *self.unless, *self.blind, *self.spread)
+        return (self.signal, self.shown, *(condition.signal for condition in conditions))
 
 
 class Finding(Data):
     """A stretch of one view in which a rule holds.
 
-    `peak` is the rule's signal where it is most extreme, in `unit`, and `peak_frame` where that is; `frames` are
-    worth looking at (first, peak, last, without repetition); `box` is the place, where the signal has one.
+    `peak` is the rule's signal where it is most extreme, and `peak_frame` where; `amount`, in `unit`, is what is
+    told of it. `frames` are worth looking at (first, peak, last, without repetition); `box` is the place, where the
+    signal has one.
     """
 
     view: str
     span: Span
     peak: float
     peak_frame: int
+    amount: float
     frames: tuple[int, ...]
     box: Box | None
     unit: str
@@ -165,6 +182,14 @@ def place(box: Box | None) -> str | None:
     return row if row == column else f"{row} {column}"
 
 
+def _near(frames: Frames, times_s: Series, near_s: float) -> Frames:
+    """The frames that are so near in time to one of those given."""
+    at = np.concatenate([[-np.inf], times_s[frames], [np.inf]])
+    later = np.searchsorted(at, times_s)
+    apart = np.minimum(at[later] - times_s, times_s - at[later - 1])
+    return np.asarray(apart <= near_s + TOLERANCE_S, dtype=np.bool_)
+
+
 def _meet(one: Finding, other: Finding) -> bool:
     return one.view == other.view and one.span.overlap(other.span) > 0
 
@@ -176,8 +201,7 @@ def _explained(finding: Finding, rule: Rule, evidence: Evidence) -> Explained:
     tried = (one for one in rule.unless if one.explains)
     by = max(tried, key=lambda one: int((one.holds(evidence, view) & inside).sum()))
     series = evidence.views[view].series[by.signal]
-    around = np.abs(times_s[:, None] - times_s[inside]).min(axis=1) <= by.near_s + TOLERANCE_S
-    peak = float(series[by.extreme(series, around)])
+    peak = float(series[by.extreme(series, _near(inside, times_s, by.near_s))])
     return Explained(finding=finding, by=by, peak=peak, unit=evidence.signals[by.signal].unit)
 
 
@@ -188,10 +212,10 @@ def frame_edges(evidence: Evidence) -> tuple[float, ...]:
 
 def held(rule: Rule, evidence: Evidence, view: str) -> Frames:
     """In which frames of a view the rule holds, however long."""
-    holds = rule.holds(evidence, view)
+    holds = rule.holds(evidence, view) & np.isfinite(evidence.views[view].series[rule.shown])
     for condition in rule.also:
         holds = holds & condition.holds(evidence, view)
-    for condition in rule.unless:
+    for condition in (*rule.unless, *rule.blind):
         holds = holds & ~condition.holds(evidence, view)
     return holds
 
@@ -243,7 +267,8 @@ def _finding(rule: Rule, evidence: Evidence, view: str, holds: Frames, first: in
         span=Span(edges[first], edges[end]),
         peak=float(measured.series[rule.signal][peak]),
         peak_frame=peak,
+        amount=float(measured.series[rule.shown][peak]),
         frames=tuple(sorted({first, peak, end - 1})),
-        box=measured.boxes.get(rule.signal, {}).get(peak),
-        unit=evidence.signals[rule.signal].unit,
+        box=measured.boxes.get(rule.shown, {}).get(peak),
+        unit=evidence.signals[rule.shown].unit,
     )

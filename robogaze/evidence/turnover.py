@@ -45,7 +45,6 @@ _REST_FOUND = 20.0  # levels: how well what was in a place at rest is found besi
 _ALL_LEFT = 0.88  # of its colours: then nothing went, something came before it
 _LEAST_ECHO_AREA = 0.0006  # of the view: partly hidden, what jumped is small
 _LEAST_APART = 0.03  # of the diagonal
-_ECHOES = 8.0  # times: a weaker region has none
 
 _GROWN_LEVELS = 25  # over three frames a thin thing is replaced by at least this
 _LEAST_GROWN_AREA = 0.002  # of the view
@@ -59,10 +58,13 @@ class Turnover:
     """A region replaced at once.
 
     `came` and `went` are strengths, in times (abruptness, novelty and share of the colours, multiplied): of what is
-    there now, and of what was there. `fill` is the region's share of its box. `moving` is how much the place changes in
+    there now, and of what was there. `abrupt` is how many times more the place is replaced than a frame before and a
+    frame later, whichever is less. `fill` is the region's share of its box. `moving` is how much the place changes in
     the two frames after, in levels, beyond what the camera explains. `left` is the share of the old region's colours
     that is still found around it, `known` the smaller of two shares of the whole picture: of the old colours it still
-    holds, of the new ones it held before. `tint` is how far its pixels differ beyond what a shadow makes of them.
+    holds, of the new ones it held before. `gained` and `lost` are the shares of its new colours of which the picture
+    has more, and of its old ones of which it has less. `tint` is how far its pixels differ beyond what a shadow makes
+    of them.
     """
 
     box: Box
@@ -71,9 +73,12 @@ class Turnover:
     fill: float
     came: float
     went: float
+    abrupt: float
     moving: float
     left: float
     known: float
+    gained: float
+    lost: float
     tint: float
     before: Colours
     now: Colours
@@ -179,9 +184,12 @@ def _measured(moment: Moment, region: Mask, box: Box, since: float, until: float
         fill=float(region.mean()) / ((box.right - box.left) * (box.bottom - box.top)),
         came=max(came, onto_rest) if leaves < _HIDDEN_AT_ONCE * wide else 0.0,
         went=went if arrived < _HIDDEN_AT_ONCE * wide else 0.0,
+        abrupt=min(since, until),
         moving=max(float(one.stirred[region].mean()) for one in after),
         left=sides.left_near,
         known=sides.known,
+        gained=sides.gained_all,
+        lost=sides.lost_all,
         tint=tint(change.before[core], change.now[core]),
         before=sides.before / np.float32(pixels),
         now=sides.now / np.float32(pixels),
@@ -202,8 +210,8 @@ def echo(change: Change, one: Turnover) -> tuple[float, float]:
                 colours(image, core) / np.float32(np.count_nonzero(core)) for image in (change.before, change.now)
             )
             alike = (
-                likeness(one.before, now) - likeness(one.before, before) if one.went >= _ECHOES else 0.0,
-                likeness(one.now, before) - likeness(one.now, now) if one.came >= _ECHOES else 0.0,
+                likeness(one.before, now) - likeness(one.before, before) if one.went > 0 else 0.0,
+                likeness(one.now, before) - likeness(one.now, now) if one.came > 0 else 0.0,
             )
             best = max(best, (max(alike), apart))
     return best

@@ -8,7 +8,7 @@ import numpy as np
 
 from robogaze.core.events import Box
 from robogaze.evidence.base import Measured, Signal
-from robogaze.evidence.colours import likeness
+from robogaze.evidence.colours import Moving, likeness
 from robogaze.evidence.flow import UNLIKE_LEVELS, Change
 from robogaze.evidence.turnover import Moment, Turnover, candidates, echo, growths, turnovers
 
@@ -44,6 +44,24 @@ class Turnovers:
             of="turnover",
             unit="times",
             description="That strength for what was in the region; alone, something went.",
+        ),
+        Signal(
+            name="turnover_abrupt",
+            of="turnover",
+            unit="times",
+            description="How much more the region is replaced than a frame before and after, whatever replaces it.",
+        ),
+        Signal(
+            name="turnover_mobile_before",
+            of="turnover",
+            unit="of 1",
+            description="How far its old colours are those of what has moved so far, rather than of what has rested.",
+        ),
+        Signal(
+            name="turnover_mobile_now",
+            of="turnover",
+            unit="of 1",
+            description="How far its new colours are those of what has moved so far, rather than of what has rested.",
         ),
         Signal(
             name="turnover_exchange",
@@ -83,6 +101,18 @@ class Turnovers:
                 "Share of its old colours which the picture still holds, or of its new ones which the picture held "
                 "before, whichever is less."
             ),
+        ),
+        Signal(
+            name="turnover_gained",
+            of="turnover",
+            unit="of 1",
+            description="Share of its new colours of which the whole picture has more than before.",
+        ),
+        Signal(
+            name="turnover_lost",
+            of="turnover",
+            unit="of 1",
+            description="Share of its old colours of which the whole picture has less than before.",
         ),
         Signal(
             name="turnover_pair",
@@ -128,11 +158,13 @@ class Turnovers:
         self._told: dict[int, tuple[Mapping[str, float], Box | None]] = {}
         self._grown: dict[int, tuple[Mapping[str, float], Box | None]] = {}
         self._stirred: list[float] = []
+        self._colours = Moving()
         self._past: deque[tuple[int, Turnover]] = deque(maxlen=_MOST_REMEMBERED)
 
     def examine(self, changes: Sequence[Change], place: int) -> None:
         """Look into one of several changes in a row; called for each change of a clip in turn."""
         change = changes[place]
+        self._colours.take(change)
         self._stirred.append(float((change.stirred > UNLIKE_LEVELS).mean()))
         moment = Moment.at(changes, place)
         if moment is not None:
@@ -145,8 +177,15 @@ class Turnovers:
     def _tell(self, change: Change, found: Sequence[Turnover]) -> None:
         known = [one for frame, one in self._past if frame <= change.number - _SEPARATE_FRAMES]
         pair = echo(change, _strongest(found)) if found else (0.0, math.nan)
-        self._told[change.number] = _values(found, known, pair), _strongest(found).box if found else None
+        mobile = self._mobile(_strongest(found)) if found else {}
+        self._told[change.number] = {**_values(found, known, pair), **mobile}, _strongest(found).box if found else None
         self._remember(change.number, found)
+
+    def _mobile(self, one: Turnover) -> Mapping[str, float]:
+        return {
+            "turnover_mobile_before": self._colours.share(one.before),
+            "turnover_mobile_now": self._colours.share(one.now),
+        }
 
     def _tell_grown(self, frame: int, found: Sequence[Turnover]) -> None:
         largest = max(found, key=lambda one: one.came, default=None)
@@ -187,12 +226,15 @@ def _values(found: Sequence[Turnover], past: Sequence[Turnover], pair: tuple[flo
         "turnover": strongest.strength,
         "turnover_came": strongest.came,
         "turnover_went": strongest.went,
+        "turnover_abrupt": strongest.abrupt,
         "turnover_exchange": _exchange(strongest),
         "turnover_tint": strongest.tint,
         "turnover_area": sum(one.area for one in found),
         "turnover_moving": strongest.moving,
         "turnover_left": strongest.left,
         "turnover_known": strongest.known,
+        "turnover_gained": strongest.gained,
+        "turnover_lost": strongest.lost,
         "turnover_pair": pair[0],
         "turnover_apart": pair[1],
         "turnover_back": max((_undone(one, strongest) for one in past), default=0.0),

@@ -9,31 +9,43 @@ found is a hypothesis all the same: rejected, with what explains it and how much
 rule finds that is only `told`, because too few of its findings were right where the truth is known; its dimension is
 then not judged, for nothing was ruled out either.
 
-How sure a finding is comes from such clips, too: a rule states how many of its findings that reached so and so far
-were right. Without such counts the confidence stays open (None).
-
 Where a signal could not be measured a rule finds nothing, and that is no answer. Such gaps are told, however short.
 What they may amount to is a parameter: beyond it the rule's dimension is not judged, and a failure says why.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby, pairwise
-from typing import ClassVar, Self, TypedDict
+from itertools import groupby
+from typing import ClassVar, TypedDict
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from robogaze.core import events
+from robogaze.core.clip import Clip
 from robogaze.core.data import Data, Fraction
 from robogaze.core.events import Hypothesis, Name
 from robogaze.core.report import Failure
 from robogaze.core.time import RESOLUTION
 from robogaze.domains import Domain
 from robogaze.errors import InputError
-from robogaze.evidence import SIGNALS, Evidence, Finding, Gap, Rule, check, explained, find, gaps, place
+from robogaze.evidence import (
+    SIGNALS,
+    Classifier,
+    Evidence,
+    Finding,
+    Gap,
+    check,
+    class_signals,
+    classified,
+    explained,
+    find,
+    gaps,
+    place,
+)
 from robogaze.stages.base import Stage
 from robogaze.stages.context import Context, Slot
 from robogaze.stages.desk import Desk
+from robogaze.stages.event_rule import EventRule
 
 UNMEASURED = "Not measured: "
 """How a note begins that tells of a gap, so that whoever sums up reports can count them."""
@@ -45,7 +57,10 @@ _SHOWN_STRETCHES = 3
 
 
 class MeasureVariables(TypedDict):
-    """What a description may use; `view` is None for a clip of one view, `place` None for the whole picture."""
+    """What a description may use; `view` is None for a clip of one view, `place` None for the whole picture.
+
+    `peak`, in `unit`, is the value of the signal that the rule shows, where the rule is at its most extreme.
+    """
 
     view: str | None
     start_s: float
@@ -53,47 +68,6 @@ class MeasureVariables(TypedDict):
     peak: float
     unit: str
     place: str | None
-
-
-class Step(Data):
-    """What findings were worth whose peak went as far as `reaching`, or further: `right` of so many `of`."""
-
-    reaching: float
-    right: int = Field(ge=0)
-    of: int = Field(ge=1)
-
-    @property
-    def share(self) -> float:
-        """The share that is right, one right and one wrong added: of few findings nothing is sure."""
-        return (self.right + 1) / (self.of + 2)
-
-
-class EventRule(Rule):
-    """A rule with what it means: an event type, and the prompt that describes it.
-
-    `confidence` are steps outward from the threshold, of which none is worth less than the one before. `told` says
-    why its findings are told as evidence and make no event; empty where they do.
-    """
-
-    dimension: Name
-    type: Name
-    describe: str
-    confidence: tuple[Step, ...] = ()
-    told: str = ""
-
-    @model_validator(mode="after")
-    def _rises(self) -> Self:
-        sign = 1 if self.above is not None else -1
-        for one, other in pairwise(self.confidence):
-            if sign * one.reaching >= sign * other.reaching or one.share > other.share:
-                raise ValueError(f"the steps of confidence in {self.signal} must lead outward and never fall")
-        return self
-
-    def sure(self, peak: float) -> float | None:
-        """The confidence in a finding with this peak, that of the last step it reaches; None without steps."""
-        sign = 1 if self.above is not None else -1
-        reached = [one for one in self.confidence if sign * peak >= sign * one.reaching]
-        return (reached or self.confidence)[-1 if reached else 0].share if self.confidence else None
 
 
 class Allowance(Data):
@@ -114,6 +88,7 @@ class Measure(Stage):
 
     prompts: ClassVar[Mapping[str, type]] = {}
 
+    classifiers: tuple[Classifier, ...] = ()
     rules: tuple[EventRule, ...] = ()
     unmeasured: Allowance = Allowance()
 
@@ -142,6 +117,7 @@ class Measure(Stage):
         known = f"Measured in pixels, of the dimensions judged here: {types}; their other types need a model."
         if evidence is None:
             return (known,)
+        evidence = classified(evidence, self.classifiers)
         hidden = {rule.type: hides for rule in self._deciding if (hides := evidence.signals[rule.signal].hides)}
         limits = (f"{domain.types[kind].name}: {hides}." for kind, hides in hidden.items())
         allowed = [(rule, gap) for rule, gap in self._gaps(evidence) if self._allows(gap)]
@@ -174,23 +150,26 @@ class Measure(Stage):
 
     def check(self, domain: Domain) -> None:
         """Raise ValueError for a signal no meter measures, or a type that is not of its dimension."""
+        try:
+            known = class_signals(self.classifiers, SIGNALS)
+            for rule in self.rules:
+                check(rule, known)
+        except InputError as error:
+            raise ValueError(str(error)) from error
         for rule in self.rules:
-            try:
-                check(rule, SIGNALS)
-            except InputError as error:
-                raise ValueError(str(error)) from error
             if domain.dimension_of.get(rule.type) != rule.dimension:
                 raise ValueError(f"{rule.type} is not a type of {rule.dimension}")
 
     async def run(self, context: Context, desk: Desk) -> Context:
         """Apply the rules; asks no model. A dimension is judged if all its rules could be answered, and were."""
         assert context.evidence is not None, "diagnose measures the clip for a pipeline with this stage"
+        evidence = classified(context.evidence, self.classifiers)
         first = len(context.hypotheses or ()) + 1
-        claims = (claim for rule in self.rules for claim in _claims(rule, context, desk.domain))
+        claims = (claim for rule in self.rules for claim in _claims(rule, evidence, context.clip, desk.domain))
         found = tuple(claim.with_(id=f"H{number}") for number, claim in enumerate(claims, start=first))
         failures = (
-            *self._failures(context.evidence, context.assessed, desk.domain),
-            *self._undecided(context.evidence, context.assessed, desk.domain),
+            *self._failures(evidence, context.assessed, desk.domain),
+            *self._undecided(evidence, context.assessed, desk.domain),
         )
         judged = self.assesses(desk.domain) - {failure.dimension for failure in failures}
         return replace(
@@ -243,36 +222,36 @@ def _where(gap: Gap, evidence: Evidence) -> str:
     return f"{gap.frames} of {gap.of} frames{view} ({when}{more})"
 
 
-def _claims(rule: EventRule, context: Context, domain: Domain) -> Iterator[Hypothesis]:
+def _claims(rule: EventRule, evidence: Evidence, clip: Clip, domain: Domain) -> Iterator[Hypothesis]:
     """What a rule finds, and then what was explained away."""
-    assert context.evidence is not None, "the stage has the evidence"
-    for finding in find(rule, context.evidence):
-        claim = _hypothesis(rule, finding, context, domain)
+    for finding in find(rule, evidence):
+        claim = _hypothesis(rule, finding, clip, domain)
         tried = "; ".join(one.explains for one in rule.unless if one.explains)
         if rule.told:
             claim = claim.with_(verdict="rejected", reason=f"evidence only: {rule.told}")
         elif tried:
             claim = claim.with_(reason=f"not explained by: {tried}")
         yield claim
-    for one in explained(rule, context.evidence):
+    for one in explained(rule, evidence):
         seen = f"{one.by.signal} reaches {one.peak:.3g} {one.unit} (explains it: {one.by.limit})"
         reason = f"{one.by.explains}: {seen}"
-        yield _hypothesis(rule, one.finding, context, domain).with_(verdict="rejected", reason=reason, confidence=None)
+        yield _hypothesis(rule, one.finding, clip, domain).with_(verdict="rejected", reason=reason, confidence=None)
 
 
-def _hypothesis(rule: EventRule, finding: Finding, context: Context, domain: Domain) -> Hypothesis:
+def _hypothesis(rule: EventRule, finding: Finding, clip: Clip, domain: Domain) -> Hypothesis:
     """A finding in words; its id is given when all are there."""
-    single = len(context.clip.layout.active) == 1
+    single = len(clip.layout.active) == 1
     variables = MeasureVariables(
         view=None if single else finding.view,
         start_s=finding.span.start,
         end_s=finding.span.end,
-        peak=finding.peak,
+        peak=finding.amount,
         unit=finding.unit,
         place=place(finding.box),
     )
-    reached = f"{rule.signal} reaches {finding.peak:.3g} {finding.unit}"
-    measured = f"{reached} at frame {finding.peak_frame} (rule: {rule.limit})"
+    shown = f"{rule.shown} {finding.amount:.3g} {finding.unit}".strip()
+    reached = shown if rule.shown == rule.signal else f"{rule.signal} {finding.peak:.3g}, {shown}"
+    measured = f"{reached} at frame {finding.peak_frame} (rule: {rule.signal} {rule.limit})"
     evidence = events.Evidence(
         text=measured, frames=finding.frames, view=finding.view, box=finding.box, source=f"signal {rule.signal}"
     )
@@ -280,7 +259,7 @@ def _hypothesis(rule: EventRule, finding: Finding, context: Context, domain: Dom
         id="H0",
         dimension=rule.dimension,
         type=rule.type,
-        spans=(context.clip.clamp(finding.span),),
+        spans=(clip.clamp(finding.span),),
         severity=domain.types[rule.type].severity,
         confidence=rule.sure(finding.peak),
         description=domain.prompts.render(rule.describe, variables),

@@ -52,6 +52,8 @@ CLEAN: dict[str, Take] = {
     "white table": Take(ground=255.0, crf=23),
     "plain table": Take(ground=120.0, noise=1, crf=23),
     "plain table, thick arm": Take(ground=120.0, arm=2.2, speed=1.6, crf=23),
+    "frames held": Take(speed=2, moment=lambda frame: frame - (frame % 4 == 3), crf=23),
+    "frames held, fast arm": Take(speed=3.5, moment=lambda frame: frame - (frame % 3 == 2), noise=1, crf=23),
     "thing leaves the picture": Take(moved=lambda frame: (0.05 * max(0, frame - 12), 0.0), noise=1),
 }
 """Clips without a fault, by what could be mistaken for one."""

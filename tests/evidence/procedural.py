@@ -33,7 +33,8 @@ class Take:
     `speed` is in pick-and-place cycles per four seconds; the arm stands still in the frames `pause` and is `arm`
     times as thick as usual. A `shutter` of more than 1 blurs motion, over so many moments of a frame. The victim is
     a thing on the table that the arm leaves alone: `shown` says in which frames it is drawn, `moved` how far it
-    has moved, in heights. `ground` makes the table even, of this level. `crf` is the quality of an H.264 round trip.
+    has moved, in heights. `ground` makes the table even, of this level. `moment` is which frame each one shows, where
+    some are shown twice. `crf` is the quality of an H.264 round trip.
     """
 
     frames: int = 40
@@ -47,6 +48,7 @@ class Take:
     shown: Callable[[int], bool] = lambda frame: True
     moved: Callable[[int], tuple[float, float]] = lambda frame: (0.0, 0.0)
     ground: float | None = None
+    moment: Callable[[int], int] = lambda frame: frame
     noise: float = 0.0
     crf: int | None = None
 
@@ -80,7 +82,7 @@ def film(seed: int, take: Take | None = None) -> list[Image]:
     world = _world(rng, take.size, take.arm)
     if take.ground is not None:
         world = replace(world, table=np.full_like(world.table, take.ground))
-    images = [_shoot(world, take, frame, rng) for frame in range(take.frames)]
+    images = [_shoot(world, take, take.moment(frame), rng) for frame in range(take.frames)]
     return images if take.crf is None else encoded(images, take.crf)
 
 

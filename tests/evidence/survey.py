@@ -9,59 +9,54 @@ allows to go unmeasured, were read off this table.
 import sys
 import warnings
 from collections import Counter, defaultdict
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from robogaze.domains.shelves import shelf
 from robogaze.domains.yaml_files import read_yaml
-from robogaze.evidence import Evidence, Finding, Rule, find, gaps
+from robogaze.evidence import Evidence, Finding, classified, find, gaps
+from robogaze.media.decode import Image
+from robogaze.stages.event_rule import EventRule
+from robogaze.stages.measure import Measure
 
 from .cases import CLEAN, FAULTS, Planted
 from .measuring import measured
 from .procedural import film
 
 
-class TypedRule(Rule):
-    """A rule as the pixels pipeline writes it."""
-
-    dimension: str
-    type: str
-    describe: str
-    confidence: tuple[Any, ...] = ()
-    told: str = ""
-
-
-def _written() -> dict[str, Any]:
-    """The parameters of the pixels pipeline's first stage."""
+def stage() -> Measure:
+    """The first stage of the pixels pipeline."""
     content = read_yaml(shelf("taxonomy") / "robot" / "pipelines" / "pixels.yaml").content
-    stage: dict[str, Any] = content["stages"][0]["measure"]
-    return stage
+    return Measure.model_validate(content["stages"][0]["measure"])
 
 
-def rules(*, told: bool = True) -> list[TypedRule]:
+def rules(*, told: bool = True) -> list[EventRule]:
     """The rules of the pixels pipeline; without those that are only told, the ones whose findings make events."""
-    written = (TypedRule.model_validate(rule) for rule in _written()["rules"])
-    return [rule for rule in written if told or not rule.told]
+    return [rule for rule in stage().rules if told or not rule.told]
+
+
+def evident(images: Sequence[Image]) -> Evidence:
+    """What is measured in a clip, and what the pipeline's classifiers make of it."""
+    return classified(measured(images), stage().classifiers)
 
 
 def unanswered(evidence: Evidence) -> Iterator[str]:
     """The rules that could not be answered in more of the clip than the pipeline allows."""
-    allowed = _written()["unmeasured"]
+    allowed = stage().unmeasured
     for rule in rules():
         for gap in gaps(rule, evidence):
-            if gap.frames > allowed["share"] * gap.of or gap.longest_s > allowed["stretch_s"] + 1e-6:
+            if gap.frames > allowed.share * gap.of or gap.longest_s > allowed.stretch_s + 1e-6:
                 yield rule.describe
 
 
-def right(rule: TypedRule, finding: Finding, planted: Planted) -> bool:
+def right(rule: EventRule, finding: Finding, planted: Planted) -> bool:
     """The finding has an admissible type and meets the planted frames, give or take two."""
     frames = range(planted.start - 2, planted.end + 2)
     return rule.type in planted.types and (finding.frames[0] in frames or finding.frames[-1] in frames)
 
 
-def extreme(rule: TypedRule, evidence: Evidence) -> float:
+def extreme(rule: EventRule, evidence: Evidence) -> float:
     """The most extreme value of the rule's signal where its other conditions hold; NaN without any."""
     bound = {"above": -1e9} if rule.above is not None else {"below": 1e9}
     open_ = rule.with_(**bound, for_s=0, join_s=0)
@@ -75,7 +70,7 @@ def main(first: int, end: int) -> None:
     unjudged: dict[str, Counter[str]] = defaultdict(Counter)
     for seed in range(first, end):
         for name, take in CLEAN.items():
-            evidence = measured(film(seed, take))
+            evidence = evident(film(seed, take))
             unjudged[name].update(set(unanswered(evidence)))
             for rule in rules():
                 worst[rule.describe].append((extreme(rule, evidence), f"{name} {seed}"))
@@ -93,7 +88,7 @@ def main(first: int, end: int) -> None:
         hits, peaks, wrong = 0, [], []
         for seed in range(first, end):
             planted = make_fault(seed)
-            evidence = measured(planted.images)
+            evidence = evident(planted.images)
             found = [(rule, finding) for rule in rules() for finding in find(rule, evidence)]
             good = [finding for rule, finding in found if right(rule, finding, planted)]
             hits += bool(good)

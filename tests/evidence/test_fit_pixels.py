@@ -11,7 +11,7 @@ from robogaze.core.events import Event
 from robogaze.core.report import DomainRef, Report
 from robogaze.core.time import Span
 from robogaze.evidence import Evidence, Measured, Signal
-from robogaze.stages.measure import EventRule, Step
+from robogaze.stages.event_rule import EventRule, Step
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
 
@@ -107,7 +107,7 @@ def test_what_is_fitted_is_written_into_the_pipeline_and_nothing_else() -> None:
     faults = [known(f"f{number}", 0.9, faulty=True) for number in range(5)]
     fit = fitted(RULE, [*faults, known("c", 0.1, faulty=False)])
     kept = (RULE, fit[1])
-    assert list(written(lines, [fit, kept])) == [
+    assert list(written(lines, [], [fit, kept])) == [
         "      rules:\n",
         "        - signal: heat\n",
         "          above: 0.5 # fit: 5 of 5 findings right\n",

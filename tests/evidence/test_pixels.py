@@ -11,12 +11,11 @@ import pytest
 
 from robogaze.domains.prompts import Prompts
 from robogaze.domains.shelves import shelf
-from robogaze.evidence import SIGNALS, check, find
+from robogaze.evidence import SIGNALS, check, class_signals, find
 
 from .cases import CLEAN, FAULTS
-from .measuring import measured
 from .procedural import film
-from .survey import right, rules
+from .survey import evident, right, rules, stage
 from .test_meters import CLIPS
 
 _SEED = 209
@@ -28,14 +27,14 @@ _VARIABLES = ("view", "start_s", "end_s", "peak", "unit", "place")
 
 @pytest.mark.parametrize("kind", CLEAN)
 def test_a_clean_clip_gives_no_finding(kind: str) -> None:
-    evidence = measured(film(_SEED, replace(CLEAN[kind], size=(320, 200), frames=30)))
+    evidence = evident(film(_SEED, replace(CLEAN[kind], size=(320, 200), frames=30)))
     assert {rule.describe: find(rule, evidence) for rule in rules() if find(rule, evidence)} == {}
 
 
 @pytest.mark.parametrize("kind", FAULTS)
 def test_a_planted_fault_is_found_in_its_frames_under_a_type_it_may_have(kind: str) -> None:
     planted = FAULTS[kind](_SEED)
-    evidence = measured(planted.images)
+    evidence = evident(planted.images)
     found = [(rule, finding) for rule in rules() for finding in find(rule, evidence)]
     assert any(right(rule, finding, planted) for rule, finding in found)
 
@@ -43,16 +42,16 @@ def test_a_planted_fault_is_found_in_its_frames_under_a_type_it_may_have(kind: s
 @pytest.mark.parametrize("clip", CLIPS)
 def test_a_signal_a_rule_finds_missing_says_what_stood_in_the_way(clip: str) -> None:
     """Else the rule would find nothing, and nobody would know that it could not have."""
-    evidence = measured(CLIPS[clip])
+    evidence = evident(CLIPS[clip])
     series = evidence.views["main"].series
     needed = {condition.signal for rule in rules() for condition in (rule, *rule.also)}
     missing = {name for name in needed if np.isnan(series[name][-1]) and not name.startswith(_OF_SOMETHING)}
-    assert {name for name in missing if not SIGNALS[name].gap} == set()
+    assert {name for name in missing if not evidence.signals[name].gap} == set()
 
 
 def test_every_rule_reads_signals_that_are_measured() -> None:
     for rule in rules():
-        check(rule, SIGNALS)
+        check(rule, class_signals(stage().classifiers, SIGNALS))
 
 
 @pytest.mark.parametrize("name", dict.fromkeys(rule.describe for rule in rules()))

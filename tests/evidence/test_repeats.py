@@ -53,3 +53,24 @@ def test_motion_at_the_end_is_told_at_the_last_frame_against_the_usual_motion() 
     assert np.isnan(ending[:-1]).all()
     assert ending[-1] == pytest.approx(1.0, abs=0.1)
     assert measured_by(Repeats, [*moving, *[moving[-1]] * 4]).series["motion_at_end"][-1] == 0.0
+
+
+def test_a_frame_held_between_two_that_are_not_is_judder_in_the_frame_after() -> None:
+    images = film(0, Take(size=_SMALL, frames=24, moment=lambda frame: frame - (frame == 12)))
+    judder = measured_by(Repeats, images).series["judder"]
+    assert np.isnan(judder[:3]).all()
+    assert int(np.nanargmax(judder)) == 13
+    assert judder[13] > 3
+    assert np.nanmax(np.delete(judder, 13)) < 3
+
+
+def test_a_scene_at_rest_in_which_something_happens_once_has_no_judder() -> None:
+    still = np.full((40, 60, 3), 90, np.uint8)
+    other = still.copy()
+    other[10:20, 10:20] = 200
+    assert np.nanmax(measured_by(Repeats, [still] * 8 + [other] * 8).series["judder"]) == 0
+
+
+def test_a_clip_of_three_frames_has_no_judder_to_measure() -> None:
+    still = np.full((40, 60, 3), 90, np.uint8)
+    assert np.isnan(measured_by(Repeats, [still] * 3).series["judder"]).all()

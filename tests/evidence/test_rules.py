@@ -52,8 +52,40 @@ def test_a_finding_says_where_when_and_how_much() -> None:
     evidence = _evidence({"a": [0, 0, 5, 7, 6, 0]})
     evidence.views["view 1"].boxes["a"] = {3: BOX}
     assert find(Rule(signal="a", above=4), evidence) == (
-        Finding(view="view 1", span=Span(1.0, 2.5), peak=7, peak_frame=3, frames=(2, 3, 4), box=BOX, unit="units"),
+        Finding(
+            view="view 1", span=Span(1.0, 2.5), peak=7, peak_frame=3, amount=7, frames=(2, 3, 4), box=BOX, unit="units"
+        ),
     )
+
+
+def test_a_rule_may_show_another_signal_than_the_one_it_goes_by() -> None:
+    evidence = _evidence({"a": [0, 5, 7, 0], "shown": [1, 2, 3, 4]})
+    evidence.views["view 1"].boxes["shown"] = {2: BOX}
+    (finding,) = find(Rule(signal="a", above=4, shows="shown"), evidence)
+    assert (finding.peak, finding.amount, finding.box) == (7, 3, BOX)
+
+
+def test_where_a_rule_is_blind_it_finds_nothing_explains_nothing_and_has_a_gap() -> None:
+    evidence = _evidence({"a": [0, 9, 0, 9], "b": [1, 1, 0, 0]})
+    blind = Condition(signal="b", above=0.5, explains="the view shakes")
+    rule = Rule(signal="a", above=1, blind=(blind,))
+    assert _spans(rule, evidence) == [(1.5, 2.0)]
+    assert explained(rule, evidence) == ()
+    (gap,) = gaps(rule, evidence)
+    assert (gap.runs, gap.why) == (((1, 2),), "the view shakes")
+
+
+def test_a_rule_that_is_blind_says_why() -> None:
+    with pytest.raises(ValueError, match="'blind' on b needs 'explains'"):
+        Rule(signal="a", above=1, blind=(Condition(signal="b", above=0.5),))
+
+
+@pytest.mark.parametrize("near_s", [0.1, 0.5, 0.7])
+def test_near_in_time_is_measured_to_the_nearest_frame_in_which_a_condition_holds(near_s: float) -> None:
+    evidence = _evidence({"a": [0, 9, 0, 0, 9, 0, 0, 0]})
+    near = Condition(signal="a", above=1, near_s=near_s).holds(evidence, "view 1")
+    assert np.flatnonzero(near).tolist() == ([1, 4] if near_s < 0.5 else [0, 1, 2, 3, 4, 5])
+    assert not Condition(signal="a", above=99, near_s=near_s).holds(evidence, "view 1").any()
 
 
 def test_a_single_frame_lasts_until_the_next_and_the_last_until_the_clip_ends() -> None:

@@ -75,6 +75,45 @@ def test_a_thing_that_jumps_has_a_pair_and_one_that_vanishes_has_none() -> None:
     assert vanished.series["turnover_pair"][14] < 0.3
 
 
+def test_the_picture_has_lost_what_vanished_and_gained_what_appeared_and_neither_of_what_jumped() -> None:
+    def lost_and_gained(**how: object) -> tuple[float, float]:
+        series = _measured(11, **how).series
+        return series["turnover_lost"][14], series["turnover_gained"][14]
+
+    vanished, appeared = (
+        lost_and_gained(shown=shown) for shown in (lambda frame: frame < 14, lambda frame: frame > 13)
+    )
+    jumped = lost_and_gained(moved=lambda frame: (0.0, 0.0) if frame < 14 else (0.2, 0.1))
+    assert vanished[0] > 0.6
+    assert appeared[1] > 0.6
+    assert max(jumped) < 0.4
+
+
+def test_what_has_the_colours_of_what_moved_so_far_is_told_from_what_has_those_of_what_rests() -> None:
+    def mobile(colour: tuple[int, int, int]) -> tuple[float, float]:
+        def draw(image: Image, frame: int) -> None:
+            _square(image, 20 + 4 * frame, 20, (200, 40, 30), side=40)
+            image[20:60:6, 20 + 4 * frame : 60 + 4 * frame] = (120, 20, 20)
+            if frame >= 9:
+                _square(image, 220, 140, colour)
+
+        series = measured_by(Regions, _painted(draw)).series
+        assert series["turnover"][9] > _STRONG
+        return series["turnover_mobile_before"][9], series["turnover_mobile_now"][9]
+
+    before, now = mobile((200, 40, 30))
+    assert before < 0.4
+    assert now > 0.7
+    assert mobile((20, 40, 230))[1] == pytest.approx(0.5, abs=0.1), "of a colour that was never there nothing is known"
+
+
+def test_how_abruptly_a_place_is_replaced_does_not_depend_on_what_replaces_it() -> None:
+    def draw(image: Image, frame: int) -> None:
+        _square(image, 100, 80, (220, 30, 30) if frame < 6 else (20, 200, 60))
+
+    assert measured_by(Regions, _painted(draw)).series["turnover_abrupt"][6] > 5
+
+
 def test_a_thing_that_becomes_another_was_exchanged() -> None:
     def draw(image: Image, frame: int) -> None:
         _square(image, 100, 80, (220, 30, 30) if frame < 6 else (20, 200, 60))

@@ -1,0 +1,119 @@
+"""Fits a classifier of a pipeline to simulated clips, and says what it makes of clips that it was not fitted to.
+
+What a class stands for is said by the rule that goes by it: at the onset of an event of that rule's type, what was
+found in the frame is of that class. The one class without a rule is what is found in frames away from any event. Frames
+in which the rule may not hold (`unless`, `blind`) are left out.
+
+Features are brought to one scale, a ridge penalty keeps the weights small, and the scale is taken out of the weights
+again. Counted on the very clips that the weights were fitted to, thresholds and confidence would be too good: each clip
+gets its shares from weights fitted to others (FOLDS parts, by clip).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from measured_clips import Known
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GroupKFold
+from sklearn.preprocessing import StandardScaler
+
+from robogaze.core.report import Report
+from robogaze.evidence.classifier import Class, Classifier, classified
+from robogaze.stages.event_rule import EventRule
+
+FOLDS = 10
+INVERSE_PENALTY = 1.0
+AWAY_FRAMES = 4
+"""What is found so near to an event belongs to it."""
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Inputs with the class of each and the place of its clip."""
+
+    inputs: NDArray[np.float64]
+    classes: NDArray[np.str_]
+    clips: NDArray[np.int64]
+
+
+def examples(classifier: Classifier, rules: Sequence[EventRule], clips: Sequence[Known]) -> Examples:
+    """What was found in all clips where the truth says what it is."""
+    told = [
+        (row, name, place)
+        for place, one in enumerate(clips)
+        for view in one.evidence.views
+        for row, name in _in_view(classifier, rules, one, view)
+    ]
+    rows, names, places = zip(*told, strict=True)
+    return Examples(np.array(rows), np.array(names), np.array(places))
+
+
+def fitted_classes(classifier: Classifier, of: Examples) -> Classifier:
+    """The classifier with weights fitted to examples. Raises ValueError where a class has none."""
+    if missing := {one.name for one in classifier.classes} - set(of.classes.tolist()):
+        raise ValueError(f"no clip shows {', '.join(sorted(missing))}")
+    scale = StandardScaler().fit(of.inputs)
+    model = LogisticRegression(C=INVERSE_PENALTY, max_iter=5000).fit(scale.transform(of.inputs), of.classes)
+    weights, constants = model.coef_ / scale.scale_, model.intercept_
+    if len(model.classes_) == 2:  # then only the weights of the second against the first are given
+        weights, constants = np.vstack([0 * weights, weights]), np.array([0.0, constants[0]])
+    constants = constants - weights @ scale.mean_
+    made = {name: (constants[place], weights[place]) for place, name in enumerate(model.classes_)}
+    return classifier.with_(classes=tuple(_weighted(one, *made[one.name]) for one in classifier.classes))
+
+
+def out_of_fold(classifier: Classifier, of: Examples, clips: Sequence[Known]) -> list[Known]:
+    """The clips with their shares, each by weights fitted to other clips."""
+    folds = np.zeros(len(clips), dtype=np.int64)
+    by_fold = []
+    parts = GroupKFold(FOLDS).split(of.inputs, of.classes, of.clips)
+    for fold, (others, own) in enumerate(parts):
+        folds[of.clips[own]] = fold
+        by_fold.append(fitted_classes(classifier, Examples(of.inputs[others], of.classes[others], of.clips[others])))
+    return [
+        replace(one, evidence=classified(one.evidence, [by_fold[fold]])) for one, fold in zip(clips, folds, strict=True)
+    ]
+
+
+def _weighted(one: Class, constant: float, weights: NDArray[np.float64]) -> Class:
+    return one.with_(constant=_rounded(constant), weights=tuple(_rounded(weight) for weight in weights))
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.3g}")
+
+
+def _in_view(
+    classifier: Classifier, rules: Sequence[EventRule], clip: Known, view: str
+) -> Iterator[tuple[NDArray[np.float64], str]]:
+    """Inputs and classes of the frames of a view in which something was found and it is known what."""
+    series = clip.evidence.views[view].series
+    inputs = classifier.inputs(series)
+    there = (series[classifier.of] > 0) & np.isfinite(inputs).all(axis=1)
+    for rule in rules:
+        for condition in (*rule.unless, *rule.blind):
+            there &= ~condition.holds(clip.evidence, view)
+    names = _classes(classifier, rules, clip.truth, np.array(clip.evidence.frame_times_s))
+    for frame in np.flatnonzero(there):
+        if frame in names:
+            yield inputs[frame], names[frame]
+
+
+def _classes(
+    classifier: Classifier, rules: Sequence[EventRule], truth: Report | None, times_s: NDArray[np.float64]
+) -> Mapping[int, str]:
+    """The class of each frame of which it is known."""
+    (usual,) = {one.name for one in classifier.classes} - {rule.signal for rule in rules}
+    by_type = {rule.type: rule.signal for rule in rules}
+    events = truth.events if truth is not None else ()
+    away = set(range(len(times_s)))
+    onsets = {}
+    for event in events:
+        for span in event.spans:
+            first, end = np.searchsorted(times_s, (span.start - 1e-6, span.end - 1e-6))
+            away -= set(range(first - AWAY_FRAMES, end + AWAY_FRAMES + 1))
+        if event.type in by_type:
+            onsets[int(np.searchsorted(times_s, event.onset_s - 1e-6))] = by_type[event.type]
+    return {**dict.fromkeys(away, usual), **onsets}

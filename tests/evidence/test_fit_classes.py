@@ -1,0 +1,107 @@
+"""What scripts/fit_classes.py makes of clips of which the truth is known."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from making import make_clip
+
+from robogaze.core.events import Event
+from robogaze.core.report import DomainRef, Report
+from robogaze.core.time import Span
+from robogaze.evidence import Classifier, Condition, Evidence, Measured, Signal, classified
+from robogaze.evidence.classifier import Class, Feature
+from robogaze.stages.event_rule import EventRule
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
+
+from fit_classes import examples, fitted_classes, out_of_fold
+from measured_clips import Known
+
+NAMES = ("place", "size", "fog")
+SIGNALS = {name: Signal(name=name, unit="units", description="A signal.") for name in NAMES}
+CLASSIFIER = Classifier(
+    of="place",
+    features=(Feature(signal="size"),),
+    classes=(
+        Class(name="nothing", description="Nothing.", constant=0.0, weights=(0.0,)),
+        Class(name="gone", description="Gone.", constant=0.0, weights=(0.0,)),
+    ),
+)
+RULE = EventRule(
+    signal="gone",
+    above=0.5,
+    unless=(Condition(signal="fog", above=0.5),),
+    dimension="object_scene_consistency",
+    type="object_disappearance",
+    describe="measured/went",
+)
+FRAMES, ONSET, LAST = 32, 12, 16
+
+
+def known(name: str, sizes: dict[int, float], *, faulty: bool, fog: tuple[int, ...] = ()) -> Known:
+    """A clip of two seconds in which something of such a size is found in some frames; frame 12 begins its fault."""
+    series = {key: np.zeros(FRAMES) for key in NAMES}
+    for frame, size in sizes.items():
+        series["place"][frame], series["size"][frame] = 1.0, size
+    series["fog"][list(fog)] = 1.0
+    event = Event(
+        id="E1",
+        dimension=RULE.dimension,
+        type=RULE.type,
+        spans=(Span(ONSET / 16, LAST / 16),),
+        severity=2,
+        confidence=None,
+        description="It is gone.",
+        evidence=(),
+    )
+    truth = Report(
+        clip=make_clip(2.0, id=name),
+        domain=DomainRef(id="robot", version="1", taxonomy="t", fingerprint="f"),
+        pipeline="ground_truth",
+        author="simulator",
+        status="ok",
+        assessed=(RULE.dimension,),
+        judged=(RULE.dimension,),
+        events=(event,) if faulty else (),
+    )
+    evidence = Evidence(SIGNALS, {"main": Measured(series)}, tuple(np.arange(FRAMES) / 16), 2.0)
+    return Known(name, truth, evidence)
+
+
+def test_what_is_found_at_an_onset_is_of_the_class_of_its_rule_and_away_from_events_of_none() -> None:
+    one = examples(CLASSIFIER, [RULE], [known("f", {2: 0.1, ONSET: 0.9, ONSET + 1: 0.5}, faulty=True)])
+    assert one.classes.tolist() == ["nothing", "gone"]
+    assert one.inputs.ravel().tolist() == [0.1, 0.9]
+
+
+def test_where_its_rule_may_not_hold_nothing_is_an_example() -> None:
+    clips = [known("f", {2: 0.1, 3: 0.2, ONSET: 0.9}, faulty=True, fog=(3, ONSET))]
+    assert examples(CLASSIFIER, [RULE], clips).inputs.ravel().tolist() == [0.1]
+
+
+@pytest.fixture(scope="module")
+def clips() -> list[Known]:
+    rng = np.random.default_rng(0)
+    clean = [known(f"c{place}", {5: rng.uniform(0, 0.5), 9: rng.uniform(0, 0.5)}, faulty=False) for place in range(20)]
+    return [*clean, *(known(f"f{place}", {ONSET: rng.uniform(0.6, 1)}, faulty=True) for place in range(20))]
+
+
+def test_a_fitted_classifier_tells_what_it_was_fitted_to_tell(clips: list[Known]) -> None:
+    fitted = fitted_classes(CLASSIFIER, examples(CLASSIFIER, [RULE], clips))
+    large, small = (
+        classified(known("new", {5: size}, faulty=False).evidence, [fitted]).views["main"].series["gone"][5]
+        for size in (0.95, 0.05)
+    )
+    assert large > 0.9
+    assert small < 0.1
+
+
+def test_a_clip_is_told_by_weights_that_were_fitted_to_others(clips: list[Known]) -> None:
+    odd = known("odd", {5: 0.95}, faulty=False)
+    told = out_of_fold(CLASSIFIER, examples(CLASSIFIER, [RULE], [*clips, odd]), [*clips, odd])
+    apart = fitted_classes(CLASSIFIER, examples(CLASSIFIER, [RULE], clips))
+    share = told[-1].evidence.views["main"].series["gone"][5]
+    assert share > 0.9, "the odd clip itself would have lowered it"
+    assert share == pytest.approx(classified(odd.evidence, [apart]).views["main"].series["gone"][5], abs=0.1)
