@@ -10,8 +10,8 @@ measured by another version of a meter is measured again. To the simulated clips
 (tests/evidence/cases.py), whose lamps, pans, noise and plain tables the simulator does not have.
 
 A finding is right when an event of the rule's type is annotated at that time. Of the thresholds at which no clean
-clip is accused and at least PRECISION of the findings are right, the one that finds most is taken; of a range that
-finds as many, the middle. Confidence is then the share that was right, in steps that never fall with the peak.
+clip is accused, that is taken at which the events found, less WRONG_COSTS for each wrong finding, are most; of a range
+that is worth as much, the middle. Confidence is then the share that was right, in steps that never fall with the peak.
 A rule keeps its threshold where too little is found, or where drawn clips bound it more closely (BOUND); with LEAST
 findings it gets a confidence all the same, and with fewer that of its type. Nothing is drawn at random: the same clips
 give the same numbers.
@@ -21,6 +21,7 @@ import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import Path
 
 import cv2
@@ -37,7 +38,7 @@ from robogaze.evidence import METERS, Classifier, Finding, find
 from robogaze.evidence.classifier import Class
 from robogaze.stages.event_rule import EventRule, Step
 
-PRECISION, LEAST = 0.8, 4
+WRONG_COSTS, LEAST = 1.0, 4
 BOUND = ("measured/dark", "measured/bright", "measured/flat", "measured/patch", "measured/shake")
 """Rules by their descriptions of which the survey (tests/evidence/survey.py) says more: dim scenes, plain tables and
 fast arms come nearer than any simulated clip, and weaker shakes are drawn."""
@@ -63,6 +64,11 @@ class Tried:
     def precision(self) -> float:
         """The share of the findings that are right; NaN without any."""
         return sum(right for _, right in self.peaks) / len(self.peaks) if self.peaks else np.nan
+
+    @property
+    def worth(self) -> float:
+        """The events found, less what the wrong findings cost."""
+        return self.events - WRONG_COSTS * sum(not right for _, right in self.peaks)
 
 
 def hits(rule: EventRule, finding: Finding, truth: Report | None) -> list[str]:
@@ -107,17 +113,14 @@ def candidates(rule: EventRule, clips: Sequence[Known]) -> list[float]:
 
 def fitted(rule: EventRule, clips: Sequence[Known]) -> tuple[EventRule, Tried]:
     """The rule with its threshold, as it was where there is too little to fit it, and its confidence."""
-    best: list[tuple[float, Tried]] = []
-    for threshold in candidates(rule, clips) if rule.describe not in BOUND else ():
-        told = tried(at(rule, threshold), clips)
-        if told.accused or not told.precision >= PRECISION:
-            continue
-        if best and told.events < best[0][1].events:
-            break
-        best = [*best, (threshold, told)] if best and told.events == best[0][1].events else [(threshold, told)]
+    tries = [(threshold, tried(at(rule, threshold), clips)) for threshold in candidates(rule, clips)]
+    open_ = [(threshold, told) for threshold, told in tries if not told.accused and len(told.peaks) >= LEAST]
     chosen = rule.with_(confidence=())
-    if best and len(best[0][1].peaks) >= LEAST:
-        chosen = at(rule, float(f"{(best[0][0] + best[-1][0]) / 2:.3g}"))
+    best = max((told.worth for _, told in open_), default=0.0)
+    if best > 0 and rule.describe not in BOUND:
+        first = next(place for place, (_, told) in enumerate(open_) if told.worth == best)
+        range_ = [threshold for threshold, _ in takewhile(lambda one: one[1].worth == best, open_[first:])]
+        chosen = at(rule, float(f"{(range_[0] + range_[-1]) / 2:.3g}"))
     told = tried(chosen, clips)
     enough = len(told.peaks) >= LEAST
     return chosen.with_(confidence=steps(chosen, told.peaks) if enough else ()), told

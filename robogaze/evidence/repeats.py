@@ -19,9 +19,6 @@ _TILE_PX = 8
 _STILL_LEVELS = 2.0
 """A frame whose tiles all changed by less repeats the one before: after compression, repeats change by up to 1.8."""
 
-_NOISE_LEVELS = 0.1
-"""The least mean change that is told from none."""
-
 _RUN_S = 0.12
 """A shorter run of repeats is a matter of frame rates (every other frame twice), not a freeze."""
 
@@ -62,7 +59,7 @@ class Repeats:
         Signal(
             name="judder",
             unit="times",
-            description="How much more the picture changes here, and two frames before, than in the frame between.",
+            description="How much more the picture changes (local_change) here and two frames before than between.",
         ),
         Signal(
             name="motion_at_end",
@@ -92,7 +89,7 @@ class Repeats:
         still = local < _STILL_LEVELS
         times_s = np.array(self._times_s)
         frozen = _frozen(still, times_s)
-        series = {"frame_change": overall, "local_change": local, "frozen_s": frozen, "judder": _judder(overall)}
+        series = {"frame_change": overall, "local_change": local, "frozen_s": frozen, "judder": _judder(local, still)}
         ending = np.full(len(overall), np.nan)
         if len(overall) > _LAST:
             ending[-1] = np.median(np.where(still, 0.0, overall)[-_LAST:]) / level(np.where(still, np.nan, overall), 50)
@@ -117,10 +114,15 @@ def _frozen(still: NDArray[np.bool_], times_s: Series) -> Series:
     return frozen
 
 
-def _judder(overall: Series) -> Series:
-    """The lesser of two changes over the one between them, at the later."""
-    judder = np.full(len(overall), np.nan)
-    judder[3:] = np.minimum(overall[1:-2], overall[3:]) / np.maximum(overall[2:-1], _NOISE_LEVELS)
+def _judder(local: Series, still: NDArray[np.bool_]) -> Series:
+    """The lesser of two changes over the one between them, at the later.
+
+    0 where it is less than half of the clip's usual change: so it looks where something slows down and turns.
+    """
+    judder = np.full(len(local), np.nan)
+    beside = np.minimum(local[1:-2], local[3:])
+    usual = level(np.where(still, np.nan, local), 50)
+    judder[3:] = np.where(beside > usual / 2, beside / np.maximum(local[2:-1], _STILL_LEVELS), 0.0)
     return judder
 
 
