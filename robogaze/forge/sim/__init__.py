@@ -4,8 +4,9 @@
     cast     who takes part, and the instruction          \\
     courses  how the motion goes: right, or wrong          |  drawn from the clip's generator
     scene    table, arms (body), things, fixtures, light   |
-    motion   physics, recorded once                        |  tasks: the moves of a job, and whether it is done
-    edits    what things do that they cannot do            |
+    motion   physics, recorded once                        |  tasks: the moves of a job, and whether it is done;
+    edits    what things do that they cannot do            |  kinematics: an arm's joints
+    forms    ... and look like                             |
     limbs    ... and arms                                  |  changes of the playback (geoms: of what is drawn)
     sight    ... and picture, camera and light            /
     story    all of that: the clip, and its clean twin

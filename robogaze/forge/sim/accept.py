@@ -26,7 +26,7 @@ LEAST_SHARE = 0.0012
 HIDDEN_SHARE = 0.25
 """Which share of what would be seen may still be seen of what is hidden."""
 TOWARDS_EYE = 0.2
-"""The cosine of the angle between a drawer's way and the way to the camera, at least."""
+"""The cosine of the angle between the way a front faces and the way to the camera, at least."""
 APART_M = 0.04
 """How far another course takes a body it affects from where it is in the twin, at least."""
 _VISIBLE_LEVELS, _VISIBLE_PIXELS = 12, 20
@@ -59,12 +59,12 @@ def _outcome(story: Story) -> str | None:
 
 
 def _fronts(story: Story) -> str | None:
-    """What is asked for can be seen: the front of a drawer is not turned away from the camera."""
+    """What is asked for can be seen: a front that is opened or shut is not turned away from the camera."""
     turn = np.radians(story.eye.azimuth)
     to_eye = -np.array([np.cos(turn), np.sin(turn)])
-    for thing in (job.thing for job in story.asked if job.thing.shape.form == "drawer"):
+    for thing in (job.thing for job in story.asked if job.thing.has_front):
         if to_eye @ [np.cos(thing.yaw), np.sin(thing.yaw)] < TOWARDS_EYE:
-            return "a drawer is turned away from the camera"
+            return f"a {thing.shape.form} is turned away from the camera"
     return None
 
 

@@ -113,7 +113,7 @@ class _Things:
         return self._thing(kind, self._recipe.things[kind], away_from=away_from)
 
     def fixtures(self, task: Task, count: int) -> list[Thing]:
-        """Fixtures of one kind, drawers side by side. Raises NoRoom."""
+        """Fixtures of one kind, those with a front side by side. Raises NoRoom."""
         kind = task.things[self._rng.integers(len(task.things))]
         shape = self._recipe.fixtures[kind]
         made: list[Thing] = []
@@ -121,17 +121,19 @@ class _Things:
             colour, name = self._name(kind)
             out_m = shape.size[-1] * float(self._rng.uniform(0.8, 0.97)) if task.manner == "close" else 0.0
             blank = Thing(name, kind, shape, self._recipe.colours[colour], (0.0, 0.0), loose=False, out_m=out_m)
-            if shape.form == "drawer":
-                place = _beside(made[0]) if made else self._drawer(blank, count)
-                made.append(replace(blank, at=place.at, yaw=place.yaw))
+            if blank.has_front:
+                place = _beside(made[0]) if made else self._front(blank, count)
+                made.append(replace(blank, at=place.at, yaw=place.yaw, hinge=place.hinge))
             else:
                 yaw = float(self._rng.uniform(-_ASKEW_RAD, _ASKEW_RAD))
                 made.append(replace(blank, at=spot(self._rng, blank.reach_m, self._taken), yaw=yaw))
             self._taken.extend(made[-1].ground)
         return made
 
-    def _drawer(self, blank: Thing, count: int) -> Thing:
-        """A drawer that opens to a side and whose handle is in reach from end to end, as those beside it are."""
+    def _front(self, blank: Thing, count: int) -> Thing:
+        """A fixture that opens to a side and whose handle is in reach from end to end, as those beside it are."""
+        if blank.turns:
+            blank = replace(blank, hinge=int(self._rng.choice([-1, 1])))
         for _ in range(200):
             aside = self._rng.choice([-1, 1]) * self._rng.uniform(*_ASIDE_RAD)
             at = (float(self._rng.uniform(NEAR_M, FAR_M)), float(self._rng.uniform(-ASIDE_M, ASIDE_M)))
@@ -139,7 +141,7 @@ class _Things:
             row = [first, _beside(first)][:count]
             if all(in_reach(x, y) for one in row for x, y, _ in one.ground):
                 return first
-        raise NoRoom("no free place for a drawer")
+        raise NoRoom(f"no free place for a {blank.shape.form}")
 
     def hidden(self) -> Thing:
         """A thing that waits far below."""
@@ -173,7 +175,8 @@ class _Things:
 
 
 def _beside(thing: Thing) -> Thing:
-    """A place for a fixture like another one, at its side."""
+    """A place for a fixture like another one, at its side: the two of a pair of doors are hinged at its ends."""
     far = 2 * thing.shape.size[0] + _APART_M
+    far = -thing.hinge * far if thing.turns else far
     x, y = thing.at[0] - far * np.sin(thing.yaw), thing.at[1] + far * np.cos(thing.yaw)
-    return replace(thing, at=(float(x), float(y)))
+    return replace(thing, at=(float(x), float(y)), hinge=-thing.hinge)

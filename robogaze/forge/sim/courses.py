@@ -14,7 +14,7 @@ from robogaze.forge.sim.things import Thing
 
 Generator = np.random.Generator
 
-_REST_M = (0.32, 0.36)
+_REST_M, _CLEAR_M = (0.32, 0.36), 0.08
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,9 @@ def miss(setting: Setting, rng: Generator) -> Course:
 
 def _beside_handle(setting: Setting, rng: Generator) -> Course:
     job = setting.jobs[-1]
-    angle, far = job.thing.yaw + np.pi / 2 * rng.choice([-1, 1]), rng.uniform(0.066, 0.08)
+    # At the side of its hinge a door has no other one's handle.
+    side = rng.choice([job.thing.hinge] if job.thing.turns else [-1, 1])
+    angle, far = job.thing.yaw + np.pi / 2 * side, rng.uniform(0.066, 0.08)
     past = (float(far * np.cos(angle)), float(far * np.sin(angle)))
     return Course(_last(setting, past=past), _with_hand(job), _told(setting), holds=False)
 
@@ -113,7 +115,9 @@ def give_up(setting: Setting, rng: Generator) -> Course:
     """The arm goes to the thing, turns away before it takes it, and rests."""
     job = setting.jobs[-1]
     away = (_REST_M[0], job.thing.at[1] * 0.6, _REST_M[1])
-    after = (Move(0.9, away, phase="retreat"), Move(rng.uniform(1.2, 2.0)))
+    # Up and then away: a door gives way when its handle is brushed.
+    lift = _CLEAR_M if job.thing.turns else 0.0
+    after = (Move(0.9, away, lift=lift, phase="retreat"), Move(rng.uniform(1.2, 2.0)))
     early, late = ("reach", job.main) if job.thing.fixture else ("descend", "grasp")
     upto = early if rng.random() < 0.5 else late
     # What a fixture does is small: it is the hand that can be seen to turn away.

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from robogaze.errors import RobogazeError
 from robogaze.forge.sim.fixtures import shine
-from robogaze.forge.sim.motion import FPS, Take, Vector
+from robogaze.forge.sim.kinematics import Vector
+from robogaze.forge.sim.motion import FPS, Take
 from robogaze.forge.sim.scene import Camera
 from robogaze.forge.sim.things import UNSEEN_GROUP
 

@@ -11,14 +11,14 @@ import numpy as np
 
 from robogaze.forge.sim.body import FINGERS, HAND, OPEN_M
 from robogaze.forge.sim.draw import Edit
-from robogaze.forge.sim.geoms import Matrix, draw_copy, geoms_of, transform
-from robogaze.forge.sim.motion import Vector
+from robogaze.forge.sim.geoms import draw_copy, geoms_of
+from robogaze.forge.sim.kinematics import Vector
 from robogaze.forge.sim.stage import NoRoom, Stage
 from robogaze.forge.sim.things import FAR_BELOW_M
 
 Generator = np.random.Generator
 
-_SHORTEST = 8
+SHORTEST = 8
 """The fewest frames an edit lasts."""
 _CLEAR_M = 0.07
 """How high what hangs in the air is over the table at least: over a goal's rim."""
@@ -32,13 +32,13 @@ def ease(number: int, first: int, frames: int) -> float:
 
 def stretch(rng: Generator, low: int, high: int) -> tuple[int, int]:
     """A first and a last frame between two frames: to the very end in half of all cases. Raises NoRoom."""
-    if high - low < _SHORTEST + 2:
+    if high - low < SHORTEST + 2:
         raise NoRoom("too short")
-    first = int(rng.integers(low, high - _SHORTEST))
-    return first, high if rng.random() < 0.5 else int(rng.integers(first + _SHORTEST, high + 1))
+    first = int(rng.integers(low, high - SHORTEST))
+    return first, high if rng.random() < 0.5 else int(rng.integers(first + SHORTEST, high + 1))
 
 
-def _actor(stage: Stage, rng: Generator) -> tuple[str, int, int]:
+def actor(stage: Stage, rng: Generator) -> tuple[str, int, int]:
     """A thing at rest, and from which to which frame: a bystander, or what was put down."""
     others = stage.setting.others
     if not stage.carried or (others and rng.random() < 0.6):
@@ -49,7 +49,7 @@ def _actor(stage: Stage, rng: Generator) -> tuple[str, int, int]:
     return job.thing.name, stage.begins("retreat", job) + 3, stage.length
 
 
-def _carried(stage: Stage, rng: Generator) -> tuple[str, int, int]:
+def carried_thing(stage: Stage, rng: Generator) -> tuple[str, int, int]:
     """A thing that an arm brings somewhere, and from which to which frame it is on its way."""
     job = stage.carried[rng.integers(len(stage.carried))]
     return job.thing.name, stage.begins("carry", job) + 5, stage.begins("release", job) - 2
@@ -71,12 +71,12 @@ def _moved(stage: Stage, thing: str, change: Callable[[int, Vector], Vector | No
 def jump(stage: Stage, rng: Generator) -> Edit:
     """A thing is elsewhere from one frame to the next: what is carried in its goal, a bystander somewhere else."""
     if rng.random() < 0.5 and stage.carried:
-        thing, low, high = _carried(stage, rng)
+        thing, low, high = carried_thing(stage, rng)
         first = int(rng.integers(low, max(high - 6, low + 1)))
         there = stage.take.pose(stage.length - 1, thing)
         return _moved(stage, thing, lambda number, pose: there if number >= first else None)
-    thing, low, high = _actor(stage, rng)
-    first = int(rng.integers(low, high - _SHORTEST))
+    thing, low, high = actor(stage, rng)
+    first = int(rng.integers(low, high - SHORTEST))
     there = stage.take.pose(first, thing)
     there[:2] = stage.free_spot(rng, 0.04)
     return _moved(stage, thing, lambda number, pose: there if number >= first else None)
@@ -84,7 +84,7 @@ def jump(stage: Stage, rng: Generator) -> Edit:
 
 def vanish(stage: Stage, rng: Generator) -> Edit:
     """A thing is gone from one frame to the next, for a while or for good."""
-    thing, low, high = _actor(stage, rng) if rng.random() < 0.6 or not stage.carried else _carried(stage, rng)
+    thing, low, high = actor(stage, rng) if rng.random() < 0.6 or not stage.carried else carried_thing(stage, rng)
     first, last = stretch(rng, low, high)
     last = stage.length if rng.random() < 0.6 else last
     gone = np.array([0, 0, FAR_BELOW_M - 2, 1, 0, 0, 0], float)
@@ -118,7 +118,7 @@ def double(stage: Stage, rng: Generator) -> Edit:
 
 def swap(stage: Stage, rng: Generator) -> Edit:
     """A thing is one of another kind from one frame to the next, in the hand or where it stands."""
-    thing, low, high = _actor(stage, rng) if rng.random() < 0.5 or not stage.carried else _carried(stage, rng)
+    thing, low, high = actor(stage, rng) if rng.random() < 0.5 or not stage.carried else carried_thing(stage, rng)
     kind = next(one.kind for one in stage.setting.things if one.name == thing)
     spare = next((one.name for one in stage.setting.spares if one.kind != kind), None)
     if spare is None:
@@ -137,7 +137,7 @@ def swap(stage: Stage, rng: Generator) -> Edit:
 
 def hover(stage: Stage, rng: Generator) -> Edit:
     """A thing rises and stays up; it may come down again."""
-    thing, low, high = _actor(stage, rng)
+    thing, low, high = actor(stage, rng)
     first, last = stretch(rng, low, high)
     height, rise = rng.uniform(0.05, 0.15), int(rng.integers(5, 12))
 
@@ -191,11 +191,11 @@ def move_by_itself(stage: Stage, rng: Generator) -> Edit:
     first = int(rng.integers(round(0.1 * stage.length), round(0.75 * stage.length)))
     frames, share = int(rng.integers(10, 24)), rng.uniform(0.7, 0.95)
     to = fixture.way_m * share if fixture.out_m < fixture.way_m / 2 else fixture.way_m * (1 - share)
-    place = stage.take.scene.place_of(fixture.name)
+    place, at = stage.take.scene.place_of(fixture.name), to / fixture.lever_m
 
     def state(number: int, whole: Vector) -> Vector:
         if number >= first:
-            whole[place] += (to - whole[place]) * ease(number, first, frames)
+            whole[place] += (at - whole[place]) * ease(number, first, frames)
         return whole
 
     return Edit(bodies=(fixture.name,), facts={"thing": fixture.name}, state=state)
@@ -203,7 +203,7 @@ def move_by_itself(stage: Stage, rng: Generator) -> Edit:
 
 def hop(stage: Stage, rng: Generator) -> Edit:
     """A thing at rest hops up and down without a push."""
-    thing, low, high = _actor(stage, rng)
+    thing, low, high = actor(stage, rng)
     hops, frames = int(rng.integers(1, 4)), int(rng.integers(7, 11))
     if high - low < hops * frames + 4:
         raise NoRoom("too short")
@@ -220,11 +220,11 @@ def hop(stage: Stage, rng: Generator) -> Edit:
 
 def trail(stage: Stage, rng: Generator) -> Edit:
     """What is carried hangs below an open hand and goes along with it."""
-    thing, low, high = _carried(stage, rng)
+    thing, low, high = carried_thing(stage, rng)
     job = next(job for job in stage.setting.jobs if job.thing.name == thing)
     length = high - low
     first, last = low + round(length * rng.uniform(0.1, 0.25)), low + round(length * rng.uniform(0.65, 0.8))
-    if last - first < _SHORTEST:
+    if last - first < SHORTEST:
         raise NoRoom("too short")
     gap, ramp = rng.uniform(0.05, 0.085), 4
     fingers = [stage.take.scene.model.joint(f"{job.side}{name}").qposadr[0] for name in FINGERS]
@@ -242,57 +242,6 @@ def trail(stage: Stage, rng: Generator) -> Edit:
     return Edit(bodies=bodies, facts={"thing": thing, "hand": stage.setting.names[f"{job.side}{HAND}"]}, state=state)
 
 
-def shear(stage: Stage, rng: Generator) -> Edit:
-    """A rigid thing is stretched and slanted, from its foot up, and may come back to its shape."""
-    thing, low, high = _actor(stage, rng) if rng.random() < 0.5 or not stage.carried else _carried(stage, rng)
-    first, last = stretch(rng, low, high)
-    slant = rng.uniform(0.5, 1.0, 2) * rng.choice([-1, 1], 2)
-    tall, wide = rng.uniform(0.4, 1.1), rng.uniform(-0.35, 0.5, 2)
-    change = np.array([[wide[0], 0, slant[0]], [0, wide[1], slant[1]], [0, 0, tall]])
-    return _reshaped(stage, thing, change, first, last, ramp=int(rng.integers(4, 10)), back=True)
-
-
-def drift_in_size(stage: Stage, rng: Generator) -> Edit:
-    """A thing slowly becomes smaller or larger and stays so."""
-    thing, low, high = _actor(stage, rng)
-    first = int(rng.integers(low, high - _SHORTEST))
-    share = rng.choice([rng.uniform(-0.45, -0.3), rng.uniform(0.35, 0.6)])
-    return _reshaped(stage, thing, np.eye(3) * share, first, high, ramp=int(rng.integers(12, 28)), back=False)
-
-
-def _reshaped(stage: Stage, thing: str, change: Matrix, first: int, last: int, ramp: int, back: bool) -> Edit:
-    """A thing's points are moved by a matrix about its foot, more and more over `ramp` frames."""
-    start = stage.take.scene.place_of(thing)
-
-    def scene(number: int, drawn: mujoco.MjvScene) -> None:
-        if first <= number < last:
-            share = ease(number, first, ramp)
-            if back and last < stage.length:
-                share *= 1 - ease(number, last - ramp, ramp + 1)
-            foot = stage.take.states[number, start : start + 3]
-            transform(list(geoms_of(stage, drawn, (thing,))), foot, np.eye(3) + share * change)
-
-    return Edit(bodies=(thing,), facts={"thing": thing}, scene=scene)
-
-
-def recolour(stage: Stage, rng: Generator) -> Edit:
-    """A thing slowly takes on another colour and keeps it."""
-    thing, low, high = _actor(stage, rng)
-    first, ramp = int(rng.integers(low, high - _SHORTEST)), int(rng.integers(8, 24))
-    old = next(one.rgb for one in stage.setting.things if one.name == thing)
-    far = [one for one in stage.setting.spares if np.abs(np.subtract(one.rgb, old)).max() > 0.4]
-    if not far:
-        raise NoRoom("no other colour")
-    new = np.array(far[rng.integers(len(far))].rgb)
-
-    def scene(number: int, drawn: mujoco.MjvScene) -> None:
-        share = ease(number, first, ramp) if number >= first else 0.0
-        for geom in geoms_of(stage, drawn, (thing,)):
-            geom.rgba[:3] = geom.rgba[:3] * (1 - share) + new * share
-
-    return Edit(bodies=(thing,), facts={"thing": thing}, scene=scene)
-
-
 EDITS: dict[str, Callable[[Stage, Generator], Edit]] = {
     make.__name__: make
     for make in (
@@ -307,9 +256,6 @@ EDITS: dict[str, Callable[[Stage, Generator], Edit]] = {
         move_by_itself,
         hop,
         trail,
-        shear,
-        drift_in_size,
-        recolour,
     )
 }
-"""The edits of things, by name."""
+"""The edits of what things do, by name."""

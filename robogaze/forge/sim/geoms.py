@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robogaze.forge.sim.draw import body_of
-from robogaze.forge.sim.motion import Vector
+from robogaze.forge.sim.kinematics import Vector
 from robogaze.forge.sim.stage import Stage
 
 Matrix = NDArray[np.float64]

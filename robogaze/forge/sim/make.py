@@ -17,7 +17,8 @@ from robogaze.errors import RobogazeError
 from robogaze.forge.sim.accept import faults_of_motion, faults_of_sight
 from robogaze.forge.sim.audit import audit
 from robogaze.forge.sim.draw import Frame, Gl, Player, edited
-from robogaze.forge.sim.motion import OutOfReach, Unstable
+from robogaze.forge.sim.kinematics import OutOfReach
+from robogaze.forge.sim.motion import Unstable
 from robogaze.forge.sim.recipe import Doing, Fault, Recipe
 from robogaze.forge.sim.reel import Reel, report_of
 from robogaze.forge.sim.stage import NoRoom

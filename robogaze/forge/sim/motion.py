@@ -1,4 +1,4 @@
-"""Moving the arms: scripts of moves, inverse kinematics, and the physics they cause, recorded once.
+"""Moving the arms: scripts of moves and the physics they cause, recorded once.
 
 The arms' joints follow their scripts exactly (they are set, not driven); everything else is physics: the fingers
 close with a bounded force, things are held by friction, fall, slide and roll. Nothing is attached to a hand.
@@ -12,8 +12,8 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from robogaze.errors import InputError
-from robogaze.forge.sim.body import ELBOW_UP, FINGERS, JOINTS, OPEN_M
+from robogaze.forge.sim.body import FINGERS, OPEN_M
+from robogaze.forge.sim.kinematics import Arm, Pose, Vector
 from robogaze.forge.sim.scene import STEP_S, Scene
 
 FPS = 16
@@ -21,11 +21,7 @@ _STEPS_PER_FRAME = round(1 / FPS / STEP_S)
 _STEPS_PER_POSE = 4
 _SETTLE_S = 0.3
 _SLIPPERY = (0.012, 0.0001, 0.0001)
-_REST_FROM_BASE_M = np.array([0.36, 0.0, 0.36])
-_DOWN = np.diag([-1.0, 1.0, -1.0])
-"""The hand's axes in the world when it looks down and is not turned."""
 
-Vector = NDArray[np.float64]
 States = NDArray[np.float64]
 Pairs = frozenset[frozenset[str]]
 """Which bodies touch which, by their names."""
@@ -44,17 +40,14 @@ class Unstable(Exception):
     """The simulation broke down: a draw that cannot be played."""
 
 
-class OutOfReach(InputError):
-    """An arm cannot reach a place; the clip is drawn anew."""
-
-
 @dataclass(frozen=True)
 class Move:
     """The tool goes to a place (m) in some seconds, starting and ending at rest.
 
     `lift` raises the path by that much between its ends, up first and down last. `gap` is the opening (m) the
-    fingers have at the end of the move, `yaw` the hand's turn (radians); what is None stays as it was. `phase`
-    names what begins with the move, and `about` the thing and the goal it is about.
+    fingers have at the end of the move, `yaw` the hand's turn (radians); what is None stays as it was. `around` bends
+    the path round a place on the table, by less than half a turn. `phase` names what begins with the move, and `about`
+    the thing and the goal it is about.
     """
 
     seconds: float
@@ -62,6 +55,7 @@ class Move:
     lift: float = 0.0
     gap: float | None = None
     yaw: float | None = None
+    around: tuple[float, float] | None = None
     phase: str = ""
     about: tuple[str, str] = ("", "")
 
@@ -102,8 +96,8 @@ class Take:
         return self.states[frame, start : start + 7].copy()
 
     def way(self, thing: str) -> Vector:
-        """How far out a fixture's moving part is at every frame."""
-        return self.states[:, self.scene.place_of(thing)].copy()
+        """How far out a fixture's moving part is at every frame, in metres."""
+        return np.asarray(self.states[:, self.scene.place_of(thing)] * self.scene.things[thing].lever_m)
 
     def moved_m(self, thing: str) -> Vector:
         """How far from where it was at first a thing's place, or a fixture's moving part, is at every frame."""
@@ -112,15 +106,6 @@ class Take:
         start = self.scene.place_of(thing)
         places = self.states[:, start : start + 3]
         return np.asarray(np.linalg.norm(places - places[0], axis=1))
-
-
-@dataclass(frozen=True)
-class Pose:
-    """Where a tool is at a moment."""
-
-    place: Vector
-    yaw: float
-    gap: float
 
 
 Plan = Mapping[str, Sequence[Move]]
@@ -148,7 +133,7 @@ def record(scene: Scene, plan: Plan, *, ghosts: Sequence[str] = (), slippery: bo
 
 def _play(scene: Scene, model: mujoco.MjModel, plan: Plan) -> Take:
     data = mujoco.MjData(model)
-    arms = [_Arm(model, side, base) for side, base in zip(scene.sides, scene.bases, strict=True)]
+    arms = [Arm(model, side, base) for side, base in zip(scene.sides, scene.bases, strict=True)]
     scripts, phases = [], []
     for arm in arms:
         arm.put(data)
@@ -180,7 +165,7 @@ def _play(scene: Scene, model: mujoco.MjModel, plan: Plan) -> Take:
     )
 
 
-def _step(model: mujoco.MjModel, data: mujoco.MjData, moves: Sequence[tuple["_Arm", Vector, float]]) -> None:
+def _step(model: mujoco.MjModel, data: mujoco.MjData, moves: Sequence[tuple[Arm, Vector, float]]) -> None:
     """One step of physics, after which each arm's joints are where they were sent."""
     for arm, angles, gap in moves:
         arm.send(data, angles, gap)
@@ -247,72 +232,21 @@ def _between(start: Pose, move: Move, share: float) -> Pose:
     # A lifted path goes up before it goes over, and is over its goal before it comes down.
     over = _ease((share - 0.12) / 0.70) if move.lift else _ease(share)
     place = start.place + (target - start.place) * over
+    if move.around is not None:
+        place[:2] = _on_arc(start.place[:2], target[:2], np.array(move.around), over)
     place[2] += move.lift * (_ease(share / 0.45) - _ease((share - 0.55) / 0.45))
     return Pose(place, start.yaw + (yaw - start.yaw) * _ease(share), start.gap + (gap - start.gap) * _ease(share))
+
+
+def _on_arc(start: Vector, end: Vector, middle: Vector, share: float) -> Vector:
+    """The place after a share of the shorter way round a middle, as far from it as both ends are on the way."""
+    (x, y), (a, b) = start - middle, end - middle
+    near, far = np.hypot(x, y), np.hypot(a, b)
+    angle = np.arctan2(y, x) + share * np.arctan2(x * b - y * a, x * a + y * b)
+    return np.asarray(middle + (near + (far - near) * share) * np.array([np.cos(angle), np.sin(angle)]))
 
 
 def _ease(share: float) -> float:
     """From 0 to 1 with no speed and no acceleration at either end."""
     s = min(max(share, 0.0), 1.0)
     return s**3 * (10 - 15 * s + 6 * s**2)
-
-
-class _Arm:
-    """An arm's joints in a model, with a scratch copy to solve for them."""
-
-    def __init__(self, model: mujoco.MjModel, side: str, base: tuple[float, float, float]) -> None:
-        self.side = side
-        self.rest = np.array(base) + _REST_FROM_BASE_M
-        self._model = model
-        self._scratch = mujoco.MjData(model)
-        joints = [model.joint(f"{side}{name}") for name in JOINTS]
-        self._places = np.array([joint.qposadr[0] for joint in joints])
-        self._speeds = np.array([joint.dofadr[0] for joint in joints])
-        self._limits = np.array([joint.range for joint in joints]).T
-        self._fingers = np.array([model.joint(f"{side}{name}").qposadr[0] for name in FINGERS])
-        self._motor = model.actuator(f"{side}grip").id
-        self._tool = model.site(f"{side}tool").id
-        self.angles = np.array(ELBOW_UP)
-
-    def put(self, data: mujoco.MjData) -> None:
-        """Set the joints for the place where the arm rests, with the fingers open."""
-        self.angles = self.reach(Pose(self.rest, 0.0, OPEN_M))
-        data.qpos[self._places] = self.angles
-        data.qpos[self._fingers] = OPEN_M / 2
-        mujoco.mj_forward(self._model, data)
-
-    def send(self, data: mujoco.MjData, angles: Vector, gap: float) -> None:
-        """Let the joints move to `angles` in the next step, and the fingers towards `gap`."""
-        data.qpos[self._places] = self.angles
-        data.qvel[self._speeds] = (angles - self.angles) / STEP_S
-        data.ctrl[self._motor] = gap / 2
-
-    def arrive(self, data: mujoco.MjData, angles: Vector) -> None:
-        """Have the joints where they were sent."""
-        data.qpos[self._places] = self.angles = angles
-
-    def reach(self, pose: Pose) -> Vector:
-        """Joint angles that bring the tool to a pose, by damped least squares from the present ones."""
-        model, data = self._model, self._scratch
-        cos, sin = np.cos(pose.yaw), np.sin(pose.yaw)
-        wanted = np.array([[cos, -sin, 0], [sin, cos, 0], [0, 0, 1]]) @ _DOWN
-        data.qpos[self._places] = self.angles
-        jacobian = np.zeros((6, model.nv))
-        for _ in range(30):
-            mujoco.mj_kinematics(model, data)
-            mujoco.mj_comPos(model, data)
-            error = self._error(pose.place, wanted)
-            if np.abs(error).max() < 1e-5:
-                break
-            mujoco.mj_jacSite(model, data, jacobian[:3], jacobian[3:], self._tool)
-            j = jacobian[:, self._speeds]
-            turn = j.T @ np.linalg.solve(j @ j.T + 1e-6 * np.eye(6), error)
-            data.qpos[self._places] = np.clip(data.qpos[self._places] + turn, *self._limits)
-        else:
-            raise OutOfReach(f"an arm cannot reach {np.round(pose.place, 3)} with a turn of {pose.yaw:.2f}")
-        return np.array(data.qpos[self._places])
-
-    def _error(self, place: Vector, wanted: NDArray[np.float64]) -> Vector:
-        now = self._scratch.site_xmat[self._tool].reshape(3, 3)
-        turn = 0.5 * np.cross(now, wanted, axis=0).sum(axis=1)
-        return np.concatenate([place - self._scratch.site_xpos[self._tool], turn])

@@ -33,9 +33,10 @@ class Shape(Data):
     box       half sizes along x, y, z         cylinder  radius, half height       ball  radius
     crate     half side, height                mat       half side                 bowl  (no size)
     drawer    half sizes across, along its way and up, then the way it goes        button  radius, the way it goes
+    door      half sizes across, of the depth behind it and up, then the way its handle goes along its arc
     """
 
-    form: Literal["box", "ball", "cylinder", "crate", "mat", "bowl", "drawer", "button"]
+    form: Literal["box", "ball", "cylinder", "crate", "mat", "bowl", "drawer", "door", "button"]
     size: tuple[Annotated[float, Field(gt=0)], ...] = ()
     preposition: str = "on"
 

@@ -11,7 +11,8 @@ from robogaze.forge.sim.body import HAND
 from robogaze.forge.sim.draw import Edit, Frame
 from robogaze.forge.sim.edits import Generator, ease, stretch
 from robogaze.forge.sim.geoms import draw_new
-from robogaze.forge.sim.motion import FPS, Vector
+from robogaze.forge.sim.kinematics import Vector
+from robogaze.forge.sim.motion import FPS
 from robogaze.forge.sim.scene import Camera
 from robogaze.forge.sim.stage import NoRoom, Stage
 

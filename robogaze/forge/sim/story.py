@@ -10,6 +10,7 @@ from robogaze.forge.sim.cast import Cast, draw_cast
 from robogaze.forge.sim.courses import COURSES, Course
 from robogaze.forge.sim.draw import ON_HAND, Edit, Film
 from robogaze.forge.sim.edits import EDITS
+from robogaze.forge.sim.forms import FORM_EDITS
 from robogaze.forge.sim.limbs import LIMB_EDITS
 from robogaze.forge.sim.motion import Move, Take, record
 from robogaze.forge.sim.recipe import Doing, Fault, Recipe, World
@@ -18,7 +19,7 @@ from robogaze.forge.sim.sight import SIGHT_EDITS
 from robogaze.forge.sim.stage import Setting, Stage
 from robogaze.forge.sim.tasks import Job
 
-PLAYBACK = {**EDITS, **LIMB_EDITS, **SIGHT_EDITS}
+PLAYBACK = {**EDITS, **FORM_EDITS, **LIMB_EDITS, **SIGHT_EDITS}
 """The edits of a recording, by name."""
 FROM_BEHIND = "from_behind"
 """The way to look at a scene in which the arm hides what it handles."""

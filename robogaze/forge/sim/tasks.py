@@ -1,12 +1,12 @@
 """Jobs: a thing that an arm brings to a goal, or a fixture that it works, as moves, and whether it is done."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from robogaze.forge.sim.body import HAND_PARTS, OPEN_M
-from robogaze.forge.sim.fixtures import before_handle, in_gap, is_switched, on_cap, slack_m
+from robogaze.forge.sim.fixtures import before_handle, in_gap, is_switched, on_cap, pivot, slack_m, turned
 from robogaze.forge.sim.motion import FPS, Move, Take
 from robogaze.forge.sim.things import Thing
 
@@ -68,9 +68,7 @@ class Job:
 
 
 def _paced(move: Move, job: Job) -> Move:
-    return Move(
-        move.seconds * job.pace, move.to, move.lift, move.gap, move.yaw, move.phase, (job.thing.name, job.goal.name)
-    )
+    return replace(move, seconds=move.seconds * job.pace, about=(job.thing.name, job.goal.name))
 
 
 def grasp_height(thing: Thing) -> float:
@@ -131,29 +129,32 @@ def _open(job: Job) -> list[Move]:
     """With closed fingers, from behind the handle."""
     start = job.thing.out_m
     end = start + (job.thing.way_m * _NEARLY - start) * job.share
-    hook = in_gap(job.thing, start)
-    slack = slack_m(_TIP_HALF_M)
-    return _along(job, hook, in_gap(job.thing, end + slack), in_gap(job.thing, end), 1.5)
+    return _along(job, in_gap, (start, end + slack_m(_TIP_HALF_M), end), 1.5)
 
 
 def _close(job: Job) -> list[Move]:
     """With closed fingers, from before the handle."""
     start, least = job.thing.out_m, 0.02 * job.thing.way_m
     end = start - (start - least) * job.share
-    before, until, away = (
-        before_handle(job.thing, out + _TIP_HALF_M) for out in (start + _CLEAR_M, end, end + _CLEAR_M)
-    )
-    return _along(job, before, until, away, 1.4)
+    before, until, away = (out + _TIP_HALF_M for out in (start + _CLEAR_M, end, end + _CLEAR_M))
+    return _along(job, before_handle, (before, until, away), 1.4)
 
 
-def _along(job: Job, start: Place, end: Place, off: Place, seconds: float) -> list[Move]:
-    """Down, along the way of a drawer, off its handle, and up."""
-    start, end, off = ((*np.add(place[:2], job.past), place[2]) for place in (start, end, off))
-    yaw = _within_half(job.thing.yaw)
+def _along(
+    job: Job, at: Callable[[Thing, float], Place], outs: tuple[float, float, float], seconds: float
+) -> list[Move]:
+    """Down to a handle, along its way, off it, and up; `outs` is how far out it or the hand is at the first three."""
+    start, end, off = ((*np.add(place[:2], job.past), place[2]) for place in (at(job.thing, out) for out in outs))
+    first, last = (turned(job.thing, out) for out in outs[:2])
+    # So that the hand is turned least at the middle of the way.
+    yaw = _within_half(job.thing.yaw + (first + last) / 2) + (first - last) / 2
+    hinge = pivot(job.thing)
+    around = None if hinge is None else (hinge[0] + job.past[0], hinge[1] + job.past[1])
+    turn = None if hinge is None else yaw + last - first
     return [
         Move(0.8, (*start[:2], start[2] + _OVER_M), gap=_SHUT_GAP_M, yaw=yaw, phase="approach"),
         Move(0.6, start, phase="reach"),
-        Move(seconds, end, phase=job.main),
+        Move(seconds, end, yaw=turn, around=around, phase=job.main),
         Move(0.3, off, phase="leave"),
         Move(0.5, (*off[:2], off[2] + _OVER_M), phase="retreat"),
         Move(0.6, (off[0] - 0.06, off[1] * 0.7, _RETREAT_HEIGHT_M)),
@@ -208,7 +209,7 @@ def is_done(take: Take, job: Job, frame: int) -> bool:
 
 
 def _is_worked(take: Take, job: Job, frame: int) -> bool:
-    """Whether a drawer is open or shut and still, by its joint, or a button has been on and is up again."""
+    """Whether a front is open or shut and still, by its joint, or a button has been on and is up again."""
     way = take.way(job.thing.name)[: frame + 1]
     share, still = way[-1] / job.thing.way_m, abs(way[-1] - way[max(frame - round(_STILL_S * FPS), 0)]) <= _STILL_M
     if job.manner == "press":

@@ -20,6 +20,8 @@ _BOWL = [
 _BOWL_M = 0.078
 """The radius of a bowl's rim."""
 _HANDLE_M, _GAP_M = 0.05, 0.015
+_HANDLE_IN_M = 0.042
+"""How far the middle of a door's handle is from the edge that is not hinged."""
 _CORNER = {"box": 1.42, "crate": 1.42, "mat": 1.42, "button": 2.4}
 """How much further a corner is from the middle than a side."""
 
@@ -31,7 +33,8 @@ class Thing:
     """A thing by its name and shape; `at` is its place on the table, `yaw` its turn in radians.
 
     A loose thing can be moved; what is not loose stands where it stands: a goal, or a fixture with a part that moves on
-    a joint, which is out so far at first (`out_m`).
+    a joint, which is out so far at first (`out_m`). `hinge` is the side of a door that it turns about: 1 to the left of
+    the way it faces, -1 to the right.
     """
 
     name: str
@@ -43,16 +46,32 @@ class Thing:
     loose: bool = True
     hidden: bool = False
     out_m: float = 0.0
+    hinge: int = 1
 
     @property
     def fixture(self) -> bool:
         """Whether a part of it moves on a joint."""
-        return self.shape.form in ("drawer", "button")
+        return self.has_front or self.shape.form == "button"
+
+    @property
+    def has_front(self) -> bool:
+        """Whether it is a fixture that opens at its front, by a handle."""
+        return self.shape.form in ("drawer", "door")
+
+    @property
+    def turns(self) -> bool:
+        """Whether it is a fixture whose part turns on a hinge; that of any other slides."""
+        return self.shape.form == "door"
 
     @property
     def way_m(self) -> float:
-        """How far the moving part of a fixture can go."""
+        """How far the moving part of a fixture can go; where it turns, its handle along its arc."""
         return self.shape.size[-1]
+
+    @property
+    def lever_m(self) -> float:
+        """What takes a fixture's joint to metres: how far from its hinge a handle is, 1 for what slides."""
+        return 2 * self.shape.size[0] - _HANDLE_IN_M if self.turns else 1.0
 
     @property
     def half_m(self) -> float:
@@ -72,15 +91,16 @@ class Thing:
 
     @property
     def ground(self) -> tuple[tuple[float, float, float], ...]:
-        """Circles (x, y, radius) over the table that it needs where it is first: a drawer those before it, too."""
-        if self.shape.form != "drawer":
+        """Circles (x, y, radius) over the table that it needs where it is first: a front those before it, too."""
+        if not self.has_front:
             return ((*self.at, self.reach_m),)
         wide, deep = self.shape.size[:2]
         ahead = np.array([np.cos(self.yaw), np.sin(self.yaw)])
-        # Half the depth of the handle and of the hand before it.
-        ways = (deep + _HANDLE_M, deep + _HANDLE_M + self.way_m)
-        before = [(*np.add(self.at, way * ahead), wide + _GAP_M) for way in ways]
-        return ((*self.at, float(np.hypot(wide, deep))), *((float(x), float(y), r) for x, y, r in before))
+        # Half the depth of the handle and of the hand before it, or half of the square that a door sweeps.
+        ways = (deep + wide,) if self.turns else (deep + _HANDLE_M, deep + _HANDLE_M + self.way_m)
+        radius = (np.sqrt(2) * wide if self.turns else wide) + _GAP_M
+        before = [(*np.add(self.at, way * ahead), radius) for way in ways]
+        return ((*self.at, float(np.hypot(wide, deep))), *((float(x), float(y), float(r)) for x, y, r in before))
 
     @property
     def takes_m(self) -> float:

@@ -11,7 +11,8 @@ pytest.importorskip("mujoco", reason="needs the simulator: pip install 'robogaze
 import mujoco
 
 from robogaze.forge.sim.accept import held
-from robogaze.forge.sim.motion import Move, OutOfReach, Unstable, record
+from robogaze.forge.sim.kinematics import OutOfReach
+from robogaze.forge.sim.motion import Move, Unstable, record
 from robogaze.forge.sim.story import Story
 from robogaze.forge.sim.tasks import all_done, is_done
 
@@ -61,6 +62,23 @@ def test_a_place_out_of_reach_is_refused(story: Story) -> None:
     scene = story.film.take.scene
     with pytest.raises(OutOfReach, match="cannot reach"):
         record(scene, {scene.sides[0]: [Move(0.5, (2.0, 0.0, 0.2))]})
+
+
+def test_a_way_round_a_place_keeps_its_distance_from_it(story: Story) -> None:
+    scene = story.film.take.scene
+    start, end, middle = (0.5, 0.0, 0.2), (0.4, -0.1, 0.2), (0.4, 0.0)
+    take = record(scene, {scene.sides[0]: [Move(0.8, start), Move(1.0, end, around=middle, phase="carry"), Move(0.1)]})
+    data = mujoco.MjData(scene.model)
+    tools = []
+    for state in take.states[take.phases[0].first + 1 :]:
+        data.qpos[:] = state
+        mujoco.mj_kinematics(scene.model, data)
+        tools.append(data.site(f"{scene.sides[0]}tool").xpos.copy())
+    away = np.array(tools)[:, :2] - middle
+    assert np.allclose(np.linalg.norm(away, axis=1), 0.1, atol=1e-3)
+    angles = np.unwrap(np.arctan2(away[:, 1], away[:, 0]))
+    assert (np.diff(angles) < 1e-3).all(), "the shorter way"
+    assert np.allclose(tools[-1], end, atol=1e-3)
 
 
 def test_a_simulation_that_breaks_down_is_turned_down_and_says_nothing(

@@ -56,7 +56,11 @@ def test_every_phase_of_a_job_has_a_name(recipe: Recipe) -> None:
     for manner in ("place", "push"):
         phases = {move.phase for move in Job(thing, goal, "", manner).moves()}
         assert phases <= set(recipe.phases)
-    for manner, kind in (("open", "drawer"), ("close", "drawer"), ("press", "button")):
+    for manner, kind in (
+        *(("open", "drawer"), ("close", "drawer")),
+        *(("open", "door"), ("close", "door")),
+        ("press", "button"),
+    ):
         fixture = Thing("a", kind, recipe.fixtures[kind], (1, 1, 1), (0.4, 0.0), loose=False)
         job = Job(fixture, fixture, "", manner)
         phases = {move.phase for move in job.moves()}

@@ -10,7 +10,7 @@ pytest.importorskip("mujoco", reason="needs the simulator: pip install 'robogaze
 from robogaze.forge.sim.accept import faults_of_sight
 from robogaze.forge.sim.courses import Course
 from robogaze.forge.sim.draw import Edit, Film, Player
-from robogaze.forge.sim.motion import Vector
+from robogaze.forge.sim.kinematics import Vector
 from robogaze.forge.sim.recipe import Fault, Recipe
 from robogaze.forge.sim.sight import SIGHT_EDITS
 from robogaze.forge.sim.stage import NoRoom, Stage
