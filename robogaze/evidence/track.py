@@ -84,6 +84,7 @@ class Track:
         self._recent: deque[State] = deque(maxlen=_MEDIAN_OF)
         self._start: State | None = None
         self._before: State | None = None
+        self._top = 0.0
 
     def miss(self, touched: bool) -> None:
         """It was not seen in this frame."""
@@ -109,7 +110,7 @@ class Track:
             self._rested = math.hypot(*self._recent[-1].apart(self._recent[0])) < _REST_PX
             self._outline = now if self._rested else self._recent[0]
         elif self._before is not None and now.leapt(self._before):
-            self._outline = now
+            self._outline, self._top = now, 0.0
         self._before = now
         return {**self._coloured(self._start, now), **self._changed(self._outline, now), **self._parted()}
 
@@ -125,6 +126,8 @@ class Track:
         if 1 / _SAME_AREA < factor < _SAME_AREA:
             if -down > _UPRIGHT * abs(right):
                 told["thing_rise"] = float(-down)
+                self._top = max(self._top, float(-down))
+            told["thing_return"] = max(0.0, self._top + min(float(down), 0.0))
             if self._rested and down <= _FALLS * abs(right):
                 told["thing_shift"] = math.hypot(right, down)
         near = math.hypot(right, down) <= math.sqrt(first.area)
@@ -134,6 +137,8 @@ class Track:
 
     def _parted(self) -> Mapping[str, float]:
         """How much further it is from the part it was one with (in pixels)."""
+        if self._other is not None and self._other.missed:
+            self._other = None  # else what was once seen would be kept as long as any part of its parts
         if self._other is None or not self._other.alone:
             return {}
         apart = math.dist(self.segment.centre, self._other.segment.centre)

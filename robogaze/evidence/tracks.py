@@ -97,6 +97,12 @@ class Tracks:
             "of the diagonal",
             "How far a thing came up since nothing that moves is beside it; 0 without one.",
         ),
+        _signal(
+            "thing_return",
+            "of the diagonal",
+            "How far a thing that came up so has come down again; 0 without one.",
+            of="thing_rise",
+        ),
     )
 
     def __init__(self) -> None:
@@ -168,7 +174,7 @@ class _Best:
     def take(self, told: Mapping[str, float], segment: Segment) -> None:
         """What one thing does; lengths are in pixels."""
         for name, value in told.items():
-            long = name in ("thing_shift", "thing_rise", "thing_split")
+            long = name in ("thing_shift", "thing_rise", "thing_return", "thing_split")
             self._keep(name, value / self._diagonal if long else value, segment)
 
     def pairs(self, lost: Iterable[Segment], came: Iterable[Segment], beside: Beside) -> None:

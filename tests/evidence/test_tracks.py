@@ -25,6 +25,7 @@ _BY_ITSELF = {
     "thing_shape": 0.25,
     "thing_shift": 0.01,
     "thing_rise": 0.01,
+    "thing_return": 0.01,
 }
 """What each signal stays at, or below, where no thing does that."""
 
@@ -96,6 +97,10 @@ def _rises(image: Image, frame: int) -> None:
     _thing(image, 160, 120 - _since(frame - 8, 3, 40))
 
 
+def _hops(image: Image, frame: int) -> None:
+    _thing(image, 160, 120 - 2 * max(0, 8 - abs(frame - 14)))
+
+
 def _splits(image: Image, frame: int) -> None:
     apart = _since(frame - 8, 2, 30)
     for side in (-1, 1):
@@ -127,6 +132,7 @@ def _leaps(image: Image, frame: int) -> None:
         (_leans, {"thing_shape"}),
         (_slides, {"thing_shift"}),
         (_rises, {"thing_shift", "thing_rise"}),
+        (_hops, {"thing_shift", "thing_rise", "thing_return"}),
         (_vanishes, {"thing_died"}),
         (_is_born, {"thing_born"}),
         (_leaps, {"thing_leap"}),
