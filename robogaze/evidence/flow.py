@@ -1,6 +1,7 @@
 """Dense flow between two frames, and what it leaves unexplained."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import cv2
 import numpy as np
@@ -18,6 +19,9 @@ UNLIKE_LEVELS = 20
 _STEP_PX = 8
 """What the whole picture shares (its motion, its change of light) is taken from points this far apart."""
 
+FLOW_STEP = 4
+"""Of the flow that a change carries only the pixels so far apart are kept, across and down."""
+
 Field = NDArray[np.float32]
 """Where each pixel went, shape (height, width, 2)."""
 
@@ -31,7 +35,8 @@ class Change:
 
     `replaced` is high where neither frame explains the other by any motion: what was there before is nowhere near
     now, and what is there now was nowhere near before. `stirred` is high where the camera's motion alone does not
-    explain the change: where something moved, or was replaced.
+    explain the change: where something moved, or was replaced. `flow` is where pixels of the frame before went, one of
+    every `FLOW_STEP` across and down.
     """
 
     number: int
@@ -39,6 +44,7 @@ class Change:
     now: Image
     replaced: Levels
     stirred: Levels
+    flow: Field
 
 
 class Flow:
@@ -54,17 +60,26 @@ class Flow:
         came = _unexplained(now.small, before.small, back)
         went = _unexplained(before.small, now.small, there)
         stirred = _unexplained(now.small, before.small, _camera(back))
-        return Change(now.number, before.small, now.small, np.minimum(came, went), stirred)
+        sampled = there[::FLOW_STEP, ::FLOW_STEP].copy()
+        return Change(now.number, before.small, now.small, np.minimum(came, went), stirred, sampled)
 
     def _toward(self, one: Look, other: Look) -> Field:
         start = np.zeros((*one.small_gray.shape, 2), np.float32)
         return np.asarray(self._search.calc(one.small_gray, other.small_gray, start), dtype=np.float32)
 
 
+@lru_cache(maxsize=4)
+def _places(height: int, width: int) -> Field:
+    """Where each pixel of a picture of that size is; the views of a clip share a few sizes."""
+    rows, columns = np.indices((height, width), dtype=np.float32)
+    places = np.stack([columns, rows], axis=2)
+    places.setflags(write=False)
+    return places
+
+
 def _camera(flow: Field) -> Field:
     """The part of a flow that the whole picture shares: shift, turn and zoom."""
-    rows, columns = np.indices(flow.shape[:2], dtype=np.float32)
-    places = np.stack([columns, rows], axis=2)
+    places = _places(*flow.shape[:2])
     chosen = places[::_STEP_PX, ::_STEP_PX].reshape(-1, 2)
     matrix, _ = cv2.estimateAffinePartial2D(
         chosen, chosen + flow[::_STEP_PX, ::_STEP_PX].reshape(-1, 2), ransacReprojThreshold=0.5
@@ -81,10 +96,8 @@ def _unexplained(image: Image, other: Image, flow: Field) -> Levels:
     are tried, and the one that explains most of the picture is taken out. The usual factor alone would not do: where
     half of the picture was replaced it is nobody's.
     """
-    rows, columns = np.indices(flow.shape[:2], dtype=np.float32)
-    found = cv2.remap(
-        other, columns + flow[..., 0], rows + flow[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
-    )
+    columns, rows = cv2.split(_places(*flow.shape[:2]) + flow)
+    found = cv2.remap(other, columns, rows, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     some, some_found = (picture[::_STEP_PX, ::_STEP_PX].astype(np.float32) for picture in (image, found))
     lit = (found, *(cv2.transform(found, change) for change in _changes_of_light(some, some_found)))
     left = min((_largest_channel(image, other) for other in lit), key=lambda one: np.count_nonzero(one > UNLIKE_LEVELS))

@@ -6,7 +6,8 @@ explains it. A region that neither direction explains, at the same place, has be
 before and is at rest after, as far as the camera allows, and so are its surroundings in the moment itself: nothing
 that moves is near enough to explain it. Where such a region has neighbours that move, or no frames on both sides to
 look at, whether it popped cannot be told in this way (NaN). Where there is no such region nothing popped (0). What
-becomes of things in or near what moves is judged otherwise, in `turnover`.
+becomes of things in or near what moves is judged otherwise, in `turnover`, and what single things do by themselves,
+slowly too, in `tracks`.
 
 Whether something appeared or vanished is a question of in which of the two frames the region stands out from its
 surroundings: a thing does, a gap does not. A thing that vanishes here while one that looks the same appears there
@@ -25,6 +26,7 @@ from robogaze.evidence.base import Look, Measured, Series, Signal
 from robogaze.evidence.flow import UNLIKE_LEVELS, Change, Flow
 from robogaze.evidence.pop import Mask, Pop, best_pair, described, grown
 from robogaze.evidence.series import running_median
+from robogaze.evidence.tracks import Tracks
 from robogaze.evidence.turnovers import Turnovers
 
 _AROUND = 2  # frames before and after, in which the place must rest
@@ -96,6 +98,7 @@ class Regions:
             gap=_UNSURE,
         ),
         *Turnovers.signals,
+        *Tracks.signals,
     )
 
     def __init__(self) -> None:
@@ -106,6 +109,7 @@ class Regions:
         self._unexplained: list[tuple[float, float]] = []
         self._pops: dict[int, tuple[Pop, ...]] = {}
         self._turnovers = Turnovers()
+        self._tracks = Tracks()
 
     def update(self, look: Look) -> None:
         """Take the next frame."""
@@ -115,6 +119,7 @@ class Regions:
             self._unexplained.append((math.nan, math.nan))
             return
         self._recent.append(self._flow.between(before, look))
+        self._tracks.follow(self._recent[-1])
         self._unexplained.append(_shares(self._recent[-1].replaced > UNLIKE_LEVELS))
         if len(self._recent) > _AROUND:
             self._examine(len(self._recent) - 1 - _AROUND)
@@ -151,8 +156,10 @@ class Regions:
                 series[name][frame] = value
                 if box is not None:
                     boxes[name][frame] = box
-        turned = self._turnovers.finish(len(unexplained))
-        return Measured({**series, **turned.series}, {**boxes, **turned.boxes})
+        for part in (self._turnovers.finish(len(unexplained)), self._tracks.finish(len(unexplained))):
+            series.update(part.series)
+            boxes.update(part.boxes)
+        return Measured(series, boxes)
 
 
 def _shares(unexplained: Mask) -> tuple[float, float]:
