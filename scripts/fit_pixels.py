@@ -39,9 +39,9 @@ from robogaze.evidence.classifier import Class
 from robogaze.stages.event_rule import EventRule, Step
 
 WRONG_COSTS, LEAST = 1.0, 4
-BOUND = ("measured/dark", "measured/bright", "measured/flat", "measured/patch", "measured/shake")
+BOUND = tuple(f"measured/{name}" for name in ("dark", "bright", "flat", "patch", "shake", "appeared", "vanished"))
 """Rules by their descriptions of which the survey (tests/evidence/survey.py) says more: dim scenes, plain tables and
-fast arms come nearer than any simulated clip, and weaker shakes are drawn."""
+fast arms come nearer than any simulated clip, and weaker shakes and smaller things are drawn."""
 
 LEAST_IN_STEP = 8
 """Findings in a step of confidence; of fewer no share is told."""

@@ -2,8 +2,8 @@
 
 A repeated frame is no fault: an arm that waits in a simulator gives exactly equal frames. After a wait it goes on
 as before or starts slowly. A first step larger than those before the wait, than those that follow, and than the
-clip's usual ones, holds the motion of frames that were not shown. A single frame held between two that are not is
-judder: so clips look that were brought from one frame rate to another.
+clip's usual ones, holds the motion of frames that were not shown. Single frames held between others, again and
+again, are judder: so clips look that were brought from one frame rate to another.
 """
 
 import cv2
@@ -18,6 +18,9 @@ _TILE_PX = 8
 
 _STILL_LEVELS = 2.0
 """A frame whose tiles all changed by less repeats the one before: after compression, repeats change by up to 1.8."""
+
+_HELD, _AROUND_S = 3.0, 0.5
+"""A frame that changes by so many times less than both of its neighbours is held; they are counted in this time."""
 
 _RUN_S = 0.12
 """A shorter run of repeats is a matter of frame rates (every other frame twice), not a freeze."""
@@ -58,8 +61,8 @@ class Repeats:
         ),
         Signal(
             name="judder",
-            unit="times",
-            description="How much more the picture changes (local_change) here and two frames before than between.",
+            unit="of the frames",
+            description="Share of the frames within half a second that are held between two that are not.",
         ),
         Signal(
             name="motion_at_end",
@@ -82,14 +85,14 @@ class Repeats:
     def finish(self) -> Measured:
         """Series of all frames.
 
-        The first frame has no change, and the first three no judder; a jump is NaN where no run of repeats ends, the
-        motion at the end everywhere but there.
+        The first frame has no change; a jump is NaN where no run of repeats ends, the motion at the end everywhere
+        but there.
         """
         overall, local = np.array(self._changes, dtype=np.float64).T
         still = local < _STILL_LEVELS
         times_s = np.array(self._times_s)
         frozen = _frozen(still, times_s)
-        series = {"frame_change": overall, "local_change": local, "frozen_s": frozen, "judder": _judder(local, still)}
+        series = {"frame_change": overall, "local_change": local, "frozen_s": frozen, "judder": _judder(local, times_s)}
         ending = np.full(len(overall), np.nan)
         if len(overall) > _LAST:
             ending[-1] = np.median(np.where(still, 0.0, overall)[-_LAST:]) / level(np.where(still, np.nan, overall), 50)
@@ -114,16 +117,16 @@ def _frozen(still: NDArray[np.bool_], times_s: Series) -> Series:
     return frozen
 
 
-def _judder(local: Series, still: NDArray[np.bool_]) -> Series:
-    """The lesser of two changes over the one between them, at the later.
+def _judder(local: Series, times_s: Series) -> Series:
+    """The share of frames, within a time before and after, that change by far less than both of their neighbours.
 
-    0 where it is less than half of the clip's usual change: so it looks where something slows down and turns.
+    At the clip's ends, where the time holds fewer frames, it is a share of as many as elsewhere: two are no habit.
     """
-    judder = np.full(len(local), np.nan)
-    beside = np.minimum(local[1:-2], local[3:])
-    usual = level(np.where(still, np.nan, local), 50)
-    judder[3:] = np.where(beside > usual / 2, beside / np.maximum(local[2:-1], _STILL_LEVELS), 0.0)
-    return judder
+    held = np.zeros(len(local))
+    held[2:-1] = _HELD * np.maximum(local[2:-1], _STILL_LEVELS) < np.minimum(local[1:-2], local[3:])
+    first, end = (np.searchsorted(times_s, times_s + side) for side in (-_AROUND_S, _AROUND_S))
+    sums = np.concatenate([[0.0], np.cumsum(held)])
+    return np.asarray((sums[end] - sums[first]) / (end - first).max(), dtype=np.float64)
 
 
 def _resume_jump(overall: Series, still: NDArray[np.bool_], frozen: Series, times_s: Series) -> Series:

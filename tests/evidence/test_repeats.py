@@ -55,22 +55,17 @@ def test_motion_at_the_end_is_told_at_the_last_frame_against_the_usual_motion() 
     assert measured_by(Repeats, [*moving, *[moving[-1]] * 4]).series["motion_at_end"][-1] == 0.0
 
 
-def test_a_frame_held_between_two_that_are_not_is_judder_in_the_frame_after() -> None:
-    images = film(0, Take(size=_SMALL, frames=24, moment=lambda frame: frame - (frame == 7)))
+def test_judder_is_the_share_of_frames_within_half_a_second_that_are_held() -> None:
+    images = film(0, Take(size=_SMALL, frames=40, speed=2, moment=lambda frame: frame - (frame % 4 == 3)))
     judder = measured_by(Repeats, images).series["judder"]
-    assert np.isnan(judder[:3]).all()
-    assert int(np.nanargmax(judder)) == 8
-    assert judder[8] > 3
-    assert np.nanmax(np.delete(judder, 8)) < 3
+    assert 0.15 < judder.max() < 0.3
 
 
-def test_a_scene_at_rest_in_which_something_happens_once_has_no_judder() -> None:
+def test_a_clip_that_moves_on_or_stops_and_goes_on_has_no_judder() -> None:
+    for take in (Take(size=_SMALL, speed=2), Take(size=_SMALL, speed=2, pause=(12, 13)), Take(size=_SMALL, speed=0.0)):
+        assert measured_by(Repeats, film(0, take)).series["judder"].max() < 0.15
+
+
+def test_a_clip_of_three_frames_has_no_judder() -> None:
     still = np.full((40, 60, 3), 90, np.uint8)
-    other = still.copy()
-    other[10:20, 10:20] = 200
-    assert np.nanmax(measured_by(Repeats, [still] * 8 + [other] * 8).series["judder"]) == 0
-
-
-def test_a_clip_of_three_frames_has_no_judder_to_measure() -> None:
-    still = np.full((40, 60, 3), 90, np.uint8)
-    assert np.isnan(measured_by(Repeats, [still] * 3).series["judder"]).all()
+    assert measured_by(Repeats, [still] * 3).series["judder"].tolist() == [0, 0, 0]
