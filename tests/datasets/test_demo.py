@@ -159,7 +159,7 @@ def test_without_a_model_a_clean_clip_is_judged_and_clean(clip: str, measured: A
 
 @pytest.mark.parametrize(
     ("clip", "kind"),
-    [("cube_disappears", "object_identity_swap"), ("second_gripper", "duplicated_arm_or_gripper")],
+    [("cube_disappears", "object_disappearance"), ("second_gripper", "duplicated_arm_or_gripper")],
 )
 def test_what_is_too_often_wrong_is_told_as_evidence(clip: str, kind: str, measured: Any, robot: Domain) -> None:
     report, _ = measured(clip)
