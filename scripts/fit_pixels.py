@@ -43,7 +43,7 @@ BOUND = tuple(
     f"measured/{name}"
     for name in (
         *("dark", "bright", "flat", "patch", "shake", "appeared", "vanished"),
-        *("went", "copied", "lost_part"),
+        *("went", "lost_part"),
     )
 )
 """Rules by their descriptions that keep their thresholds. Of the first the survey (tests/evidence/survey.py) says more:
