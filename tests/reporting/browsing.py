@@ -3,6 +3,7 @@
 Chromium must be a build that plays H.264, which Playwright's own is not: a distribution's `chromium` is.
 """
 
+import json
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -36,6 +37,10 @@ class Visit:
         """Change the address, and wait until the page has followed."""
         self.page.evaluate("hash => { location.hash = hash; }", hash_)
         self.page.evaluate("() => new Promise(requestAnimationFrame)")
+
+    def wait_address(self, part: str) -> None:
+        """Wait until the page's address has a part. Playwright's own record of the address lags behind the page's."""
+        self.wait(f"location.hash.includes({json.dumps(part)})")
 
     def listed(self) -> list[str]:
         """The heads of the rows that stand in the list."""

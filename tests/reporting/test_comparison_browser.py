@@ -132,7 +132,7 @@ def test_an_event_of_either_clip_loops_both(visit: Callable[..., Visit]) -> None
     opened.wait(f"({TIMES})[0] > 1.8")
     opened.wait(f"({TIMES})[0] < 1.4")  # it came round
     assert all(0.9 <= time < 2.2 for time in opened.page.evaluate(TIMES))
-    assert "event=before+e1" in opened.page.url
+    opened.wait_address("event=before+e1")
     opened.page.keyboard.press("Escape")
     opened.wait(f"({TIMES})[0] > 2.2")
 
@@ -158,7 +158,7 @@ def test_keys_go_through_events_and_prompts(visit: Callable[..., Visit]) -> None
     opened.wait(READY)
     for wanted in ("before+e2", "before+e1", "after+e1", "before+e2"):
         opened.page.keyboard.press("n")
-        assert f"event={wanted}" in opened.page.url
+        opened.wait_address(f"event={wanted}")
     opened.page.keyboard.press("j")
     opened.wait("document.querySelector('#pair h2')?.textContent.startsWith('fold')")
     opened.page.keyboard.press("k")
@@ -192,9 +192,9 @@ def test_the_filter_lives_in_the_address(visit: Callable[..., Visit]) -> None:
         opened.go(hash_)
         assert opened.listed() == expected, hash_
     opened.page.get_by_role("combobox", name="Change").select_option("better")
-    assert "kind=better" in opened.page.url
+    opened.wait_address("kind=better")
     opened.page.reload()
-    assert "kind=better" in opened.page.url
+    opened.wait_address("kind=better")
     assert opened.page.locator(".shown").inner_text() == "0 of 3 changes shown"
 
 

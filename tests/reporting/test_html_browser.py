@@ -210,7 +210,7 @@ def test_what_is_filtered_can_be_linked(visit: Callable[..., Visit]) -> None:
     opened.page.get_by_role("combobox", name="Status").select_option("partial")
     opened.page.get_by_role("searchbox").fill("float")
     assert opened.listed() == ["disc-0003"]
-    assert "text=float&status=partial" in opened.page.url
+    opened.wait_address("text=float&status=partial")
 
 
 def test_the_ledger_shows_what_a_call_was_shown(visit: Callable[..., Visit]) -> None:

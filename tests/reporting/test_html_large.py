@@ -92,7 +92,7 @@ def test_a_file_that_is_missing_is_named(visit: Callable[..., Visit], large: Pat
     opened.wait("document.querySelector('.problem') !== null")
     assert "page/000.js is missing" in opened.page.locator(".problem").inner_text()
     opened.page.keyboard.press("j")
-    assert "clip=clip-0001" in opened.page.url
+    opened.wait_address("clip=clip-0001")
     opened.wait("document.querySelector('script[src]') === null")
     opened.problems.clear()
     opened.go("#clip=clip-0250")
@@ -160,7 +160,7 @@ def test_a_filter_by_a_field_of_the_clips_lives_in_the_address(visit: Callable[.
     assert opened.listed()[:2] == ["clip-0001", "clip-0007"]
     opened.page.get_by_role("combobox", name="Checkpoint").select_option("step_2")
     assert opened.listed()[0] == "clip-0005"
-    assert "checkpoint=step_2" in opened.page.url
+    opened.wait_address("checkpoint=step_2")
     opened.go("#text=prompt-77")
     assert opened.listed() == ["clip-0077"]
 
