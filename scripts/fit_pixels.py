@@ -54,7 +54,7 @@ LEAST_IN_STEP = 8
 """Findings in a step of confidence; of fewer no share is told."""
 CANDIDATES = 60
 FITTED = ("above", "below", "confidence")
-"""Of a rule."""
+"""The keys of a rule that are written."""
 PIPELINE = "pixels"
 _OPEN = 1e9
 
@@ -185,9 +185,7 @@ def written(
         elif isinstance(now, Class) and depth == 14 and key in ("constant", "weights"):
             value = f"{now.constant:g}" if key == "constant" else f"[{', '.join(f'{one:g}' for one in now.weights)}]"
             yield f"              {key}: {value}\n"
-        elif (
-            isinstance(now, EventRule) and told is not None and depth == 10 and key in ("above", "below", "confidence")
-        ):
+        elif isinstance(now, EventRule) and told is not None and depth == 10 and key in FITTED:
             yield from _written_rule(line, key, now, told)
         else:
             yield line

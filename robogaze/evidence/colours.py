@@ -26,7 +26,8 @@ class Sides:
 
     Shares of the region's pixels: `gained` and `lost` around it, and in the whole picture, where a thing that is only
     elsewhere is neither (`gained_all`, `lost_all`); `left_near` of the old ones that is still around, `known_near` of
-    the new ones that was; `known` as in `Turnover`.
+    the new ones that was; `onward` of the old ones that whatever is replaced elsewhere has gained, `origin` of the new
+    ones that it has lost; `known` as in `Turnover`.
     """
 
     before: Colours
@@ -37,14 +38,17 @@ class Sides:
     lost_all: float
     left_near: float
     known_near: float
+    onward: float
+    origin: float
     known: float
 
     @classmethod
-    def of(cls, change: Change, core: Mask, near: Mask) -> Self:
-        """Count the colours of a region and of what is near it."""
+    def of(cls, change: Change, core: Mask, near: Mask, elsewhere: Mask) -> Self:
+        """Count the colours of a region, of what is near it, and of what is replaced elsewhere."""
         before, now = colours(change.before, core), colours(change.now, core)
         near_before, near_now = colours(change.before, near), colours(change.now, near)
         all_before, all_now = (colours(image, np.ones_like(core)) for image in (change.before, change.now))
+        gained = colours(change.now, elsewhere) - colours(change.before, elsewhere)
         pixels = np.count_nonzero(core)
         return cls(
             before=before,
@@ -55,12 +59,14 @@ class Sides:
             lost_all=float(np.minimum(before, np.maximum(all_before - all_now, 0)).sum() / pixels),
             left_near=float(np.minimum(before, near_now).sum() / pixels),
             known_near=float(np.minimum(now, near_before).sum() / pixels),
+            onward=float(np.minimum(before, np.maximum(gained, 0)).sum() / pixels),
+            origin=float(np.minimum(now, np.maximum(-gained, 0)).sum() / pixels),
             known=float(min(np.minimum(before, all_now).sum(), np.minimum(now, all_before).sum()) / pixels),
         )
 
 
 class Moving:
-    """The colours of what has moved so far, and of what has rested; keeps counts, and no pictures."""
+    """The colours of what moves in a clip, and of what rests; keeps counts, and no pictures."""
 
     def __init__(self) -> None:
         self._moved, self._rested = np.zeros(_CELLS**3), np.zeros(_CELLS**3)
@@ -75,7 +81,7 @@ class Moving:
         self._rested += colours(image, ~stirs)
 
     def share(self, some: Colours) -> float:
-        """How far colours are of what moved rather than of what rested, from 0 to 1; those of neither count 0.5."""
+        """How far colours are of what moves rather than of what rests, from 0 to 1; those of neither count 0.5."""
         moved, rested = (counts / max(1.0, counts.sum()) + _RARE for counts in (self._moved, self._rested))
         return float((some * moved / (moved + rested)).sum() / some.sum())
 

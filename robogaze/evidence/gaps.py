@@ -2,7 +2,7 @@
 
 That a rule does not hold is an answer only where it could have. Where a signal it needs could not be measured, and
 the signals that were measured do not settle the question, there is a gap; so there is where it would hold, but is
-blind.
+blind, or what it would tell is not defined.
 """
 
 import numpy as np
@@ -78,6 +78,9 @@ def _missing(rule: Rule, evidence: Evidence, view: str) -> dict[str, Frames]:
         lacking[gap] = lacking[gap] | missing if gap in lacking else missing
     for condition in rule.unless:
         settled |= condition.holds(evidence, view)
+    if rule.shows:
+        untold = held(rule.with_(shows=""), evidence, view) & np.isnan(measured.series[rule.shows])
+        lacking[f"{rule.shows}, which would be told, is not defined there"] = untold
     sighted = held(rule.with_(blind=()), evidence, view)
     for condition in rule.blind:
         lacking[condition.explains] = condition.holds(evidence, view) & sighted

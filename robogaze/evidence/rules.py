@@ -82,7 +82,7 @@ class Rule(Condition):
     What lasts longer than `at_most_s` is something else (None: it may last). `also` must hold too, in the same frame;
     `unless` lists what explains the frame away, and `blind` where nothing is sure, each with words; over frames in
     which all of `spread` hold a finding goes on. What is told of a finding is the value of `shows` at its peak, or the
-    peak itself; where that is not defined the rule does not hold.
+    peak itself; where that is not defined nothing is found, and there is a gap.
     """
 
     for_s: float = Field(default=0.0, ge=0)

@@ -45,6 +45,7 @@ _REST_FOUND = 20.0  # levels: how well what was in a place at rest is found besi
 _ALL_LEFT = 0.88  # of its colours: then nothing went, something came before it
 _LEAST_ECHO_AREA = 0.0006  # of the view: partly hidden, what jumped is small
 _LEAST_APART = 0.03  # of the diagonal
+_RIM_PX = 5  # where a region ends is known to two pixels
 
 _GROWN_LEVELS = 25  # over three frames a thin thing is replaced by at least this
 _LEAST_GROWN_AREA = 0.002  # of the view
@@ -61,7 +62,9 @@ class Turnover:
     there now, and of what was there. `abrupt` is how many times more the place is replaced than a frame before and a
     frame later, whichever is less. `fill` is the region's share of its box. `moving` is how much the place changes in
     the two frames after, in levels, beyond what the camera explains. `left` is the share of the old region's colours
-    that is still found around it, `known` the smaller of two shares of the whole picture: of the old colours it still
+    that is still found around it, `found` that of the new ones which was found there before; `onward` and `origin` are
+    the shares of the old ones that turn up where something is replaced elsewhere, and of the new ones that go there;
+    `rim_before` and `rim_now` how sharply it is set off from its surroundings, in levels. `known` is the smaller of two shares of the whole picture: of the old colours it still
     holds, of the new ones it held before. `gained` and `lost` are the shares of its new colours of which the picture
     has more, and of its old ones of which it has less. `tint` is how far its pixels differ beyond what a shadow makes
     of them.
@@ -76,6 +79,11 @@ class Turnover:
     abrupt: float
     moving: float
     left: float
+    found: float
+    onward: float
+    origin: float
+    rim_before: float
+    rim_now: float
     known: float
     gained: float
     lost: float
@@ -165,7 +173,8 @@ def _measured(moment: Moment, region: Mask, box: Box, since: float, until: float
     change, core = moment.change, _core(region)
     reach = max(8, round(_NEAR * float(np.hypot(*region.shape))))
     pixels = np.count_nonzero(core)
-    sides = Sides.of(change, core, _near(region, reach))
+    sides = Sides.of(change, core, _near(region, reach), _elsewhere(change, region))
+    rim = grown(region, 1) & ~core
     size = min(1.0, float(region.mean()) / _WHOLE_AREA)
     missing_before, _ = _search(change.now, change.before, core, reach)
     there_after, leaves = _search(change.now, moment.later.now, core, reach)
@@ -187,6 +196,11 @@ def _measured(moment: Moment, region: Mask, box: Box, since: float, until: float
         abrupt=min(since, until),
         moving=max(float(one.stirred[region].mean()) for one in after),
         left=sides.left_near,
+        found=sides.known_near,
+        onward=sides.onward,
+        origin=sides.origin,
+        rim_before=_set_off(change.before, rim),
+        rim_now=_set_off(change.now, rim),
         known=sides.known,
         gained=sides.gained_all,
         lost=sides.lost_all,
@@ -244,6 +258,20 @@ def _core(region: Mask) -> Mask:
     """The region without its rim, where old and new are mixed; a very thin one as it is."""
     core = cv2.erode(region.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
     return core if np.count_nonzero(core) >= 12 else region
+
+
+def _elsewhere(change: Change, region: Mask) -> Mask:
+    """All that is replaced so far from a region that it is another one."""
+    apart_px = round(_LEAST_APART * math.hypot(*region.shape))
+    return (change.replaced > UNLIKE_LEVELS) & ~grown(region, apart_px)
+
+
+def _set_off(image: Image, rim: Mask) -> float:
+    """How much a picture changes across a rim, in levels: the largest difference near by of any colour."""
+    rows, columns = np.flatnonzero(rim.any(axis=1)), np.flatnonzero(rim.any(axis=0))
+    part = np.s_[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+    steps = cv2.morphologyEx(image[part], cv2.MORPH_GRADIENT, np.ones((_RIM_PX, _RIM_PX), np.uint8))
+    return float(steps.max(axis=2)[rim[part]].mean())
 
 
 def _near(region: Mask, reach: int) -> Mask:

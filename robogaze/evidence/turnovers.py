@@ -8,7 +8,7 @@ import numpy as np
 
 from robogaze.core.events import Box
 from robogaze.evidence.base import Measured, Signal
-from robogaze.evidence.colours import Moving, likeness
+from robogaze.evidence.colours import Colours, Moving, likeness
 from robogaze.evidence.flow import UNLIKE_LEVELS, Change
 from robogaze.evidence.turnover import Moment, Turnover, candidates, echo, growths, turnovers
 
@@ -55,19 +55,13 @@ class Turnovers:
             name="turnover_mobile_before",
             of="turnover",
             unit="of 1",
-            description="How far its old colours are those of what has moved so far, rather than of what has rested.",
+            description="How far its old colours are those of what moves in the clip, rather than of what rests.",
         ),
         Signal(
             name="turnover_mobile_now",
             of="turnover",
             unit="of 1",
-            description="How far its new colours are those of what has moved so far, rather than of what has rested.",
-        ),
-        Signal(
-            name="turnover_exchange",
-            of="turnover",
-            unit="of 1",
-            description="How far one thing became another there, in colours that the picture has only before or now.",
+            description="How far its new colours are those of what moves in the clip, rather than of what rests.",
         ),
         Signal(
             name="turnover_tint",
@@ -92,6 +86,36 @@ class Turnovers:
             of="turnover",
             unit="of 1",
             description="Share of the colours that were in that region which is still found around it.",
+        ),
+        Signal(
+            name="turnover_found",
+            of="turnover",
+            unit="of 1",
+            description="Share of the colours that are in that region now which was found around it before.",
+        ),
+        Signal(
+            name="turnover_onward",
+            of="turnover",
+            unit="of 1",
+            description="Share of its old colours that turn up where something else is replaced in that frame.",
+        ),
+        Signal(
+            name="turnover_origin",
+            of="turnover",
+            unit="of 1",
+            description="Share of its new colours that go where something else is replaced in that frame.",
+        ),
+        Signal(
+            name="turnover_rim_before",
+            of="turnover",
+            unit="levels",
+            description="How sharply the region was set off from its surroundings.",
+        ),
+        Signal(
+            name="turnover_rim_now",
+            of="turnover",
+            unit="levels",
+            description="How sharply the region is set off from its surroundings now.",
         ),
         Signal(
             name="turnover_known",
@@ -159,6 +183,7 @@ class Turnovers:
         self._grown: dict[int, tuple[Mapping[str, float], Box | None]] = {}
         self._stirred: list[float] = []
         self._colours = Moving()
+        self._sides: dict[int, tuple[Colours, Colours]] = {}
         self._past: deque[tuple[int, Turnover]] = deque(maxlen=_MOST_REMEMBERED)
 
     def examine(self, changes: Sequence[Change], place: int) -> None:
@@ -177,14 +202,16 @@ class Turnovers:
     def _tell(self, change: Change, found: Sequence[Turnover]) -> None:
         known = [one for frame, one in self._past if frame <= change.number - _SEPARATE_FRAMES]
         pair = echo(change, _strongest(found)) if found else (0.0, math.nan)
-        mobile = self._mobile(_strongest(found)) if found else {}
-        self._told[change.number] = {**_values(found, known, pair), **mobile}, _strongest(found).box if found else None
+        self._told[change.number] = _values(found, known, pair), _strongest(found).box if found else None
+        if found:
+            self._sides[change.number] = _strongest(found).before, _strongest(found).now
         self._remember(change.number, found)
 
-    def _mobile(self, one: Turnover) -> Mapping[str, float]:
+    def _mobile(self, frame: int) -> Mapping[str, float]:
+        before, now = self._sides[frame]
         return {
-            "turnover_mobile_before": self._colours.share(one.before),
-            "turnover_mobile_now": self._colours.share(one.now),
+            "turnover_mobile_before": self._colours.share(before),
+            "turnover_mobile_now": self._colours.share(now),
         }
 
     def _tell_grown(self, frame: int, found: Sequence[Turnover]) -> None:
@@ -203,7 +230,9 @@ class Turnovers:
         names = tuple(signal.name for signal in self.signals)
         series = {name: np.full(frames, math.nan) for name in names}
         boxes: dict[str, dict[int, Box]] = {name: {} for name in names}
-        for frame, (values, box) in (*self._told.items(), *self._grown.items()):
+        # What moves is known when the clip is over: an arm's first fast move is not taken for a strange thing's.
+        mobile = ((frame, (self._mobile(frame), self._told[frame][1])) for frame in self._sides)
+        for frame, (values, box) in (*self._told.items(), *mobile, *self._grown.items()):
             for name, value in values.items():
                 series[name][frame] = value
                 if box is not None:
@@ -227,11 +256,15 @@ def _values(found: Sequence[Turnover], past: Sequence[Turnover], pair: tuple[flo
         "turnover_came": strongest.came,
         "turnover_went": strongest.went,
         "turnover_abrupt": strongest.abrupt,
-        "turnover_exchange": _exchange(strongest),
         "turnover_tint": strongest.tint,
         "turnover_area": sum(one.area for one in found),
         "turnover_moving": strongest.moving,
         "turnover_left": strongest.left,
+        "turnover_found": strongest.found,
+        "turnover_onward": strongest.onward,
+        "turnover_origin": strongest.origin,
+        "turnover_rim_before": strongest.rim_before,
+        "turnover_rim_now": strongest.rim_now,
         "turnover_known": strongest.known,
         "turnover_gained": strongest.gained,
         "turnover_lost": strongest.lost,
@@ -239,11 +272,6 @@ def _values(found: Sequence[Turnover], past: Sequence[Turnover], pair: tuple[flo
         "turnover_apart": pair[1],
         "turnover_back": max((_undone(one, strongest) for one in past), default=0.0),
     }
-
-
-def _exchange(one: Turnover) -> float:
-    """The weaker of the two strengths over the stronger, by the share of colours that only one of the pictures has."""
-    return min(one.came, one.went) / one.strength * (1 - one.known) if one.strength > 0 else 0.0
 
 
 def _undone(past: Turnover, now: Turnover) -> float:

@@ -1,26 +1,17 @@
 """What scripts/fit_classes.py makes of clips of which the truth is known."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
-from making import make_clip
-
-from robogaze.core.events import Event
-from robogaze.core.report import DomainRef, Report
-from robogaze.core.time import Span
-from robogaze.evidence import Classifier, Condition, Evidence, Measured, Signal, classified
-from robogaze.evidence.classifier import Class, Feature
-from robogaze.stages.event_rule import EventRule
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
-
 from fit_classes import examples, fitted_classes, out_of_fold
 from measured_clips import Known
 
+from robogaze.evidence import Classifier, Condition, classified
+from robogaze.evidence.classifier import Class, Feature
+from robogaze.stages.event_rule import EventRule
+
+from .fitting import make_known
+
 NAMES = ("place", "size", "fog")
-SIGNALS = {name: Signal(name=name, unit="units", description="A signal.") for name in NAMES}
 CLASSIFIER = Classifier(
     of="place",
     features=(Feature(signal="size"),),
@@ -46,28 +37,7 @@ def known(name: str, sizes: dict[int, float], *, faulty: bool, fog: tuple[int, .
     for frame, size in sizes.items():
         series["place"][frame], series["size"][frame] = 1.0, size
     series["fog"][list(fog)] = 1.0
-    event = Event(
-        id="E1",
-        dimension=RULE.dimension,
-        type=RULE.type,
-        spans=(Span(ONSET / 16, LAST / 16),),
-        severity=2,
-        confidence=None,
-        description="It is gone.",
-        evidence=(),
-    )
-    truth = Report(
-        clip=make_clip(2.0, id=name),
-        domain=DomainRef(id="robot", version="1", taxonomy="t", fingerprint="f"),
-        pipeline="ground_truth",
-        author="simulator",
-        status="ok",
-        assessed=(RULE.dimension,),
-        judged=(RULE.dimension,),
-        events=(event,) if faulty else (),
-    )
-    evidence = Evidence(SIGNALS, {"main": Measured(series)}, tuple(np.arange(FRAMES) / 16), 2.0)
-    return Known(name, truth, evidence)
+    return make_known(name, series, RULE, (ONSET, LAST) if faulty else None)
 
 
 def test_what_is_found_at_an_onset_is_of_the_class_of_its_rule_and_away_from_events_of_none() -> None:

@@ -1,24 +1,14 @@
 """What scripts/fit_pixels.py makes of clips of which the truth is known."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
-from making import make_clip
-
-from robogaze.core.events import Event
-from robogaze.core.report import DomainRef, Report
-from robogaze.core.time import Span
-from robogaze.evidence import Evidence, Measured, Signal
-from robogaze.stages.event_rule import EventRule, Step
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
-
 from fit_pixels import fitted, steps, written
 from measured_clips import Known
 
-HEAT = {"heat": Signal(name="heat", unit="degrees", description="How hot.")}
+from robogaze.stages.event_rule import EventRule, Step
+
+from .fitting import make_known
+
 RULE = EventRule(
     signal="heat", above=0.5, dimension="visual_quality", type="blur", describe="measured/blur", join_s=0.2
 )
@@ -29,28 +19,7 @@ def known(name: str, peak: float, *, faulty: bool, kind: str = "blur") -> Known:
     """A clip of a second whose heat rises in its middle, where it has a fault, or none."""
     series = np.zeros(FRAMES)
     series[6:10] = peak
-    event = Event(
-        id="E1",
-        dimension="visual_quality",
-        type=kind,
-        spans=(Span(6 / 16, 10 / 16),),
-        severity=2,
-        confidence=None,
-        description="It is hot.",
-        evidence=(),
-    )
-    truth = Report(
-        clip=make_clip(1.0, id=name),
-        domain=DomainRef(id="robot", version="1", taxonomy="t", fingerprint="f"),
-        pipeline="ground_truth",
-        author="simulator",
-        status="ok",
-        assessed=("visual_quality",),
-        judged=("visual_quality",),
-        events=(event,) if faulty else (),
-    )
-    evidence = Evidence(HEAT, {"main": Measured({"heat": series})}, tuple(np.arange(FRAMES) / 16), 1.0)
-    return Known(name, truth, evidence)
+    return make_known(name, {"heat": series}, RULE, (6, 10) if faulty else None, kind=kind)
 
 
 def test_the_threshold_lies_between_clean_clips_and_faults_where_all_faults_are_found() -> None:

@@ -65,6 +65,14 @@ def test_a_rule_may_show_another_signal_than_the_one_it_goes_by() -> None:
     assert (finding.peak, finding.amount, finding.box) == (7, 3, BOX)
 
 
+def test_where_what_a_rule_shows_is_not_defined_it_finds_nothing_and_has_a_gap() -> None:
+    evidence = _evidence({"a": [0, 5, 0, 5], "shown": [NAN, NAN, NAN, 2]})
+    rule = Rule(signal="a", above=4, shows="shown")
+    assert _spans(rule, evidence) == [(1.5, 2.0)]
+    (gap,) = gaps(rule, evidence)
+    assert (gap.runs, gap.why) == (((1, 2),), "shown, which would be told, is not defined there")
+
+
 def test_where_a_rule_is_blind_it_finds_nothing_explains_nothing_and_has_a_gap() -> None:
     evidence = _evidence({"a": [0, 9, 0, 9], "b": [1, 1, 0, 0]})
     blind = Condition(signal="b", above=0.5, explains="the view shakes")

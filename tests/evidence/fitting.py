@@ -1,0 +1,41 @@
+"""Made-up clips of which the truth is known, for what the scripts fit."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from making import make_clip
+from measured_clips import Known
+
+from robogaze.core.events import Event
+from robogaze.core.report import DomainRef, Report
+from robogaze.core.time import Span
+from robogaze.evidence import Evidence, Measured, Signal
+from robogaze.evidence.base import Series
+from robogaze.stages.event_rule import EventRule
+
+FPS = 16
+
+
+def make_known(
+    name: str, series: Mapping[str, Series], rule: EventRule, frames: tuple[int, int] | None, *, kind: str | None = None
+) -> Known:
+    """A clip with these series and one event in these frames, of the rule's type or another; clean without frames."""
+    count = len(next(iter(series.values())))
+    events = []
+    if frames is not None:
+        span = Span(frames[0] / FPS, frames[1] / FPS)
+        told = {"severity": 2, "confidence": None, "description": "It is wrong.", "evidence": ()}
+        events.append(Event(id="E1", dimension=rule.dimension, type=kind or rule.type, spans=(span,), **told))
+    truth = Report(
+        clip=make_clip(count / FPS, id=name),
+        domain=DomainRef(id="robot", version="1", taxonomy="t", fingerprint="f"),
+        pipeline="ground_truth",
+        author="simulator",
+        status="ok",
+        assessed=(rule.dimension,),
+        judged=(rule.dimension,),
+        events=tuple(events),
+    )
+    signals = {key: Signal(name=key, unit="units", description="A signal.") for key in series}
+    views = {"main": Measured(dict(series))}
+    return Known(name, truth, Evidence(signals, views, tuple(np.arange(count) / FPS), count / FPS))
