@@ -19,6 +19,11 @@ _MOST_SHADE = 3.0  # times: a shadow makes things no darker
 Colours = NDArray[np.float32]
 """Pixels, or shares of them, by cell of RGB, each spread over its neighbours."""
 
+_SPREAD = np.eye(_CELLS, dtype=np.float32) / 2
+for _cell in range(_CELLS):  # what would lie beyond the last cell stays in it
+    for _beside in (max(0, _cell - 1), min(_CELLS - 1, _cell + 1)):
+        _SPREAD[_beside, _cell] += 0.25
+
 
 @dataclass(frozen=True)
 class Sides:
@@ -43,11 +48,11 @@ class Sides:
     known: float
 
     @classmethod
-    def of(cls, change: Change, core: Mask, near: Mask, elsewhere: Mask) -> Self:
-        """Count the colours of a region, of what is near it, and of what is replaced elsewhere."""
+    def of(cls, change: Change, whole: tuple[Colours, Colours], core: Mask, near: Mask, elsewhere: Mask) -> Self:
+        """Count the colours of a region, of what is near it, and of what is replaced elsewhere, beside the whole's."""
         before, now = colours(change.before, core), colours(change.now, core)
         near_before, near_now = colours(change.before, near), colours(change.now, near)
-        all_before, all_now = (colours(image, np.ones_like(core)) for image in (change.before, change.now))
+        all_before, all_now = whole
         gained = colours(change.now, elsewhere) - colours(change.before, elsewhere)
         pixels = np.count_nonzero(core)
         return cls(
@@ -86,14 +91,21 @@ class Moving:
         return float((some * moved / (moved + rested)).sum() / some.sum())
 
 
-def colours(image: Image, where: Mask) -> Colours:
-    """Pixels of a place by cell of RGB; spread, so that a change of shade moves them little."""
-    counts = cv2.calcHist([image], [0, 1, 2], where.astype(np.uint8), [_CELLS] * 3, [0, 256] * 3)
-    for axis in range(3):
-        ends = np.moveaxis(counts, axis, 0)
-        padded = np.concatenate([ends[:1], ends, ends[-1:]])
-        counts = np.moveaxis((padded[:-2] + 2 * padded[1:-1] + padded[2:]) / 4, 0, axis)
-    return np.asarray(counts.ravel(), dtype=np.float32)
+def colours(image: Image, where: Mask | None = None) -> Colours:
+    """Pixels of a place, or of the whole picture, by cell of RGB.
+
+    Each is spread over its neighbours, so that a change of shade moves little.
+    """
+    places = None if where is None else where.astype(np.uint8)
+    if places is not None:  # most places are small, and counting takes as long as the picture is large
+        left, top, wide, high = cv2.boundingRect(places)
+        part = np.s_[top : top + high, left : left + wide]
+        image, places = image[part], places[part]
+    if not image.size:
+        return np.zeros(_CELLS**3, np.float32)
+    counts = cv2.calcHist([image], [0, 1, 2], places, [_CELLS] * 3, [0, 256] * 3)
+    by_green = _SPREAD @ (_SPREAD @ counts.reshape(_CELLS, -1)).reshape(counts.shape)
+    return np.asarray((by_green @ _SPREAD).ravel(), dtype=np.float32)
 
 
 def likeness(one: Colours, other: Colours) -> float:

@@ -20,6 +20,7 @@ after them and is replaced all over in one of them; what moves through does so b
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Self
 
 import cv2
@@ -63,11 +64,11 @@ class Turnover:
     frame later, whichever is less. `fill` is the region's share of its box. `moving` is how much the place changes in
     the two frames after, in levels, beyond what the camera explains. `left` is the share of the old region's colours
     that is still found around it, `found` that of the new ones which was found there before; `onward` and `origin` are
-    the shares of the old ones that turn up where something is replaced elsewhere, and of the new ones that go there;
-    `rim_before` and `rim_now` how sharply it is set off from its surroundings, in levels. `known` is the smaller of two shares of the whole picture: of the old colours it still
-    holds, of the new ones it held before. `gained` and `lost` are the shares of its new colours of which the picture
-    has more, and of its old ones of which it has less. `tint` is how far its pixels differ beyond what a shadow makes
-    of them.
+    the shares of the old ones that turn up where something is replaced elsewhere, and of the new ones that go there.
+    `rim_before` and `rim_now` say how sharply it is set off from its surroundings, in levels. `known` is the smaller of
+    two shares of the whole picture: of the old colours it still holds, of the new ones it held before. `gained` and
+    `lost` are the shares of its new colours of which the picture has more, and of its old ones of which it has less.
+    `tint` is how far its pixels differ beyond what a shadow makes of them.
     """
 
     box: Box
@@ -105,6 +106,11 @@ class Moment:
     change: Change
     later: Change
     latest: Change | None
+
+    @cached_property
+    def whole(self) -> tuple[Colours, Colours]:
+        """The colours of the whole picture before and now."""
+        return colours(self.change.before), colours(self.change.now)
 
     @classmethod
     def at(cls, changes: Sequence[Change], place: int) -> Self | None:
@@ -149,14 +155,14 @@ def growths(changes: Sequence[Change], place: int) -> Iterator[Turnover]:
     earlier, first, middle, last, later = (changes[place + step] for step in range(-2, 3))
     replaced = np.maximum(np.maximum(first.replaced, middle.replaced), last.replaced)
     stirred = np.maximum(earlier.stirred, later.stirred)
-    whole = replace(middle, before=first.before, now=last.now, replaced=replaced)
+    moment = Moment(earlier, replace(middle, before=first.before, now=last.now, replaced=replaced), later, None)
     for region, box in _compact((replaced > _GROWN_LEVELS) & (stirred < UNLIKE_LEVELS), _LEAST_GROWN_AREA):
         once = max(float(one.replaced[region].mean()) for one in (first, middle, last))
         rests = max(float(one.stirred[region].mean()) for one in (earlier, later)) <= _REST_LEVELS
         ring = grown(region, 8) & ~grown(region, 3)
         passing = np.mean([(one.stirred[ring] > UNLIKE_LEVELS).mean() for one in (first, middle, last)])
         if rests and passing <= _PASSING and once >= _AT_ONCE * float(replaced[region].mean()):
-            yield from _turned(Moment(earlier, whole, later, None), region, box)
+            yield from _turned(moment, region, box)
 
 
 def _turned(moment: Moment, region: Mask, box: Box) -> Iterator[Turnover]:
@@ -173,7 +179,7 @@ def _measured(moment: Moment, region: Mask, box: Box, since: float, until: float
     change, core = moment.change, _core(region)
     reach = max(8, round(_NEAR * float(np.hypot(*region.shape))))
     pixels = np.count_nonzero(core)
-    sides = Sides.of(change, core, _near(region, reach), _elsewhere(change, region))
+    sides = Sides.of(change, moment.whole, core, _near(region, reach), _elsewhere(change, region))
     rim = grown(region, 1) & ~core
     size = min(1.0, float(region.mean()) / _WHOLE_AREA)
     missing_before, _ = _search(change.now, change.before, core, reach)
