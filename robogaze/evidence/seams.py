@@ -63,8 +63,8 @@ class Seams:
             return
         known = before | (self._usual > _USUAL)
         fresh = self._before > cv2.dilate(known.astype(np.uint8), np.ones(_BEFORE_PX, np.uint8))
-        self._usual += _FORGOTTEN * (self._before - self._usual)
-        shares = np.sort([part.mean(axis=1) for part in np.array_split(fresh, _PARTS, axis=1)], axis=0)
+        cv2.accumulateWeighted(self._before, self._usual, _FORGOTTEN)
+        shares = np.sort([_by_row(part) for part in np.array_split(fresh, _PARTS, axis=1)], axis=0)
         along = shares[_PARTS - _LEAST_PARTS]
         line = int(along.argmax())
         self._seams.append(float(along[line]))
@@ -83,3 +83,8 @@ def _steps(gray: NDArray[np.uint8]) -> Steps:
     """Where a row differs sharply from the next."""
     differ = cv2.absdiff(gray[1:], gray[:-1]).astype(np.int16)
     return np.asarray(differ[1:-1] - np.maximum(differ[:-2], differ[2:]) > _STEP_LEVELS, dtype=np.uint8)
+
+
+def _by_row(part: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """The share of each row in which it holds."""
+    return np.asarray(cv2.reduce(part.astype(np.uint8), 1, cv2.REDUCE_AVG, dtype=cv2.CV_64F).ravel(), dtype=np.float64)

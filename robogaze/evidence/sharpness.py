@@ -54,11 +54,22 @@ class _Slopes:
         second = [cv2.Sobel(gray, cv2.CV_32F, *order, scale=scale) for order, scale in _SECOND]
         return cls(*(np.asarray(one, dtype=np.float32) for one in (right, down, *second)))
 
-    def across(self, angle: float) -> tuple[Map, Map]:
-        """The first and the second derivative in a direction."""
+    def first(self, angle: float) -> Map:
+        """The first derivative in a direction."""
+        return np.asarray(math.cos(angle) * self.right + math.sin(angle) * self.down, dtype=np.float32)
+
+    def second(self, angle: float, where: NDArray[np.bool_]) -> Map:
+        """The second derivative in a direction, at some places."""
         cos, sin = math.cos(angle), math.sin(angle)
-        second = cos * cos * self.right_right + 2 * cos * sin * self.right_down + sin * sin * self.down_down
-        return cos * self.right + sin * self.down, second
+        right_right, right_down, down_down = (one[where] for one in (self.right_right, self.right_down, self.down_down))
+        second = cos * cos * right_right + 2 * cos * sin * right_down + sin * sin * down_down
+        return np.asarray(second, dtype=np.float32)
+
+    def across(self, angle: float) -> float:
+        """The inverse width of the strongest edges across a direction; NaN with too few of them."""
+        rise = np.abs(self.first(angle))
+        strong = _strongest(rise)
+        return math.nan if strong is None else _inverse_edge_width(rise[strong], self.second(angle, strong))
 
 
 class Sharpness:
@@ -114,10 +125,10 @@ class Sharpness:
             return
         slopes = _Slopes.of(gray)
         gradient, bend = cv2.magnitude(slopes.right, slopes.down), cv2.Laplacian(gray, cv2.CV_32F)
-        self._sharpness.append(_inverse_edge_width(gradient, bend))
-        self._across.append(tuple(_inverse_edge_width(*slopes.across(angle)) for angle in _DIRECTIONS))
+        self._sharpness.append(_of_edges(gradient, bend))
+        self._across.append(tuple(slopes.across(angle) for angle in _DIRECTIONS))
         moves = None if before is None else _moves(before, gray)
-        self._moving.append(math.nan if moves is None else _inverse_edge_width(gradient[moves], bend[moves]))
+        self._moving.append(math.nan if moves is None else _of_edges(gradient[moves], bend[moves]))
 
     def finish(self) -> Measured:
         """A value for every frame; NaN without edges, and for the drops in clips that are too short."""
@@ -148,12 +159,21 @@ def _moves(before: cv2.typing.MatLike, now: cv2.typing.MatLike) -> NDArray[np.bo
     return np.asarray(cv2.dilate(changed, np.ones((_AROUND_PX, _AROUND_PX), np.uint8)) > 0)
 
 
-def _inverse_edge_width(gradient: cv2.typing.MatLike, bend: cv2.typing.MatLike) -> float:
-    """Second over first derivative at the strongest edges; NaN with too few of them."""
-    rise = np.abs(gradient)
+def _of_edges(rise: cv2.typing.MatLike, bend: cv2.typing.MatLike) -> float:
+    """The inverse width of the strongest edges, by all first and second derivatives; NaN with too few of them."""
+    strong = _strongest(rise)
+    return math.nan if strong is None else _inverse_edge_width(rise[strong], bend[strong])
+
+
+def _strongest(rise: cv2.typing.MatLike) -> NDArray[np.bool_] | None:
+    """Where the strongest edges are; None with too few of them."""
     if np.count_nonzero(rise > _EDGE_LEVELS_PX) < max(_LEAST_EDGE_PX, _LEAST_EDGE_SHARE * rise.size):
-        return math.nan
+        return None
     some = rise.ravel()[::_EVERY] if rise.size > _MANY else rise.ravel()
     place = int((1 - _EDGE_SHARE) * some.size)
-    strong = rise >= max(_EDGE_LEVELS_PX, float(np.partition(some, place)[place]))
-    return float(np.sqrt(np.mean(np.square(bend[strong])) / np.mean(np.square(rise[strong]))))
+    return np.asarray(rise >= max(_EDGE_LEVELS_PX, float(np.partition(some, place)[place])))
+
+
+def _inverse_edge_width(rise: cv2.typing.MatLike, bend: cv2.typing.MatLike) -> float:
+    """Second over first derivative."""
+    return float(np.sqrt(np.mean(np.square(bend)) / np.mean(np.square(rise))))
