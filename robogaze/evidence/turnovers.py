@@ -12,8 +12,8 @@ from robogaze.evidence.colours import Colours, Moving, likeness
 from robogaze.evidence.flow import UNLIKE_LEVELS, Change
 from robogaze.evidence.turnover import Moment, Turnover, candidates, echo, growths, turnovers
 
-_REMEMBERED = 8.0  # times: the weakest that can be undone later
-_MOST_REMEMBERED = 12  # the latest: a clip full of them must not fill the memory
+_REMEMBERED = 3.0  # times: the weakest that can be undone later
+_MOST_REMEMBERED = 24  # the latest: a clip full of them must not fill the memory
 _SEPARATE_FRAMES = 4  # what is nearer in time is the same event, seen in a frame and in three together
 _NOTHING, _NOT_GROWN = {"turnover": 0.0, "turnover_pair": 0.0}, {"growth": 0.0}
 _TOO_SMALL = "the picture is too small for regions to be told apart"

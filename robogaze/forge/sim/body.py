@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import mujoco
 
+from robogaze.forge.sim.recipe import Links
 from robogaze.forge.sim.things import TOUCH
 
 JOINTS = ("turn", "shoulder", "elbow", "roll", "wrist", "spin")
@@ -32,10 +33,10 @@ _KIND = {
 
 @dataclass(frozen=True)
 class Build:
-    """How an arm is built: `girth` scales the radii of its links, `square` links have flat sides."""
+    """How an arm is built: `girth` scales the radii of its links, whose tubes are round, square, or two rods each."""
 
     girth: float = 1.0
-    square: bool = False
+    links: Links = "round"
 
 
 @dataclass(frozen=True)
@@ -114,19 +115,23 @@ def add_arm(spec: mujoco.MjSpec, side: str, place: _Vector, build: Build) -> Non
             armature=5,
         )
         for part in link.parts:
-            _add(body, _built(part, build), side)
+            for piece in _built(part, build):
+                _add(body, piece, side)
     _add_hand(spec, body.add_body(name=f"{side}{HAND}", gravcomp=1), side)
 
 
-def _built(part: Part, build: Build) -> Part:
-    """A link's part as the build has it."""
+def _built(part: Part, build: Build) -> tuple[Part, ...]:
+    """A link's part as the build has it, in one piece or two."""
     size = tuple(one * build.girth for one in part.size)
-    if build.square and part.kind == "capsule":
-        low, high = part.place[2], part.place[5]
-        return Part(
-            "box", part.paint, (size[0] * 0.8, size[0], (high - low) / 2 + size[0] * 0.5), (0, 0, (low + high) / 2)
-        )
-    return Part(part.kind, part.paint, size, part.place)
+    if part.kind != "capsule" or build.links == "round":
+        return (Part(part.kind, part.paint, size, part.place),)
+    low, high = part.place[2], part.place[5]
+    if build.links == "twin":
+        (radius,) = size
+        sides = (-0.62 * radius, 0.62 * radius)
+        return tuple(Part("capsule", part.paint, (0.42 * radius,), (0, y, low, 0, y, high)) for y in sides)
+    half = (size[0] * 0.8, size[0], (high - low) / 2 + size[0] * 0.5)
+    return (Part("box", part.paint, half, (0, 0, (low + high) / 2)),)
 
 
 def _add_hand(spec: mujoco.MjSpec, hand: mujoco.MjsBody, side: str) -> None:

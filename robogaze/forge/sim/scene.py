@@ -69,7 +69,7 @@ def build(things: Sequence[Thing], marks: dict[str, Rgb], world: World, rng: np.
     _add_lights(spec, world, rng)
     across = (0.0,) if len(marks) == 1 else (BASE_APART_M / 2, -BASE_APART_M / 2)
     bases = tuple((BASE_X_M, y, 0.0) for y in across)
-    arm = Build(girth=rng.uniform(*world.girth), square=world.links[rng.integers(len(world.links))] == "square")
+    arm = Build(girth=rng.uniform(*world.girth), links=world.links[rng.integers(len(world.links))])
     shell = _shade(rng, saturation=0.12, low=0.55, high=0.93)
     for (side, mark), base in zip(marks.items(), bases, strict=True):
         _paint(spec, f"{side}shell", shell, 0.5)
@@ -159,11 +159,31 @@ def _tiles(colour: NDArray[np.float64], rng: np.random.Generator, size: int = 51
     return _pixels(np.where(joint, 0.7, shade) + rng.normal(0, 0.008, (size, size)), colour)
 
 
+def _chips(colour: NDArray[np.float64], rng: np.random.Generator, size: int = 512) -> Texture:
+    """Polished stone: chips of light and dark in an even ground."""
+    tone = np.ones((size, size))
+    for cells, share, strength in ((64, 0.12, -0.3), (64, 0.12, 0.2), (128, 0.1, -0.15)):
+        chips = (rng.random((cells, cells)) < share).astype(float)
+        wide = size // cells
+        soft = _smooth(chips.repeat(wide, axis=0).repeat(wide, axis=1), wide)
+        tone += strength * (soft > 0.45)
+    return _pixels(tone + rng.normal(0, 0.01, (size, size)), colour)
+
+
+def _boards(colour: NDArray[np.float64], rng: np.random.Generator, size: int = 512) -> Texture:
+    """Boards side by side, of one shade, rounded off towards dark joints."""
+    across = np.arange(size) / size * int(rng.integers(10, 22)) % 1
+    rounded = 1 - 0.35 * np.abs(2 * across - 1) ** 6
+    return _pixels(rounded * np.ones((size, 1)) + rng.normal(0, 0.01, (size, size)), colour)
+
+
 _SURFACES: dict[Surface, Callable[[NDArray[np.float64], np.random.Generator], Texture]] = {
     "grain": _grain,
     "plaster": _plaster,
     "weave": _weave,
     "tiles": _tiles,
+    "chips": _chips,
+    "boards": _boards,
 }
 
 

@@ -1,5 +1,6 @@
 """simulate.yaml and the taxonomy it speaks in."""
 
+from itertools import combinations, pairwise
 from pathlib import Path
 from string import Formatter
 
@@ -9,7 +10,7 @@ pytest.importorskip("mujoco", reason="needs the simulator: pip install 'robogaze
 
 from robogaze.domains import Domain
 from robogaze.errors import InputError
-from robogaze.forge.sim.recipe import Fault, Recipe, SeverityRule, load_recipe
+from robogaze.forge.sim.recipe import Fault, Recipe, SeverityRule, World, load_recipe
 from robogaze.forge.sim.story import MAKES
 from robogaze.forge.sim.tasks import Job
 from robogaze.forge.sim.things import Thing
@@ -42,6 +43,18 @@ def test_a_sentence_names_only_what_it_can_be_told(recipe: Recipe) -> None:
         assert names_in(fault.description) | names_in(fault.to_see) <= WORDS, fault.make
     for said in recipe.phases.values():
         assert names_in(said) <= {"hand", "thing", "goal"}
+
+
+def test_worlds_share_nothing_and_are_parts_of_all_there_is(recipe: Recipe) -> None:
+    everything = World()
+    for name in World.model_fields:
+        whole, parts = getattr(everything, name), [getattr(world, name) for world in recipe.worlds.values()]
+        if isinstance(whole[0], str):
+            assert all(set(part) <= set(whole) for part in parts), name
+            assert all(not set(one) & set(other) for one, other in combinations(parts, 2)), name
+        else:
+            assert all(whole[0] <= low < high <= whole[1] for low, high in parts), name
+            assert all(one[1] <= other[0] for one, other in pairwise(sorted(parts))), name
 
 
 def test_every_shape_a_task_names_is_there(recipe: Recipe) -> None:
