@@ -1,8 +1,9 @@
 """Fits a classifier of a pipeline to simulated clips, and says what it makes of clips that it was not fitted to.
 
 What a class stands for is said by the rule that goes by it: at the onset of an event of that rule's type, what was
-found in the frame is of that class. The one class without a rule is what is found in frames away from any event. Frames
-in which the rule may not hold (`unless`, `blind`) are left out.
+found in the frame is of that class. The one class without a rule is what is found in frames away from any event, and
+where an event is over: what then comes back or goes away is no new fault. Frames in which the rule may not hold
+(`unless`, `blind`) are left out.
 
 Features are brought to one scale, a ridge penalty keeps the weights small, and the scale is taken out of the weights
 again. Counted on the very clips that the weights were fitted to, thresholds and confidence would be too good: each clip
@@ -24,7 +25,7 @@ from robogaze.evidence.classifier import Class, Classifier, classified
 from robogaze.stages.event_rule import EventRule
 
 FOLDS = 10
-INVERSE_PENALTY = 1.0
+INVERSE_PENALTY = 0.3
 AWAY_FRAMES = 4
 """What is found so near to an event belongs to it."""
 
@@ -109,11 +110,13 @@ def _classes(
     by_type = {rule.type: rule.signal for rule in rules}
     events = truth.events if truth is not None else ()
     away = set(range(len(times_s)))
+    ends = set()
     onsets = {}
     for event in events:
         for span in event.spans:
             first, end = np.searchsorted(times_s, (span.start - 1e-6, span.end - 1e-6))
             away -= set(range(first - AWAY_FRAMES, end + AWAY_FRAMES + 1))
+            ends.add(int(end))
         if event.type in by_type:
             onsets[int(np.searchsorted(times_s, event.onset_s - 1e-6))] = by_type[event.type]
-    return {**dict.fromkeys(away, usual), **onsets}
+    return {**dict.fromkeys(away | ends, usual), **onsets}

@@ -18,7 +18,7 @@ from robogaze.core.report import Report
 from robogaze.evidence import METERS, Evidence, Gauge, Measured, Meter
 from robogaze.media import film
 
-DRAWN_SEEDS = (0, 1)
+DRAWN_SEEDS = range(10)
 
 
 @dataclass(frozen=True)

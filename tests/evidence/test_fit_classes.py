@@ -46,6 +46,12 @@ def test_what_is_found_at_an_onset_is_of_the_class_of_its_rule_and_away_from_eve
     assert one.inputs.ravel().tolist() == [0.1, 0.9]
 
 
+def test_where_an_event_is_over_nothing_new_is_found() -> None:
+    one = examples(CLASSIFIER, [RULE], [known("f", {ONSET: 0.9, LAST - 1: 0.6, LAST: 0.8, LAST + 1: 0.7}, faulty=True)])
+    assert one.classes.tolist() == ["gone", "nothing"]
+    assert one.inputs.ravel().tolist() == [0.9, 0.8]
+
+
 def test_where_its_rule_may_not_hold_nothing_is_an_example() -> None:
     clips = [known("f", {2: 0.1, 3: 0.2, ONSET: 0.9}, faulty=True, fog=(3, ONSET))]
     assert examples(CLASSIFIER, [RULE], clips).inputs.ravel().tolist() == [0.1]

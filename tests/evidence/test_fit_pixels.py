@@ -39,6 +39,12 @@ def test_a_fault_missed_is_better_than_a_clean_clip_accused() -> None:
     assert rule.above > 0.55
 
 
+def test_one_clean_clip_may_be_accused_where_that_finds_many_faults() -> None:
+    faults = [known(f"f{number}", 0.6, faulty=True) for number in range(9)]
+    _, told = fitted(RULE, [known("c", 0.1, faulty=False), known("d", 0.9, faulty=False), *faults])
+    assert (told.events, told.accused) == (9, 1)
+
+
 def test_too_few_findings_leave_a_rule_as_it_is_and_without_confidence() -> None:
     rule, told = fitted(RULE.with_(confidence=(Step(reaching=0.5, right=9, of=9),)), [known("f", 0.9, faulty=True)])
     assert (rule.above, rule.confidence, told.events) == (0.5, (), 1)
