@@ -10,12 +10,13 @@ Every clip is measured once and its series are kept in the cache, so that a seco
 measured by another version of a meter is measured again. To the simulated clips come clean ones drawn by arithmetic
 (tests/evidence/cases.py), whose lamps, pans, noise and plain tables the simulator does not have.
 
-A finding is right when an event of the rule's type is annotated at that time. That threshold is taken at which the
-events found, less WRONG_COSTS for each wrong finding and ACCUSED_COSTS more for each clean clip accused, are most; of a
-range that is worth as much, the middle. Confidence is then the share that was right, in steps that never fall with the
-peak. A rule keeps its threshold where too little is found, or where drawn clips bound it more closely (BOUND); with
-LEAST findings it gets a confidence all the same, and with fewer that of its type. Nothing is drawn at random: the same
-clips give the same numbers.
+A finding is right when an event of the rule's type is annotated at that time. Of the thresholds at which at least
+LEAST_RIGHT of the findings are right, that is taken at which the events found, less WRONG_COSTS for each wrong finding
+and ACCUSED_COSTS more for each clean clip accused, are most; of a range that is worth as much, the middle.
+
+Confidence is then the share that was right, in steps that never fall with the peak. A rule keeps its threshold where
+too little is found, or where drawn clips bound it more closely (BOUND); with LEAST findings it gets a confidence all
+the same, and with fewer that of its type. Nothing is drawn at random: the same clips give the same numbers.
 """
 
 import argparse
@@ -39,7 +40,10 @@ from robogaze.evidence import METERS, Classifier, Finding, find
 from robogaze.evidence.classifier import Class
 from robogaze.stages.event_rule import EventRule, Step
 
-WRONG_COSTS, ACCUSED_COSTS, LEAST = 2.0, 4.0, 4
+WRONG_COSTS, ACCUSED_COSTS, LEAST = 1.0, 4.0, 4
+LEAST_RIGHT = 0.85
+"""More than the 0.8 that must be right on clips that are not alike."""
+
 BOUND = tuple(f"measured/{name}" for name in ("dark", "bright", "flat", "patch", "shake", "appeared", "vanished"))
 """Rules by their descriptions that keep their thresholds, because the survey (tests/evidence/survey.py) says more: dim
 scenes, plain tables and fast arms come nearer than any simulated clip; weaker shakes and smaller things are drawn."""
@@ -115,7 +119,9 @@ def candidates(rule: EventRule, clips: Sequence[Known]) -> list[float]:
 def fitted(rule: EventRule, clips: Sequence[Known]) -> tuple[EventRule, Tried]:
     """The rule with its threshold, as it was where there is too little to fit it, and its confidence."""
     tries = [(threshold, tried(at(rule, threshold), clips)) for threshold in candidates(rule, clips)]
-    open_ = [(threshold, told) for threshold, told in tries if len(told.peaks) >= LEAST]
+    open_ = [
+        (threshold, told) for threshold, told in tries if len(told.peaks) >= LEAST and told.precision >= LEAST_RIGHT
+    ]
     chosen = rule.with_(confidence=())
     best = max((told.worth for _, told in open_), default=0.0)
     if best > 0 and rule.describe not in BOUND:

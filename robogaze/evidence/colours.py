@@ -31,8 +31,7 @@ class Sides:
 
     Shares of the region's pixels: `gained` and `lost` around it, and in the whole picture, where a thing that is only
     elsewhere is neither (`gained_all`, `lost_all`); `left_near` of the old ones that is still around, `known_near` of
-    the new ones that was; `onward` of the old ones that whatever is replaced elsewhere has gained, `origin` of the new
-    ones that it has lost; `known` as in `Turnover`.
+    the new ones that was; `known` as in `Turnover`.
     """
 
     before: Colours
@@ -43,17 +42,14 @@ class Sides:
     lost_all: float
     left_near: float
     known_near: float
-    onward: float
-    origin: float
     known: float
 
     @classmethod
-    def of(cls, change: Change, whole: tuple[Colours, Colours], core: Mask, near: Mask, elsewhere: Mask) -> Self:
-        """Count the colours of a region, of what is near it, and of what is replaced elsewhere, beside the whole's."""
+    def of(cls, change: Change, whole: tuple[Colours, Colours], core: Mask, near: Mask) -> Self:
+        """Count the colours of a region and of what is near it; those of the whole picture are given."""
         before, now = colours(change.before, core), colours(change.now, core)
         near_before, near_now = colours(change.before, near), colours(change.now, near)
         all_before, all_now = whole
-        gained = colours(change.now, elsewhere) - colours(change.before, elsewhere)
         pixels = np.count_nonzero(core)
         return cls(
             before=before,
@@ -64,8 +60,6 @@ class Sides:
             lost_all=float(np.minimum(before, np.maximum(all_before - all_now, 0)).sum() / pixels),
             left_near=float(np.minimum(before, near_now).sum() / pixels),
             known_near=float(np.minimum(now, near_before).sum() / pixels),
-            onward=float(np.minimum(before, np.maximum(gained, 0)).sum() / pixels),
-            origin=float(np.minimum(now, np.maximum(-gained, 0)).sum() / pixels),
             known=float(min(np.minimum(before, all_now).sum(), np.minimum(now, all_before).sum()) / pixels),
         )
 

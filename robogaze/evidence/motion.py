@@ -45,6 +45,7 @@ _LEAST_TEXTURED = 0.3  # of the picture: with a corner in reach; plain tables wi
 _ROUGH = 0.5  # of the usual point's motion: how far others may be off in a rough fit
 _PATH_S = 0.55  # a change of velocity that lasts half of this is a movement; a shorter one is a jolt
 _SHAKE_S = 0.4  # jolts in half of this are shake
+_AT_REST = 0.004  # of the diagonal: a camera that stands still stays below this
 _SWING_S = 0.75  # over so long a camera that swings to another place goes straight on
 _LEAST_WAY = 0.005  # diagonals in that time: of a shorter way nothing is said
 _GAP = (
@@ -128,6 +129,14 @@ class Motion:
             gap=_GAP,
         ),
         Signal(
+            name="camera_unrest",
+            unit="of the frames",
+            description=(
+                f"Share of the clip's frames in which the picture moves by more than {_AT_REST} of the diagonal, or by "
+                "how much cannot be told."
+            ),
+        ),
+        Signal(
             name="camera_straightness",
             unit="of the way",
             description=f"How far the camera gets in {_SWING_S} s, over the way it went: 1 straight on, 0 to and fro.",
@@ -156,9 +165,11 @@ class Motion:
         jolt = np.sqrt(sum(np.square(part - running_median(part, times_s, _PATH_S)) for part in path))
         loose = np.array([move.loose for move in self._moves])
         rough = loose | np.array([move.rough for move in self._moves])
+        shift = np.where(loose, math.nan, np.hypot(right, down))
         return Measured(
             {
-                "camera_shift": np.where(loose, math.nan, np.hypot(right, down)),
+                "camera_shift": shift,
+                "camera_unrest": _unrest(shift),
                 "camera_turn": np.where(loose, math.nan, np.degrees(np.abs(turn))),
                 "camera_zoom": np.where(loose, math.nan, np.abs(zoom)),
                 "camera_inliers": inliers,
@@ -168,6 +179,12 @@ class Motion:
                 "camera_straightness": _straightness(path, times_s),
             }
         )
+
+
+def _unrest(shift: Series) -> Series:
+    """The share of all frames but the first, which has none before it; the same for each frame, NaN for the first."""
+    share = float(np.mean(~(shift[1:] <= _AT_REST))) if len(shift) > 1 else math.nan
+    return np.concatenate([[math.nan], np.full(len(shift) - 1, share)])
 
 
 def _straightness(path: Sequence[Series], times_s: Series) -> Series:

@@ -63,12 +63,11 @@ class Turnover:
     there now, and of what was there. `abrupt` is how many times more the place is replaced than a frame before and a
     frame later, whichever is less. `fill` is the region's share of its box. `moving` is how much the place changes in
     the two frames after, in levels, beyond what the camera explains. `left` is the share of the old region's colours
-    that is still found around it, `found` that of the new ones which was found there before; `onward` and `origin` are
-    the shares of the old ones that turn up where something is replaced elsewhere, and of the new ones that go there.
-    `rim_before` and `rim_now` say how sharply it is set off from its surroundings, in levels. `known` is the smaller of
-    two shares of the whole picture: of the old colours it still holds, of the new ones it held before. `gained` and
-    `lost` are the shares of its new colours of which the picture has more, and of its old ones of which it has less.
-    `tint` is how far its pixels differ beyond what a shadow makes of them.
+    that is still found around it, `found` that of the new ones which was found there before. `rim_before` and `rim_now`
+    say how sharply it is set off from its surroundings, in levels. `known` is the smaller of two shares of the whole
+    picture: of the old colours it still holds, of the new ones it held before. `gained` and `lost` are the shares of
+    its new colours of which the picture has more, and of its old ones of which it has less. `tint` is how far its
+    pixels differ beyond what a shadow makes of them.
     """
 
     box: Box
@@ -81,8 +80,6 @@ class Turnover:
     moving: float
     left: float
     found: float
-    onward: float
-    origin: float
     rim_before: float
     rim_now: float
     known: float
@@ -179,7 +176,7 @@ def _measured(moment: Moment, region: Mask, box: Box, since: float, until: float
     change, core = moment.change, _core(region)
     reach = max(8, round(_NEAR * float(np.hypot(*region.shape))))
     pixels = np.count_nonzero(core)
-    sides = Sides.of(change, moment.whole, core, _near(region, reach), _elsewhere(change, region))
+    sides = Sides.of(change, moment.whole, core, _near(region, reach))
     rim = grown(region, 1) & ~core
     size = min(1.0, float(region.mean()) / _WHOLE_AREA)
     missing_before, _ = _search(change.now, change.before, core, reach)
@@ -203,8 +200,6 @@ def _measured(moment: Moment, region: Mask, box: Box, since: float, until: float
         moving=max(float(one.stirred[region].mean()) for one in after),
         left=sides.left_near,
         found=sides.known_near,
-        onward=sides.onward,
-        origin=sides.origin,
         rim_before=_set_off(change.before, rim),
         rim_now=_set_off(change.now, rim),
         known=sides.known,
@@ -264,12 +259,6 @@ def _core(region: Mask) -> Mask:
     """The region without its rim, where old and new are mixed; a very thin one as it is."""
     core = cv2.erode(region.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
     return core if np.count_nonzero(core) >= 12 else region
-
-
-def _elsewhere(change: Change, region: Mask) -> Mask:
-    """All that is replaced so far from a region that it is another one."""
-    apart_px = round(_LEAST_APART * math.hypot(*region.shape))
-    return (change.replaced > UNLIKE_LEVELS) & ~grown(region, apart_px)
 
 
 def _set_off(image: Image, rim: Mask) -> float:

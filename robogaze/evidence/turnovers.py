@@ -94,18 +94,6 @@ class Turnovers:
             description="Share of the colours that are in that region now which was found around it before.",
         ),
         Signal(
-            name="turnover_onward",
-            of="turnover",
-            unit="of 1",
-            description="Share of its old colours that turn up where something else is replaced in that frame.",
-        ),
-        Signal(
-            name="turnover_origin",
-            of="turnover",
-            unit="of 1",
-            description="Share of its new colours that go where something else is replaced in that frame.",
-        ),
-        Signal(
             name="turnover_rim_before",
             of="turnover",
             unit="levels",
@@ -261,8 +249,6 @@ def _values(found: Sequence[Turnover], past: Sequence[Turnover], pair: tuple[flo
         "turnover_moving": strongest.moving,
         "turnover_left": strongest.left,
         "turnover_found": strongest.found,
-        "turnover_onward": strongest.onward,
-        "turnover_origin": strongest.origin,
         "turnover_rim_before": strongest.rim_before,
         "turnover_rim_now": strongest.rim_now,
         "turnover_known": strongest.known,

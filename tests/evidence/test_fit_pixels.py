@@ -39,6 +39,14 @@ def test_a_fault_missed_is_better_than_a_clean_clip_accused() -> None:
     assert rule.above > 0.55
 
 
+def test_a_threshold_at_which_too_many_findings_are_wrong_is_not_taken() -> None:
+    faults = [known(f"f{number}", 0.6 + 0.3 * (number < 6), faulty=True) for number in range(12)]
+    others = [known(f"o{number}", 0.6, faulty=True, kind="occlusion") for number in range(5)]
+    rule, told = fitted(RULE, [known("c", 0.1, faulty=False), *others, *faults])
+    assert rule.above == pytest.approx(0.75), "beyond the others, though with them six more events would be found"
+    assert (told.events, told.precision) == (6, 1.0)
+
+
 def test_one_clean_clip_may_be_accused_where_that_finds_many_faults() -> None:
     faults = [known(f"f{number}", 0.6, faulty=True) for number in range(9)]
     _, told = fitted(RULE, [known("c", 0.1, faulty=False), known("d", 0.9, faulty=False), *faults])

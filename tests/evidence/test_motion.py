@@ -30,6 +30,16 @@ def test_a_pan_is_measured_in_shares_of_the_diagonal() -> None:
     assert shift[1:] == pytest.approx(math.hypot(0.02, 0.01) / _DIAGONAL, rel=0.05)
 
 
+def test_unrest_is_the_share_of_frames_in_which_the_picture_moves_or_cannot_be_told_to_rest() -> None:
+    pans_late = film(2, Take(frames=21, size=_SMALL, camera=lambda f: (0.02 * max(0, f - 10), 0.0, 0.0, 1.0)))
+    unrest = measured_by(Motion, pans_late).series["camera_unrest"]
+    assert np.isnan(unrest[0])
+    assert unrest[1:] == pytest.approx(0.5)
+    blank = [np.zeros((200, 320, 3), np.uint8)] * 3
+    assert measured_by(Motion, blank).series["camera_unrest"][1:].tolist() == [1.0, 1.0]
+    assert np.isnan(measured_by(Motion, blank[:1]).series["camera_unrest"]).all()
+
+
 def test_turn_and_zoom_are_measured() -> None:
     images = film(2, Take(frames=8, size=_SMALL, camera=lambda f: (0.0, 0.0, 0.5 * f, 1.02**f)))
     series = measured_by(Motion, images).series

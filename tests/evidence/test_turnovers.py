@@ -116,16 +116,6 @@ def test_a_move_that_has_only_begun_is_known_by_what_moves_later() -> None:
     assert max(found["turnover_mobile_before"][3], found["turnover_mobile_now"][3]) > 0.7
 
 
-def test_the_colours_of_what_jumps_come_from_and_go_where_something_else_is_replaced() -> None:
-    def onward_and_origin(**how: object) -> float:
-        series = _measured(11, **how).series
-        return max(series["turnover_onward"][14], series["turnover_origin"][14])
-
-    assert onward_and_origin(moved=lambda frame: (0.0, 0.0) if frame < 14 else (0.2, 0.1)) > 0.6
-    assert onward_and_origin(shown=lambda frame: frame < 14) < 0.2
-    assert onward_and_origin(shown=lambda frame: frame > 13) < 0.2
-
-
 def test_a_thing_is_set_off_from_its_surroundings_and_its_empty_place_is_not() -> None:
     def rims(**how: object) -> tuple[float, float, float]:
         series = _measured(11, **how).series
