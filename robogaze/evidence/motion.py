@@ -130,6 +130,7 @@ class Motion:
         ),
         Signal(
             name="camera_unrest",
+            of="camera_shift",
             unit="of the frames",
             description=(
                 f"Share of the clip's frames in which the picture moves by more than {_AT_REST} of the diagonal, or by "
