@@ -39,6 +39,14 @@ def test_a_planted_fault_is_found_in_its_frames_under_a_type_it_may_have(kind: s
     assert any(right(rule, finding, planted) for rule, finding in found)
 
 
+@pytest.mark.parametrize("kind", ["camera jumps", "cut to another scene"])
+def test_what_changes_the_whole_picture_is_taken_for_nothing_else(kind: str) -> None:
+    planted = FAULTS[kind](_SEED)
+    evidence = evident(planted.images)
+    found = [(rule, finding) for rule in rules() for finding in find(rule, evidence)]
+    assert all(right(rule, finding, planted) for rule, finding in found)
+
+
 @pytest.mark.parametrize("clip", CLIPS)
 def test_a_signal_a_rule_finds_missing_says_what_stood_in_the_way(clip: str) -> None:
     """Else the rule would find nothing, and nobody would know that it could not have."""
