@@ -44,6 +44,7 @@ def test_what_changes_the_whole_picture_is_taken_for_nothing_else(kind: str) -> 
     planted = FAULTS[kind](_SEED)
     evidence = evident(planted.images)
     found = [(rule, finding) for rule in rules() for finding in find(rule, evidence)]
+    assert found
     assert all(right(rule, finding, planted) for rule, finding in found)
 
 
