@@ -5,9 +5,9 @@ found in the frame is of that class. The one class without a rule is what is fou
 where an event is over: what then comes back or goes away is no new fault. Frames in which the rule may not hold
 (`unless`, `blind`) are left out.
 
-Features are brought to one scale, a ridge penalty keeps the weights small, and the scale is taken out of the weights
-again. Counted on the very clips that the weights were fitted to, thresholds and confidence would be too good: each clip
-gets its shares from weights fitted to others (FOLDS parts, by clip).
+Mean and scale of each feature are those of the examples, and a ridge penalty keeps the weights small. Counted on the
+very clips that the weights were fitted to, thresholds and confidence would be too good, and on others of the same world
+still so: a clip gets its shares from weights fitted to clips of other worlds.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,24 +17,21 @@ import numpy as np
 from measured_clips import Known
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GroupKFold
-from sklearn.preprocessing import StandardScaler
 
 from robogaze.core.report import Report
 from robogaze.evidence.classifier import Class, Classifier, classified
 from robogaze.stages.event_rule import EventRule
 
-FOLDS = 10
-INVERSE_PENALTY = 0.3
+INVERSE_PENALTY = 0.2
 AWAY_FRAMES = 4
 """What is found so near to an event belongs to it."""
 
 
 @dataclass(frozen=True)
 class Examples:
-    """Inputs with the class of each and the place of its clip."""
+    """Features, not yet brought to scale, with the class of each and the place of its clip."""
 
-    inputs: NDArray[np.float64]
+    features: NDArray[np.float64]
     classes: NDArray[np.str_]
     clips: NDArray[np.int64]
 
@@ -55,27 +52,34 @@ def fitted_classes(classifier: Classifier, of: Examples) -> Classifier:
     """The classifier with weights fitted to examples. Raises ValueError where a class has none."""
     if missing := {one.name for one in classifier.classes} - set(of.classes.tolist()):
         raise ValueError(f"no clip shows {', '.join(sorted(missing))}")
-    scale = StandardScaler().fit(of.inputs)
-    model = LogisticRegression(C=INVERSE_PENALTY, max_iter=5000).fit(scale.transform(of.inputs), of.classes)
-    weights, constants = model.coef_ / scale.scale_, model.intercept_
+    scaled = tuple(
+        feature.with_(mean=_rounded(mean), scale=_rounded(scale) or 1.0)
+        for feature, mean, scale in zip(
+            classifier.features, of.features.mean(axis=0), of.features.std(axis=0), strict=True
+        )
+    )
+    classifier = classifier.with_(features=scaled)
+    model = LogisticRegression(C=INVERSE_PENALTY, max_iter=5000).fit(classifier.weighed(of.features), of.classes)
+    weights, constants = model.coef_, model.intercept_
     if len(model.classes_) == 2:  # then only the weights of the second against the first are given
         weights, constants = np.vstack([0 * weights, weights]), np.array([0.0, constants[0]])
-    constants = constants - weights @ scale.mean_
     made = {name: (constants[place], weights[place]) for place, name in enumerate(model.classes_)}
     return classifier.with_(classes=tuple(_weighted(one, *made[one.name]) for one in classifier.classes))
 
 
-def out_of_fold(classifier: Classifier, of: Examples, clips: Sequence[Known]) -> list[Known]:
-    """The clips with their shares, each by weights fitted to other clips."""
-    folds = np.zeros(len(clips), dtype=np.int64)
-    by_fold = []
-    parts = GroupKFold(FOLDS).split(of.inputs, of.classes, of.clips)
-    for fold, (others, own) in enumerate(parts):
-        folds[of.clips[own]] = fold
-        by_fold.append(fitted_classes(classifier, Examples(of.inputs[others], of.classes[others], of.clips[others])))
-    return [
-        replace(one, evidence=classified(one.evidence, [by_fold[fold]])) for one, fold in zip(clips, folds, strict=True)
-    ]
+def out_of_world(classifier: Classifier, of: Examples, clips: Sequence[Known]) -> list[Known]:
+    """The clips with their shares, those of each world by weights fitted to the others.
+
+    Raises ValueError where some class is shown in one world only.
+    """
+    worlds = np.array([one.world for one in clips])
+    by_world = {}
+    for world in np.unique(worlds):
+        others = worlds[of.clips] != world
+        by_world[world] = fitted_classes(
+            classifier, Examples(of.features[others], of.classes[others], of.clips[others])
+        )
+    return [replace(one, evidence=classified(one.evidence, [by_world[one.world]])) for one in clips]
 
 
 def _weighted(one: Class, constant: float, weights: NDArray[np.float64]) -> Class:
@@ -89,17 +93,17 @@ def _rounded(value: float) -> float:
 def _in_view(
     classifier: Classifier, rules: Sequence[EventRule], clip: Known, view: str
 ) -> Iterator[tuple[NDArray[np.float64], str]]:
-    """Inputs and classes of the frames of a view in which something was found and it is known what."""
+    """Features and classes of the frames of a view in which something was found and it is known what."""
     series = clip.evidence.views[view].series
-    inputs = classifier.inputs(series)
-    there = (series[classifier.of] > 0) & np.isfinite(inputs).all(axis=1)
+    features = classifier.features_of(series)
+    there = (series[classifier.of] > 0) & np.isfinite(features).all(axis=1)
     for rule in rules:
         for condition in (*rule.unless, *rule.blind):
             there &= ~condition.holds(clip.evidence, view)
     names = _classes(classifier, rules, clip.truth, np.array(clip.evidence.frame_times_s))
     for frame in np.flatnonzero(there):
         if frame in names:
-            yield inputs[frame], names[frame]
+            yield features[frame], names[frame]
 
 
 def _classes(

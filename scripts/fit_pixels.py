@@ -30,7 +30,7 @@ import cv2
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from fit_classes import examples, fitted_classes, out_of_fold
+from fit_classes import examples, fitted_classes, out_of_world
 from measured_clips import Known, drawn, simulated
 
 from robogaze.core.report import Report
@@ -101,6 +101,13 @@ def at(rule: EventRule, threshold: float) -> EventRule:
     return rule.with_(**{side: threshold}, confidence=())
 
 
+def reach(rule: EventRule, clip: Known) -> float:
+    """How far a rule's signal goes in a clip, more being more wrong: at no stricter threshold is anything found."""
+    sign = 1 if rule.above is not None else -1
+    views = [sign * measured.series[rule.signal] for measured in clip.evidence.views.values()]
+    return max((float(one[np.isfinite(one)].max()) for one in views if np.isfinite(one).any()), default=-np.inf)
+
+
 def candidates(rule: EventRule, clips: Sequence[Known]) -> list[float]:
     """Thresholds between the peaks that the clips reach, the least strict first."""
     sign = 1 if rule.above is not None else -1
@@ -108,8 +115,11 @@ def candidates(rule: EventRule, clips: Sequence[Known]) -> list[float]:
     peaks = [[finding.peak for finding in find(open_, one.evidence)] for one in clips]
     ranked = np.unique([max(sign * peak for peak in one) for one in peaks if one])
     middles = (ranked[1:] + ranked[:-1]) / 2
-    # Of faults there are few: the strict end is tried throughout. What the rule has now is tried, too.
+    # Most clips reach little and few have faults: the strict end is tried throughout, and values as well as places are
+    # gone through in even steps. What the rule has now is tried, too.
     places = {*np.linspace(0, len(middles) - 1, CANDIDATES).astype(int), *range(len(middles))[-CANDIDATES:]}
+    if len(middles):
+        places |= {*np.searchsorted(middles[:-1], np.linspace(middles[0], middles[-1], CANDIDATES))}
     now = rule.above if rule.above is not None else rule.below
     assert now is not None, "a rule has one of the two"
     between = [sign * float(middles[place]) for place in places] if len(middles) else []
@@ -118,7 +128,12 @@ def candidates(rule: EventRule, clips: Sequence[Known]) -> list[float]:
 
 def fitted(rule: EventRule, clips: Sequence[Known]) -> tuple[EventRule, Tried]:
     """The rule with its threshold, as it was where there is too little to fit it, and its confidence."""
-    tries = [(threshold, tried(at(rule, threshold), clips)) for threshold in candidates(rule, clips)]
+    sign = 1 if rule.above is not None else -1
+    reached = [reach(rule, one) for one in clips]
+    tries = []
+    for threshold in candidates(rule, clips):
+        near = [one for one, value in zip(clips, reached, strict=True) if value >= sign * threshold]
+        tries.append((threshold, tried(at(rule, threshold), near)))
     open_ = [
         (threshold, told) for threshold, told in tries if len(told.peaks) >= LEAST and told.precision >= LEAST_RIGHT
     ]
@@ -170,13 +185,18 @@ def written(
     lines: Sequence[str], classifiers: Sequence[Classifier], fits: Sequence[tuple[EventRule, Tried]]
 ) -> Iterator[str]:
     """The pipeline's lines with the weights of the classes and what is fitted of the rules, both in their order."""
+    features = iter([one for classifier in classifiers for one in classifier.features])
     classes = iter([one for classifier in classifiers for one in classifier.classes])
     waiting = iter(fits)
     now: Class | EventRule | None = None
     told: Tried | None = None
     for line in lines:
         key, depth = line.strip().split(":")[0], len(line) - len(line.lstrip())
-        if line.startswith("            - name: "):
+        if line.startswith("            - {signal: ") and not isinstance(now, EventRule):
+            feature = next(features)
+            log = "" if feature.log is None else f", log: {feature.log:g}"
+            yield f"            - {{signal: {feature.signal}{log}, mean: {feature.mean:g}, scale: {feature.scale:g}}}\n"
+        elif line.startswith("            - name: "):
             now = next(classes)
             yield line
         elif line.startswith("        - signal: "):
@@ -233,7 +253,7 @@ def main() -> None:
         print(
             {str(name): int(count) for name, count in zip(*np.unique(known.classes, return_counts=True), strict=True)}
         )
-        classifiers[place], clips = fitted_classes(one, known), out_of_fold(one, known, clips)
+        classifiers[place], clips = fitted_classes(one, known), out_of_world(one, known, clips)
     fits = shared([fitted(rule, clips) for rule in rules])
     for rule, told in fits:
         right = sum(right for _, right in told.peaks)

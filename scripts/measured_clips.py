@@ -5,6 +5,7 @@ What was measured by another version of a meter's code is measured again, and on
 
 import ast
 import hashlib
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -23,11 +24,15 @@ DRAWN_SEEDS = range(10)
 
 @dataclass(frozen=True)
 class Known:
-    """A measured clip of which the truth is known; None for one that is clean and has no report."""
+    """A measured clip of which the truth is known; None for one that is clean and has no report.
+
+    `world` names the surroundings it was drawn from; "" where that was not limited.
+    """
 
     name: str
     truth: Report | None
     evidence: Evidence
+    world: str = ""
 
     @property
     def clean(self) -> bool:
@@ -78,6 +83,7 @@ def stored(files: dict[str, Path], views: Sequence[str], times_s: Sequence[float
 
 def simulated(folder: Path, cached: Path, meters: Sequence[str]) -> Iterator[Known]:
     """The clips of a folder that `robogaze forge simulate` wrote, measured where they are not yet."""
+    world = json.loads((folder / "simulated.json").read_text(encoding="utf-8"))["settings"]["world"] or ""
     for line in (folder / "annotations.jsonl").read_text(encoding="utf-8").splitlines():
         truth = Report.model_validate_json(line)
         clip = truth.clip
@@ -86,7 +92,7 @@ def simulated(folder: Path, cached: Path, meters: Sequence[str]) -> Iterator[Kno
         if gauges:
             film(folder / clip.uri, layout=clip.layout, observers=tuple(gauges.values())).close()
             keep(files, gauges, clip.layout.active, clip.duration_s)
-        yield Known(clip.id, truth, stored(files, clip.layout.active, clip.frame_times_s, clip.duration_s))
+        yield Known(clip.id, truth, stored(files, clip.layout.active, clip.frame_times_s, clip.duration_s), world)
 
 
 def drawn(cached: Path, meters: Sequence[str]) -> Iterator[Known]:
@@ -104,4 +110,4 @@ def drawn(cached: Path, meters: Sequence[str]) -> Iterator[Known]:
                 for gauge in gauges.values():
                     gauge(frame, times_s[frame], (image,))
             keep(files, gauges, ["main"], duration_s)
-            yield Known(name, None, stored(files, ["main"], times_s, duration_s))
+            yield Known(name, None, stored(files, ["main"], times_s, duration_s), "drawn")

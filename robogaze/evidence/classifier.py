@@ -1,9 +1,9 @@
 """Classifiers: several signals weighed together, where no single one decides which of several things happened.
 
-Multinomial logistic regression: each class has a constant and a weight for every feature; its share is
-exp(sum) / the sum over all classes. Rules know a class by its name, like any signal. The weights are stated in the
-pipeline and fitted to clips of which the truth is known, as thresholds are; what a share is worth is counted there,
-too.
+Multinomial logistic regression: each class has a constant and a weight for every feature and for some products of two;
+its share is exp(sum) / the sum over all classes. Rules know a class by its name, like any signal. The weights are
+stated in the pipeline and fitted to clips of which the truth is known, as thresholds are; what a share is worth is
+counted there, too.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,21 +19,29 @@ from robogaze.core.data import Data
 from robogaze.errors import InputError
 from robogaze.evidence.base import Evidence, Measured, Series, Signal
 
+MOST = 3.0
+"""How far from its mean a feature counts, in its scales, so that no single signal decides."""
+
 
 class Feature(Data):
-    """A signal or, with `log`, the natural logarithm of it plus `log`."""
+    """A signal or, with `log`, the natural logarithm of it plus `log`: how many `scale` it is above its `mean`."""
 
     signal: str
     log: float | None = Field(default=None, gt=0)
+    mean: float = 0.0
+    scale: float = Field(default=1.0, gt=0)
 
-    def values(self, measured: Mapping[str, Series]) -> Series:
-        """Its value in every frame of a view."""
+    def of(self, measured: Mapping[str, Series]) -> Series:
+        """The signal or its logarithm in every frame of a view."""
         series = measured[self.signal]
         return series if self.log is None else np.asarray(np.log(series + self.log), dtype=np.float64)
 
 
 class Class(Data):
-    """One of the things that may have happened: its name, what it is, and its constant and weights, by feature."""
+    """One of the things that may have happened: its name, what it is, its constant, and its weights.
+
+    They are those of the features, in their order, and then those of the products.
+    """
 
     name: str
     description: str
@@ -44,18 +52,28 @@ class Class(Data):
 class Classifier(Data):
     """Which of its classes what a signal, `of`, found in a frame is most like.
 
-    A share is 0 where that signal is 0, for then nothing happened, and NaN where it or a feature is missing.
+    `products` names pairs of features by their signals; what the two make, multiplied, counts besides: colours that
+    are found around a region mean one thing where it is set off and another where it is not. A share is 0 where that
+    signal is 0, for then nothing happened, and NaN where it or a feature is missing.
     """
 
     of: str
     features: tuple[Feature, ...] = Field(min_length=1)
+    products: tuple[tuple[str, str], ...] = ()
     classes: tuple[Class, ...] = Field(min_length=2)
 
     @model_validator(mode="after")
     def _one_weight_each(self) -> Self:
         for one in self.classes:
-            if len(one.weights) != len(self.features):
-                raise ValueError(f"{one.name!r} has {len(one.weights)} weights for {len(self.features)} features")
+            if len(one.weights) != len(self.features) + len(self.products):
+                raise ValueError(
+                    f"{one.name!r} has {len(one.weights)} weights for {len(self.features)} features and "
+                    f"{len(self.products)} products"
+                )
+        named = {feature.signal for feature in self.features}
+        for pair in self.products:
+            for name in set(pair) - named:
+                raise ValueError(f"a product names {name!r}, which is no feature")
         return self
 
     @property
@@ -63,14 +81,21 @@ class Classifier(Data):
         """The names of all signals it reads."""
         return (self.of, *(feature.signal for feature in self.features))
 
-    def inputs(self, measured: Mapping[str, Series]) -> NDArray[np.float64]:
-        """Its features in every frame of a view, shape (frames, features)."""
-        return np.column_stack([feature.values(measured) for feature in self.features])
+    def features_of(self, measured: Mapping[str, Series]) -> NDArray[np.float64]:
+        """Its features in every frame of a view, not yet brought to scale; shape (frames, features)."""
+        return np.column_stack([feature.of(measured) for feature in self.features])
+
+    def weighed(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What weights are for: features from -MOST to MOST, and products; shape (frames, features + products)."""
+        means, scales = ([getattr(one, key) for one in self.features] for key in ("mean", "scale"))
+        scaled = np.clip((features - means) / scales, -MOST, MOST)
+        place = {feature.signal: column for column, feature in enumerate(self.features)}
+        return np.column_stack([scaled, *(scaled[:, place[one]] * scaled[:, place[two]] for one, two in self.products)])
 
     def shares(self, measured: Mapping[str, Series]) -> Mapping[str, Series]:
         """The share of each class in every frame of a view, from 0 to 1."""
         weights = np.array([one.weights for one in self.classes])
-        sums = self.inputs(measured) @ weights.T + np.array([one.constant for one in self.classes])
+        sums = self.weighed(self.features_of(measured)) @ weights.T + np.array([one.constant for one in self.classes])
         shares = np.where((measured[self.of] == 0)[:, None], 0.0, softmax(sums, axis=1))
         return {one.name: shares[:, place] for place, one in enumerate(self.classes)}
 

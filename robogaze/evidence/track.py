@@ -2,7 +2,8 @@
 
 The beginning is the first three frames in which nothing touches it; as soon as something does, it begins anew. Every
 state is the median of three frames, for edges flicker. Outlines do so by leaps, where a shadow's edge cuts a thing or
-two things of one colour meet, and what grows or bends does not: after a leap its outline begins anew.
+two things of one colour meet, and what grows or bends does not: after a leap its outline begins anew. So does its
+colour: what is another at once was exchanged, and not recoloured.
 """
 
 import math
@@ -22,6 +23,7 @@ _UPRIGHT = 2.0  # times as far up as to a side: it rises
 _FALLS = 1.0  # times as far down as to a side: it falls, and needs nobody for that
 _SAME_AREA = 1.6  # times: beyond it the place of its middle says little
 _LEAP = 0.2  # of an outline between two frames, as a logarithm
+_TINT_LEAP = 24.0  # levels of colour between two frames
 _LEAST_OUTLINE_PX = 60  # pixels: of a smaller one a pixel of rim is too much
 _FULL_LEVEL = 240.0  # a mean: some of the pixels are at 255
 _MOST_SHADE = 3.0  # times: a shadow makes things no darker
@@ -109,8 +111,11 @@ class Track:
             # What never rested since it was let go can only be told to rise.
             self._rested = math.hypot(*self._recent[-1].apart(self._recent[0])) < _REST_PX
             self._outline = now if self._rested else self._recent[0]
-        elif self._before is not None and now.leapt(self._before):
-            self._outline, self._top = now, 0.0
+        elif self._before is not None:
+            if now.leapt(self._before):
+                self._outline, self._top = now, 0.0
+            if tinted(self._before.colour, now.colour) > _TINT_LEAP:
+                self._start = now
         self._before = now
         return {**self._coloured(self._start, now), **self._changed(self._outline, now), **self._parted()}
 

@@ -75,7 +75,7 @@ class Tracks:
         _signal(
             "thing_colour",
             "levels",
-            "How far a thing at rest came from its colour by more than light makes of it; 0 without one.",
+            "How far a thing at rest slowly came from its colour by more than light makes of it; 0 without one.",
         ),
         _signal(
             "thing_size",

@@ -17,7 +17,13 @@ FPS = 16
 
 
 def make_known(
-    name: str, series: Mapping[str, Series], rule: EventRule, frames: tuple[int, int] | None, *, kind: str | None = None
+    name: str,
+    series: Mapping[str, Series],
+    rule: EventRule,
+    frames: tuple[int, int] | None,
+    *,
+    kind: str | None = None,
+    world: str = "",
 ) -> Known:
     """A clip with these series and one event in these frames, of the rule's type or another; clean without frames."""
     count = len(next(iter(series.values())))
@@ -38,4 +44,4 @@ def make_known(
     )
     signals = {key: Signal(name=key, unit="units", description="A signal.") for key in series}
     views = {"main": Measured(dict(series))}
-    return Known(name, truth, Evidence(signals, views, tuple(np.arange(count) / FPS), count / FPS))
+    return Known(name, truth, Evidence(signals, views, tuple(np.arange(count) / FPS), count / FPS), world)

@@ -1,6 +1,7 @@
 """Classifiers: signals weighed together."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -69,6 +70,42 @@ def test_a_classifier_of_what_no_meter_measures_is_refused() -> None:
         class_signals([CLASSIFIER], {"place": SIGNALS["place"]})
 
 
-def test_a_class_has_a_weight_for_each_feature() -> None:
-    with pytest.raises(ValidationError, match="'gone' has 1 weights for 2 features"):
+def scaled(**of: Any) -> Classifier:
+    """A classifier by one feature whose mean is 4 and whose scale is 2."""
+    feature = Feature(signal="size", mean=4.0, scale=2.0)
+    classes = [one.with_(constant=0.0, weights=(place,)) for place, one in enumerate(CLASSIFIER.classes)]
+    return Classifier(of="place", **{"features": (feature,), "classes": tuple(classes), **of})
+
+
+def odds(classifier: Classifier, size: float) -> float:
+    """The logarithm of the share of what is gone over that of nothing, which is the weighted sum."""
+    series = classified(evidence(place=[1], size=[size], strength=[0]), [classifier]).views["main"].series
+    return math.log(series["gone"][0] / series["nothing"][0])
+
+
+def test_a_feature_counts_by_how_many_scales_it_is_above_its_mean() -> None:
+    assert [odds(scaled(), size) for size in (4, 6, 1)] == pytest.approx([0, 1, -1.5])
+
+
+def test_a_feature_counts_no_further_than_three_scales_from_its_mean() -> None:
+    assert [odds(scaled(), size) for size in (10, 100, -100)] == pytest.approx([3, 3, -3])
+
+
+def test_a_product_is_that_of_two_features_as_they_count() -> None:
+    features = (*scaled().features, Feature(signal="strength", mean=1.0))
+    classes = tuple(one.with_(weights=(0.0, 0.0, place)) for place, one in enumerate(scaled().classes))
+    pair = scaled(features=features, products=(("size", "strength"),), classes=classes)
+    series = classified(evidence(place=[1, 1], size=[8, 100], strength=[3, 3]), [pair]).views["main"].series
+    assert np.log(series["gone"] / series["nothing"]) == pytest.approx([2 * 2, 3 * 2])
+
+
+def test_a_product_names_features() -> None:
+    with pytest.raises(ValidationError, match="a product names 'colour', which is no feature"):
+        CLASSIFIER.with_(
+            products=(("size", "colour"),), classes=tuple(one.with_(weights=(0.0,) * 3) for one in CLASSIFIER.classes)
+        )
+
+
+def test_a_class_has_a_weight_for_each_feature_and_product() -> None:
+    with pytest.raises(ValidationError, match="'gone' has 1 weights for 2 features and 0 products"):
         CLASSIFIER.with_(classes=(*CLASSIFIER.classes[:1], CLASSIFIER.classes[1].with_(weights=(1.0,))))

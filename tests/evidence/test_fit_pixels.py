@@ -53,6 +53,15 @@ def test_one_clean_clip_may_be_accused_where_that_finds_many_faults() -> None:
     assert (told.events, told.accused) == (9, 1)
 
 
+def test_a_threshold_is_found_although_most_clips_reach_little_and_many_go_beyond() -> None:
+    clean = [known(f"c{number}", 0.0003 * number, faulty=False) for number in range(300)]
+    others = [known(f"o{number}", 0.3 + 0.003 * number, faulty=True, kind="occlusion") for number in range(40)]
+    faults = [known(f"f{number}", 0.6 + 0.001 * number, faulty=True) for number in range(100)]
+    rule, told = fitted(RULE.with_(above=0.65), [*clean, *others, *faults])
+    assert (told.events, told.precision) == (100, 1.0)
+    assert rule.above == pytest.approx((0.417 + 0.6) / 2, abs=0.001)
+
+
 def test_too_few_findings_leave_a_rule_as_it_is_and_without_confidence() -> None:
     rule, told = fitted(RULE.with_(confidence=(Step(reaching=0.5, right=9, of=9),)), [known("f", 0.9, faulty=True)])
     assert (rule.above, rule.confidence, told.events) == (0.5, (), 1)

@@ -142,6 +142,12 @@ def test_what_a_thing_does_by_itself_is_told_by_its_signal_alone(draw: Draw, tol
     assert _reached(_clip(draw)) == told
 
 
+def test_a_thing_that_is_of_another_colour_at_once_was_exchanged_and_did_not_drift() -> None:
+    assert "thing_colour" not in _reached(
+        _clip(lambda image, frame: _thing(image, 160, 100, (_RED, _BLUE)[frame >= 12]))
+    )
+
+
 def test_what_comes_apart_is_split_and_its_parts_shift() -> None:
     found = _clip(_splits)
     assert _reached(found) - {"thing_shift"} == {"thing_split"}

@@ -33,7 +33,8 @@ _KIND = {
 
 @dataclass(frozen=True)
 class Build:
-    """How an arm is built: `girth` scales the radii of its links, whose tubes are round, square, or two rods each."""
+    """How an arm is built: `girth` scales the radii of its links, whose tubes are round, square, two rods each, or a
+    thin rod in ribs."""
 
     girth: float = 1.0
     links: Links = "round"
@@ -95,6 +96,7 @@ _FINGER = (
     Part("box", "dark", (0.009, 0.0045, 0.020), (0, 0.0085, 0.044)),
 )
 _PAD = Part("box", "rubber", (0.009, 0.002, 0.015), (0, 0.002, 0.049))
+_RIB_M = 0.02
 _FINGER_Z, _TOOL_Z = 0.066, 0.117
 
 
@@ -121,7 +123,7 @@ def add_arm(spec: mujoco.MjSpec, side: str, place: _Vector, build: Build) -> Non
 
 
 def _built(part: Part, build: Build) -> tuple[Part, ...]:
-    """A link's part as the build has it, in one piece or two."""
+    """A link's part as the build has it, in one piece or several."""
     size = tuple(one * build.girth for one in part.size)
     if part.kind != "capsule" or build.links == "round":
         return (Part(part.kind, part.paint, size, part.place),)
@@ -130,8 +132,18 @@ def _built(part: Part, build: Build) -> tuple[Part, ...]:
         (radius,) = size
         sides = (-0.62 * radius, 0.62 * radius)
         return tuple(Part("capsule", part.paint, (0.42 * radius,), (0, y, low, 0, y, high)) for y in sides)
+    if build.links == "ribbed":
+        (radius,) = size
+        rod = Part("capsule", part.paint, (0.55 * radius,), part.place)
+        return (rod, *(Part("cylinder", part.paint, (radius,), (0, 0, z, 0, 0, z + _RIB_M)) for z in _ribs(low, high)))
     half = (size[0] * 0.8, size[0], (high - low) / 2 + size[0] * 0.5)
     return (Part("box", part.paint, half, (0, 0, (low + high) / 2)),)
+
+
+def _ribs(low: float, high: float) -> list[float]:
+    """Where ribs begin along a tube (m), as far apart as they are thick."""
+    count = max(1, round((high - low) / (2 * _RIB_M)))
+    return [low + (high - low) * (number + 0.25) / count for number in range(count)]
 
 
 def _add_hand(spec: mujoco.MjSpec, hand: mujoco.MjsBody, side: str) -> None:

@@ -20,8 +20,8 @@ FILE = "simulate.yaml"
 
 Colour = tuple[Fraction, Fraction, Fraction]
 Range = tuple[float, float]
-Links = Literal["round", "square", "twin"]
-Surface = Literal["grain", "plaster", "weave", "tiles", "chips", "boards"]
+Links = Literal["round", "square", "twin", "ribbed"]
+Surface = Literal["grain", "plaster", "weave", "tiles", "chips", "boards", "checks", "bricks"]
 Condition = Literal["handled", "lasting", "decisive"]
 """What a severity can depend on: `handled`, what is affected is what the task handles; `lasting`, the fault holds to
 the clip's end; `decisive`, it holds at a moment at which something is grasped, let go or pressed."""
@@ -66,14 +66,14 @@ class World(Data):
     their own. `lamp` is how far the light falls sideways, as a share of its fall.
     """
 
-    links: tuple[Links, ...] = Field(default=("round", "square", "twin"), min_length=1)
-    girth: Range = (0.7, 1.12)
-    tables: tuple[Surface, ...] = Field(default=("grain", "plaster", "weave", "tiles", "chips"), min_length=1)
-    walls: tuple[Surface, ...] = Field(default=("plaster", "tiles", "boards"), min_length=1)
-    azimuth: Range = (-62.0, 48.0)
-    elevation: Range = (23.0, 47.0)
-    distance: Range = (0.95, 1.3)
-    lamp: Range = (-0.6, 0.9)
+    links: tuple[Links, ...] = Field(default=("round", "square", "twin", "ribbed"), min_length=1)
+    girth: Range = (0.7, 1.25)
+    tables: tuple[Surface, ...] = Field(default=("grain", "plaster", "weave", "tiles", "chips", "checks"), min_length=1)
+    walls: tuple[Surface, ...] = Field(default=("plaster", "tiles", "boards", "bricks"), min_length=1)
+    azimuth: Range = (-62.0, 62.0)
+    elevation: Range = (17.0, 47.0)
+    distance: Range = (0.87, 1.3)
+    lamp: Range = (-0.9, 0.9)
 
 
 class SeverityRule(Data):

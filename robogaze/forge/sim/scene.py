@@ -177,6 +177,25 @@ def _boards(colour: NDArray[np.float64], rng: np.random.Generator, size: int = 5
     return _pixels(rounded * np.ones((size, 1)) + rng.normal(0, 0.01, (size, size)), colour)
 
 
+def _checks(colour: NDArray[np.float64], rng: np.random.Generator, size: int = 512) -> Texture:
+    """Checked cloth: wide stripes both ways, darker where they cross."""
+    stripe = np.arange(size) / size * int(rng.integers(5, 12)) % 1 < 0.5
+    depth = rng.uniform(0.1, 0.22)
+    tone = 1 - depth * (stripe[:, None].astype(float) + stripe)
+    return _pixels(tone + rng.normal(0, 0.012, (size, size)), colour)
+
+
+def _bricks(colour: NDArray[np.float64], rng: np.random.Generator, size: int = 512) -> Texture:
+    """A brick wall: every second course begins half a brick later, and each brick has a shade of its own."""
+    courses = 2 * int(rng.integers(8, 14))
+    down, across = (grid * courses for grid in np.mgrid[0 : 1 : size * 1j, 0 : 1 : size * 1j])
+    course = np.minimum(down.astype(int), courses - 1)
+    along = (across / 2 + 0.5 * (course % 2)) % (courses // 2)
+    shade = rng.uniform(0.85, 1.05, (courses, courses // 2))[course, along.astype(int)]
+    joint = (down % 1 < 0.09) | (along % 1 < 0.05)
+    return _pixels(np.where(joint, 1.08, shade) + rng.normal(0, 0.012, (size, size)), colour)
+
+
 _SURFACES: dict[Surface, Callable[[NDArray[np.float64], np.random.Generator], Texture]] = {
     "grain": _grain,
     "plaster": _plaster,
@@ -184,6 +203,8 @@ _SURFACES: dict[Surface, Callable[[NDArray[np.float64], np.random.Generator], Te
     "tiles": _tiles,
     "chips": _chips,
     "boards": _boards,
+    "checks": _checks,
+    "bricks": _bricks,
 }
 
 
