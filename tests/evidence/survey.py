@@ -42,9 +42,9 @@ def evident(images: Sequence[Image]) -> Evidence:
 
 
 def unanswered(evidence: Evidence) -> Iterator[str]:
-    """The rules that could not be answered in more of the clip than the pipeline allows."""
+    """The rules that could not be answered in more of the clip than the pipeline allows, of those that judge."""
     allowed = stage().unmeasured
-    for rule in rules():
+    for rule in (one for one in rules() if not one.told):
         for gap in gaps(rule, evidence):
             if gap.frames > allowed.share * gap.of or gap.longest_s > allowed.stretch_s + 1e-6:
                 yield rule.describe
