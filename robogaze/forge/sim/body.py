@@ -7,9 +7,10 @@ fingers slide along the hand's y axis, each by half of the opening. Names of an 
 from dataclasses import dataclass
 
 import mujoco
+import numpy as np
 
 from robogaze.forge.sim.recipe import Links
-from robogaze.forge.sim.things import TOUCH
+from robogaze.forge.sim.shapes import TOUCH
 
 JOINTS = ("turn", "shoulder", "elbow", "roll", "wrist", "spin")
 FINGERS = ("left_finger", "right_finger")
@@ -33,8 +34,8 @@ _KIND = {
 
 @dataclass(frozen=True)
 class Build:
-    """How an arm is built: `girth` scales the radii of its links, whose tubes are round, square, two rods each, or a
-    thin rod in ribs."""
+    """How an arm is built: `girth` scales the radii of its links, whose tubes are round, square, two rods each, a thin
+    rod in ribs, or thinner step by step."""
 
     girth: float = 1.0
     links: Links = "round"
@@ -97,6 +98,8 @@ _FINGER = (
 )
 _PAD = Part("box", "rubber", (0.009, 0.002, 0.015), (0, 0.002, 0.049))
 _RIB_M = 0.02
+_STEPS = (1.15, 1.0, 0.8, 0.65)
+"""The radii of what gets thinner step by step, as shares of a round tube's."""
 _FINGER_Z, _TOOL_Z = 0.066, 0.117
 
 
@@ -136,6 +139,13 @@ def _built(part: Part, build: Build) -> tuple[Part, ...]:
         (radius,) = size
         rod = Part("capsule", part.paint, (0.55 * radius,), part.place)
         return (rod, *(Part("cylinder", part.paint, (radius,), (0, 0, z, 0, 0, z + _RIB_M)) for z in _ribs(low, high)))
+    if build.links == "stepped":
+        (radius,) = size
+        ends = np.linspace(low, high, len(_STEPS) + 1)
+        return tuple(
+            Part("cylinder", part.paint, (share * radius,), (0, 0, start, 0, 0, end))
+            for share, start, end in zip(_STEPS, ends[:-1], ends[1:], strict=True)
+        )
     half = (size[0] * 0.8, size[0], (high - low) / 2 + size[0] * 0.5)
     return (Part("box", part.paint, half, (0, 0, (low + high) / 2)),)
 

@@ -22,7 +22,7 @@ from robogaze.forge.sim.fixtures import shine
 from robogaze.forge.sim.kinematics import Vector
 from robogaze.forge.sim.motion import FPS, Take
 from robogaze.forge.sim.scene import Camera
-from robogaze.forge.sim.things import UNSEEN_GROUP
+from robogaze.forge.sim.shapes import UNSEEN_GROUP
 
 ON_HAND = "camera"
 """The camera on a hand."""

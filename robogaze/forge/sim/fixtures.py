@@ -8,7 +8,8 @@ metres, for a door along the arc of its handle.
 import mujoco
 import numpy as np
 
-from robogaze.forge.sim.things import TOUCH, Thing
+from robogaze.forge.sim.shapes import TOUCH
+from robogaze.forge.sim.things import Thing
 
 _PANEL_M, _GAP_M, _BAR_M, _BAR_HALF_M, _BAR_BELOW_TOP_M = 0.008, 0.032, 0.005, 0.034, 0.033
 _SHEET_M, _UNDER_M = 0.003, 0.006

@@ -20,8 +20,13 @@ FILE = "simulate.yaml"
 
 Colour = tuple[Fraction, Fraction, Fraction]
 Range = tuple[float, float]
-Links = Literal["round", "square", "twin", "ribbed"]
-Surface = Literal["grain", "plaster", "weave", "tiles", "chips", "boards", "checks", "bricks"]
+Links = Literal["round", "square", "twin", "ribbed", "stepped"]
+Surface = Literal["grain", "plaster", "weave", "tiles", "chips", "boards", "checks", "bricks", "dots", "stripes"]
+Form = Literal[
+    "box", "ball", "cylinder", "bottle", "cup", "carton",
+    "crate", "basket", "bowl", "plate", "mat", "disc",
+    "drawer", "door", "button",
+]  # fmt: skip
 Condition = Literal["handled", "lasting", "decisive"]
 """What a severity can depend on: `handled`, what is affected is what the task handles; `lasting`, the fault holds to
 the clip's end; `decisive`, it holds at a moment at which something is grasped, let go or pressed."""
@@ -30,13 +35,15 @@ the clip's end; `decisive`, it holds at a moment at which something is grasped, 
 class Shape(Data):
     """A thing, a goal or a fixture by its form and sizes in metres.
 
-    box       half sizes along x, y, z         cylinder  radius, half height       ball  radius
-    crate     half side, height                mat       half side                 bowl  (no size)
+    box       half sizes along x, y, z         cylinder  radius, half height       ball    radius
+    carton    half sizes along x, y, z         bottle    radius, half height       cup     radius above, half height
+    crate     half side, height                mat       half side                 bowl    (no size)
+    basket    radius, height                   disc      radius                    plate   radius
     drawer    half sizes across, along its way and up, then the way it goes        button  radius, the way it goes
     door      half sizes across, of the depth behind it and up, then the way its handle goes along its arc
     """
 
-    form: Literal["box", "ball", "cylinder", "crate", "mat", "bowl", "drawer", "door", "button"]
+    form: Form
     size: tuple[Annotated[float, Field(gt=0)], ...] = ()
     preposition: str = "on"
 
@@ -59,21 +66,25 @@ class Task(Data):
 
 
 class World(Data):
-    """What a clip's surroundings are drawn from: arms, surfaces, cameras, light. Without more, all there is.
+    """What a clip is drawn from: arms, surfaces, cameras, light, things. Without more, all there is.
 
     `girth` scales the radii of an arm's links. A camera stands `azimuth` degrees beside the line that faces the arm,
     `elevation` degrees above the table and `distance` metres off; grids of views and views from behind have sides of
-    their own. `lamp` is how far the light falls sideways, as a share of its fall.
+    their own. `lamp` is how far the light falls sideways, as a share of its fall. `things` names the things and goals
+    there are, all for none; fixtures are the same everywhere.
     """
 
-    links: tuple[Links, ...] = Field(default=("round", "square", "twin", "ribbed"), min_length=1)
-    girth: Range = (0.7, 1.25)
-    tables: tuple[Surface, ...] = Field(default=("grain", "plaster", "weave", "tiles", "chips", "checks"), min_length=1)
-    walls: tuple[Surface, ...] = Field(default=("plaster", "tiles", "boards", "bricks"), min_length=1)
-    azimuth: Range = (-62.0, 62.0)
-    elevation: Range = (17.0, 47.0)
-    distance: Range = (0.87, 1.3)
-    lamp: Range = (-0.9, 0.9)
+    links: tuple[Links, ...] = Field(default=("round", "square", "twin", "ribbed", "stepped"), min_length=1)
+    girth: Range = (0.6, 1.25)
+    tables: tuple[Surface, ...] = Field(
+        default=("grain", "plaster", "weave", "tiles", "chips", "checks", "dots"), min_length=1
+    )
+    walls: tuple[Surface, ...] = Field(default=("plaster", "tiles", "boards", "bricks", "stripes"), min_length=1)
+    azimuth: Range = (-62.0, 76.0)
+    elevation: Range = (17.0, 54.0)
+    distance: Range = (0.8, 1.3)
+    lamp: Range = (-0.9, 1.15)
+    things: tuple[str, ...] = ()
 
 
 class SeverityRule(Data):
@@ -152,6 +163,18 @@ class Recipe(Data):
     worlds: dict[str, World] = {}
     faults: tuple[Fault, ...] = Field(min_length=1)
 
+    @model_validator(mode="after")
+    def _every_task_is_there_in_every_world(self) -> Self:
+        for name, world in self.worlds.items():
+            unknown = sorted(set(world.things) - {*self.things, *self.goals})
+            if unknown:
+                raise ValueError(f"worlds.{name}.things: there is no thing or goal {', '.join(unknown)}")
+            there = {*(world.things or (*self.things, *self.goals)), *self.fixtures}
+            for called, task in self.tasks.items():
+                if not there.intersection(task.things) or (task.goals and not there.intersection(task.goals)):
+                    raise ValueError(f"worlds.{name}.things: nothing is left for the task {called}")
+        return self
+
     def only(self, tasks: Collection[str]) -> "Recipe":
         """The recipe with these tasks only, all for none, and what can be done in them. Raises InputError."""
         for name in tasks:
@@ -173,6 +196,20 @@ class Recipe(Data):
             raise InputError(f"there is no world {name!r}; these are: {', '.join(self.worlds) or 'none'}")
         return self.worlds[name]
 
+    def within(self, world: World) -> "Recipe":
+        """The recipe with those things and goals that a world has."""
+        if not world.things:
+            return self
+        there = {*world.things, *self.fixtures}
+        tasks = {
+            name: task.with_(things=_among(task.things, there), goals=_among(task.goals, there))
+            for name, task in self.tasks.items()
+        }
+        things, goals = (
+            {name: one for name, one in all_.items() if name in there} for all_ in (self.things, self.goals)
+        )
+        return self.with_(things=things, goals=goals, tasks=tasks, worlds={})
+
     @property
     def seconds(self) -> tuple[Fault, ...]:
         """The faults that can come on top of another."""
@@ -182,6 +219,10 @@ class Recipe(Data):
     def types(self) -> tuple[str, ...]:
         """The event types that can be made, in the file's order."""
         return tuple(dict.fromkeys(fault.type for fault in self.faults))
+
+
+def _among(names: Sequence[str], there: Collection[str]) -> tuple[str, ...]:
+    return tuple(name for name in names if name in there)
 
 
 _Any = TypeVar("_Any", bound=Doing)

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from robogaze.forge.sim.body import Build, add_arm
 from robogaze.forge.sim.fixtures import add_fixture, is_switched, lamp_of
 from robogaze.forge.sim.recipe import Surface, World
-from robogaze.forge.sim.things import TOUCH, Thing, add_thing
+from robogaze.forge.sim.shapes import TOUCH
+from robogaze.forge.sim.things import Thing, add_thing
 
 STEP_S = 1 / 512
 BASE_X_M, BASE_APART_M = -0.06, 0.56
@@ -196,6 +197,22 @@ def _bricks(colour: NDArray[np.float64], rng: np.random.Generator, size: int = 5
     return _pixels(np.where(joint, 1.08, shade) + rng.normal(0, 0.012, (size, size)), colour)
 
 
+def _dots(colour: NDArray[np.float64], rng: np.random.Generator, size: int = 512) -> Texture:
+    """Cloth with pale dots in rows, every second row begun half a way later."""
+    count = 2 * int(rng.integers(6, 12))
+    down, across = (grid * count for grid in np.mgrid[0 : 1 : size * 1j, 0 : 1 : size * 1j])
+    along = across + 0.5 * (np.floor(down) % 2)
+    dot = np.hypot(down % 1 - 0.5, along % 1 - 0.5) < rng.uniform(0.15, 0.3)
+    return _pixels(np.where(dot, 1.3, 0.95) + rng.normal(0, 0.012, (size, size)), colour)
+
+
+def _stripes(colour: NDArray[np.float64], rng: np.random.Generator, size: int = 512) -> Texture:
+    """Wallpaper with stripes of several widths."""
+    edges = np.sort(rng.integers(0, size, 2 * int(rng.integers(6, 14))))
+    dark = np.searchsorted(edges, np.arange(size)) % 2
+    return _pixels((1 - 0.15 * dark) * np.ones((size, 1)) + rng.normal(0, 0.01, (size, size)), colour)
+
+
 _SURFACES: dict[Surface, Callable[[NDArray[np.float64], np.random.Generator], Texture]] = {
     "grain": _grain,
     "plaster": _plaster,
@@ -205,6 +222,8 @@ _SURFACES: dict[Surface, Callable[[NDArray[np.float64], np.random.Generator], Te
     "boards": _boards,
     "checks": _checks,
     "bricks": _bricks,
+    "dots": _dots,
+    "stripes": _stripes,
 }
 
 

@@ -66,7 +66,7 @@ def tell(recipe: Recipe, doing: Doing, world: World, rng: np.random.Generator) -
     Raises NoRoom and OutOfReach where the draw does not come out.
     """
     fault, make = doing if isinstance(doing, Fault) else None, doing.make
-    cast = draw_cast(recipe, doing, rng)
+    cast = draw_cast(recipe.within(world), doing, rng)
     course = COURSES[make if make in COURSES else "plain"](cast.setting, rng)
     scene = build(cast.setting.things, cast.marks, world, rng)
     take = record(scene, _plan(course.jobs), ghosts=course.ghosts, slippery=course.slippery)

@@ -5,6 +5,7 @@ from pathlib import Path
 from string import Formatter
 
 import pytest
+from pydantic import ValidationError
 
 pytest.importorskip("mujoco", reason="needs the simulator: pip install 'robogaze[forge]'")
 
@@ -45,9 +46,9 @@ def test_a_sentence_names_only_what_it_can_be_told(recipe: Recipe) -> None:
         assert names_in(said) <= {"hand", "thing", "goal"}
 
 
-def test_worlds_share_nothing_and_are_parts_of_all_there_is(recipe: Recipe) -> None:
+def test_worlds_share_no_surroundings_and_are_parts_of_all_there_is(recipe: Recipe) -> None:
     everything = World()
-    for name in World.model_fields:
+    for name in set(World.model_fields) - {"things"}:
         whole, parts = getattr(everything, name), [getattr(world, name) for world in recipe.worlds.values()]
         if isinstance(whole[0], str):
             assert all(set(part) <= set(whole) for part in parts), name
@@ -55,6 +56,31 @@ def test_worlds_share_nothing_and_are_parts_of_all_there_is(recipe: Recipe) -> N
         else:
             assert all(whole[0] <= low < high <= whole[1] for low, high in parts), name
             assert all(one[1] <= other[0] for one, other in pairwise(sorted(parts))), name
+
+
+def test_there_is_a_world_whose_things_are_in_no_other(recipe: Recipe) -> None:
+    *others, last = recipe.worlds.values()
+    assert last.things
+    assert not set(last.things).intersection(*(world.things for world in others))
+
+
+def test_a_world_has_its_own_things_and_goals_and_the_same_fixtures(recipe: Recipe) -> None:
+    world = World(things=("cup", "book", "plate", "pad"))
+    there = recipe.within(world)
+    assert (set(there.things), set(there.goals)) == ({"cup", "book"}, {"plate", "pad"})
+    assert there.tasks["place"].things == ("cup",)
+    assert there.tasks["stack"].goals == ("book",)
+    assert there.tasks["open"] == recipe.tasks["open"]
+    assert recipe.within(World()) == recipe
+
+
+@pytest.mark.parametrize(
+    ("things", "told"),
+    [(("cup", "teapot"), "no thing or goal teapot"), (("bottle", "plate"), "nothing is left for the task two")],
+)
+def test_a_world_with_nothing_for_a_task_is_refused(recipe: Recipe, things: tuple[str, ...], told: str) -> None:
+    with pytest.raises(ValidationError, match=f"worlds.bare.things: .*{told}"):
+        recipe.with_(worlds={"bare": World(things=things)})
 
 
 def test_every_shape_a_task_names_is_there(recipe: Recipe) -> None:
