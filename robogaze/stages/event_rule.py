@@ -27,11 +27,19 @@ class Step(Data):
         return (self.right + 1) / (self.of + 2)
 
 
+class Weak(Data):
+    """From where on, `beyond`, findings that do not reach a rule's threshold are told as evidence; `told` says why."""
+
+    beyond: float
+    told: str = Field(min_length=1)
+
+
 class EventRule(Rule):
     """A rule with what it means: an event type, and the prompt that describes it.
 
     `confidence` are steps outward from the threshold, of which none is worth less than the one before. `told` says
-    why its findings are told as evidence and make no event; empty where they do.
+    why its findings are told as evidence and make no event; empty where they do, and then `weak` may say from where on
+    weaker ones are told.
     """
 
     dimension: Name
@@ -39,6 +47,7 @@ class EventRule(Rule):
     describe: str
     confidence: tuple[Step, ...] = ()
     told: str = ""
+    weak: Weak | None = None
 
     @model_validator(mode="after")
     def _rises(self) -> Self:
@@ -47,6 +56,23 @@ class EventRule(Rule):
             if sign * one.reaching >= sign * other.reaching or one.share > other.share:
                 raise ValueError(f"the steps of confidence in {self.signal} must lead outward and never fall")
         return self
+
+    @model_validator(mode="after")
+    def _weak_before_the_threshold(self) -> Self:
+        if self.weak is not None and self.told:
+            raise ValueError(f"all findings of the rule on {self.signal} are only told; 'weak' adds nothing")
+        sign, threshold = (1, self.above) if self.above is not None else (-1, self.below)
+        if self.weak is not None and threshold is not None and sign * self.weak.beyond >= sign * threshold:
+            raise ValueError(f"'weak' of the rule on {self.signal} must come before its threshold")
+        return self
+
+    @property
+    def weakened(self) -> Self | None:
+        """The rule that tells of weak findings, and of those that make events; None without."""
+        if self.weak is None:
+            return None
+        limit = "above" if self.above is not None else "below"
+        return self.with_(**{limit: self.weak.beyond, "told": self.weak.told, "weak": None, "confidence": ()})
 
     def sure(self, peak: float) -> float | None:
         """The confidence in a finding with this peak, that of the last step it reaches; None without steps."""

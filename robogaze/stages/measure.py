@@ -109,6 +109,20 @@ class Measure(Stage):
         """The rules whose findings make events."""
         return tuple(rule for rule in self.rules if not rule.told)
 
+    @property
+    def _telling(self) -> tuple[EventRule, ...]:
+        """The rules whose findings are evidence only."""
+        rules = (rule if rule.told else rule.weakened for rule in self.rules)
+        return tuple(rule for rule in rules if rule is not None)
+
+    def _only_told(self, rule: EventRule, evidence: Evidence) -> Iterator[Finding]:
+        """What such a rule finds, without what is part of a fault of the same type that is found."""
+        same = (one for one in self._deciding if one.type == rule.type)
+        found = [finding for one in same for finding in find(one, evidence)]
+        for weak in find(rule, evidence):
+            if not any(weak.span.overlap(other.span) > 0 for other in found):
+                yield weak
+
     def notes(self, domain: Domain, evidence: Evidence | None) -> tuple[str, ...]:
         """Which types the rules can find, since a dimension holds more; what they cannot show; where they did not."""
         if not self._deciding:
@@ -126,8 +140,8 @@ class Measure(Stage):
 
     def _weak(self, domain: Domain, evidence: Evidence) -> tuple[tuple[str, str], ...]:
         """The types of which something was found that makes no event, and why it makes none."""
-        found = ((domain.types[rule.type].name, rule.told) for rule in self.rules if rule.told and find(rule, evidence))
-        return tuple(dict.fromkeys(found))
+        found = (rule for rule in self._telling if any(self._only_told(rule, evidence)))
+        return tuple(dict.fromkeys((domain.types[rule.type].name, rule.told) for rule in found))
 
     def _gaps(self, evidence: Evidence) -> tuple[tuple[EventRule, Gap], ...]:
         """The worst gap of each type in each view, views of a type together."""
@@ -165,7 +179,7 @@ class Measure(Stage):
         assert context.evidence is not None, "diagnose measures the clip for a pipeline with this stage"
         evidence = classified(context.evidence, self.classifiers)
         first = len(context.hypotheses or ()) + 1
-        claims = (claim for rule in self.rules for claim in _claims(rule, evidence, context.clip, desk.domain))
+        claims = self._claims(evidence, context.clip, desk.domain)
         found = tuple(claim.with_(id=f"H{number}") for number, claim in enumerate(claims, start=first))
         failures = (
             *self._failures(evidence, context.assessed, desk.domain),
@@ -179,21 +193,36 @@ class Measure(Stage):
             failures=(*context.failures, *failures),
         )
 
+    def _claims(self, evidence: Evidence, clip: Clip, domain: Domain) -> Iterator[Hypothesis]:
+        """What the rules find, what they only tell, and what was explained away."""
+        for rule in self._deciding:
+            tried = "; ".join(one.explains for one in rule.unless if one.explains)
+            for finding in find(rule, evidence):
+                claim = _hypothesis(rule, finding, clip, domain)
+                yield claim.with_(reason=f"not explained by: {tried}") if tried else claim
+        for rule in self._telling:
+            for finding in self._only_told(rule, evidence):
+                reason = f"evidence only: {rule.told}"
+                yield _hypothesis(rule, finding, clip, domain).with_(verdict="rejected", reason=reason)
+        for rule in self.rules:
+            for one in explained(rule, evidence):
+                seen = f"{one.by.signal} reaches {one.peak:.3g} {one.unit} (explains it: {one.by.limit})"
+                reason = f"{one.by.explains}: {seen}"
+                claim = _hypothesis(rule, one.finding, clip, domain)
+                yield claim.with_(verdict="rejected", reason=reason, confidence=None)
+
     def _undecided(self, evidence: Evidence, assessed: Sequence[str], domain: Domain) -> Iterator[Failure]:
         """What is evidence only, and no part of a fault that was found: neither a fault nor nothing."""
         open_ = self.assesses(domain) & set(assessed)
-        for rule in (one for one in self.rules if one.told and one.dimension in open_):
-            same = (one for one in self._deciding if one.type == rule.type)
-            found = [finding for one in same for finding in find(one, evidence)]
-            for weak in find(rule, evidence):
-                if not any(weak.span.overlap(other.span) > 0 for other in found):
-                    when = f"{domain.types[rule.type].name} at {weak.span.start:.2f}-{weak.span.end:.2f} s"
-                    yield Failure(
-                        stage="measure",
-                        dimension=rule.dimension,
-                        kind="evidence only",
-                        message=f"{when} is neither found nor ruled out: {rule.told}; it needs a model or a look",
-                    )
+        for rule in (one for one in self._telling if one.dimension in open_):
+            for weak in self._only_told(rule, evidence):
+                when = f"{domain.types[rule.type].name} at {weak.span.start:.2f}-{weak.span.end:.2f} s"
+                yield Failure(
+                    stage="measure",
+                    dimension=rule.dimension,
+                    kind="evidence only",
+                    message=f"{when} is neither found nor ruled out: {rule.told}; it needs a model or a look",
+                )
 
     def _failures(self, evidence: Evidence, assessed: Sequence[str], domain: Domain) -> Iterator[Failure]:
         """The gaps beyond what is allowed."""
@@ -220,22 +249,6 @@ def _where(gap: Gap, evidence: Evidence) -> str:
     more = f" and {len(gap.runs) - len(longest)} more" if len(gap.runs) > len(longest) else ""
     view = f" of the view {gap.view}" if len(evidence.views) > 1 else ""
     return f"{gap.frames} of {gap.of} frames{view} ({when}{more})"
-
-
-def _claims(rule: EventRule, evidence: Evidence, clip: Clip, domain: Domain) -> Iterator[Hypothesis]:
-    """What a rule finds, and then what was explained away."""
-    for finding in find(rule, evidence):
-        claim = _hypothesis(rule, finding, clip, domain)
-        tried = "; ".join(one.explains for one in rule.unless if one.explains)
-        if rule.told:
-            claim = claim.with_(verdict="rejected", reason=f"evidence only: {rule.told}")
-        elif tried:
-            claim = claim.with_(reason=f"not explained by: {tried}")
-        yield claim
-    for one in explained(rule, evidence):
-        seen = f"{one.by.signal} reaches {one.peak:.3g} {one.unit} (explains it: {one.by.limit})"
-        reason = f"{one.by.explains}: {seen}"
-        yield _hypothesis(rule, one.finding, clip, domain).with_(verdict="rejected", reason=reason, confidence=None)
 
 
 def _hypothesis(rule: EventRule, finding: Finding, clip: Clip, domain: Domain) -> Hypothesis:

@@ -55,6 +55,38 @@ def test_a_thing_that_appears_came() -> None:
     assert found.series["turnover_moving"][14] < 2.6
 
 
+def _plain(draw: object, frames: int = 14) -> list[Image]:
+    """A nearly even grey ground at rest, on which something is painted by frame."""
+    rng = np.random.default_rng(5)
+    images = []
+    for frame in range(frames):
+        image = np.clip(rng.normal(95, 1, (200, 320, 3)), 0, 255).astype(np.uint8)
+        draw(image, frame)  # type: ignore[operator]
+        images.append(image)
+    return encoded(images)
+
+
+@pytest.mark.parametrize("vanishes", [True, False])
+def test_what_vanishes_or_appears_on_plain_ground_is_found(vanishes: bool) -> None:
+    """Plain ground is found near by in either frame, so that the flow explains that half of the change."""
+
+    def draw(image: Image, frame: int) -> None:
+        if (frame < 7) == vanishes:
+            _square(image, 150, 90, (30, 30, 32), side=18)
+
+    found = measured_by(Regions, _plain(draw))
+    assert _strong(found) == [7]
+    assert np.flatnonzero(found.series["vanished" if vanishes else "appeared"] > 0).tolist() == [7]
+
+
+def test_what_is_hidden_by_what_moves_over_plain_ground_is_not() -> None:
+    def draw(image: Image, frame: int) -> None:
+        _square(image, 150, 90, (30, 30, 32), side=12)
+        image[:130, 100 + 12 * frame : 160 + 12 * frame] = (180, 178, 170)
+
+    assert _strong(measured_by(Regions, _plain(draw))) == []
+
+
 def test_what_comes_and_moves_on_came_as_well() -> None:
     def draw(image: Image, frame: int) -> None:
         if frame >= 6:

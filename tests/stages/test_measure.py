@@ -206,6 +206,51 @@ async def test_what_is_only_told_of_a_fault_that_is_found_leaves_nothing_open(de
     assert (context.judged, context.failures) == ({"visual_quality"}, ())
 
 
+WEAK = {"beyond": 0.4, "told": "half of such findings were right"}
+
+
+async def test_what_does_not_reach_the_threshold_is_told_from_where_the_rule_says(desk_for: Any, robot: Domain) -> None:
+    heat = [0.45 * (frame == 4) + 0.3 * (frame == 9) for frame in range(FRAMES)]
+    measured = evidence({"heat": heat})
+    context, stage = await measure(desk_for, measured, rule(weak=WEAK))
+    (found,) = context.hypotheses
+    assert (found.verdict, found.onset_s) == ("rejected", 4 / 16)
+    assert found.reason == "evidence only: half of such findings were right"
+    assert context.judged == frozenset()
+    assert [failure.kind for failure in context.failures] == ["evidence only"]
+    assert "Measured, but evidence only: Blur. half of such findings were right." in stage.notes(robot, measured)
+
+
+async def test_what_reaches_the_threshold_is_not_told_once_more(desk_for: Any, robot: Domain) -> None:
+    measured = evidence({"heat": [0.9 * (frame == 4) for frame in range(FRAMES)]})
+    context, stage = await measure(desk_for, measured, rule(weak=WEAK))
+    assert [one.verdict for one in context.hypotheses] == ["unverified"]
+    assert (context.judged, context.failures) == ({"visual_quality"}, ())
+    assert not any("evidence only" in note for note in stage.notes(robot, measured))
+
+
+async def test_what_explains_a_finding_away_explains_a_weak_one_silently(desk_for: Any) -> None:
+    moves = {"signal": "haze", "above": 1, "explains": "the camera moves"}
+    heat = [0.45 * (frame == 4) + 0.9 * (frame == 9) for frame in range(FRAMES)]
+    measured = evidence({"heat": heat, "haze": [2.0 * (frame in (4, 9)) for frame in range(FRAMES)]})
+    context, _ = await measure(desk_for, measured, rule(unless=[moves], weak=WEAK))
+    assert [(one.verdict, one.onset_s) for one in context.hypotheses] == [("rejected", 9 / 16)]
+    assert context.judged == {"visual_quality"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"weak": {**WEAK, "beyond": 0.6}}, "must come before its threshold"),
+        ({"weak": WEAK, "told": "1 of 7"}, "'weak' adds nothing"),
+        ({"weak": {"beyond": 0.4, "told": ""}}, "at least 1 character"),
+    ],
+)
+def test_weak_findings_that_are_none_or_are_told_twice_are_refused(changes: dict[str, Any], told: str) -> None:
+    with pytest.raises(ValidationError, match=told):
+        Measure.model_validate({"rules": [rule(**changes)]})
+
+
 async def test_what_is_explained_away_is_a_rejected_hypothesis_with_its_reason_and_measure(desk_for: Any) -> None:
     moves = {"signal": "haze", "above": 1, "explains": "the camera moves"}
     measured = evidence({**hot(at=(4, 5, 9)), "haze": [2.5 * (frame in (4, 5)) for frame in range(FRAMES)]})
