@@ -11,7 +11,9 @@ import yaml
 from robogaze.backends import ModelsConfig
 from robogaze.cli import cli
 from robogaze.datasets.manifest import Entry
+from robogaze.domains import load_domain
 from robogaze.domains.contract import record
+from robogaze.stages.measure import Measure
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
@@ -62,6 +64,8 @@ def test_yaml_in_the_docs_is_what_it_says(page: str, text: str) -> None:
     content = yaml.safe_load(text)
     if "models" in content:
         ModelsConfig.model_validate(content)
+    elif "measure" in content:
+        Measure.model_validate(content["measure"]).check(load_domain("robot"))
     else:
         record("Answer", content["answer"])
 
