@@ -100,12 +100,6 @@ def tried(rule: EventRule, clips: Sequence[Known]) -> Tried:
     )
 
 
-def at(rule: EventRule, threshold: float) -> EventRule:
-    """The rule with another threshold, and no confidence yet."""
-    side = "above" if rule.above is not None else "below"
-    return rule.with_(**{side: threshold}, confidence=())
-
-
 def reach(rule: EventRule, clip: Known) -> float:
     """How far a rule's signal goes in a clip, more being more wrong: at no stricter threshold is anything found."""
     sign = 1 if rule.above is not None else -1
@@ -116,7 +110,7 @@ def reach(rule: EventRule, clip: Known) -> float:
 def candidates(rule: EventRule, clips: Sequence[Known]) -> list[float]:
     """Thresholds between the peaks that the clips reach, the least strict first."""
     sign = 1 if rule.above is not None else -1
-    open_ = at(rule, -sign * _OPEN).with_(for_s=0, join_s=0, at_most_s=None, spread=())
+    open_ = rule.at(-sign * _OPEN).with_(for_s=0, join_s=0, at_most_s=None, spread=())
     peaks = [[finding.peak for finding in find(open_, one.evidence)] for one in clips]
     ranked = np.unique([max(sign * peak for peak in one) for one in peaks if one])
     middles = (ranked[1:] + ranked[:-1]) / 2
@@ -138,7 +132,7 @@ def fitted(rule: EventRule, clips: Sequence[Known]) -> tuple[EventRule, Tried]:
     tries = []
     for threshold in candidates(rule, clips):
         near = [one for one, value in zip(clips, reached, strict=True) if value >= sign * threshold]
-        tries.append((threshold, tried(at(rule, threshold), near)))
+        tries.append((threshold, tried(rule.at(threshold), near)))
     open_ = [
         (threshold, told) for threshold, told in tries if len(told.peaks) >= LEAST and told.precision >= LEAST_RIGHT
     ]
@@ -147,7 +141,7 @@ def fitted(rule: EventRule, clips: Sequence[Known]) -> tuple[EventRule, Tried]:
     if best > 0 and rule.describe not in BOUND:
         first = next(place for place, (_, told) in enumerate(open_) if told.worth == best)
         range_ = [threshold for threshold, _ in takewhile(lambda one: one[1].worth == best, open_[first:])]
-        chosen = at(rule, float(f"{(range_[0] + range_[-1]) / 2:.3g}"))
+        chosen = rule.at(float(f"{(range_[0] + range_[-1]) / 2:.3g}")).with_(weak=rule.weak)
     told = tried(chosen, clips)
     enough = len(told.peaks) >= LEAST
     return chosen.with_(confidence=steps(chosen, told.peaks) if enough else ()), told

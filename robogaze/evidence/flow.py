@@ -22,20 +22,6 @@ _STEP_PX = 8
 FLOW_STEP = 4
 """Of the flow that a change carries only the pixels so far apart are kept, across and down."""
 
-_LEAST_AREA, _LARGEST_AREA = 0.0005, 0.05
-"""Of the view: how large a region is that may be replaced by itself."""
-
-_AROUND_PX, _NARROW_PX = 9, 3
-"""The ring around it that must rest ends and begins so far from it."""
-
-_REST_SHARE = 0.1
-"""Of that ring: the most that may stir, a shadow or the region's own edge."""
-
-_TOLD = 0.5
-"""Of a region: where neither direction explains so much of it, its outline is told better without this."""
-
-_WIDE, _NARROW = (np.ones((2 * px + 1,) * 2, np.uint8) for px in (_AROUND_PX, _NARROW_PX))
-
 Field = NDArray[np.float32]
 """Where each pixel went, shape (height, width, 2)."""
 
@@ -48,10 +34,9 @@ class Change:
     """What happened between a frame and the next, on the reduced picture.
 
     `replaced` is high where neither frame explains the other by any motion: what was there before is nowhere near
-    now, and what is there now was nowhere near before. Of a place around which all rests one of the two will do: plain
-    ground is always near, and nothing moves there that could hide or uncover anything. `stirred` is high where the
-    camera's motion alone does not explain the change: where something moved, or was replaced. `flow` is where pixels of
-    the frame before went, one of every `FLOW_STEP` across and down.
+    now, and what is there now was nowhere near before. `stirred` is high where the camera's motion alone does not
+    explain the change: where something moved, or was replaced. `flow` is where pixels of the frame before went, one of
+    every `FLOW_STEP` across and down.
     """
 
     number: int
@@ -76,7 +61,7 @@ class Flow:
         went = _unexplained(before.small, now.small, there)
         stirred = _unexplained(now.small, before.small, _camera(back))
         sampled = there[::FLOW_STEP, ::FLOW_STEP].copy()
-        return Change(now.number, before.small, now.small, _replaced(came, went, stirred), stirred, sampled)
+        return Change(now.number, before.small, now.small, np.minimum(came, went), stirred, sampled)
 
     def _toward(self, one: Look, other: Look) -> Field:
         start = np.zeros((*one.small_gray.shape, 2), np.float32)
@@ -102,29 +87,6 @@ def _camera(flow: Field) -> Field:
     if matrix is None:
         return np.zeros_like(flow)
     return np.asarray(cv2.transform(places, matrix) - places, dtype=np.float32)
-
-
-def _replaced(came: Levels, went: Levels, stirred: Levels) -> Levels:
-    """What neither direction explains, and what one of them does not where all around rests."""
-    replaced, either = np.minimum(came, went), np.maximum(came, went)
-    moves, told = ((levels > UNLIKE_LEVELS).astype(np.uint8) for levels in (stirred, replaced))
-    count, labels, stats, _ = cv2.connectedComponentsWithStats(
-        (either > UNLIKE_LEVELS).astype(np.uint8), connectivity=4
-    )
-    for label in range(1, count):
-        left, top, wide, high, area = (int(value) for value in stats[label])
-        if not _LEAST_AREA <= area / either.size <= _LARGEST_AREA:
-            continue
-        part = np.s_[
-            max(0, top - _AROUND_PX) : top + high + _AROUND_PX, max(0, left - _AROUND_PX) : left + wide + _AROUND_PX
-        ]
-        region = (labels[part] == label).astype(np.uint8)
-        if cv2.countNonZero(told[part] & region) > _TOLD * area:
-            continue
-        ring = np.asarray(cv2.subtract(cv2.dilate(region, _WIDE), cv2.dilate(region, _NARROW)), dtype=np.uint8)
-        if cv2.countNonZero(moves[part] & ring) <= _REST_SHARE * cv2.countNonZero(ring):
-            replaced[part] = np.where(region > 0, either[part], replaced[part])
-    return replaced
 
 
 def _unexplained(image: Image, other: Image, flow: Field) -> Levels:

@@ -164,12 +164,12 @@ def unmeasured(tally: AnyTally) -> str:
 
 
 def only_evidence(tally: AnyTally) -> str:
-    """In how many clips something was found that is too often wrong to be an event; empty for none."""
+    """In how many clips something was found that is not sure enough to be an event; empty for none."""
     told = sum(any(note.startswith(ONLY_EVIDENCE) for note in report.notes) for report in tally.reports)
     if not told:
         return ""
     clips = f"{told} of {count(len(tally.reports), 'clip')} with a report"
-    return f"In {clips} something was measured that is too often wrong to be an event; the notes of each clip say what."
+    return f"In {clips} something was measured that is not sure enough to be an event; the notes of each clip say what."
 
 
 def cost_line(tally: AnyTally) -> str:

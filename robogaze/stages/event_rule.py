@@ -66,13 +66,15 @@ class EventRule(Rule):
             raise ValueError(f"'weak' of the rule on {self.signal} must come before its threshold")
         return self
 
+    def at(self, threshold: float) -> Self:
+        """The rule with another threshold, no confidence yet, and nothing weaker that is told."""
+        side = "above" if self.above is not None else "below"
+        return self.with_(**{side: threshold}, confidence=(), weak=None)
+
     @property
     def weakened(self) -> Self | None:
-        """The rule that tells of weak findings, and of those that make events; None without."""
-        if self.weak is None:
-            return None
-        limit = "above" if self.above is not None else "below"
-        return self.with_(**{limit: self.weak.beyond, "told": self.weak.told, "weak": None, "confidence": ()})
+        """The rule that tells of weak findings and of those that make events, each stretch by itself; None without."""
+        return None if self.weak is None else self.at(self.weak.beyond).with_(told=self.weak.told, join_s=0.0)
 
     def sure(self, peak: float) -> float | None:
         """The confidence in a finding with this peak, that of the last step it reaches; None without steps."""

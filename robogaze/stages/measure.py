@@ -6,8 +6,9 @@ known to the stages after it.
 
 The rules are their own critic. What an explanation of a rule (the camera moves, something passes) keeps from being
 found is a hypothesis all the same: rejected, with what explains it and how much of that was measured. So is what a
-rule finds that is only `told`, because too few of its findings were right where the truth is known; its dimension is
-then not judged, for nothing was ruled out either.
+rule finds that is only `told`, because too few such findings were right where the truth is known, or so few faults are
+found that the others are not ruled out, and what comes near the threshold of a rule that makes events (`weak`). Its
+dimension is then not judged: nothing was found, and nothing ruled out.
 
 Where a signal could not be measured a rule finds nothing, and that is no answer. Such gaps are told, however short.
 What they may amount to is a parameter: beyond it the rule's dimension is not judged, and a failure says why.
@@ -116,7 +117,7 @@ class Measure(Stage):
         return tuple(rule for rule in rules if rule is not None)
 
     def _only_told(self, rule: EventRule, evidence: Evidence) -> Iterator[Finding]:
-        """What such a rule finds, without what is part of a fault of the same type that is found."""
+        """What such a rule finds, without what a fault of the same type that is found meets in time, in any view."""
         same = (one for one in self._deciding if one.type == rule.type)
         found = [finding for one in same for finding in find(one, evidence)]
         for weak in find(rule, evidence):
@@ -148,7 +149,7 @@ class Measure(Stage):
         types = [rule.type for rule in self._deciding]
         worst: dict[tuple[str, str], tuple[EventRule, Gap]] = {}
         for rule in self._deciding:
-            for gap in gaps(rule, evidence):
+            for gap in gaps(rule.weakened or rule, evidence):
                 told = worst.setdefault((rule.type, gap.view), (rule, gap))[1]
                 if (self._allows(told), -told.frames) > (self._allows(gap), -gap.frames):
                     worst[rule.type, gap.view] = (rule, gap)

@@ -14,7 +14,7 @@ from pathlib import Path
 import cv2
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from fit_pixels import at, tried
+from fit_pixels import tried
 from measured_clips import Known, simulated
 
 from robogaze.domains.shelves import shelf
@@ -41,7 +41,7 @@ def rows(stage: Measure, clips: Sequence[Known]) -> Iterator[str]:
     for rule in stage.rules:
         if rule.signal in classes:
             events = sum(event.type == rule.type for one in clips if one.truth for event in one.truth.events)
-            tries = [tried(at(rule, threshold), clips) for threshold in THRESHOLDS]
+            tries = [tried(rule.at(threshold), clips) for threshold in THRESHOLDS]
             cells = [f"{sum(right for _, right in one.peaks)}/{len(one.peaks)}, {one.events}" for one in tries]
             yield f"| `{rule.signal}` | {events} | {' | '.join(cells)} |"
 

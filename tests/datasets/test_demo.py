@@ -155,33 +155,22 @@ def test_without_a_model_an_annotated_fault_that_pixels_show_is_found(clip: str,
     )
 
 
-@pytest.mark.parametrize("clip", ["pick_place_clean", "moving_camera_clean"])
-def test_without_a_model_a_clean_clip_is_judged_and_clean(clip: str, measured: Any) -> None:
-    assert measured(clip)[0].clean
+def test_without_a_model_a_clean_clip_is_judged_and_clean(measured: Any) -> None:
+    assert measured("pick_place_clean")[0].clean
 
 
-def test_what_is_too_often_wrong_is_told_as_evidence(measured: Any, robot: Domain) -> None:
-    clip, kind = "multi_view", "object_hallucination"
-    report, _ = measured(clip)
-    (true,) = REPORTS[clip].events
-    told = [one for one in report.hypotheses if one.type == kind and "evidence only" in (one.reason or "")]
-    assert told
-    assert all(one.verdict == "rejected" and abs(one.onset_s - true.onset_s) < 0.1 for one in told)
-    assert any(note.startswith(f"Measured, but evidence only: {robot.types[kind].name}") for note in report.notes)
+def test_without_a_model_a_clip_with_a_doubtful_change_is_neither_faulty_nor_clean(
+    measured: Any, robot: Domain
+) -> None:
+    report, _ = measured("moving_camera_clean")
+    assert (report.events, report.status, report.clean) == ((), "partial", False)
+    (told,) = (one for one in report.hypotheses if "evidence only" in (one.reason or ""))
+    assert told.verdict == "rejected"
+    assert told.dimension not in report.judged
+    assert any(note.startswith(f"Measured, but evidence only: {robot.types[told.type].name}") for note in report.notes)
 
 
-def test_a_view_whose_camera_cannot_be_followed_leaves_the_clip_partial(measured: Any) -> None:
-    """The hand that carries the camera stays in the picture, and all else moves too fast to follow."""
+def test_what_is_found_is_not_told_as_evidence_once_more(measured: Any) -> None:
     report, _ = measured("multi_view")
-    assert (report.status, set(report.assessed) - set(report.judged)) == ("partial", {"visual_quality"})
-    (failure,) = report.failures
-    assert re.match(
-        r"Not measured: Camera instability in \d+ of 68 frames of the view bottom left \(.*\): the picture moves",
-        failure.message,
-    )
-
-
-def test_the_page_counts_the_gaps_a_report_tells_of(measured: Any, robot: Domain) -> None:
-    report, _ = measured("cube_slips")
-    (line,) = [line for line in summary_lines([report], [], robot) if "could not be measured" in line]
-    assert line.startswith("In 1 of 1 clip with a report some frames could not be measured, for up to 1 type of event;")
+    (found,) = report.events
+    assert not any(one.type == found.type and "evidence only" in (one.reason or "") for one in report.hypotheses)

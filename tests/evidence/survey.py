@@ -58,8 +58,7 @@ def right(rule: EventRule, finding: Finding, planted: Planted) -> bool:
 
 def extreme(rule: EventRule, evidence: Evidence) -> float:
     """The most extreme value of the rule's signal where its other conditions hold; NaN without any."""
-    bound = {"above": -1e9} if rule.above is not None else {"below": 1e9}
-    open_ = rule.with_(**bound, for_s=0, join_s=0)
+    open_ = rule.at(-1e9 if rule.above is not None else 1e9).with_(for_s=0, join_s=0)
     peaks = [finding.peak for finding in find(open_, evidence)]
     return (max if rule.above is not None else min)(peaks, default=np.nan)
 

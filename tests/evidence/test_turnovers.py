@@ -68,8 +68,6 @@ def _plain(draw: object, frames: int = 14) -> list[Image]:
 
 @pytest.mark.parametrize("vanishes", [True, False])
 def test_what_vanishes_or_appears_on_plain_ground_is_found(vanishes: bool) -> None:
-    """Plain ground is found near by in either frame, so that the flow explains that half of the change."""
-
     def draw(image: Image, frame: int) -> None:
         if (frame < 7) == vanishes:
             _square(image, 150, 90, (30, 30, 32), side=18)

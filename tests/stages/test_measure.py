@@ -238,6 +238,30 @@ async def test_what_explains_a_finding_away_explains_a_weak_one_silently(desk_fo
     assert context.judged == {"visual_quality"}
 
 
+async def test_a_weak_finding_is_no_part_of_a_fault_that_comes_before_it(desk_for: Any) -> None:
+    measured = evidence({"heat": [0.9 * (frame == 4) + 0.45 * (frame == 8) for frame in range(FRAMES)]})
+    context, _ = await measure(desk_for, measured, rule(weak=WEAK, join_s=0.5))
+    assert [(one.verdict, one.onset_s) for one in context.hypotheses] == [("unverified", 4 / 16), ("rejected", 8 / 16)]
+
+
+async def test_where_a_rule_is_blind_a_weak_finding_is_a_gap(desk_for: Any, robot: Domain) -> None:
+    blind = {"signal": "haze", "above": 1, "explains": "the view rides on what moves"}
+    seen = {"heat": [0.45 * (frame == 4) for frame in range(FRAMES)], "haze": [2.0] * FRAMES}
+    for weak, notes in ((WEAK, 1), (None, 0)):
+        context, stage = await measure(desk_for, evidence(seen), rule(blind=[blind], weak=weak))
+        told = [*(failure.message for failure in context.failures), *stage.notes(robot, evidence(seen))]
+        assert sum("Not measured: Blur" in one for one in told) == notes
+
+
+async def test_a_rule_that_asks_for_little_tells_of_a_little_more(desk_for: Any) -> None:
+    cold = {**rule(), "above": None, "below": 0.2, "weak": {"beyond": 0.3, "told": "half were right"}}
+    measured = evidence({"heat": [1 - 0.75 * (frame == 4) for frame in range(FRAMES)]})
+    context, _ = await measure(desk_for, measured, cold)
+    assert [(one.verdict, one.onset_s) for one in context.hypotheses] == [("rejected", 4 / 16)]
+    with pytest.raises(ValidationError, match="must come before its threshold"):
+        Measure.model_validate({"rules": [{**cold, "weak": {"beyond": 0.1, "told": "half were right"}}]})
+
+
 @pytest.mark.parametrize(
     ("changes", "told"),
     [

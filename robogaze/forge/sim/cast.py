@@ -46,8 +46,7 @@ def draw_cast(recipe: Recipe, doing: Doing, rng: np.random.Generator) -> Cast:
         two = doing.make in _NEEDS_FIXTURE or rng.random() < _TWO_FIXTURES_SHARE
         fixtures = things.fixtures(task, 2 if two else 1)
         goals, handled, idle = fixtures[:1], fixtures[:1], fixtures[1:]
-    graspable = [kind for kind, shape in recipe.things.items() if shape.form != "crate"]
-    others = tuple(things.loose(graspable) for _ in range(int(rng.integers(1, 4))))
+    others = tuple(things.loose(tuple(recipe.things)) for _ in range(int(rng.integers(1, 4))))
     spares = tuple(things.hidden() for _ in range(_SPARES))
     pace = rng.uniform(0.85, 1.2) * (0.75 if task.jobs == 2 else 1.0)
     lift = rng.uniform(0.10, 0.19)

@@ -17,6 +17,8 @@ from robogaze.domains.yaml_files import read_yaml
 from robogaze.errors import InputError
 
 FILE = "simulate.yaml"
+_LEAST_THERE = 2
+"""Things and goals: what is handled, and another to be confused with it."""
 
 Colour = tuple[Fraction, Fraction, Fraction]
 Range = tuple[float, float]
@@ -71,7 +73,7 @@ class World(Data):
     `girth` scales the radii of an arm's links. A camera stands `azimuth` degrees beside the line that faces the arm,
     `elevation` degrees above the table and `distance` metres off; grids of views and views from behind have sides of
     their own. `lamp` is how far the light falls sideways, as a share of its fall. `things` names the things and goals
-    there are, all for none; fixtures are the same everywhere.
+    there are, all for none; fixtures are the same in all worlds.
     """
 
     links: tuple[Links, ...] = Field(default=("round", "square", "twin", "ribbed", "stepped"), min_length=1)
@@ -140,7 +142,8 @@ class Recipe(Data):
     `bodies` is how descriptions call parts of an arm, `of_side` and `arm_of_side` how where there are two arms,
     `phases` how they call what an arm is at. `clean` is what looks unusual and is right. `second_share` of the clips
     with a fault have another one of those that `second` names by what is made. Each of `worlds` is a part of all that
-    surroundings can be, so that what was fitted in one can be tried in another.
+    surroundings can be, and may have some of the things and goals only, so that what was fitted in one can be tried in
+    another.
     """
 
     schema_version: Literal[1]
@@ -151,8 +154,8 @@ class Recipe(Data):
     of_side: str
     arm_of_side: str
     colours: dict[str, Colour] = Field(min_length=8)
-    things: dict[str, Shape] = Field(min_length=2)
-    goals: dict[str, Shape] = Field(min_length=2)
+    things: dict[str, Shape] = Field(min_length=_LEAST_THERE)
+    goals: dict[str, Shape] = Field(min_length=_LEAST_THERE)
     fixtures: dict[str, Shape] = {}
     tasks: dict[str, Task] = Field(min_length=1)
     phases: dict[str, str]
@@ -164,15 +167,25 @@ class Recipe(Data):
     faults: tuple[Fault, ...] = Field(min_length=1)
 
     @model_validator(mode="after")
-    def _every_task_is_there_in_every_world(self) -> Self:
-        for name, world in self.worlds.items():
-            unknown = sorted(set(world.things) - {*self.things, *self.goals})
-            if unknown:
+    def _tasks_have_what_they_name(self) -> Self:
+        for name, task in self.tasks.items():
+            there = {*self.things, *self.goals} if task.goals else {*self.fixtures}
+            if unknown := sorted({*task.things, *task.goals} - there):
+                raise ValueError(
+                    f"tasks.{name}: there is no {', '.join(unknown)}; there are: {', '.join(sorted(there))}"
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _worlds_have_enough_for_every_task(self) -> Self:
+        for name, there in ((name, set(world.things)) for name, world in self.worlds.items() if world.things):
+            if unknown := sorted(there - {*self.things, *self.goals}):
                 raise ValueError(f"worlds.{name}.things: there is no thing or goal {', '.join(unknown)}")
-            there = {*(world.things or (*self.things, *self.goals)), *self.fixtures}
+            if min(len(there & {*self.things}), len(there & {*self.goals})) < _LEAST_THERE:
+                raise ValueError(f"worlds.{name}.things: name at least two things and two goals")
             for called, task in self.tasks.items():
-                if not there.intersection(task.things) or (task.goals and not there.intersection(task.goals)):
-                    raise ValueError(f"worlds.{name}.things: nothing is left for the task {called}")
+                if task.goals and not (there.intersection(task.things) and there.intersection(task.goals)):
+                    raise ValueError(f"worlds.{name}.things: nothing is left for the task {called}; name more")
         return self
 
     def only(self, tasks: Collection[str]) -> "Recipe":

@@ -20,6 +20,8 @@ _BOTTLE = [(0, 0), (0.95, 0), (1, 0.02), (1, 0.62), (0.9, 0.7), (0.46, 0.8), (0.
 _CUP = [(0, 0), (0.75, 0), (1, 1), (0.94, 1), (0.68, 0.06), (0, 0.06)]
 _PLATE = [(0, 0), (0.6, 0), (1, 0.85), (1, 1), (0.96, 1), (0.58, 0.35), (0, 0.35)]
 _PLATE_M, _SLATS = 0.012, 18
+PLATE_FLAT = 0.6
+"""How much of a plate's radius is flat."""
 
 _Colour = tuple[float, float, float, float]
 
@@ -93,13 +95,19 @@ def _bowl(spec: mujoco.MjSpec, body: mujoco.MjsBody, size: tuple[float, ...], co
     # Things touch unseen slats: a mesh would collide as its hull, and nothing could lie in it.
     unseen = {"type": mujoco.mjtGeom.mjGEOM_BOX, "group": UNSEEN_GROUP, **TOUCH}
     body.add_geom(size=[0.03, 0.03, 0.0035], pos=[0, 0, 0.0035], **unseen)
-    for (near, low), (far, high) in (((0.034, 0.008), (0.057, 0.023)), ((0.057, 0.023), (0.0755, 0.051))):
-        lean = np.arctan2(high - low, far - near)
-        length = np.hypot(far - near, high - low) / 2
-        for turn in np.linspace(0, 2 * np.pi, 16, endpoint=False):
-            middle, z = (near + far) / 2 + 0.003 * np.sin(lean), (low + high) / 2 - 0.003 * np.cos(lean)
-            place = [middle * np.cos(turn), middle * np.sin(turn), z]
-            body.add_geom(size=[length, 0.2 * far, 0.003], pos=place, quat=_turned(turn, -lean), **unseen)
+    for inner, outer in (((0.034, 0.008), (0.057, 0.023)), ((0.057, 0.023), (0.0755, 0.051))):
+        _add_slats(body, inner, outer)
+
+
+def _add_slats(body: mujoco.MjsBody, inner: tuple[float, float], outer: tuple[float, float]) -> None:
+    """A ring of unseen slats, whose tops lead from a radius and height to another."""
+    (near, low), (far, high) = inner, outer
+    lean, length = np.arctan2(high - low, far - near), np.hypot(far - near, high - low) / 2
+    unseen = {"type": mujoco.mjtGeom.mjGEOM_BOX, "group": UNSEEN_GROUP, **TOUCH}
+    for turn in np.linspace(0, 2 * np.pi, 16, endpoint=False):
+        middle, z = (near + far) / 2 + 0.003 * np.sin(lean), (low + high) / 2 - 0.003 * np.cos(lean)
+        place = [middle * np.cos(turn), middle * np.sin(turn), z]
+        body.add_geom(size=[length, 0.2 * far, 0.003], pos=place, quat=_turned(turn, -lean), **unseen)
 
 
 def _bottle(spec: mujoco.MjSpec, body: mujoco.MjsBody, size: tuple[float, ...], colour: _Colour) -> None:
@@ -130,7 +138,8 @@ def _plate(spec: mujoco.MjSpec, body: mujoco.MjsBody, size: tuple[float, ...], c
     (radius,) = size
     _turned_look(spec, body, _scaled(_PLATE, radius, _PLATE_M), colour)
     flat = {"type": mujoco.mjtGeom.mjGEOM_CYLINDER, "group": UNSEEN_GROUP, **TOUCH}
-    body.add_geom(size=[0.6 * radius, 0.17 * _PLATE_M, 0], pos=[0, 0, 0.17 * _PLATE_M], **flat)
+    body.add_geom(size=[PLATE_FLAT * radius, 0.17 * _PLATE_M, 0], pos=[0, 0, 0.17 * _PLATE_M], **flat)
+    _add_slats(body, (PLATE_FLAT * radius, 0.35 * _PLATE_M), (radius, _PLATE_M))
 
 
 def _basket(spec: mujoco.MjSpec, body: mujoco.MjsBody, size: tuple[float, ...], colour: _Colour) -> None:
@@ -194,6 +203,7 @@ def _lathe(spec: mujoco.MjSpec, name: str, profile: list[tuple[float, float]], s
             faces += [(low + i, low + j, high + j), (low + i, high + j, high + i)]
         last = (len(rings) - 1) * steps
         faces.append((top, last + i, last + j))
+    # What is hollow weighs and turns as if it were full: it is touched so, too.
     convex = mujoco.mjtMeshInertia.mjMESH_INERTIA_CONVEX
     spec.add_mesh(name=name, uservert=np.ravel(points), userface=np.ravel(faces), inertia=convex)
     return name

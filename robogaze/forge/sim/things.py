@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 
 from robogaze.forge.sim.recipe import Shape
-from robogaze.forge.sim.shapes import BOWL_M, add_shape
+from robogaze.forge.sim.shapes import BOWL_M, PLATE_FLAT, add_shape
 
 FAR_BELOW_M = -3.0
 """Where a hidden thing is kept."""
@@ -96,6 +96,8 @@ class Thing:
         """How far from its middle the middle of a thing may lie that is in it or on it."""
         if self.shape.form == "bowl":
             return 0.8 * BOWL_M
+        if self.shape.form == "plate":
+            return PLATE_FLAT * self.shape.size[0]
         return self.shape.size[0] * (0.75 if self.loose else 1.0)
 
 

@@ -3,7 +3,9 @@
 from itertools import combinations, pairwise
 from pathlib import Path
 from string import Formatter
+from typing import get_args
 
+import numpy as np
 import pytest
 from pydantic import ValidationError
 
@@ -11,8 +13,10 @@ pytest.importorskip("mujoco", reason="needs the simulator: pip install 'robogaze
 
 from robogaze.domains import Domain
 from robogaze.errors import InputError
-from robogaze.forge.sim.recipe import Fault, Recipe, SeverityRule, World, load_recipe
-from robogaze.forge.sim.story import MAKES
+from robogaze.forge.sim.recipe import Doing, Fault, Links, Recipe, SeverityRule, Surface, World, load_recipe
+from robogaze.forge.sim.scene import build
+from robogaze.forge.sim.story import MAKES, tell
+from robogaze.forge.sim.surfaces import SURFACES
 from robogaze.forge.sim.tasks import Job
 from robogaze.forge.sim.things import Thing
 
@@ -76,11 +80,42 @@ def test_a_world_has_its_own_things_and_goals_and_the_same_fixtures(recipe: Reci
 
 @pytest.mark.parametrize(
     ("things", "told"),
-    [(("cup", "teapot"), "no thing or goal teapot"), (("bottle", "plate"), "nothing is left for the task two")],
+    [
+        (("cup", "teapot"), "no thing or goal teapot"),
+        (("bottle", "plate"), "name at least two things and two goals"),
+        (("bottle", "ball", "plate", "basket"), "nothing is left for the task two"),
+    ],
 )
 def test_a_world_with_nothing_for_a_task_is_refused(recipe: Recipe, things: tuple[str, ...], told: str) -> None:
     with pytest.raises(ValidationError, match=f"worlds.bare.things: .*{told}"):
         recipe.with_(worlds={"bare": World(things=things)})
+
+
+def test_a_task_that_names_what_is_not_there_is_refused(recipe: Recipe) -> None:
+    place = recipe.tasks["place"].with_(things=("cube", "teapot"))
+    with pytest.raises(ValidationError, match=r"tasks\.place: there is no teapot; there are: ball, "):
+        recipe.with_(tasks={"place": place})
+    with pytest.raises(ValidationError, match=r"tasks\.open: there is no drawer"):
+        recipe.with_(fixtures={})
+
+
+def test_a_clip_of_a_world_has_its_things_only(recipe: Recipe) -> None:
+    world = recipe.world("fifth")
+    story = tell(recipe, Doing(make="plain", tasks=("place",)), world, np.random.default_rng(2))
+    kinds = {thing.kind for thing in story.cast.setting.things}
+    assert kinds <= set(world.things)
+
+
+def test_every_surface_and_every_link_can_be_drawn(recipe: Recipe) -> None:
+    kinds = {name: World.model_fields[name].default for name in ("links", "tables", "walls")}
+    assert set(get_args(Links)) == set(kinds["links"])
+    assert set(get_args(Surface)) == {*kinds["tables"], *kinds["walls"]}
+    for links in kinds["links"]:
+        build([], {"": (1.0, 0.0, 0.0)}, World(links=(links,)), np.random.default_rng(0))
+    for surface in get_args(Surface):
+        picture = SURFACES[surface](np.array([0.4, 0.5, 0.6]), np.random.default_rng(0))
+        assert picture.shape[:2] == (512, 512)
+        assert picture.std() > 0
 
 
 def test_every_shape_a_task_names_is_there(recipe: Recipe) -> None:
