@@ -46,12 +46,15 @@ LEAST_RIGHT = 0.85
 
 BOUND = tuple(
     f"measured/{name}"
-    for name in ("dark", "bright", "flat", "patch", "blocks", "shake", "appeared", "vanished", "lost_part")
+    for name in (
+        *("dark", "bright", "flat", "patch", "blocks", "shake", "appeared", "vanished"),
+        *("exchanged", "copied", "lost_part"),
+    )
 )
 """Rules by their descriptions that keep their thresholds, because others say more: the survey
 (tests/evidence/survey.py), in which dim scenes, plain tables and fast arms come nearer than any simulated clip and
-weaker shakes, fewer blocks and smaller things are drawn; and one that tells of a part that is gone from as small a
-share on as others tell what is no event."""
+weaker shakes, fewer blocks and smaller things are drawn; and those of which all findings are only told, from as small a
+share on as other rules tell what is no event."""
 
 LEAST_IN_STEP = 8
 """Findings in a step of confidence; of fewer no share is told."""
