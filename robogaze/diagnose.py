@@ -104,8 +104,8 @@ async def diagnose(opened: OpenClip, pipeline: Pipeline, models: Models | None =
     desk = Desk(pipeline.domain, clip, opened.footage, models)
     start = Context(clip=clip, assessed=pipeline.assessed(clip), evidence=opened.evidence)
     end = await pipeline.run(start, desk)
-    judged = _judged(end)
-    status = _status(end, judged)
+    judged, in_part = _judged(end), pipeline.seen_in_part(end)
+    status = _status(end, judged, in_part)
     unseen = _unseen(pipeline, desk)
     return Report(
         clip=clip,
@@ -114,6 +114,7 @@ async def diagnose(opened: OpenClip, pipeline: Pipeline, models: Models | None =
         author=f"robogaze {__version__}",
         status=status,
         assessed=end.assessed,
+        in_part=in_part,
         judged=judged,
         events=() if status == "unscored" else end.events or (),
         hypotheses=end.hypotheses or (),
@@ -138,10 +139,10 @@ def _judged(context: Context) -> tuple[str, ...]:
     return tuple(name for name in context.assessed if name in done)
 
 
-def _status(context: Context, judged: tuple[str, ...]) -> Status:
-    if not judged:
+def _status(context: Context, judged: tuple[str, ...], in_part: tuple[str, ...]) -> Status:
+    if not judged and not in_part:
         return "unscored"
-    return "ok" if judged == context.assessed and not context.failures else "partial"
+    return "ok" if judged and judged == context.assessed and not context.failures else "partial"
 
 
 def _unseen(pipeline: Pipeline, desk: Desk) -> tuple[tuple[int, int], ...]:

@@ -57,17 +57,18 @@ def _check_failures(pipeline: Pipeline, end: Context) -> None:
 
 def _check_report(pipeline: Pipeline, end: Context, desk: Desk) -> None:
     """Raise DomainError when what was found contradicts itself."""
-    judged = tuple(name for name in end.assessed if name in end.judged)
+    judged, in_part = tuple(name for name in end.assessed if name in end.judged), pipeline.seen_in_part(end)
     try:
         Report(
             clip=end.clip,
             domain=pipeline.domain.ref,
             pipeline=pipeline.name,
             author="rehearsal",
-            status="partial" if judged else "unscored",
+            status="partial" if judged or in_part else "unscored",
             assessed=end.assessed,
+            in_part=in_part,
             judged=judged,
-            events=(end.events or ()) if judged else (),
+            events=(end.events or ()) if judged or in_part else (),
             hypotheses=end.hypotheses or (),
             failures=end.failures,
             usage=desk.usage(),

@@ -99,13 +99,13 @@ class Names:
     def of(cls, runs: Sequence[Run]) -> "Names":
         """Those of some runs."""
         accounts = [one for run in runs for one in run.accounts.values()]
-        dimensions = {name for one in accounts for name in (*dimensions_of(one), *(one.assessed or ()))}
+        dimensions = {name for one in accounts for name in (*dimensions_of(one), *(one.looked_for or ()))}
         return cls(tuple(sorted(dimensions)), tuple(sorted({name for one in accounts for name in types_of(one)})))
 
 
 def looked_for(one: Account, dimension: str) -> bool:
     """Whether a clip can speak of a dimension: it was judged, and its author looked for that or found it."""
-    return scored(one) and (one.assessed is None or dimension in one.assessed or dimension in dimensions_of(one))
+    return scored(one) and (one.looked_for is None or dimension in one.looked_for or dimension in dimensions_of(one))
 
 
 def _any_dimension(one: Account, _: str) -> bool:

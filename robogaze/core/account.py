@@ -46,11 +46,12 @@ class Account:
     """What one author says of one clip.
 
     `clip_id` pairs accounts. `status` is a report's; a person's finished annotation is "ok". `assessed` are the
-    dimensions the author looked for, None when that is not said, which means all. `candidates` are the findings that
-    a threshold on confidence chooses from: those a critic accepted or rejected, empty where none are stored.
-    `frame_times_s` are the clip's frames, ascending, None when not known: then overlap is measured on the axis
-    itself. `taxonomy` and `fingerprint` are those of the domain a report speaks in, None for foreign formats.
-    `fields` are the clip's by which results are broken down. `source` says where it was read, for messages.
+    dimensions the author looked for, None when that is not said, which means all; in those of `in_part` it looked for
+    some types only. `candidates` are the findings that a threshold on confidence chooses from: those a critic accepted
+    or rejected, empty where none are stored. `frame_times_s` are the clip's frames, ascending, None when not known:
+    then overlap is measured on the axis itself. `taxonomy` and `fingerprint` are those of the domain a report speaks
+    in, None for foreign formats. `fields` are the clip's by which results are broken down. `source` says where it was
+    read, for messages.
     """
 
     clip_id: str
@@ -67,11 +68,17 @@ class Account:
     fingerprint: str | None = None
     fields: Mapping[str, str] = field(default_factory=dict)
     source: str = ""
+    in_part: frozenset[str] = frozenset()
 
     @property
     def clean(self) -> bool:
         """Judged to the end, and nothing found."""
         return self.status == "ok" and not self.findings
+
+    @property
+    def looked_for(self) -> frozenset[str] | None:
+        """The dimensions of which the author may have told something; None for all."""
+        return None if self.assessed is None else self.assessed | self.in_part
 
 
 def account_of(report: Report, source: str = "") -> Account:
@@ -83,6 +90,7 @@ def account_of(report: Report, source: str = "") -> Account:
         status=report.status,
         findings=tuple(_findings(report.events)),
         assessed=frozenset(report.assessed),
+        in_part=frozenset(report.in_part),
         candidates=tuple(_findings([one for one in report.hypotheses if _decided(one)])),
         frame_times_s=clip.frame_times_s,
         duration_s=clip.duration_s,

@@ -39,6 +39,7 @@ class Digest(_Glance):
     author: str
     status: Status
     assessed: tuple[str, ...]
+    in_part: tuple[str, ...] = ()
     judged: tuple[str, ...]
     events: tuple[Mark, ...]
     failures: tuple[Lack, ...] = ()

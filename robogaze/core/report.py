@@ -5,6 +5,9 @@ Diagnosis writes it, everything after reads it. Three states, never to be confus
 ok         every assessed dimension was judged; without events the clip is clean in those dimensions
 partial    some were judged; `failures` and unverified hypotheses say what is missing
 unscored   none was judged; it says nothing about the clip and stays in every denominator
+
+Dimensions that are looked at in part (`in_part`) are not assessed: what is found there is an event, and that nothing is
+found there says nothing. They keep a clip from being unscored, and make it neither ok nor clean.
 """
 
 from typing import Any, Literal, Self, TypeVar
@@ -122,6 +125,7 @@ class Report(Data):
     author: str
     status: Status
     assessed: tuple[Name, ...]
+    in_part: tuple[Name, ...] = ()
     judged: tuple[Name, ...]
     events: tuple[Event, ...]
     hypotheses: tuple[Hypothesis, ...] = ()
@@ -135,6 +139,13 @@ class Report(Data):
     def clean(self) -> bool:
         """Every assessed dimension was judged and nothing was found."""
         return self.status == "ok" and not self.events
+
+    @property
+    def left_open(self) -> tuple[str, ...]:
+        """The dimensions that were assessed and not judged to the end, and those of failures outside the assessed."""
+        missing = [name for name in self.assessed if name not in self.judged]
+        beyond = [one.dimension for one in self.failures if one.dimension is not None]
+        return (*missing, *dict.fromkeys(name for name in beyond if name not in self.assessed))
 
     @field_validator("events", "hypotheses")
     @classmethod
@@ -156,12 +167,14 @@ class Report(Data):
     def _status_is_earned(self) -> Self:
         if not set(self.judged) <= set(self.assessed):
             raise ValueError("judged must be a part of assessed")
+        if both := set(self.in_part) & set(self.assessed):
+            raise ValueError(f"{min(both)} is assessed; it cannot be looked at in part only")
         complete = set(self.judged) == set(self.assessed) and bool(self.assessed)
         if self.status == "ok" and not complete:
             raise ValueError("status is ok but not every assessed dimension was judged")
-        if self.status == "partial" and not self.judged:
+        if self.status == "partial" and not self.judged and not self.in_part:
             raise ValueError("status is partial but nothing was judged; that is unscored")
-        if self.status == "unscored" and (self.events or self.judged):
+        if self.status == "unscored" and (self.events or self.judged or self.in_part):
             raise ValueError("status is unscored but something was judged")
         return self
 

@@ -189,7 +189,7 @@ def _trial(reference: Report, said: Mapping[str, Report]) -> Trial:
         severity=event.severity or 0,
         found=found if found or _judged(report, event.dimension) else None,
         noticed=noticed if noticed or _judged(report, event.dimension) else None,
-        assessed=report is None or event.dimension in report.assessed,
+        assessed=report is None or event.dimension in (*report.assessed, *report.in_part),
         found_untouched=twin_match is not None if twin_match or _judged(twin, event.dimension) else None,
         onset_error_s=None if onset is None else abs(onset - event.onset_s),
         tiou=None if localised is None else localised.iou,
@@ -198,9 +198,7 @@ def _trial(reference: Report, said: Mapping[str, Report]) -> Trial:
 
 def _judged(report: Report | None, dimension: str) -> bool:
     """Whether a report says anything, if only that it does not assess the dimension."""
-    if report is None or report.status == "unscored":
-        return False
-    return dimension in report.judged or dimension not in report.assessed
+    return report is not None and report.status != "unscored" and dimension not in report.left_open
 
 
 def _looked_up(glitch: Finding, report: Report | None, dimension: str) -> tuple[Match | None, bool]:

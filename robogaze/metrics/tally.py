@@ -122,7 +122,7 @@ def tally(reference: Account, prediction: Account | None, matches: Sequence[Matc
     predicted = [one for one, judged in zip(prediction.findings, kept, strict=True) if judged]
     pairs = [(reference.findings[one.reference], prediction.findings[one.prediction], one) for one in matches]
     return _row(
-        _of_events(reference.findings, predicted, prediction.assessed)
+        _of_events(reference.findings, predicted, prediction.looked_for)
         | _of_clip(reference, prediction, len(predicted))
         | _of_pairs(pairs)
         | _of_severities(pairs)
@@ -152,10 +152,10 @@ def _of_clip(reference: Account, prediction: Account | None, predicted: int) -> 
 
 
 def _of_events(
-    references: Sequence[Finding], predictions: Sequence[Finding], assessed: frozenset[str] | None
+    references: Sequence[Finding], predictions: Sequence[Finding], looked_for: frozenset[str] | None
 ) -> dict[str, float]:
     numbers: dict[str, float] = {
-        "references_unassessed": sum(not _looked_for(one, assessed) for one in references),
+        "references_unassessed": sum(not _looked_for(one, looked_for) for one in references),
     }
     for side, findings in (("references", references), ("predictions", predictions)):
         severities = [one.severity for one in findings if one.severity is not None]

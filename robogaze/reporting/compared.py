@@ -45,7 +45,8 @@ class ShownEvent(Data):
 class ShownClip(Data):
     """A clip of a run. `video` is None where it is not known where that lies, `assessed` where all counts as assessed.
 
-    `duration_s` is None where it is not known. `start_s` is where in its video the clip begins.
+    In the dimensions of `in_part` some types were looked for. `duration_s` is None where it is not known. `start_s` is
+    where in its video the clip begins.
     """
 
     id: str
@@ -54,6 +55,7 @@ class ShownClip(Data):
     duration_s: float | None
     frame_times_s: tuple[float, ...]
     assessed: tuple[str, ...] | None
+    in_part: tuple[str, ...]
     video: str | None
     start_s: float
     events: tuple[ShownEvent, ...]
@@ -155,6 +157,7 @@ def _clip(one: Account, places: "_Places") -> ShownClip:
         duration_s=one.duration_s,
         frame_times_s=tuple(one.frame_times_s or ()),
         assessed=None if one.assessed is None else tuple(sorted(one.assessed)),
+        in_part=tuple(sorted(one.in_part)),
         video=video,
         start_s=start_s,
         events=tuple(map(ShownEvent.of, one.findings)),

@@ -46,6 +46,7 @@ def counts_as_json(digests: Sequence[Digest], unreadable: Sequence[Unreadable], 
             "unreadable": len(unreadable),
         },
         "assessed": tally.assessed_in,
+        "in_part": tally.in_part_in,
         "events": _by_type(digests),
         "usage": {
             "calls": tally.calls,

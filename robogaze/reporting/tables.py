@@ -82,6 +82,8 @@ def _short(event: Event, domain: Domain) -> str:
 
 def _failure(report: Report) -> Text:
     """Why nothing can be said, when that is so."""
+    if report.status == "partial" and not report.judged and not report.failures:
+        return Text("no dimension was judged as a whole")
     if report.status == "ok" or not report.failures:
         return _NOTHING
     more = f" (and {count(len(report.failures) - 1, 'more failure')})" if len(report.failures) > 1 else ""

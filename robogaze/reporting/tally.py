@@ -10,7 +10,7 @@ unreadable  the file could not be read; there is no report, and the clip is coun
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Generic, Literal, TypeVar
@@ -100,7 +100,15 @@ class Tally(Generic[Counted]):
     @cached_property
     def assessed_in(self) -> dict[str, int]:
         """In how many reports each dimension was assessed, in the domain's order, zeros included."""
-        found: Counter[str] = Counter(dimension for report in self.reports for dimension in report.assessed)
+        return self._by_dimension(report.assessed for report in self.reports)
+
+    @cached_property
+    def in_part_in(self) -> dict[str, int]:
+        """In how many reports each dimension was looked at in part, in the domain's order, zeros included."""
+        return self._by_dimension(report.in_part for report in self.reports)
+
+    def _by_dimension(self, named: Iterable[Sequence[str]]) -> dict[str, int]:
+        found: Counter[str] = Counter(dimension for dimensions in named for dimension in dimensions)
         return {dimension: found[dimension] for dimension in dict.fromkeys((*self.domain.dimensions, *found))}
 
 
@@ -126,29 +134,34 @@ def headline(tally: AnyTally) -> str:
 
 def clean_claims(tally: AnyTally) -> list[str]:
     """What the clips without events are free of: a sentence for each set of dimensions they were judged in."""
-    groups = Counter(tuple(sorted(report.assessed)) for report in tally.reports if report.clean)
+    groups = Counter((tuple(sorted(one.assessed)), tuple(sorted(one.in_part))) for one in tally.reports if one.clean)
     return [
         f"{count(number, 'clip')} without events, judged in {dimension_names(dimensions, tally.domain)} "
-        f"({len(dimensions)} of {count(len(tally.domain.dimensions), 'dimension')})."
-        for dimensions, number in groups.most_common()
+        f"({len(dimensions)} of {count(len(tally.domain.dimensions), 'dimension')})"
+        f"{f'; looked at in part: {dimension_names(in_part, tally.domain)}' if in_part else ''}."
+        for (dimensions, in_part), number in groups.most_common()
     ]
 
 
 def coverage(tally: AnyTally) -> str:
-    """Which dimensions were not assessed, in one sentence; empty without a report."""
+    """Which dimensions were not assessed, or in part only; empty without a report."""
     total = len(tally.reports)
     if not total:
         return ""
-    never = [dimension for dimension, number in tally.assessed_in.items() if number == 0]
+    without = {name: total - number - tally.in_part_in.get(name, 0) for name, number in tally.assessed_in.items()}
+    never = [name for name, number in without.items() if number == total]
     parts = [f"{dimension_names(never, tally.domain)} in {'any clip' if total > 1 else 'this clip'}"] if never else []
     parts += [
-        f"{dimension_names([dimension], tally.domain)} in {total - number} of {total} clips"
-        for dimension, number in tally.assessed_in.items()
+        f"{dimension_names([name], tally.domain)} in {number} of {total} clips"
+        for name, number in without.items()
         if 0 < number < total
     ]
-    if not parts:
-        return f"All {count(len(tally.assessed_in), 'dimension')} were assessed in every clip with a report."
-    return f"Not assessed: {'; '.join(parts)}."
+    said = [f"Not assessed: {'; '.join(parts)}."] if parts else []
+    if in_part := [name for name, number in tally.in_part_in.items() if number]:
+        said.append(
+            f"Looked at in part (nothing found there is no judgement): {dimension_names(in_part, tally.domain)}."
+        )
+    return " ".join(said) or f"All {count(len(without), 'dimension')} were assessed in every clip with a report."
 
 
 def unmeasured(tally: AnyTally) -> str:
@@ -187,10 +200,12 @@ def verdict(report: Report, domain: Domain) -> str:
     if report.status == "unscored":
         return "No dimension was judged: this report says nothing about the clip."
     found = count(len(report.events), "event") if report.events else "Nothing found"
-    missing = [dimension for dimension in report.assessed if dimension not in report.judged]
     parts = [f"{found}, judged in {dimension_names(report.judged, domain) or 'no dimension completely'}"]
-    if missing:
-        parts.append(f"not judged: {dimension_names(missing, domain)}")
-    if outside := [dimension for dimension in domain.dimensions if dimension not in report.assessed]:
+    if report.left_open:
+        parts.append(f"not judged: {dimension_names(report.left_open, domain)}")
+    if rest := [name for name in report.in_part if name not in report.left_open]:
+        parts.append(f"looked at in part: {dimension_names(rest, domain)}")
+    said = (*report.assessed, *report.left_open, *report.in_part)
+    if outside := [dimension for dimension in domain.dimensions if dimension not in said]:
         parts.append(f"not assessed: {dimension_names(outside, domain)}")
     return f"{'; '.join(parts)}."

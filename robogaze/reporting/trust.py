@@ -54,10 +54,8 @@ def _partial(tally: Tally[Report]) -> Check:
     number = tally.standings["partial"]
     if not number:
         return Check(True, "No clip is partial.")
-    missing = [
-        d for report in tally.reports if report.status == "partial" for d in set(report.assessed) - set(report.judged)
-    ]
-    names = dimension_names(missing, tally.domain) or "a part of the assessed dimensions"
+    missing = [name for report in tally.reports if report.status == "partial" for name in report.left_open]
+    names = dimension_names(missing, tally.domain) or "a part of what was looked for"
     return Check(
         False, f"{count(number, 'clip')} partial: {names} not judged; events there would be missing.", "partial"
     )

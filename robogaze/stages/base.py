@@ -40,7 +40,11 @@ class Stage(Data):
         return False
 
     def assesses(self, domain: Domain) -> frozenset[str]:
-        """The dimensions for which this stage can propose hypotheses."""
+        """The dimensions for which this stage can propose hypotheses, so that finding none is an answer."""
+        return frozenset()
+
+    def assesses_in_part(self, domain: Domain) -> frozenset[str]:
+        """The dimensions for which it can propose hypotheses, and where finding none is no answer."""
         return frozenset()
 
     def templates(self) -> Mapping[str, type]:

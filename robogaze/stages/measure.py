@@ -7,16 +7,18 @@ known to the stages after it.
 The rules are their own critic. What an explanation of a rule (the camera moves, something passes) keeps from being
 found is a hypothesis all the same: rejected, with what explains it and how much of that was measured. So is what a
 rule finds that is only `told`, because too few such findings were right where the truth is known, or so few faults are
-found that the others are not ruled out, and what comes near the threshold of a rule that makes events (`weak`). Its
-dimension is then not judged: nothing was found, and nothing ruled out.
+found that the others are not ruled out, and what comes near the threshold of a rule (`weak`). Its dimension is then
+left open, also one that no rule judges: nothing was found, and nothing ruled out.
 
 Where a signal could not be measured a rule finds nothing, and that is no answer. Such gaps are told, however short.
 What they may amount to is a parameter: beyond it the rule's dimension is not judged, and a failure says why.
+
+A dimension whose rules find too little of what may be wrong in it is looked at in part (`in_part`): what they find is
+an event, finding nothing is no judgement, and beyond what a gap may amount to it counts as not looked at.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
 from typing import ClassVar, TypedDict
 
 from pydantic import Field
@@ -47,14 +49,7 @@ from robogaze.stages.base import Stage
 from robogaze.stages.context import Context, Slot
 from robogaze.stages.desk import Desk
 from robogaze.stages.event_rule import EventRule
-
-UNMEASURED = "Not measured: "
-"""How a note begins that tells of a gap, so that whoever sums up reports can count them."""
-
-ONLY_EVIDENCE = "Measured, but evidence only: "
-"""How a note begins that tells of a finding that makes no event."""
-
-_SHOWN_STRETCHES = 3
+from robogaze.stages.measure_notes import ONLY_EVIDENCE, gaps_in_words, types_looked_for
 
 
 class MeasureVariables(TypedDict):
@@ -91,6 +86,7 @@ class Measure(Stage):
 
     classifiers: tuple[Classifier, ...] = ()
     rules: tuple[EventRule, ...] = ()
+    in_part: tuple[Name, ...] = ()
     unmeasured: Allowance = Allowance()
 
     def writes(self) -> frozenset[Slot]:
@@ -102,54 +98,60 @@ class Measure(Stage):
         return bool(self._deciding)
 
     def assesses(self, domain: Domain) -> frozenset[str]:
-        """The dimensions in which its rules can make an event."""
-        return frozenset(rule.dimension for rule in self._deciding)
+        """The dimensions in which its rules can make an event, but for those it looks at in part."""
+        return frozenset(rule.dimension for rule in self._deciding) - self.assesses_in_part(domain)
+
+    def assesses_in_part(self, domain: Domain) -> frozenset[str]:
+        """The dimensions in which its rules make events and find too little for a judgement."""
+        return frozenset(self.in_part)
 
     @property
     def _deciding(self) -> tuple[EventRule, ...]:
         """The rules whose findings make events."""
         return tuple(rule for rule in self.rules if not rule.told)
 
-    @property
-    def _telling(self) -> tuple[EventRule, ...]:
-        """The rules whose findings are evidence only."""
-        rules = (rule if rule.told else rule.weakened for rule in self.rules)
-        return tuple(rule for rule in rules if rule is not None)
+    def _only_told(self, evidence: Evidence) -> Iterator[tuple[EventRule, Finding]]:
+        """What is found that makes no event, each stretch by the first rule that tells of it.
 
-    def _only_told(self, rule: EventRule, evidence: Evidence) -> Iterator[Finding]:
-        """What such a rule finds, without what a fault of the same type that is found meets in time, in any view."""
-        same = (one for one in self._deciding if one.type == rule.type)
-        found = [finding for one in same for finding in find(one, evidence)]
-        for weak in find(rule, evidence):
-            if not any(weak.span.overlap(other.span) > 0 for other in found):
-                yield weak
+        What a fault of the same type that is found meets in time, in any view, is a part of that fault.
+        """
+        for rule in self.rules:
+            same = (one for one in self._deciding if one.type == rule.type)
+            known = [finding.span for one in same for finding in find(one, evidence)]
+            for telling in (*((rule,) if rule.told else ()), *rule.weakened):
+                found = find(telling, evidence)
+                open_ = [one for one in found if not any(one.span.overlap(span) > 0 for span in known)]
+                known += [one.span for one in open_]
+                yield from ((telling, one) for one in open_)
 
     def notes(self, domain: Domain, evidence: Evidence | None) -> tuple[str, ...]:
         """Which types the rules can find, since a dimension holds more; what they cannot show; where they did not."""
         if not self._deciding:
             return ()
-        types = ", ".join(dict.fromkeys(domain.types[rule.type].name for rule in self._deciding))
-        known = f"Measured in pixels, of the dimensions judged here: {types}; their other types need a model."
+        known = tuple(types_looked_for(domain, [rule.type for rule in self._deciding], self.in_part))
         if evidence is None:
-            return (known,)
+            return known
         evidence = classified(evidence, self.classifiers)
         hidden = {rule.type: hides for rule in self._deciding if (hides := evidence.signals[rule.signal].hides)}
         limits = (f"{domain.types[kind].name}: {hides}." for kind, hides in hidden.items())
-        allowed = [(rule, gap) for rule, gap in self._gaps(evidence) if self._allows(gap)]
+        told = [
+            (rule, gap) for rule, gap in self._gaps(evidence) if self._allows(gap) or rule.dimension in self.in_part
+        ]
         weak = (f"{ONLY_EVIDENCE}{name}. {why}." for name, why in self._weak(domain, evidence))
-        return (known, *limits, *weak, *(f"{told}." for _, told in _told(allowed, evidence, domain)))
+        return (*known, *limits, *weak, *(f"{gap}." for _, gap in gaps_in_words(told, evidence, domain)))
 
     def _weak(self, domain: Domain, evidence: Evidence) -> tuple[tuple[str, str], ...]:
         """The types of which something was found that makes no event, and why it makes none."""
-        found = (rule for rule in self._telling if any(self._only_told(rule, evidence)))
-        return tuple(dict.fromkeys((domain.types[rule.type].name, rule.told) for rule in found))
+        found = self._only_told(evidence)
+        return tuple(dict.fromkeys((domain.types[rule.type].name, rule.told) for rule, _ in found))
 
     def _gaps(self, evidence: Evidence) -> tuple[tuple[EventRule, Gap], ...]:
         """The worst gap of each type in each view, views of a type together."""
         types = [rule.type for rule in self._deciding]
         worst: dict[tuple[str, str], tuple[EventRule, Gap]] = {}
         for rule in self._deciding:
-            for gap in gaps(rule.weakened or rule, evidence):
+            asked = (rule, *rule.weakened)
+            for gap in (gap for one in asked for gap in gaps(one, evidence)):
                 told = worst.setdefault((rule.type, gap.view), (rule, gap))[1]
                 if (self._allows(told), -told.frames) > (self._allows(gap), -gap.frames):
                     worst[rule.type, gap.view] = (rule, gap)
@@ -174,6 +176,9 @@ class Measure(Stage):
         for rule in self.rules:
             if domain.dimension_of.get(rule.type) != rule.dimension:
                 raise ValueError(f"{rule.type} is not a type of {rule.dimension}")
+        for name in self.in_part:
+            if name not in {rule.dimension for rule in self._deciding}:
+                raise ValueError(f"in_part names {name}, in which no rule makes an event")
 
     async def run(self, context: Context, desk: Desk) -> Context:
         """Apply the rules; asks no model. A dimension is judged if all its rules could be answered, and were."""
@@ -184,13 +189,16 @@ class Measure(Stage):
         found = tuple(claim.with_(id=f"H{number}") for number, claim in enumerate(claims, start=first))
         failures = (
             *self._failures(evidence, context.assessed, desk.domain),
-            *self._undecided(evidence, context.assessed, desk.domain),
+            *self._undecided(evidence, desk.domain),
         )
-        judged = self.assesses(desk.domain) - {failure.dimension for failure in failures}
+        assessed = frozenset(context.assessed)
+        judged = (self.assesses(desk.domain) & assessed) - {failure.dimension for failure in failures}
+        unseen = {rule.dimension for rule, gap in self._gaps(evidence) if not self._allows(gap)}
+        in_part = self.assesses_in_part(desk.domain) - unseen - assessed
         return replace(
             context,
             hypotheses=(*(context.hypotheses or ()), *found),
-            judged=context.judged | (judged & set(context.assessed)),
+            judged=context.judged | judged | in_part,
             failures=(*context.failures, *failures),
         )
 
@@ -201,10 +209,9 @@ class Measure(Stage):
             for finding in find(rule, evidence):
                 claim = _hypothesis(rule, finding, clip, domain)
                 yield claim.with_(reason=f"not explained by: {tried}") if tried else claim
-        for rule in self._telling:
-            for finding in self._only_told(rule, evidence):
-                reason = f"evidence only: {rule.told}"
-                yield _hypothesis(rule, finding, clip, domain).with_(verdict="rejected", reason=reason)
+        for rule, finding in self._only_told(evidence):
+            reason = f"evidence only: {rule.told}"
+            yield _hypothesis(rule, finding, clip, domain).with_(verdict="rejected", reason=reason)
         for rule in self.rules:
             for one in explained(rule, evidence):
                 seen = f"{one.by.signal} reaches {one.peak:.3g} {one.unit} (explains it: {one.by.limit})"
@@ -212,44 +219,26 @@ class Measure(Stage):
                 claim = _hypothesis(rule, one.finding, clip, domain)
                 yield claim.with_(verdict="rejected", reason=reason, confidence=None)
 
-    def _undecided(self, evidence: Evidence, assessed: Sequence[str], domain: Domain) -> Iterator[Failure]:
+    def _undecided(self, evidence: Evidence, domain: Domain) -> Iterator[Failure]:
         """What is evidence only, and no part of a fault that was found: neither a fault nor nothing."""
-        open_ = self.assesses(domain) & set(assessed)
-        for rule in (one for one in self._telling if one.dimension in open_):
-            for weak in self._only_told(rule, evidence):
-                when = f"{domain.types[rule.type].name} at {weak.span.start:.2f}-{weak.span.end:.2f} s"
-                yield Failure(
-                    stage="measure",
-                    dimension=rule.dimension,
-                    kind="evidence only",
-                    message=f"{when} is neither found nor ruled out: {rule.told}; it needs a model or a look",
-                )
+        for rule, weak in self._only_told(evidence):
+            when = f"{domain.types[rule.type].name} at {weak.span.start:.2f}-{weak.span.end:.2f} s"
+            yield Failure(
+                stage="measure",
+                dimension=rule.dimension,
+                kind="evidence only",
+                message=f"{when} is neither found nor ruled out: {rule.told}; it needs a model or a look",
+            )
 
     def _failures(self, evidence: Evidence, assessed: Sequence[str], domain: Domain) -> Iterator[Failure]:
         """The gaps beyond what is allowed."""
         limit = f"allowed: {self.unmeasured.share:.0%} of the frames, {self.unmeasured.stretch_s:g} s on end"
+        asked = self.assesses(domain) & set(assessed)
         beyond = [
-            (rule, gap) for rule, gap in self._gaps(evidence) if rule.dimension in assessed and not self._allows(gap)
+            (rule, gap) for rule, gap in self._gaps(evidence) if rule.dimension in asked and not self._allows(gap)
         ]
-        for dimension, told in _told(beyond, evidence, domain):
+        for dimension, told in gaps_in_words(beyond, evidence, domain):
             yield Failure(stage="measure", dimension=dimension, kind="not measured", message=f"{told} ({limit})")
-
-
-def _told(found: Sequence[tuple[EventRule, Gap]], evidence: Evidence, domain: Domain) -> Iterator[tuple[Name, str]]:
-    """Gaps in words, those of a type that have one reason in one sentence; each with its dimension."""
-    for (kind, why), same in groupby(found, key=lambda one: (one[0].type, one[1].why)):
-        where = ", ".join(_where(gap, evidence) for _, gap in same)
-        yield domain.dimension_of[kind], f"{UNMEASURED}{domain.types[kind].name} in {where}: {why}"
-
-
-def _where(gap: Gap, evidence: Evidence) -> str:
-    """How many frames of which view, and when: the longest stretches."""
-    edges = (*evidence.frame_times_s, evidence.duration_s)
-    longest = sorted(gap.runs, key=lambda run: edges[run[0]] - edges[run[1]])[:_SHOWN_STRETCHES]
-    when = ", ".join(f"{edges[first]:.2f}-{edges[end]:.2f} s" for first, end in sorted(longest))
-    more = f" and {len(gap.runs) - len(longest)} more" if len(gap.runs) > len(longest) else ""
-    view = f" of the view {gap.view}" if len(evidence.views) > 1 else ""
-    return f"{gap.frames} of {gap.of} frames{view} ({when}{more})"
 
 
 def _hypothesis(rule: EventRule, finding: Finding, clip: Clip, domain: Domain) -> Hypothesis:

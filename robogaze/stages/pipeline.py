@@ -100,20 +100,30 @@ class Pipeline:
         able: frozenset[str] = frozenset().union(*(stage.assesses(self.domain) for _, stage in self.stages))
         return tuple(name for name in self.domain.dimensions if name in able)
 
+    @property
+    def in_part(self) -> tuple[str, ...]:
+        """The dimensions in which it finds some types of event and cannot judge the rest, in the taxonomy's order."""
+        seen: frozenset[str] = frozenset().union(*(stage.assesses_in_part(self.domain) for _, stage in self.stages))
+        return tuple(name for name in self.domain.dimensions if name in seen and name not in self.dimensions)
+
     def assessed(self, clip: Clip) -> tuple[str, ...]:
         """The dimensions it can judge for a clip: those whose needs the clip meets."""
-        return tuple(
-            name
-            for name in self.dimensions
-            if all(getattr(clip, need) is not None for need in self.domain.dimensions[name].needs)
-        )
+        return self._known(self.dimensions, clip)
+
+    def seen_in_part(self, end: Context) -> tuple[str, ...]:
+        """The dimensions in which it looked for some types of event, after a run that ended so."""
+        return tuple(name for name in self._known(self.in_part, end.clip) if name in end.judged)
+
+    def _known(self, dimensions: tuple[str, ...], clip: Clip) -> tuple[str, ...]:
+        needs = {name: self.domain.dimensions[name].needs for name in dimensions}
+        return tuple(name for name in dimensions if all(getattr(clip, need) is not None for need in needs[name]))
 
     async def run(self, context: Context, desk: Desk) -> Context:
         """Run the stages. A question without an answer that a later stage would need ends the run there.
 
-        A clip for which there is nothing to assess is taken through none.
+        A clip for which there is nothing to assess, and nothing to look at in part, is taken through none.
         """
-        if not context.assessed:
+        if not context.assessed and not self._known(self.in_part, context.clip):
             return replace(context, failures=(*context.failures, self._nothing_to_assess(context.clip)))
         for _, stage in self.stages:
             try:
@@ -123,7 +133,8 @@ class Pipeline:
         return context
 
     def _nothing_to_assess(self, clip: Clip) -> Failure:
-        needs = dict.fromkeys(need for name in self.dimensions for need in self.domain.dimensions[name].needs)
+        able = (*self.dimensions, *self.in_part)
+        needs = dict.fromkeys(need for name in able for need in self.domain.dimensions[name].needs)
         lacks = " and ".join(f"an {need}" for need in needs if getattr(clip, need) is None)
         message = f"every dimension that {self.name} can judge needs {lacks}, and this clip has none"
         first = next(name for name, stage in self.stages if stage.examines())

@@ -1,21 +1,26 @@
 """What the pixels pipeline finds of faults of which the truth is known: by type, by clip, and how sure it rightly is.
 
-The clips are a folder that `robogaze forge simulate` wrote. What is said of them stands in a run, or is diagnosed here
-from measured series that are kept in a cache (scripts/measured_clips.py), which tells all but the places in the text:
+The clips are folders that `robogaze forge simulate` wrote. What is said of them stands in a run, or is diagnosed here
+from measured series that are kept in a cache, each folder's in one of its own name (scripts/measured_clips.py), which
+tells all but the places in the text:
 
     robogaze bench held/clips.jsonl --pipeline pixels --out run/
     python scripts/bench/pixels.py held/ --run run/
-    python scripts/bench/pixels.py held/ --cache measured/ --picture docs/pictures/pixels-reliability.svg
+    python scripts/bench/pixels.py held/ more/ --cache measured/ --picture docs/pictures/pixels-reliability.svg
 
 An event is right when an annotated event of its type shares time with it, and no other event of the report fits that
 one better; what is left over is wrong. Onset error and tIoU (frames) are those of what was found. Shares have Wilson
 intervals, means and F1 percentile intervals over 2000 resamples of the clips.
+
+A second table tells what is only told: how many such findings are right in the same sense, and how many of the
+annotated events are found by an event of the report or by such a finding. A third tells what becomes of clips: of the
+clean ones, of those with a fault that some rule is about, and of the others.
 """
 
 import argparse
 import asyncio
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import islice, pairwise
 from pathlib import Path
@@ -26,7 +31,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from measured_clips import simulated
 
-from robogaze.core.events import Claim
+from robogaze.core.events import Claim, Hypothesis
 from robogaze.core.report import Report
 from robogaze.core.scores import Estimate
 from robogaze.core.time import frame_iou
@@ -36,12 +41,14 @@ from robogaze.evidence import METERS
 from robogaze.media.footage import Footage, PictureSettings
 from robogaze.reporting.figures import Point, curve
 from robogaze.stages import Pipeline
+from robogaze.stages.measure import Measure
 from robogaze.stats.interval import estimate
 from robogaze.stats.proportion import wilson
 from robogaze.stats.resample import Clusters, Resamples, draw, mean, mean_rows, ratio
 
 PIPELINE, DOMAIN = "pixels", "robot"
 RESAMPLES, SEED = 2000, 0
+EVIDENCE_ONLY = "evidence only: "
 BINS = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 1.0)
 
 
@@ -70,9 +77,8 @@ def from_run(truths: Sequence[Report], run: Path) -> Iterator[Clip]:
         yield Clip(truth, said)
 
 
-async def from_cache(folder: Path, cache: Path, first: int | None) -> list[Clip]:
+async def from_cache(folder: Path, cache: Path, pipeline: Pipeline, first: int | None) -> list[Clip]:
     """What the pipeline says of measured series, of the first so many clips or of all."""
-    pipeline = Pipeline.build(load_domain(DOMAIN), PIPELINE)
     clips = []
     for known in islice(simulated(folder, cache, list(METERS)), first):
         assert known.truth is not None, "a simulated clip has its truth"
@@ -120,6 +126,42 @@ def by_type(clips: Sequence[Clip], resamples: Resamples) -> Iterator[str]:
         tiou = over_clips(found, lambda one: one.tiou, resamples)
         cells = (wilson(right, told), wilson(right, total), onset, tiou)
         yield f"| {kind} | {total} | {told} | {' | '.join(shown(cell) for cell in cells)} |"
+
+
+def only_told(clips: Sequence[Clip]) -> Iterator[str]:
+    """A row for each type of which something is evidence only."""
+    told = [[one for one in clip.said.hypotheses if _is_told(one)] if clip.said else [] for clip in clips]
+    for kind in sorted({one.type for claims in told for one in claims}):
+        weak = [[one for one in claims if one.type == kind] for claims in told]
+        right = sum(bool(pairs(clip.truth, [one])) for clip, claims in zip(clips, weak, strict=True) for one in claims)
+        found = sum(
+            len(
+                pairs(
+                    clip.truth, [*claims, *(one for one in clip.said.events if one.type == kind)] if clip.said else []
+                )
+            )
+            for clip, claims in zip(clips, weak, strict=True)
+        )
+        total = sum(event.type == kind for clip in clips for event in clip.truth.events)
+        yield f"| {kind} | {total} | {shown(wilson(right, sum(map(len, weak))))} | {shown(wilson(found, total))} |"
+
+
+def _is_told(one: Hypothesis) -> bool:
+    return one.verdict == "rejected" and (one.reason or "").startswith(EVIDENCE_ONLY)
+
+
+def outcomes(clips: Sequence[Clip], looked_for: Set[str]) -> Iterator[str]:
+    """What becomes of clean clips, of those with a fault of a type that rules are about, and of the others."""
+    groups: dict[str, list[Clip]] = {"clean": [], "with a fault that a rule is about": [], "with other faults only": []}
+    clean, about, other = groups
+    for one in clips:
+        types = {event.type for event in one.truth.events}
+        groups[about if types & looked_for else other if types else clean].append(one)
+    for name, group in groups.items():
+        event = sum(one.said is not None and bool(one.said.events) for one in group)
+        nothing = sum(one.said is not None and one.said.clean for one in group)
+        cells = (event, len(group) - event - nothing, nothing)
+        yield f"| {name} | {len(group)} | {' | '.join(shown(wilson(cell, len(group))) for cell in cells)} |"
 
 
 def over_clips(found: Sequence[Found], value: Callable[[Found], float], resamples: Resamples) -> Estimate:
@@ -179,7 +221,7 @@ def shown(one: Estimate) -> str:
     return f"{one.value:.3f} [{one.low:.3f}, {one.high:.3f}] n={one.n}"
 
 
-def tables(clips: Sequence[Clip]) -> Iterator[str]:
+def tables(clips: Sequence[Clip], looked_for: Set[str]) -> Iterator[str]:
     """All that is printed."""
     resamples = draw([""] * len(clips), RESAMPLES, np.random.default_rng(SEED))
     states = [one.said.status if one.said else "missing" for one in clips]
@@ -188,6 +230,10 @@ def tables(clips: Sequence[Clip]) -> Iterator[str]:
     yield "\n| type | annotated | reported | precision | recall | onset error (s) | tIoU |"
     yield "|---|---|---|---|---|---|---|"
     yield from by_type(clips, resamples)
+    yield "\n| evidence only | annotated | right of told | found by an event or told |\n|---|---|---|---|"
+    yield from only_told(clips)
+    yield "\n| clips | n | an event | left open | nothing found |\n|---|---|---|---|---|"
+    yield from outcomes(clips, looked_for)
     rows = reliability(clips)
     n = sum(share.n for _, share in rows)
     gap = sum(share.n * abs(share.value - sure) for sure, share in rows) / n if n else float("nan")
@@ -198,21 +244,25 @@ def tables(clips: Sequence[Clip]) -> Iterator[str]:
 def main() -> None:
     """Print the tables, and draw the picture if asked to."""
     asked = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    asked.add_argument("folder", type=Path, help="simulated clips")
+    asked.add_argument("folders", type=Path, nargs="+", help="simulated clips")
     source = asked.add_mutually_exclusive_group(required=True)
-    source.add_argument("--run", type=Path, help="a run over their manifest")
+    source.add_argument("--run", type=Path, help="a run over the manifest of the only folder")
     source.add_argument("--cache", type=Path, help="where measured series are kept")
-    asked.add_argument("--first", type=int, help="take only so many clips, with --cache")
+    asked.add_argument("--first", type=int, help="take only so many clips of each folder, with --cache")
     asked.add_argument("--picture", type=Path, help="where the reliability diagram is drawn, as SVG")
     given = asked.parse_args()
     cv2.setNumThreads(1)
-    if given.run is not None:
-        lines = (given.folder / "annotations.jsonl").read_text(encoding="utf-8").splitlines()
-        clips = list(from_run([Report.model_validate_json(line) for line in lines], given.run))
-    else:
-        given.cache.mkdir(parents=True, exist_ok=True)
-        clips = asyncio.run(from_cache(given.folder, given.cache, given.first))
-    print("\n".join(tables(clips)))
+    pipeline = Pipeline.build(load_domain(DOMAIN), PIPELINE)
+    clips: list[Clip] = []
+    for folder in given.folders:
+        if given.run is not None:
+            lines = (folder / "annotations.jsonl").read_text(encoding="utf-8").splitlines()
+            clips += from_run([Report.model_validate_json(line) for line in lines], given.run)
+        else:
+            (given.cache / folder.name).mkdir(parents=True, exist_ok=True)
+            clips += asyncio.run(from_cache(folder, given.cache / folder.name, pipeline, given.first))
+    rules = [rule for _, stage in pipeline.stages if isinstance(stage, Measure) for rule in stage.rules]
+    print("\n".join(tables(clips, {rule.type for rule in rules})))
     if given.picture is not None:
         points = [Point(sure, share.value, f"n={share.n}") for sure, share in reliability(clips)]
         given.picture.parent.mkdir(parents=True, exist_ok=True)

@@ -72,6 +72,14 @@ def test_rates_are_of_the_clips_that_were_looked_at_for_it() -> None:
     assert found.types == {"colour_shift": wilson(1, 3)}
 
 
+def test_a_dimension_that_is_looked_at_in_part_is_rated_over_all_clips_in_which_it_was() -> None:
+    seen = {"assessed": frozenset({"shape"}), "in_part": frozenset({"colour"})}
+    found = of(
+        run("a", account("a-p0", event("colour_shift"), **seen), account("a-p1", **seen), account("a-p2", **seen))
+    )
+    assert found.dimensions == {"colour": wilson(1, 3), "shape": wilson(0, 3)}
+
+
 def test_what_is_not_known_to_cost_anything_costs_nothing_known() -> None:
     clips = [account(f"a-p{at}") for at in range(3)]
     assert not of(run("a", *clips)).cost_per_clip.defined

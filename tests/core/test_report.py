@@ -120,6 +120,25 @@ def test_partial_means_that_something_was_judged() -> None:
         make_report(status="partial", judged=())
 
 
+def test_what_is_looked_at_in_part_is_neither_assessed_nor_judged_but_more_than_nothing() -> None:
+    with pytest.raises(ValidationError, match="colour is assessed; it cannot be looked at in part only"):
+        make_report(in_part=("colour",))
+    assert make_report(in_part=("motion",)).clean
+    assert make_report(status="partial", judged=(), in_part=("motion",), events=(make_event(),)).events
+    with pytest.raises(ValidationError, match="not every assessed dimension was judged"):
+        make_report(judged=(), in_part=("motion",))
+    with pytest.raises(ValidationError, match="unscored but something was judged"):
+        make_report(status="unscored", judged=(), in_part=("motion",))
+
+
+def test_what_is_left_open_is_what_was_not_judged_and_what_failed_beside_it() -> None:
+    beside = Failure(stage="measure", dimension="motion", kind="evidence only", message="perhaps")
+    judged = Failure(stage="verify", kind="InvalidAnswer", message="no valid answer")
+    assert make_report().left_open == ()
+    open_ = make_report(status="partial", judged=("colour",), failures=(beside, judged, beside))
+    assert open_.left_open == ("shape", "motion")
+
+
 def test_all_judged_may_still_be_partial_for_a_stage_may_have_failed() -> None:
     failure = Failure(stage="verify", kind="InvalidAnswer", message="no valid answer")
     assert make_report(status="partial", failures=(failure,)).status == "partial"
@@ -254,6 +273,7 @@ def test_what_others_write_into_a_report_is_the_contract() -> None:
         "author",
         "status",
         "assessed",
+        "in_part",
         "judged",
         "events",
         "hypotheses",

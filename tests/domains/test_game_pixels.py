@@ -66,19 +66,19 @@ def test_a_picture_that_goes_out_again_and_again_is_found_with_its_time(rules: M
 def test_the_report_says_which_type_was_looked_for_and_that_the_others_need_a_model(
     game: Domain, rules: Measure
 ) -> None:
-    assert rules.assesses(game) == {"visual_glitch"}
+    assert (rules.assesses(game), rules.assesses_in_part(game)) == (frozenset(), {"visual_glitch"})
     (known,) = rules.notes(game, None)
-    assert "judged here: Screen blackout; their other types need a model" in known
+    assert known.endswith("can be found: Screen blackout. That nothing is found there is no judgement.")
 
 
 def test_a_clip_is_scored_without_a_model(
     video: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ran = Shell(monkeypatch, capsys)("score", video, "--domain", "game", "--json")
-    assert ran.code == 0, ran.err
+    assert ran.code == 4, ran.err
     (report,) = json.loads(ran.out)["reports"]
-    assert (report["pipeline"], report["status"]) == ("pixels", "ok")
-    assert (report["judged"], report["events"]) == (["visual_glitch"], [])
+    assert (report["pipeline"], report["status"]) == ("pixels", "partial")
+    assert (report["judged"], report["in_part"], report["events"]) == ([], ["visual_glitch"], [])
 
 
 def test_a_description_is_one_sentence_with_time_view_and_amount(game: Domain, rules: Measure) -> None:

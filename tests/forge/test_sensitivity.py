@@ -8,7 +8,7 @@ import pytest
 from making import make_clip
 
 from robogaze.core.events import Event
-from robogaze.core.report import Report
+from robogaze.core.report import Failure, Report
 from robogaze.core.time import Span
 from robogaze.domains import Domain
 from robogaze.errors import InputError
@@ -121,6 +121,17 @@ def test_a_dimension_that_is_not_looked_for_is_missed_and_counted(say: Any, plan
     report = say("cup-1", assessed=(THINGS,), judged=(THINGS,))
     total = measured([planted("cup-0"), planted("cup-1", (SOFT, 1.0, 2.0))], [say("cup-0"), report]).total
     assert (total.unassessed, total.found.value.value, total.found.open) == (1, 0, 0)
+
+
+def test_a_dimension_that_is_looked_at_in_part_is_looked_for_and_open_where_something_was_noticed(
+    say: Any, planted: Any
+) -> None:
+    noticed = Failure(stage="measure", dimension=OPTICS, kind="evidence only", message="perhaps")
+    some = {"assessed": (THINGS,), "judged": (THINGS,), "in_part": (OPTICS,)}
+    references = [planted("cup-0"), planted("cup-1", (SOFT, 1.0, 2.0)), planted("cup-2", (SOFT, 1.0, 2.0))]
+    reports = [say("cup-0"), say("cup-1", **some), say("cup-2", **some, status="partial", failures=(noticed,))]
+    total = measured(references, reports).total
+    assert (total.unassessed, total.found.value.value, total.found.open) == (0, 0, 1)
 
 
 def test_what_is_said_of_the_untouched_clip_too_is_told(say: Any, planted: Any) -> None:

@@ -195,6 +195,8 @@ def test_what_a_system_does_not_look_for_is_missed_and_counted() -> None:
     references = account(finding((0, 1), dimension="a"), finding((2, 3), dimension="b"))
     found = counted(pair(references, account(assessed=["a"])))
     assert (found["references"], found["references_unassessed"]) == (2, 1)
+    in_part = replace(account(assessed=["a"]), in_part=frozenset({"b"}))
+    assert "references_unassessed" not in counted(pair(references, in_part))
 
 
 # Order.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from robogaze.core.report import Report
+from robogaze.core.report import Failure, Report
 from robogaze.domains import Domain
 from robogaze.reporting import render_html
 
@@ -154,6 +154,22 @@ def test_a_lane_blames_the_lack_of_an_instruction_only_where_one_would_help(
     assert said[:2] == [
         "TA Task Progress not assessed by the pipeline plain",
         "PH Physical Plausibility not assessed by the pipeline plain",
+    ]
+
+
+def test_a_lane_says_what_was_looked_at_in_part_and_what_was_noticed_there(
+    visit: Callable[..., Visit], domain: Domain, tmp_path: Path
+) -> None:
+    noticed = Failure(stage="measure", dimension="physics", kind="evidence only", message="perhaps")
+    some = {"assessed": ("picture",), "judged": ("picture",), "in_part": ("task", "physics"), "status": "partial"}
+    path = tmp_path / "index.html"
+    report = make_report(domain, make_clip("a"), failures=(noticed,), **some)
+    path.write_text(render_html([page(report, None)], [], domain, "few"), encoding="utf-8")
+    lanes = visit(path=path).page.locator(".lanes .row[data-state]")
+    assert [" ".join(lane.inner_text().split()) for lane in lanes.all()] == [
+        "TA Task Progress looked at in part, nothing found",
+        "PH Physical Plausibility not judged: evidence only",
+        "PI Picture Quality judged, nothing found",
     ]
 
 

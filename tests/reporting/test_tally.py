@@ -1,6 +1,6 @@
 """What reports add up to, and what may be claimed of them."""
 
-from robogaze.core.report import Report
+from robogaze.core.report import Failure, Report
 from robogaze.domains import Domain
 from robogaze.reporting import summary_lines
 from robogaze.reporting.tally import Tally, headline, standing, verdict, worst_severity
@@ -43,6 +43,34 @@ def test_what_was_not_assessed_is_said_in_one_sentence(domain: Domain) -> None:
     ]
     assert "Not assessed: Task Progress in any clip; Picture Quality in 1 of 2 clips." in summary_lines(
         reports, [], domain
+    )
+
+
+def test_what_was_looked_at_in_part_is_no_part_of_a_clean_claim(domain: Domain) -> None:
+    some = {"assessed": ("picture",), "judged": ("picture",), "in_part": ("physics",)}
+    reports = [make_report(domain, make_clip("a"), **some), make_report(domain, make_clip("b"))]
+    lines = summary_lines(reports[:1], [], domain)
+    assert lines[1] == (
+        "1 clip without events, judged in Picture Quality (1 of 3 dimensions); "
+        "looked at in part: Physical Plausibility."
+    )
+    assert lines[2] == (
+        "Not assessed: Task Progress in this clip. "
+        "Looked at in part (nothing found there is no judgement): Physical Plausibility."
+    )
+    assert "Not assessed: Task Progress in 1 of 2 clips." in summary_lines(reports, [], domain)[3]
+    assert verdict(reports[0], domain) == (
+        "Nothing found, judged in Picture Quality; looked at in part: Physical Plausibility; "
+        "not assessed: Task Progress."
+    )
+
+
+def test_what_was_noticed_outside_the_assessed_is_not_judged(domain: Domain) -> None:
+    noticed = Failure(stage="measure", dimension="physics", kind="evidence only", message="perhaps")
+    some = {"assessed": ("picture",), "judged": ("picture",), "in_part": ("physics",), "status": "partial"}
+    report = make_report(domain, make_clip("a"), failures=(noticed,), **some)
+    assert verdict(report, domain) == (
+        "Nothing found, judged in Picture Quality; not judged: Physical Plausibility; not assessed: Task Progress."
     )
 
 

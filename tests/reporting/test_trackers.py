@@ -68,6 +68,13 @@ def test_a_rate_is_over_the_judged_clips_in_which_its_dimension_was_looked_for(
     assert run_numbers([Digest.of(faulty), *unscored], [], domain)["type_rate/passing_through"] == 1.0
 
 
+def test_a_rate_counts_what_was_looked_at_in_part(reports: list[Report], domain: Domain) -> None:
+    faulty = next(one for one in reports if one.status == "ok" and one.events)
+    some = {"assessed": ("picture",), "judged": ("picture",), "in_part": ("physics",)}
+    digests = [Digest.of(one) for one in (faulty, make_report(domain, make_clip("more"), **some))]
+    assert run_numbers(digests, [], domain)["dimension_rate/physics"] == 0.5
+
+
 def test_what_is_not_known_is_not_sent(domain: Domain) -> None:
     some = {"assessed": ("physics",), "judged": ("physics",), "usage": Usage(calls=2, cost_usd=None)}
     numbers = finite(run_numbers([Digest.of(make_report(domain, make_clip("a"), **some))], [], domain))

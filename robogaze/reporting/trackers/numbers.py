@@ -53,7 +53,7 @@ def _interval(name: str, said: Estimate) -> Numbers:
 def _rates(digests: Sequence[Digest], domain: Domain) -> Iterator[tuple[str, float]]:
     judged = [one for one in digests if one.status != "unscored"]
     for dimension in domain.taxonomy.dimensions:
-        clips = [one.events for one in judged if dimension.id in one.assessed]
+        clips = [one.events for one in judged if dimension.id in (*one.assessed, *one.in_part)]
         held = sum(any(event.dimension == dimension.id for event in events) for events in clips)
         yield f"dimension_rate/{dimension.id}", _share(held, len(clips))
         for kind in dimension.types:

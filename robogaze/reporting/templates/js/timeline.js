@@ -147,7 +147,10 @@ function pressBars(bars, claim) {
 
 /** What became of a dimension in this clip, for the look of its lane and in words. */
 function laneState(clip, dimension, events) {
-  const { assessed, judged, failures, pipeline } = clip.report;
+  const { assessed, in_part: inPart, judged, failures, pipeline } = clip.report;
+  const why = failures.find((failure) => failure.dimension === dimension.id);
+  if (why && !judged.includes(dimension.id)) return ["not-judged", `not judged: ${why.kind}`];
+  if (inPart.includes(dimension.id)) return ["in-part", events.length ? null : "looked at in part, nothing found"];
   if (!assessed.includes(dimension.id)) {
     const lacks = (one) => one.needs.filter((need) => clip[need] === null);
     // A pipeline that leaves out a dimension the clip has all for would not judge this one either.
@@ -161,10 +164,7 @@ function laneState(clip, dimension, events) {
         : `not assessed: the clip has no ${lacks(dimension).join(" and no ")}`,
     ];
   }
-  if (!judged.includes(dimension.id)) {
-    const why = failures.find((failure) => failure.dimension === dimension.id);
-    return ["not-judged", why ? `not judged: ${why.kind}` : "not judged"];
-  }
+  if (!judged.includes(dimension.id)) return ["not-judged", "not judged"];
   return ["judged", events.length ? null : "judged, nothing found"];
 }
 
