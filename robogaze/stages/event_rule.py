@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 
 from robogaze.core.data import Data
 from robogaze.core.events import Name
-from robogaze.evidence import Condition, Rule
+from robogaze.evidence import Rule
 
 
 class Step(Data):
@@ -28,13 +28,9 @@ class Step(Data):
 
 
 class Weak(Data):
-    """From where on, `beyond`, findings that do not reach a rule's threshold are told as evidence; `told` says why.
-
-    All of `also` must hold besides what the rule asks for.
-    """
+    """From where on, `beyond`, findings that do not reach a rule's threshold are told as evidence; `told` says why."""
 
     beyond: float
-    also: tuple[Condition, ...] = ()
     told: str = Field(min_length=1)
 
 
@@ -42,8 +38,8 @@ class EventRule(Rule):
     """A rule with what it means: an event type, and the prompt that describes it.
 
     `confidence` are steps outward from the threshold, of which none is worth less than the one before. `told` says
-    why its findings are told as evidence and make no event; empty where they do. Either way `weak` may say from where
-    on weaker ones are told, in several ways of which the first that holds is told.
+    why its findings are told as evidence and make no event; empty where they do, and then `weak` may say from where on
+    weaker ones are told.
     """
 
     dimension: Name
@@ -51,7 +47,7 @@ class EventRule(Rule):
     describe: str
     confidence: tuple[Step, ...] = ()
     told: str = ""
-    weak: tuple[Weak, ...] = ()
+    weak: Weak | None = None
 
     @model_validator(mode="after")
     def _rises(self) -> Self:
@@ -63,27 +59,22 @@ class EventRule(Rule):
 
     @model_validator(mode="after")
     def _weak_before_the_threshold(self) -> Self:
+        if self.weak is not None and self.told:
+            raise ValueError(f"all findings of the rule on {self.signal} are only told; 'weak' adds nothing")
         sign, threshold = (1, self.above) if self.above is not None else (-1, self.below)
-        if threshold is not None and any(sign * one.beyond >= sign * threshold for one in self.weak):
+        if self.weak is not None and threshold is not None and sign * self.weak.beyond >= sign * threshold:
             raise ValueError(f"'weak' of the rule on {self.signal} must come before its threshold")
         return self
-
-    @property
-    def signals(self) -> tuple[str, ...]:
-        """The names of all signals the rule reads, those of `weak` among them."""
-        return (*super().signals, *(condition.signal for one in self.weak for condition in one.also))
 
     def at(self, threshold: float) -> Self:
         """The rule with another threshold, no confidence yet, and nothing weaker that is told."""
         side = "above" if self.above is not None else "below"
-        return self.with_(**{side: threshold}, confidence=(), weak=())
+        return self.with_(**{side: threshold}, confidence=(), weak=None)
 
     @property
-    def weakened(self) -> tuple[Self, ...]:
-        """One rule for each `weak`, which tells of stronger findings, too, and of each stretch by itself."""
-        return tuple(
-            self.at(one.beyond).with_(also=(*self.also, *one.also), told=one.told, join_s=0.0) for one in self.weak
-        )
+    def weakened(self) -> Self | None:
+        """The rule that tells of weak findings and of those that make events, each stretch by itself; None without."""
+        return None if self.weak is None else self.at(self.weak.beyond).with_(told=self.weak.told, join_s=0.0)
 
     def sure(self, peak: float) -> float | None:
         """The confidence in a finding with this peak, that of the last step it reaches; None without steps."""

@@ -7,8 +7,8 @@ known to the stages after it.
 The rules are their own critic. What an explanation of a rule (the camera moves, something passes) keeps from being
 found is a hypothesis all the same: rejected, with what explains it and how much of that was measured. So is what a
 rule finds that is only `told`, because too few such findings were right where the truth is known, or so few faults are
-found that the others are not ruled out, and what comes near the threshold of a rule (`weak`). Its dimension is then
-left open, also one that no rule judges: nothing was found, and nothing ruled out.
+found that the others are not ruled out, and what comes near the threshold of a rule that makes events (`weak`).
+Its dimension is then left open, also one that no rule judges: nothing was found, and nothing ruled out.
 
 Where a signal could not be measured a rule finds nothing, and that is no answer. Such gaps are told, however short.
 What they may amount to is a parameter: beyond it the rule's dimension is not judged, and a failure says why.
@@ -111,18 +111,17 @@ class Measure(Stage):
         return tuple(rule for rule in self.rules if not rule.told)
 
     def _only_told(self, evidence: Evidence) -> Iterator[tuple[EventRule, Finding]]:
-        """What is found that makes no event, each stretch by the first rule that tells of it.
+        """What is found that makes no event, with the rule that tells of it.
 
         What a fault of the same type that is found meets in time, in any view, is a part of that fault.
         """
-        for rule in self.rules:
+        telling = (rule if rule.told else rule.weakened for rule in self.rules)
+        for rule in (one for one in telling if one is not None):
             same = (one for one in self._deciding if one.type == rule.type)
-            known = [finding.span for one in same for finding in find(one, evidence)]
-            for telling in (*((rule,) if rule.told else ()), *rule.weakened):
-                found = find(telling, evidence)
-                open_ = [one for one in found if not any(one.span.overlap(span) > 0 for span in known)]
-                known += [one.span for one in open_]
-                yield from ((telling, one) for one in open_)
+            found = [finding.span for one in same for finding in find(one, evidence)]
+            for weak in find(rule, evidence):
+                if not any(weak.span.overlap(span) > 0 for span in found):
+                    yield rule, weak
 
     def notes(self, domain: Domain, evidence: Evidence | None) -> tuple[str, ...]:
         """Which types the rules can find, since a dimension holds more; what they cannot show; where they did not."""
@@ -150,8 +149,7 @@ class Measure(Stage):
         types = [rule.type for rule in self._deciding]
         worst: dict[tuple[str, str], tuple[EventRule, Gap]] = {}
         for rule in self._deciding:
-            asked = (rule, *rule.weakened)
-            for gap in (gap for one in asked for gap in gaps(one, evidence)):
+            for gap in gaps(rule.weakened or rule, evidence):
                 told = worst.setdefault((rule.type, gap.view), (rule, gap))[1]
                 if (self._allows(told), -told.frames) > (self._allows(gap), -gap.frames):
                     worst[rule.type, gap.view] = (rule, gap)

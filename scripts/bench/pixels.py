@@ -174,12 +174,15 @@ def over_clips(found: Sequence[Found], value: Callable[[Found], float], resample
 
 
 def by_clip(clips: Sequence[Clip], resamples: Resamples) -> Mapping[str, Estimate]:
-    """Clean clips without an event, and whether a clip has a fault, over all types and over those reported."""
+    """Clean clips without an event, wrong clean claims, and whether a clip has a fault, of any type or one reported."""
     clean = [one for one in clips if not one.truth.events]
     silent = sum(one.said is not None and not one.said.events for one in clean)
     reported = {event.type for one in clips if one.said for event in one.said.events}
+    called_clean = [(one.truth, one.said) for one in clips if one.said is not None and one.said.clean]
+    wrongly = sum(any(event.dimension in said.judged for event in truth.events) for truth, said in called_clean)
     return {
         "clean clips without an event": wilson(silent, len(clean)),
+        "clips called clean that have a fault in what they are said to be clean in": wilson(wrongly, len(called_clean)),
         "clips with a fault, F1": detection(clips, None, resamples),
         "clips with a fault of a reported type, F1": detection(clips, reported, resamples),
     }
@@ -195,7 +198,7 @@ def detection(clips: Sequence[Clip], types: set[str] | None, resamples: Resample
         rows.append([2.0 * (faulty and alarm), float(faulty) + float(alarm)] if counts else [0.0, 0.0])
     table = np.array(rows)
     by = Clusters(resamples, range(len(clips)))
-    value = float(table[:, 0].sum() / table[:, 1].sum())
+    value = float(ratio(table[:, 0].sum(), table[:, 1].sum()))
     return estimate(value, table, lambda sums: ratio(sums[..., 0], sums[..., 1]), n=int((table[:, 1] > 0).sum()), by=by)
 
 

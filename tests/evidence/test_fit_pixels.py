@@ -111,7 +111,7 @@ def test_what_is_fitted_is_written_into_the_pipeline_and_nothing_else() -> None:
 
 
 def test_a_rule_that_tells_of_weak_findings_is_fitted_by_its_threshold_alone_and_goes_on_telling() -> None:
-    weak = RULE.with_(weak=({"beyond": 0.1, "told": "half of such findings were right"},))
+    weak = RULE.with_(weak={"beyond": 0.1, "told": "half of such findings were right"})
     clips = [known(f"{number}", 0.1 * number, faulty=number > 6) for number in range(14)]
     found, told = fitted(weak, clips)
     plain, plain_told = fitted(RULE, clips)

@@ -261,7 +261,7 @@ WEAK = {"beyond": 0.4, "told": "half of such findings were right"}
 async def test_what_does_not_reach_the_threshold_is_told_from_where_the_rule_says(desk_for: Any, robot: Domain) -> None:
     heat = [0.45 * (frame == 4) + 0.3 * (frame == 9) for frame in range(FRAMES)]
     measured = evidence({"heat": heat})
-    context, stage = await measure(desk_for, measured, rule(weak=[WEAK]))
+    context, stage = await measure(desk_for, measured, rule(weak=WEAK))
     (found,) = context.hypotheses
     assert (found.verdict, found.onset_s) == ("rejected", 4 / 16)
     assert found.reason == "evidence only: half of such findings were right"
@@ -272,7 +272,7 @@ async def test_what_does_not_reach_the_threshold_is_told_from_where_the_rule_say
 
 async def test_what_reaches_the_threshold_is_not_told_once_more(desk_for: Any, robot: Domain) -> None:
     measured = evidence({"heat": [0.9 * (frame == 4) for frame in range(FRAMES)]})
-    context, stage = await measure(desk_for, measured, rule(weak=[WEAK]))
+    context, stage = await measure(desk_for, measured, rule(weak=WEAK))
     assert [one.verdict for one in context.hypotheses] == ["unverified"]
     assert (context.judged, context.failures) == ({"visual_quality"}, ())
     assert not any("evidence only" in note for note in stage.notes(robot, measured))
@@ -282,71 +282,44 @@ async def test_what_explains_a_finding_away_explains_a_weak_one_silently(desk_fo
     moves = {"signal": "haze", "above": 1, "explains": "the camera moves"}
     heat = [0.45 * (frame == 4) + 0.9 * (frame == 9) for frame in range(FRAMES)]
     measured = evidence({"heat": heat, "haze": [2.0 * (frame in (4, 9)) for frame in range(FRAMES)]})
-    context, _ = await measure(desk_for, measured, rule(unless=[moves], weak=[WEAK]))
+    context, _ = await measure(desk_for, measured, rule(unless=[moves], weak=WEAK))
     assert [(one.verdict, one.onset_s) for one in context.hypotheses] == [("rejected", 9 / 16)]
     assert context.judged == {"visual_quality"}
 
 
 async def test_a_weak_finding_is_no_part_of_a_fault_that_comes_before_it(desk_for: Any) -> None:
     measured = evidence({"heat": [0.9 * (frame == 4) + 0.45 * (frame == 8) for frame in range(FRAMES)]})
-    context, _ = await measure(desk_for, measured, rule(weak=[WEAK], join_s=0.5))
+    context, _ = await measure(desk_for, measured, rule(weak=WEAK, join_s=0.5))
     assert [(one.verdict, one.onset_s) for one in context.hypotheses] == [("unverified", 4 / 16), ("rejected", 8 / 16)]
 
 
 async def test_where_a_rule_is_blind_a_weak_finding_is_a_gap(desk_for: Any, robot: Domain) -> None:
     blind = {"signal": "haze", "above": 1, "explains": "the view rides on what moves"}
     seen = {"heat": [0.45 * (frame == 4) for frame in range(FRAMES)], "haze": [2.0] * FRAMES}
-    for weak, notes in (([WEAK], 1), ([], 0)):
+    for weak, notes in ((WEAK, 1), (None, 0)):
         context, stage = await measure(desk_for, evidence(seen), rule(blind=[blind], weak=weak))
         told = [*(failure.message for failure in context.failures), *stage.notes(robot, evidence(seen))]
         assert sum("Not measured: Blur" in one for one in told) == notes
 
 
 async def test_a_rule_that_asks_for_little_tells_of_a_little_more(desk_for: Any) -> None:
-    cold = {**rule(), "above": None, "below": 0.2, "weak": [{"beyond": 0.3, "told": "half were right"}]}
+    cold = {**rule(), "above": None, "below": 0.2, "weak": {"beyond": 0.3, "told": "half were right"}}
     measured = evidence({"heat": [1 - 0.75 * (frame == 4) for frame in range(FRAMES)]})
     context, _ = await measure(desk_for, measured, cold)
     assert [(one.verdict, one.onset_s) for one in context.hypotheses] == [("rejected", 4 / 16)]
     with pytest.raises(ValidationError, match="must come before its threshold"):
-        Measure.model_validate({"rules": [{**cold, "weak": [{"beyond": 0.1, "told": "half were right"}]}]})
-
-
-async def test_of_several_ways_to_be_weak_the_first_that_holds_is_told(desk_for: Any) -> None:
-    dim = {"beyond": 0.2, "also": [{"signal": "haze", "above": 1}], "told": "it was dim"}
-    heat = [0.45 * (frame == 4) + 0.3 * (frame in (8, 12)) for frame in range(FRAMES)]
-    measured = evidence({"heat": heat, "haze": [2.0 * (frame in (4, 8)) for frame in range(FRAMES)]})
-    for told in ("", "1 of 7 such findings were right"):
-        context, _ = await measure(desk_for, measured, rule(weak=[WEAK, dim], told=told))
-        assert [(one.reason, one.onset_s) for one in context.hypotheses] == [
-            ("evidence only: half of such findings were right", 4 / 16),
-            ("evidence only: it was dim", 8 / 16),
-        ]
-
-
-async def test_what_a_rule_tells_itself_is_not_told_as_weak_once_more(desk_for: Any) -> None:
-    measured = evidence({"heat": [0.9 * (frame == 4) + 0.45 * (frame == 8) for frame in range(FRAMES)]})
-    context, _ = await measure(desk_for, measured, rule(told="1 of 7 such findings were right", weak=[WEAK]))
-    assert [(one.reason, one.onset_s) for one in context.hypotheses] == [
-        ("evidence only: 1 of 7 such findings were right", 4 / 16),
-        (f"evidence only: {WEAK['told']}", 8 / 16),
-    ]
-
-
-def test_a_signal_that_only_weak_findings_read_must_be_known(robot: Domain) -> None:
-    unknown = {**WEAK, "also": [{"signal": "smell", "above": 1}]}
-    with pytest.raises(ValueError, match="there is no signal 'smell'"):
-        Measure.model_validate({"rules": [rule("luma", weak=[unknown])]}).check(robot)
+        Measure.model_validate({"rules": [{**cold, "weak": {"beyond": 0.1, "told": "half were right"}}]})
 
 
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"weak": [{**WEAK, "beyond": 0.6}]}, "must come before its threshold"),
-        ({"weak": [WEAK, {**WEAK, "beyond": 0.6}]}, "must come before its threshold"),
-        ({"weak": [{"beyond": 0.4, "told": ""}]}, "at least 1 character"),
+        ({"weak": {**WEAK, "beyond": 0.6}}, "must come before its threshold"),
+        ({"weak": WEAK, "told": "1 of 7"}, "'weak' adds nothing"),
+        ({"weak": {"beyond": 0.4, "told": ""}}, "at least 1 character"),
     ],
 )
-def test_weak_findings_that_are_none_or_for_no_reason_are_refused(changes: dict[str, Any], told: str) -> None:
+def test_weak_findings_that_are_none_or_are_told_twice_are_refused(changes: dict[str, Any], told: str) -> None:
     with pytest.raises(ValidationError, match=told):
         Measure.model_validate({"rules": [rule(**changes)]})
 
