@@ -214,6 +214,7 @@ def _clean(run: FinishedRun, out: Path) -> Mapping[str, str | bytes]:
     from robogaze.datasets.exporters import clean_entries
     from robogaze.datasets.importers import manifest_text
     from robogaze.errors import InputError
+    from robogaze.reporting.wording import count
 
     kept = clean_entries(run.reports, run.videos)
     unjudged = sum(report.status != "ok" for report in run.reports)
@@ -221,6 +222,10 @@ def _clean(run: FinishedRun, out: Path) -> Mapping[str, str | bytes]:
     if not kept:
         raise InputError(f"no clip of {run.root} is clean: {others}")
     click.echo(f"clean: {len(kept)} of {len(run.reports)} clips; {others}", err=True)
+    judged = Counter((one.assessed, one.in_part) for one in run.reports if one.clean)
+    for (assessed, in_part), number in judged.most_common():
+        rest = f"; looked at in part, and not judged: {', '.join(in_part)}" if in_part else ""
+        click.echo(f"{count(number, 'clip')} clean in {', '.join(assessed)}{rest}", err=True)
     return {"clean.jsonl": manifest_text(kept, out), **_clean_episodes(run)}
 
 

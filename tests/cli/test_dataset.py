@@ -246,6 +246,7 @@ def test_the_clips_that_pass_are_a_manifest_that_can_be_checked(robogaze: Shell,
     assert {entry.clip_id for entry in entries} == clean
     assert all(entry.path.is_file() for entry in entries)
     assert f"clean: {len(clean)} of 2 clips" in ran.err
+    assert "clean in visual_quality; looked at in part, and not judged: object_scene_consistency" in ran.err
 
 
 def test_of_a_lerobot_data_set_the_clean_episodes_are_a_list_too(
@@ -278,7 +279,11 @@ def test_a_run_without_a_clean_clip_keeps_none_and_says_why(robogaze: Shell, run
     for path in run.glob("*/report.json"):
         report = json.loads(path.read_text())
         failure = {"stage": "observe", "dimension": None, "kind": "ServerFault", "message": "no answer"}
-        path.write_text(json.dumps({**report, "status": "unscored", "judged": [], "events": [], "failures": [failure]}))
+        path.write_text(
+            json.dumps(
+                {**report, "status": "unscored", "in_part": [], "judged": [], "events": [], "failures": [failure]}
+            )
+        )
     ran = robogaze("dataset", "export", run, "--keep", "clean", "--out", "kept")
     assert ran.code == 1
     assert "no clip of run is clean: 0 have events, 2 were not judged to the end" in ran.err

@@ -272,7 +272,7 @@ def test_a_clip_whose_critic_decides_nothing_is_no_error_of_the_program(
 
 def test_an_unscored_clip_of_which_nobody_says_why_is_unfinished_work(robogaze: Shell, measured: Path) -> None:
     report = Report.model_validate(json.loads(robogaze("score", measured, "--json").out)["reports"][0])
-    unscored = report.with_(status="unscored", judged=(), events=(), failures=())
+    unscored = report.with_(status="unscored", in_part=(), judged=(), events=(), failures=())
     assert exit_code(Outcome(digests={"bar": Digest.of(unscored)}, diagnosed={"bar"})) == 4
 
 
