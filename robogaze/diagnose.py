@@ -102,10 +102,16 @@ async def diagnose(opened: OpenClip, pipeline: Pipeline, models: Models | None =
     """
     clip = opened.clip
     desk = Desk(pipeline.domain, clip, opened.footage, models)
-    start = Context(clip=clip, assessed=pipeline.assessed(clip), evidence=opened.evidence)
+    start = Context(
+        clip=clip,
+        assessed=pipeline.assessed(clip),
+        in_part=pipeline.assessed_in_part(clip),
+        evidence=opened.evidence,
+    )
     end = await pipeline.run(start, desk)
-    judged, in_part = _judged(end), pipeline.seen_in_part(end)
-    status = _status(end, judged, in_part)
+    done = _done(end)
+    judged = tuple(name for name in end.assessed if name in done)
+    status = _status(end, done)
     unseen = _unseen(pipeline, desk)
     return Report(
         clip=clip,
@@ -114,7 +120,7 @@ async def diagnose(opened: OpenClip, pipeline: Pipeline, models: Models | None =
         author=f"robogaze {__version__}",
         status=status,
         assessed=end.assessed,
-        in_part=in_part,
+        in_part=end.in_part,
         judged=judged,
         events=() if status == "unscored" else end.events or (),
         hypotheses=end.hypotheses or (),
@@ -132,17 +138,17 @@ async def diagnose(opened: OpenClip, pipeline: Pipeline, models: Models | None =
     )
 
 
-def _judged(context: Context) -> tuple[str, ...]:
-    """The dimensions judged to the end: a hypothesis that stays unverified leaves its dimension open."""
+def _done(context: Context) -> frozenset[str]:
+    """The dimensions judged or looked at to the end: a hypothesis that stays unverified leaves its dimension open."""
     undecided = {one.dimension for one in context.hypotheses or () if one.verdict == "unverified"}
-    done = context.judged - undecided if context.events is not None else frozenset()
-    return tuple(name for name in context.assessed if name in done)
+    return context.judged - undecided if context.events is not None else frozenset()
 
 
-def _status(context: Context, judged: tuple[str, ...], in_part: tuple[str, ...]) -> Status:
-    if not judged and not in_part:
+def _status(context: Context, done: frozenset[str]) -> Status:
+    if not done and not context.events:
         return "unscored"
-    return "ok" if judged and judged == context.assessed and not context.failures else "partial"
+    whole = bool(context.assessed) and done >= {*context.assessed, *context.in_part}
+    return "ok" if whole and not context.failures else "partial"
 
 
 def _unseen(pipeline: Pipeline, desk: Desk) -> tuple[tuple[int, int], ...]:

@@ -34,7 +34,8 @@ async def rehearse(pipeline: Pipeline) -> None:
     try:
         for one in (clip, clip.with_(instruction=None)):
             desk = Desk(pipeline.domain, one, footage, models)
-            end = await pipeline.run(Context(clip=one, assessed=pipeline.assessed(one), evidence=evidence), desk)
+            assessed, in_part = pipeline.assessed(one), pipeline.assessed_in_part(one)
+            end = await pipeline.run(Context(clip=one, assessed=assessed, in_part=in_part, evidence=evidence), desk)
             _check_failures(pipeline, end)
             _check_report(pipeline, end, desk)
     finally:
@@ -57,18 +58,18 @@ def _check_failures(pipeline: Pipeline, end: Context) -> None:
 
 def _check_report(pipeline: Pipeline, end: Context, desk: Desk) -> None:
     """Raise DomainError when what was found contradicts itself."""
-    judged, in_part = tuple(name for name in end.assessed if name in end.judged), pipeline.seen_in_part(end)
+    judged = tuple(name for name in end.assessed if name in end.judged)
     try:
         Report(
             clip=end.clip,
             domain=pipeline.domain.ref,
             pipeline=pipeline.name,
             author="rehearsal",
-            status="partial" if judged or in_part else "unscored",
+            status="partial" if end.judged else "unscored",
             assessed=end.assessed,
-            in_part=in_part,
+            in_part=end.in_part,
             judged=judged,
-            events=(end.events or ()) if judged or in_part else (),
+            events=(end.events or ()) if end.judged else (),
             hypotheses=end.hypotheses or (),
             failures=end.failures,
             usage=desk.usage(),

@@ -168,6 +168,7 @@ def _account(case: Case, findings: Sequence[Finding], status: Status) -> Account
         status=status,
         findings=tuple(findings),
         assessed=case.assessed,
+        in_part=frozenset(),
         candidates=(),
         frame_times_s=case.frame_times_s,
         duration_s=case.duration_s,

@@ -3,11 +3,11 @@
 Diagnosis writes it, everything after reads it. Three states, never to be confused:
 
 ok         every assessed dimension was judged; without events the clip is clean in those dimensions
-partial    some were judged; `failures` and unverified hypotheses say what is missing
-unscored   none was judged; it says nothing about the clip and stays in every denominator
+partial    something stays open; `failures` and unverified hypotheses say what
+unscored   nothing was judged; it says nothing about the clip and stays in every denominator
 
 Dimensions that are looked at in part (`in_part`) are not assessed: what is found there is an event, and that nothing is
-found there says nothing. They keep a clip from being unscored, and make it neither ok nor clean.
+found there says nothing. A clip of which only these could be looked at is partial.
 """
 
 from typing import Any, Literal, Self, TypeVar
@@ -142,10 +142,11 @@ class Report(Data):
 
     @property
     def left_open(self) -> tuple[str, ...]:
-        """The dimensions that were assessed and not judged to the end, and those of failures outside the assessed."""
+        """The assessed dimensions that were not judged to the end, and others that a failure or a claim leaves open."""
         missing = [name for name in self.assessed if name not in self.judged]
-        beyond = [one.dimension for one in self.failures if one.dimension is not None]
-        return (*missing, *dict.fromkeys(name for name in beyond if name not in self.assessed))
+        failed = [one.dimension for one in self.failures if one.dimension is not None]
+        undecided = [one.dimension for one in self.hypotheses if one.verdict == "unverified"]
+        return (*missing, *dict.fromkeys(name for name in (*failed, *undecided) if name not in self.assessed))
 
     @field_validator("events", "hypotheses")
     @classmethod
@@ -174,7 +175,7 @@ class Report(Data):
             raise ValueError("status is ok but not every assessed dimension was judged")
         if self.status == "partial" and not self.judged and not self.in_part:
             raise ValueError("status is partial but nothing was judged; that is unscored")
-        if self.status == "unscored" and (self.events or self.judged or self.in_part):
+        if self.status == "unscored" and (self.events or self.judged):
             raise ValueError("status is unscored but something was judged")
         return self
 

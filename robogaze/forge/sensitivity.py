@@ -277,7 +277,8 @@ class _Context:
 
 
 def _alarmed(report: Report | None) -> bool | None:
-    """Whether a clip has an alarm; None where a missing report, or a partial one without events, leaves it open."""
-    if report is None or not (report.events or report.status == "ok"):
+    """Whether a clip has an alarm; None where none was told and something that was looked for stayed open."""
+    if report is None or report.status == "unscored":
         return None
-    return bool(report.events)
+    whole = report.status == "ok" or not (report.failures or report.left_open)
+    return True if report.events else False if whole else None

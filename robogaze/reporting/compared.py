@@ -55,7 +55,7 @@ class ShownClip(Data):
     duration_s: float | None
     frame_times_s: tuple[float, ...]
     assessed: tuple[str, ...] | None
-    in_part: tuple[str, ...]
+    in_part: tuple[str, ...] = ()
     video: str | None
     start_s: float
     events: tuple[ShownEvent, ...]

@@ -4,8 +4,8 @@ Every clip has one standing:
 
 events      every assessed dimension was judged, something was found
 clean       every assessed dimension was judged, nothing was found
-partial     some assessed dimensions were judged
-unscored    none was judged
+partial     something was judged or looked at, and something stays open
+unscored    nothing was judged
 unreadable  the file could not be read; there is no report, and the clip is counted all the same
 """
 

@@ -55,10 +55,9 @@ def _partial(tally: Tally[Report]) -> Check:
     if not number:
         return Check(True, "No clip is partial.")
     missing = [name for report in tally.reports if report.status == "partial" for name in report.left_open]
-    names = dimension_names(missing, tally.domain) or "a part of what was looked for"
-    return Check(
-        False, f"{count(number, 'clip')} partial: {names} not judged; events there would be missing.", "partial"
-    )
+    names = dimension_names(missing, tally.domain)
+    why = f"{names} not judged; events there would be missing" if names else "no dimension is judged as a whole"
+    return Check(False, f"{count(number, 'clip')} partial: {why}.", "partial")
 
 
 def _assessed(tally: Tally[Report]) -> Check:

@@ -29,12 +29,14 @@ Slot = Literal[
 class Context:
     """What is known of a clip so far. None in a slot means that no stage has written it.
 
-    `assessed` are the dimensions this pipeline can judge for this clip, `judged` those it has judged so far. `scanned`
+    `assessed` are the dimensions this pipeline can judge for this clip, `in_part` others in which it finds some types
+    of event; `judged` are those of `assessed` it has judged so far, and those of `in_part` it has looked at. `scanned`
     are windows without a frame in common that cover the clip; one about which no answer came has no notes.
     """
 
     clip: Clip
     assessed: tuple[str, ...]
+    in_part: tuple[str, ...] = ()
     evidence: Evidence | None = None
     task: Memory | None = None
     scene: Memory | None = None

@@ -14,10 +14,10 @@ Where a signal could not be measured a rule finds nothing, and that is no answer
 What they may amount to is a parameter: beyond it the rule's dimension is not judged, and a failure says why.
 
 A dimension whose rules find too little of what may be wrong in it is looked at in part (`in_part`): what they find is
-an event, finding nothing is no judgement, and beyond what a gap may amount to it counts as not looked at.
+an event, and finding nothing is no judgement.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import ClassVar, TypedDict
 
@@ -125,17 +125,13 @@ class Measure(Stage):
 
     def notes(self, domain: Domain, evidence: Evidence | None) -> tuple[str, ...]:
         """Which types the rules can find, since a dimension holds more; what they cannot show; where they did not."""
-        if not self._deciding:
-            return ()
         known = tuple(types_looked_for(domain, [rule.type for rule in self._deciding], self.in_part))
         if evidence is None:
             return known
         evidence = classified(evidence, self.classifiers)
         hidden = {rule.type: hides for rule in self._deciding if (hides := evidence.signals[rule.signal].hides)}
         limits = (f"{domain.types[kind].name}: {hides}." for kind, hides in hidden.items())
-        told = [
-            (rule, gap) for rule, gap in self._gaps(evidence) if self._allows(gap) or rule.dimension in self.in_part
-        ]
+        told = [(rule, gap) for rule, gap in self._gaps(evidence) if self._allows(gap)]
         weak = (f"{ONLY_EVIDENCE}{name}. {why}." for name, why in self._weak(domain, evidence))
         return (*known, *limits, *weak, *(f"{gap}." for _, gap in gaps_in_words(told, evidence, domain)))
 
@@ -186,19 +182,21 @@ class Measure(Stage):
         claims = self._claims(evidence, context.clip, desk.domain)
         found = tuple(claim.with_(id=f"H{number}") for number, claim in enumerate(claims, start=first))
         failures = (
-            *self._failures(evidence, context.assessed, desk.domain),
-            *self._undecided(evidence, desk.domain),
+            *self._failures(evidence, context, desk.domain),
+            *self._undecided(evidence, context, desk.domain),
         )
-        assessed = frozenset(context.assessed)
-        judged = (self.assesses(desk.domain) & assessed) - {failure.dimension for failure in failures}
-        unseen = {rule.dimension for rule, gap in self._gaps(evidence) if not self._allows(gap)}
-        in_part = self.assesses_in_part(desk.domain) - unseen - assessed
+        judged = self._asked(context, desk.domain) - {failure.dimension for failure in failures}
         return replace(
             context,
             hypotheses=(*(context.hypotheses or ()), *found),
-            judged=context.judged | judged | in_part,
+            judged=context.judged | judged,
             failures=(*context.failures, *failures),
         )
+
+    def _asked(self, context: Context, domain: Domain) -> frozenset[str]:
+        """The dimensions that its rules judge in this clip, or look at in part."""
+        in_part = self.assesses_in_part(domain) & set(context.in_part)
+        return (self.assesses(domain) & set(context.assessed)) | in_part
 
     def _claims(self, evidence: Evidence, clip: Clip, domain: Domain) -> Iterator[Hypothesis]:
         """What the rules find, what they only tell, and what was explained away."""
@@ -217,9 +215,13 @@ class Measure(Stage):
                 claim = _hypothesis(rule, one.finding, clip, domain)
                 yield claim.with_(verdict="rejected", reason=reason, confidence=None)
 
-    def _undecided(self, evidence: Evidence, domain: Domain) -> Iterator[Failure]:
-        """What is evidence only, and no part of a fault that was found: neither a fault nor nothing."""
-        for rule, weak in self._only_told(evidence):
+    def _undecided(self, evidence: Evidence, context: Context, domain: Domain) -> Iterator[Failure]:
+        """What is evidence only, and no part of a fault that was found: neither a fault nor nothing.
+
+        In a dimension that only other stages judge it is theirs to decide.
+        """
+        theirs = set(context.assessed) - self.assesses(domain)
+        for rule, weak in ((rule, weak) for rule, weak in self._only_told(evidence) if rule.dimension not in theirs):
             when = f"{domain.types[rule.type].name} at {weak.span.start:.2f}-{weak.span.end:.2f} s"
             yield Failure(
                 stage="measure",
@@ -228,10 +230,10 @@ class Measure(Stage):
                 message=f"{when} is neither found nor ruled out: {rule.told}; it needs a model or a look",
             )
 
-    def _failures(self, evidence: Evidence, assessed: Sequence[str], domain: Domain) -> Iterator[Failure]:
+    def _failures(self, evidence: Evidence, context: Context, domain: Domain) -> Iterator[Failure]:
         """The gaps beyond what is allowed."""
         limit = f"allowed: {self.unmeasured.share:.0%} of the frames, {self.unmeasured.stretch_s:g} s on end"
-        asked = self.assesses(domain) & set(assessed)
+        asked = self._asked(context, domain)
         beyond = [
             (rule, gap) for rule, gap in self._gaps(evidence) if rule.dimension in asked and not self._allows(gap)
         ]

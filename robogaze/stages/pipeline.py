@@ -110,9 +110,9 @@ class Pipeline:
         """The dimensions it can judge for a clip: those whose needs the clip meets."""
         return self._known(self.dimensions, clip)
 
-    def seen_in_part(self, end: Context) -> tuple[str, ...]:
-        """The dimensions in which it looked for some types of event, after a run that ended so."""
-        return tuple(name for name in self._known(self.in_part, end.clip) if name in end.judged)
+    def assessed_in_part(self, clip: Clip) -> tuple[str, ...]:
+        """The dimensions in which it can find some types of event in a clip: those whose needs the clip meets."""
+        return self._known(self.in_part, clip)
 
     def _known(self, dimensions: tuple[str, ...], clip: Clip) -> tuple[str, ...]:
         needs = {name: self.domain.dimensions[name].needs for name in dimensions}
@@ -123,7 +123,7 @@ class Pipeline:
 
         A clip for which there is nothing to assess, and nothing to look at in part, is taken through none.
         """
-        if not context.assessed and not self._known(self.in_part, context.clip):
+        if not context.assessed and not context.in_part:
             return replace(context, failures=(*context.failures, self._nothing_to_assess(context.clip)))
         for _, stage in self.stages:
             try:

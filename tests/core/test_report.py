@@ -127,8 +127,7 @@ def test_what_is_looked_at_in_part_is_neither_assessed_nor_judged_but_more_than_
     assert make_report(status="partial", judged=(), in_part=("motion",), events=(make_event(),)).events
     with pytest.raises(ValidationError, match="not every assessed dimension was judged"):
         make_report(judged=(), in_part=("motion",))
-    with pytest.raises(ValidationError, match="unscored but something was judged"):
-        make_report(status="unscored", judged=(), in_part=("motion",))
+    assert not make_report(status="unscored", judged=(), in_part=("motion",)).clean
 
 
 def test_what_is_left_open_is_what_was_not_judged_and_what_failed_beside_it() -> None:
@@ -137,6 +136,9 @@ def test_what_is_left_open_is_what_was_not_judged_and_what_failed_beside_it() ->
     assert make_report().left_open == ()
     open_ = make_report(status="partial", judged=("colour",), failures=(beside, judged, beside))
     assert open_.left_open == ("shape", "motion")
+    undecided = make_hypothesis().with_(dimension="motion")
+    assert undecided.verdict == "unverified"
+    assert make_report(status="partial", hypotheses=(undecided,)).left_open == ("motion",)
 
 
 def test_all_judged_may_still_be_partial_for_a_stage_may_have_failed() -> None:

@@ -165,6 +165,15 @@ def test_alarms_are_what_was_said_of_untouched_clips(say: Any, planted: Any) -> 
     assert (alarms.untouched, alarms.partial, dict(alarms.types)) == (4, 1, {SOFT: 2, GONE: 1})
 
 
+def test_a_clip_that_was_only_looked_at_in_part_has_no_alarm_where_nothing_stays_open(say: Any, planted: Any) -> None:
+    references = [planted(f"{name}-0", source=name) for name in ("a", "b", "c")]
+    part = {"status": "partial", "assessed": (), "judged": (), "in_part": (OPTICS,)}
+    noticed = Failure(stage="measure", dimension=OPTICS, kind="evidence only", message="perhaps")
+    reports = [say("a-0", **part), say("b-0", (SOFT, 0.0, 1.0), **part), say("c-0", **part, failures=(noticed,))]
+    alarms = measured(references, reports).alarms
+    assert (alarms.clips.value, alarms.clips.open) == (wilson(1, 2), 1)
+
+
 def test_without_alarms_the_share_still_has_an_interval(say: Any, planted: Any) -> None:
     alarms = measured([planted("cup-0")], [say("cup-0")]).alarms
     assert (alarms.clips.value.value, alarms.per_clip.value) == (0, 0)

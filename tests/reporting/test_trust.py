@@ -1,6 +1,6 @@
 """What weakens trust is said, and what does not is said too."""
 
-from robogaze.core.report import Report
+from robogaze.core.report import Failure, Report
 from robogaze.domains import Domain
 from robogaze.reporting.tally import Tally
 from robogaze.reporting.trust import checks
@@ -36,6 +36,18 @@ def test_frames_that_could_not_be_measured_are_counted_though_the_clip_is_ok(dom
         "In 2 of 3 clips with a report some frames could not be measured, for up to 2 types of event; what happens "
         "only there is missed (the notes of each clip say where)."
     )
+
+
+def test_what_a_failure_leaves_open_is_named_though_it_is_not_assessed(domain: Domain) -> None:
+    noticed = Failure(stage="measure", dimension="physics", kind="evidence only", message="perhaps")
+    some = {"assessed": ("picture",), "judged": ("picture",), "in_part": ("physics",), "status": "partial"}
+    report = make_report(domain, make_clip("a"), failures=(noticed,), **some)
+    assert "1 clip partial: Physical Plausibility not judged;" in sentences(False, report, domain=domain)
+
+
+def test_where_all_was_looked_at_in_part_nothing_is_judged_as_a_whole(domain: Domain) -> None:
+    report = make_report(domain, make_clip("a"), assessed=(), judged=(), in_part=("physics",), status="partial")
+    assert "1 clip partial: no dimension is judged as a whole." in sentences(False, report, domain=domain)
 
 
 def test_a_sound_set_is_said_to_be_sound_point_by_point(domain: Domain) -> None:

@@ -116,38 +116,49 @@ async def test_each_view_is_held_to_the_allowance_and_named(desk_for: Any, robot
     )
 
 
-async def test_what_is_found_in_a_dimension_looked_at_in_part_is_an_event_and_nothing_found_is_no_judgement(
-    desk_for: Any, robot: Domain
-) -> None:
-    seen = {"haze": [float(frame == 4) for frame in range(FRAMES)]}
-    context, stage = await measure(desk_for, evidence({**hot(), **seen}), rule(), HAZE, in_part=[HAZE["dimension"]])
-    assert stage.assesses(robot) == {"visual_quality"}
-    assert stage.assesses_in_part(robot) == {"object_scene_consistency"}
-    assert [(one.type, one.verdict) for one in context.hypotheses] == [("object_disappearance", "unverified")]
-    assert stage.notes(robot, context.evidence)[:2] == (
+GONE = HAZE["dimension"]
+
+
+async def looked_at_in_part(desk_for: Any, measured: Evidence, assessed: Sequence[str], *rules: Any) -> Context:
+    stage = Measure.model_validate({"rules": rules, "in_part": [GONE]})
+    in_part = () if GONE in assessed else (GONE,)
+    desk, context = desk_for(None, make_clip(1.0), evidence=measured, assessed=tuple(assessed), in_part=in_part)
+    return await stage.run(context, desk)
+
+
+async def test_what_is_found_in_a_dimension_looked_at_in_part_is_an_event(desk_for: Any) -> None:
+    measured = evidence({**hot(), "haze": [float(frame == 4) for frame in range(FRAMES)]})
+    context = await looked_at_in_part(desk_for, measured, ["visual_quality"], rule(), HAZE)
+    assert [(one.type, one.verdict) for one in context.hypotheses or ()] == [("object_disappearance", "unverified")]
+    assert (context.judged, context.failures) == ({"visual_quality", GONE}, ())
+
+
+def test_a_dimension_looked_at_in_part_is_not_assessed_and_the_notes_say_so(robot: Domain) -> None:
+    stage = Measure.model_validate({"rules": [rule(), HAZE], "in_part": [GONE]})
+    assert (stage.assesses(robot), stage.assesses_in_part(robot)) == ({"visual_quality"}, {GONE})
+    assert stage.notes(robot, None) == (
         "Measured in pixels, of the dimensions judged here: Blur; their other types need a model.",
         "Looked at in part: Object-Scene Consistency, of which some faults of these types can be found: "
         "Object disappearance. That nothing is found there is no judgement.",
     )
 
 
-async def test_a_gap_in_a_dimension_looked_at_in_part_is_told_and_fails_nothing(desk_for: Any, robot: Domain) -> None:
-    gone = rule("heat", HAZE["dimension"], HAZE["type"])
-    stage = Measure.model_validate({"rules": [rule("haze"), gone], "in_part": [gone["dimension"]]})
-    for missing, looked_at in ((4, 5), False), ((), True):
-        measured = evidence(hot(missing))
-        desk, context = desk_for(None, make_clip(1.0), evidence=measured, assessed=("visual_quality",))
-        context = await stage.run(context, desk)
-        assert context.failures == ()
-        assert context.judged - {"visual_quality"} == ({gone["dimension"]} if looked_at else set())
-        told = [note for note in stage.notes(robot, measured) if note.startswith("Not measured: Object disappearance")]
-        assert bool(told) is not looked_at
+async def test_a_gap_leaves_a_dimension_open_that_is_looked_at_in_part(desk_for: Any) -> None:
+    gone = rule("heat", GONE, HAZE["type"])
+    for missing, kinds in ((4, 5), ["not measured"]), ((), []):
+        context = await looked_at_in_part(desk_for, evidence(hot(missing)), ["visual_quality"], rule("haze"), gone)
+        assert [(one.dimension, one.kind) for one in context.failures] == [(GONE, kind) for kind in kinds]
+        assert context.judged == ({"visual_quality"} if missing else {"visual_quality", GONE})
 
 
-async def test_what_is_looked_at_in_part_is_not_judged_for_a_stage_that_judges_the_whole(desk_for: Any) -> None:
-    context, _ = await measure(desk_for, evidence(hot()), rule(), HAZE, in_part=[HAZE["dimension"]])
-    assert HAZE["dimension"] in context.assessed
-    assert context.judged == {"visual_quality"}
+async def test_a_dimension_that_another_stage_judges_is_left_to_it(desk_for: Any) -> None:
+    """Neither a gap nor evidence of the rules leaves open there what a stage that sees more decides."""
+    seen = {"haze": [NAN if frame == 9 else float(frame == 4) for frame in range(FRAMES)]}
+    told = rule("haze", GONE, "object_identity_swap", told="1 of 7 such findings were right")
+    judged = ["visual_quality", GONE]
+    context = await looked_at_in_part(desk_for, evidence({**hot(), **seen}), judged, rule(), HAZE, told)
+    assert (context.judged, context.failures) == ({"visual_quality"}, ())
+    assert {one.verdict for one in context.hypotheses or ()} == {"unverified", "rejected"}
 
 
 def test_only_a_dimension_in_which_a_rule_makes_events_is_looked_at_in_part(robot: Domain) -> None:
@@ -240,10 +251,12 @@ async def test_what_is_only_told_in_a_dimension_that_is_judged_leaves_it_open(de
     assert failure.message.startswith("Blur at 0.25-0.31 s is neither found nor ruled out: 7 of 12")
 
 
-async def test_what_is_only_told_leaves_open_what_no_rule_judges(desk_for: Any) -> None:
+async def test_what_is_only_told_leaves_open_what_nothing_judges(desk_for: Any) -> None:
     told = {**HAZE, "told": "7 of 12 such findings were right"}
     measured = evidence({"haze": [float(frame == 4) for frame in range(FRAMES)]})
-    context, _ = await measure(desk_for, measured, rule(), told)
+    stage = Measure.model_validate({"rules": [rule(), told]})
+    desk, context = desk_for(None, make_clip(1.0), evidence=measured, assessed=("visual_quality",))
+    context = await stage.run(context, desk)
     assert context.judged == {"visual_quality"}
     assert [(one.dimension, one.kind) for one in context.failures] == [("object_scene_consistency", "evidence only")]
 

@@ -25,6 +25,7 @@ CLIP_COLUMNS: Mapping[str, str] = {
     "width": "int64",
     "height": "int64",
     "assessed": "int64",
+    "in_part": "int64",
     "judged": "int64",
     "events": "int64",
     "failures": "int64",
@@ -71,7 +72,7 @@ def _of_clip(clip: Clip) -> dict[str, Any]:
 
 
 def _of_report(report: Report) -> dict[str, Any]:
-    numbers = {name: len(getattr(report, name)) for name in ("assessed", "judged", "events", "failures")}
+    numbers = {name: len(getattr(report, name)) for name in ("assessed", "in_part", "judged", "events", "failures")}
     same = {name: getattr(report, name) for name in ("author", "pipeline", "status", "clean")}
     return {**same, **numbers, "calls": report.usage.calls, "cost_usd": report.usage.cost_usd}
 

@@ -38,6 +38,13 @@ def test_a_report_is_the_account_of_it(tmp_path: Path) -> None:
     assert [one.id for one in account.candidates] == ["H1", "H2"]
 
 
+def test_an_account_knows_what_was_looked_at_in_part(tmp_path: Path) -> None:
+    known = make_report("cup", make_event(), in_part=("weather",))
+    (account,) = read_accounts(write(tmp_path / "report.json", known.model_dump(mode="json"))).accounts
+    assert account.assessed == frozenset(known.assessed)
+    assert account.looked_for == {*known.assessed, "weather"}
+
+
 def test_reports_a_line_a_file_or_in_one_object_say_the_same(tmp_path: Path) -> None:
     reports = [report("cup", make_event()), report("pot"), report("pan", status="unscored", judged=())]
     for one in reports:

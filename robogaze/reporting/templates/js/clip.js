@@ -103,7 +103,7 @@ function clipHead(clip) {
 
 const NOTHING = {
   ok: "No event in the dimensions that were judged.",
-  partial: "No event in the dimensions that were judged; others are missing.",
+  partial: "No event in what was judged; other dimensions are missing.",
   unscored: "Nothing was judged, so nothing is known.",
 };
 

@@ -38,9 +38,10 @@ function sharedRow(clip, id, isFirst, axis, bars, onSelect) {
 /** Why a lane is empty. */
 function silence(clip, id) {
   if (clip.events.some((event) => event.dimension === id)) return "found, but not said when";
-  if (clip.in_part.includes(id)) return "looked at in part, nothing found";
+  const open = clip.status === "ok" ? "" : ", but not all was judged";
+  if (clip.in_part.includes(id)) return `looked at in part, nothing found${open}`;
   if (clip.assessed && !clip.assessed.includes(id)) return "not assessed";
-  return clip.status === "ok" ? "nothing found" : "nothing found, but not all was judged";
+  return `nothing found${open}`;
 }
 
 const overMark = (clip, axis) =>
