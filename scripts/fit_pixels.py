@@ -2,6 +2,7 @@
 
     robogaze forge simulate --out fit/ --clips 300 --seed 101 --world first --clean-share 0.34 --size 320x240 ...
     python scripts/fit_pixels.py fit/ fit2/ fit3/ --cache measured/ --write
+    python scripts/fit_pixels.py lost1/ lost2/ --cache measured/ --only measured/leapt --write
 
 docs/pixels.md has the whole recipe. Each folder has a cache of its own name. First classifiers are fitted
 (scripts/fit_classes.py), then rules.
@@ -37,7 +38,7 @@ from robogaze.core.report import Report
 from robogaze.domains.shelves import shelf
 from robogaze.domains.yaml_files import read_yaml
 from robogaze.evidence import METERS, Classifier, Finding, find
-from robogaze.evidence.classifier import Class
+from robogaze.evidence.classifier import Class, classified
 from robogaze.stages.event_rule import EventRule, Step
 
 WRONG_COSTS, ACCUSED_COSTS, LEAST = 1.0, 4.0, 4
@@ -184,7 +185,7 @@ def pooled(one: Step, other: Step) -> Step:
 
 
 def written(
-    lines: Sequence[str], classifiers: Sequence[Classifier], fits: Sequence[tuple[EventRule, Tried]]
+    lines: Sequence[str], classifiers: Sequence[Classifier], fits: Sequence[tuple[EventRule, Tried | None]]
 ) -> Iterator[str]:
     """The pipeline's lines with the weights of the classes and what is fitted of the rules, both in their order."""
     features = iter([one for classifier in classifiers for one in classifier.features])
@@ -236,11 +237,27 @@ def measured(folders: Sequence[Path], cached: Path) -> Iterator[Known]:
     yield from drawn(cached / "drawn", list(METERS))
 
 
+def refitted(
+    classifiers: Sequence[Classifier], rules: Sequence[EventRule], clips: Sequence[Known]
+) -> tuple[list[Classifier], list[Known]]:
+    """The classifiers with weights fitted to the clips, and the clips with the shares of each class."""
+    made = []
+    for one in classifiers:
+        by_class = [rule for rule in rules if rule.signal in {each.name for each in one.classes}]
+        known = examples(one, by_class, clips)
+        counts = zip(*np.unique(known.classes, return_counts=True), strict=True)
+        print({str(name): int(count) for name, count in counts})
+        made.append(fitted_classes(one, known))
+        clips = out_of_world(one, known, clips)
+    return made, list(clips)
+
+
 def main() -> None:
     """Measure, fit, print the table, and write the pipeline if asked to."""
     asked = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     asked.add_argument("folders", type=Path, nargs="+", help="simulated clips")
     asked.add_argument("--cache", type=Path, required=True, help="where measured series are kept")
+    asked.add_argument("--only", metavar="RULE", help="fit the rule that is described so, and nothing else")
     asked.add_argument("--write", action="store_true", help="write thresholds and confidence into the pipeline")
     given = asked.parse_args()
     cv2.setNumThreads(1)
@@ -248,15 +265,15 @@ def main() -> None:
     stage = read_yaml(path).content["stages"][0]["measure"]
     classifiers = [Classifier.model_validate(one) for one in stage["classifiers"]]
     rules = [EventRule.model_validate(one) for one in stage["rules"]]
+    if given.only not in (None, *(rule.describe for rule in rules)):
+        asked.error(f"--only: no rule of {path.name} is described by {given.only}")
     clips = list(measured(given.folders, given.cache))
-    for place, one in enumerate(classifiers):
-        by_class = [rule for rule in rules if rule.signal in {each.name for each in one.classes}]
-        known = examples(one, by_class, clips)
-        print(
-            {str(name): int(count) for name, count in zip(*np.unique(known.classes, return_counts=True), strict=True)}
-        )
-        classifiers[place], clips = fitted_classes(one, known), out_of_world(one, known, clips)
-    fits = shared([fitted(rule, clips) for rule in rules])
+    if given.only is None:
+        classifiers, clips = refitted(classifiers, rules, clips)
+        fits = shared([fitted(rule, clips) for rule in rules])
+    else:
+        clips = [replace(one, evidence=classified(one.evidence, classifiers)) for one in clips]
+        fits = [fitted(rule, clips) for rule in rules if rule.describe == given.only]
     for rule, told in fits:
         right = sum(right for _, right in told.peaks)
         events = sum(event.type == rule.type for one in clips if one.truth for event in one.truth.events)
@@ -264,7 +281,9 @@ def main() -> None:
         print(f"{rule.describe:24} {rule.type:26} {rule.signal} {rule.limit}: {found}")
     if given.write:
         lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-        path.write_text("".join(written(lines, classifiers, fits)), encoding="utf-8")
+        by_name = {rule.describe: (rule, told) for rule, told in fits}
+        of_all = [by_name.get(rule.describe, (rule, None)) for rule in rules]
+        path.write_text("".join(written(lines, classifiers, of_all)), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ DRAWN_SEEDS = range(10)
 class Known:
     """A measured clip of which the truth is known; None for one that is clean and has no report.
 
-    `world` names the surroundings it was drawn from; "" where that was not limited.
+    `world` names the surroundings it was drawn from; "" where that was not limited, or is not known.
     """
 
     name: str
@@ -82,8 +82,9 @@ def stored(files: dict[str, Path], views: Sequence[str], times_s: Sequence[float
 
 
 def simulated(folder: Path, cached: Path, meters: Sequence[str]) -> Iterator[Known]:
-    """The clips of a folder that `robogaze forge simulate` wrote, measured where they are not yet."""
-    world = json.loads((folder / "simulated.json").read_text(encoding="utf-8"))["settings"]["world"] or ""
+    """The clips of a folder that `robogaze forge simulate` or `forge plant` wrote, measured where they are not yet."""
+    made = folder / "simulated.json"
+    world = json.loads(made.read_text(encoding="utf-8"))["settings"]["world"] if made.exists() else None
     for line in (folder / "annotations.jsonl").read_text(encoding="utf-8").splitlines():
         truth = Report.model_validate_json(line)
         clip = truth.clip
@@ -92,7 +93,7 @@ def simulated(folder: Path, cached: Path, meters: Sequence[str]) -> Iterator[Kno
         if gauges:
             film(folder / clip.uri, layout=clip.layout, observers=tuple(gauges.values())).close()
             keep(files, gauges, clip.layout.active, clip.duration_s)
-        yield Known(clip.id, truth, stored(files, clip.layout.active, clip.frame_times_s, clip.duration_s), world)
+        yield Known(clip.id, truth, stored(files, clip.layout.active, clip.frame_times_s, clip.duration_s), world or "")
 
 
 def drawn(cached: Path, meters: Sequence[str]) -> Iterator[Known]:

@@ -6,8 +6,8 @@ explains it. A region that neither direction explains, at the same place, has be
 before and is at rest after, as far as the camera allows, and so are its surroundings in the moment itself: nothing
 that moves is near enough to explain it. Where such a region has neighbours that move, or no frames on both sides to
 look at, whether it popped cannot be told in this way (NaN). Where there is no such region nothing popped (0). What
-becomes of things in or near what moves is judged otherwise, in `turnover`, and what single things do by themselves,
-slowly too, in `tracks`.
+becomes of things in or near what moves is judged otherwise, in `turnover`, what single things do by themselves, slowly
+too, in `tracks`, and whether all that moves gets ahead at once in `surges`.
 
 Whether something appeared or vanished is a question of in which of the two frames the region stands out from its
 surroundings: a thing does, a gap does not. A thing that vanishes here while one that looks the same appears there
@@ -26,6 +26,7 @@ from robogaze.evidence.base import Look, Measured, Series, Signal
 from robogaze.evidence.flow import UNLIKE_LEVELS, Change, Flow
 from robogaze.evidence.pop import Mask, Pop, best_pair, described, grown
 from robogaze.evidence.series import running_median
+from robogaze.evidence.surges import Surges
 from robogaze.evidence.tracks import Tracks
 from robogaze.evidence.turnovers import Turnovers
 
@@ -97,6 +98,7 @@ class Regions:
             description="How far apart the most alike pair of a vanished and an appeared region lies; 0 without one.",
             gap=_UNSURE,
         ),
+        *Surges.signals,
         *Turnovers.signals,
         *Tracks.signals,
     )
@@ -108,6 +110,7 @@ class Regions:
         self._times_s: list[float] = []
         self._unexplained: list[tuple[float, float]] = []
         self._pops: dict[int, tuple[Pop, ...]] = {}
+        self._surges = Surges()
         self._turnovers = Turnovers()
         self._tracks = Tracks()
 
@@ -131,6 +134,7 @@ class Regions:
             other for other in self._recent if other is not change and abs(other.number - change.number) <= _AROUND
         ]
         self._pops[change.number] = tuple(_pops(change, around))
+        self._surges.examine(self._recent, place)
         self._turnovers.examine(self._recent, place)
 
     def finish(self) -> Measured:
@@ -156,7 +160,13 @@ class Regions:
                 series[name][frame] = value
                 if box is not None:
                     boxes[name][frame] = box
-        for part in (self._turnovers.finish(len(unexplained)), self._tracks.finish(len(unexplained))):
+        frames = len(unexplained)
+        parts = (
+            self._surges.finish(np.array(self._times_s)),
+            self._turnovers.finish(frames),
+            self._tracks.finish(frames),
+        )
+        for part in parts:
             series.update(part.series)
             boxes.update(part.boxes)
         return Measured(series, boxes)

@@ -116,6 +116,9 @@ FAULTS: dict[str, Callable[[int], Planted]] = {
         11,
         ("camera_instability",),
     ),
+    "frames left out while the arm moves slowly": _within(
+        lambda s: Take(speed=0.35, moment=lambda f: f if f < 10 else f + 40), "frame_corruption", start=10, end=11
+    ),
     "thing appears": _within(lambda s: Take(shown=lambda f: f >= 15), "object_hallucination", start=15, end=16),
     "thing vanishes": _within(lambda s: Take(shown=lambda f: f < 15), "object_disappearance", start=15, end=16),
     "thing vanishes while the arm moves": _within(

@@ -110,6 +110,15 @@ def test_what_is_fitted_is_written_into_the_pipeline_and_nothing_else() -> None:
     ]
 
 
+def test_a_rule_that_was_not_fitted_keeps_its_threshold_and_confidence() -> None:
+    lines = [
+        "        - signal: heat\n",
+        "          above: 0.5 # fit: 1 of 2 findings right\n",
+        "          confidence: [{reaching: 0.5, right: 1, of: 2}]\n",
+    ]
+    assert list(written(lines, [], [(RULE, None)])) == lines
+
+
 def test_a_rule_that_tells_of_weak_findings_is_fitted_by_its_threshold_alone_and_goes_on_telling() -> None:
     weak = RULE.with_(weak={"beyond": 0.1, "told": "half of such findings were right"})
     clips = [known(f"{number}", 0.1 * number, faulty=number > 6) for number in range(14)]

@@ -41,7 +41,7 @@ def test_several_views_share_a_line_under_their_names() -> None:
     ]
 
 
-def test_all_signals_that_say_something_by_themselves_fit_on_fifty_lines() -> None:
+def test_all_signals_that_say_something_by_themselves_fit_on_sixty_lines() -> None:
     lines = summarise(measured(film(0, Take(frames=3, size=(64, 48)))))
     assert [line.split(" ")[0] for line in lines] == [name for name, signal in SIGNALS.items() if not signal.of]
-    assert len(lines) <= 50
+    assert len(lines) <= 60
