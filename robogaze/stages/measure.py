@@ -129,8 +129,8 @@ class Measure(Stage):
         if evidence is None:
             return known
         evidence = classified(evidence, self.classifiers)
-        hidden = ((rule.type, evidence.signals[rule.signal].hides) for rule in self._deciding)
-        limits = (f"{domain.types[kind].name}: {hides}." for kind, hides in dict.fromkeys(hidden) if hides)
+        hidden = {rule.type: hides for rule in self._deciding if (hides := evidence.signals[rule.signal].hides)}
+        limits = (f"{domain.types[kind].name}: {hides}." for kind, hides in hidden.items())
         told = [(rule, gap) for rule, gap in self._gaps(evidence) if self._allows(gap)]
         weak = (f"{ONLY_EVIDENCE}{name}. {why}." for name, why in self._weak(domain, evidence))
         return (*known, *limits, *weak, *(f"{gap}." for _, gap in gaps_in_words(told, evidence, domain)))
