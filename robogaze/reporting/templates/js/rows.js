@@ -46,7 +46,25 @@ function createRows(box, draw) {
     });
   }
 
+  /** Scroll the box, and not the page, until an item is in view. */
+  function reveal(item) {
+    const top = items.indexOf(item) * height;
+    if (top < 0) return;
+    if (top < box.scrollTop) box.scrollTop = top;
+    else if (top + height > box.scrollTop + box.clientHeight) box.scrollTop = top + height - box.clientHeight;
+    update();
+  }
+
   box.addEventListener("scroll", update, { passive: true });
+  // Keys may be faster than what tells of scrolling, and where no row is drawn yet the Tab key leaves the list.
+  box.addEventListener("focusin", ({ target }) => {
+    if (!target.matches(":focus-visible")) return;
+    for (const [item, element] of drawn)
+      if (element.contains(target)) {
+        reveal(item);
+        return;
+      }
+  });
   addEventListener("resize", () => {
     measure();
     update();
@@ -58,15 +76,7 @@ function createRows(box, draw) {
       measure();
       update();
     },
-    /** Scroll the box, and not the page, until an item is in view. */
-    reveal(item) {
-      const top = items.indexOf(item) * height;
-      if (top < 0) return;
-      if (top < box.scrollTop) box.scrollTop = top;
-      else if (top + height > box.scrollTop + box.clientHeight)
-        box.scrollTop = top + height - box.clientHeight;
-      update();
-    },
+    reveal,
     /** Draw everything in view again. */
     redraw() {
       for (const [item, element] of drawn) element.replaceChildren(draw(item));
