@@ -236,7 +236,7 @@ class _Context:
         candidates = (found for one in system.accounts.values() for found in one.candidates)
         if all(found.confidence is None for found in candidates):
             return {}
-        tables = await threshold_tables(self.references, system.accounts, judge, self.terms, self.groups)
+        tables = await threshold_tables(self.references, system.accounts, judge, self.terms)
         sums = totals(tables, self.resamples)
         both = zip(macro_scores(sums, self.terms), micro_scores(sums, self.terms), strict=True)
         return dict(zip(THRESHOLDS, both, strict=True))

@@ -199,6 +199,16 @@ def test_operating_points_come_from_the_stored_hypotheses() -> None:
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("rejected", [{"dimension": "e"}, {"dimension": None}, {"type": "odd"}, {"type": None}])
+def test_a_rejected_hypothesis_may_have_a_label_that_no_event_has(rejected: dict[str, Any]) -> None:
+    sure = event(1, 2, confidence=0.9)
+    doubted = replace(event(5, 6, "b", confidence=0.5), **rejected)
+    found = run([clip("a", event(1, 2))], [clip("a", sure, candidates=(sure, doubted))]).systems[0]
+    assert found.operating[0.5][1]["desc_precision"].value == 0.5
+    assert found.operating[0.6][1]["desc_precision"].value == 1.0
+    assert set(found.dimensions) == {"d"}
+
+
 def test_without_stored_hypotheses_there_are_no_operating_points() -> None:
     assert run([clip("a", event(1, 2))], [clip("a")]).systems[0].operating == {}
 

@@ -69,8 +69,7 @@ def count(reference: Account, prediction: Account | None, similarity: Matrix, te
     weighting = terms.weighting
     similarity = only_judgeable(reference, prediction, similarity)
     findings = prediction.findings if scored(prediction) else ()
-    iou = iou_matrix(reference.findings, findings, reference.frame_times_s, weighting.iou)
-    failed = np.isnan(similarity) & ((iou > 0) | (weighting.use == "similarity"))
+    iou, failed = _overlap(reference, findings, similarity, weighting)
     low, judged = np.nan_to_num(similarity), not failed.any()
     matches = match_findings(reference.findings, findings, low, iou, weighting)
     row_as_is = tally(reference, prediction, matches, iou)
@@ -91,6 +90,27 @@ def count(reference: Account, prediction: Account | None, similarity: Matrix, te
         confusion=confusion(reference, prediction, matches, dimension_of, groups.dimensions) * kept,
         matches=matches,
     )
+
+
+def base_row(reference: Account, prediction: Account | None, similarity: Matrix, terms: Terms) -> Matrix:
+    """`Rows.base` alone: what counts no groups, so it takes findings of any label."""
+    similarity = only_judgeable(reference, prediction, similarity)
+    findings = prediction.findings if scored(prediction) else ()
+    iou, failed = _overlap(reference, findings, similarity, terms.weighting)
+    if failed.any():
+        unmatched: Matrix = tally(reference, prediction, (), iou) * OF_CLIPS
+        return unmatched
+    known = np.nan_to_num(similarity)
+    matches = match_findings(reference.findings, findings, known, iou, terms.weighting)
+    return tally(reference, prediction, matches, iou)
+
+
+def _overlap(
+    reference: Account, findings: Sequence[Finding], similarity: Matrix, weighting: Weighting
+) -> tuple[Matrix, NDArray[np.bool_]]:
+    """The IoU of all pairs, and which failed judgements could change who is matched or what a match is worth."""
+    iou = iou_matrix(reference.findings, findings, reference.frame_times_s, weighting.iou)
+    return iou, np.isnan(similarity) & ((iou > 0) | (weighting.use == "similarity"))
 
 
 def _most(reference: Account, prediction: Account | None, similarity: Matrix, iou: Matrix) -> Matrix:

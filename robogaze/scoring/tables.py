@@ -14,7 +14,7 @@ from robogaze.metrics.faults import KINDS
 from robogaze.metrics.operating import THRESHOLDS, at_threshold
 from robogaze.metrics.tally import scored
 from robogaze.scoring.judging import judgements, similarities
-from robogaze.scoring.rows import NOTHING, Groups, count, row
+from robogaze.scoring.rows import NOTHING, Groups, base_row, count, row
 from robogaze.scoring.terms import Terms
 
 Matrix = NDArray[np.float64]
@@ -76,7 +76,7 @@ async def system_tables(
 
 
 async def threshold_tables(
-    references: Sequence[Account], accounts: Mapping[str, Account], judge: Judge, terms: Terms, groups: Groups
+    references: Sequence[Account], accounts: Mapping[str, Account], judge: Judge, terms: Terms
 ) -> Matrix:
     """The rows at every operating point, shape (THRESHOLDS, n, columns); see `Rows.base` for failed judgements."""
     tables = np.zeros((len(THRESHOLDS), len(references), len(NOTHING)))
@@ -94,7 +94,7 @@ async def threshold_tables(
         judged = iter(await similarities(questions, judge))
         for number, (clip, points) in enumerate(zip(clips, swept, strict=True), start=first):
             for point, account in enumerate(points):
-                tables[point, number] = count(clip, account, next(judged), terms, groups).base
+                tables[point, number] = base_row(clip, account, next(judged), terms)
     return tables
 
 
