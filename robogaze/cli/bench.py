@@ -42,7 +42,7 @@ _PASSED_ON = {
 @click.option("--shard", metavar="I/N", help="Do part I of N; robogaze merge joins them.")
 @click.option("--engine", type=click.Choice(["local", "ray", "datatrove"]), default="local", show_default=True)
 @click.option("--workers", type=click.IntRange(min=1), help="Processes of an engine that has several.")
-@click.option("--address", help="Of a Ray cluster.  [default: RAY_ADDRESS, or a cluster of this machine]")
+@click.option("--address", envvar="RAY_ADDRESS", help="Of a Ray cluster.  [default: a new cluster on this machine]")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the random order in which clips are done.")
 @click.option("--estimate", "only_estimate", is_flag=True, help="Say what the run will take, and stop.")
 @click.option("--max-calls", type=click.IntRange(min=1), help="The most calls of all starts of the run together.")

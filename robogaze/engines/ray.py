@@ -24,6 +24,8 @@ _BLOCKS_A_WORKER = 4
 
 _LOOK_S = 1.0
 
+_QUIET = {"log_to_driver": False, "include_dashboard": False, "logging_level": logging.ERROR}
+
 
 @dataclass(frozen=True)
 class Recipe:
@@ -45,7 +47,9 @@ class Recipe:
 class Ray:
     """Diagnoses clips on a Ray cluster, `workers` blocks at a time, by default one for every core that it has.
 
-    A cluster that this process is connected to is used; else the one that `address` names, else one of this machine.
+    A cluster that this process is connected to is used; else the one that `address` names ("auto" for one that runs on
+    this machine), else a new one on this machine. Without an address Ray would join the last cluster that was started
+    here, and wait forever where that cluster was killed.
     No answer is cached: what a lost worker was answered is asked again. `first` knows under which name each model's
     server answered first; a clip on which another one answered is not kept, and ends the run.
     """
@@ -63,7 +67,7 @@ class Ray:
             raise MissingExtra("Ray", "ray") from error
         mine = not ray.is_initialized()
         if mine:
-            ray.init(self.address, log_to_driver=False, include_dashboard=False, logging_level=logging.ERROR)
+            ray.init(self.address or "local", **_QUIET)
         try:
             return await self._spread(ray, tasks, keep)
         finally:

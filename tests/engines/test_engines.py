@@ -179,3 +179,20 @@ def test_a_node_that_is_lost_loses_no_clip(tasks: list[Task], cluster: Any) -> N
     assert sorted(one.clip_id for one in kept) == [task.clip_id for task in tasks]
     assert all(one.report is not None and one.report.status == "ok" for one in kept)
     assert stub.requests > len(tasks), "what the lost node was at work on is asked again"
+
+
+async def test_without_an_address_ray_joins_no_cluster_of_an_earlier_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    class Stop(Exception):
+        pass
+
+    def init(address: str, **_: Any) -> None:
+        asked.append(address)
+        raise Stop
+
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr(ray, "init", init)
+    with pytest.raises(Stop):
+        await Ray(Recipe(default_domain(), "pixels"), workers=1).run([], lambda result: None)
+    assert asked == ["local"]
