@@ -79,7 +79,8 @@ def evaluate(
 
     loaded = load_domain(domain or default_domain())
     labels = load_labels(domain or default_domain())
-    pairing = _pairing(reference, author, predictions, labels, mixed, {name: rest.pop(name) for name in _READING})
+    reading = {name: rest.pop(name) for name in _READING} | {"as_written": convention in RELEASED}
+    pairing = _pairing(reference, author, predictions, labels, mixed, reading)
     judges = [opened(one, rubric or loaded.file.judge) for one in (judge, second_judge) if one]
     if convention in RELEASED:
         _refuse_unused(convention)
@@ -120,20 +121,35 @@ def _pairing(
 def _references(
     reference: Path, predictions: Sequence[tuple[str, Path]], labels: Labels, reading: dict[str, Any]
 ) -> list[Account]:
-    """The references; where they count in frames and do not say how long these last, the predictions may know."""
+    """The references; where they cannot be read by themselves, on the axes that the predictions know.
+
+    So a partner's frame rate comes before --fps, and --lenient leaves out only what does not fit on its clip's axis.
+    """
     from robogaze.errors import InputError
 
     try:
-        return read(reference, labels, **reading)
+        return read(reference, labels, **{**reading, "fps": None, "lenient": False})
     except InputError:
-        quiet = {name: value for name, value in reading.items() if name != "left_out"}
+        return read(reference, labels, clips=_axes(predictions, labels, reading), **reading)
+
+
+def _axes(predictions: Sequence[tuple[str, Path]], labels: Labels, reading: dict[str, Any]) -> dict[str, Account]:
+    """The accounts of predictions that know their clip's frames by themselves, by clip."""
+    from robogaze.datasets.adapters import read_accounts
+    from robogaze.errors import InputError
+
+    found: dict[str, Account] = {}
+    for _, path in predictions:
         try:
-            said = [one for _, path in predictions for one in read(path, labels, **quiet)]
-        except InputError:
-            said = []
-        if not said:
-            raise
-        return read(reference, labels, clips={one.clip_id: one for one in said}, **reading)
+            said = read_accounts(
+                path, format=reading["file_format"], labels=labels, first_frame=reading["first_frame"], lenient=True
+            )
+        except InputError:  # that it cannot be read is said where it is read as a prediction
+            continue
+        for one in said.accounts:
+            if one.frame_times_s is not None:
+                found.setdefault(one.clip_id, one)
+    return found
 
 
 def _named(predictions: Iterable[str]) -> list[tuple[str, Path]]:

@@ -6,7 +6,7 @@ too, though they know less: a finding without a dimension, a severity or a place
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from robogaze.core.events import Claim, Hypothesis
 from robogaze.core.report import Report, Status
@@ -17,11 +17,22 @@ FIELDS = ("split", "task_family", "embodiment", "checkpoint", "prompt_id")
 
 
 @dataclass(frozen=True, slots=True)
+class Written:
+    """The intervals of a finding as its file has them, in the file's unit: they may be empty, reversed or overlap.
+
+    Only the released evaluators look at them; everything else reads `Finding.spans`.
+    """
+
+    unit: Literal["frames", "seconds"]
+    intervals: tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """Something an author says went wrong.
 
     `spans` are disjoint and in order, empty when the author gives no time. `severity` is 1 to 5, `confidence` in
-    [0, 1], None when not said.
+    [0, 1], None when not said. `written` are the intervals as a file of a release has them, None for other sources.
     """
 
     id: str
@@ -32,10 +43,11 @@ class Finding:
     secondary: tuple[str, ...] = ()
     severity: int | None = None
     confidence: float | None = None
+    written: Written | None = field(default=None, compare=False)
 
     @property
     def content(self) -> tuple[Any, ...]:
-        """All it says but its id, comparable; what is not said comes first. Where all else is equal this decides."""
+        """All it says but its id and `written`, comparable; what is not said comes first. It decides between equals."""
         severity, confidence = (-1 if said is None else said for said in (self.severity, self.confidence))
         kind = self.dimension or "", self.type or ""
         return self.spans, *kind, self.description, severity, confidence, self.secondary

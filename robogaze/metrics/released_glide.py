@@ -17,7 +17,7 @@ from scipy.optimize import linear_sum_assignment
 
 from robogaze.core.account import Finding
 from robogaze.core.scores import Estimate
-from robogaze.core.time import RESOLUTION, iou
+from robogaze.core.time import RESOLUTION, Span, iou
 
 BEST_RATING = 5
 """The release's judge rates a pair 0 to 5; a similarity of 1 is this rating."""
@@ -123,13 +123,25 @@ def _iou(a: Finding, b: Finding, fps: float | None) -> float:
     """Overlap in seconds.
 
     Quirk A'7: 1 for two findings that take no time, though they be apart: both without intervals, or both with none but
-    moments. A moment has no length there and is a span of one frame here, so a span not longer than that is one.
+    moments.
     """
-    if bool(a.spans) != bool(b.spans):
+    (some, long_a), (others, long_b) = _intervals(a, fps), _intervals(b, fps)
+    if some != others:
         return 0.0
-    moment_s = 1 / fps + 2 * RESOLUTION if fps else 0.0
-    long_a, long_b = ([span for span in one.spans if span.length > moment_s] for one in (a, b))
     return iou(long_a, long_b) if long_a or long_b else 1.0
+
+
+def _intervals(finding: Finding, fps: float | None) -> tuple[bool, list[Span]]:
+    """Whether a finding has intervals, and those that have a length.
+
+    Seconds that a file has are taken as they are. Else a moment, which has no length there, is a span of one frame
+    here, so a span not longer than that is one.
+    """
+    if finding.written is not None and finding.written.unit == "seconds":
+        intervals = finding.written.intervals
+        return bool(intervals), [Span(start, end) for start, end in intervals if start < end]
+    moment_s = 1 / fps + 2 * RESOLUTION if fps else 0.0
+    return bool(finding.spans), [span for span in finding.spans if span.length > moment_s]
 
 
 def _metrics(videos: Sequence[VideoScore]) -> dict[str, Estimate]:

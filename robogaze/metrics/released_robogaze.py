@@ -43,7 +43,8 @@ class Sample:
 
     `predictions` is None where there is no prediction file. `similarity` is in [0, 1], rows references, columns
     predictions; it is not read when either side has no finding. `frame_times_s` are the clip's frames, ascending: where
-    only a rate is known, `[number / fps for number in range(count)]`.
+    only a rate is known, `[number / fps for number in range(count)]`. They place the findings that are not written in
+    frames (`Finding.written`); empty where every finding is.
     """
 
     id: str
@@ -173,9 +174,13 @@ def _rate(frame_times_s: Sequence[float]) -> float:
 def _frames(finding: Finding, fps: float) -> tuple[int, int]:
     """The frames nearest to where a finding starts and ends; (0, 0), as in the release, when it gives no time.
 
-    An event has one interval there, from the start of its first span to the end of its last. A moment, which is a span
-    of one frame here, is written there with start = end: so what is not longer than a frame has no length.
+    An event has one interval there, from the start of its first span to the end of its last. Frames that a file has are
+    taken as they are. Of a finding without them a moment, which is a span of one frame here, is taken to be written
+    with start = end: so what is not longer than a frame has no length.
     """
+    if finding.written is not None and finding.written.unit == "frames":
+        starts, ends = zip(*finding.written.intervals, strict=True)
+        return int(min(starts)), int(max(ends))
     if not finding.spans or not fps:
         return 0, 0
     start_s, end_s = finding.spans[0].start, finding.spans[-1].end

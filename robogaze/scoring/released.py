@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robogaze.core.account import Account
+from robogaze.core.account import Account, Finding
 from robogaze.core.scores import Estimate
 from robogaze.datasets.pairing import Pairing, System
 from robogaze.errors import InputError
@@ -61,18 +61,26 @@ async def _scored(
         glide = released_glide.score(videos)
         return Released(system.name, glide.metrics, {}, glide.dropped)
     samples = [
-        released_robogaze.Sample(one.clip_id, one.findings, said, matrix, _frames(one)) for one, said, matrix in clips
+        released_robogaze.Sample(one.clip_id, one.findings, said, matrix, _frames(one, said))
+        for one, said, matrix in clips
     ]
     robogaze = released_robogaze.score(samples, taxonomy)
     return Released(system.name, robogaze.metrics, robogaze.per_dimension, robogaze.dropped)
 
 
-def _frames(account: Account) -> Sequence[float]:
-    if account.frame_times_s is None:
+def _frames(account: Account, predictions: Sequence[Finding] | None) -> Sequence[float]:
+    """The clip's frames; empty where they are not known and not needed, for every event is written in frames."""
+    if account.frame_times_s is not None:
+        return account.frame_times_s
+    if predictions is not None and not all(_in_frames(one) for one in (*account.findings, *predictions)):
         raise InputError(
             f"{account.clip_id}: {account.source} does not say the clip's frames, in which this convention counts"
         )
-    return account.frame_times_s
+    return ()
+
+
+def _in_frames(one: Finding) -> bool:
+    return one.written is not None and one.written.unit == "frames"
 
 
 def _fps(account: Account) -> float | None:

@@ -33,6 +33,7 @@ def read(
     lenient: bool,
     clips: Mapping[str, Account] | None = None,
     left_out: list[str] | None = None,
+    as_written: bool = False,
 ) -> list[Account]:
     """The accounts of a path; what was left out or understood in a certain way is told on stderr.
 
@@ -41,7 +42,14 @@ def read(
     from robogaze.datasets.adapters import read_accounts
 
     found = read_accounts(
-        path, format=file_format, labels=labels, fps=fps, first_frame=first_frame, lenient=lenient, clips=clips
+        path,
+        format=file_format,
+        labels=labels,
+        fps=fps,
+        first_frame=first_frame,
+        lenient=lenient,
+        clips=clips,
+        as_written=as_written,
     )
     for said in (*(f"{path}: {one}" for one in found.warnings), *(f"left out: {one}" for one in found.skipped)):
         click.echo(said, err=True)

@@ -8,7 +8,7 @@ without one of its events would be another clip.
 
 from array import array
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, cast
 
 from pydantic import TypeAdapter, ValidationError
@@ -58,7 +58,8 @@ class Reading:
 
     `author` stands for whoever a file does not name. `clips` are accounts of the same clips, by id, whose frames
     serve where a file does not know its own; `fps` serves where they do not either. `first_frame` is the number that
-    a tool that counts frames gives to the first one.
+    a tool that counts frames gives to the first one. `as_written` takes what a released evaluator takes: labels as they
+    are, events without a severity, a description or a place that can be told (`Finding.written` holds it).
     """
 
     author: str
@@ -68,6 +69,7 @@ class Reading:
     fps: float | None = None
     first_frame: int | None = None
     clips: Mapping[str, Account] = field(default_factory=dict)
+    as_written: bool = False
     _kept: dict[Any, Any] = field(default_factory=dict)
 
     def times(self, times_s: Sequence[float]) -> Sequence[float]:
@@ -145,6 +147,8 @@ class Reading:
             _CLIP_ID.validate_python(clip_id, strict=True)
         except ValidationError as error:
             raise Fault(f"{clip_id!r} cannot be the id of a clip: {error.errors()[0]['msg']}") from error
+        if self.as_written:
+            findings = _numbered(findings)
         ids = [finding.id for finding in findings]
         if twice := next((name for name in ids if ids.count(name) > 1), None):
             raise Fault(f"{clip_id} has two events with the id {twice!r}")
@@ -161,3 +165,13 @@ class Reading:
             fields={name: value for name, value in (fields or {}).items() if value},
             source=part.source,
         )
+
+
+def _numbered(findings: Sequence[Finding]) -> list[Finding]:
+    """The findings, those after the first of one id with a number behind it."""
+    seen: dict[str, int] = {}
+    kept = []
+    for one in findings:
+        seen[one.id] = seen.get(one.id, 0) + 1
+        kept.append(one if seen[one.id] == 1 else replace(one, id=f"{one.id} ({seen[one.id]})"))
+    return kept

@@ -60,6 +60,7 @@ def read_accounts(
     fps: float | None = None,
     first_frame: int | None = None,
     clips: Mapping[str, Account] | None = None,
+    as_written: bool = False,
 ) -> Accounts:
     """All accounts of a path; see `iter_accounts`."""
     notes = Notes()
@@ -73,6 +74,7 @@ def read_accounts(
             fps=fps,
             first_frame=first_frame,
             clips=clips,
+            as_written=as_written,
         )
     )
     return Accounts(notes.format, found, tuple(notes.skipped), notes.warnings)
@@ -88,13 +90,15 @@ def iter_accounts(
     fps: float | None = None,
     first_frame: int | None = None,
     clips: Mapping[str, Account] | None = None,
+    as_written: bool = False,
 ) -> Iterator[Account]:
     """The accounts of a report, of a file or of a folder, one after the other, in the order of the files' names.
 
     `format` is a name in FORMATS; "auto" recognises it by the first document's content, and all others have to be in
     it, too. With `labels`, foreign labels become those of a taxonomy. `fps` and the frames of `clips` (accounts by
     clip id, such as those of the other side) serve where a file counts in frames and does not say how long they
-    last; `first_frame` is the number of the first one where a format leaves that open.
+    last, the clips' frames first; `first_frame` is the number of the first one where a format leaves that open.
+    `as_written` takes from files of a release what its evaluator takes (see `Reading`).
 
     What does not fit stops the reading with its file, line and key (InputError); when `lenient`, what is said of that
     clip is left out as a whole, and noted. Two accounts of one clip by one author are never chosen from: InputError.
@@ -104,7 +108,7 @@ def iter_accounts(
     if fps is not None and not 0 < fps < math.inf:
         raise InputError(f"a frame rate of {fps:g} fps is none; --fps wants a number above 0")
     author = path.resolve().name if path.is_dir() else path.stem
-    reading = Reading(author, notes, lenient, labels, fps, first_frame, clips or {})
+    reading = Reading(author, notes, lenient, labels, fps, first_frame, clips or {}, as_written)
     yield from _Source(path, reading, FORMATS.get(format)).accounts()
 
 

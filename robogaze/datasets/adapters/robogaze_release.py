@@ -10,9 +10,9 @@ of a prediction. The bare video is never used: the same number stands for anothe
 """
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
-from robogaze.core.account import Account, Finding
+from robogaze.core.account import Account, Finding, Written
 from robogaze.core.time import Span
 from robogaze.datasets.adapters.axis import Axis
 from robogaze.datasets.adapters.base import Format, Part, Reading
@@ -26,23 +26,23 @@ _SEPARATOR = "__"
 class _Glitch(Foreign):
     glitch_id: Identifier | None = None
     event_id: Identifier | None = None
-    glitch_type: str
+    glitch_type: str | None = None
     dimension: str | None = None
     start_frame: Frame | None = None
     end_frame: Frame | None = None
     start_time: float | None = None
     end_time: float | None = None
-    severity: Level | None = None
-    human_severity: Level | None = None
+    severity: Level | Literal[0] | None = None
+    human_severity: Level | Literal[0] | None = None
     confidence: Share | None = None
     description: str | None = None
     note: str | None = None
 
 
 class _Video(Foreign):
-    fps: Rate
-    total_frames: Count
-    duration_s: Rate
+    fps: Rate | None = None
+    total_frames: Count | None = None
+    duration_s: Rate | None = None
 
 
 class _Record(Foreign):
@@ -96,24 +96,61 @@ def _names(record: _Record, document: Document) -> tuple[str, str | None]:
 
 def _finding(glitch: _Glitch, number: int, axis: Axis, record: _Record, reading: Reading) -> Finding:
     at: Place = ("glitches", number)
-    if not {"severity", "human_severity"} & glitch.model_fields_set:
-        raise Fault("Field required; null says that it was not rated", (*at, "severity"))
     # The released evaluator reads a person's text from `note` first, and a prediction's from `description`.
     texts = (glitch.description, glitch.note) if record.video_meta else (glitch.note, glitch.description)
-    text = next((text for text in texts if text is not None), None)
-    if text is None:
-        raise Fault("Field required, or a note", (*at, "description"))
-    kind, dimension = reading.labelled(glitch.glitch_type, glitch.dimension, (*at, "glitch_type"), (*at, "dimension"))
+    text = next((text for text in texts if text), None)
+    severity = next((one for one in (glitch.severity, glitch.human_severity) if one), None)
     names = (glitch.glitch_id, glitch.event_id, number + 1)
+    if reading.as_written:
+        spans, labels = _spans_if_any(glitch, axis, at), (glitch.glitch_type, glitch.dimension)
+    else:
+        _refuse_gaps(glitch, text, at)
+        spans = (_span(glitch, axis, at),)
+        labels = reading.labelled(glitch.glitch_type, glitch.dimension, (*at, "glitch_type"), (*at, "dimension"))
     return Finding(
         id=str(next(name for name in names if name is not None)),
-        spans=(_span(glitch, axis, at),),
-        description=" ".join(text.split()),
-        dimension=dimension,
-        type=kind,
-        severity=glitch.severity if glitch.severity is not None else glitch.human_severity,
+        spans=spans,
+        description=" ".join((text or "").split()),
+        dimension=labels[1] or None,
+        type=labels[0] or None,
+        severity=severity,
         confidence=glitch.confidence,
+        written=Written("frames", (_written(glitch, record),)),
     )
+
+
+def _refuse_gaps(glitch: _Glitch, text: str | None, at: Place) -> None:
+    """Raises Fault for an event that does not say what it is, or how severe; null says that it was not rated."""
+    if glitch.glitch_type is None:
+        raise Fault("Field required", (*at, "glitch_type"))
+    if not {"severity", "human_severity"} & glitch.model_fields_set:
+        raise Fault("Field required; null says that it was not rated", (*at, "severity"))
+    for name in ("severity", "human_severity"):
+        if getattr(glitch, name) == 0:
+            raise Fault("Input should be greater than or equal to 1", (*at, name))
+    if text is None and glitch.description is None and glitch.note is None:
+        raise Fault("Field required, or a note", (*at, "description"))
+
+
+def _written(glitch: _Glitch, record: _Record) -> tuple[float, float]:
+    """The frames as the released evaluator reads them: as written, else from a prediction's time, else 0."""
+    fps = record.video_meta.fps if record.video_meta else None
+    ends = ((glitch.start_frame, glitch.start_time), (glitch.end_frame, glitch.end_time))
+    start, end = (_frame(frame, time_s, fps) for frame, time_s in ends)
+    return start, end
+
+
+def _frame(frame: int | None, time_s: float | None, fps: float | None) -> int:
+    if frame is not None:
+        return frame
+    return 0 if time_s is None or fps is None else round(time_s * fps)
+
+
+def _spans_if_any(glitch: _Glitch, axis: Axis, at: Place) -> tuple[Span, ...]:
+    try:
+        return (_span(glitch, axis, at),)
+    except Fault:
+        return ()
 
 
 def _span(glitch: _Glitch, axis: Axis, at: Place) -> Span:

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import AliasChoices, Field
 
-from robogaze.core.account import Account, Finding
+from robogaze.core.account import Account, Finding, Written
 from robogaze.core.time import Span, union
 from robogaze.datasets.adapters.axis import Axis
 from robogaze.datasets.adapters.base import Format, Part, Reading
@@ -58,7 +58,12 @@ def read(part: Part, reading: Reading) -> Account:
     name = "/".join((*(title.values() or folder), record.clip.removesuffix(".mp4")))
     axis = reading.axis(name)
     findings = [
-        Finding(str(number + 1), _spans(record.intervals[number], axis, (spelt, number)), text)
+        Finding(
+            str(number + 1),
+            _spans(record.intervals[number], axis, (spelt, number), as_written=reading.as_written),
+            text,
+            written=Written("seconds", tuple((start, end) for start, end in record.intervals[number])),
+        )
         for number, text in enumerate(record.bugs)
     ]
     return reading.account(part, name, findings, axis, fields=title)
@@ -77,10 +82,14 @@ def _title(record: Mapping[str, Any]) -> dict[str, str]:
     return found
 
 
-def _spans(intervals: list[list[float]], axis: Axis, at: tuple[str, int]) -> tuple[Span, ...]:
-    return union(
-        axis.seconds(start, end, (*at, number, 0), (*at, number, 1)) for number, (start, end) in enumerate(intervals)
-    )
+def _spans(intervals: list[list[float]], axis: Axis, at: tuple[str, int], *, as_written: bool) -> tuple[Span, ...]:
+    """The spans of an event; those of no length are left out where they are kept as written and no rate is known."""
+    found = []
+    for number, (start, end) in enumerate(intervals):
+        if as_written and start == end and axis.fps is None and axis.times_s is None:
+            continue
+        found.append(axis.seconds(start, end, (*at, number, 0), (*at, number, 1)))
+    return union(found)
 
 
 FORMAT = Format(
