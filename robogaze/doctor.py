@@ -12,12 +12,13 @@ import numpy as np
 from pydantic import BaseModel
 
 from robogaze.backends import Completion, Model, Models, Request
+from robogaze.backends.answers import UnreadableAnswer, read_completion
 from robogaze.core.data import Data
 from robogaze.core.pictures import Picture, Shot
 from robogaze.domains.contract import Answer, json_schema
 from robogaze.errors import BackendError
 from robogaze.media.compose import encode_jpeg
-from robogaze.stages.answers import UnreadableAnswer, narrowed, one_of, read_answer
+from robogaze.stages.answers import narrowed, one_of
 
 _EXTRAS = {"decord": ("decord",), "transformers": ("torch", "transformers", "llguidance"), "vllm": ("vllm",)}
 _CORE = ("av", "numpy", "opencv-python-headless", "openai", "pydantic")
@@ -77,7 +78,7 @@ async def _sees(model: Model, rng: random.Random) -> tuple[Completion | None, Fi
     parts = (_picture(number), 'What number is written in the picture? Answer with JSON: {"number": "..."}')
     try:
         completion = await model.backend.complete(_request(model, parts, _Reading))
-        read = read_answer(completion.text, completion.finish_reason, _Reading).number
+        read = read_completion(completion, _Reading).number
     except BackendError as error:
         return None, Finding(what=what, ok=False, message=f"no answer: {error}")
     except UnreadableAnswer as error:
@@ -95,7 +96,7 @@ async def _obeys(model: Model, rng: random.Random) -> Finding:
     request = _request(model, ("Say good morning in one friendly sentence, in plain prose.",), contract)
     try:
         completion = await model.backend.complete(request)
-        read_answer(completion.text, completion.finish_reason, contract)
+        read_completion(completion, contract)
     except BackendError as error:
         return Finding(what=what, ok=False, message=f"no answer: {error}")
     except UnreadableAnswer:

@@ -81,6 +81,7 @@ class Completion:
     text: str
     model: str
     finish_reason: str | None = None
+    refusal: str | None = None
     prompt_tokens: int | None = None
     cached_tokens: int | None = None
     completion_tokens: int | None = None

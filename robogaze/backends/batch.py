@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from robogaze.backends.base import Completion, Request
-from robogaze.backends.openai import Wire, completion, request_body
-from robogaze.errors import AnswersPending, InputError, RequestRefused
+from robogaze.backends.openai import Wire, request_body
+from robogaze.backends.reply import check_ended, check_nesting, completion, shown
+from robogaze.errors import AnswersPending, InputError, RequestRefused, ServerFault
 
 _REQUESTS = "requests-"
 
@@ -55,8 +56,8 @@ class BatchBackend:
         Raises AnswersPending when it is not, RequestRefused when the service answered with an error.
         """
         key = request.key(self.identity)
-        if (answer := self._answers.get(key)) is not None:
-            return _opened(answer)
+        if (line := self._answers.get(key)) is not None:
+            return _opened(line)
         if not self._is_pending(key):
             self._post(key, request)
         self.pending.add(key)
@@ -82,6 +83,7 @@ def _lines(path: Path) -> Iterable[dict[str, Any]]:
     with path.open(encoding="utf-8") as file:
         for number, text in enumerate(file, start=1):
             try:
+                check_nesting(text)
                 line = json.loads(text)
                 if not isinstance(line, dict) or not isinstance(line.get("custom_id"), str):
                     raise ValueError("it has no custom_id")
@@ -91,9 +93,16 @@ def _lines(path: Path) -> Iterable[dict[str, Any]]:
 
 
 def _opened(answer: Mapping[str, Any]) -> Completion:
-    response = answer.get("response") or {}
+    """The completion in a line. Raises RequestRefused for any other: reading it again changes nothing."""
+    response = answer.get("response")
+    response = response if isinstance(response, dict) else {}
     status = response.get("status_code")
     if status != 200 or not response.get("body"):
-        said = answer.get("error") or response.get("error") or response.get("body")
-        raise RequestRefused(f"the batch answers {status} for {answer['custom_id'][:12]}: {json.dumps(said)[:300]}")
-    return completion(response["body"], 0.0)
+        said = json.dumps(answer.get("error") or response.get("error") or response.get("body"))
+        raise RequestRefused(f"the batch answers {shown(str(status))} for {answer['custom_id'][:12]}: {shown(said)}")
+    try:
+        read = completion(response["body"])
+        check_ended(read)
+    except ServerFault as error:
+        raise RequestRefused(str(error)) from error
+    return read

@@ -17,6 +17,7 @@ from typing import Any
 from uuid import uuid4
 
 from robogaze.backends.base import Completion, Request, Wrapper
+from robogaze.backends.reply import is_answer, stored
 from robogaze.backends.spent import Spent
 from robogaze.errors import RunError
 
@@ -64,9 +65,15 @@ class AnswerStore:
             ) from error
 
     def get(self, key: str) -> Completion | None:
-        """The stored answer, or None."""
-        row = self._database.execute("SELECT completion FROM answers WHERE key = ?", (key,)).fetchone()
-        return Completion(**json.loads(row[0])) if row else None
+        """The stored answer; None where there is none, or none that can be read. Raises RunError for a damaged file."""
+        query = "SELECT completion FROM answers WHERE key = ?"
+        try:
+            row = self._database.execute(query, (key,)).fetchone()
+        except sqlite3.Error as error:
+            raise RunError(
+                f"the answers in {self.path} cannot be read ({error}); delete the file to ask again"
+            ) from error
+        return stored(row[0]) if row else None
 
     def put(self, key: str, request: Request, completion: Completion) -> None:
         """Store an answer. Raises RunError when the disk refuses."""
@@ -138,5 +145,6 @@ class Cached(Wrapper):
         if (stored := self.answers.get(key)) is not None:
             return stored
         completion = await self.inner.complete(request)
-        self.answers.put(key, request, completion)
+        if is_answer(completion):
+            self.answers.put(key, request, completion)
         return completion

@@ -25,6 +25,7 @@ from pydantic import BeforeValidator, Field, ValidationError, ValidationInfo, fi
 from robogaze.backends.base import Backend, Decoding
 from robogaze.backends.batch import BatchBackend
 from robogaze.backends.cached import AnswerStore, Cached
+from robogaze.backends.checked import Ended, Typed
 from robogaze.backends.constant import Constant
 from robogaze.backends.limited import Limited, Limits, Price, no_request_was_sent
 from robogaze.backends.openai import Send, Structured, Wire
@@ -251,8 +252,8 @@ class Models:
             model, opened = config.models[name], _open(config.models[name], environ)
             spent = None if budget is None else budget.spent(name)
             was_sent = opened.was_sent if isinstance(opened, BatchBackend) else no_request_was_sent
-            backend: Backend = Limited.around(opened, model.limits, model.price, spent, was_sent, purse)
-            backend = Retried(backend, model.patience)
+            backend: Backend = Limited.around(Typed(opened), model.limits, model.price, spent, was_sent, purse)
+            backend = Retried(Ended(backend), model.patience)
             if budget is not None:
                 backend = Constant(backend, name, budget.first_told)
             backend = Outlasted.around(backend, outage_s, tell)

@@ -14,6 +14,7 @@ from email.utils import parsedate_to_datetime
 from typing import Any, Literal
 
 from robogaze.backends.base import Completion, Request, Source
+from robogaze.backends.reply import completion
 from robogaze.core.pictures import Shot
 from robogaze.errors import BackendError, RateLimited, RequestRefused, ServerFault, ServerStalled, Unreachable
 
@@ -221,29 +222,3 @@ def _video_facts(shots: tuple[Shot, ...], source: Source) -> dict[str, Any]:
         "duration": source.duration_s,
         "do_sample_frames": False,
     }
-
-
-def completion(answer: Any, latency_s: float) -> Completion:
-    """A completion from the server's JSON. Raises ServerFault for another shape."""
-    try:
-        choice = answer["choices"][0]
-        message = choice["message"]
-        usage = answer.get("usage") or {}
-        details = usage.get("prompt_tokens_details") or {}
-        # A grammar can end up in the reasoning channel of a thinking model; what it holds is the answer then.
-        text = message.get("content") or message.get("reasoning") or message.get("reasoning_content") or ""
-        facts = {"answered_from": "reasoning"} if text and not message.get("content") else {}
-        if fingerprint := answer.get("system_fingerprint"):
-            facts["system_fingerprint"] = str(fingerprint)
-        return Completion(
-            text=text,
-            model=str(answer.get("model") or ""),
-            finish_reason=choice.get("finish_reason"),
-            prompt_tokens=usage.get("prompt_tokens"),
-            cached_tokens=details.get("cached_tokens"),
-            completion_tokens=usage.get("completion_tokens"),
-            latency_s=round(latency_s, 3),
-            facts=facts,
-        )
-    except (AttributeError, IndexError, KeyError, TypeError) as error:
-        raise ServerFault(f"an answer without choices came: {str(answer)[:200]!r}") from error

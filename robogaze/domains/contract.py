@@ -15,7 +15,7 @@ A domain's prompts declare the free part of their contracts in front matter, in 
 """
 
 from functools import lru_cache
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, WithJsonSchema, create_model
 
@@ -35,7 +35,12 @@ Phrase = Annotated[str, StringConstraints(min_length=1, max_length=_PATIENCE * P
 
 
 class Answer(BaseModel):
-    """The base of what models answer: unknown keys are refused and nothing is converted from another type."""
+    """The base of what models answer: unknown keys are refused and nothing is converted from another type.
+
+    An answer that `stands_alone` is read only where no prose is around it.
+    """
+
+    stands_alone: ClassVar[bool] = False
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, frozen=True)
 

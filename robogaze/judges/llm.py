@@ -6,8 +6,6 @@ begins with its reasons, so that the ratings follow from them (RoboGaze's own pr
 """
 
 import asyncio
-import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,9 +13,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field, ValidationError, create_model
+from pydantic import Field, create_model
 
-from robogaze.backends import AnswerStore, Completion, Model, ModelConfig, Models, ModelsConfig, Request
+from robogaze.backends import AnswerStore, Model, ModelConfig, Models, ModelsConfig, Request
+from robogaze.backends.answers import UnreadableAnswer, read_completion
 from robogaze.domains import Prompts
 from robogaze.domains.contract import Answer, Text, json_schema
 from robogaze.domains.shelves import shelf
@@ -30,12 +29,7 @@ STAGE = "judge"
 _SENT_BACK = 2000
 """How many characters of a broken answer are sent back."""
 
-_THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)
 _Texts = tuple[str, str, str | None]
-
-
-class _Unreadable(Exception):
-    """An answer that breaks its contract; the message says how, for the model to mend it."""
 
 
 @dataclass(frozen=True)
@@ -145,11 +139,10 @@ class ModelJudge:
         for attempt in range(1, TRIES + 1):
             try:
                 completion = await model.backend.complete(self._request(pair, parts, attempt))
+                return self._judgement(read_completion(completion, self._contract))
             except BackendError as error:
                 return unscored(f"{type(error).__name__}: {error}")
-            try:
-                return self._judgement(_read(completion, self._contract))
-            except _Unreadable as error:
+            except UnreadableAnswer as error:
                 fault = str(error)
                 again = {"answer": completion.text[:_SENT_BACK], "fault": fault}
                 parts = (self._question(pair), self._prompts.render("again", again))
@@ -192,25 +185,3 @@ class ModelJudge:
 
 def _texts(pair: Pair) -> _Texts:
     return pair.reference, pair.prediction, pair.instruction
-
-
-def _read(completion: Completion, contract: type[Answer]) -> Answer:
-    """The answer in a completion: one JSON object, also after reasoning in <think> tags or within prose."""
-    content = _THOUGHT.sub("", completion.text)
-    start = content.find("{")
-    if completion.finish_reason == "length":
-        raise _Unreadable("the answer was cut off at the token limit; answer more briefly")
-    if start < 0:
-        raise _Unreadable("the answer holds no JSON object")
-    try:
-        _, end = json.JSONDecoder().raw_decode(content, start)
-    except ValueError as error:
-        raise _Unreadable(f"the answer is not valid JSON: {error}") from error
-    if "{" in content[end:]:
-        raise _Unreadable("the answer must be one JSON object, and there are more")
-    try:
-        return contract.model_validate_json(content[start:end])
-    except ValidationError as error:
-        faults = error.errors(include_url=False, include_input=False)
-        said = (f"{'.'.join(map(str, one['loc'])) or 'answer'}: {one['msg']}" for one in faults)
-        raise _Unreadable("; ".join(said)) from error

@@ -5,13 +5,12 @@ dimensions to the domain's, cited frames to those that were shown, times to the 
 """
 
 import json
-import re
 from collections.abc import Iterable
 from functools import lru_cache
 from itertools import pairwise
 from typing import Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model, model_validator
 
 from robogaze.core.time import Span
 from robogaze.domains import Dimension
@@ -19,19 +18,19 @@ from robogaze.domains.contract import LIST_LIMIT, Answer, Text, list_of
 
 A = TypeVar("A", bound=BaseModel)
 
-_THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)
-_ERRORS_SHOWN = 6
 SeverityAnswer = Annotated[int, Field(ge=1, le=5)]
 ShareAnswer = Annotated[float, Field(ge=0, le=1)]
 
 
-class UnreadableAnswer(Exception):
-    """An answer that breaks its contract; the message says how, for the model to mend it."""
-
-
 def one_of(values: Iterable[str | int]) -> Any:
-    """The type of one of some values."""
-    return Literal[tuple(values)]
+    """The type of one of some values; true and 1.0 are not the number 1."""
+    return Annotated[Literal[tuple(values)], BeforeValidator(_text_or_whole)]
+
+
+def _text_or_whole(value: Any) -> Any:
+    if isinstance(value, bool | float):
+        raise ValueError(f"{json.dumps(value)} is no whole number")
+    return value
 
 
 def narrowed(base: type[A], **fields: Any) -> type[A]:
@@ -132,54 +131,3 @@ def _demand_all(schema: dict[str, Any]) -> None:
 
 class _AllKeys(Answer):
     model_config = ConfigDict(json_schema_extra=_demand_all)
-
-
-def read_answer(written: str, finish_reason: str | None, contract: type[A]) -> A:
-    """An answer from a model's text.
-
-    Reasoning in <think> tags is set aside and one JSON object may stand in prose; nothing else is forgiven.
-    Raises UnreadableAnswer.
-    """
-    content = _json_in(_THOUGHT.sub("", written), finish_reason)
-    try:
-        return contract.model_validate_json(content)
-    except ValidationError as error:
-        faults = error.errors(include_url=False, include_input=False)
-        lines = [f"{'.'.join(str(step) for step in fault['loc']) or 'answer'}: {fault['msg']}" for fault in faults]
-        more = [f"and {len(lines) - _ERRORS_SHOWN} more"] if len(lines) > _ERRORS_SHOWN else []
-        raise UnreadableAnswer("; ".join([*lines[:_ERRORS_SHOWN], *more])) from error
-
-
-def _json_in(content: str, finish_reason: str | None) -> str:
-    content = content.strip()
-    if not content:
-        raise UnreadableAnswer("the answer is empty")
-    if finish_reason == "length":
-        raise UnreadableAnswer("the answer was cut off at the token limit; answer more briefly")
-    if content.startswith("{"):
-        _, end = _object_at(content, 0)
-        if not content[end:].strip():
-            return content
-    found = []
-    position = content.find("{")
-    while position >= 0:
-        _, end = _object_at(content, position)
-        found.append(content[position:end])
-        position = content.find("{", end)
-    if len(found) != 1:
-        raise UnreadableAnswer(f"the answer must be one JSON object, not {len(found) or 'none'}")
-    return found[0]
-
-
-def _object_at(content: str, start: int) -> tuple[Any, int]:
-    try:
-        return json.JSONDecoder(object_pairs_hook=_no_key_twice).raw_decode(content, start)
-    except ValueError as error:
-        raise UnreadableAnswer(f"the answer is not valid JSON: {error}") from error
-
-
-def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    keys = [key for key, _ in pairs]
-    if len(set(keys)) != len(keys):
-        raise ValueError(f"the key {next(key for key in keys if keys.count(key) > 1)!r} stands twice")
-    return dict(pairs)

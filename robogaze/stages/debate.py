@@ -7,7 +7,7 @@ for the judge alone, and declared in the front matter of their prompts.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypedDict
+from typing import Any, ClassVar, Literal, TypedDict
 
 from pydantic import create_model
 
@@ -35,6 +35,7 @@ class PlanAnswer(Answer):
 class RulingAnswer(Answer):
     """What the judge decides; `confidence` is that in the ruling, whichever it is."""
 
+    stands_alone: ClassVar[bool] = True
     directly_seen: Text
     reasoning: Text
     ruling: Literal["fault", "normal", "needs_more_evidence"]

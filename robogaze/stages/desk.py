@@ -16,6 +16,7 @@ from typing import Any, TypedDict
 from pydantic import BaseModel
 
 from robogaze.backends import Completion, Model, Models, Request, Source
+from robogaze.backends.answers import UnreadableAnswer, read_completion
 from robogaze.backends.config import SHEET_COLUMNS
 from robogaze.core.clip import Clip
 from robogaze.core.context import Memory, Observation, Segment
@@ -26,7 +27,6 @@ from robogaze.domains.contract import json_schema
 from robogaze.errors import BackendError
 from robogaze.evidence import summarise
 from robogaze.media import Footage
-from robogaze.stages.answers import UnreadableAnswer, read_answer
 from robogaze.stages.context import Context
 
 TRIES = 3
@@ -149,7 +149,7 @@ class Desk:
 
     async def _ask(self, question: Question, context: Context, first_round: int) -> Any:
         model = self.model(question.role)
-        fault = ""
+        fault: str | None = None
         parts = self._parts(question, context)
         _check_pictures(question, model)
         for attempt in range(1, TRIES + 1):
@@ -158,21 +158,16 @@ class Desk:
             self._rounds = max(self._rounds, round_)
             try:
                 completion = await model.backend.complete(request)
+                answer, fault = _read(completion, question)
             except BackendError as error:
                 self._record(question, request, model, round_, "failed", str(error))
                 raise NoAnswer(_failure(question, type(error).__name__, str(error))) from error
-            try:
-                answer = read_answer(completion.text, completion.finish_reason, question.contract)
-                if (objection := question.check(answer)) is not None:
-                    raise UnreadableAnswer(objection)
-            except UnreadableAnswer as error:
-                fault = str(error)
-                self._record(question, request, model, round_, "invalid", fault, completion)
-                again = AgainVariables(answer=completion.text[:2000], fault=fault)
-                parts = (*self._parts(question, context), self.domain.prompts.render("again", again))
-            else:
+            if fault is None:
                 self._record(question, request, model, round_, "answered", None, completion)
                 return answer
+            self._record(question, request, model, round_, "invalid", fault, completion)
+            again = AgainVariables(answer=completion.text[:2000], fault=fault)
+            parts = (*self._parts(question, context), self.domain.prompts.render("again", again))
         raise NoAnswer(_failure(question, "InvalidAnswer", f"no valid answer in {TRIES} tries; the last: {fault}"))
 
     def _parts(self, question: Question, context: Context) -> tuple[str | Shot, ...]:
@@ -265,6 +260,15 @@ class Desk:
     def _total(self, values: Sequence[Any]) -> Any:
         """The sum over the answers; None when a part is not known, or when there were calls and no answer."""
         return None if any(value is None for value in values) or (self.calls and not values) else sum(values)
+
+
+def _read(completion: Completion, question: Question) -> tuple[Any, str | None]:
+    """The answer, and what is wrong with it; one of both is None. Raises BackendError for what is no answer at all."""
+    try:
+        answer = read_completion(completion, question.contract)
+    except UnreadableAnswer as error:
+        return None, str(error)
+    return answer, question.check(answer)
 
 
 def _counted(completion: Completion) -> dict[str, Any]:

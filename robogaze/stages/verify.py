@@ -226,8 +226,6 @@ class Verify(Stage):
         verdict, reason = "accepted", decision.rationale
         if decision.decision == "REJECT":
             verdict = "rejected"
-        elif not decision.frames:
-            verdict, reason = "rejected", f"accepted without naming a frame that shows it: {reason}"
         elif decision.confidence < self.least_confidence:
             weak = f"{decision.confidence:.2f}, under {self.least_confidence:.2f}"
             verdict, reason = "rejected", f"accepted with confidence {weak}: {reason}"
@@ -267,6 +265,13 @@ def _contradiction(decisions: Mapping[str, DecisionAnswer | None], domain: Domai
     for name, decision in decisions.items():
         if decision is None:
             continue
+        if decision.decision == "ACCEPT" and not decision.frames:
+            return f"decisions.{name}: ACCEPT needs frames, those that show the fault"
+        if decision.decision == "REJECT" and decision.confidence >= 1:
+            return (
+                f"decisions.{name}: REJECT says that the fault is not there, and confidence 1 that it certainly is; "
+                "confidence is how sure you are that the fault is there"
+            )
         if decision.merge_with == name:
             return f"decisions.{name}: a hypothesis cannot be merged with itself"
         if (decision.type is None) != (decision.primary_dimension is None):

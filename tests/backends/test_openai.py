@@ -137,14 +137,13 @@ def test_retry_after_is_seconds_or_a_date() -> None:
     assert retry_after_s(formatdate(time() - 5, usegmt=True)) == 0
 
 
-async def test_an_answer_in_the_reasoning_channel_is_read_and_said() -> None:
+async def test_no_answer_is_read_out_of_the_reasoning_channel() -> None:
     message = {"content": None, "reasoning": '{"cup": true}'}
     with running(Stub(behave=lambda body: Reply(content="", message=message))) as url:
         backend = OpenAIBackend("stub", url, "key", timeout_s=5)
         completion = await backend.complete(request())
         await backend.close()
-    assert completion.text == '{"cup": true}'
-    assert completion.facts["answered_from"] == "reasoning"
+    assert (completion.text, completion.facts) == ("", {"reasoning_only": "yes"})
 
 
 async def test_token_counts_are_the_servers_and_unknown_is_none() -> None:

@@ -113,11 +113,11 @@ def test_an_answer_may_stand_in_reasoning_or_in_prose(tmp_path: Path, form: str)
 
 
 BROKEN = [
-    ({"text": ""}, "holds no JSON object"),
-    ({"text": "I would say 4 out of 5."}, "holds no JSON object"),
+    ({"text": ""}, "the answer is empty"),
+    ({"text": "I would say 4 out of 5."}, "one JSON object, not none"),
     ({"text": json.dumps(ratings())[:60]}, "not valid JSON"),
-    ({"text": json.dumps(ratings()) + json.dumps(ratings())}, "one JSON object, and there are more"),
-    ({"text": "[]"}, "holds no JSON object"),
+    ({"text": json.dumps(ratings()) + json.dumps(ratings())}, "one JSON object, not several"),
+    ({"text": "[]"}, "one JSON object, not none"),
     ({"reply": {}}, "rationale: Field required; event_faithfulness: Field required"),
     ({"reply": ratings() | {"specificity": 6}}, "specificity: Input should be less than or equal to 5"),
     ({"reply": ratings() | {"specificity": -1}}, "specificity: Input should be greater than or equal to 0"),

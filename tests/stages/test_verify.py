@@ -74,14 +74,32 @@ async def test_reject_keeps_the_hypothesis_with_the_reason(desk_for: Any) -> Non
     assert (after["H1"].verdict, after["H1"].reason) == ("rejected", "the hand hides it")
 
 
-@pytest.mark.parametrize(
-    ("fields", "reason"),
-    [({"confidence": 0.49}, "confidence 0.49, under 0.50"), ({"frames": []}, "without naming a frame")],
-)
-async def test_an_accept_that_breaks_the_rules_is_a_rejection(desk_for: Any, fields: Any, reason: str) -> None:
-    after, _, _, _ = await judge(desk_for, [claim("H1")], reply(decision("H1", **fields)))
+async def test_an_accept_below_the_least_confidence_is_a_rejection(desk_for: Any) -> None:
+    after, _, _, _ = await judge(desk_for, [claim("H1")], reply(decision("H1", confidence=0.49)))
     assert after["H1"].verdict == "rejected"
-    assert reason in after["H1"].reason
+    assert "confidence 0.49, under 0.50" in after["H1"].reason
+
+
+CONTRADICTIONS = [
+    ({"frames": []}, "H1: ACCEPT needs frames"),
+    ({"decision": "REJECT", "confidence": 1.0}, "H1: REJECT says that the fault is not there, and confidence 1"),
+]
+
+
+@pytest.mark.parametrize(("fields", "says"), CONTRADICTIONS)
+async def test_a_contradiction_is_asked_again(desk_for: Any, fields: Any, says: str) -> None:
+    lines = [reply(decision("H1", **fields)), reply(decision("H1"))]
+    after, context, _, backend = await judge(desk_for, [claim("H1")], *lines)
+    assert (after["H1"].verdict, context.failures) == ("accepted", ())
+    assert says in str(backend.asked[1].parts[-1])
+
+
+@pytest.mark.parametrize(("fields", "says"), CONTRADICTIONS)
+async def test_a_contradiction_that_lasts_decides_nothing(desk_for: Any, fields: Any, says: str) -> None:
+    after, context, _, _ = await judge(desk_for, [claim("H1")], *[reply(decision("H1", **fields))] * 3)
+    assert after["H1"].verdict == "unverified"
+    assert says in after["H1"].reason
+    assert undecided(context)
 
 
 async def test_merge_points_to_the_one_that_stands(desk_for: Any) -> None:
