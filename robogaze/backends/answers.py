@@ -77,7 +77,7 @@ def _object(content: str) -> tuple[str, Any]:
         check_nesting(content)
     except ValueError as error:
         raise UnreadableAnswer(f"the answer cannot be read: {error}") from error
-    found = []
+    found: list[tuple[str, Any]] = []
     position = content.find("{")
     while position >= 0 and len(found) < 2:
         value, end = _object_at(content, position)
