@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
 
+from robogaze.domains.links import check_links
 from robogaze.domains.model import Domain, DomainFile, PipelineSpec, StageSpec, Taxonomy
 from robogaze.domains.prompts import Prompts
 from robogaze.domains.shelves import shelf
@@ -32,17 +33,27 @@ def default_domain() -> str:
 
 
 def find_domain(name_or_path: str | Path) -> Path:
-    """The folder of a domain; a Path is never a name. Raises InputError with the known names when there is none."""
+    """The folder of a domain; a Path is never a name.
+
+    Raises InputError with the known names when there is none, DomainError when a link in it leads out of it.
+    """
     known = domain_folders()
     if isinstance(name_or_path, str) and name_or_path in known:
         return known[name_or_path]
     folder = Path(name_or_path)
     if (folder / "domain.yaml").is_file():
+        if _is_own(folder):
+            check_links(folder)
         return folder
     raise InputError(
         f"{name_or_path} is neither a built-in domain ({', '.join(known)}) nor a folder with a domain.yaml; "
         "make one with: robogaze domain new"
     )
+
+
+def _is_own(folder: Path) -> bool:
+    """Whether a domain's folder is a user's; what comes with RoboGaze may be installed as links."""
+    return not folder.resolve().is_relative_to(shelf("taxonomy").resolve())
 
 
 def load_domain(name_or_path: str | Path) -> Domain:
@@ -64,7 +75,8 @@ def load_domain(name_or_path: str | Path) -> Domain:
     if file.judge not in judges:
         raise described.fault(f"judge: there is no judge {file.judge!r} (there is: {', '.join(judges)})", ("judge",))
     judge = judges[file.judge]
-    prompts = Prompts(tuple(path for path in _prompt_folders(folder, file.id) if path.is_dir()))
+    prompt_folders = tuple(path for path in _prompt_folders(folder, file.id) if path.is_dir())
+    prompts = Prompts(prompt_folders, home=folder if _is_own(folder) else None)
     fingerprint = _fingerprint([*(path for path in bundle if path.is_dir()), *prompts.folders], judge)
     return Domain(file=file, taxonomy=taxonomy, pipelines=pipelines, prompts=prompts, fingerprint=fingerprint)
 

@@ -1,8 +1,8 @@
 """A domain's prompts: text for models, rendered strictly.
 
-A prompt is a Jinja template `NAME.md.j2`, looked up in the domain's own folder first and on the shared shelf
-after it. A variable it uses and no stage provides stops the domain from loading. It may begin with front matter
-that declares the free part of the answer's contract (see `robogaze.domains.contract`).
+A prompt is a Jinja template `NAME.md.j2` in a sandbox (see `robogaze.domains.sandbox`), looked up in the domain's own
+folder first and on the shared shelf after it. A variable it uses and no stage provides stops the domain from loading.
+It may begin with front matter that declares the free part of the answer's contract (see `robogaze.domains.contract`).
 """
 
 import json
@@ -16,15 +16,36 @@ import jinja2
 from jinja2 import meta, nodes
 
 from robogaze.domains.contract import record
+from robogaze.domains.links import check_inside
+from robogaze.domains.rendering import LIMITS, Limits, concat, metered
+from robogaze.domains.sandbox import SandboxedTemplates
 from robogaze.domains.yaml_files import YamlText, parse_yaml, read_text
 from robogaze.errors import DomainError
 
+SUFFIX = ".md.j2"
 _FENCE = "---\n"
+_RENDERING = (
+    jinja2.TemplateError,
+    TypeError,
+    ValueError,
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    MemoryError,
+    SyntaxError,
+)
+"""What a template can raise that passed its check."""
 
 
 def quoted(value: Any) -> str:
     """A value as JSON on one line: how text from users, videos and models is fenced as data."""
-    return json.dumps(value, ensure_ascii=False, default=_plain)
+    return "".join(_ENCODER.iterencode(value))
+
+
+def _quoted(value: Any) -> str:
+    """The filter `quoted`: what it makes is counted while it is made."""
+    return concat(_ENCODER.iterencode(value))
 
 
 def _plain(value: Any) -> Any:
@@ -35,13 +56,7 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} cannot be written as JSON")
 
 
-class _WithoutFrontMatter(jinja2.FileSystemLoader):
-    """Loads templates with their front matter blanked, so that line numbers stay true."""
-
-    def get_source(self, environment: jinja2.Environment, template: str) -> Any:
-        source, filename, up_to_date = super().get_source(environment, template)
-        front, body = _split(source)
-        return _blank(front) + body, filename, up_to_date
+_ENCODER = json.JSONEncoder(ensure_ascii=False, default=_plain)
 
 
 def _split(source: str) -> tuple[str, str]:
@@ -53,45 +68,57 @@ def _split(source: str) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class Prompts:
-    """The prompts of one domain, from folders in order of precedence."""
+    """The prompts of one domain, from folders in order of precedence.
+
+    No file below `home`, the folder of a user's domain, leads out of it. `limits` bound each rendering.
+    """
 
     folders: tuple[Path, ...]
+    home: Path | None = None
+    limits: Limits = LIMITS
 
     @cached_property
-    def _environment(self) -> jinja2.Environment:
-        environment = jinja2.Environment(
-            loader=_WithoutFrontMatter([str(folder) for folder in self.folders]),
-            undefined=jinja2.StrictUndefined,
-            autoescape=False,  # prompts are plain text for a model; the HTML report has an environment of its own
-            trim_blocks=True,
-            lstrip_blocks=True,
-            keep_trailing_newline=False,
-            auto_reload=False,  # a domain is what it was when it was loaded; its fingerprint says so
-        )
-        environment.filters["quoted"] = quoted
-        return environment
+    def _environment(self) -> SandboxedTemplates:
+        return SandboxedTemplates(jinja2.FunctionLoader(self._source), {"quoted": _quoted})
+
+    def _source(self, template: str) -> tuple[str, str, None]:
+        """A template with its front matter blanked, so that line numbers stay true; and its file."""
+        path = self.path(template.removesuffix(SUFFIX))
+        front, body = _split(read_text(path))
+        return _blank(front) + body, str(path), None
 
     def path(self, name: str) -> Path:
-        """The file of a prompt. Raises DomainError when no folder has it."""
-        candidates = [folder / f"{name}.md.j2" for folder in self.folders]
-        for path in candidates:
+        """The file of a prompt. Raises DomainError when no folder has it, or when it leads out of its folder."""
+        parts = Path(name).parts
+        if not parts or ".." in parts or Path(name).is_absolute() or "\0" in name:
+            raise DomainError("a prompt is named by a path below its folder", Path(f"{name!r}"[1:-1] + SUFFIX))
+        for folder in self.folders:
+            path = folder / f"{name}{SUFFIX}"
             if path.is_file():
+                if self.home is not None and folder.is_relative_to(self.home):
+                    check_inside(path, self.home)
                 return path
         tried = ", ".join(str(folder) for folder in self.folders) or "no folder, for there is none"
-        raise DomainError(f"this prompt is missing (looked in {tried})", Path(f"{name}.md.j2"))
+        raise DomainError(f"this prompt is missing (looked in {tried})", Path(f"{name}{SUFFIX}"))
 
     def render(self, name: str, variables: Mapping[str, Any]) -> str:
-        """The prompt's text. Raises DomainError, with file and line, when a value is missing or of another kind."""
+        """The prompt's text.
+
+        Raises DomainError, with file and line, when a value is missing or of another kind, and when the template does
+        what the sandbox refuses or does not end within its limits.
+        """
         try:
-            return self._environment.get_template(f"{name}.md.j2").render(variables).strip()
+            with metered(self.limits):
+                return self._environment.get_template(f"{name}{SUFFIX}").render(variables).strip()
         except jinja2.TemplateSyntaxError as error:
             raise DomainError(str(error.message), Path(error.filename or self.path(name)), error.lineno) from error
-        except (jinja2.TemplateError, TypeError, ValueError, ArithmeticError) as error:
-            raise DomainError(str(error), *_place(error, self.path(name))) from error
+        except _RENDERING as error:
+            raise DomainError(_said(error), *_place(error, self.path(name))) from error
 
     def check(self, name: str, provided: Sequence[str]) -> None:
         """Raise DomainError when the prompt, or one it includes, uses a variable that is not provided."""
-        self._check(self.path(name), frozenset(provided), set())
+        with metered(self.limits):
+            self._check(self.path(name), frozenset(provided), set())
 
     def _check(self, path: Path, provided: frozenset[str], seen: set[tuple[Path, frozenset[str]]]) -> None:
         if (path, provided) in seen:
@@ -104,7 +131,7 @@ class Prompts:
             raise DomainError(message, path, reads[variable])
         for included, line, visible in _includes(tree, provided | _assigned(tree)):
             try:
-                below = self.path(included.removesuffix(".md.j2"))
+                below = self.path(included.removesuffix(SUFFIX))
             except DomainError as error:
                 raise DomainError(f"includes what is not there: {error}", path, line) from error
             self._check(below, visible, seen)
@@ -113,7 +140,7 @@ class Prompts:
         """A template's syntax tree and, of the variables it does not name itself, where each is first read."""
         front, body = _split(read_text(path))
         try:
-            tree = self._environment.parse(_blank(front) + body)
+            tree = self._environment.parse(_blank(front) + body, filename=str(path))
             self._check_words(tree, path)
             undeclared = meta.find_undeclared_variables(tree)
         except jinja2.TemplateSyntaxError as error:
@@ -193,13 +220,19 @@ def _named(targets: Iterable[nodes.Node]) -> frozenset[str]:
     return frozenset(part.name for part in parts if isinstance(part, nodes.Name))
 
 
+def _said(error: BaseException) -> str:
+    if isinstance(error, RecursionError):
+        return "goes deeper than a rendering may: it includes or calls itself"
+    return str(error) or type(error).__name__
+
+
 def _place(error: BaseException, fallback: Path) -> tuple[Path, int | None]:
     """The template and line an error was raised in: the innermost frame that belongs to a template."""
     place: tuple[Path, int | None] = (fallback, None)
     trace = error.__traceback__
     while trace is not None:
         filename = trace.tb_frame.f_code.co_filename
-        if filename.endswith(".md.j2"):
+        if filename.endswith(SUFFIX):
             place = (Path(filename), trace.tb_lineno)
         trace = trace.tb_next
     return place

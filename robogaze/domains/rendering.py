@@ -1,0 +1,90 @@
+"""How much one rendering of a template may do, and what counts it."""
+
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from types import GeneratorType
+
+from jinja2.exceptions import SecurityError
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much one rendering may do.
+
+    A round of a loop, a call, a filter and a printed value are a step each (a long round is several); `characters` is
+    the length of the text that comes of it, and no more than `made` characters are made on the way.
+    """
+
+    steps: int = 200_000
+    characters: int = 2_000_000
+    made: int = 20_000_000
+    seconds: float = 10.0
+
+
+LIMITS = Limits()
+
+
+@dataclass
+class Meter:
+    """Counts one rendering. Its methods raise SecurityError beyond a limit."""
+
+    limits: Limits
+    steps: int = 0
+    made: int = 0
+    deadline: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.deadline = time.monotonic() + self.limits.seconds
+
+    def step(self, number: int = 1) -> None:
+        self.steps += number
+        if self.steps > self.limits.steps:
+            raise SecurityError(f"rendering takes more than {self.limits.steps:,} steps")
+        if time.monotonic() > self.deadline:
+            raise SecurityError(f"rendering takes more than {self.limits.seconds:g} s")
+
+    def text(self, length: int) -> None:
+        """Count a text before it is made."""
+        self.made += length
+        if length > self.limits.characters or self.made > self.limits.made:
+            raise SecurityError(f"rendering makes more than {self.limits.characters:,} characters")
+
+
+_METER: ContextVar[Meter] = ContextVar("_METER")
+
+
+def meter() -> Meter:
+    """What counts the rendering that runs."""
+    return _METER.get()
+
+
+@contextmanager
+def metered(limits: Limits) -> Iterator[None]:
+    """What templates do meanwhile is counted, and ends at the limits."""
+    token = _METER.set(Meter(limits))
+    try:
+        yield
+    finally:
+        _METER.reset(token)
+
+
+def concat(parts: Iterable[str]) -> str:
+    """The parts as one text, counted. Raises SecurityError when it is longer than a rendering may be."""
+    count = meter()
+    found, length = [], 0
+    try:
+        for part in parts:
+            count.step()
+            length += len(part)
+            if length > count.limits.characters:
+                count.text(length)
+            found.append(part)
+        count.text(length)
+    except SecurityError as error:
+        if isinstance(parts, GeneratorType) and parts.gi_frame is not None:
+            parts.throw(error)  # so that it is raised at the line of the template that made the part
+        raise
+    return "".join(found)
