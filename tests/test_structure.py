@@ -19,7 +19,7 @@ from robogaze.domains import domain_folders, load_domain
 PACKAGE = Path(robogaze.__file__).parent
 
 TIERS = (
-    {"errors"},
+    {"errors", "threads"},
     {"core"},
     {"domains", "store"},
     {"media", "backends", "datasets", "matching", "metrics", "stats"},
@@ -147,6 +147,12 @@ def test_only_the_command_line_prints_and_reads_the_environment() -> None:
     wrong = [use for use, part in uses.items() if part != "cli"]
     assert not wrong, "\n".join(wrong)
     assert {use.partition(" uses ")[2] for use in uses} >= {"import click", "os.environ", "sys.stdout"}  # it finds them
+
+
+def test_no_thread_keeps_the_program_from_ending() -> None:
+    """`robogaze.threads.in_thread` in place of `asyncio.to_thread`, for whose threads Python waits at its end."""
+    wrong = [hit for module in modules() for hit in hits(module, re.compile(r"asyncio\.to_thread\(|ThreadPool"))]
+    assert not wrong, "\n".join(wrong)
 
 
 def _outward(node: ast.AST) -> str | None:

@@ -4,7 +4,6 @@ The frames are given one by one, so that a long window takes no more memory than
 from a folder or a hub id, and never for a run that does not name them.
 """
 
-import asyncio
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from importlib import import_module
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from robogaze.core.events import Box
 from robogaze.errors import InputError, MissingExtra
+from robogaze.threads import in_thread
 
 _NEEDS = ("torch", "torchvision", "transformers")
 _CLASSES = ("Sam3TrackerVideoModel", "Sam3TrackerVideoProcessor")
@@ -50,7 +50,7 @@ class Sam3:
 
     async def ready(self) -> None:
         """Load the weights. Raises InputError when they cannot be loaded."""
-        await asyncio.to_thread(self._load)
+        await in_thread(self._load)
 
     def masks(self, box: Box) -> Masks:
         """Follow what is in a box of the first frame that is given, through the frames that are given after it."""

@@ -4,7 +4,6 @@ The grammar comes from llguidance, applied to NumPy masks; a model can then only
 One request is generated at a time: for throughput, serve the model with vLLM and use the openai backend.
 """
 
-import asyncio
 import io
 import json
 import time
@@ -17,6 +16,7 @@ from typing import Any
 from robogaze.backends.base import Completion, Request
 from robogaze.core.pictures import Shot
 from robogaze.errors import MissingExtra, RequestRefused
+from robogaze.threads import in_thread
 
 _NEEDS = ("torch", "transformers", "llguidance", "PIL")
 
@@ -42,11 +42,11 @@ class TransformersBackend:
 
     async def ready(self) -> None:
         """Load the model. Raises RequestRefused when it cannot be loaded."""
-        await asyncio.to_thread(self._load)
+        await in_thread(self._load)
 
     async def complete(self, request: Request) -> Completion:
         """Answer a request; see `robogaze.backends.base.Backend`."""
-        return await asyncio.to_thread(self._generate, request)
+        return await in_thread(self._generate, request)
 
     async def close(self) -> None:
         """Forget the model."""

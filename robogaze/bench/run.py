@@ -6,7 +6,6 @@ Only what ends a run on purpose ends it: an exhausted budget at once, pending an
 can.
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +19,7 @@ from robogaze.datasets import Entry
 from robogaze.engines.base import Engine, Result, Task
 from robogaze.errors import RunStopped
 from robogaze.store import RunFolder
+from robogaze.threads import in_thread
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Job:
 async def run_clips(entries: Sequence[Entry], engine: Engine, job: Job | None = None) -> Outcome:
     """Diagnose every clip that is not done. Raises what is the program's, the disk's or the domain's own fault."""
     job = job or Job()
-    stock = await asyncio.to_thread(take_stock, entries, job.run)
+    stock = await in_thread(take_stock, entries, job.run)
     outcome = Outcome(unreadable=stock.unreadable, repeated=stock.repeated)
     job.on_stock(stock)
     tasks = _todo(stock, job, outcome)

@@ -8,10 +8,12 @@ stdout is data, stderr is progress and messages.
 
 import os
 import sys
+import time
 from importlib import import_module
 
 import click
 
+from robogaze.cli import interrupt
 from robogaze.errors import RobogazeError, Unreachable
 
 _COMMANDS = (
@@ -31,7 +33,9 @@ _COMMANDS = (
 )
 """Each is a module of this package with a click command of the same name, but for dashes; imported when called for."""
 
-EXIT_ERROR, EXIT_UNFINISHED, EXIT_UNREACHABLE, EXIT_INTERRUPTED = 1, 4, 5, 130
+EXIT_ERROR, EXIT_UNFINISHED, EXIT_UNREACHABLE = 1, 4, 5
+
+_THREADS_END_S = 1.0
 
 
 class _Commands(click.Group):
@@ -57,6 +61,15 @@ def cli(debug: bool) -> None:
 
 def main() -> None:
     """Run the command line and exit with its code."""
+    with interrupt.watching():
+        code = _run()
+    _let_threads_end()
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _run() -> object:
+    """What the command line ends with: its exit code, if it is a number."""
+    code: object
     try:
         code = cli.main(standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
@@ -66,14 +79,24 @@ def main() -> None:
         error.show()
         code = error.exit_code
     except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted", err=True)
-        code = EXIT_INTERRUPTED
+        click.echo(interrupt.said(), err=True)
+        code = interrupt.EXIT_INTERRUPTED
     except Exception as error:
         # The last door: behind it there is only the traceback, which --debug shows.
         if "--debug" in sys.argv:
             raise
         code = _explain(error)
-    sys.exit(code if isinstance(code, int) else 0)
+    return code
+
+
+def _let_threads_end() -> None:
+    """Wait, but not long, for threads whose work was given up: a library must not be cut off within a call."""
+    from threading import enumerate as threads
+
+    until = time.monotonic() + _THREADS_END_S
+    for thread in threads():
+        if thread.name == "robogaze work":
+            thread.join(max(0.0, until - time.monotonic()))
 
 
 def _explain(error: Exception) -> int:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from robogaze.cli import EXIT_ERROR, EXIT_UNFINISHED
+from robogaze.cli import EXIT_ERROR, EXIT_UNFINISHED, interrupt
 from robogaze.cli.bench_start import Start
 from robogaze.cli.shared import runs, tracking
 
@@ -142,6 +142,7 @@ def _in_shards(manifest: Path, out: Path, workers: int) -> int:
     if given["as_json"]:
         raise click.UsageError("--json is not for --engine datatrove; robogaze bench prints the joined run as JSON")
     check_count(out, workers)
+    interrupt.keeps_clips(shards_of(out))
     run_here(_arguments(given), workers, shards_of(out) / "datatrove")
     return join(written_shards(out), out)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from robogaze.cli import interrupt
 from robogaze.cli.shared import runs
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ class Start:
             job = self._job(folder, stack.enter_context(showing(len(entries))))
             if self.only_estimate:  # which neither a server nor a key is needed for
                 return asyncio.run(run_clips(entries, runs.here(self.plan, self.in_flight)(None, None), job))
+            interrupt.keeps_clips(self.folder)
             door = runs.Door(Purse(self.max_calls, self.max_cost), self.outage * 60)
             engine = self._on_ray if self.engine == "ray" else runs.here(self.plan, self.in_flight)
             return asyncio.run(runs.run(entries, job, self.plan, engine, door))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from robogaze.cli import interrupt
 from robogaze.cli.forge_simulate import simulate
 from robogaze.cli.shared import options
 from robogaze.cli.shared.tables import as_text, print_tables, write_files
@@ -66,6 +67,7 @@ def plant(
     recipe = read_recipe(domain or default_domain())
     entries = find_entries(clips, instruction=instruction, layout=_layout(layout))
     order = Order(recipe, recipe.chosen(only), each, seed)
+    interrupt.keeps_clips(out)
     with click.progressbar(length=len(entries), label="planting", file=sys.stderr) as bar:
         planted = plant_clips(entries, order, out, lambda source: bar.update(1))
     for reason in planted.unreadable:

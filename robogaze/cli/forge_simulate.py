@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
+from robogaze.cli import interrupt
+
 if TYPE_CHECKING:
     from robogaze.forge.sim.draw import Gl
     from robogaze.forge.sim.folder import Simulated
@@ -76,6 +78,7 @@ def simulate(
     recipe.world(world)  # a name that is unknown is told before anything is made
     shop = Workshop(out, load_domain(name), recipe, seed, size, cast("Gl", gl), world)
     plan = Plan(shop, clips, chosen_types(recipe, types), clean_share, twins)
+    interrupt.keeps_clips(out)
     with click.progressbar(length=clips, label="simulating", file=sys.stderr) as bar:
         done = simulate_clips(plan, jobs, lambda: bar.update(1))
     for given_up in done.given_up:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from robogaze.cli import interrupt
 from robogaze.cli.shared import runs
 
 if TYPE_CHECKING:
@@ -87,6 +88,10 @@ def _run(
 
     found: dict[str, Report] = {}
     with ExitStack() as stack:
+        if out is None:
+            interrupt.keeps("no report is kept without --out; with --out FOLDER a run can be resumed")
+        else:
+            interrupt.keeps_clips(out)
         run = None if out is None else stack.enter_context(RunFolder(out, plan.configuration))
         show = stack.enter_context(showing(len(entries)))
 

@@ -13,6 +13,7 @@ from robogaze.datasets import Entry
 from robogaze.diagnose import OpenClip, diagnose, open_clip
 from robogaze.errors import RunStopped, VideoError
 from robogaze.stages import Pipeline
+from robogaze.threads import in_thread
 
 _THUMBNAIL_PX = 480
 
@@ -60,11 +61,11 @@ class Unit:
             try:
                 async with decoding:
                     opening = open_clip(task.entry, self.pipeline, self.models, self.decoder)
-                    opened = await asyncio.to_thread(stack.enter_context, opening)
+                    opened = await in_thread(stack.enter_context, opening)
             except VideoError as error:
                 return Result(task.clip_id, unreadable=str(error))
             report = await diagnose(opened, self.pipeline, self.models)
-            frames = await asyncio.to_thread(_thumbnails, opened, frames_to_show(report))
+            frames = await in_thread(_thumbnails, opened, frames_to_show(report))
             return Result(task.clip_id, report, frames)
 
 

@@ -18,6 +18,7 @@ from robogaze.engines.base import Result, Task, Unit
 from robogaze.engines.local import Local
 from robogaze.errors import MissingExtra, ModelChanged, RobogazeError, RunStopped
 from robogaze.stages import Pipeline
+from robogaze.threads import in_thread
 
 _BLOCKS_A_WORKER = 4
 """Into how many blocks a worker's share is cut: more even out the workers' ends, fewer open models less often."""
@@ -86,7 +87,7 @@ class Ray:
                 running.append(work.remote(waiting.pop(), self.recipe))
             if not running:
                 break
-            done, running = await asyncio.to_thread(ray.wait, running, timeout=_LOOK_S)
+            done, running = await in_thread(ray.wait, running, timeout=_LOOK_S)
             for one in done:
                 results, end = _fetched(ray, one)
                 stopped = stopped or end

@@ -18,6 +18,7 @@ from robogaze.errors import VideoError
 from robogaze.media.compose import decode_image, encode_jpeg, fit, sheet, split, strip
 from robogaze.media.decode import Frame, Image, read_frames
 from robogaze.media.grid import detect_layout, fillers_are_black
+from robogaze.threads import check
 
 _IN_MEMORY_BYTES = 32 * 2**20
 _THUMBNAIL_QUALITY = 80
@@ -153,6 +154,7 @@ def film(
         footage.height, footage.width = first.image.shape[:2]
         footage.start_s = first.file_s
         for frame in chain((first,), frames):
+            check()
             views = _views(path, frame, found, recognised=layout is None)
             footage.keep(frame.time_s, views)
             footage.duration_s = frame.time_s + frame.duration_s

@@ -6,7 +6,6 @@ and not only those that were shown. A wrong box is followed as faithfully as a r
 the model says it drew the box around and shows that frame.
 """
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -31,6 +30,7 @@ from robogaze.stages.context import Context
 from robogaze.stages.desk import Desk, Question
 from robogaze.stages.tools.base import ROLE, Arguments, Finding, Tool, ToolVariables
 from robogaze.stages.tools.zoom_in import BoxAnswer, box_of
+from robogaze.threads import in_thread
 
 _ROWS = 12
 _FRAMES_SHOWN = 4
@@ -159,7 +159,7 @@ class ObjectTracking(Tool):
         start = numbers.index(arguments.frame)
         try:
             chase = _chase(desk.models)
-            track = await asyncio.to_thread(_track, shots, arguments.view, start, box_of(answer.box), chase)
+            track = await in_thread(_track, shots, arguments.view, start, box_of(answer.box), chase)
         except TooSmall:
             return self._without(arguments, answer, desk, small=True)
         times_s = [desk.clip.frame_times_s[number] for number in numbers]

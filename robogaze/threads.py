@@ -1,0 +1,60 @@
+"""Work in threads that never keep a program from ending.
+
+The threads of `asyncio.to_thread` do: Python waits for them when it ends. These are daemons, and work that looks
+(`check`) ends as soon as nobody waits for its result any more.
+"""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, InvalidStateError
+from contextvars import ContextVar, copy_context
+from typing import Any, ParamSpec, TypeVar
+
+NAME = "robogaze work"
+"""What every such thread is called."""
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+
+class Abandoned(BaseException):
+    """Nobody waits for this work any more. It passes through `except Exception`, as a cancellation does."""
+
+
+_current: ContextVar["Future[Any] | None"] = ContextVar("current", default=None)
+
+
+def check() -> None:
+    """Raise Abandoned in a thread of `in_thread` whose caller was cancelled; anywhere else, do nothing."""
+    current = _current.get()
+    if current is not None and current.cancelled():
+        raise Abandoned
+
+
+async def in_thread(work: Callable[Arguments, Result], /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+    """Do work in a daemon thread, in the caller's context; return its result, or raise what it raises."""
+    result: Future[Result] = Future()
+    context = copy_context()
+    context.run(_current.set, result)
+
+    def run() -> None:
+        try:
+            found = context.run(work, *args, **kwargs)
+        except BaseException as error:  # noqa: BLE001 - it is the caller's, whatever it is
+            _settle(result.set_exception, error)
+        else:
+            _settle(result.set_result, found)
+
+    threading.Thread(target=run, daemon=True, name=NAME).start()
+    return await asyncio.wrap_future(result)
+
+
+def _settle(tell: Callable[[Any], None], value: object) -> None:
+    """Hand a result over, unless nobody waits for it."""
+    try:
+        tell(value)
+    except InvalidStateError:
+        return
+    except RuntimeError:  # the caller's event loop is closed
+        return
