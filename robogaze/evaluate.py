@@ -242,7 +242,7 @@ class _Context:
         return dict(zip(THRESHOLDS, both, strict=True))
 
 
-COUNTED = ("references", "predictions", "matched", "unjudgeable", "references_unassessed")
+COUNTED = ("references", "predictions", "matched", "unjudgeable", "references_unassessed", "predictions_blank")
 """The columns whose sums a table names beside the scores."""
 
 COUNTED_AT = [COLUMNS.index(name) for name in COUNTED]

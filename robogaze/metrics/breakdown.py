@@ -3,8 +3,8 @@
 An event belongs to the group of its primary dimension (or its type), on both sides alike. A match is credited where
 each of its two events stands: the recall of a group counts the S of its reference events, whatever they were matched
 to, the precision the S of its predicted events. So a fault that was found and described but filed elsewhere is found in
-its own group and right in the other; the confusion table is where the crossing shows. In the released evaluator
-such a match has full credit in the total and none in any group.
+its own group and right in the other; the confusion table is where the crossing shows. The F1 of a group asks for the
+label too: only matches within the group earn in it, as in the released evaluator.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,8 +21,8 @@ Matrix = NDArray[np.float64]
 UNNAMED = ""
 """The group of events that do not say theirs."""
 
-GROUP_COLUMNS = ("references", "predictions", "references_similarity", "predictions_similarity")
-"""What is counted in a group: events of both sides, and the S of those that are matched."""
+GROUP_COLUMNS = ("references", "predictions", "references_similarity", "predictions_similarity", "similarity_within")
+"""What is counted in a group: events of both sides, the S of those that are matched, and of pairs within the group."""
 
 
 def dimension_of(one: Finding) -> str:
@@ -59,22 +59,23 @@ def by_group(
             counts[place[group(one)], column] += 1
     # Added up from the smallest, so that the order of the findings leaves no trace in the last digit.
     for pair in sorted(matches, key=lambda one: one.similarity) if predicted else ():
-        counts[place[group(reference.findings[pair.reference])], 2] += pair.similarity
-        counts[place[group(predicted[pair.prediction])], 3] += pair.similarity
+        row, column = (place[group(one)] for one in (reference.findings[pair.reference], predicted[pair.prediction]))
+        counts[row, 2] += pair.similarity
+        counts[column, 3] += pair.similarity
+        counts[row, 4] += pair.similarity * (row == column)
     return counts
 
 
 def group_scores(sums: Matrix) -> Matrix:
-    """Precision, recall and F1 from sums of group counts, shape (..., 4) to (..., 3).
+    """Precision, recall and F1 from sums of group counts, shape (..., 5) to (..., 3).
 
-    Precision is NaN where nothing was predicted in the group, recall where nothing was to be found. F1 is their
-    harmonic mean; where one of them is undefined it is 0 if the other is 0, else NaN.
+    Precision is NaN where nothing was predicted in the group, recall where nothing was to be found. F1 is 2S / (N + M)
+    with S of the pairs that both sides file in the group: events that were found and filed elsewhere count against it,
+    so a group that is never predicted has F1 0. NaN where neither side has an event.
     """
-    references, predictions, found, right = np.moveaxis(sums, -1, 0)
-    precision, recall = divided(right, predictions), divided(found, references)
-    f1 = np.where((found > 0) | (right > 0), divided(2 * precision * recall, precision + recall), 0.0)
-    f1 = np.where(references + predictions > 0, f1, np.nan)
-    return np.stack([precision, recall, f1], axis=-1)
+    references, predictions, found, right, within = np.moveaxis(sums, -1, 0)
+    whole = references + predictions
+    return np.stack([divided(right, predictions), divided(found, references), divided(2 * within, whole)], axis=-1)
 
 
 def confusion(

@@ -13,7 +13,8 @@ file is there and empty.
 
 "Loose" normalisation, by all events, is meant where nothing is said; `_strict` is by the events that share time with
 any event of the other side (RoboGaze, Table 20): what is told of the wrong time is dropped before it is counted.
-Severities weigh as in RoboGaze, A.2.4: a missed reference event of severity k adds k to what is divided by.
+Severities weigh as in RoboGaze, A.2.4: a missed reference event of severity k adds k to what is divided by. Fields that
+a prediction leaves blank count against it (see `tally`).
 """
 
 from collections.abc import Callable, Mapping
@@ -78,10 +79,26 @@ def _severity_weighted_f1(sums: Matrix) -> Matrix:
     of_predictions, of_references = _sum(sums, "predictions_severity"), _sum(sums, "references_severity")
     precision = divided(_sum(sums, "similarity_predictions_severity"), of_predictions)
     recall = divided(_sum(sums, "similarity_references_severity"), of_references)
-    ungraded = ((predictions > 0) & (of_predictions == 0)) | ((references > 0) & (of_references == 0))
+    ungraded = (references > 0) & (of_references == 0)
     nothing_found = np.where(ungraded | (predictions + references == 0), np.nan, 0.0)
     both = precision + recall
     return np.where(both > 0, divided(2 * precision * recall, both), nothing_found)
+
+
+def _asked(field: str, top: str) -> Callable[[Matrix], Matrix]:
+    """Twice a sum over the events that a field is asked of; NaN where there are references and none has the field."""
+
+    def value(sums: Matrix) -> Matrix:
+        asked = _sum(sums, f"references_{field}")
+        whole = asked + _sum(sums, f"predictions_{field}")
+        return divided(2 * _sum(sums, top), np.where((asked == 0) & (_sum(sums, "references") > 0), 0.0, whole))
+
+    return value
+
+
+def _of_field(name: str, doc: str, field: str, top: str) -> Metric:
+    counted = (f"predictions_{field}", f"references_{field}")
+    return Metric(name, doc, "events", "events", counted, _asked(field, top))
 
 
 def _of_events(name: str, doc: str, top: str, *bottom: str) -> Metric:
@@ -97,29 +114,28 @@ def _of_clips(name: str, doc: str, top: str, *bottom: str) -> Metric:
     return Metric(name, doc, "clips", "clips", counted, _ratio(top, *bottom))
 
 
-_TIMED = ("predictions_timed", "references_timed")
 _OVERLAPPED = ("predictions_overlapped", "references_overlapped")
 
 _ALL = (
     _of_events("desc_precision", "Sum of S over matched pairs / N.", "similarity", "predictions"),
     _of_events("desc_recall", "Sum of S over matched pairs / M.", "similarity", "references"),
     _of_events("desc_f1", "2 * sum of S over matched pairs / (N + M).", "similarity", "predictions", "references"),
-    _of_pairs("miou", "Mean IoU over matched pairs with a time on both sides.", "iou", "matched_timed"),
-    _of_events(
+    _of_pairs("miou", "Mean IoU over matched pairs whose reference has a time.", "iou", "matched_timed"),
+    _of_field(
         "f1_iou",
-        "2 * sum of S * IoU over matched pairs / (N + M), of events with a time.",
+        "2 * sum of S * IoU over matched pairs / (N + M), of references with a time.",
+        "timed",
         "similarity_iou",
-        *_TIMED,
     ),
     _of_pairs(
         "severity_exact",
-        "Share of matched pairs with equal severities, of those with a severity on both sides.",
+        "Share of matched pairs with equal severities, of those whose reference has one.",
         "severity_exact",
         "severity_pairs",
     ),
     _of_pairs(
         "severity_within1",
-        "Share of matched pairs whose severities differ by at most 1, of those with a severity on both sides.",
+        "Share of matched pairs whose severities differ by at most 1, of those whose reference has one.",
         "severity_within1",
         "severity_pairs",
     ),
@@ -127,10 +143,11 @@ _ALL = (
         "severity_weighted_f1",
         "Harmonic mean of P = sum of S * k over matched pairs / sum of k over predictions, with k the predicted "
         "severity, and R = sum of S * k over matched pairs / sum of k over references, with k the reference severity; "
-        "events without a severity are left out, 0 where a side has no events, NaN where it has and grades none.",
+        "a prediction without a severity weighs 5 and earns nothing, a reference without one is left out; 0 where a "
+        "side has no events, NaN where the reference has and grades none.",
         "events",
         "events",
-        ("predictions_graded", "references_graded"),
+        ("predictions", "references_graded"),
         _severity_weighted_f1,
     ),
     _of_clips(
@@ -159,11 +176,11 @@ _ALL = (
         "faulty",
     ),
     *(
-        _of_events(
+        _of_field(
             f"tiou_f1_{percent}",
-            f"2 * matched pairs with an IoU of at least 0.{percent // 10} / (N + M), of events with a time.",
+            f"2 * matched pairs with an IoU of at least 0.{percent // 10} / (N + M), of references with a time.",
+            "timed",
             f"tiou_{percent}",
-            *_TIMED,
         )
         for percent in (30, 50, 70)
     ),
@@ -185,12 +202,11 @@ _ALL = (
         "similarity_overlapped",
         *_OVERLAPPED,
     ),
-    _of_events(
+    _of_field(
         "desc_f1_dimension",
-        "2 * sum of S over matched pairs of one dimension / (N + M), of events with a dimension.",
+        "2 * sum of S over matched pairs of one dimension / (N + M), of references with a dimension.",
+        "dimensioned",
         "similarity_dimension",
-        "predictions_dimensioned",
-        "references_dimensioned",
     ),
 )
 

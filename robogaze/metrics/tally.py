@@ -12,10 +12,15 @@ Three rules that decide what is counted:
   counted by itself, as `unjudgeable`, and must not be matched.
 * The other way round nothing is forgiven: a reference event is missed whether or not the system looks for its
   dimension. How many it could not find for that reason is counted as `references_unassessed`.
+
+A field that a prediction leaves blank (time, dimension, severity) never pays: where the reference gives it, the blank
+one counts as wrong, and a prediction without a match counts against every metric of that field. Only what the
+reference itself leaves blank is left out: a prediction matched to such an event, and a clip none of whose events has
+the field.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol, TypeGuard
 
 import numpy as np
@@ -39,22 +44,22 @@ MEANING = {
     "predictions_overlapped": "judgeable predicted events that share time with a reference one",
     "similarity_overlapped": "sum of S over matched pairs that share time",
     "references_timed": "reference events with a time",
-    "predictions_timed": "judgeable predicted events with a time",
-    "matched_timed": "matched pairs with a time on both sides",
-    "iou": "sum of IoU over matched pairs with a time on both sides",
+    "predictions_timed": "judgeable predicted events that a time is asked of",
+    "matched_timed": "matched pairs whose reference has a time",
+    "iou": "sum of IoU over matched pairs whose reference has a time, 0 where the prediction has none",
     "tiou_30": "matched pairs with an IoU of at least 0.3",
     "tiou_50": "matched pairs with an IoU of at least 0.5",
     "tiou_70": "matched pairs with an IoU of at least 0.7",
     "references_dimensioned": "reference events with a dimension",
-    "predictions_dimensioned": "judgeable predicted events with a dimension",
+    "predictions_dimensioned": "judgeable predicted events that a dimension is asked of",
     "similarity_dimension": "sum of S over matched pairs of one dimension",
-    "severity_pairs": "matched pairs with a severity on both sides",
+    "severity_pairs": "matched pairs whose reference has a severity",
     "severity_exact": "matched pairs with the same severity",
     "severity_within1": "matched pairs whose severities differ by at most 1",
     "references_severity": "sum of the severities of reference events",
-    "predictions_severity": "sum of the severities of judgeable predicted events",
+    "predictions_severity": "sum of the severities of judgeable predicted events, the highest where none is given",
     "references_graded": "reference events with a severity",
-    "predictions_graded": "judgeable predicted events with a severity",
+    "predictions_blank": "judgeable predicted events without a time, dimension or severity that the reference gives",
     "similarity_references_severity": "sum of S * reference severity over matched pairs",
     "similarity_predictions_severity": "sum of S * predicted severity over matched pairs",
     "clean": "1 where the reference has no events",
@@ -69,6 +74,9 @@ COLUMNS = tuple(MEANING)
 
 THRESHOLDS = {"tiou_30": 0.3, "tiou_50": 0.5, "tiou_70": 0.7}
 """The columns of pairs that overlap well enough, and how well that is."""
+
+WORST = 5
+"""The highest severity: what a prediction that gives none weighs, so that no grade could be worse."""
 
 ROUNDING = 1e-9
 """An IoU this close below a threshold reaches it: seconds are not exact in binary, 0.3 is not 3/10."""
@@ -123,6 +131,7 @@ def tally(reference: Account, prediction: Account | None, matches: Sequence[Matc
     pairs = [(reference.findings[one.reference], prediction.findings[one.prediction], one) for one in matches]
     return _row(
         _of_events(reference.findings, predicted, prediction.looked_for)
+        | _of_fields(reference.findings, predicted, pairs)
         | _of_clip(reference, prediction, len(predicted))
         | _of_pairs(pairs)
         | _of_severities(pairs)
@@ -158,20 +167,42 @@ def _of_events(
         "references_unassessed": sum(not _looked_for(one, looked_for) for one in references),
     }
     for side, findings in (("references", references), ("predictions", predictions)):
-        severities = [one.severity for one in findings if one.severity is not None]
         numbers[side] = len(findings)
-        numbers[f"{side}_timed"] = sum(bool(one.spans) for one in findings)
-        numbers[f"{side}_dimensioned"] = sum(one.dimension is not None for one in findings)
-        numbers[f"{side}_graded"] = len(severities)
-        numbers[f"{side}_severity"] = sum(severities)
+    numbers["references_timed"] = sum(bool(one.spans) for one in references)
+    numbers["references_dimensioned"] = sum(one.dimension is not None for one in references)
+    numbers["references_graded"] = sum(one.severity is not None for one in references)
+    numbers["references_severity"] = sum(one.severity or 0 for one in references)
+    numbers["predictions_severity"] = sum(one.severity or WORST for one in predictions)
     return numbers
 
 
+_FIELDS: Mapping[str, Callable[[Finding], bool]] = {
+    "timed": lambda one: bool(one.spans),
+    "dimensioned": lambda one: one.dimension is not None,
+    "graded": lambda one: one.severity is not None,
+}
+"""The fields that may be blank, and whether an event has one."""
+
+
+def _of_fields(references: Sequence[Finding], predictions: Sequence[Finding], pairs: Pairs) -> dict[str, float]:
+    """How many predictions a field is asked of, and how many leave blank one that the reference's events have."""
+    numbers: dict[str, float] = {}
+    blank: set[int] = set()
+    for name, has in _FIELDS.items():
+        asked = not references or any(map(has, references))
+        if f"predictions_{name}" in MEANING:
+            numbers[f"predictions_{name}"] = asked * (len(predictions) - sum(not has(one) for one, _, _ in pairs))
+        if asked and references:
+            blank.update(index for index, one in enumerate(predictions) if not has(one))
+    return numbers | {"predictions_blank": len(blank)}
+
+
 def _of_pairs(pairs: Pairs) -> dict[str, float]:
-    timed = [one for _, _, one in pairs if not math.isnan(one.iou)]
+    asked = [one for reference, _, one in pairs if reference.spans]
+    timed = [one for one in asked if not math.isnan(one.iou)]
     numbers: dict[str, float] = {
         "matched": len(pairs),
-        "matched_timed": len(timed),
+        "matched_timed": len(asked),
         "similarity": math.fsum(one.similarity for _, _, one in pairs),
         "similarity_iou": math.fsum(one.similarity * one.iou for one in timed),
         "similarity_overlapped": math.fsum(one.similarity for one in timed if one.iou > 0),
@@ -188,9 +219,9 @@ def _of_pairs(pairs: Pairs) -> dict[str, float]:
 
 def _of_severities(pairs: Pairs) -> dict[str, float]:
     apart = [
-        abs(reference.severity - prediction.severity)
+        math.inf if prediction.severity is None else abs(reference.severity - prediction.severity)
         for reference, prediction, _ in pairs
-        if reference.severity is not None and prediction.severity is not None
+        if reference.severity is not None
     ]
     return {
         "severity_pairs": len(apart),

@@ -126,6 +126,7 @@ _ABSENT = {
     "partial": ("clip", "partial (never clean)"),
     "unjudged": ("clip", "with a failed judgement (left out; see the bounds)"),
     "unjudgeable": ("event", "predicted in dimensions the reference does not speak of (not counted)"),
+    "predictions_blank": ("event", "predicted without a time, dimension or severity the reference gives (wrong there)"),
     "references_unassessed": ("event", "in dimensions the system does not look for (missed)"),
 }
 

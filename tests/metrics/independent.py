@@ -124,12 +124,29 @@ def _strict(clips: Sequence[Clip], predictions: bool, references: bool) -> float
     return ratio((predictions + references) * shared, events)
 
 
+def asked(clips: Sequence[Clip], has: Callable[[Finding], bool]) -> float:
+    """The events that a field is asked of: NaN, which no ratio survives, where no reference has it."""
+    if any(clip.references for clip in clips) and not any(has(one) for clip in clips for one in clip.references):
+        return NAN
+    events = 0
+    for clip in clips:
+        if not clip.references or any(has(one) for one in clip.references):
+            excused = [other for one, other, _ in clip.pairs if not has(one)]
+            events += sum(map(has, clip.references)) + len(clip.predictions) - len(excused)
+    return events
+
+
 def _timed(clips: Sequence[Clip]) -> float:
-    return _over(clips, lambda clip: sum(bool(one.spans) for one in (*clip.references, *clip.predictions)))
+    return asked(clips, lambda one: bool(one.spans))
 
 
 def _ious(clips: Sequence[Clip]) -> list[float]:
-    return [iou for clip in clips for iou in clip.ious if not math.isnan(iou)]
+    return [
+        0.0 if math.isnan(iou) else iou
+        for clip in clips
+        for (one, *_), iou in zip(clip.pairs, clip.ious, strict=True)
+        if one.spans
+    ]
 
 
 def miou(clips: Sequence[Clip]) -> float:
@@ -147,10 +164,10 @@ def tiou_f1(clips: Sequence[Clip], least: float) -> float:
 
 def severity_within(clips: Sequence[Clip], most: int) -> float:
     apart = [
-        abs(one.severity - other.severity)
+        99 if other.severity is None else abs(one.severity - other.severity)
         for clip in clips
         for one, other, _ in clip.pairs
-        if one.severity is not None and other.severity is not None
+        if one.severity is not None
     ]
     return ratio(sum(steps <= most for steps in apart), len(apart))
 
@@ -160,21 +177,19 @@ def severity_weighted_f1(clips: Sequence[Clip]) -> float:
     predictions = [one for clip in clips for one in clip.predictions]
     if not references and not predictions:
         return NAN
-    for side in (references, predictions):
-        if side and all(one.severity is None for one in side):
-            return NAN
+    if references and all(one.severity is None for one in references):
+        return NAN
     if not references or not predictions:
         return 0.0
     pairs = [pair for clip in clips for pair in clip.pairs]
-    right = sum(s * (other.severity or 0) for _, other, s in pairs) / sum(one.severity or 0 for one in predictions)
+    right = sum(s * (other.severity or 0) for _, other, s in pairs) / sum(one.severity or 5 for one in predictions)
     found = sum(s * (one.severity or 0) for one, _, s in pairs) / sum(one.severity or 0 for one in references)
     return 2 * right * found / (right + found) if right and found else 0.0
 
 
 def f1_dimension(clips: Sequence[Clip]) -> float:
     same = [s for clip in clips for one, other, s in clip.pairs if one.dimension and one.dimension == other.dimension]
-    events = [one for clip in clips for one in (*clip.references, *clip.predictions) if one.dimension]
-    return ratio(2 * sum(same), len(events))
+    return ratio(2 * sum(same), asked(clips, lambda one: one.dimension is not None))
 
 
 def clean_accuracy(clips: Sequence[Clip]) -> float:

@@ -31,30 +31,30 @@ CROSSED = pair(
 
 
 def test_a_match_is_credited_where_each_of_its_events_stands() -> None:
-    assert counts(CROSSED) == {"a": [1, 1, 0.5, 0.5], "b": [2, 0, 0.8, 0], "c": [0, 2, 0, 0.8]}
+    assert counts(CROSSED) == {"a": [1, 1, 0.5, 0.5, 0.5], "b": [2, 0, 0.8, 0, 0], "c": [0, 2, 0, 0.8, 0]}
 
 
 def test_the_scores_of_a_group_come_from_its_counts() -> None:
     table = by_group(CROSSED.reference, CROSSED.prediction, CROSSED.matched(), dimension_of, DIMENSIONS)
     nan = math.nan
-    wanted = [[nan, nan, nan], [0.5, 0.5, 0.5], [nan, 0.4, nan], [0.4, nan, nan]]
+    wanted = [[nan, nan, nan], [0.5, 0.5, 0.5], [nan, 0.4, 0.0], [0.4, nan, 0.0]]
     assert group_scores(table) == pytest.approx(np.array(wanted), nan_ok=True)
 
 
 @pytest.mark.parametrize(
     ("sums", "scores"),
     [
-        ([4, 2, 2.0, 1.0], [0.5, 0.5, 0.5]),
-        ([4, 2, 1.0, 1.0], [0.5, 0.25, 1 / 3]),
-        ([4, 2, 0.0, 0.0], [0.0, 0.0, 0.0]),
-        ([4, 2, 0.0, 1.0], [0.5, 0.0, 0.0]),
-        ([3, 0, 0.0, 0.0], [math.nan, 0.0, 0.0]),
-        ([0, 3, 0.0, 0.0], [0.0, math.nan, 0.0]),
-        ([3, 0, 1.5, 0.0], [math.nan, 0.5, math.nan]),
-        ([0, 0, 0.0, 0.0], [math.nan, math.nan, math.nan]),
+        ([4, 2, 2.0, 1.0, 1.0], [0.5, 0.5, 1 / 3]),
+        ([4, 2, 1.0, 1.0, 1.0], [0.5, 0.25, 1 / 3]),
+        ([4, 2, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0]),
+        ([4, 2, 0.0, 1.0, 0.0], [0.5, 0.0, 0.0]),
+        ([3, 0, 0.0, 0.0, 0.0], [math.nan, 0.0, 0.0]),
+        ([0, 3, 0.0, 0.0, 0.0], [0.0, math.nan, 0.0]),
+        ([3, 0, 1.5, 0.0, 0.0], [math.nan, 0.5, 0.0]),
+        ([0, 0, 0.0, 0.0, 0.0], [math.nan, math.nan, math.nan]),
     ],
 )
-def test_f1_of_a_group_is_the_harmonic_mean_where_both_are_defined(sums: list[float], scores: list[float]) -> None:
+def test_f1_of_a_group_is_that_of_the_pairs_within_it(sums: list[float], scores: list[float]) -> None:
     assert group_scores(np.array(sums)) == pytest.approx(np.array(scores), nan_ok=True)
     assert group_scores(np.array([[sums]])).shape == (1, 1, 3)
 
@@ -82,7 +82,7 @@ def test_a_group_that_is_not_in_the_list_is_refused() -> None:
 @pytest.mark.parametrize("prediction", [None, account(finding((0, 1)), status="unscored")])
 def test_a_prediction_that_says_nothing_misses_every_event(prediction: Account | None) -> None:
     silent = replace(CROSSED, prediction=prediction, similarity=np.zeros((3, 0)))
-    assert counts(silent) == {"a": [1, 0, 0, 0], "b": [2, 0, 0, 0]}
+    assert counts(silent) == {"a": [1, 0, 0, 0, 0], "b": [2, 0, 0, 0, 0]}
     table = confusion(silent.reference, silent.prediction, (), dimension_of, DIMENSIONS)
     assert table[:, -1].tolist() == [0, 1, 2, 0, 0]
     assert table.sum() == 3
@@ -90,7 +90,7 @@ def test_a_prediction_that_says_nothing_misses_every_event(prediction: Account |
 
 def test_what_cannot_be_judged_is_in_no_group() -> None:
     case = pair(account(finding((0, 1)), assessed=["a"]), account(finding((0, 1), dimension="b"), finding((0, 1))))
-    assert counts(case) == {"a": [1, 1, 1, 1]}
+    assert counts(case) == {"a": [1, 1, 1, 1, 1]}
     assert confusion(case.reference, case.prediction, case.matched(), dimension_of, DIMENSIONS).sum() == 1
 
 
@@ -103,7 +103,8 @@ def test_the_groups_add_up_to_the_whole(group: object) -> None:
         table, crossing = by_group(*said), confusion(*said)  # type: ignore[arg-type]
         row = dict(zip(COLUMNS, case.row().tolist(), strict=True))
         whole = [row["references"], row["predictions"], row["similarity"], row["similarity"]]
-        assert table.sum(axis=0) == pytest.approx(whole, abs=1e-12)
+        assert table.sum(axis=0)[:4] == pytest.approx(whole, abs=1e-12)
+        assert (table[:, 4] <= table[:, 2:4].min(axis=1) + 1e-12).all()
         assert crossing[:-1].sum(axis=1).tolist() == table[:, 0].tolist()
         assert crossing[:, :-1].sum(axis=0).tolist() == table[:, 1].tolist()
         assert crossing[:-1, :-1].sum() == row["matched"]

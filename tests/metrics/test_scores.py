@@ -158,10 +158,11 @@ def test_severities_weigh_what_was_found() -> None:
     assert of_corpus(slight)["severity_weighted_f1"] == pytest.approx(2 * 0.2 / 1.2)
 
 
-def test_severities_that_one_side_does_not_give_leave_their_metric_undefined() -> None:
+def test_severities_that_the_reference_does_not_give_leave_their_metric_undefined() -> None:
     graded, ungraded = account(finding((0, 1))), account(finding((0, 1), severity=None))
-    for case in (pair(graded, ungraded), pair(ungraded, graded), pair(ungraded, account())):
+    for case in (pair(ungraded, graded), pair(ungraded, account())):
         assert math.isnan(of_corpus(case)["severity_weighted_f1"])
+    assert of_corpus(pair(graded, ungraded))["severity_weighted_f1"] == 0.0
     assert of_corpus(pair(graded, graded, [0.0]))["severity_weighted_f1"] == 0.0
 
 
@@ -175,6 +176,36 @@ def test_strict_scores_drop_what_is_told_of_the_wrong_time() -> None:
 def test_credit_within_a_dimension_needs_the_dimension() -> None:
     case = pair(account(finding((0, 1))), account(finding((0, 1), dimension="b")))
     assert (of_corpus(case)["desc_f1"], of_corpus(case)["desc_f1_dimension"]) == (1.0, 0.0)
+
+
+@pytest.mark.parametrize("blank", [{"spans": ()}, {"dimension": None}, {"severity": None}])
+@pytest.mark.parametrize("use", ["similarity*iou*bonus", "similarity"])
+def test_a_field_left_blank_never_pays(blank: dict[str, object], use: Use) -> None:
+    """A field left blank in all predicted events raises no metric and makes none undefined."""
+    for case in corpus(11, 300, tied=False):
+        if case.prediction is None or (use == "similarity*iou*bonus" and "spans" in blank):
+            continue
+        less = replace(case.prediction, findings=tuple(replace(one, **blank) for one in case.prediction.findings))
+        before, after = (independent_of_judging(one, Weighting(use)) for one in (case, replace(case, prediction=less)))
+        for name in ("miou", "f1_iou", "severity_exact", "severity_within1", "severity_weighted_f1", "tiou_f1_30",
+                     "desc_f1_dimension"):  # fmt: skip
+            assert not after[name] > before[name] + 1e-12, name
+            assert math.isnan(after[name]) <= math.isnan(before[name]), name
+
+
+def independent_of_judging(case: Pair, weighting: Weighting) -> dict[str, float]:
+    """The metrics where neither the dimensions looked for nor a bonus changes who is matched."""
+    kept = replace(case, reference=replace(case.reference, assessed=None))
+    return named(micro(expand(kept.row(replace(weighting, dimension_bonus=0.0)))))
+
+
+def test_events_without_a_dimension_or_severity_count_against_the_metrics_of_these() -> None:
+    spam = [finding((n / 20, n / 20 + 0.05), dimension=None, severity=None) for n in range(120, 160)]
+    some = account(finding((0, 1)), *spam)
+    plain, spammed = of_corpus(PERFECT), of_corpus(pair(account(finding((0, 1))), some, [1.0] + [0.0] * 40))
+    for name in ("desc_f1_dimension", "severity_weighted_f1"):
+        assert plain[name] == 1.0
+        assert spammed[name] < 0.06
 
 
 def test_nothing_at_all_is_undefined_and_rests_on_nothing() -> None:

@@ -52,7 +52,6 @@ def test_a_row_counts_the_events_and_adds_up_what_was_matched() -> None:
         "references_severity": 5,
         "predictions_severity": 4,
         "references_graded": 1,
-        "predictions_graded": 2,
         "similarity_references_severity": pytest.approx(4.0),
         "similarity_predictions_severity": pytest.approx(2.4),
         "faulty": 1,
@@ -76,10 +75,10 @@ def test_events_without_a_time_count_as_events_and_overlap_with_none() -> None:
         ((3, 4), {"severity_pairs", "severity_within1"}),
         ((5, 3), {"severity_pairs"}),
         ((None, 3), set()),
-        ((3, None), set()),
+        ((3, None), {"severity_pairs"}),
     ],
 )
-def test_severities_are_compared_where_both_sides_give_one(
+def test_severities_are_compared_where_the_reference_gives_one(
     severities: tuple[int | None, int | None], columns: set[str]
 ) -> None:
     one, other = (account(finding((0, 1), severity=severity)) for severity in severities)
