@@ -39,6 +39,14 @@ def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket.socket, "connect", guarded)
 
 
+@pytest.fixture(autouse=True)
+def _same_scheduling() -> Iterator[None]:
+    """No test leaves this process, and with it those that it starts, at a real-time priority."""
+    before = os.sched_getscheduler(0)
+    yield
+    assert os.sched_getscheduler(0) == before, "a test changed the scheduling policy of this process"
+
+
 @pytest.fixture(scope="session")
 def robot() -> Domain:
     """The built-in domain."""

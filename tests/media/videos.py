@@ -5,8 +5,10 @@ that a picture is upright and its channels are in order. The other two rows are 
 the highest bit first. Blocks are far larger than what an encoder loses.
 """
 
+import os
 import struct
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 
@@ -54,6 +56,20 @@ def number_in(image: NDArray[np.uint8]) -> int:
     return sum(1 << (7 - place) for place, value in enumerate(luma) if value > 128)
 
 
+@contextmanager
+def same_scheduling() -> Iterator[None]:
+    """Undo what an encoder does to the scheduling of this process.
+
+    SVT-AV1, where it runs as root, makes the process real-time (SCHED_FIFO, priority 99), and every process that this
+    one starts later inherits that. A busy wait then keeps its core from all others, and the tests hang.
+    """
+    policy, parameters = os.sched_getscheduler(0), os.sched_getparam(0)
+    try:
+        yield
+    finally:
+        os.sched_setscheduler(0, policy, parameters)
+
+
 def write(
     path: Path,
     count: int = 24,
@@ -79,7 +95,7 @@ def write(
     if codec not in av.codecs_available:
         pytest.skip(f"PyAV was built without {codec}")
     times_s = [number / rate for number in range(count)] if times_s is None else times_s
-    with av.open(str(path), "w", container_options=container_options or {}) as out:
+    with same_scheduling(), av.open(str(path), "w", container_options=container_options or {}) as out:
         stream = out.add_stream(codec, rate=rate, options={**QUIET.get(codec, {}), **(codec_options or {})})
         assert isinstance(stream, VideoStream)
         stream.width, stream.height = size[::-1] if rotation % 180 else size
@@ -101,7 +117,7 @@ def write(
 
 def write_growing(path: Path, codec: str = "libx264") -> Path:
     """A video of 16 frames whose pictures are 96 x 72 up to frame 7, and 128 x 96 from then on."""
-    with av.open(str(path), "w") as out:
+    with same_scheduling(), av.open(str(path), "w") as out:
         stream = out.add_stream(codec, rate=FPS)
         stream.width, stream.height, stream.pix_fmt = 96, 72, "yuv420p"
         stream.time_base = stream.codec_context.time_base = TICK

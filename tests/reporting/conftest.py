@@ -1,8 +1,6 @@
 """What the tests of this folder share: the small domain, and one report of every standing."""
 
-import os
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -34,24 +32,10 @@ def browser() -> Iterator[Any]:
     if CHROMIUM is None:
         pytest.skip("needs a chromium that plays H.264 on the PATH")
     flags = ["--no-sandbox", "--disable-gpu", "--autoplay-policy=no-user-gesture-required"]
-    with _on_one_core(), playwright.sync_playwright() as driver:
+    with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=flags)
         yield browser
         browser.close()
-
-
-@contextmanager
-def _on_one_core() -> Iterator[None]:
-    """Let what starts here run on one core only.
-
-    Chromium reaps its children in several threads; two of them at the same time can spin in the kernel forever.
-    """
-    cores = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {min(cores)})
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, cores)
 
 
 @pytest.fixture
