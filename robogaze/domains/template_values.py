@@ -17,6 +17,7 @@ from jinja2.runtime import Context
 from jinja2.tests import TESTS
 
 from robogaze.domains.rendering import concat, meter
+from robogaze.domains.special_tokens import broken_up
 
 LARGEST_NUMBER = 2**63
 NODES_PER_STEP = 16
@@ -104,9 +105,12 @@ def _printable(value: Any) -> Any:
 
 @pass_context
 def finalize(context: Context, value: Any) -> Any:
-    """What a template prints. Raises SecurityError for what is no text, no number and no list of numbers."""
+    """What a template prints, with special tokens broken up.
+
+    Raises SecurityError for what is no text, no number and no list of numbers.
+    """
     meter().step()
-    return _printable(value)
+    return broken_up(value) if isinstance(value, str) else _printable(value)
 
 
 # Operators. Jinja calls them for every operation, also for those between constants.

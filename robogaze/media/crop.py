@@ -13,6 +13,7 @@ import numpy as np
 
 from robogaze.core.events import Box
 from robogaze.core.pictures import Picture, Shot
+from robogaze.domains.special_tokens import broken_up
 from robogaze.media.compose import decode_image, encode_jpeg, sheet, unstrip
 from robogaze.media.decode import Image
 from robogaze.media.footage import Footage
@@ -68,7 +69,7 @@ def _shot(footage: Footage, name: str, numbers: Sequence[int], view: str, image:
         height=image.shape[0],
         sha256=sha256(jpeg).hexdigest(),
     )
-    return Shot(picture, label, jpeg)
+    return Shot(picture, broken_up(label), jpeg)  # a view may have any name
 
 
 def _pixels(box: Box, image: Image) -> tuple[int, int, int, int]:
