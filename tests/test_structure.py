@@ -37,6 +37,7 @@ TIER_OF = {part: number for number, tier in enumerate(TIERS) for part in tier}
 MODULE_LINES, FUNCTION_LINES = 400, 60
 HEAVY = {"av", "cv2", "numpy", "openai", "scipy", "sklearn", "torch"}
 HELP_CPU_S = 0.3
+_YAML = ("yaml", "ruamel", "omegaconf", "strictyaml")
 
 
 @dataclass(frozen=True)
@@ -153,6 +154,19 @@ def test_no_thread_keeps_the_program_from_ending() -> None:
     """`robogaze.threads.in_thread` in place of `asyncio.to_thread`, for whose threads Python waits at its end."""
     wrong = [hit for module in modules() for hit in hits(module, re.compile(r"asyncio\.to_thread\(|ThreadPool"))]
     assert not wrong, "\n".join(wrong)
+
+
+def test_yaml_is_read_in_one_place() -> None:
+    """That place has bounds and names file and line; YAML is read nowhere else."""
+    found = [
+        module.name
+        for module in modules()
+        for node in ast.walk(module.tree)
+        if (isinstance(node, ast.Import) and any(alias.name.split(".")[0] in _YAML for alias in node.names))
+        or (isinstance(node, ast.ImportFrom) and str(node.module).split(".")[0] in _YAML)
+        or (isinstance(node, ast.Constant) and node.value in _YAML)
+    ]
+    assert found == ["robogaze/domains/yaml_files.py"]
 
 
 def _outward(node: ast.AST) -> str | None:

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
-import yaml
 from pydantic import BeforeValidator, Field, ValidationError, ValidationInfo, field_validator, model_validator
 
 from robogaze.backends.base import Backend, Decoding
@@ -33,9 +32,10 @@ from robogaze.backends.outlasted import Outlasted
 from robogaze.backends.purse import Purse
 from robogaze.backends.retried import Patience, Retried
 from robogaze.backends.spread import Spread
-from robogaze.core.data import Data, dotted, first_fault
+from robogaze.core.data import Data, first_fault
 from robogaze.core.pictures import PictureSettings
 from robogaze.core.sampling import Regime
+from robogaze.domains.yaml_files import read_yaml
 from robogaze.errors import InputError
 
 if TYPE_CHECKING:
@@ -168,21 +168,14 @@ class ModelsConfig(Data):
 
     @classmethod
     def read(cls, spec: str) -> Self:
-        """Read a spec or a YAML file. Raises InputError that names the file and the key."""
+        """Read a spec or a YAML file. Raises InputError that names the file, the line and the key."""
         path = Path(spec)
         if path.suffix not in (".yaml", ".yml") or spec.partition(":")[0] in KINDS:
             return cls(models={"model": ModelConfig.parse(spec)}, roles={"vlm": "model"})
-        try:
-            content = yaml.safe_load(path.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-            raise InputError(f"{path} cannot be read as a models file: {error}") from error
-        if not isinstance(content, dict):
-            raise InputError(f"{path} holds no models: it needs the keys models and roles (see docs/models.md)")
-        try:
-            return cls.model_validate(content)
-        except ValidationError as error:
-            place, message = first_fault(error)
-            raise InputError(": ".join(filter(None, (str(path), dotted(place), message)))) from error
+        file = read_yaml(path)
+        if not isinstance(file.content, dict):
+            raise file.fault("holds no models: it needs the keys models and roles (see docs/models.md)")
+        return file.parse(cls)
 
     def essence(self) -> dict[str, Any]:
         """What answers and reports depend on: all but what paces, prices or unlocks the asking."""

@@ -17,14 +17,13 @@ import json
 from pathlib import Path
 from typing import Any, Literal, Self
 
-import yaml
-from pydantic import TypeAdapter, ValidationError, model_validator
+from pydantic import model_validator
 
 from robogaze.backends.base import Completion, Request
 from robogaze.core.data import Data
+from robogaze.domains.yaml_files import read_yaml
 from robogaze.errors import (
     BackendError,
-    InputError,
     RateLimited,
     RequestRefused,
     ServerFault,
@@ -96,11 +95,7 @@ class ScriptedBackend:
     @classmethod
     def read(cls, path: Path) -> "ScriptedBackend":
         """Read a script. Raises InputError that names the file and what does not fit."""
-        try:
-            entries = TypeAdapter(list[Entry]).validate_python(yaml.safe_load(path.read_text(encoding="utf-8")))
-        except (OSError, UnicodeDecodeError, yaml.YAMLError, ValidationError) as error:
-            raise InputError(f"{path} is not a script of replies: {error}") from error
-        return cls(entries, path.stem)
+        return cls(read_yaml(path).parse(list[Entry]), path.stem)
 
     @property
     def identity(self) -> dict[str, Any]:

@@ -14,9 +14,9 @@ from .folders import write
 TOKENS = (
     "<|im_end|> <|im_start|> <|image_pad|> <|vision_start|> <|eot_id|> <|channel|> <think> </think> <s> </s> [INST] "
     "[/INST] <<SYS>> <start_of_turn> <end_of_turn> <start_of_image> <image> <image_soft_token> <IMG_CONTEXT> <video> "
-    "<audio> <unused0> <0x0A> <row_1_col_2> <fake_token_around_image> <end_of_utterance> <bos> <eos> <pad> <unk> <mask> "
-    "[IMG] [IMG_BREAK] [AVAILABLE_TOOLS] <tool_call> <tool_response> <extra_id_0> <seed:think> ◁think▷ [gMASK] <img/> "
-    "[THINK]"
+    "<audio> <unused0> <0x0A> <row_1_col_2> <fake_token_around_image> <end_of_utterance> <bos> <eos> <pad> <unk> "
+    "<mask> [IMG] [IMG_BREAK] [AVAILABLE_TOOLS] <tool_call> <tool_response> <extra_id_0> <seed:think> ◁think▷ [gMASK] "
+    "<img/> [THINK]"
 )
 FULL_WIDTH = "<\N{FULLWIDTH VERTICAL LINE}begin\N{LOWER ONE EIGHTH BLOCK}of\N{LOWER ONE EIGHTH BLOCK}sentence>"
 

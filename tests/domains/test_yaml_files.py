@@ -1,13 +1,18 @@
 """YAML with the line of every fault."""
 
+import os
+import time
+from datetime import date
 from pathlib import Path
 
 import pytest
 from pydantic import Field
 
+from robogaze.backends import ModelsConfig
+from robogaze.backends.scripted import ScriptedBackend
 from robogaze.core.data import Data
-from robogaze.domains.yaml_files import parse_yaml, read_yaml
-from robogaze.errors import DomainError
+from robogaze.domains.yaml_files import LARGEST_FILE, parse_yaml, read_yaml
+from robogaze.errors import DomainError, InputError
 
 PATH = Path("cups.yaml")
 
@@ -127,3 +132,96 @@ def test_a_file_that_is_not_utf_8_is_named(tmp_path: Path) -> None:
     path.write_bytes("cups: [{colour: grün}]".encode("latin-1"))
     with pytest.raises(DomainError, match=r"cups\.yaml: cannot be read as UTF-8 text"):
         read_yaml(path)
+
+
+# Files from other people.
+
+_LAUGHS = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"a{n + 1}: &a{n + 1} [{', '.join([f'*a{n}'] * 10)}]\n" for n in range(9)
+)
+_MERGES = "m0: &m0 {k: 1}\n" + "".join(f"m{n + 1}: &m{n + 1} {{<<: [*m{n}, *m{n}]}}\n" for n in range(40))
+_CHAIN = "c0: &c0 [x]\n" + "".join(f"c{n + 1}: &c{n + 1} [*c{n}]\n" for n in range(60))
+
+HOSTILE = {
+    "aliases that multiply": (_LAUGHS, 5, "holds more than 100,000 values, aliases written out"),
+    "merges that multiply": (_MERGES, None, "holds more than 100,000 values, aliases written out"),
+    "aliases that deepen": (_CHAIN, None, "nests deeper than 50 levels, aliases written out"),
+    "a list in itself": ("cups: &a [*a]\n", 1, "an alias stands within what it names"),
+    "a mapping in itself": ("cups: &a\n  b: *a\n", 1, "an alias stands within what it names"),
+    "a date that is none": ("a: 1\ncups: 2001-99-99\n", 2, "'2001-99-99' is no date; quote it if it is a text"),
+    "a time that is none": ("cups: 2001-01-01 25:61:61\n", 1, "is no date"),
+    "a number without digits": ("cups: 0x_\n", 1, "'0x_' is no whole number"),
+    "a number of 5,000 digits": (f"cups: {'9' * 5000}\n", 1, "is no whole number"),
+    "a number of many parts": (f"cups: 1{':1' * 5000}\n", 1, "is no whole number"),
+    "a long hexadecimal number": (f"cups: 0x{'f' * 5000}\n", 1, "is no whole number"),
+    "a word as a number": ("cups: !!int abc\n", 1, "'abc' is no whole number"),
+    "a word as a fraction": ("cups: !!float abc\n", 1, "'abc' is no number"),
+    "nothing as a number": ("cups: !!int ''\n", 1, "'' is no whole number"),
+    "a word as a truth": ("cups: !!bool abc\n", 1, "'abc' is no true or false"),
+    "a word as a date": ("cups: !!timestamp abc\n", 1, "'abc' is no date"),
+    "bytes": ("cups: !!binary abc\n", 1, "not valid YAML: the tag tag:yaml.org,2002:binary"),
+    "a set": ("cups: !!set {a, b}\n", 1, "not valid YAML: the tag tag:yaml.org,2002:set"),
+    "an object": ("a:\n  - !!python/object/apply:os.system [id]\n", 2, "not valid YAML: the tag"),
+    "a tag of its own": ("cups: !cup red\n", 1, "not valid YAML: the tag !cup"),
+    "a list as a number": ("cups: !!int [1]\n", 1, "not valid YAML"),
+    "an equals sign": ("cups: =\n", 1, "not valid YAML"),
+    "deep lists": ("cups:\n  " + "[" * 100_000, 2, "nests deeper than 50 levels"),
+    "deep mappings": ("{a: " * 100_000, 1, "nests deeper than 50 levels"),
+    "deep lines": ("".join(" " * n + "-\n" for n in range(80)), 51, "nests deeper than 50 levels"),
+    "a key that is a list": ("a: 1\n? [b]\n: 1\n", 2, "not valid YAML: a key is a text or a number"),
+    "a key that is an alias of a list": ("a: &a [b]\n*a : 1\n", 1, "not valid YAML: a key is a text or a number"),
+    "a key twice": ("a: 1\na: 2\n", 2, "a: this key stands twice"),
+    "half a character": ('cups: "\\ud800"\n', 1, "not valid YAML"),
+    "an alias of nothing": ("cups: *a\n", 1, "not valid YAML"),
+    "too many values": ("- a\n" * 200_001, 100_000, "holds more than 100,000 values"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_file_is_refused_with_its_line_within_seconds(tmp_path: Path, name: str) -> None:
+    text, line, message = HOSTILE[name]
+    path = tmp_path / "cups.yaml"
+    path.write_text(text, encoding="utf-8")
+    started = time.monotonic()
+    with pytest.raises(DomainError) as caught:
+        read_yaml(path)
+    assert time.monotonic() - started < 5
+    assert message in str(caught.value)
+    assert caught.value.path == path
+    assert caught.value.line == line or (line is None and caught.value.line is not None)
+    assert len(str(caught.value)) < 500 + len(str(path))
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_models_file_and_a_script_have_the_same_bounds(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "cups.yaml"
+    path.write_text(HOSTILE[name][0], encoding="utf-8")
+    for read in (lambda: ModelsConfig.read(str(path)), lambda: ScriptedBackend.read(path)):
+        with pytest.raises(InputError, match=r"cups\.yaml:\d+: "):
+            read()
+
+
+def test_a_large_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "cups.yaml"
+    path.write_bytes(b"#" * (LARGEST_FILE + 1))
+    with pytest.raises(DomainError, match=r"cups\.yaml: holds more than 16 MiB"):
+        read_yaml(path)
+
+
+def test_what_is_no_regular_file_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo.yaml")
+    for path in (Path("/dev/zero"), tmp_path / "fifo.yaml", tmp_path):
+        with pytest.raises(DomainError, match="is not a regular file"):
+            read_yaml(path)
+
+
+def test_aliases_and_merges_within_the_bounds_are_written_out() -> None:
+    text = "base: &base {colour: red, size: 3}\ncups:\n  - *base\n  - {<<: *base, colour: blue}\n"
+    assert parse_yaml(text, PATH).content["cups"] == [{"colour": "red", "size": 3}, {"colour": "blue", "size": 3}]
+
+
+def test_values_are_those_of_yaml() -> None:
+    text = "[1, 0x1f, 1.5, .inf, true, ~, 2001-01-01, '2001-99-99', text]"
+    assert parse_yaml(text, PATH).content == [
+        1, 31, 1.5, float("inf"), True, None, date(2001, 1, 1), "2001-99-99", "text",
+    ]  # fmt: skip
