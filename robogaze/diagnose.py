@@ -24,7 +24,7 @@ from robogaze.evidence import METERS, Evidence, Gauge
 from robogaze.media import Footage, check_whole, film
 from robogaze.stages import Context, Desk, Pipeline
 
-_LIBRARIES = ("av", "numpy", "openai", "opencv-python-headless", "pydantic")
+_LIBRARIES = ("av", "httpx2", "numpy", "opencv-python-headless", "pydantic")
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from robogaze.media.compose import encode_jpeg
 from robogaze.stages.answers import narrowed, one_of
 
 _EXTRAS = {"decord": ("decord",), "transformers": ("torch", "transformers", "llguidance"), "vllm": ("vllm",)}
-_CORE = ("av", "numpy", "opencv-python-headless", "openai", "pydantic")
+_CORE = ("av", "httpx2", "numpy", "opencv-python-headless", "pydantic")
 _DIGITS = 4
 _NOT_TRIED = "not tried: whatever is asked here would go into the batch and be paid for"
 

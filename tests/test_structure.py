@@ -35,7 +35,7 @@ TIERS = (
 TIER_OF = {part: number for number, tier in enumerate(TIERS) for part in tier}
 
 MODULE_LINES, FUNCTION_LINES = 400, 60
-HEAVY = {"av", "cv2", "numpy", "openai", "scipy", "sklearn", "torch"}
+HEAVY = {"av", "cv2", "httpx2", "numpy", "scipy", "sklearn", "torch"}
 HELP_CPU_S = 0.3
 _YAML = ("yaml", "ruamel", "omegaconf", "strictyaml")
 

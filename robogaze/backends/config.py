@@ -12,6 +12,7 @@ roles: {vlm: eyes, critic: critic}
 tracker: {sam3: facebook/sam3}
 """
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -31,6 +32,7 @@ from robogaze.backends.openai import Send, Structured, Wire
 from robogaze.backends.outlasted import Outlasted
 from robogaze.backends.purse import Purse
 from robogaze.backends.retried import Patience, Retried
+from robogaze.backends.secrets import api_key, check_key_is_nowhere, secret_in
 from robogaze.backends.spread import Spread
 from robogaze.core.data import Data, first_fault
 from robogaze.core.pictures import PictureSettings
@@ -109,8 +111,16 @@ class ModelConfig(Data):
                 raise ValueError(f"url holds {what}, which reports would tell; name a key with api_key_env")
             if not url.lower().startswith(("http://", "https://")):
                 raise ValueError(f"url must begin with http:// or https://, not {url!r}")
-            if not urlsplit(url).hostname:
-                raise ValueError(f"url names no host: {url!r}")
+            if "?" in url or "#" in url:
+                raise ValueError("url holds a query (?...), which reports would show; name a key with api_key_env")
+            if not _host(url):
+                raise ValueError("url names no host, or a port that is none; it is http://HOST:PORT/v1")
+        return self
+
+    @model_validator(mode="after")
+    def _no_secret_is_told(self) -> Self:
+        if (place := secret_in(self.extra_body, "extra_body")) is not None:
+            raise ValueError(f"{place} looks like a secret, which reports would show; name a key with api_key_env")
         return self
 
     @model_validator(mode="after")
@@ -139,7 +149,11 @@ class ModelConfig(Data):
             return cls.model_validate({"kind": kind, "name": name, "url": urls[0] if urls else None})
         except ValidationError as error:
             # The spec is not told again: it may hold a password.
-            raise InputError(f"the model that {_SPEC} names cannot be used: {first_fault(error)[1]}") from error
+            message = f"the model that {_SPEC} names cannot be used: {first_fault(error)[1]}"
+            if kind == "openai" and urls and "://" not in urls[0]:
+                shown_name = name if re.fullmatch(r"[\w./-]+", name) else "NAME"
+                message += f"; write openai:{shown_name}@http://{urls[0].removesuffix('/v1').rstrip('/')}/v1"
+            raise InputError(message) from error
 
 
 class TrackerConfig(Data):
@@ -280,7 +294,8 @@ def _open(config: ModelConfig, environ: Mapping[str, str]) -> Backend:
     if config.kind == "openai":
         from robogaze.backends.openai import OpenAIBackend
 
-        key = _api_key(config, environ)
+        key = api_key(config.name, config.url, config.api_key_env, environ)
+        check_key_is_nowhere(key, json.dumps(config.model_dump(mode="json", exclude={"api_key_env"})))
         servers = [
             OpenAIBackend(config.name, url, key, config.timeout_s, wire, server=config.server)
             for url in config.urls or (None,)
@@ -307,17 +322,10 @@ def _open_tracker(config: TrackerConfig) -> "Sam3":
     return Sam3(config.sam3)
 
 
-def _api_key(config: ModelConfig, environ: Mapping[str, str]) -> str:
-    """The key for a server.
-
-    The vendor's own key is never sent to another address unless the user names its variable for it.
-    """
-    if config.api_key_env is not None:
-        if config.api_key_env not in environ:
-            raise InputError(f"api_key_env names {config.api_key_env}, which is not set in the environment")
-        return environ[config.api_key_env]
-    if config.url is None:
-        if "OPENAI_API_KEY" not in environ:
-            raise InputError(f"openai:{config.name} names no server and OPENAI_API_KEY is not set; add @URL or set it")
-        return environ["OPENAI_API_KEY"]
-    return environ.get("ROBOGAZE_API_KEY", "none")
+def _host(url: str) -> str | None:
+    """The host of an address, None where it names none."""
+    try:
+        parts = urlsplit(url)
+        return parts.hostname if parts.port != 0 else None
+    except ValueError:
+        return None

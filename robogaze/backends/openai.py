@@ -7,19 +7,31 @@ default it would keep 32 frames and take them to be a second apart.
 
 import asyncio
 import base64
+import json
+import math
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import Any, Literal
 
 from robogaze.backends.base import Completion, Request, Source
-from robogaze.backends.reply import completion
+from robogaze.backends.http import HttpClient, HttpReply
+from robogaze.backends.reply import completion, parse, server_name
 from robogaze.core.pictures import Shot
 from robogaze.errors import BackendError, RateLimited, RequestRefused, ServerFault, ServerStalled, Unreachable
 
 Send = Literal["images", "video"]
 Structured = Literal["json_schema", "json_object", "none"]
+
+VENDOR = "https://api.openai.com/v1"
+
+LONGEST_S = 86_400.0
+"""The longest wait that a server can ask for; how long is waited is for `Patience` to say."""
+
+_READY_S = 20.0
+_SMALL = 2**16
+"""Replies up to so many bytes are read in the event loop, larger ones beside it."""
 
 _AWAY = (502, 503, 504)
 """What a gateway says when the server behind it is not there."""
@@ -49,22 +61,18 @@ class OpenAIBackend:
         self,
         name: str,
         url: str | None,
-        api_key: str,
+        api_key: str | None,
         timeout_s: float,
         wire: Wire | None = None,
         *,
         server: str | None = None,
     ) -> None:
         """A model at an address; `server` is what the address is called in keys and reports, itself by default."""
-        from openai import AsyncOpenAI
-
         self.name = name
         self.url = url
         self.server = server or url
-        self.timeout_s = timeout_s
         self.wire = wire or Wire()
-        # Retries are ours: the same for every backend, and they see the limits.
-        self._client = AsyncOpenAI(base_url=url, api_key=api_key, timeout=timeout_s, max_retries=0)
+        self.http = HttpClient(url or VENDOR, api_key, timeout_s)
 
     @property
     def identity(self) -> Mapping[str, Any]:
@@ -74,66 +82,57 @@ class OpenAIBackend:
 
     async def complete(self, request: Request) -> Completion:
         """Answer a request; see `robogaze.backends.base.Backend`."""
-        body = request_body(request, self.name, self.wire)
         started = time.perf_counter()
-        answer = await self._send(body)
-        return completion(answer, time.perf_counter() - started)
+        reply = await self.http.ask("POST", "/chat/completions", request_body(request, self.name, self.wire))
+        if reply.status != 200:
+            raise self._status_error(reply)
+        return completion(await self._read(reply), time.perf_counter() - started)
 
-    async def _send(self, body: dict[str, Any]) -> Any:
-        import openai
-
+    async def _read(self, reply: HttpReply) -> Any:
         try:
-            # The client's own time limit restarts with every byte; a server that drips must end too.
-            async with asyncio.timeout(self.timeout_s):
-                return await self._client.post("/chat/completions", body=body, cast_to=object)
-        except (TimeoutError, openai.APITimeoutError) as error:
-            raise ServerStalled(f"{self._where} gave no answer within {self.timeout_s:g} s") from error
-        except openai.APIStatusError as error:
-            raise self._status_error(error.status_code, error.message, error.response.headers) from error
-        except openai.APIConnectionError as error:
-            reason = str(error.__cause__ or error)
-            raise Unreachable(f"{self._where} cannot be reached ({reason}); is the server running?") from error
-        except (openai.APIError, ValueError) as error:
-            raise ServerFault(f"{self._where} sent an answer that cannot be read ({error})") from error
+            if len(reply.content) <= _SMALL:
+                return parse(reply.content)
+            return await asyncio.to_thread(parse, reply.content)
+        except ValueError as error:
+            said = self.http.clean(error)
+            raise ServerFault(f"{self._where} sent an answer that cannot be read ({said})") from error
 
     async def ready(self) -> str | None:
-        """Return if the server answers at all. Raises Unreachable, or RequestRefused for a wrong key."""
-        import openai
+        """Return if the server answers at all; what it serves, None where it lists no models or not this one.
 
+        Raises Unreachable, or RequestRefused for a wrong key or a redirect.
+        """
         try:
-            async with asyncio.timeout(min(self.timeout_s, 20)):
-                return self._served([one.model_dump() for one in (await self._client.models.list()).data])
-        except (TimeoutError, openai.APIConnectionError) as error:
-            reason = str(error.__cause__ or error) or "no answer"
-            raise Unreachable(f"{self._where} cannot be reached ({reason}); is the server running?") from error
-        except openai.APIStatusError as error:
-            if error.status_code in (401, 403):
-                raise self._status_error(error.status_code, error.message, error.response.headers) from error
-            if error.status_code in _AWAY:
-                raise Unreachable(f"{self._where} cannot be reached ({error.status_code} from its gateway)") from error
+            reply = await self.http.ask("GET", "/models", timeout_s=_READY_S)
+        except ServerStalled as error:
+            raise Unreachable(f"{self._where} cannot be reached (no answer); is the server running?") from error
+        except ServerFault:
+            return None
+        if reply.status in (401, 403):
+            raise self._status_error(reply)
+        if reply.status in _AWAY:
+            raise Unreachable(f"{self._where} cannot be reached ({reply.status} from its gateway)")
+        if reply.status != 200:
             return None  # some servers list no models and answer all the same
-        except (openai.APIError, ValueError) as error:
-            raise Unreachable(f"{self._where} is not an OpenAI-compatible server ({error})") from error
-
-    def _served(self, models: Sequence[Mapping[str, Any]]) -> str | None:
-        """What stands behind the model's name: vLLM tells the root of its weights; None where it is not listed."""
-        mine = next((one for one in models if one.get("id") == self.name), None)
-        return None if mine is None else str(mine.get("root") or mine["id"])
+        try:
+            return _served(await self._read(reply), self.name)
+        except ServerFault as error:
+            raise Unreachable(f"{self._where} is not an OpenAI-compatible server; its /models is no JSON") from error
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._client.close()
+        await self.http.close()
 
     @property
     def _where(self) -> str:
         return f"the server at {self.url or 'the vendor'}"
 
-    def _status_error(self, status: int, message: str, headers: Mapping[str, str]) -> BackendError:
-        said = f"{self._where} answers {status} for {self.name}: {' '.join(message.split())[:300]}"
-        if status == 429 and "insufficient_quota" not in message:
-            return RateLimited(said, retry_after_s(headers.get("retry-after")))
+    def _status_error(self, reply: HttpReply) -> BackendError:
+        status, wait = reply.status, retry_after_s(reply.headers.get("retry-after"))
+        said = f"{self._where} answers {status} for {self.name}: {self.http.clean(_said(reply.content))}"
+        if status == 429 and b"insufficient_quota" not in reply.content:
+            return RateLimited(said, wait)
         if status >= 500 or status in (408, 409):
-            wait = retry_after_s(headers.get("retry-after"))
             if wait is not None:
                 return RateLimited(said, wait)
             return Unreachable(said) if status in _AWAY else ServerFault(said)
@@ -141,18 +140,39 @@ class OpenAIBackend:
         return RequestRefused(f"{said}; {hint}" if hint else said)
 
 
+def _said(content: bytes) -> str:
+    """What the body of an error says, as far as it has the form of one."""
+    try:
+        body = parse(content)
+    except ValueError:
+        return content.decode(errors="replace")
+    error = body.get("error", body) if isinstance(body, dict) else body
+    message = error.get("message", error.get("detail")) if isinstance(error, dict) else error
+    return message if isinstance(message, str) else json.dumps(body)
+
+
+def _served(listed: Any, name: str) -> str | None:
+    """What is behind a model's name: vLLM says the root of its weights; None where it is not listed."""
+    models = listed.get("data") if isinstance(listed, dict) else None
+    entries = (entry for entry in models if isinstance(entry, dict)) if isinstance(models, list) else ()
+    mine = next((entry for entry in entries if entry.get("id") == name), None)
+    if mine is None:
+        return None
+    return server_name(mine.get("root")) or name
+
+
 def retry_after_s(header: str | None) -> float | None:
-    """Seconds from a Retry-After header (seconds or an HTTP date); None when absent or unreadable."""
+    """Seconds from a Retry-After header (seconds or a date), at most LONGEST_S; None when absent or unreadable."""
     if header is None:
         return None
     try:
-        return max(0.0, float(header))
+        wait_s = float(header)
     except ValueError:
-        pass
-    try:
-        return max(0.0, parsedate_to_datetime(header).timestamp() - time.time())
-    except ValueError:
-        return None
+        try:
+            wait_s = parsedate_to_datetime(header).timestamp() - time.time()
+        except (ValueError, OverflowError):
+            return None
+    return None if math.isnan(wait_s) else min(max(0.0, wait_s), LONGEST_S)
 
 
 def request_body(request: Request, model: str, wire: Wire) -> dict[str, Any]:

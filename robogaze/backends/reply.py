@@ -73,7 +73,7 @@ def completion(reply: Any, latency_s: float = 0.0) -> Completion:
     cached = _count(_part(usage, "prompt_tokens_details").get("cached_tokens"))
     return Completion(
         text=text,
-        model=_name(record.get("model")),
+        model=server_name(record.get("model")),
         finish_reason=reason,
         refusal=refusal or _refusal(message.get("refusal"), reply),
         prompt_tokens=prompt,
@@ -131,6 +131,11 @@ def stored(text: Any) -> Completion | None:
     except (TypeError, ValueError):
         return None
     return kept if is_answer(kept) else None
+
+
+def server_name(value: Any) -> str:
+    """A name that a server uses; empty for anything else."""
+    return value if isinstance(value, str) and len(value) <= _MAX_NAME and value.isprintable() else ""
 
 
 def shown(text: str) -> str:
@@ -205,13 +210,8 @@ def _count(value: Any) -> int | None:
     return value if type(value) is int and 0 <= value <= _MAX_COUNT else None
 
 
-def _name(value: Any) -> str:
-    """A name that a server uses; empty for anything else."""
-    return value if isinstance(value, str) and len(value) <= _MAX_NAME and value.isprintable() else ""
-
-
 def _facts(record: Mapping[str, Any], message: Mapping[str, Any], text: str) -> dict[str, str]:
-    fingerprint = _name(record.get("system_fingerprint"))
+    fingerprint = server_name(record.get("system_fingerprint"))
     facts = {"system_fingerprint": fingerprint} if fingerprint else {}
     thought = message.get("reasoning") or message.get("reasoning_content")
     if not text and isinstance(thought, str):

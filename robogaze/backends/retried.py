@@ -1,7 +1,7 @@
 """Asking again, when that may help: rate limits, server faults, stalls and lost connections.
 
-Between tries it waits what the server asked for (Retry-After), else ever longer with jitter. What asking again
-cannot change is raised at once.
+Between tries it waits what the server asked for (Retry-After), else ever longer with jitter, and never longer than it
+has patience for. What asking again cannot change is raised at once.
 """
 
 import logging
@@ -46,8 +46,15 @@ class Retried(Wrapper):
     async def complete(self, request: Request) -> Completion:
         """Answer a request. Raises the last BackendError."""
         patience = self.patience
+
+        def wait(error: Exception) -> bool | float:
+            """Whether to try again, and if the server named a time, after how many seconds."""
+            if isinstance(error, RateLimited) and error.retry_after_s is not None:
+                return min(error.retry_after_s, patience.longest_wait_s)
+            return isinstance(error, BackendError) and error.retryable
+
         tries = stamina.retry_context(
-            on=_wait,
+            on=wait,
             attempts=patience.attempts,
             timeout=None,
             wait_initial=patience.first_wait_s,
@@ -58,10 +65,3 @@ class Retried(Wrapper):
             with attempt:
                 return await self.inner.complete(request)
         raise AssertionError("stamina yields at least one attempt and raises after the last")
-
-
-def _wait(error: Exception) -> bool | float:
-    """Whether to try again, and if the server named a time, after how many seconds."""
-    if isinstance(error, RateLimited) and error.retry_after_s is not None:
-        return error.retry_after_s
-    return isinstance(error, BackendError) and error.retryable

@@ -45,7 +45,8 @@ class Stub:
     """The ASGI application. `behave` may answer in place of the default; `asked` keeps what came, if `keep`.
 
     While it is `away`, its gateway answers in its place. While it is `held`, its answers wait, and who hangs up
-    meanwhile has `left`. `name` is the model it says it is in answers.
+    meanwhile has `left`. `name` is the model it says it is in answers, `listed` what it answers to `/models`.
+    `keys` are the authorizations that came.
     """
 
     latency_s: float = 0.0
@@ -54,6 +55,8 @@ class Stub:
     away: bool = False
     held: bool = False
     name: str = "stub"
+    listed: bytes = b'{"object":"list","data":[{"id":"stub","object":"model"}]}'
+    keys: list[str | None] = field(default_factory=list)
     asked: list[Body] = field(default_factory=list)
     requests: int = 0
     left: int = 0
@@ -68,9 +71,11 @@ class Stub:
             await _send(send, Reply(status=502, raw=b"{}"))
             return
         if scope["path"].endswith("/models"):
-            await _send(send, Reply(raw=b'{"object":"list","data":[{"id":"stub","object":"model"}]}'))
+            await _send(send, Reply(raw=self.listed))
             return
         body = json.loads(content)
+        if self.keep:
+            self.keys.append(dict(scope["headers"]).get(b"authorization", b"").decode() or None)
         self.requests += 1
         self._now += 1
         self.most_at_once = max(self.most_at_once, self._now)

@@ -1,5 +1,6 @@
 """Model specs, models files, keys."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,13 @@ def test_another_form_is_refused_with_the_right_one(spec: str) -> None:
         ("openai:x@http://user:pw@host/v1", "url holds a user or a password"),
         ("openai:x@user:pw@host/v1", "url must begin with http:// or https://"),
         ("openai:x@http:///v1", "url names no host"),
+        ("openai:x@localhost:8133", "write openai:x@http://localhost:8133/v1"),
+        ("openai:x@localhost:8133/v1", "write openai:x@http://localhost:8133/v1"),
+        ("openai:x@user:pw@host", "write openai:NAME@http://host/v1"),
+        ("openai:x@http://h/v1?key=pw", "url holds a query"),
+        ("openai:x@http://h/v1#pw", "url holds a query"),
+        ("openai:x@http://h:pw/v1", "url names no host, or a port that is none"),
+        ("openai:x@http://[pw/v1", "url names no host, or a port that is none"),
     ],
 )
 def test_an_address_is_checked_before_anything_is_asked_and_no_secret_is_told(spec: str, says: str) -> None:
@@ -88,6 +96,10 @@ def test_roles_lean_on_one_another(tmp_path: Path) -> None:
         (("frames: uniform 16", "patience: {first_wait_s: 60}"), "longest_wait_s is shorter than first_wait_s"),
         (('url: "http://127.0.0.1:8000/v1"', "url: 127.0.0.1:8000/v1"), "models.eyes: url must begin with http://"),
         (('"http://127.0.0.1:8000/v1"', '"http://me:pw@127.0.0.1:8000/v1"'), "models.eyes: url holds a user"),
+        (("frames: uniform 16", "extra_body: {api_key: pw}"), "models.eyes: extra_body.api_key looks like a secret"),
+        (("frames: uniform 16", "extra_body: {a: [{X-API-Key: pw}]}"), "extra_body.a.0.X-API-Key looks like a secret"),
+        (("frames: uniform 16", "extra_body: {h: Bearer pw}"), "extra_body.h looks like a secret"),
+        (("frames: uniform 16", "extra_body: {user: sk-proj-0123456789abcdef}"), "extra_body.user looks like a secret"),
     ],
 )
 def test_a_models_file_that_does_not_fit_is_named_with_its_key(
@@ -99,6 +111,7 @@ def test_a_models_file_that_does_not_fit_is_named_with_its_key(
         ModelsConfig.read(str(path))
     assert str(path) in str(error.value)
     assert says in str(error.value)
+    assert "pw" not in str(error.value)
 
 
 @pytest.mark.parametrize("content", ["", "# nothing\n", "[]", "eyes", "3"])
@@ -162,14 +175,15 @@ def key_sent(config: ModelConfig, environ: dict[str, str]) -> str:
     backend = models["vlm"].backend
     while hasattr(backend, "inner"):
         backend = backend.inner
-    return str(backend._client.api_key)
+    asyncio.run(models.close())
+    return str(backend.http.key)
 
 
 def test_the_vendors_key_goes_to_the_vendor_only() -> None:
     environ = {"OPENAI_API_KEY": "secret", "MINE": "mine"}
     vendor, own = ModelConfig.parse("openai:m"), ModelConfig.parse("openai:m@http://127.0.0.1:1/v1")
     assert key_sent(vendor, environ) == "secret"
-    assert key_sent(own, environ) == "none"
+    assert key_sent(own, environ) == "None"
     assert key_sent(own, {**environ, "ROBOGAZE_API_KEY": "lab"}) == "lab"
     assert key_sent(own.with_(api_key_env="MINE"), environ) == "mine"
 
@@ -179,3 +193,33 @@ def test_a_key_that_is_not_set_is_named() -> None:
         key_sent(ModelConfig.parse("openai:m"), {})
     with pytest.raises(InputError, match="api_key_env names MINE"):
         key_sent(ModelConfig.parse("openai:m").with_(api_key_env="MINE"), {})
+
+
+@pytest.mark.parametrize(
+    ("key", "says"), [("", "is empty"), ("  ", "is empty"), ("sk-a\n", "line break"), ("sk-ä", "no key has")]
+)
+def test_a_key_that_cannot_be_one_is_refused_by_its_variable(key: str, says: str) -> None:
+    for model, variable in (
+        (ModelConfig.parse("openai:m"), "OPENAI_API_KEY"),
+        (ModelConfig.parse("openai:m@http://h/v1").with_(api_key_env="MINE"), "MINE"),
+    ):
+        with pytest.raises(InputError, match=says) as error:
+            key_sent(model, {variable: key})
+        assert variable in str(error.value)
+        assert "sk-" not in str(error.value)
+
+
+def test_an_empty_key_for_a_server_of_ones_own_is_none() -> None:
+    assert key_sent(ModelConfig.parse("openai:m@http://h/v1"), {"ROBOGAZE_API_KEY": ""}) == "None"
+
+
+def test_a_key_that_is_written_down_as_well_is_refused() -> None:
+    for fields in ({"extra_body": {"user": "0123456789"}}, {"url": "http://h/0123456789/v1"}, {"server": "0123456789"}):
+        config = ModelConfig.model_validate({"kind": "openai", "name": "m", "url": "http://h/v1", **fields})
+        with pytest.raises(InputError, match="reports would show"):
+            key_sent(config, {"ROBOGAZE_API_KEY": "0123456789"})
+
+
+def test_settings_that_only_sound_like_secrets_are_taken() -> None:
+    extra = {"max_tokens": 5, "stop_token": "x", "prompt_cache_key": "clips", "skip_special_tokens": True, "key": None}
+    assert ModelConfig(kind="openai", name="m", extra_body=extra).extra_body == extra

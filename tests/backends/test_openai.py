@@ -133,6 +133,10 @@ def test_retry_after_is_seconds_or_a_date() -> None:
     assert retry_after_s(None) is None
     assert retry_after_s("1.5") == 1.5
     assert retry_after_s("soon") is None
+    assert retry_after_s("nan") is None
+    assert retry_after_s("Fri, 99 Foo 99999 99:99:99 GMT") is None
+    assert retry_after_s("inf") == retry_after_s("1e12") == retry_after_s("9" * 5000) == 86_400
+    assert retry_after_s("-5") == 0
     assert 3 <= (retry_after_s(formatdate(time() + 5, usegmt=True)) or 0) <= 5
     assert retry_after_s(formatdate(time() - 5, usegmt=True)) == 0
 

@@ -14,6 +14,7 @@ from backends.asking import request
 
 from robogaze.backends import AnswerStore, Completion
 from robogaze.backends.cached import Cached
+from robogaze.backends.checked import Ended, Typed
 from robogaze.backends.limited import Limited, Limits, Price
 from robogaze.backends.retried import Patience, Retried
 from robogaze.errors import (
@@ -79,8 +80,47 @@ async def test_patience_ends() -> None:
 
 async def test_a_server_that_names_a_time_is_given_it() -> None:
     started = time.perf_counter()
-    await Retried(Inner(RateLimited("r", retry_after_s=0.3)), QUICK).complete(request())
+    await Retried(Inner(RateLimited("r", retry_after_s=0.3)), Patience(first_wait_s=0.001)).complete(request())
     assert 0.29 < time.perf_counter() - started < 2
+
+
+@pytest.mark.parametrize("asked_s", [float("inf"), 1e12, 86_400.0])
+async def test_no_server_is_waited_for_longer_than_there_is_patience_for(asked_s: float) -> None:
+    inner, started = Inner(RateLimited("r", retry_after_s=asked_s)), time.perf_counter()
+    assert (await Retried(inner, QUICK).complete(request())).text == "yes"
+    assert time.perf_counter() - started < 2
+
+
+@pytest.mark.parametrize(
+    "stored", ['{"text": 5, "model": "m"}', '{"text": "", "model": "m", "prompt_tokens": 1.5}', "{"]
+)
+async def test_an_odd_answer_of_an_earlier_version_is_asked_again(tmp_path: Path, stored: str) -> None:
+    inner, store = Inner(), AnswerStore(tmp_path / "a.sqlite")
+    await Cached(inner, store).complete(request())
+    store._database.execute("UPDATE answers SET completion = ?", (stored,))
+    for _ in range(2):
+        assert (await Cached(inner, store).complete(request())).text == "yes"
+    assert inner.asked == 2
+    store.close()
+
+
+@pytest.mark.parametrize("fields", [{"finish_reason": "length"}, {"refusal": "no"}, {"completion_tokens": 1.5}])
+async def test_what_is_no_answer_is_not_kept(tmp_path: Path, fields: dict[str, Any]) -> None:
+    inner, store = Inner(**fields), AnswerStore(tmp_path / "a.sqlite")
+    await Cached(inner, store).complete(request())
+    assert len(store) == 0
+    store.close()
+
+
+async def test_a_refused_answer_is_paid_for_and_an_odd_one_is_a_fault() -> None:
+    price = Price(prompt_usd=1, completion_usd=1)
+    inner = Inner(finish_reason="content_filter", prompt_tokens=10**6, completion_tokens=0)
+    limited = Limited.around(Typed(inner), Limits(), price)
+    with pytest.raises(RequestRefused, match="content filter"):
+        await Ended(limited).complete(request())
+    assert limited.spent.cost_usd == 1.0
+    with pytest.raises(ServerFault, match="a count of it is no count"):
+        await Typed(Inner(prompt_tokens=1.5)).complete(request())
 
 
 async def test_no_more_than_so_many_at_once() -> None:

@@ -1,0 +1,168 @@
+"""What a server may send over the wire: bounded, decompressed by us, never redirected, never with our key in it."""
+
+import gzip
+import json
+import time
+import tracemalloc
+import zlib
+from typing import Any
+
+import pytest
+from backends.asking import request
+from stub_server import Reply, Stub, running
+
+from robogaze.backends.openai import OpenAIBackend
+from robogaze.backends.reply import MAX_BYTES
+from robogaze.errors import BackendError, RequestRefused, ServerFault, Unreachable
+
+KEY = "sk-live/0123456789abcdef"
+GOOD = json.dumps({"choices": [{"finish_reason": "stop", "message": {"content": "{}"}}]}).encode()
+
+
+async def asked(stub: Stub, key: str | None = KEY, timeout_s: float = 10) -> Any:
+    """The completion that a server gives, or the error."""
+    with running(stub) as url:
+        backend = OpenAIBackend("stub", url, key, timeout_s=timeout_s)
+        try:
+            return await backend.complete(request())
+        except BackendError as error:
+            return error
+        finally:
+            await backend.close()
+
+
+def sends(raw: bytes, status: int = 200, **headers: str) -> Stub:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Stub(behave=lambda body: Reply(raw=raw, status=status, headers=named))
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+async def test_a_redirect_is_not_followed_and_both_addresses_are_named(status: int) -> None:
+    elsewhere = Stub()
+    with running(elsewhere) as other:
+        error = await asked(sends(b"", status, location=f"{other}/chat/completions"))
+    assert isinstance(error, RequestRefused)
+    assert f"sends on to {other}/chat/completions; nothing was sent there" in str(error)
+    assert str(error).startswith("http://127.0.0.1:")
+    assert elsewhere.requests == 0
+
+
+@pytest.mark.parametrize("location", ["", "http://[", "//other/v1", "\x7f", f"http://h/?key={KEY}", "x" * 9000])
+async def test_a_redirect_to_anywhere_is_a_refusal(location: str) -> None:
+    error = await asked(sends(b"", 307, location=location))
+    assert isinstance(error, RequestRefused)
+    assert KEY not in str(error)
+    assert len(str(error)) < 600
+
+
+async def test_a_redirect_of_the_list_of_models_is_refused_too() -> None:
+    class Moved(Stub):
+        async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+            await send({"type": "http.response.start", "status": 308, "headers": [(b"location", b"http://else/v1")]})
+            await send({"type": "http.response.body", "body": b""})
+
+    with running(Moved()) as url:
+        backend = OpenAIBackend("stub", url, KEY, timeout_s=5)
+        with pytest.raises(RequestRefused, match=r"/v1/models answers 308 and sends on to http://else/v1"):
+            await backend.ready()
+        await backend.close()
+
+
+async def test_a_compressed_reply_is_read() -> None:
+    for raw, encoding in ((gzip.compress(GOOD), "gzip"), (zlib.compress(GOOD), "deflate"), (GOOD, "identity")):
+        assert (await asked(sends(raw, content_encoding=encoding))).text == "{}"
+
+
+async def test_a_bomb_is_a_fault_of_the_server_and_takes_no_memory() -> None:
+    bomb = gzip.compress(b"x" * 2**28)
+    tracemalloc.start()
+    try:
+        started = time.perf_counter()
+        error = await asked(sends(bomb, content_encoding="gzip"))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert isinstance(error, ServerFault)
+    assert "more than 16 MiB" in str(error)
+    assert peak < 5 * MAX_BYTES
+    assert time.perf_counter() - started < 10
+
+
+@pytest.mark.parametrize(
+    ("raw", "encoding", "says"),
+    [
+        (b"x" * (MAX_BYTES + 1), "identity", "more than 16 MiB"),
+        (b"hello", "gzip", "cannot be decompressed"),
+        (GOOD, "br", "compressed its reply as br, unasked"),
+        (gzip.compress(GOOD)[:-20], "gzip", "cannot be read"),
+        (b"[" * 100_000, "identity", "nested deeper"),
+        (b'"' + b"a" * 70_000 + b'"', "identity", "no chat completion"),
+    ],
+)
+async def test_a_body_that_cannot_be_read_is_a_fault_of_the_server(raw: bytes, encoding: str, says: str) -> None:
+    error = await asked(sends(raw, content_encoding=encoding))
+    assert isinstance(error, ServerFault)
+    assert says in str(error)
+
+
+LISTS: list[Any] = [
+    {}, [], None, True, 5, "stub", {"data": None}, {"data": {}}, {"data": "stub"}, {"data": ["stub"]}, {"data": [None]},
+    {"data": [[]]}, {"data": [{}]}, {"data": [{"id": None}]}, {"data": [{"id": 5}]}, {"data": [{"id": ["stub"]}]},
+    {"object": "list"}, {"models": ["stub"]}, [{"id": "stub"}], {"data": [{"id": "other"}]}, {"error": "no"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("listed", LISTS, ids=str)
+async def test_a_list_of_models_of_any_form_names_none(listed: Any) -> None:
+    assert await served(json.dumps(listed).encode()) is None
+
+
+@pytest.mark.parametrize(
+    ("entry", "name"),
+    [({}, "stub"), ({"root": "/w"}, "/w"), ({"root": 5}, "stub"), ({"root": "\ud800"}, "stub"), ({"root": ""}, "stub")],
+)
+async def test_a_listed_model_is_known_by_its_weights_or_its_name(entry: dict[str, Any], name: str) -> None:
+    assert await served(json.dumps({"data": [5, {"id": "stub", **entry}]}).encode()) == name
+
+
+async def served(listed: bytes) -> str | None:
+    with running(Stub(listed=listed)) as url:
+        backend = OpenAIBackend("stub", url, None, timeout_s=5)
+        try:
+            return await backend.ready()
+        finally:
+            await backend.close()
+
+
+async def test_a_page_in_place_of_a_list_is_no_server_for_us() -> None:
+    with pytest.raises(Unreachable, match="not an OpenAI-compatible server"):
+        await served(b"<html>")
+
+
+async def test_a_list_without_an_end_is_none() -> None:
+    assert await served(b"[" + b"1," * MAX_BYTES) is None
+
+
+@pytest.mark.parametrize(
+    "stub",
+    [
+        sends(json.dumps({"error": {"message": f"no such key {KEY} here"}}).encode(), 401),
+        sends(json.dumps({"error": {"message": f"no such key {KEY} here"}}).replace("/", "\\/").encode(), 400),
+        sends(f"<p>{KEY}</p>".encode(), 500),
+        sends(("x" * 190 + KEY).encode(), 500),
+        sends(json.dumps({"choices": [{"message": {"content": [KEY]}}]}).encode()),
+        sends(json.dumps({"error": KEY}).encode()),
+        sends(json.dumps({"choices": [{"message": {"content": f"your key is {KEY}"}}], "model": KEY}).encode()),
+        sends(json.dumps({"choices": [{"message": {"content": "", "refusal": KEY}}]}).encode()),
+    ],
+)
+async def test_a_key_that_a_server_repeats_is_taken_out(stub: Stub) -> None:
+    got = await asked(stub)
+    assert KEY[:12] not in f"{got!r} {got}"
+
+
+async def test_a_key_is_sent_where_there_is_one() -> None:
+    for key, sent in ((KEY, f"Bearer {KEY}"), (None, None)):
+        stub = Stub()
+        await asked(stub, key)
+        assert stub.keys == [sent]
