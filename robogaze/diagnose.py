@@ -6,8 +6,9 @@
 was found, what was not judged, and what every model was shown.
 """
 
+import math
 import platform
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -22,6 +23,8 @@ from robogaze.core.time import runs
 from robogaze.datasets import Entry, file_sha256
 from robogaze.evidence import METERS, Evidence, Gauge
 from robogaze.media import Footage, check_whole, film
+from robogaze.media.decode_pyav import length_s
+from robogaze.media.footage import Observer
 from robogaze.stages import Context, Desk, Pipeline
 
 _LIBRARIES = ("av", "httpx2", "numpy", "opencv-python-headless", "pydantic")
@@ -37,17 +40,29 @@ class OpenClip:
     media: dict[str, Any]
 
 
+Watch = Callable[[float], None]
+"""Is given how much of a clip is decoded: a share, NaN where the file does not say how long it is."""
+
+
 @contextmanager
-def open_clip(entry: Entry, pipeline: Pipeline, models: Models | None, decoder: str = "pyav") -> Iterator[OpenClip]:
-    """Decode a clip once, to its end; its pictures are freed on leaving. Raises VideoError."""
+def open_clip(
+    entry: Entry, pipeline: Pipeline, models: Models | None, decoder: str = "pyav", watch: Watch | None = None
+) -> Iterator[OpenClip]:
+    """Decode a clip once, to its end; its pictures are freed on leaving. Raises VideoError.
+
+    `watch` is called after each frame, in the thread that decodes.
+    """
     gauge = Gauge(METERS) if pipeline.measures else None
+    observers: list[Observer] = [] if gauge is None else [gauge]
+    if watch is not None:
+        observers.append(_watching(entry, watch))
     footage = film(
         entry.path,
         layout=entry.layout,
         initial_frame=entry.initial_frame,
         settings=None if models is None else models.config.pictures,
         decoder=decoder,
-        observers=() if gauge is None else (gauge,),
+        observers=observers,
         start_s=entry.start_s,
         end_s=entry.end_s,
     )
@@ -58,6 +73,18 @@ def open_clip(entry: Entry, pipeline: Pipeline, models: Models | None, decoder: 
         yield OpenClip(clip, footage, evidence, {**media, **footage.settings.model_dump()})
     finally:
         footage.close()
+
+
+def _watching(entry: Entry, watch: Watch) -> Observer:
+    """Tells `watch` how far the decoding is. Raises VideoError as `film` does."""
+    check_whole(entry.path)
+    start_s = entry.start_s or 0.0
+    whole_s = (length_s(entry.path) if entry.end_s is None else entry.end_s) - start_s
+
+    def observe(_number: int, time_s: float, _views: object) -> None:
+        watch(min(1.0, time_s / whole_s) if whole_s > 0 else math.nan)
+
+    return observe
 
 
 def content_sha256(entry: Entry) -> str:

@@ -60,12 +60,14 @@ class Start:
         entries = self._entries()
         with ExitStack() as stack:
             folder = self._open(stack)
-            job = self._job(folder, stack.enter_context(showing(len(entries))))
+            show = stack.enter_context(showing(len(entries)))
+            job = self._job(folder, show.take)
             if self.only_estimate:  # which neither a server nor a key is needed for
                 return asyncio.run(run_clips(entries, runs.here(self.plan, self.in_flight)(None, None), job))
             interrupt.keeps_clips(self.folder)
             door = runs.Door(Purse(self.max_calls, self.max_cost), self.outage * 60)
-            engine = self._on_ray if self.engine == "ray" else runs.here(self.plan, self.in_flight)
+            here = runs.here(self.plan, self.in_flight, show.decoded)
+            engine = self._on_ray if self.engine == "ray" else here
             return asyncio.run(runs.run(entries, job, self.plan, engine, door))
 
     def _entries(self) -> tuple[Entry, ...]:

@@ -99,10 +99,10 @@ def _run(
             before = None if run is None else run.stored.report(settled.clip_id)
             if (report := settled.report or before) is not None:
                 found[settled.clip_id] = report
-            show(settled)
+            show.take(settled)
 
         job = Job(run, retry_failed=retry_failed, on_settled=settle)
-        engine = runs.here(plan, concurrency or runs.CLIPS_AT_ONCE)
+        engine = runs.here(plan, concurrency or runs.CLIPS_AT_ONCE, show.decoded)
         outcome = asyncio.run(runs.run(entries, job, plan, engine))
     return outcome, [found[clip_id] for clip_id in outcome.digests]
 

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Protocol
 
 from robogaze.backends import Models
@@ -49,18 +50,24 @@ class Engine(Protocol):
 
 @dataclass(frozen=True)
 class Unit:
-    """What is done with each clip; the same clip and the same answers give the same result wherever it is done."""
+    """What is done with each clip; the same clip and the same answers give the same result wherever it is done.
+
+    `on_decoded` is given a clip's id with the share of it that is decoded (NaN: the file does not say how long it is),
+    in the thread that decodes.
+    """
 
     pipeline: Pipeline
     models: Models | None = None
     decoder: str = "pyav"
+    on_decoded: Callable[[str, float], None] | None = None
 
     async def __call__(self, task: Task, decoding: asyncio.Semaphore) -> Result:
         """Diagnose a clip; one of those `decoding` at a time is decoded. Raises RunStopped when the run ends here."""
         with ExitStack() as stack:
             try:
                 async with decoding:
-                    opening = open_clip(task.entry, self.pipeline, self.models, self.decoder)
+                    watch = None if self.on_decoded is None else partial(self.on_decoded, task.clip_id)
+                    opening = open_clip(task.entry, self.pipeline, self.models, self.decoder, watch)
                     opened = await in_thread(stack.enter_context, opening)
             except VideoError as error:
                 return Result(task.clip_id, unreadable=str(error))

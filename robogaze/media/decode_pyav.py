@@ -5,6 +5,7 @@ refused, and every packet must bring its picture. What this cannot find is damag
 H.264 and AV1 mostly stumble over a few wrong bytes, HEVC and VP9 often do not. No frame is lost by it.
 """
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -92,6 +93,14 @@ def open_video(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
             yield container, streams[0]
         except av.error.FFmpegError as error:
             raise VideoError(f"{path} cannot be read to its end ({_reason(error)}); {REENCODE}") from error
+
+
+def length_s(path: Path) -> float:
+    """How long a file says it is, in seconds; NaN where it does not say. Raises VideoError when it cannot be opened."""
+    with open_video(path) as (container, stream):
+        if stream.duration:
+            return seconds(stream.duration, stream)
+        return container.duration / av.time_base if container.duration else math.nan
 
 
 def packets_of(

@@ -137,3 +137,22 @@ def test_a_camera_that_shakes_goes_to_and_fro_and_one_that_swings_goes_straight(
     assert np.isnan(way[25]), "it has stood still for half of the time looked at"
     shaken = film(6, Take(frames=36, size=_SMALL, camera=shaking(6, 12, 26, 0.01)))
     assert np.nanmax(measured_by(Motion, shaken).series["camera_straightness"][16:22]) < 0.7
+
+
+def test_a_texture_that_cannot_be_followed_costs_no_more_than_a_film(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What takes time is a point that is nowhere: in noise only a sample of them is looked for."""
+    followed: list[int] = []
+    search = cv2.calcOpticalFlowPyrLK
+
+    def counting(before: object, now: object, points: np.ndarray, *rest: object) -> object:
+        followed.append(len(points))
+        return search(before, now, points, *rest)
+
+    monkeypatch.setattr(cv2, "calcOpticalFlowPyrLK", counting)
+    rng = np.random.default_rng(0)
+    noise = [rng.integers(0, 256, (240, 320, 3), dtype=np.uint8) for _ in range(6)]
+    assert np.isnan(measured_by(Motion, noise).series["camera_shift"]).all()
+    assert sum(followed) <= 5 * 2 * 48
+    followed.clear()
+    measured_by(Motion, film(2, Take(frames=6, size=_SMALL)))
+    assert max(followed) > 48

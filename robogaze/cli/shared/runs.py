@@ -166,12 +166,12 @@ async def run(entries: Sequence[Entry], job: Job, plan: Plan, engine_of: EngineO
             await models.close()
 
 
-def here(plan: Plan, in_flight: int) -> EngineOf:
-    """This process, with so many clips under way at once."""
+def here(plan: Plan, in_flight: int, on_decoded: Callable[[str, float], None] | None = None) -> EngineOf:
+    """This process, with so many clips under way at once; `on_decoded` is told how far each is (see `Unit`)."""
     from robogaze.engines.base import Unit
     from robogaze.engines.local import Local
 
-    return lambda models, answers: Local(Unit(plan.pipeline, models, plan.decoder), in_flight)
+    return lambda models, answers: Local(Unit(plan.pipeline, models, plan.decoder, on_decoded), in_flight)
 
 
 def _say(text: str) -> None:
