@@ -5,7 +5,6 @@ travel as one JPEG-sequence video, which vLLM understands; it is then told every
 default it would keep 32 frames and take them to be a second apart.
 """
 
-import asyncio
 import base64
 import json
 import math
@@ -20,6 +19,7 @@ from robogaze.backends.http import HttpClient, HttpReply
 from robogaze.backends.reply import completion, parse, server_name
 from robogaze.core.pictures import Shot
 from robogaze.errors import BackendError, RateLimited, RequestRefused, ServerFault, ServerStalled, Unreachable
+from robogaze.threads import in_thread
 
 Send = Literal["images", "video"]
 Structured = Literal["json_schema", "json_object", "none"]
@@ -92,7 +92,7 @@ class OpenAIBackend:
         try:
             if len(reply.content) <= _SMALL:
                 return parse(reply.content)
-            return await asyncio.to_thread(parse, reply.content)
+            return await in_thread(parse, reply.content)
         except ValueError as error:
             said = self.http.clean(error)
             raise ServerFault(f"{self._where} sent an answer that cannot be read ({said})") from error
