@@ -38,8 +38,7 @@ from robogaze.scoring.estimates import (
 from robogaze.scoring.rows import F1_AT, Groups
 from robogaze.scoring.tables import Tables, control_tables, system_tables, threshold_tables
 from robogaze.scoring.terms import LAMBDAS, STRATA, Terms
-from robogaze.stats.many import benjamini_hochberg, holm
-from robogaze.stats.paired import Difference, Rank, compare, compare_means, ranks
+from robogaze.stats.paired import Difference, Rank, compare, compare_means, compare_shares, ranks
 from robogaze.stats.resample import Resamples, draw
 
 BOUNDED = ("desc_precision", "desc_recall", "desc_f1", "f1_iou")
@@ -104,8 +103,6 @@ class Comparisons:
     """All pairs of systems in one metric (macro), with p adjusted for their number, and the ranks."""
 
     pairs: tuple[Difference, ...]
-    holm: tuple[float, ...]
-    fdr: tuple[float, ...]
     ranks: tuple[Rank, ...]
 
 
@@ -134,7 +131,8 @@ async def evaluate(pairing: Pairing, judge: Judge, terms: Terms, by: Sequence[st
         _refuse_timeless(references, terms)
     _check_fields(references, (*by, *((terms.strata,) if terms.strata != STRATA else ())))
     strata = tuple(one.fields.get(terms.strata, "") for one in references)
-    resamples = draw(strata, terms.resamples, np.random.default_rng(terms.seed))
+    units = [one.fields.get(terms.units) or (one.clip_id,) for one in references]
+    resamples = draw(strata, terms.resamples, np.random.default_rng(terms.seed), units)
     everyone = list(chain(references, *(system.accounts.values() for system in pairing.systems)))
     groups = Groups(groups_in(everyone, dimension_of), groups_in(everyone, type_of))
     context = _Context(references, strata, resamples, terms, groups, tuple(by))
@@ -146,7 +144,7 @@ async def evaluate(pairing: Pairing, judge: Judge, terms: Terms, by: Sequence[st
         terms=terms,
         judge=judge.name,
         judge_note=judge.note,
-        counts=_corpus_counts(pairing),
+        counts={**_corpus_counts(pairing), "units": resamples.size},
         unreferenced=pairing.unreferenced,
         unfinished=pairing.unfinished,
         left_out=pairing.left_out,
@@ -284,10 +282,16 @@ def _comparisons(tables: Matrix, resamples: Resamples, terms: Terms) -> Mapping[
     found = {}
     for place, (name, metric) in enumerate(METRICS.items()):
         values = one_of(macro, place)
-        of_events = metric.level == "events"
-        means = compare_means(metric.per_clip(tables), resamples, level=terms.level) if of_events else None
-        pairs = compare(sums, values, level=terms.level) if means is None else means
-        p = [one.p for one in pairs]
-        places = ranks(sums, values, level=terms.level)
-        found[name] = Comparisons(pairs, tuple(holm(p)), tuple(benjamini_hochberg(p)), places)
+        if metric.level == "events":
+            pairs = compare_means(metric.per_clip(tables), resamples, level=terms.level)
+        elif name in SHARED and resamples.of is None:
+            hits, among = (tables[..., COLUMNS.index(column)] for column in SHARED[name])
+            pairs = compare_shares(hits[:, among[0] > 0] > 0, level=terms.level)
+        else:
+            pairs = compare(sums, values, level=terms.level, share=True)
+        found[name] = Comparisons(pairs, ranks(sums, values, level=terms.level))
     return found
+
+
+SHARED = {"clean_accuracy": ("clean_found", "clean"), "detection_recall": ("faulty_found", "faulty")}
+"""Shares of clips that are the same for every system, with the columns of those that are so and of all."""

@@ -238,9 +238,37 @@ def test_two_systems_are_compared_on_the_same_clips() -> None:
     (difference,) = found.pairs
     assert difference.difference.value == pytest.approx(0.7)
     assert difference.separated
-    assert difference.verdict == "the interval of the difference excludes zero: separated"
+    assert difference.verdict() == "different"
     assert [one.rank.value for one in found.ranks] == [1.0, 2.0]
     assert run(references, good).comparisons == {}
+
+
+def test_clips_of_one_prompt_are_one_piece_of_evidence() -> None:
+    """Four seeds of a prompt that all go alike are worth one clip of each."""
+    rng = random.Random(5)
+    luck = {f"p{number}": rng.random() < 0.5 for number in range(40)}
+
+    def seeds(count: int, **known: Any) -> tuple[list[Account], list[Account]]:
+        names = [(prompt, f"{prompt}-{seed}") for prompt in luck for seed in range(count)]
+        references = [clip(name, event(1, 2), fields={"prompt_id": prompt}, **known) for prompt, name in names]
+        return references, [clip(name, *([event(1, 2)] if luck[prompt] else [])) for prompt, name in names]
+
+    alone, together = run(*seeds(1)), run(*seeds(4))
+    assert (alone.counts["units"], together.counts["units"]) == (40, 40)
+    for name in ("desc_f1", "detection_f1"):
+        assert together.systems[0].macro[name].low == pytest.approx(alone.systems[0].macro[name].low, abs=1e-9)
+    assert together.systems[0].macro["detection_recall"].low == pytest.approx(
+        alone.systems[0].macro["detection_recall"].low, abs=0.02
+    )
+    apart = run(*seeds(4), units="no such field")
+    assert apart.systems[0].macro["desc_f1"].low > alone.systems[0].macro["desc_f1"].low + 0.05
+
+
+def test_a_margin_asks_whether_systems_are_equal_up_to_it() -> None:
+    references = [clip(f"{number:02}", event(1, 2)) for number in range(80)]
+    found = run(references, references, references, margin=0.1).comparisons["desc_f1"].pairs[0]
+    assert found.verdict(0.1) == "no significant difference; equal within 0.1"
+    assert found.most == pytest.approx(0.03, abs=0.01)
 
 
 def test_shares_of_clips_have_an_interval_at_0_of_n_too() -> None:
@@ -256,7 +284,8 @@ def test_the_same_seed_gives_the_same_result_and_another_one_another() -> None:
     first, again, other = (run(references, predictions, seed=seed) for seed in (3, 3, 4))
     assert same(evaluation_json(first), evaluation_json(again))
     assert values(first.systems[0].macro) == pytest.approx(values(other.systems[0].macro), nan_ok=True)
-    assert first.systems[0].macro["desc_f1"].low != other.systems[0].macro["desc_f1"].low
+    drawn = [run(*corpus(random.Random(1)), interval="percentile", seed=seed) for seed in (0, 1)]
+    assert drawn[0].systems[0].macro["desc_f1"].low != drawn[1].systems[0].macro["desc_f1"].low
 
 
 @pytest.mark.parametrize("change", ["events", "ids", "clips"])
@@ -324,7 +353,8 @@ def test_every_table_says_its_terms_its_judge_and_what_is_missing() -> None:
     references = [clip("a", event(1, 2)), clip("b"), clip("u", status="partial")]
     said = "\n".join(footnotes(run(references, [clip("a"), clip("z")])))
     for words in (
-        "Convention robogaze, loose normalisation, IoU on frames; 95% percentile intervals from 50 resamples",
+        "Convention robogaze, loose normalisation, IoU on frames; 95% intervals (Student's t) over the clips",
+        "Warning: 2 units (clips, or prompts where clips share one); with fewer than 60 intervals are approximate",
         "Judge same-words: A judge for tests.",
         "2 referenced clips: 1 with events, 1 clean.",
         "s0: 1 clip without a prediction (its events count as missed): b.",

@@ -44,6 +44,8 @@ EXIT_GATE = 3
 @click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="A file for the gate's JUnit XML.")
 @click.option("--calibration", metavar="PATH", help="Predictions for clips that people judged, too.")
 @click.option("--reference", metavar="PATH", help="What people said of the clips of --calibration.")
+@click.option("--margin", type=click.FloatRange(0, 1, min_open=True, max_open=True), metavar="X",
+              help="Say whether runs are equal up to this difference of clean rates.")  # fmt: skip
 @options.reading
 @options.resampling
 @options.printing("every table, comparison.json, and a page to look at")
@@ -85,7 +87,7 @@ def compare(
     reader = _Reader(domain, {"format": rest["file_format"], **{name: rest[name] for name in _READING}}, author)
     runs, baseline = _with_baseline(list(_runs(paths, reader, by)), paths, baseline, reader)
     sample = _sample(calibration, reference, reader, runs, mixed)
-    terms = Terms(level=rest["level"], resamples=rest["resamples"], seed=rest["seed"])
+    terms = Terms(level=rest["level"], resamples=rest["resamples"], seed=rest["seed"], margin=rest["margin"])
     result = compared(runs, terms, baseline=baseline, pair_by=pair_by, mixed=mixed, sample=sample)
     from robogaze.compare import check
 

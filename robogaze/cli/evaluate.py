@@ -48,7 +48,11 @@ _BRIEF = ("scores", "judges", "-by-dimension", "-losses", "-operating", "-bounds
 @click.option("--lambda", "dimension_bonus", type=click.FloatRange(min=0), help="The bonus for a shared dimension.")
 @click.option("--by", multiple=True, metavar="FIELD", help="Break results down by a clip field, such as task_family.")
 @click.option("--strata", default="split", show_default=True, metavar="FIELD", help="Clips are resampled within these.")
-@click.option("--interval", type=click.Choice(["percentile", "bca"]), default="percentile", show_default=True)
+@click.option("--units", default="prompt_id", show_default=True, metavar="FIELD",
+              help="Clips with one value of it are resampled together.")  # fmt: skip
+@click.option("--interval", type=click.Choice(["student", "percentile", "bca"]), default="student", show_default=True)
+@click.option("--margin", type=click.FloatRange(0, 1, min_open=True, max_open=True), metavar="X",
+              help="Say whether systems are equal up to this difference.")  # fmt: skip
 @options.resampling
 @options.printing("every table and figure, and a page that shows them")
 def evaluate(
@@ -196,7 +200,8 @@ def _show(results: Sequence[Evaluation], tables: list[Sheet], form: str, as_json
 
 
 _UNUSED = (
-    "second_judge", "by", "normalisation", "iou", "dimension_bonus", "strata", "interval", "resamples", "level", "seed"
+    "second_judge", "by", "normalisation", "iou", "dimension_bonus", "strata", "units", "interval", "margin",
+    "resamples", "level", "seed",
 )  # fmt: skip
 
 

@@ -4,7 +4,7 @@ runs.py         what a run is, and which can be compared
 prompts.py      which clips were made from one prompt
 measures.py     what is measured of a clip
 board.py        where each run stands
-pairs.py        two runs on the prompts they share; bands of runs that cannot be told apart
+pairs.py        two runs on the prompts they share; bands of runs without a significant difference
 flips.py        which prompts changed, and which of them deserve a look
 trend.py        the slope over training steps
 calibration.py  corrected for the judge's own errors

@@ -11,18 +11,24 @@ from robogaze.compare.runs import Run
 from robogaze.core.account import Account
 from robogaze.core.scores import Estimate, undefined
 from robogaze.metrics.tally import scored
-from robogaze.stats.interval import interval
 from robogaze.stats.proportion import wilson
-from robogaze.stats.resample import draw, mean, mean_rows
+from robogaze.stats.resample import Sums, draw, mean, mean_rows
+from robogaze.stats.student import Spread, clustered_share, moves, strata_of, student
 
 
 @dataclass(frozen=True)
 class Terms:
-    """How a comparison is made: the level of its intervals, and how clips are resampled."""
+    """How a comparison is made: the level of its intervals, and how clips are resampled.
+
+    `margin` is the difference of clean rates up to which two runs count as equal, None for no such verdict. `family` is
+    the number of comparisons that the largest difference that is left holds for together.
+    """
 
     level: float = 0.95
     resamples: int = 1000
     seed: int = 0
+    margin: float | None = None
+    family: int = 1
 
     @property
     def rng(self) -> np.random.Generator:
@@ -64,8 +70,11 @@ class Standing:
         return unknown / whole if whole else float("nan")
 
 
-def standing(run: Run, missing: int, names: "Names", terms: Terms) -> Standing:
-    """Where a run stands; `missing` clips it should have and has not."""
+def standing(run: Run, missing: int, names: "Names", terms: Terms, units: Mapping[str, str] | None = None) -> Standing:
+    """Where a run stands; `missing` clips it should have and has not.
+
+    `units` says by clip id what each clip was made from; each is a unit of its own without it.
+    """
     accounts = [run.accounts[clip_id] for clip_id in sorted(run.accounts)]
     status = Counter(one.status for one in accounts)
     clean = sum(one.clean for one in accounts)
@@ -78,7 +87,12 @@ def standing(run: Run, missing: int, names: "Names", terms: Terms) -> Standing:
             "unreadable": run.unreadable,
             "missing": missing,
         },
-        measures={**_means(accounts, terms), CLEAN: wilson(clean, n, level=terms.level)},
+        measures=_means(
+            accounts,
+            [(units or {}).get(one.clip_id, one.clip_id) for one in accounts],
+            wilson(clean, n, level=terms.level),
+            terms,
+        ),
         worst=clean / whole if whole else float("nan"),
         best=possible / whole if whole else float("nan"),
         dimensions=_shares(accounts, names.dimensions, dimensions_of, looked_for, terms),
@@ -126,18 +140,29 @@ def _shares(
     return found
 
 
-def _means(accounts: Sequence[Account], terms: Terms) -> Mapping[str, Estimate]:
-    """Every measure but the share of clean clips, with resampled intervals; n counts the judged clips."""
+def _means(accounts: Sequence[Account], units: Sequence[str], clean: Estimate, terms: Terms) -> Mapping[str, Estimate]:
+    """Every measure, over units; n counts the judged clips. `clean` is the clean rate as of independent clips."""
     table = rows(accounts)
     judged = sum(scored(one) for one in accounts)
     if not judged:
-        return {name: undefined("no clip was judged") for name in MEASURES if name != CLEAN}
-    sums = draw([0] * len(table), terms.resamples, terms.rng).sums(table[None])
-    found = {}
-    for name, measure in MEASURES.items():
-        if name != CLEAN:
-            found[name] = interval(sums, measure, level=terms.level).estimate(0, n=judged)
-    return found
+        return {name: undefined("no clip was judged") for name in MEASURES if name != CLEAN} | {CLEAN: clean}
+    sums = draw([0] * len(table), 1, terms.rng, units).sums(table[None])
+    found = {
+        name: student(sums, measure, level=terms.level).estimate(0, n=judged)
+        for name, measure in MEASURES.items()
+        if name != CLEAN
+    }
+    return found | {CLEAN: _clustered(sums, clean, terms)}
+
+
+def _clustered(sums: Sums, clean: Estimate, terms: Terms) -> Estimate:
+    """The clean rate with the interval of as many independent clips as vary alike, where several share a prompt."""
+    if not sums.clustered:
+        return clean
+    spread = Spread.of(moves(sums, MEASURES[CLEAN]), strata_of(sums))
+    telling, units = (float(spread.error[0]), float(spread.freedom[0])), sums.rows.shape[-2]
+    low, high = clustered_share(clean.value, clean.n, telling, units, level=terms.level)
+    return Estimate(clean.value, low, high, clean.n)
 
 
 def _cost(run: Run, terms: Terms) -> Estimate:
@@ -145,5 +170,5 @@ def _cost(run: Run, terms: Terms) -> Estimate:
     known = [facts.cost_usd for _, facts in sorted(run.facts.items()) if facts.cost_usd is not None]
     if not known:
         return undefined("no report says what it cost")
-    sums = draw([0] * len(known), terms.resamples, terms.rng).sums(mean_rows(np.array([known])))
-    return interval(sums, mean, level=terms.level).estimate(0, n=len(known))
+    sums = draw([0] * len(known), 1, terms.rng).sums(mean_rows(np.array([known])))
+    return student(sums, mean, level=terms.level).estimate(0, n=len(known))

@@ -4,7 +4,7 @@ runs -> checks -> clips by prompt -> where each stands -> pairs with verdicts ->
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -54,6 +54,12 @@ class Comparison:
         """The runs' names."""
         return tuple(one.name for one in self.runs)
 
+    @property
+    def units(self) -> int:
+        """How many prompts there are to tell the runs apart by, those that all share; of one run, its own."""
+        shared = self.prompts.shared(*range(len(self.runs)))
+        return len({self.prompts.unit[prompt] for prompt in shared})
+
     def clips(self, one: Pair) -> Mapping[str, tuple[Account, Account]]:
         """The two clips of each prompt that a pair shares."""
         return _both(self.prompts, one.first, one.second)
@@ -76,16 +82,21 @@ def compare(
     check_comparable(runs, mixed=mixed)
     base = _position(runs, baseline)
     prompts, names = by_prompt(runs, pair_by), Names.of(runs)
-    standings = tuple(standing(run, prompts.missing(at, run), names, terms) for at, run in enumerate(runs))
+    standings = tuple(
+        standing(run, prompts.missing(at, run), names, terms, prompts.units(at)) for at, run in enumerate(runs)
+    )
+    against = _against(len(runs), base)
+    among = replace(terms, family=max(1, len(against)))
     pairs = adjusted(
         [
-            pair(one, other, _both(prompts, one, other), prompts.alone(one, other), names, terms)
-            for one, other in _against(len(runs), base)
+            pair(one, other, _both(prompts, one, other), prompts.alone(one, other), names, prompts.unit, among)
+            for one, other in against
         ]
     )
     labels = [one.name for one in runs]
     order = tuple(sorted(range(len(runs)), key=lambda run: _from_best(standings[run])))
-    apart = bands(order, {(a, b): _clean_gap(prompts, a, b, terms) for a, b in combinations(range(len(runs)), 2)})
+    every = {(a, b): _clean_gap(prompts, a, b, terms) for a, b in combinations(range(len(runs)), 2)}
+    apart = bands(order, every, terms.level)
     return Comparison(
         runs=tuple(runs),
         terms=terms,
@@ -126,7 +137,8 @@ def _both(prompts: Prompts, first: int, second: int) -> Mapping[str, tuple[Accou
 
 
 def _clean_gap(prompts: Prompts, first: int, second: int, terms: Terms) -> Gap:
-    return clean_gap(list(_both(prompts, first, second).values()), terms)
+    both = _both(prompts, first, second)
+    return clean_gap(list(both.values()), [prompts.unit[prompt] for prompt in both], terms)
 
 
 def _from_best(one: Standing) -> tuple[float, str]:
@@ -139,5 +151,5 @@ def _ranks(prompts: Prompts, terms: Terms) -> tuple[Rank, ...]:
     if not shared:
         return tuple(Rank(undefined("no prompt is in every run"), float("nan")) for _ in prompts.runs)
     table = np.stack([rows([clips[prompt] for prompt in shared]) for clips in prompts.runs])
-    sums = draw([0] * len(shared), terms.resamples, terms.rng).sums(table)
+    sums = draw([0] * len(shared), terms.resamples, terms.rng, [prompts.unit[prompt] for prompt in shared]).sums(table)
     return ranks(sums, MEASURES[CLEAN], level=terms.level)

@@ -164,8 +164,9 @@ def _difference(name: str, run: int, result: Comparison, confidence: float) -> E
     """The run minus the baseline; each end of the interval holds by itself with the confidence."""
     clips = next(result.clips(one) for one in result.pairs if one.first == run)
     both = [clips[prompt] for prompt in sorted(clips)]
+    units = [result.prompts.unit[prompt] for prompt in sorted(clips)]
     terms = replace(result.terms, level=2 * confidence - 1)
-    gap = clean_gap(both, terms) if name == CLEAN else mean_gaps(both, terms)[name]
+    gap = clean_gap(both, units, terms) if name == CLEAN else mean_gaps(both, units, terms)[name]
     return gap.difference
 
 

@@ -1,9 +1,9 @@
 """Two runs against each other, on the prompts they share.
 
 Only prompts that both have a clip of count, so what makes a prompt hard for both cancels. The clean rate is a share:
-its difference has Newcombe's interval and McNemar's p (`stats.paired_shares`). The other measures are resampled by
-prompt, over the prompts whose clips both were judged. Differences are the first run minus the second; whether less is
-better stands with the measure.
+its difference has Newcombe's interval and McNemar's p (`stats.paired_shares`). The other measures have Student's over
+the prompts whose clips both were judged (`stats.student`), and so have shares where several clips share a prompt.
+Differences are the first run minus the second; whether less is better stands with the measure.
 """
 
 from collections import Counter
@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from math import isnan, nan
 
 import numpy as np
-from scipy.special import ndtri
 
 from robogaze.compare.board import Names, Terms, looked_for
 from robogaze.compare.flips import Flips, flips_between
@@ -21,10 +20,9 @@ from robogaze.core.account import Account
 from robogaze.core.scores import Estimate, undefined
 from robogaze.metrics.tally import scored
 from robogaze.stats.many import benjamini_hochberg, holm
-from robogaze.stats.paired import ALPHA, POWER
-from robogaze.stats.paired import compare as resampled
-from robogaze.stats.paired_shares import paired_shares
-from robogaze.stats.resample import draw
+from robogaze.stats.paired import Difference, of_cells
+from robogaze.stats.paired import compare as differences
+from robogaze.stats.resample import draw, mean, mean_rows
 
 Clips = Sequence[tuple[Account, Account]]
 
@@ -33,12 +31,14 @@ Clips = Sequence[tuple[Account, Account]]
 class Gap:
     """A difference with its p, two-sided, as it is and adjusted for the number of comparisons (Holm, FDR).
 
-    `smallest` is the difference that so many prompts would show: 80 % power at the level of 5 %. NaN where undefined.
+    `smallest` is the difference that so many prompts would show: 80 % power at the level of 5 %. `most` is the largest
+    difference that is not ruled out, for all comparisons together (two one-sided tests). NaN where undefined.
     """
 
     difference: Estimate
     p: float
     smallest: float
+    most: float = nan
     holm: float = nan
     fdr: float = nan
 
@@ -46,6 +46,10 @@ class Gap:
     def excludes_zero(self) -> bool:
         """Whether there is an interval and zero is outside."""
         return not isnan(self.difference.low) and not self.difference.low <= 0 <= self.difference.high
+
+    def separates(self, level: float) -> bool:
+        """Whether the two differ, the number of comparisons allowed for."""
+        return self.excludes_zero and self.holm < 1 - level
 
 
 @dataclass(frozen=True)
@@ -75,15 +79,18 @@ class Pair:
 
     def separated(self, level: float) -> bool:
         """Whether the two differ in their clean rate, the number of comparisons allowed for."""
-        return self.clean.excludes_zero and self.clean.holm < 1 - level
+        return self.clean.separates(level)
 
 
 def pair(
     first: int, second: int, clips: Mapping[str, tuple[Account, Account]], alone: tuple[int, int], names: Names,
-    terms: Terms,
+    unit: Mapping[str, str], terms: Terms,
 ) -> Pair:  # fmt: skip
-    """Compare two runs by their clips of each shared prompt; p is adjusted later, among all pairs."""
-    both = [clips[prompt] for prompt in sorted(clips)]
+    """Compare two runs by their clips of each shared prompt; p is adjusted later, among all pairs.
+
+    `unit` says for each prompt what is resampled together with it.
+    """
+    both, units = [clips[prompt] for prompt in sorted(clips)], [unit[prompt] for prompt in sorted(clips)]
     bounds = [_bounds(one, other) for one, other in both]
     n = len(both)
     return Pair(
@@ -93,53 +100,60 @@ def pair(
         alone=alone,
         worst=sum(low for low, _ in bounds) / n if n else nan,
         best=sum(high for _, high in bounds) / n if n else nan,
-        gaps={CLEAN: clean_gap(both, terms), **mean_gaps(both, terms)},
-        dimensions=_gaps_in(names.dimensions, both, dimensions_of, looked_for, terms),
-        types=_gaps_in(names.types, both, types_of, lambda one, _: scored(one), terms),
+        gaps={CLEAN: clean_gap(both, units, terms), **mean_gaps(both, units, terms)},
+        dimensions=_gaps_in(names.dimensions, both, units, dimensions_of, looked_for, terms),
+        types=_gaps_in(names.types, both, units, types_of, lambda one, _: scored(one), terms),
         flips=flips_between(clips),
     )
 
 
-def clean_gap(clips: Clips, terms: Terms) -> Gap:
+def clean_gap(clips: Clips, units: Sequence[str], terms: Terms) -> Gap:
     """The difference of the clean rates."""
-    return _of_shares([(one.clean, other.clean) for one, other in clips], terms)
+    return _of_shares([(one.clean, other.clean) for one, other in clips], units, terms)
 
 
-def mean_gaps(clips: Clips, terms: Terms) -> Mapping[str, Gap]:
-    """The differences in the other measures, over the same resamples."""
+def mean_gaps(clips: Clips, units: Sequence[str], terms: Terms) -> Mapping[str, Gap]:
+    """The differences in the other measures."""
     names = [name for name in MEASURES if name != CLEAN]
-    judged = [(one, other) for one, other in clips if scored(one) and scored(other)]
+    judged = [at for at, (one, other) in enumerate(clips) if scored(one) and scored(other)]
     if not judged:
         return {name: Gap(undefined("no prompt has two judged clips"), nan, nan) for name in names}
-    table = np.stack([rows([both[side] for both in judged]) for side in (0, 1)])
-    sums = draw([0] * len(judged), terms.resamples, terms.rng).sums(table)
-    found = {name: resampled(sums, MEASURES[name], level=terms.level)[0] for name in names}
-    return {name: Gap(one.difference, one.p, one.smallest) for name, one in found.items()}
+    table = np.stack([rows([clips[at][side] for at in judged]) for side in (0, 1)])
+    sums = draw([0] * len(judged), 1, terms.rng, [units[at] for at in judged]).sums(table)
+    return {name: _gap(differences(sums, MEASURES[name], level=terms.level, family=terms.family)[0]) for name in names}
+
+
+def _gap(one: Difference) -> Gap:
+    return Gap(one.difference, one.p, one.smallest, one.most)
 
 
 def _gaps_in(
     names: Sequence[str],
     clips: Clips,
+    units: Sequence[str],
     held: Callable[[Account], frozenset[str]],
     counts: Callable[[Account, str], bool],
     terms: Terms,
 ) -> Mapping[str, Gap]:
     """The differences of the shares of clips with an event of each kind, where both clips can speak of it."""
-    said = [(one, other, held(one), held(other)) for one, other in clips]
-    return {
-        name: _of_shares(
-            [(name in a, name in b) for one, other, a, b in said if counts(one, name) and counts(other, name)], terms
-        )
-        for name in names
-    }
+    said = [(one, other, held(one), held(other), unit) for (one, other), unit in zip(clips, units, strict=True)]
+    found = {}
+    for name in names:
+        kept = [
+            (name in a, name in b, unit) for one, other, a, b, unit in said if counts(one, name) and counts(other, name)
+        ]
+        found[name] = _of_shares([(a, b) for a, b, _ in kept], [unit for *_, unit in kept], terms)
+    return found
 
 
-def _of_shares(said: Sequence[tuple[bool, bool]], terms: Terms) -> Gap:
+def _of_shares(said: Sequence[tuple[bool, bool]], units: Sequence[str], terms: Terms) -> Gap:
+    if len(set(units)) < len(units):
+        table = mean_rows(np.array(said, dtype=np.float64).T)
+        sums = draw([0] * len(said), 1, terms.rng, units).sums(table)
+        return _gap(differences(sums, mean, level=terms.level, share=True, family=terms.family)[0])
     found = Counter(said)
     cells = [found[one, other] for one in (True, False) for other in (True, False)]
-    difference, p = paired_shares(*cells, level=terms.level)
-    error = (difference.high - difference.low) / (2 * float(ndtri((1 + terms.level) / 2)))
-    return Gap(difference, p, error * float(ndtri(1 - ALPHA / 2) + ndtri(POWER)))
+    return _gap(of_cells(0, 1, cells, terms.family, terms.level))
 
 
 def _bounds(one: Account, other: Account) -> tuple[int, int]:
@@ -176,18 +190,19 @@ def _adjust_groups(groups: Sequence[Mapping[str, Gap]]) -> list[Mapping[str, Gap
 def _adjust(gaps: Sequence[Gap]) -> list[Gap]:
     p = [one.p for one in gaps]
     both = zip(gaps, holm(p), benjamini_hochberg(p), strict=True)
-    return [Gap(one.difference, one.p, one.smallest, float(h), float(f)) for one, h, f in both]
+    return [replace(one, holm=float(h), fdr=float(f)) for one, h, f in both]
 
 
-def bands(order: Sequence[int], pairs: Mapping[tuple[int, int], Gap]) -> tuple[tuple[int, ...], ...]:
-    """Runs that cannot be told apart, from `order`, the best first.
+def bands(order: Sequence[int], pairs: Mapping[tuple[int, int], Gap], level: float) -> tuple[tuple[int, ...], ...]:
+    """Runs that do not differ significantly, from `order`, the best first; p is adjusted for all pairs.
 
-    A run joins the band above it when its interval against every run of that band includes zero, or is undefined;
-    else it begins the next one. So within a band no two runs are apart; of two bands, some runs may not be.
+    A run joins the band above it when it differs from no run of that band; else it begins the next one. So within a
+    band no two runs differ; of two bands, some runs may not.
     """
+    apart = dict(zip(pairs, _adjust(list(pairs.values())), strict=True))
     found: list[list[int]] = []
     for run in order:
-        if found and not any(pairs[min(run, other), max(run, other)].excludes_zero for other in found[-1]):
+        if found and not any(apart[min(run, other), max(run, other)].separates(level) for other in found[-1]):
             found[-1].append(run)
         else:
             found.append([run])

@@ -49,12 +49,19 @@ class Prompts:
     """The clips of every run by prompt.
 
     `key` says by what; `passed_over` are sentences that say why those before it could not serve, less those that no
-    clip has at all.
+    clip has at all. `unit` says for each prompt what is resampled together with it: where clips are paired by their
+    ids, several (seeds) may share a `prompt_id`, or else instruction and initial frame, and are no independent
+    evidence.
     """
 
     key: str
     passed_over: tuple[str, ...]
     runs: tuple[Mapping[str, Account], ...]
+    unit: Mapping[str, str]
+
+    def units(self, place: int) -> Mapping[str, str]:
+        """What each clip of a run was made from, by clip id."""
+        return {one.clip_id: self.unit[prompt] for prompt, one in self.runs[place].items()}
 
     def shared(self, *places: int) -> tuple[str, ...]:
         """The prompts of which all these runs have a clip, in order."""
@@ -90,10 +97,20 @@ def by_prompt(runs: Sequence[Run], chosen: str = AUTO) -> Prompts:
         if fault is None:
             key = KEYS[name]
             clips = tuple({f"{key(run, one)}": one for one in run.accounts.values()} for run in runs)
-            return Prompts(name, tuple(passed_over), clips)
+            return Prompts(name, tuple(passed_over), clips, _units(runs, name, clips))
         if any(KEYS[name](run, one) is not None for run in runs for one in run.accounts.values()):
             passed_over.append(f"not by {name}: {fault}")
     raise InputError(f"clips cannot be paired by {chosen}: {fault}")
+
+
+def _units(runs: Sequence[Run], key: str, clips: Sequence[Mapping[str, Account]]) -> Mapping[str, str]:
+    """The unit of each prompt: itself, unless clips are paired by id and say what they were made from."""
+    units: dict[str, str] = {}
+    for run, by_key in zip(runs, clips, strict=True):
+        for prompt, one in by_key.items():
+            made = one.fields.get("prompt_id") or _with_initial_frame(run, one) or one.instruction
+            units.setdefault(prompt, f"made from {made}" if made is not None and key == "clip id" else prompt)
+    return units
 
 
 def _fault(run: Run, name: str) -> str | None:

@@ -49,7 +49,7 @@ def trend(names: Sequence[str], prompts: Prompts, terms: Terms) -> Trend | None:
     if not shared:
         return None
     table = np.stack([rows([clips[prompt] for prompt in shared]) for clips in prompts.runs])
-    sums = draw([0] * len(shared), terms.resamples, terms.rng).sums(table)
+    sums = draw([0] * len(shared), terms.resamples, terms.rng, [prompts.unit[prompt] for prompt in shared]).sums(table)
     slopes = {}
     for name, measure in MEASURES.items():
         value, drawn = _slope(steps, measure(sums.total)), _slope(steps, measure(sums.drawn))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import isnan
 
 from robogaze.compare.board import Standing, Terms
-from robogaze.compare.pairs import Pair
+from robogaze.compare.pairs import Gap, Pair
 
 
 def of_pair(one: Pair, names: Sequence[str], comparisons: int, terms: Terms) -> str:
@@ -20,9 +20,17 @@ def of_pair(one: Pair, names: Sequence[str], comparisons: int, terms: Terms) -> 
         return f"{said}{_turned(one)}."
     if found.excludes_zero:
         why = f"the interval excludes zero, but {_p(found.p, found.holm, comparisons)} does not hold"
-        return f"{first} and {second} are not told apart: clean rate {by} {over}; {why}."
-    shown = f"so many prompts could show {100 * found.smallest:.1f} points"
-    return f"No difference is shown between {first} and {second}: clean rate {by} {over}; {shown}."
+        return f"No significant difference between {first} and {second}: clean rate {by} {over}; {why}."
+    return f"No significant difference between {first} and {second}: clean rate {by} {over}; {_left(found, terms)}."
+
+
+def _left(found: Gap, terms: Terms) -> str:
+    """Which differences are ruled out; where a margin is given, whether the two are equal within it."""
+    most = f"no difference larger than {100 * found.most:.1f} points"
+    if terms.margin is None:
+        return most
+    margin = f"within {100 * terms.margin:g} points"
+    return f"equal {margin}" if found.most <= terms.margin else f"not shown to be equal {margin} ({most})"
 
 
 def overall(
@@ -39,7 +47,7 @@ def overall(
     best = (
         f"{names[top[0]]} has the highest clean rate, {_rate(standings[top[0]])}"
         if len(top) == 1
-        else f"{_listed([names[run] for run in top])} cannot be told apart as the best"
+        else f"{_listed([names[run] for run in top])} do not differ significantly as the best"
     )
     if baseline is None:
         return f"{best}."
@@ -47,10 +55,10 @@ def overall(
 
 
 def _against(pairs: Sequence[Pair], names: Sequence[str], baseline: int, terms: Terms) -> str:
-    apart: dict[str, list[str]] = {"better": [], "worse": [], "not told apart from it": []}
+    apart: dict[str, list[str]] = {"better": [], "worse": [], "not significantly different": []}
     for one in pairs:
         if not one.separated(terms.level):
-            apart["not told apart from it"].append(names[one.first])
+            apart["not significantly different"].append(names[one.first])
         else:
             apart["better" if one.clean.difference.value > 0 else "worse"].append(names[one.first])
     said = [f"{_listed(runs)} {'is' if len(runs) == 1 else 'are'} {word}" for word, runs in apart.items() if runs]

@@ -11,7 +11,7 @@ from robogaze.compare.verdict import points
 from robogaze.core.scores import Estimate
 from robogaze.reporting.sheets import Cell, Sheet, file_name
 from robogaze.reporting.wording import count, listed
-from robogaze.stats.many import least_resamples
+from robogaze.scoring.terms import LEAST_UNITS
 
 Row = tuple[Cell, ...]
 
@@ -60,12 +60,17 @@ def _notes(result: Comparison) -> Iterator[str]:
         "of severities. Events and load are over the judged clips."
     )
     yield (
-        f"{terms.level:.0%} intervals: Wilson's for shares, Newcombe's for their paired differences, else percentiles "
-        f"of {terms.resamples:,} resamples of the clips, seed {terms.seed}."
+        f"{terms.level:.0%} intervals: Wilson's for shares, Newcombe's for their paired differences, else Student's t "
+        f"over the prompts; ranks and trends from {terms.resamples:,} resamples of the prompts, seed {terms.seed}."
     )
+    if result.units < LEAST_UNITS:
+        yield (
+            f"Warning: the runs share {count(result.units, 'prompt')}; with fewer than {LEAST_UNITS} intervals are "
+            "approximate (docs/metrics/coverage.md)."
+        )
     yield (
-        "A run joins the band above it when its paired interval of the clean rate against every run of that band "
-        "includes zero, not adjusted for the number of pairs; runs of different bands need not all be apart."
+        "A run joins the band above it when it differs significantly from no run of that band, p adjusted for all "
+        "pairs (Holm); runs of different bands need not all differ."
     )
     yield _paired_by(result)
     if ungraded := sum(one.ungraded for one in result.standings):
@@ -74,9 +79,6 @@ def _notes(result: Comparison) -> Iterator[str]:
         if 0 < one.cost_per_clip.n < len(run.accounts):
             unknown = len(run.accounts) - one.cost_per_clip.n
             yield f"{one.name}: the cost of {count(unknown, 'clip')} is not known."
-    if terms.resamples < least_resamples(len(result.pairs)):
-        needed = least_resamples(len(result.pairs))
-        yield f"Of resampled measures no p (Holm) can fall below 0.05; --resamples {needed} can show it."
 
 
 def _paired_by(result: Comparison) -> str:

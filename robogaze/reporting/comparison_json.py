@@ -86,6 +86,7 @@ def _gap(one: Gap) -> dict[str, Any]:
         "p_holm": _number(one.holm),
         "p_fdr": _number(one.fdr),
         "smallest_shown": _number(one.smallest),
+        "largest_left": _number(one.most),
     }
 
 

@@ -10,7 +10,7 @@ from robogaze.reporting.sheets import Cell, Sheet, file_name, written
 from robogaze.reporting.wording import count
 from robogaze.scoring.estimates import GROUP_METRICS, Scores
 from robogaze.scoring.robustness import robustness
-from robogaze.stats.many import least_resamples
+from robogaze.scoring.terms import LEAST_UNITS
 
 HEADLINE = ("desc_f1", "miou", "f1_iou", "severity_within1", "clean_accuracy", "detection_f1")
 """The metrics of the first table: those of the paper's main one, and detection."""
@@ -81,9 +81,10 @@ def footnotes(result: Evaluation) -> Iterator[str]:
     terms, counts = result.terms, result.counts
     yield (
         f"Convention {terms.convention}, {terms.normalisation} normalisation, IoU on {_axis(result)}; "
-        f"{100 * terms.level:g}% {terms.interval} intervals from {terms.resamples:,} resamples of the clips"
-        f"{_strata(result)}, seed {terms.seed}{_but_percentile(result)}."
+        f"{100 * terms.level:g}% {_intervals(result)}"
+        f"{_strata(result)}, seed {terms.seed}."
     )
+    yield from _few_units(result)
     yield judge_note(result)
     clean = counts["clean_clips"]
     yield f"{count(counts['clips'], 'referenced clip')}: {counts['clips_with_events']} with events, {clean} clean."
@@ -100,13 +101,17 @@ def footnotes(result: Evaluation) -> Iterator[str]:
     yield from (f"Control {name} {control.rule}" for name, control in CONTROLS.items())
 
 
+def _intervals(result: Evaluation) -> str:
+    terms, units = result.terms, result.counts["units"]
+    of = "clips" if units == result.counts["clips"] else f"{units:,} values of {terms.units}"
+    if terms.interval == "student":
+        return f"intervals (Student's t) over the {of}"
+    return f"{terms.interval} intervals from {terms.resamples:,} resamples of the {of}"
+
+
 def _strata(result: Evaluation) -> str:
     name = result.terms.strata
     return f" within each {name}" if any(name in one.fields for one in result.clips) else ""
-
-
-def _but_percentile(result: Evaluation) -> str:
-    return "" if result.terms.interval == "percentile" else " (differences, ranks and means of strata: percentile)"
 
 
 def _axis(result: Evaluation) -> str:
@@ -244,10 +249,18 @@ def _comparisons(result: Evaluation) -> Iterator[Sheet]:
         if found is None:
             return
         rows: tuple[Row, ...] = tuple(
-            (f"{names[one.first]} - {names[one.second]}", one.difference, one.p, holm, fdr, one.smallest, one.verdict)
-            for one, holm, fdr in zip(found.pairs, found.holm, found.fdr, strict=True)
+            (
+                f"{names[one.first]} - {names[one.second]}",
+                one.difference,
+                one.p,
+                one.holm,
+                one.fdr,
+                one.smallest,
+                one.verdict(result.terms.margin),
+            )
+            for one in found.pairs
         )
-        notes = tuple(_too_few(len(found.pairs), result))
+        notes = (PAIRS, *_few_units(result))
         columns = ("pair", "difference", "p", "p (Holm)", "p (FDR)", "smallest to be shown", "verdict")
         yield Sheet(f"pairs-{metric}", f"{metric}: paired differences over the same clips", columns, rows, notes)
         places: tuple[Row, ...] = tuple(
@@ -256,11 +269,17 @@ def _comparisons(result: Evaluation) -> Iterator[Sheet]:
         yield Sheet(f"ranks-{metric}", f"{metric}: ranks", ("system", "rank", "share of first places"), places)
 
 
-def _too_few(pairs: int, result: Evaluation) -> Iterator[str]:
-    """A p-value has a floor that the number of resamples sets."""
-    least = least_resamples(pairs)
-    if result.terms.resamples < least:
+PAIRS = (
+    "A verdict goes by p (Holm), adjusted for the number of pairs. Where two are not shown to differ, the largest "
+    "difference that is not ruled out is given (two one-sided tests)."
+)
+
+
+def _few_units(result: Evaluation) -> Iterator[str]:
+    """A warning where there are too few units for intervals and p to be what they say."""
+    if result.counts["units"] < LEAST_UNITS:
+        units = count(result.counts["units"], "unit")
         yield (
-            f"With {result.terms.resamples:,} resamples no p (Holm) among {count(pairs, 'pair')} can fall below 0.05; "
-            f"--resamples {least} can show it."
+            f"Warning: {units} (clips, or prompts where clips share one); with fewer than {LEAST_UNITS} intervals are "
+            "approximate (docs/metrics/coverage.md)."
         )

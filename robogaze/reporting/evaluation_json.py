@@ -82,12 +82,14 @@ def _pairs(found: Comparisons, result: Evaluation) -> Json:
             "second": names[one.second],
             "difference": one.difference.as_json(),
             "p": _number(one.p),
-            "p_holm": _number(holm),
-            "p_fdr": _number(fdr),
+            "p_holm": _number(one.holm),
+            "p_fdr": _number(one.fdr),
             "smallest_shown": _number(one.smallest),
-            "verdict": one.verdict,
+            "largest_left": _number(one.most),
+            "separated": one.separated,
+            "verdict": one.verdict(result.terms.margin),
         }
-        for one, holm, fdr in zip(found.pairs, found.holm, found.fdr, strict=True)
+        for one in found.pairs
     ]
     places = zip(names, found.ranks, strict=True)
     ranks = {name: {"rank": one.rank.as_json(), "first": _number(one.first)} for name, one in places}

@@ -1,6 +1,7 @@
 """Tables of rows into estimates: every metric over the corpus and over clips, with intervals over resampled clips."""
 
 from collections.abc import Callable, Mapping, Sequence
+from math import isnan
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from robogaze.scoring.terms import Terms
 from robogaze.stats.interval import interval, percentile
 from robogaze.stats.proportion import wilson
 from robogaze.stats.resample import Resamples, Sums
+from robogaze.stats.student import Spread, clustered_share, moves, strata_of, student
 
 Matrix = NDArray[np.float64]
 Scores = Mapping[str, Estimate]
@@ -38,8 +40,12 @@ def micro_scores(sums: Sums, terms: Terms) -> list[Scores]:
 
 def _scores(sums: Sums, values: Values, n: Matrix, terms: Terms) -> list[Scores]:
     found = estimates(sums, values, len(METRICS), terms)
+    shares = _Shares(sums, values, terms)
     return [
-        {name: _share(name, found(table, index, int(n[table, index])), terms) for index, name in enumerate(METRICS)}
+        {
+            name: shares(name, table, index, found(table, index, int(n[table, index])))
+            for index, name in enumerate(METRICS)
+        }
         for table in range(len(n))
     ]
 
@@ -48,14 +54,35 @@ SHARES = ("clean_accuracy", "detection_precision", "detection_recall")
 """Metrics that are a share of clips, which are told with Wilson's interval: it has a width for 0 of n, too."""
 
 
-def _share(name: str, one: Estimate, terms: Terms) -> Estimate:
-    if name not in SHARES or not one.defined:
-        return one
-    return wilson(round(one.value * one.n), one.n, level=terms.level)
+class _Shares:
+    """Wilson's intervals for shares of clips; of as many independent ones as vary alike, where a unit has several."""
+
+    def __init__(self, sums: Sums, values: Values, terms: Terms) -> None:
+        self._level, self._units = terms.level, sums.rows.shape[-2]
+        self._spread = Spread.of(moves(sums, values), strata_of(sums)) if sums.clustered else None
+
+    def __call__(self, name: str, table: int, index: int, one: Estimate) -> Estimate:
+        if name not in SHARES or not one.defined:
+            return one
+        if self._spread is None:
+            return wilson(round(one.value * one.n), one.n, level=self._level)
+        error, freedom = (float(each[table, index]) for each in (self._spread.error, self._spread.freedom))
+        if isnan(error):
+            return one
+        low, high = clustered_share(one.value, one.n, (error, freedom), self._units, level=self._level)
+        return Estimate(one.value, low, high, one.n)
 
 
-def estimates(sums: Sums, values: Values, count: int, terms: Terms) -> Callable[[int, int, int], Estimate]:
-    """The estimates of `count` values for each of a stack of tables: (table, value, n) to an estimate."""
+def estimates(
+    sums: Sums, values: Values, count: int, terms: Terms, *, share: bool = True
+) -> Callable[[int, int, int], Estimate]:
+    """The estimates of `count` values for each of a stack of tables: (table, value, n) to an estimate.
+
+    `share` says that the values lie in [0, 1].
+    """
+    if terms.interval == "student":
+        whole = student(sums, values, level=terms.level, share=share)
+        return lambda table, index, n: whole.estimate(table, index, n=n)
     if terms.interval == "percentile":
         whole = percentile(values(sums.total), np.swapaxes(values(sums.drawn), -1, -2), level=terms.level)
         return lambda table, index, n: whole.estimate(table, index, n=n)
@@ -74,11 +101,14 @@ def mean_of_strata(table: Matrix, strata: Sequence[str], resamples: Resamples, t
     A stratum in which a value is undefined leaves that mean; n counts the strata in it.
     """
     names = sorted(set(strata))
-    sums = totals(np.stack([of_stratum(table, strata, name) for name in names]), resamples)
-    total, drawn = macro(sums.total), macro(sums.drawn)
-    found = percentile(_mean(total), np.swapaxes(_mean(drawn), -1, -2), level=terms.level)
-    n = (~np.isnan(total)).sum(axis=0)
-    return {name: found.estimate(index, n=int(n[index])) for index, name in enumerate(METRICS)}
+    sums = resamples.sums(np.concatenate([expand(of_stratum(table, strata, name)) for name in names], axis=-1)[None])
+
+    def parts(whole: Matrix) -> Matrix:
+        return macro(whole.reshape(*whole.shape[:-1], len(names), -1))
+
+    found = estimates(sums, lambda whole: _mean(parts(whole)), len(METRICS), terms)
+    n = (~np.isnan(parts(sums.total)[0])).sum(axis=0)
+    return {name: found(0, index, int(n[index])) for index, name in enumerate(METRICS)}
 
 
 def of_stratum(table: Matrix, strata: Sequence[str], name: str) -> Matrix:
@@ -87,9 +117,9 @@ def of_stratum(table: Matrix, strata: Sequence[str], name: str) -> Matrix:
 
 
 def _mean(values: Matrix) -> Matrix:
-    """The mean over the first axis of what is defined; NaN where nothing is."""
+    """The mean over the axis before the last of what is defined; NaN where nothing is."""
     defined = ~np.isnan(values)
-    return divided(np.where(defined, values, 0.0).sum(axis=0), defined.sum(axis=0))
+    return divided(np.where(defined, values, 0.0).sum(axis=-2), defined.sum(axis=-2))
 
 
 def group_estimates(tables: Matrix, resamples: Resamples, terms: Terms) -> list[Scores]:
@@ -114,7 +144,7 @@ def loss_estimates(base: Matrix, repaired: Matrix, resamples: Resamples, terms: 
     `base` (clips, 3) is as it was, `repaired` (kinds, clips, 3) with a kind of error repaired.
     """
     sums = resamples.sums(np.concatenate([np.broadcast_to(base, repaired.shape), repaired], axis=-1))
-    found = estimates(sums, _gained, 1, terms)
+    found = estimates(sums, _gained, 1, terms, share=False)
     n = sums.total[:, 1] + sums.total[:, 2]
     return [found(kind, 0, int(n[kind])) for kind in range(len(repaired))]
 

@@ -18,12 +18,19 @@ LAMBDAS = (0.0, 0.1, 0.25, 0.5)
 STRATA = "split"
 """The field that names data sets."""
 
+UNITS = "prompt_id"
+"""The field that names what clips were made from; a clip without it is a unit of its own."""
+
+LEAST_UNITS = 60
+"""With fewer units intervals hold the truth less often than they say; a table then warns."""
+
 
 class Terms(Data):
     """How events are matched, scored and resampled.
 
     `convention` is the name they go by; `use`, `dimension_bonus` and `iou` are the weight of a pair (see
-    `robogaze.matching`). Clips are resampled within the values of the field `strata`.
+    `robogaze.matching`). Clips are resampled within the values of the field `strata`, those that share a value of the
+    field `units` together. `margin` is the difference up to which two systems count as equal, None for no such verdict.
     """
 
     convention: str = "robogaze"
@@ -33,8 +40,10 @@ class Terms(Data):
     normalisation: Normalisation = "loose"
     resamples: Annotated[int, Field(ge=1)] = 1000
     level: Annotated[float, Field(gt=0, lt=1)] = 0.95
-    interval: Literal["percentile", "bca"] = "percentile"
+    interval: Literal["student", "percentile", "bca"] = "student"
     strata: str = STRATA
+    units: str = UNITS
+    margin: Annotated[float, Field(gt=0, lt=1)] | None = None
     seed: Annotated[int, Field(ge=0)] = 0
 
     @model_validator(mode="after")

@@ -1,30 +1,39 @@
 """Systems against each other on the same clips: differences, and ranks.
 
-Every system was resampled on the same clips (`resample`), so the difference of two is resampled with them: what makes
-a clip hard for both cancels. An interval of a difference can exclude zero where the two systems' own intervals overlap.
+The difference of two systems is taken unit by unit (clip, or prompt where clips share one), so what makes a unit hard
+for both cancels: its interval can exclude zero where the two systems' own intervals overlap. Intervals and p are
+Student's over the units (see `student`). A verdict goes by p adjusted for the number of pairs (Holm).
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import nan, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from robogaze.core.scores import Estimate, undefined
-from robogaze.stats.interval import LEAST_DEFINED, LEVEL, NOISE, Statistic, percentile
+from robogaze.stats.interval import LEAST_DEFINED, LEVEL, NOISE, Statistic
+from robogaze.stats.many import benjamini_hochberg, holm
+from robogaze.stats.paired_shares import paired_shares
 from robogaze.stats.resample import Floats, Resamples, Sums, mean, mean_rows
+from robogaze.stats.student import SAME, UNDEFINED, WITHOUT, Spread, moves, strata_of, wilson_ends
 
 ALPHA, POWER = 0.05, 0.8
+
+FEW = "there are fewer than two units"
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
     """`first` minus `second`, two systems by their positions.
 
-    `p` is two-sided, for no difference, from the share of resamples on either side of zero; it is never below
-    2 / (resamples + 1) (see `many.least_resamples`). `smallest` is the difference that these clips would show (80 %
-    power at the level of 5 %, from the standard error of the resampled differences). Both are NaN where the
-    difference has no interval.
+    `p` is two-sided, for no difference; `holm` and `fdr` are adjusted for the number of pairs. `smallest` is the
+    difference that these units would show (80 % power at the level of 5 %). `most` is the difference that is ruled out
+    beyond: with the level's confidence for all pairs together no difference is larger (two one-sided tests). All are
+    NaN where the difference has no interval. `separated` says whether the two differ, the number of pairs allowed
+    for; None where that cannot be said.
     """
 
     first: int
@@ -32,23 +41,24 @@ class Difference:
     difference: Estimate
     p: float
     smallest: float
+    most: float = np.nan
+    holm: float = np.nan
+    fdr: float = np.nan
+    separated: bool | None = None
 
-    @property
-    def separated(self) -> bool | None:
-        """Whether the interval of the difference excludes zero; None where there is no interval."""
-        if np.isnan(self.difference.low):
-            return None
-        return not self.difference.low <= 0 <= self.difference.high
-
-    @property
-    def verdict(self) -> str:
-        """The same in words."""
+    def verdict(self, margin: float | None = None) -> str:
+        """In words; with a `margin`, whether the two are equal up to it."""
         if self.separated is None:
             return f"undefined: {self.difference.why}"
-        return f"the interval of the difference {_SAYS[self.separated]}"
+        return verdict(self.separated, self.most, margin)
 
 
-_SAYS = {True: "excludes zero: separated", False: "includes zero: not separated"}
+def verdict(separated: bool, most: float, margin: float | None = None) -> str:
+    """Whether two differ, and which differences are ruled out; with a `margin`, whether they are equal up to it."""
+    said = "different" if separated else "no significant difference"
+    if margin is not None:
+        return f"{said}; {'equal' if most <= margin else 'not shown to be equal'} within {margin:g}"
+    return said if separated else f"{said}; no difference larger than {most:.3f}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +73,21 @@ class Rank:
     first: float
 
 
-def compare(sums: Sums, statistic: Statistic, *, level: float = LEVEL) -> tuple[Difference, ...]:
+def compare(
+    sums: Sums, statistic: Statistic, *, level: float = LEVEL, share: bool = False, family: int | None = None
+) -> tuple[Difference, ...]:
     """Every pair of systems, in the order (0, 1), (0, 2), ..., (1, 2), ...; empty for fewer than two.
 
-    `sums` are of a table (systems, clips, columns). The interval is the percentile one: `p` is below 1 - `level`
-    where it excludes zero, but for what the number of resamples leaves open.
+    `sums` are of a table (systems, clips, columns). Where every unit shows the same difference there is an interval
+    for values in [0, 1] only (`share`): that of a share, and the p of a sign test. `family` is the number of
+    comparisons that `most` is to hold for together, that of the pairs unless given.
     """
-    value, drawn = statistic(sums.total), statistic(sums.drawn)
-    one, other = np.triu_indices(len(value), k=1)
-    clips = np.full(len(one), sums.rows.shape[-2])
-    return _differences(value[one] - value[other], drawn[one] - drawn[other], clips, len(value), level)
+    one, other = np.triu_indices(len(sums.total), k=1)
+    value, moved = np.asarray(statistic(sums.total)), moves(sums, statistic)
+    units = np.full(len(one), sums.rows.shape[-2])
+    return _differences(
+        value[one] - value[other], moved[one] - moved[other], sums, units, level, share=share, family=family
+    )
 
 
 def compare_means(values: Floats, resamples: Resamples, *, level: float = LEVEL) -> tuple[Difference, ...]:
@@ -85,24 +100,106 @@ def compare_means(values: Floats, resamples: Resamples, *, level: float = LEVEL)
     rows = mean_rows(values[one] - values[other])
     sums = resamples.sums(rows)
     clips = rows[..., 1].sum(axis=-1).astype(np.intp)
-    return _differences(mean(sums.total), mean(sums.drawn), clips, len(values), level)
+    return _differences(mean(sums.total), moves(sums, mean), sums, clips, level, share=True)
+
+
+def compare_shares(hits: NDArray[np.bool_], *, level: float = LEVEL) -> tuple[Difference, ...]:
+    """Every pair of systems by a share of the same independent things, (systems, things): Newcombe's and McNemar's."""
+    one, other = np.triu_indices(len(hits), k=1)
+    found = []
+    for a, b in zip(one.tolist(), other.tolist(), strict=True):
+        cells = [int((hits[a] == x)[hits[b] == y].sum()) for x in (True, False) for y in (True, False)]
+        found.append(of_cells(a, b, cells, len(one), level))
+    return adjusted(found, level)
+
+
+def of_cells(first: int, second: int, cells: Sequence[int], pairs: int, level: float) -> Difference:
+    """One pair from how many things are so in both, the first, the second and neither, among so many pairs.
+
+    NaN but for the reason where there is no thing.
+    """
+    if not sum(cells):
+        return Difference(first, second, paired_shares(*cells, level=level)[0], nan, nan)
+    difference, p = paired_shares(*cells, level=level)
+    error = (difference.high - difference.low) / (2 * float(ndtri((1 + level) / 2)))
+    ends = paired_shares(*cells, level=one_sided(level, pairs))[0]
+    return Difference(first, second, difference, p, error * DETECTED, max(-ends.low, ends.high))
+
+
+DETECTED = float(ndtri(1 - ALPHA / 2) + ndtri(POWER))
+"""How many standard errors a difference needs to be shown four times of five."""
+
+
+def one_sided(level: float, pairs: int) -> float:
+    """The level of the two-sided intervals whose ends all hold one-sided, for so many pairs together."""
+    return 1 - 2 * (1 - level) / max(1, pairs)
+
+
+def adjusted(pairs: Sequence[Difference], level: float) -> tuple[Difference, ...]:
+    """The differences with p adjusted for their number, and whether each is one."""
+    p = [one.p for one in pairs]
+    both = zip(pairs, holm(p), benjamini_hochberg(p), strict=True)
+    return tuple(
+        replace(
+            one, holm=float(h), fdr=float(f), separated=None if np.isnan(h) else _excludes_zero(one) and h < 1 - level
+        )
+        for one, h, f in both
+    )
+
+
+def _excludes_zero(one: Difference) -> bool:
+    return not one.difference.low <= 0 <= one.difference.high
 
 
 def _differences(
-    value: Floats, drawn: Floats, clips: NDArray[np.intp], systems: int, level: float
+    value: Floats,
+    moved: Floats,
+    sums: Sums,
+    n: NDArray[np.intp],
+    level: float,
+    *,
+    share: bool,
+    family: int | None = None,
 ) -> tuple[Difference, ...]:
-    """The differences of all pairs (pairs,) from resampled ones (pairs, resamples)."""
-    found = percentile(value, drawn, level=level)
-    told = found.why == ""
-    p = np.where(told, _two_sided(drawn), np.nan)
-    error = np.full(len(value), np.nan)
-    error[told] = np.nanstd(drawn[told], axis=-1, ddof=1)
-    smallest = (ndtri(1 - ALPHA / 2) + ndtri(POWER)) * error
-    one, other = np.triu_indices(systems, k=1)
-    return tuple(
-        Difference(int(a), int(b), found.estimate(pair, n=int(clips[pair])), float(p[pair]), float(smallest[pair]))
-        for pair, (a, b) in enumerate(zip(one, other, strict=True))
-    )
+    """The differences of all pairs (pairs,) from what each unit moves them, (pairs, units)."""
+    spread, outer = Spread.of(moved, strata_of(sums)), one_sided(level, family or len(value))
+    p, reach, widest = spread.p(value), spread.reach(level), spread.reach(outer)
+    flat = spread.error == 0
+    if share:
+        # As many units are alike as there are: what the next may do is Wilson's, and the sign test's.
+        units = np.minimum(n, sums.rows.shape[-2]).astype(np.float64)
+        nothing = np.zeros(len(value))
+        reach = np.where(flat, wilson_ends(nothing, units, level=level)[1], reach)
+        widest = np.where(flat, wilson_ends(nothing, units, level=outer)[1], widest)
+        p = np.where(flat, np.where(np.abs(value) > NOISE, np.minimum(1.0, 2.0 ** (1.0 - units)), 1.0), p)
+    why = np.full(len(value), "", dtype=object)
+    why[flat & (not share)] = SAME
+    why[np.isnan(spread.error)] = WITHOUT
+    why[np.minimum(n, sums.rows.shape[-2]) < 2] = FEW
+    why[np.isnan(value)] = UNDEFINED
+    none = why != ""
+    one, other = np.triu_indices(_systems(len(value)), k=1)
+    ends = np.where(none, np.nan, np.stack([value - reach, value + reach]))
+    if share:
+        ends = np.clip(ends, -1.0, 1.0)
+    most, smallest, p = (np.where(none, np.nan, kind) for kind in (np.abs(value) + widest, spread.error * DETECTED, p))
+    found = [
+        Difference(
+            int(one[pair]),
+            int(other[pair]),
+            Estimate(float(value[pair]), float(ends[0, pair]), float(ends[1, pair]), int(n[pair]), str(why[pair])),
+            float(p[pair]),
+            float(smallest[pair]),
+            float(most[pair]),
+        )
+        for pair in range(len(value))
+    ]
+    return adjusted(found, level)
+
+
+def _systems(pairs: int) -> int:
+    """How many systems have so many pairs."""
+    return round((1 + sqrt(1 + 8 * pairs)) / 2)
 
 
 def ranks(sums: Sums, statistic: Statistic, *, level: float = LEVEL) -> tuple[Rank, ...]:
@@ -122,14 +219,6 @@ def ranks(sums: Sums, statistic: Statistic, *, level: float = LEVEL) -> tuple[Ra
         rank = Estimate(float(places[place]), float(low[place]), float(high[place]), clips, why)
         found[system] = Rank(rank, float(first[place]))
     return tuple(found)
-
-
-def _two_sided(differences: Floats) -> Floats:
-    """Twice the smaller share of resamples at or beyond zero, the data counted as one more; at most 1."""
-    count = (~np.isnan(differences)).sum(axis=-1)
-    sides = ((differences <= NOISE).sum(axis=-1), (differences >= -NOISE).sum(axis=-1))
-    p: Floats = np.minimum(1.0, 2 * (1 + np.minimum(*sides)) / (1 + count))
-    return p
 
 
 def _places(values: Floats) -> Floats:

@@ -1,5 +1,8 @@
 """Bootstrap over clips: resamples drawn within strata, and kept as sums.
 
+Clips that share what they were made from (a prompt) are no independent evidence: with `units` they are drawn together,
+and rows are added up by unit first. Where nothing else is said a clip is a unit of its own.
+
 A clip is a row of numbers, and a score is a function of the rows' sums: a ratio of two sums, or a mean, which is the
 sum of the values over the sum of "there is a value" (`mean_rows`, `mean`). A resample is then a row of counts, how
 often each clip was drawn, and the sums of all resamples for all systems are one matrix product. The systems share the
@@ -29,29 +32,33 @@ BLOCK = 2_000_000
 
 @dataclass(frozen=True)
 class Sums:
-    """Sums of the columns of a table of `rows` (..., clips, columns).
+    """Sums of the columns of a table of `rows` (..., units, columns).
 
-    `total` (..., columns) are those over the clips as they are, `drawn` (..., resamples, columns) those over each
-    resample. `strata` are the positions of the clips of each stratum.
+    `total` (..., columns) are those over the units as they are, `drawn` (..., resamples, columns) those over each
+    resample. `strata` are the positions of the units of each stratum. `clustered` says whether a unit has several
+    clips.
     """
 
     rows: Floats
     strata: tuple[NDArray[np.intp], ...]
     total: Floats
     drawn: Floats
+    clustered: bool = False
 
 
 @dataclass(frozen=True)
 class Resamples:
-    """`count` resamples of `size` clips, in which every stratum has as many clips as it has.
+    """`count` resamples of `size` units, in which every stratum has as many units as it has.
 
-    They are drawn anew from `seed` whenever they are needed.
+    They are drawn anew from `seed` whenever they are needed. `of` says for each clip the position of its unit, None
+    where each is a unit of its own.
     """
 
     strata: tuple[NDArray[np.intp], ...]
     size: int
     count: int
     seed: int
+    of: NDArray[np.intp] | None = None
 
     def blocks(self, width: int = 0) -> Iterator[Floats]:
         """How often each clip was drawn, some resamples at a time: arrays (resamples, clips).
@@ -78,34 +85,51 @@ class Resamples:
         Raises ValueError for a table of another number of clips, or with a number that is not finite (a mean over
         the clips that have a value is taken from `mean_rows`).
         """
-        if rows.shape[-2] != self.size:
-            raise ValueError(f"the resamples are of {self.size} clips, the table has {rows.shape[-2]}")
+        clips = self.size if self.of is None else len(self.of)
+        if rows.shape[-2] != clips:
+            raise ValueError(f"the resamples are of {clips} clips, the table has {rows.shape[-2]}")
         if not np.isfinite(rows).all():
             raise ValueError("the table holds a number that is not finite")
+        total = _total(rows)
+        if self.of is not None:
+            together = np.zeros((self.size, *rows.shape[:-2], rows.shape[-1]))
+            np.add.at(together, self.of, np.moveaxis(rows, -2, 0))
+            rows = np.moveaxis(together, 0, -2)
         # One product for all tables of a stack is much faster than one each.
         flat = np.ascontiguousarray(
             np.moveaxis(rows, -2, 0).reshape(self.size, math.prod(rows.shape[:-2]) * rows.shape[-1])
         )
         drawn = np.concatenate([counts @ flat for counts in self.blocks()])
         drawn = np.moveaxis(drawn.reshape(self.count, *rows.shape[:-2], rows.shape[-1]), 0, -2)
-        return Sums(rows=rows, strata=self.strata, total=_total(rows), drawn=drawn)
+        return Sums(rows=rows, strata=self.strata, total=total, drawn=drawn, clustered=self.of is not None)
 
 
-def draw(strata: Sequence[Hashable], count: int, rng: np.random.Generator) -> Resamples:
+def draw(
+    strata: Sequence[Hashable], count: int, rng: np.random.Generator, units: Sequence[Hashable] | None = None
+) -> Resamples:
     """Resamples of as many clips as `strata` names, which says for each clip the stratum (the dataset) it is from.
 
-    Raises ValueError for a count below 1.
+    `units` says for each clip what it is drawn together with, within its stratum. Raises ValueError for a count below
+    1, and for units of another number of clips.
     """
     if count < 1:
         raise ValueError(f"the number of resamples must be 1 or more, not {count}")
+    if units is not None and len(units) != len(strata):
+        raise ValueError(f"{len(units)} units do not go with {len(strata)} clips")
+    places: dict[Hashable, int] = {}
     positions: dict[Hashable, list[int]] = {}
-    for position, stratum in enumerate(strata):
-        positions.setdefault(stratum, []).append(position)
+    of = []
+    for clip, stratum in enumerate(strata):
+        unit = (stratum, clip if units is None else units[clip])
+        if unit not in places:
+            positions.setdefault(stratum, []).append(len(places))
+        of.append(places.setdefault(unit, len(places)))
     return Resamples(
         strata=tuple(np.array(members, dtype=np.intp) for members in positions.values()),
-        size=len(strata),
+        size=len(places),
         count=count,
         seed=int(rng.integers(2**63)),
+        of=None if len(places) == len(strata) else np.array(of, dtype=np.intp),
     )
 
 

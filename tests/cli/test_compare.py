@@ -70,7 +70,7 @@ def test_tables_are_data_and_begin_with_the_leaderboard(robogaze: Shell, runs: l
     assert (ran.code, ran.err) == (0, "")
     said = " ".join(ran.out.split())
     assert said.startswith("Leaderboard of 2 runs")
-    for part in ("No difference is shown between new and base", "0.600 [0.313, 0.832] n=10", "shape_hole (5)",
+    for part in ("No significant difference between new and base", "0.600 [0.313, 0.832] n=10", "shape_hole (5)",
                  "Clips are paired by instruction"):  # fmt: skip
         assert part in said
 

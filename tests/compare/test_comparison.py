@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from checkpoints import account, clean_and_faulty, event, run
 from compare import tried
@@ -59,7 +60,8 @@ def test_runs_that_cannot_be_told_apart_are_one_band() -> None:
 def test_the_verdict_names_the_best_and_what_became_of_the_baseline() -> None:
     said = three(baseline="fair").verdict
     assert said == (
-        "good and fair cannot be told apart as the best; against fair, poor is worse, good is not told apart from it."
+        "good and fair do not differ significantly as the best; "
+        "against fair, poor is worse, good is not significantly different."
     )
 
 
@@ -71,8 +73,53 @@ def test_a_pair_that_differs_says_by_how_much_and_how_sure() -> None:
 
 def test_a_pair_that_does_not_says_what_could_have_been_seen() -> None:
     found = compare([clean_and_faulty("a", "++--"), clean_and_faulty("b", "+-+-")], TERMS)
-    assert found.verdicts[0].startswith("No difference is shown between b and a: clean rate +0.0 points [-")
-    assert f"could show {100 * found.pairs[0].clean.smallest:.1f} points" in found.verdicts[0]
+    assert found.verdicts[0].startswith("No significant difference between b and a: clean rate +0.0 points [-")
+    assert found.verdicts[0].endswith(f"no difference larger than {100 * found.pairs[0].clean.most:.1f} points.")
+
+
+def test_a_margin_asks_whether_two_are_equal_up_to_it() -> None:
+    runs = [clean_and_faulty("a", "+" * 190 + "-" * 10), clean_and_faulty("b", "-" * 10 + "+" * 190)]
+    for margin, said in ((0.05, "; equal within 5 points."), (0.01, "not shown to be equal within 1 points")):
+        assert said in compare(runs, replace(TERMS, margin=margin)).verdicts[0]
+
+
+def shared_prompts(rng: np.random.Generator, prompts: int, seeds: int) -> list[Run]:
+    """Two runs of equal clean rates whose clips of one prompt go alike; clips are paired by id."""
+    ease = {name: rng.normal(size=prompts) for name in "ab"}
+    return [
+        run(
+            name,
+            *(
+                account(
+                    f"p{at}-{seed}",
+                    *([] if ease[name][at] + 0.5 * rng.normal() > 0 else [event("blur")]),
+                    fields={"prompt_id": f"p{at}"},
+                )
+                for at in range(prompts)
+                for seed in range(seeds)
+            ),
+        )
+        for name in "ab"
+    ]
+
+
+@pytest.mark.parametrize(("prompts", "seeds"), [(50, 4), (25, 8)])
+def test_clips_of_one_prompt_are_no_independent_evidence(prompts: int, seeds: int) -> None:
+    rng = np.random.default_rng(1)
+    pairs = [compare(shared_prompts(rng, prompts, seeds), replace(TERMS, resamples=1)) for _ in range(150)]
+    assert sum(one.pairs[0].separated(0.95) for one in pairs) / 150 < 0.10
+    assert sum(0 < one.pairs[0].gaps["events_per_clip"].p < 0.05 for one in pairs) / 150 < 0.10
+    assert pairs[0].units == prompts
+
+
+def test_bands_go_by_p_adjusted_for_all_pairs() -> None:
+    rng = np.random.default_rng(2)
+    split = 0
+    for _ in range(60):
+        signs = ["".join(rng.choice(["+", "-"], size=60)) for _ in range(6)]
+        runs = [clean_and_faulty(f"run{number}", one) for number, one in zip("abcdef", signs, strict=True)]
+        split += len(compare(runs, replace(TERMS, resamples=1)).bands) > 1
+    assert split / 60 < 0.12
 
 
 def test_an_interval_is_not_enough_when_many_are_compared() -> None:

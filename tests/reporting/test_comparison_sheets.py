@@ -71,10 +71,10 @@ def test_a_trend_is_told_by_a_thousand_steps_and_over_all() -> None:
     assert (slope.value, whole.value) == (pytest.approx(0.25), pytest.approx(0.5))
 
 
-def test_too_few_resamples_are_said_to_be() -> None:
-    assert any(
-        "--resamples 39 can show it" in note for note in tables(compared("+-", "-+", resamples=20))["leaderboard"].notes
-    )
+def test_too_few_prompts_are_said_to_be() -> None:
+    for signs, warned in (("+-", True), ("+-" * 30, False)):
+        notes = tables(compared(signs, signs, resamples=20))["leaderboard"].notes
+        assert any(f"share {len(signs)} prompts; with fewer than 60" in note for note in notes) is warned
 
 
 def test_events_without_severity_and_costs_that_are_not_known_are_said() -> None:

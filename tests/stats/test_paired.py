@@ -5,8 +5,11 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+import scipy.stats
 
-from robogaze.stats import Resamples, Sums, compare, draw, interval, mean, mean_rows, ranks
+from robogaze.stats import Resamples, Sums, compare, draw, holm, interval, mean, mean_rows, ranks, wilson
+from robogaze.stats.paired import compare_shares
+from robogaze.stats.paired_shares import paired_shares
 
 from . import plain
 
@@ -33,22 +36,41 @@ def drawn_means(values: list[list[float]], resamples: Resamples) -> list[list[fl
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_differences_are_those_on_the_same_resamples(seed: int) -> None:
-    values = (rng(seed).random((4, 15)) + 0.2 * np.arange(4)[:, None]).tolist()
-    resamples, sums = sums_of(values, STRATA)
-    drawn = drawn_means(values, resamples)
-    found = compare(sums, mean)
+def test_differences_are_those_of_a_paired_t_test(seed: int) -> None:
+    values = rng(seed).random((4, 15)) + 0.2 * np.arange(4)[:, None]
+    found = compare(sums_of(values.tolist())[1], mean)
     assert [(one.first, one.second) for one in found] == list(combinations(range(4), 2))
     for pair in found:
-        apart = [a - b for a, b in zip(drawn[pair.first], drawn[pair.second], strict=True)]
-        centre = math.fsum(apart) / len(apart)
-        error = math.sqrt(math.fsum((one - centre) ** 2 for one in apart) / (len(apart) - 1))
-        expected = math.fsum(values[pair.first]) / 15 - math.fsum(values[pair.second]) / 15
-        assert pair.difference.value == pytest.approx(expected, abs=1e-9)
-        assert (pair.difference.low, pair.difference.high) == pytest.approx(plain.percentile(apart), abs=1e-9)
-        assert pair.difference.n == 15
-        assert pair.p == pytest.approx(plain.two_sided(apart), abs=1e-9)
-        assert pair.smallest == pytest.approx((1.959963985 + 0.841621234) * error, rel=1e-8)
+        apart = values[pair.first] - values[pair.second]
+        test = scipy.stats.ttest_rel(values[pair.first], values[pair.second])
+        outer = test.confidence_interval(1 - 2 * 0.05 / 6)
+        assert pair.difference.value == pytest.approx(apart.mean())
+        assert (pair.difference.low, pair.difference.high) == pytest.approx(tuple(test.confidence_interval(0.95)))
+        assert (pair.difference.n, pair.p) == (15, pytest.approx(test.pvalue))
+        assert pair.smallest == pytest.approx((1.959963985 + 0.841621234) * apart.std(ddof=1) / math.sqrt(15))
+        assert pair.most == pytest.approx(max(-outer.low, outer.high))
+    assert [one.holm for one in found] == pytest.approx(holm([one.p for one in found]).tolist())
+
+
+def test_strata_keep_their_sizes() -> None:
+    values = rng(3).random((2, 15))
+    (pair,) = compare(sums_of(values.tolist(), STRATA)[1], mean)
+    apart = values[0] - values[1]
+    variance = sum(len(part) * part.var(ddof=1) for part in (apart[:9], apart[9:])) / 15**2
+    reach = math.sqrt(variance) * scipy.stats.t.ppf(0.975, 13)
+    assert pair.difference.high - pair.difference.value == pytest.approx(reach)
+
+
+def test_clips_of_one_unit_are_one_piece_of_evidence() -> None:
+    """Four copies of each unit say no more than one."""
+    values = rng(4).random((2, 12))
+    alone = compare(sums_of(values.tolist())[1], mean)[0]
+    copies = np.repeat(values, 4, axis=1)
+    units = draw(["a"] * 48, 50, rng(), [f"unit {number // 4}" for number in range(48)])
+    together = compare(units.sums(mean_rows(copies)), mean)[0]
+    assert together.p == pytest.approx(alone.p)
+    assert together.difference.low == pytest.approx(alone.difference.low)
+    assert compare(sums_of(copies.tolist())[1], mean)[0].p < alone.p
 
 
 def test_a_pair_separates_where_the_two_intervals_overlap() -> None:
@@ -57,50 +79,78 @@ def test_a_pair_separates_where_the_two_intervals_overlap() -> None:
     _, sums = sums_of([(hard + 0.05 + 0.01 * rng(2).random(40)).tolist(), hard.tolist()])
     apart = interval(sums, mean)
     assert apart.low[0] < apart.high[1]
-    assert compare(sums, mean)[0].verdict == "the interval of the difference excludes zero: separated"
+    assert compare(sums, mean)[0].verdict() == "different"
 
 
-def test_a_difference_within_chance_is_not_separated() -> None:
+def test_what_is_not_shown_to_differ_says_which_difference_is_ruled_out() -> None:
     _, sums = sums_of([rng(1).random(30).tolist(), rng(2).random(30).tolist()])
     pair = compare(sums, mean)[0]
     assert pair.separated is False
-    assert pair.verdict == "the interval of the difference includes zero: not separated"
     assert pair.p > 0.05
+    assert pair.verdict() == f"no significant difference; no difference larger than {pair.most:.3f}"
+    assert pair.verdict(0.01) == "no significant difference; not shown to be equal within 0.01"
+    assert pair.verdict(0.3) == "no significant difference; equal within 0.3"
 
 
-def test_p_is_never_below_what_the_resamples_can_tell() -> None:
-    _, sums = sums_of([(5 + rng(1).random(20)).tolist(), rng(2).random(20).tolist()], count=99)
-    assert compare(sums, mean)[0].p == 2 / 100
+def test_a_verdict_goes_by_the_adjusted_p() -> None:
+    shifted = rng(5).normal(size=(2, 40))
+    shifted[0] += 0.5 - shifted[0].mean() + shifted[1].mean()
+    others = rng(6).normal(size=(3, 40)) * 3
+    alone, among = (compare(sums_of(table.tolist())[1], mean)[0] for table in (shifted, np.vstack([shifted, others])))
+    assert alone.p == among.p < 0.05 < among.holm
+    assert (alone.separated, among.separated) == (True, False)
 
 
-def test_p_is_one_at_most() -> None:
-    """Resamples without any difference count on both sides."""
-    _, sums = sums_of([[0.0] * 9 + [1.0], [0.0] * 10])
-    assert compare(sums, mean)[0].p == pytest.approx(2 * (1 + 200 * 0.9**10) / 201, abs=0.1)
-    _, sums = sums_of([[0.0] * 19 + [1.0, 0.0], [0.0] * 19 + [0.0, 1.0]])
-    assert compare(sums, mean)[0].p == 1
+def test_of_five_alike_systems_some_pair_is_called_different_in_one_run_of_twenty_at_most() -> None:
+    alarms = 0
+    for seed in range(400):
+        values = rng(seed).normal(size=60) + rng(seed + 1000).normal(size=(5, 60))
+        alarms += any(one.separated for one in compare(draw([0] * 60, 1, rng()).sums(mean_rows(values)), mean))
+    assert alarms / 400 < 0.07
+
+
+def test_a_difference_is_rarely_ruled_out_that_is_there() -> None:
+    wrong = 0
+    for seed in range(400):
+        values = rng(seed).normal(size=(2, 40)) + np.array([[0.3], [0.0]])
+        wrong += compare(draw([0] * 40, 1, rng()).sums(mean_rows(values)), mean)[0].most < 0.3
+    assert wrong / 400 < 0.07
 
 
 def test_differences_by_rounding_alone_are_none() -> None:
-    """0.1 + 0.2 is not 0.3 to the last bit: such resamples lie on both sides of zero."""
-    _, sums = sums_of([[0.1 + 0.2] * 9 + [0.9], [0.3] * 9 + [0.4]])
-    resamples_without_the_last = (1 - 0.1) ** 10
-    assert compare(sums, mean)[0].p == pytest.approx(2 * resamples_without_the_last, abs=0.1)
+    """0.1 + 0.2 is not 0.3 to the last bit."""
+    _, sums = sums_of([[0.1 + 0.2] * 10, [0.3] * 10])
+    assert compare(sums, mean, share=True)[0].p == 1
+
+
+def test_where_all_units_show_the_same_difference_shares_have_the_interval_of_a_share_and_a_sign_test() -> None:
+    _, sums = sums_of([[1.0] * 20, [0.0] * 20, [0.0] * 20])
+    first, _, last = compare(sums, mean, share=True)
+    assert (first.p, last.p) == (2**-19, 1.0)
+    assert (first.difference.high, first.difference.low) == (1.0, pytest.approx(1 - wilson(0, 20).high))
+    assert last.difference.high == pytest.approx(wilson(0, 20).high)
+
+
+def test_shares_of_the_same_things_have_newcombe_s_interval_and_mcnemar_s_p() -> None:
+    hits = np.array([[1] * 12 + [0] * 8, [1] * 5 + [0] * 10 + [1] * 5], dtype=bool)
+    (pair,) = compare_shares(hits)
+    difference, p = paired_shares(5, 7, 5, 3)
+    assert (pair.difference, pair.p) == (difference, p)
 
 
 @pytest.mark.parametrize(
     ("first", "second", "why"),
     [
-        ([0.1, 0.5, 0.9], [0.1, 0.5, 0.9], "every resample gives the same value"),
-        ([1.0] * 20, [0.0] * 20, "every resample gives the same value"),
-        ([0.7], [0.2], "every resample gives the same value"),
+        ([0.1, 0.5, 0.9], [0.1, 0.5, 0.9], "nothing varies from unit to unit"),
+        ([1.0] * 20, [0.0] * 20, "nothing varies from unit to unit"),
+        ([0.7], [0.2], "there are fewer than two units"),
         ([0.7, 0.1], [math.nan, math.nan], "there is nothing to compute it from"),
     ],
 )
 def test_without_an_interval_there_is_no_p(first: list[float], second: list[float], why: str) -> None:
     _, sums = sums_of([first, second])
     pair = compare(sums, mean)[0]
-    assert pair.verdict == f"undefined: {why}"
+    assert pair.verdict() == f"undefined: {why}"
     assert pair.separated is None
     assert math.isnan(pair.p)
     assert math.isnan(pair.smallest)

@@ -1,0 +1,113 @@
+"""How often the intervals of `evaluate` hold the truth, on corpora whose truth is known.
+
+    python scripts/bench/coverage.py [--simulations 800] [--units 20 60 120 300] [--seed 0]
+
+A clip has one to three events or, one time of three, none. An event is found with a chance that depends on the ease of
+its clip; S and the IoU of a found event vary, and so does the number of false alarms. Two systems share the ease of a
+clip. Clips are independent, or four share a prompt, from which three quarters of the ease come. The truth is the mean
+of 20,000 clips. The same code is run as by `evaluate`, from rows of counts on.
+"""
+
+import argparse
+import time
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robogaze.metrics.scores import METRICS, macro
+from robogaze.metrics.tally import COLUMNS
+from robogaze.scoring.estimates import macro_scores, one_of, totals
+from robogaze.scoring.terms import Terms
+from robogaze.stats.paired import compare, compare_means, compare_shares
+from robogaze.stats.resample import draw
+
+SHOWN = ("desc_f1", "miou", "clean_accuracy")
+SEEDS = 4
+AT = {name: index for index, name in enumerate(COLUMNS)}
+SKILL = (0.3, 0.0)
+"""How much better than the ease of a clip each system is."""
+
+Matrix = NDArray[np.float64]
+
+
+def corpus(rng: np.random.Generator, clips: int, *, clustered: bool) -> tuple[Matrix, list[int]]:
+    """Rows of two systems (2, clips, columns), and the prompt of each clip."""
+    per = SEEDS if clustered else 1
+    prompts = [clip // per for clip in range(clips)]
+    own, shared = rng.normal(size=clips), rng.normal(size=clips)[prompts]
+    ease = np.sqrt(0.75) * shared + 0.5 * own if clustered else own
+    kind = rng.random(clips) if not clustered else rng.random(clips)[prompts]
+    events = np.where(kind < 1 / 3, 0, 1 + rng.integers(0, 3, size=clips))
+    rows = np.zeros((2, clips, len(COLUMNS)))
+    for system, skill in enumerate(SKILL):
+        chance = 1 / (1 + np.exp(-(ease + skill)))
+        found = rng.binomial(events, chance)
+        alarms = rng.binomial(2, 0.35 * (1 - chance))
+        row = rows[system]
+        row[:, AT["clips"]] = 1
+        row[:, AT["references"]] = row[:, AT["references_timed"]] = events
+        row[:, AT["predictions"]] = row[:, AT["predictions_timed"]] = found + alarms
+        row[:, AT["matched"]] = row[:, AT["matched_timed"]] = found
+        for number in range(3):
+            some = number < found
+            row[:, AT["similarity"]] += some * rng.beta(5, 2, size=clips)
+            row[:, AT["iou"]] += some * rng.beta(1 + 2 * chance, 1.2)
+        row[:, AT["clean"]], row[:, AT["faulty"]] = events == 0, events > 0
+        row[:, AT["clean_found"]] = (events == 0) & (alarms == 0)
+        row[:, AT["alarms"]] = found + alarms > 0
+        row[:, AT["faulty_found"]] = (events > 0) & (found + alarms > 0)
+    return rows, prompts
+
+
+def held(rng: np.random.Generator, simulations: int, clips: int, truth: Matrix, *, clustered: bool) -> dict[str, float]:
+    """The share of simulations in which each interval holds the truth; one without an interval does not."""
+    counts = dict.fromkeys((*SHOWN, *(f"{name} difference" for name in SHOWN)), 0)
+    terms = Terms(resamples=1)
+    for _ in range(simulations):
+        rows, prompts = corpus(rng, clips, clustered=clustered)
+        resamples = draw([""] * clips, 1, rng, prompts)
+        scores = macro_scores(totals(rows, resamples), terms)[0]
+        for name in SHOWN:
+            place = list(METRICS).index(name)
+            counts[name] += scores[name].low <= truth[0, place] <= scores[name].high
+            if METRICS[name].level == "events":
+                (pair,) = compare_means(METRICS[name].per_clip(rows), resamples)
+            elif clustered:
+                (pair,) = compare(totals(rows, resamples), one_of(macro, place), share=True)
+            else:
+                (pair,) = compare_shares(rows[:, rows[0, :, AT["clean"]] > 0, AT["clean_found"]] > 0)
+            apart = truth[0, place] - truth[1, place]
+            counts[f"{name} difference"] += pair.difference.low <= apart <= pair.difference.high
+    return {name: count / simulations for name, count in counts.items()}
+
+
+def main() -> None:
+    """Print a table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--simulations", type=int, default=800)
+    parser.add_argument("--units", type=int, nargs="+", default=[20, 60, 120, 300], help="Clips, or prompts of four.")
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    names = [*SHOWN, *(f"{name} difference" for name in SHOWN)]
+    print(f"| clips | units | {' | '.join(names)} | s |\n|{'---|' * (len(names) + 3)}")
+    for clustered in (False, True):
+        rng = np.random.default_rng(given.seed)
+        whole = corpus(rng, 20_000, clustered=clustered)[0]
+        truth = macro(totals(whole, draw([""] * 20_000, 1, rng)).total)
+        # The pairs of means are over clips that both define a value of.
+        both = [METRICS[name].per_clip(whole) for name in SHOWN[:2]]
+        differences = [np.nanmean(one[0] - one[1]) for one in both]
+        for name, difference in zip(SHOWN[:2], differences, strict=True):
+            place = list(METRICS).index(name)
+            truth[1, place] = truth[0, place] - difference
+        for units in given.units:
+            start = time.perf_counter()
+            clips = units * SEEDS if clustered else units
+            found = held(rng, given.simulations, clips, truth, clustered=clustered)
+            shares = " | ".join(f"{found[name]:.3f}" for name in names)
+            told = f"{clips:,} of {units:,} prompts" if clustered else f"{clips:,}"
+            print(f"| {told} | {units:,} | {shares} | {time.perf_counter() - start:.0f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
