@@ -10,10 +10,11 @@ from hashlib import sha256
 from pathlib import Path
 
 from robogaze.core.report import Unreadable
-from robogaze.datasets import Entry
+from robogaze.datasets import Entry, UnusableEntry
 from robogaze.diagnose import content_sha256
 from robogaze.engines.base import Task
 from robogaze.errors import InputError, VideoError
+from robogaze.media.picture_files import picture_bytes
 from robogaze.store import ManifestLine, RunFolder
 
 
@@ -46,6 +47,9 @@ def take_stock(entries: Sequence[Entry], run: RunFolder | None = None) -> Stock:
     """
     stock, contents = Stock(), _Contents(run)
     for entry in entries:
+        if isinstance(entry, UnusableEntry):
+            stock.unreadable.append(Unreadable(uri=entry.address, reason=entry.fault))
+            continue
         try:
             clip = Listed(entry, _line(entry, contents))
         except VideoError as error:
@@ -99,7 +103,4 @@ def _stamp(path: Path) -> Mapping[str, int]:
 
 
 def _sha256(initial_frame: Path) -> str:
-    try:
-        return sha256(initial_frame.read_bytes()).hexdigest()
-    except OSError as error:
-        raise VideoError(f"the initial frame {initial_frame} cannot be read: {error.strerror}") from error
+    return sha256(picture_bytes(initial_frame, f"the initial frame {initial_frame}")).hexdigest()

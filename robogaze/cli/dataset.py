@@ -147,9 +147,8 @@ def _look(entry: Entry, done: Callable[[int], None]) -> Seen:
     from hashlib import sha256
 
     from robogaze.datasets.importers.check import Seen
-    from robogaze.errors import VideoError
-    from robogaze.media.compose import decode_image
     from robogaze.media.decode import read_frames
+    from robogaze.media.picture_files import open_picture
 
     done(1)
     pictures, times_s, end_s = sha256(), [], 0.0
@@ -158,11 +157,7 @@ def _look(entry: Entry, done: Callable[[int], None]) -> Seen:
         times_s.append(frame.time_s)
         end_s = frame.time_s + frame.duration_s
     if entry.initial_frame is not None:
-        what = f"the initial frame {entry.initial_frame}"
-        try:
-            decode_image(entry.initial_frame.read_bytes(), what)
-        except OSError as error:
-            raise VideoError(f"{what} cannot be read: {error.strerror}") from error
+        open_picture(entry.initial_frame, f"the initial frame {entry.initial_frame}")
     return Seen(tuple(times_s), end_s, pictures.hexdigest())
 
 

@@ -55,6 +55,10 @@ def score(
     """
     from robogaze.datasets import find_entries
 
+    if initial_frame is not None:
+        from robogaze.media.picture_files import open_picture
+
+        open_picture(initial_frame, f"the initial frame {initial_frame}")  # it is given for every clip
     entries = find_entries(clips, instruction=instruction, initial_frame=initial_frame, layout=_layout(layout))
     plan = runs.plan(domain, pipeline, model, concurrency, decoder)
     outcome, reports = _run(entries, plan, out, retry_failed, concurrency)

@@ -7,11 +7,19 @@ from pydantic_core import from_json
 
 from robogaze.errors import InputError
 
+MOST_BYTES = 512 << 20
+
 
 def text_of(path: Path) -> str:
     """A file's text, without the mark some editors begin it with. Raises InputError when it cannot be read."""
     try:
-        return path.read_text(encoding="utf-8-sig")
+        if not path.is_file() and path.exists():
+            raise InputError(f"{path} is not a regular file")
+        with path.open("rb") as file:
+            written = file.read(MOST_BYTES + 1)
+        if len(written) > MOST_BYTES:
+            raise InputError(f"{path} is larger than {MOST_BYTES >> 20} MiB")
+        return written.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:

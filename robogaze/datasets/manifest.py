@@ -5,6 +5,8 @@ an entry's fields. Of several instructions the first that says something holds: 
 (as generators call it), the text. A manifest is a JSONL file with one entry a line; paths in it are relative to it.
 """
 
+import errno
+import os
 from collections.abc import Sequence
 from hashlib import file_digest, sha256
 from pathlib import Path
@@ -16,6 +18,9 @@ from robogaze.core.clip import ClipId, Layout, Sha256, address
 from robogaze.core.data import Data, dotted, first_fault
 from robogaze.datasets.json_files import object_in, text_of
 from robogaze.errors import InputError, VideoError
+
+_NOT_THERE = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG)
+"""How a file system says that there is no file of a name."""
 
 
 def _layout(value: Any) -> Any:
@@ -92,6 +97,16 @@ class Entry(Data):
         return f"{stem[:80]}-{digest[:12]}"
 
 
+class UnusableEntry(Entry):
+    """A clip that cannot be looked at; `fault` says why. The others go on."""
+
+    fault: str
+
+    def check_content(self, content_sha256: str) -> None:
+        """Raise VideoError that says why the clip cannot be looked at."""
+        raise VideoError(self.fault)
+
+
 def file_sha256(path: Path) -> str:
     """SHA-256 of a file. Raises VideoError when it cannot be read."""
     try:
@@ -141,18 +156,35 @@ def read_manifest(path: Path) -> tuple[Entry, ...]:
 
 def _with_sidecar(video: Path) -> Entry:
     """A video with what its sidecar says of it; a sidecar's further keys belong to whoever wrote it."""
-    as_json, as_text = (video.parent / f"{video.stem}{suffix}" for suffix in (".json", ".txt"))
-    if as_json.is_file():
-        found = object_in(text_of(as_json), f"{as_json}")
+    try:
+        _path(video)
+        sidecars = {suffix: _sidecar(video.parent / f"{video.stem}{suffix}") for suffix in (".json", ".txt")}
+    except (ValueError, InputError) as error:
+        shown = Path(os.fsencode(video).decode("utf-8", "backslashreplace"))
+        return UnusableEntry(path=shown, fault=f"{shown}: {error}")
+    as_json, as_text = (video.parent / f"{video.stem}{suffix}" for suffix in sidecars)
+    json_text, text = sidecars.values()
+    if json_text is not None:
+        found = object_in(json_text, f"{as_json}")
         known = {key: value for key, value in found.items() if key in Entry.model_fields and key != "path"}
-        said = [text for key in ("instruction", "prompt") if _instruction(text := found.get(key)) is not None]
-        if not said and as_text.is_file():
-            said.append(text_of(as_text))
+        said = [found[key] for key in ("instruction", "prompt") if _instruction(found.get(key)) is not None]
+        if not said and text is not None:
+            said.append(text)
         known["instruction"] = said[0] if said else None
         return _entry({**known, "path": video.name}, f"{as_json}", video.parent)
-    if as_text.is_file():
-        return _entry({"path": video, "instruction": text_of(as_text)}, f"{as_text}")
+    if text is not None:
+        return _entry({"path": video, "instruction": text}, f"{as_text}")
     return _entry({"path": video}, f"{video}")
+
+
+def _sidecar(path: Path) -> str | None:
+    """What a sidecar holds, None when there is none. Raises InputError when it is there and cannot be read."""
+    try:
+        path.stat()
+    except OSError as error:
+        if error.errno in _NOT_THERE:
+            return None
+    return text_of(path)
 
 
 def _entry(fields: dict[str, Any], where: str, folder: Path = Path()) -> Entry:

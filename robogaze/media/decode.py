@@ -52,6 +52,9 @@ class Shown:
     image: Image
 
 
+MOST_PIXELS = 1 << 26
+"""The most pixels of a picture: 8192 x 8192."""
+
 REENCODE = "re-encode it first (ffmpeg -i IN OUT.mp4)"
 
 Reader = Callable[[Path, float], Iterator[Shown]]

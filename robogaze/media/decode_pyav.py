@@ -12,6 +12,7 @@ from pathlib import Path
 
 import av
 import numpy as np
+from av.codec import CodecContext
 from av.container import InputContainer
 from av.packet import Packet
 from av.stream import Disposition
@@ -20,7 +21,7 @@ from av.video.reformatter import VideoReformatter
 from av.video.stream import VideoStream
 
 from robogaze.errors import VideoError
-from robogaze.media.decode import REENCODE, Shown
+from robogaze.media.decode import MOST_PIXELS, REENCODE, Shown
 
 _CONTAINERS = "mov,matroska"
 # In other codecs a packet may hold a picture that is never shown, or none.
@@ -89,6 +90,7 @@ def open_video(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
         if len(streams) != 1:
             several = f"{len(streams)} video streams; keep one (ffmpeg -i IN -map 0:v:0 -c copy OUT.mp4)"
             raise VideoError(f"{path} has {several if streams else 'no video stream'}")
+        _check_stream(streams[0], path)
         try:
             yield container, streams[0]
         except av.error.FFmpegError as error:
@@ -101,6 +103,16 @@ def length_s(path: Path) -> float:
         if stream.duration:
             return seconds(stream.duration, stream)
         return container.duration / av.time_base if container.duration else math.nan
+
+
+def _check_stream(stream: VideoStream, path: Path) -> None:
+    """Raise VideoError for a stream of no known codec, or of pictures too large."""
+    context: CodecContext | None = stream.codec_context  # None, whatever the types say, where no decoder is known
+    if context is None:
+        raise VideoError(f"{path} has its pictures in a codec that is not known; {REENCODE}")
+    width, height = stream.width, stream.height
+    if width * height > MOST_PIXELS:
+        raise VideoError(f"{path} has pictures of {width} x {height}; they have at most {MOST_PIXELS:,} pixels")
 
 
 def packets_of(

@@ -18,6 +18,7 @@ from robogaze.errors import VideoError
 from robogaze.media.compose import decode_image, encode_jpeg, fit, sheet, split, strip
 from robogaze.media.decode import Frame, Image, read_frames
 from robogaze.media.grid import detect_layout, fillers_are_black
+from robogaze.media.picture_files import open_picture
 from robogaze.threads import check
 
 _IN_MEMORY_BYTES = 32 * 2**20
@@ -63,7 +64,7 @@ class Footage:
 
         Raises VideoError when it is not a picture, or not laid out so.
         """
-        image = decode_image(_bytes(path), f"the initial frame {path}")
+        image = open_picture(path, f"the initial frame {path}")
         unlike = f"the initial frame {path} is not laid out like the clip"
         try:
             alike = fillers_are_black(image, self.layout) == fillers_are_black(like, self.layout)
@@ -178,10 +179,3 @@ def _views(path: Path, frame: Frame, layout: Layout, *, recognised: bool) -> tup
             "name the layout (--layout single, or 2x2:NAME,NAME,NAME,NAME with - for a panel to drop)"
         )
     return views
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise VideoError(f"the initial frame {path} cannot be read: {error.strerror}") from error

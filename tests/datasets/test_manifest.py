@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from robogaze.core.clip import Layout
-from robogaze.datasets import Entry, find_entries
+from robogaze.datasets import Entry, UnusableEntry, find_entries
 from robogaze.datasets.manifest import read_manifest
 from robogaze.errors import InputError, VideoError
 
@@ -243,8 +243,6 @@ def test_what_is_given_for_all_wins_over_a_sidecar(cup: Path) -> None:
         (".json", b'{"layout": "2x2"}', "layout: a layout is 'single' or"),
         (".json", b'{"layout": {"rows": 0}}', "layout.rows"),
         (".json", b'{"clip_id": ""}', "clip_id"),
-        (".json", b'{"prompt": "\xfc"}', "is not UTF-8 text"),
-        (".txt", b"gr\xfcn", "is not UTF-8 text"),
     ],
 )
 def test_a_sidecar_that_does_not_fit_is_named(cup: Path, suffix: str, content: bytes, message: str) -> None:
@@ -264,8 +262,24 @@ def test_a_folder_is_left_to_who_opens_it(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names are always text")
 def test_a_file_whose_name_is_no_text_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="path: the name is not UTF-8; rename the file"):
-        find_entries([tmp_path / os.fsdecode(b"caf\xe9.mp4")])
+    """It can be written into no report; the other clips go on."""
+    (entry,) = find_entries([tmp_path / os.fsdecode(b"caf\xe9.mp4")])
+    assert isinstance(entry, UnusableEntry)
+    assert entry.path == tmp_path / r"caf\xe9.mp4"
+    assert entry.fault == f"{entry.path}: the name is not UTF-8; rename the file"
+
+
+@pytest.mark.parametrize(("suffix", "content"), [(".json", b'{"prompt": "\xfc"}'), (".txt", b"gr\xfcn")])
+def test_a_sidecar_that_cannot_be_read_is_the_fault_of_its_clip(cup: Path, suffix: str, content: bytes) -> None:
+    cup.with_suffix(suffix).write_bytes(content)
+    other = cup.with_name("other.mp4")
+    unusable, usable = find_entries([cup, other])
+    assert isinstance(unusable, UnusableEntry)
+    assert f"{cup.with_suffix(suffix)} is not UTF-8 text" in unusable.fault
+    with pytest.raises(VideoError, match="is not UTF-8 text"):
+        unusable.check_content("0" * 64)
+    assert usable.path == other
+    assert not isinstance(usable, UnusableEntry)
 
 
 # Manifests.

@@ -282,7 +282,7 @@ def test_the_initial_frame_of_a_grid_is_cut_like_the_clip(grid_clip: Path, tmp_p
 INITIAL = {
     "missing": (lambda path: None, "cannot be read: No such file or directory"),
     "a folder": (Path.mkdir, "cannot be read: Is a directory"),
-    "no picture": (lambda path: path.write_text("cup"), "is not a picture that can be read"),
+    "no picture": (lambda path: path.write_text("cup"), "is not a PNG, JPEG, WebP or BMP picture"),
     "one view only": (
         lambda path: picture(path, numbered(255)),
         "is not laid out like the clip: one shows something",

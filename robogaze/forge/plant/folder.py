@@ -34,6 +34,7 @@ from robogaze.forge.plant.reel import Reel, open_reel
 from robogaze.forge.plant.scene import Scene
 from robogaze.forge.plant.truth import clip_of, event, make, report, untouched
 from robogaze.media import check_whole
+from robogaze.media.picture_files import picture_bytes
 from robogaze.store import file_name, write_whole
 
 SCHEMA_VERSION: Literal[1] = 1
@@ -180,10 +181,7 @@ def _initial(entry: Entry, out: Path) -> Path | None:
     """The picture of the scene before the clip, copied into the data set; its address there."""
     if entry.initial_frame is None:
         return None
-    try:
-        content = entry.initial_frame.read_bytes()
-    except OSError as error:
-        raise VideoError(f"the initial frame {entry.initial_frame} cannot be read: {error.strerror}") from error
+    content = picture_bytes(entry.initial_frame, f"the initial frame {entry.initial_frame}")
     address = Path("initial") / f"{sha256(content).hexdigest()[:16]}{entry.initial_frame.suffix}"
     write_whole(out / address, content)
     return address
