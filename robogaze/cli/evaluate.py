@@ -192,7 +192,7 @@ def _show(results: Sequence[Evaluation], tables: list[Sheet], form: str, as_json
     told = as_text({**evaluation_json(result), **({"second_judge": evaluation_json(others[0])} if others else {})})
     if out is not None:
         texts = (("evaluation.json", f"{told}\n"), *files_of(result, tables))
-        write_files(out, texts, f"{len(tables)} tables, figures, evaluation.json and index.html")
+        write_files(out, texts, f"{len(tables)} tables, evaluation.json and index.html")
     if as_json:
         click.echo(told)
     else:

@@ -1,4 +1,4 @@
-"""An evaluation as files: every table in every form, the figures, and one page that shows them."""
+"""An evaluation as files: the tables, and one page that shows them with the figures."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,41 +11,34 @@ from robogaze.evaluate import Evaluation, NamedMatch, SystemResult
 from robogaze.metrics.controls import duration_s
 from robogaze.metrics.tally import scored
 from robogaze.reporting.figures import Lane, Point, bars, curve, timeline
-from robogaze.reporting.sheets import Sheet, file_name, files, written
+from robogaze.reporting.sheets import Sheet, files, written
 
 TIMELINES = 24
 """How many clips are drawn for a system: those with the most events that found no match."""
-
-Figure = tuple[str, str]
-"""The name of a file without its ending, and the SVG in it."""
 
 
 def files_of(result: Evaluation, tables: Sequence[Sheet]) -> Iterator[tuple[str, str]]:
     """Names and texts of all files."""
     yield from files(tables)
-    figures = [figure for system in result.systems for figure in figures_of(system, result)]
-    for name, svg in figures:
-        yield f"{name}.svg", svg
-    yield "index.html", page(tables, figures)
+    yield "index.html", page(tables, [svg for system in result.systems for svg in figures_of(system, result)])
 
 
-def figures_of(system: SystemResult, result: Evaluation) -> Iterator[Figure]:
-    """Bars by dimension, precision and recall over the threshold where it was swept, and timelines."""
+def figures_of(system: SystemResult, result: Evaluation) -> Iterator[str]:
+    """Figures as SVG: bars by dimension, precision and recall over the threshold where it was swept, and timelines."""
     f1 = {name or "(none given)": scores["desc_f1"] for name, scores in system.dimensions.items()}
-    yield file_name(system.name, "dimensions"), bars(f1, f"{system.name}: description F1 by dimension")
+    yield bars(f1, f"{system.name}: description F1 by dimension")
     if system.operating:
         points = [
             Point(means["desc_recall"].value, means["desc_precision"].value, f"{least:.2f}")
             for least, (means, _) in system.operating.items()
         ]
         title = f"{system.name}: precision and recall by the least confidence"
-        yield file_name(system.name, "operating"), curve(points, title, "description recall", "precision")
+        yield curve(points, title, "description recall", "precision")
     for clip, matches in _worst(system, result):
         length_s = duration_s(clip)
         if length_s is not None:
             lanes = _lanes(clip, system.system.accounts.get(clip.clip_id), matches)
-            name = file_name(system.name, f"clip-{clip.clip_id}")
-            yield name, timeline(lanes, length_s, f"{system.name}: {clip.clip_id}")
+            yield timeline(lanes, length_s, f"{system.name}: {clip.clip_id}")
 
 
 def _worst(system: SystemResult, result: Evaluation) -> list[tuple[Account, tuple[NamedMatch, ...]]]:
@@ -74,7 +67,7 @@ def _lanes(reference: Account, prediction: Account | None, matches: Sequence[Nam
     ]
 
 
-def page(tables: Sequence[Sheet], figures: Sequence[Figure]) -> str:
+def page(tables: Sequence[Sheet], figures: Sequence[str]) -> str:
     """One self-contained HTML file; all text is escaped."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
@@ -84,4 +77,4 @@ def page(tables: Sequence[Sheet], figures: Sequence[Figure]) -> str:
         lstrip_blocks=True,
     )
     template = environment.get_template("evaluation.html.j2")
-    return template.render(tables=tables, figures=[Markup(svg) for _, svg in figures], written=written)
+    return template.render(tables=tables, figures=[Markup(svg) for svg in figures], written=written)

@@ -138,19 +138,16 @@ def _texed(text: str) -> str:
     return text.translate(_LATEX)
 
 
-FORMS: Mapping[str, tuple[str, Callable[[Sheet], str]]] = {
-    "csv": ("csv", as_csv),
-    "markdown": ("md", as_markdown),
-    "latex": ("tex", as_latex),
-}
-"""The written forms by name, each with the ending of its files."""
+FORMS: Mapping[str, Callable[[Sheet], str]] = {"csv": as_csv, "markdown": as_markdown, "latex": as_latex}
+"""The written forms by name."""
 
 
 def files(sheets: Sequence[Sheet]) -> Iterator[tuple[str, str]]:
-    """Every sheet in every form, as names of files and their texts."""
+    """Names of files and their texts: a CSV file for each table, and all tables in one Markdown and one LaTeX file."""
     for sheet in sheets:
-        for ending, form in FORMS.values():
-            yield f"{sheet.name}.{ending}", form(sheet)
+        yield f"{sheet.name}.csv", as_csv(sheet)
+    for ending, form in (("md", as_markdown), ("tex", as_latex)):
+        yield f"tables.{ending}", "\n".join(form(sheet) for sheet in sheets)
 
 
 def file_name(system: str, what: str) -> str:

@@ -110,7 +110,7 @@ def test_everything_is_written_and_what_is_settled_can_be_a_reference(
     assert ran.code == 0
     assert "agreement.json and consensus.csv" in ran.err
     names = {path.name for path in out.iterdir()}
-    assert {"agreement.json", "consensus.csv", "agreement.csv", "queue.md", "human-ceiling.tex"} <= names
+    assert {"agreement.json", "consensus.csv", "agreement.csv", "queue.csv", "tables.tex"} <= names
     queue = json.loads((out / "agreement.json").read_text())["adjudication"]["queue"]
     with (out / "queue.csv").open(newline="") as file:
         assert len({row["event"] for row in csv.DictReader(file)}) == len(queue) > 0

@@ -85,15 +85,16 @@ def test_tables_come_in_every_form(robogaze: Shell, files: tuple[Path, Path], ta
     assert sign in out
 
 
-def test_out_holds_every_table_and_figure(
+def test_out_holds_every_table_and_a_page_with_the_figures(
     robogaze: Shell, files: tuple[Path, Path], table: str, tmp_path: Path
 ) -> None:
     code, _, err = evaluate(robogaze, files, "--judge", table, "--out", tmp_path / "out", "--by", "split")
     assert code == 0
     assert "index.html: " in err
     names = {path.name for path in (tmp_path / "out").iterdir()}
-    assert {"evaluation.json", "index.html", "scores.csv", "scores.md", "scores.tex", "ours-dimensions.svg"} <= names
-    assert {"ours-by-split.csv", "ours-losses.csv", "ours-confusion.csv", "ours-clip-a.svg"} <= names
+    assert {"evaluation.json", "index.html", "scores.csv", "tables.md", "tables.tex"} <= names
+    assert {"ours-by-split.csv", "ours-losses.csv", "ours-confusion.csv"} <= names
+    assert "<svg" in (tmp_path / "out/index.html").read_text()
 
 
 def test_two_runs_give_the_same_bytes(robogaze: Shell, files: tuple[Path, Path], tmp_path: Path) -> None:

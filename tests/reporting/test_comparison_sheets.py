@@ -85,7 +85,7 @@ def test_events_without_severity_and_costs_that_are_not_known_are_said() -> None
 
 def test_every_table_is_written_in_every_form() -> None:
     for one in tables(compared("+-?", "-+~", "+++")).values():
-        for _, form in FORMS.values():
+        for form in FORMS.values():
             assert form(one)
 
 

@@ -77,8 +77,12 @@ def test_the_terminal_shows_text_as_it_is() -> None:
     assert "[bold]x" in console.file.getvalue()  # type: ignore[attr-defined]
 
 
-def test_every_table_is_written_in_every_form() -> None:
-    assert [name for name, _ in files([SHEET])] == ["scores.csv", "scores.md", "scores.tex"]
+def test_a_table_is_a_csv_file_and_all_are_in_one_markdown_and_one_latex_file() -> None:
+    other = Sheet("ranks", "Ranks", ("system", "rank"), (("a", 1),))
+    written = dict(files([SHEET, other]))
+    assert list(written) == ["scores.csv", "ranks.csv", "tables.md", "tables.tex"]
+    assert written["tables.md"] == f"{as_markdown(SHEET)}\n{as_markdown(other)}"
+    assert written["tables.tex"].count(r"\begin{table}") == 2
 
 
 def test_a_plain_name_is_its_file_s() -> None:

@@ -38,7 +38,7 @@ def print_tables(tables: Iterable[Sheet], form: str) -> None:
     for table in tables:
         if form != "terminal":
             said = [table.title, *table.notes] if form == "csv" else []
-            click.echo("".join(f"# {line}\n" for line in said) + FORMS[form][1](table))
+            click.echo("".join(f"# {line}\n" for line in said) + FORMS[form](table))
             continue
         shown = as_terminal(table)
         # A number must not break in the middle: a table that is too wide goes on beyond the terminal's edge.
