@@ -42,7 +42,8 @@ EXIT_GATE = 3
 @click.option("--author", help="Of clips judged by several authors, the one to take.")
 @click.option("--gate", type=click.Path(path_type=Path), help="Rules to pass; exit code 3 when one fails.")
 @click.option("--junit", type=click.Path(dir_okay=False, path_type=Path), help="A file for the gate's JUnit XML.")
-@click.option("--calibration", metavar="PATH", help="Predictions for clips that people judged, too.")
+@click.option("--calibration", "calibrations", multiple=True, metavar="[NAME=]PATH",
+              help="Predictions for clips that people judged, too; with NAME, those of that run's clips.")  # fmt: skip
 @click.option("--reference", metavar="PATH", help="What people said of the clips of --calibration.")
 @click.option("--margin", type=click.FloatRange(0, 1, min_open=True, max_open=True), metavar="X",
               help="Say whether runs are equal up to this difference of clean rates.")  # fmt: skip
@@ -58,7 +59,7 @@ def compare(
     author: str | None,
     gate: Path | None,
     junit: Path | None,
-    calibration: str | None,
+    calibrations: tuple[str, ...],
     reference: str | None,
     mixed: bool,
     domain: str | None,
@@ -76,7 +77,7 @@ def compare(
     from robogaze.compare import Terms, read_gate
     from robogaze.compare import compare as compared
 
-    if (calibration is None) != (reference is None):
+    if bool(calibrations) != (reference is not None):
         raise click.UsageError("--calibration and --reference go together")
     if junit is not None and gate is None:
         raise click.UsageError("--junit needs --gate")
@@ -86,9 +87,9 @@ def compare(
     rules = None if gate is None else read_gate(gate)
     reader = _Reader(domain, {"format": rest["file_format"], **{name: rest[name] for name in _READING}}, author)
     runs, baseline = _with_baseline(list(_runs(paths, reader, by)), paths, baseline, reader)
-    sample = _sample(calibration, reference, reader, runs, mixed)
+    sample, samples = _samples(calibrations, reference, reader, runs, mixed)
     terms = Terms(level=rest["level"], resamples=rest["resamples"], seed=rest["seed"], margin=rest["margin"])
-    result = compared(runs, terms, baseline=baseline, pair_by=pair_by, mixed=mixed, sample=sample)
+    result = compared(runs, terms, baseline=baseline, pair_by=pair_by, mixed=mixed, sample=sample, samples=samples)
     from robogaze.compare import check
 
     checks = None if rules is None else check(rules, result)
@@ -158,15 +159,31 @@ def _with_baseline(
     return [added, *runs], added.name
 
 
-def _sample(
-    calibration: str | None, reference: str | None, reader: _Reader, runs: Sequence[Run], mixed: bool
-) -> Calibration | None:
+def _samples(
+    calibrations: Sequence[str], reference: str | None, reader: _Reader, runs: Sequence[Run], mixed: bool
+) -> tuple[Calibration | None, dict[str, Calibration]]:
+    """The labelled sample for all runs, if any, and those of single runs by name."""
     from robogaze.compare import calibration as labelled
 
-    if calibration is None or reference is None:
-        return None
-    both = reader.run(calibration, "--calibration"), reader.run(reference, "--reference")
-    return labelled(*both, runs, mixed=mixed)
+    common: Calibration | None = None
+    own: dict[str, Calibration] = {}
+    if reference is None:
+        return common, own
+    people = reader.run(reference, "--reference")
+    for given in calibrations:
+        name = named_path(given, "--calibration")[0]
+        judged = [one for one in runs if name in (None, one.name)]
+        if not judged:
+            known = ", ".join(one.name for one in runs)
+            raise click.BadParameter(f"{name} is none of the runs ({known})", param_hint="--calibration")
+        if name in own or (name is None and common is not None):
+            raise click.BadParameter(f"{name or 'all runs'}: two samples are given", param_hint="--calibration")
+        sample = labelled(reader.run(given, "--calibration"), people, judged, mixed=mixed)
+        if name is None:
+            common = sample
+        else:
+            own[name] = sample
+    return common, own
 
 
 def _show(

@@ -1,22 +1,29 @@
 """Correcting a run for the judge's own errors, with clips that people judged, too.
 
+One sample for all runs shifts them all alike, so it changes no order. With a sample of each run's own clips differences
+are corrected too: a judge may be wrong more often about one checkpoint than about another.
+
 The labelled sample is of the same kind as the runs' clips and judged by the same pipeline; then its errors tell those
 among the runs' clips. Only clips that both sides judged to their end are used, and of a run those judged to their end.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import nan
 
 import numpy as np
 
 from robogaze.compare.board import Terms
 from robogaze.compare.measures import dimensions_of
+from robogaze.compare.pairs import Clips, Gap
 from robogaze.compare.runs import Run
 from robogaze.core.account import Account
-from robogaze.core.scores import Estimate
+from robogaze.core.scores import Estimate, undefined
 from robogaze.errors import InputError
-from robogaze.stats.calibrated import calibrated_mean, naive_mean
-from robogaze.stats.resample import Floats
+from robogaze.stats.calibrated import calibrated_difference, calibrated_mean, naive_mean
+from robogaze.stats.paired import DETECTED, one_sided
+from robogaze.stats.resample import Floats, draw, mean, mean_rows
+from robogaze.stats.student import Spread, moves, strata_of
 
 Value = Callable[[Account], float]
 
@@ -88,6 +95,32 @@ def corrected(run: Run, sample: Calibration, dimensions: Sequence[str], terms: T
             calibrated_mean(predictions, labelled, truth, level=terms.level),
         )
     return found
+
+
+def corrected_gap(clips: Clips, units: Sequence[str], first: Calibration, second: Calibration, terms: Terms) -> Gap:
+    """The difference of the clean rates over clips that both were judged to their end, each with its own labels."""
+    kept = [at for at, both in enumerate(clips) if all(one.status == "ok" for one in both)]
+    if not kept:
+        return Gap(undefined("no prompt has two clips judged to their end"), nan, nan)
+    values = np.array([[float(clips[at][0].clean) - float(clips[at][1].clean) for at in kept]])
+    sums = draw([0] * len(kept), 1, terms.rng, [units[at] for at in kept]).sums(mean_rows(values))
+    spread = Spread.of(moves(sums, mean), strata_of(sums))
+    naive = float(mean(sums.total)[0]), float(spread.error[0]), float(spread.freedom[0])
+    outer = one_sided(terms.level, terms.family)
+    found, p, error, most = calibrated_difference(
+        naive, _errors(first), _errors(second), len(kept), level=terms.level, outer=outer
+    )
+    return Gap(found, p, error * DETECTED, most)
+
+
+def _errors(sample: Calibration) -> Floats:
+    """How much cleaner the judge says each labelled clip is than it is."""
+    said, true = (_column([both[side] for both in sample.pairs], _clean) for side in (0, 1))
+    return said - true
+
+
+def _clean(one: Account) -> float:
+    return float(one.clean)
 
 
 def _holds(dimension: str) -> Value:

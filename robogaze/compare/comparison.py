@@ -11,7 +11,7 @@ import numpy as np
 
 from robogaze.compare import verdict
 from robogaze.compare.board import Names, Standing, Terms, standing
-from robogaze.compare.calibration import Calibration, Corrected, corrected
+from robogaze.compare.calibration import Calibration, Corrected, corrected, corrected_gap
 from robogaze.compare.measures import CLEAN, MEASURES, rows
 from robogaze.compare.pairs import Gap, Pair, adjusted, bands, clean_gap, pair
 from robogaze.compare.prompts import AUTO, Prompts, by_prompt
@@ -30,7 +30,8 @@ class Comparison:
 
     `pairs` are the runs against the baseline, or, without one, each against those given before it; `verdicts` are
     theirs. `order` holds the runs by their clean rate, the best first; `bands` are those of it that cannot be told
-    apart. `ranks` are by the clean rate over the prompts that all runs share. `corrected` is by run, empty without a
+    apart. `ranks` are by the clean rate over the prompts that all runs share. `corrected` is by run, of `labels` labels
+    (0 for a run that none correct), both empty without a
     calibration.
     """
 
@@ -46,7 +47,7 @@ class Comparison:
     ranks: tuple[Rank, ...]
     trend: Trend | None
     verdict: str
-    labels: int = 0
+    labels: tuple[int, ...] = ()
     corrected: tuple[Mapping[str, Corrected], ...] = ()
 
     @property
@@ -73,8 +74,12 @@ def compare(
     pair_by: str = AUTO,
     mixed: bool = False,
     sample: Calibration | None = None,
+    samples: Mapping[str, Calibration] | None = None,
 ) -> Comparison:
     """Compare runs; `baseline` is the name of one of them.
+
+    `sample` corrects all runs alike; `samples`, by the names of runs, each with labels of its own clips, and then their
+    differences, verdicts and bands too.
 
     Raises InputError for runs that cannot be compared (see `check_comparable`, `by_prompt`), and for a baseline that
     is none of them.
@@ -85,17 +90,29 @@ def compare(
     standings = tuple(
         standing(run, prompts.missing(at, run), names, terms, prompts.units(at)) for at, run in enumerate(runs)
     )
+    own = [(samples or {}).get(one.name) for one in runs]
     against = _against(len(runs), base)
     among = replace(terms, family=max(1, len(against)))
     pairs = adjusted(
         [
-            pair(one, other, _both(prompts, one, other), prompts.alone(one, other), names, prompts.unit, among)
+            replace(
+                pair(one, other, _both(prompts, one, other), prompts.alone(one, other), names, prompts.unit, among),
+                corrected=_corrected_gap(prompts, one, other, own, among),
+            )
             for one, other in against
         ]
     )
     labels = [one.name for one in runs]
     order = tuple(sorted(range(len(runs)), key=lambda run: _from_best(standings[run])))
-    every = {(a, b): _clean_gap(prompts, a, b, terms) for a, b in combinations(range(len(runs)), 2)}
+    fixed = [one or sample for one in own]
+    rates = tuple(
+        {} if one is None else corrected(run, one, names.dimensions, terms)
+        for run, one in zip(runs, fixed, strict=True)
+    )
+    every = {
+        (a, b): _corrected_gap(prompts, a, b, own, terms) or _clean_gap(prompts, a, b, terms)
+        for a, b in combinations(range(len(runs)), 2)
+    }
     apart = bands(order, every, terms.level)
     return Comparison(
         runs=tuple(runs),
@@ -109,9 +126,9 @@ def compare(
         bands=apart,
         ranks=_ranks(prompts, terms),
         trend=trend(labels, prompts, terms),
-        verdict=verdict.overall(standings, apart, pairs, base, terms),
-        labels=0 if sample is None else len(sample.pairs),
-        corrected=() if sample is None else tuple(corrected(run, sample, names.dimensions, terms) for run in runs),
+        verdict=verdict.overall(standings, apart, pairs, base, terms, rates),
+        labels=tuple(0 if one is None else len(one.pairs) for one in fixed),
+        corrected=rates if any(rates) else (),
     )
 
 
@@ -134,6 +151,17 @@ def _against(runs: int, baseline: int | None) -> list[tuple[int, int]]:
 def _both(prompts: Prompts, first: int, second: int) -> Mapping[str, tuple[Account, Account]]:
     one, other = prompts.runs[first], prompts.runs[second]
     return {prompt: (one[prompt], other[prompt]) for prompt in prompts.shared(first, second)}
+
+
+def _corrected_gap(
+    prompts: Prompts, first: int, second: int, own: Sequence[Calibration | None], terms: Terms
+) -> Gap | None:
+    """The corrected difference of two runs; None unless each has labels of its own."""
+    one, other = own[first], own[second]
+    if one is None or other is None:
+        return None
+    both = _both(prompts, first, second)
+    return corrected_gap(list(both.values()), [prompts.unit[prompt] for prompt in both], one, other, terms)
 
 
 def _clean_gap(prompts: Prompts, first: int, second: int, terms: Terms) -> Gap:

@@ -58,7 +58,8 @@ class Pair:
 
     `alone` counts the clips of each that found no partner. `worst` and `best` bound the difference of the clean rates
     whatever the clips that were not judged to their end are. `gaps` are by measure, `dimensions` and `types` hold the
-    difference of the shares of clips with such an event.
+    difference of the shares of clips with such an event. `corrected` is the difference of the clean rates corrected
+    with labels of each run's own, None without.
     """
 
     first: int
@@ -71,6 +72,12 @@ class Pair:
     dimensions: Mapping[str, Gap]
     types: Mapping[str, Gap]
     flips: Flips
+    corrected: Gap | None = None
+
+    @property
+    def decisive(self) -> Gap:
+        """The difference that the verdict goes by: the corrected one where there is one."""
+        return self.clean if self.corrected is None else self.corrected
 
     @property
     def clean(self) -> Gap:
@@ -79,7 +86,7 @@ class Pair:
 
     def separated(self, level: float) -> bool:
         """Whether the two differ in their clean rate, the number of comparisons allowed for."""
-        return self.clean.separates(level)
+        return self.decisive.separates(level)
 
 
 def pair(
@@ -169,6 +176,7 @@ def _possibly_clean(one: Account) -> bool:
 def adjusted(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
     """The pairs with p adjusted for their number: each measure by itself, all dimensions together, all types."""
     of_measures = [_adjust_groups([{name: one.gaps[name]} for one in pairs]) for name in MEASURES]
+    corrected = iter(_adjust([one.corrected for one in pairs if one.corrected is not None]))
     dimensions, types = _adjust_groups([one.dimensions for one in pairs]), _adjust_groups([one.types for one in pairs])
     return tuple(
         replace(
@@ -176,6 +184,7 @@ def adjusted(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
             gaps={name: found[at][name] for name, found in zip(MEASURES, of_measures, strict=True)},
             dimensions=dimensions[at],
             types=types[at],
+            corrected=None if one.corrected is None else next(corrected),
         )
         for at, one in enumerate(pairs)
     )

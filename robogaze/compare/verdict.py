@@ -1,10 +1,12 @@
 """What a comparison comes to, in sentences."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import isnan
 
 from robogaze.compare.board import Standing, Terms
+from robogaze.compare.calibration import Corrected
 from robogaze.compare.pairs import Gap, Pair
+from robogaze.core.scores import Estimate
 
 
 def of_pair(one: Pair, names: Sequence[str], comparisons: int, terms: Terms) -> str:
@@ -12,7 +14,12 @@ def of_pair(one: Pair, names: Sequence[str], comparisons: int, terms: Terms) -> 
     first, second = names[one.first], names[one.second]
     if not one.prompts:
         return f"{first} and {second} share no prompt; nothing can be said."
-    found, over = one.clean, f"over {_prompts(one.prompts)}"
+    found, over = one.decisive, f"over {_prompts(one.prompts)}"
+    if one.corrected is not None:
+        naive = points(one.clean.difference.value)
+        over = f"corrected for the judge's errors ({naive} as it says) {over}"
+    if not found.difference.defined:
+        return f"Nothing can be said of {first} and {second}: {found.difference.why}."
     by = f"{points(found.difference.value)} points [{points(found.difference.low)}, {points(found.difference.high)}]"
     if one.separated(terms.level):
         word = "better" if found.difference.value > 0 else "worse"
@@ -35,17 +42,17 @@ def _left(found: Gap, terms: Terms) -> str:
 
 def overall(
     standings: Sequence[Standing], bands: Sequence[Sequence[int]], pairs: Sequence[Pair], baseline: int | None,
-    terms: Terms,
+    terms: Terms, corrected: Sequence[Mapping[str, Corrected]] = (),
 ) -> str:  # fmt: skip
-    """Which run is the best, and what of the baseline, in one sentence."""
+    """Which run is the best, and what of the baseline, in one sentence; rates are `corrected` where they can be."""
     names = [one.name for one in standings]
     if len(names) == 1:
-        return f"{names[0]}: clean rate {_rate(standings[0])}; there is nothing to compare it with."
+        return f"{names[0]}: clean rate {_rate(0, standings, corrected)}; there is nothing to compare it with."
     top = bands[0]
     if not any(one.prompts for one in pairs):
         return "No two runs share a prompt; nothing can be said of their difference."
     best = (
-        f"{names[top[0]]} has the highest clean rate, {_rate(standings[top[0]])}"
+        f"{names[top[0]]} has the highest clean rate, {_rate(top[0], standings, corrected)}"
         if len(top) == 1
         else f"{_listed([names[run] for run in top])} do not differ significantly as the best"
     )
@@ -60,7 +67,7 @@ def _against(pairs: Sequence[Pair], names: Sequence[str], baseline: int, terms: 
         if not one.separated(terms.level):
             apart["not significantly different"].append(names[one.first])
         else:
-            apart["better" if one.clean.difference.value > 0 else "worse"].append(names[one.first])
+            apart["better" if one.decisive.difference.value > 0 else "worse"].append(names[one.first])
     said = [f"{_listed(runs)} {'is' if len(runs) == 1 else 'are'} {word}" for word, runs in apart.items() if runs]
     return f"against {names[baseline]}, {', '.join(said)}"
 
@@ -84,8 +91,14 @@ def _p(p: float, holm: float, comparisons: int) -> str:
     return f"p = {p:.2g} ({holm:.2g} adjusted for {comparisons} comparisons)"
 
 
-def _rate(one: Standing) -> str:
-    rate = one.clean_rate
+def _rate(run: int, standings: Sequence[Standing], corrected: Sequence[Mapping[str, Corrected]]) -> str:
+    naive = _told(standings[run].clean_rate)
+    if not corrected or "clean_rate" not in corrected[run] or not corrected[run]["clean_rate"].corrected.defined:
+        return naive
+    return f"{_told(corrected[run]['clean_rate'].corrected)} corrected for the judge's errors ({naive} as it says)"
+
+
+def _told(rate: Estimate) -> str:
     return f"{rate.value:.3f} [{rate.low:.3f}, {rate.high:.3f}]" if rate.defined else "undefined"
 
 

@@ -116,8 +116,9 @@ def _corrected(result: Comparison) -> Sheet:
         for name, values in zip(result.names, result.corrected, strict=True)
         for what, both in values.items()
     )
+    labels = ", ".join(f"{name} {number:,}" for name, number in zip(result.names, result.labels, strict=True))
     note = (
-        f"From {count(result.labels, 'clip')} that people judged, too: the mean of what the judge said of the run less "
+        f"From clips that people judged, too ({labels}): the mean of what the judge said of the run less "
         "the mean of its errors on those (prediction-powered inference)."
     )
     columns = ("run", "what", "as the judge says", "corrected")

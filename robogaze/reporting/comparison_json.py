@@ -37,7 +37,7 @@ def _run(place: int, result: Comparison) -> Json:
     told["band"] = 1 + next(number for number, band in enumerate(result.bands) if place in band)
     if result.corrected:
         told["calibrated"] = {
-            "labels": result.labels,
+            "labels": result.labels[place],
             **{
                 name: {"naive": both.naive.as_json(), "corrected": both.corrected.as_json()}
                 for name, both in result.corrected[place].items()
@@ -70,6 +70,7 @@ def _pair(one: Pair, said: str, result: Comparison) -> Json:
         "without_partner": {"first": one.alone[0], "second": one.alone[1]},
         **_gap(one.clean),
         "bounds": {"worst": _number(one.worst), "best": _number(one.best)},
+        "corrected": None if one.corrected is None else _gap(one.corrected),
         "separated": one.separated(result.terms.level),
         "measures": {name: _gap(gap) for name, gap in one.gaps.items()},
         "per_dimension": {name: _gap(gap) for name, gap in one.dimensions.items()},

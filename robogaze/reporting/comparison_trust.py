@@ -50,9 +50,9 @@ def _unjudged(runs: Sequence[Json]) -> Iterator[Check]:
 
 
 def _own_errors(runs: Sequence[Json]) -> Iterator[Check]:
-    labels = {run["calibrated"]["labels"] for run in runs if "calibrated" in run}
+    labels = [run["calibrated"]["labels"] for run in runs if "calibrated" in run]
     if labels:
-        clips = count(labels.pop(), "clip")
+        clips = count(min(labels), "clip") if len(set(labels)) == 1 else f"{min(labels):,} to {max(labels):,} clips"
         yield Check(True, f"The judge's own errors are known from {clips} that people judged, too; see the correction.")
         return
     yield Check(
@@ -119,7 +119,7 @@ def _remarks(told: Json) -> Iterator[Check]:
     yield Check(
         True,
         f"{told['level']:.0%} intervals: Wilson's for shares, Newcombe's for their paired differences, else "
-        f"percentiles of {told['resamples']:,} resamples of the clips, seed {told['seed']}{adjusted}.",
+        f"Student's t over the prompts{adjusted}.",
     )
 
 

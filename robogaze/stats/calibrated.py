@@ -2,25 +2,26 @@
 
     corrected = mean of the predictions - mean of (prediction - truth) over a labelled sample
 
-Angelopoulos, Bates, Fannjiang, Jordan and Zrnic (2023), for a mean. The interval is the normal one from the variances
-of both parts; it holds the truth as often as it says whatever the judge's errors are, when the labelled things are a
+Angelopoulos, Bates, Fannjiang, Jordan and Zrnic (2023), for a mean. The interval is Student's from the variances of
+both parts; it holds the truth as often as it says whatever the judge's errors are, when the labelled things are a
 random sample of the same kind and no label stands for two things. The plain mean of predictions has a narrow interval
 around the wrong value instead. A judge that is always right costs nothing; one that is no use leaves the labels' width.
 
 `ppi-python`, the authors' package, does this and much more; it is no dependency, since a mean takes ten lines.
 """
 
-from math import sqrt
+from collections.abc import Sequence
+from math import nan, sqrt
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import stdtr, stdtrit
 
 from robogaze.core.scores import Estimate, undefined
 from robogaze.stats.interval import LEVEL
 from robogaze.stats.resample import Floats
 
-LEAST_LABELS = 10
-"""With fewer labels the normal interval of their mean error says nothing."""
+LEAST_LABELS = 30
+"""With fewer labels the interval of their mean error holds the truth too seldom: with 10 in 82 %, with 30 in 94 %."""
 
 
 def calibrated_mean(predictions: Floats, labelled: Floats, truth: Floats, *, level: float = LEVEL) -> Estimate:
@@ -41,8 +42,48 @@ def calibrated_mean(predictions: Floats, labelled: Floats, truth: Floats, *, lev
     variance = predictions.var(ddof=1) / len(predictions) + errors.var(ddof=1) / len(errors)
     if variance == 0:
         return Estimate(value, n=len(predictions), why="nothing varies")
-    reach = float(ndtri((1 + level) / 2)) * sqrt(float(variance))
+    parts = ((predictions.var(ddof=1) / len(predictions), len(predictions) - 1.0), _error(errors))
+    reach = _reach(parts, level)
     return Estimate(value, value - reach, value + reach, len(predictions))
+
+
+def calibrated_difference(
+    predicted: tuple[float, float, float], first: Floats, second: Floats, n: int, *, level: float, outer: float
+) -> tuple[Estimate, float, float, float]:
+    """A difference of two means, each corrected with labels of its own: value, p, standard error and what is left.
+
+    `predicted` is the paired difference of the predictions with its standard error and degrees of freedom; `first` and
+    `second` are the errors (prediction - truth) on the labels of either side, which are other clips. What is left is
+    the largest difference that the interval of the level `outer` holds. Undefined with fewer than LEAST_LABELS labels.
+    """
+    fewest = min(len(first), len(second))
+    if fewest < LEAST_LABELS:
+        return undefined(f"{fewest} labels are fewer than {LEAST_LABELS}", n), nan, nan, nan
+    value = predicted[0] - float(first.mean() - second.mean())
+    parts = ((predicted[1] ** 2, predicted[2]), _error(first), _error(second))
+    error = sqrt(sum(variance for variance, _ in parts))
+    if not error > 0:
+        return Estimate(value, n=n, why="nothing varies"), nan, nan, nan
+    reach, p = _reach(parts, level), float(2 * stdtr(_freedom(parts), -abs(value) / error))
+    return Estimate(value, value - reach, value + reach, n), p, error, abs(value) + _reach(parts, outer)
+
+
+Parts = Sequence[tuple[float, float]]
+"""Variances of independent parts of a sum, with their degrees of freedom."""
+
+
+def _error(errors: Floats) -> tuple[float, float]:
+    return float(errors.var(ddof=1) / len(errors)), len(errors) - 1.0
+
+
+def _freedom(parts: Parts) -> float:
+    """Welch and Satterthwaite's degrees of freedom."""
+    whole = sum(variance for variance, _ in parts)
+    return whole**2 / sum(variance**2 / freedom for variance, freedom in parts if variance > 0)
+
+
+def _reach(parts: Parts, level: float) -> float:
+    return float(stdtrit(_freedom(parts), (1 + level) / 2)) * sqrt(sum(variance for variance, _ in parts))
 
 
 def naive_mean(predictions: Floats, *, level: float = LEVEL) -> Estimate:

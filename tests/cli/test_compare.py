@@ -208,17 +208,22 @@ def test_reports_keep_the_labels_of_their_domain_and_tables_take_a_named_one(
 
 
 def test_the_judges_errors_are_taken_off(robogaze: Shell, runs: list[Path], tmp_path: Path) -> None:
-    said = write_reports(tmp_path / "said.jsonl", [report(f"c{at}") for at in range(20)])
+    said = write_reports(tmp_path / "said.jsonl", [report(f"c{at}") for at in range(40)])
     true = write_reports(
         tmp_path / "true.jsonl",
-        [report(f"c{at}", {"colour_shift": 3} if at < 4 else {}, author="ann", pipeline="person") for at in range(20)],
+        [report(f"c{at}", {"colour_shift": 3} if at < 8 else {}, author="ann", pipeline="person") for at in range(40)],
     )
     found = told(robogaze("compare", *runs, *FEW, "--calibration", said, "--reference", true, "--json"))
     clean = found["runs"][0]["calibrated"]["clean_rate"]
     assert (clean["naive"]["value"], clean["corrected"]["value"]) == (0.5, pytest.approx(0.3))
-    assert found["runs"][0]["calibrated"]["labels"] == 20
+    assert found["runs"][0]["calibrated"]["labels"] == 40
     shown = " ".join(robogaze("compare", *runs, *FEW, "--calibration", said, "--reference", true).out.split())
     assert "prediction-powered inference" in shown
+    own = [part for one in runs for part in ("--calibration", f"{one.stem}={said}")]
+    pair = told(robogaze("compare", *runs, *FEW, *own, "--reference", true, "--json"))["pairs"][0]
+    assert pair["corrected"]["difference"]["value"] == pytest.approx(2 / 9)  # nine prompts judged to their end
+    refused = robogaze("compare", *runs, "--calibration", f"other={said}", "--reference", true)
+    assert (refused.code, "other is none of the runs" in refused.err) == (2, True)
 
 
 @pytest.mark.parametrize(

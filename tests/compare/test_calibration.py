@@ -9,10 +9,10 @@ from robogaze.errors import InputError
 SHIFT = event("colour_shift")
 
 
-def labelled(wrong: int = 4) -> tuple[Run, Run]:
-    """Twenty clips that the judge calls clean, of which people find some faulty."""
-    said = [account(f"c{at}") for at in range(20)]
-    true = [account(f"c{at}", *([SHIFT] if at < wrong else []), author="ann") for at in range(20)]
+def labelled(wrong: int = 8) -> tuple[Run, Run]:
+    """Forty clips that the judge calls clean, of which people find some faulty."""
+    said = [account(f"c{at}") for at in range(40)]
+    true = [account(f"c{at}", *([SHIFT] if at < wrong else []), author="ann") for at in range(40)]
     return run("said", *said), run("true", *true)
 
 
@@ -21,10 +21,10 @@ def test_the_errors_on_the_sample_are_taken_off() -> None:
     sample = calibration(*labelled(), [one], mixed=False)
     found = compare([one], Terms(resamples=50), sample=sample)
     clean = found.corrected[0]["clean_rate"]
-    assert (found.labels, clean.naive.value) == (20, 0.75)
-    assert clean.corrected.value == pytest.approx(0.75 - 4 / 20)
+    assert (found.labels, clean.naive.value) == ((40,), 0.75)
+    assert clean.corrected.value == pytest.approx(0.75 - 8 / 40)
     assert clean.corrected.low < 0.55 < clean.corrected.high
-    assert found.corrected[0]["events_per_clip"].corrected.value == pytest.approx(0.25 + 4 / 20)
+    assert found.corrected[0]["events_per_clip"].corrected.value == pytest.approx(0.25 + 8 / 40)
     assert found.corrected[0]["dimension shape"].corrected.value == 0
 
 
@@ -57,7 +57,42 @@ def test_the_errors_must_be_those_of_the_same_judge() -> None:
 
 def test_too_few_labels_correct_nothing() -> None:
     said, true = labelled()
-    few = run("true", *list(true.accounts.values())[:5])
+    few = run("true", *list(true.accounts.values())[:29])
     one = clean_and_faulty("a", "++-")
     found = compare([one], Terms(resamples=50), sample=calibration(said, few, [one], mixed=False))
     assert not found.corrected[0]["clean_rate"].corrected.defined
+
+
+def lenient_about(name: str, faulty: int) -> tuple[Run, Run]:
+    """Forty clips of a run that the judge calls clean, of which so many are not."""
+    said = [account(f"{name}-l{at}") for at in range(40)]
+    true = [account(f"{name}-l{at}", *([SHIFT] if at < faulty else []), author="ann") for at in range(40)]
+    return run("said", *said), run("true", *true)
+
+
+def test_labels_of_each_run_correct_the_difference_and_the_verdict() -> None:
+    """The judge calls the second run cleaner only because it is blind to its faults."""
+    runs = [clean_and_faulty("a", "+-" * 100), clean_and_faulty("b", "+" * 160 + "-" * 40)]
+    plain = compare(runs, Terms(resamples=50))
+    assert plain.verdicts[0].startswith("b is better than a: clean rate +30.0 points")
+    samples = {
+        one.name: calibration(*lenient_about(one.name, faulty), [one], mixed=False)
+        for one, faulty in zip(runs, (0, 14), strict=True)
+    }
+    found = compare(runs, Terms(resamples=50), samples=samples)
+    gap = found.pairs[0].corrected
+    assert gap is not None
+    assert gap.difference.value == pytest.approx(0.3 - 14 / 40)
+    assert found.verdicts[0].startswith("No significant difference between b and a: clean rate -5.0 points [")
+    assert "corrected for the judge's errors (+30.0 as it says)" in found.verdicts[0]
+    assert (plain.bands, found.bands) == (((1,), (0,)), ((1, 0),))
+    assert found.labels == (40, 40)
+
+
+def test_labels_for_all_runs_together_shift_them_alike_and_change_no_verdict() -> None:
+    runs = [clean_and_faulty("a", "+-" * 100), clean_and_faulty("b", "+" * 160 + "-" * 40)]
+    found = compare(runs, Terms(resamples=50), sample=calibration(*labelled(), runs, mixed=False))
+    assert found.verdicts == compare(runs, Terms(resamples=50)).verdicts
+    assert found.pairs[0].corrected is None
+    assert "b has the highest clean rate, 0.600 [" in found.verdict
+    assert "corrected for the judge's errors (0.800 [" in found.verdict
