@@ -71,6 +71,13 @@ def random_order(seed: int) -> Callable[[str], str]:
     return lambda clip_id: sha256(f"{seed}\0{clip_id}".encode()).hexdigest()
 
 
+def some(entries: Sequence[Entry], limit: int, seed: int, root: Path) -> tuple[Entry, ...]:
+    """A random sample of so many entries, in their order; a larger one holds a smaller one of the same seed."""
+    order = random_order(seed)
+    chosen = {id(entry) for entry in sorted(entries, key=lambda entry: order(_name(entry, root)))[:limit]}
+    return tuple(entry for entry in entries if id(entry) in chosen)
+
+
 def _name(entry: Entry, root: Path) -> str:
     return entry.clip_id or f"{Path(os.path.relpath(entry.path, root)).as_posix()}\0{entry.instruction or ''}"
 

@@ -14,6 +14,7 @@ import click
 from robogaze.cli import EXIT_ERROR, EXIT_UNFINISHED, interrupt
 from robogaze.cli.bench_start import Start
 from robogaze.cli.shared import runs, tracking
+from robogaze.cli.shared.clips import check_there
 
 if TYPE_CHECKING:
     from robogaze.bench import Outcome
@@ -30,6 +31,7 @@ _PASSED_ON = {
     "decoder": "--decoder",
     "retry_failed": "--retry-failed",
     "seed": "--seed",
+    "limit": "--limit",
     "outage": "--outage",
 }
 """The options that a shard is given as its run was."""
@@ -44,6 +46,7 @@ _PASSED_ON = {
 @click.option("--workers", type=click.IntRange(min=1), help="Processes of an engine that has several.")
 @click.option("--address", envvar="RAY_ADDRESS", help="Of a Ray cluster.  [default: a new cluster on this machine]")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the random order in which clips are done.")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Score a random sample of N clips only.")
 @click.option("--estimate", "only_estimate", is_flag=True, help="Say what the run will take, and stop.")
 @click.option("--max-calls", type=click.IntRange(min=1), help="The most calls of all starts of the run together.")
 @click.option("--max-cost", type=click.FloatRange(min=0, min_open=True), metavar="USD", help="The most it may cost.")
@@ -77,9 +80,11 @@ def bench(
 ) -> int:
     """Score the clips of a checkpoint: many clips, one run.
 
-    MANIFEST lists clips (.jsonl), or is anything that robogaze dataset import reads. The same command goes on where
-    a run was stopped or killed. Clips are done in random order, so what a stopped run has done is a sample of all.
+    MANIFEST lists clips (.jsonl), or is a folder of videos, a video, or anything else that robogaze dataset import
+    reads. The same command resumes a run that was stopped or killed. Clips are scored in random order, so a stopped
+    run holds a random sample of them.
     """
+    check_there(manifest)
     plan = runs.plan(domain, pipeline, model, concurrency, decoder)
     part = _shard(shard)
     tracker = _tracker(track, shard, engine)

@@ -14,6 +14,7 @@ import click
 
 from robogaze.cli import interrupt
 from robogaze.cli.shared import runs
+from robogaze.cli.shared.clips import entries_of
 
 if TYPE_CHECKING:
     from robogaze.backends import AnswerStore, Models
@@ -41,6 +42,7 @@ class Start:
     address: str | None
     retry_failed: bool
     seed: int
+    limit: int | None
     only_estimate: bool
     max_calls: int | None
     max_cost: float | None
@@ -71,7 +73,11 @@ class Start:
             return asyncio.run(runs.run(entries, job, self.plan, engine, door))
 
     def _entries(self) -> tuple[Entry, ...]:
-        entries = read_entries(self.manifest)
+        from robogaze.bench.shards import some
+
+        entries = entries_of([self.manifest])
+        if self.limit is not None:
+            entries = some(entries, self.limit, self.seed, self.manifest.parent)
         return entries if self.shard is None else self.shard.of(entries, self.manifest.parent)
 
     def _open(self, stack: ExitStack) -> RunFolder | None:
@@ -94,13 +100,13 @@ class Start:
         from robogaze.bench.shards import random_order
 
         def look(stock: Stock) -> None:
-            if folder is not None:
+            if folder is not None and self.limit is None:
                 _tell_changes(stock, folder)
 
         return Job(
             run=folder,
             retry_failed=self.retry_failed,
-            whole=True,
+            whole=self.limit is None,
             order=random_order(self.seed),
             on_stock=look,
             before=self._before,
@@ -171,21 +177,6 @@ class Start:
         elif self.only_estimate:
             click.echo("no call: " + ("nothing is left to do" if self.plan.models else "no model is asked"))
         return not self.only_estimate
-
-
-def read_entries(manifest: Path) -> tuple[Entry, ...]:
-    """The clips of a manifest, or of anything that can be imported without unpacking."""
-    from robogaze.datasets import find_entries
-    from robogaze.datasets.importers.read import import_clips
-
-    if manifest.suffix == ".jsonl":
-        return find_entries([manifest])
-    found = import_clips(manifest)
-    if found.packed:
-        raise click.UsageError(f"{manifest} holds archives; unpack them first: robogaze dataset import {manifest}")
-    left = f", {len(found.ignored):,} files left out (robogaze dataset import says why)" if found.ignored else ""
-    click.echo(f"{len(found.entries):,} clips in the layout {found.layout}{left}", err=True)
-    return found.entries
 
 
 def _tell_changes(stock: Stock, folder: RunFolder) -> None:

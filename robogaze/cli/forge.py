@@ -12,7 +12,7 @@ import click
 
 from robogaze.cli import interrupt
 from robogaze.cli.forge_simulate import simulate
-from robogaze.cli.shared import options
+from robogaze.cli.shared import clips, options
 from robogaze.cli.shared.tables import as_text, print_tables, write_files
 
 if TYPE_CHECKING:
@@ -32,17 +32,17 @@ forge.add_command(simulate)
 
 
 @forge.command()
-@click.argument("clips", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="CLIP...")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="CLIP...")
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="The data set's folder.")
 @click.option("-i", "--instruction", help="What the clips show. For different ones, use sidecars or a manifest.")
-@click.option("--layout", help="'single', or 'ROWSxCOLUMNS:name,name,...' for views in a grid, - for an empty panel.")
+@click.option("--layout", help=clips.LAYOUT)
 @click.option("--domain", help="Whose glitches, a built-in domain or a folder.  [default: the built-in default]")
 @click.option("--only", multiple=True, metavar="NAME", help="Plant this and no other; may be given several times.")
 @click.option("--each", type=click.IntRange(min=1), default=1, show_default=True, help="How many of each in a clip.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print what was planted as one JSON object.")
 def plant(
-    clips: tuple[Path, ...],
+    paths: tuple[Path, ...],
     out: Path,
     instruction: str | None,
     layout: str | None,
@@ -54,18 +54,18 @@ def plant(
 ) -> int:
     """Plant known glitches into clips that have none, one in each copy, and write a data set of them.
 
-    CLIP is a video, or a manifest (.jsonl). An untouched copy of every clip is the control. The same command goes on
-    where a killed one was; the same seed gives the same pixels and annotations.
+    CLIP is a video, a folder of videos, or a manifest (.jsonl). An untouched copy of every clip is the control. The
+    same command resumes one that was killed; the same seed gives the same pixels and annotations.
     """
     from robogaze.cli import EXIT_UNFINISHED
-    from robogaze.datasets import find_entries
     from robogaze.domains import default_domain
     from robogaze.errors import InputError
     from robogaze.forge.plant.folder import Order, plant_clips
     from robogaze.forge.plant.recipe import read_recipe
 
+    clips.check_there(*paths)
     recipe = read_recipe(domain or default_domain())
-    entries = find_entries(clips, instruction=instruction, layout=_layout(layout))
+    entries = clips.entries_of(paths, instruction=instruction, layout=clips.layout_of(layout))
     order = Order(recipe, recipe.chosen(only), each, seed)
     interrupt.keeps_clips(out)
     with click.progressbar(length=len(entries), label="planting", file=sys.stderr) as bar:
@@ -81,15 +81,6 @@ def plant(
     else:
         print_tables([_planted_sheet(planted)], "terminal")
     return EXIT_UNFINISHED if planted.unreadable else 0
-
-
-def _layout(text: str | None) -> Any:
-    from robogaze.core.clip import Layout
-
-    try:
-        return None if text is None else Layout.parse(text)
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="--layout") from error
 
 
 def _tell(planted: Planted) -> None:

@@ -7,12 +7,12 @@ import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from robogaze.cli import interrupt
-from robogaze.cli.shared import runs
+from robogaze.cli.shared import clips, runs
 
 if TYPE_CHECKING:
     from robogaze.bench import Outcome, Settled
@@ -22,20 +22,26 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("clips", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="CLIP...")
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="CLIP...")
 @click.option(
     "-i", "--instruction", help="What the clip was generated for. For many clips, use sidecars or a manifest."
 )
-@click.option("--initial-frame", type=click.Path(path_type=Path), help="A picture of the scene before the clip starts.")
-@click.option("--layout", help="'single', or 'ROWSxCOLUMNS:name,name,...' for views in a grid, - for an empty panel.")
+@click.option(
+    "--initial-frame",
+    type=click.Path(path_type=Path),
+    help="A picture of the scene before the clip starts.",
+)
+@click.option("--layout", help=clips.LAYOUT)
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Score the first N clips only.")
 @click.option("--out", type=click.Path(path_type=Path), help="A folder for reports, answers and the page to look at.")
 @runs.choosing
 @click.option("--json", "as_json", is_flag=True, help="Print the reports as one JSON object.")
 def score(
-    clips: tuple[Path, ...],
+    paths: tuple[Path, ...],
     instruction: str | None,
     initial_frame: Path | None,
     layout: str | None,
+    limit: int | None,
     out: Path | None,
     domain: str | None,
     pipeline: str | None,
@@ -47,19 +53,19 @@ def score(
 ) -> int:
     """Score clips: say what failed in each, when, why and how badly.
 
-    CLIP is a video, or a manifest (.jsonl) that lists videos. A sidecar beside a video gives its instruction:
-    cup.txt, or cup.json with any field of a manifest line.
+    CLIP is a video, a folder of videos, or a manifest (.jsonl) that lists videos. A sidecar beside a video gives its
+    instruction: cup.txt, or cup.json with any field of a manifest line.
 
     Without --model, what can be measured in the pixels is judged, and the report says what that leaves out.
     For hundreds of clips, robogaze bench.
     """
-    from robogaze.datasets import find_entries
-
+    clips.check_there(*paths)
     if initial_frame is not None:
         from robogaze.media.picture_files import open_picture
 
         open_picture(initial_frame, f"the initial frame {initial_frame}")  # it is given for every clip
-    entries = find_entries(clips, instruction=instruction, initial_frame=initial_frame, layout=_layout(layout))
+    given = {"instruction": instruction, "initial_frame": initial_frame, "layout": clips.layout_of(layout)}
+    entries = clips.entries_of(paths, **given)[:limit]
     plan = runs.plan(domain, pipeline, model, concurrency, decoder)
     outcome, reports = _run(entries, plan, out, retry_failed, concurrency)
     if out is not None and (reports or outcome.unreadable):
@@ -69,15 +75,6 @@ def score(
     _show(reports, outcome, plan.domain, as_json)
     runs.tell(outcome, out)
     return runs.exit_code(outcome)
-
-
-def _layout(text: str | None) -> Any:
-    from robogaze.core.clip import Layout
-
-    try:
-        return None if text is None else Layout.parse(text)
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="--layout") from error
 
 
 def _run(

@@ -122,14 +122,19 @@ def find_entries(paths: Sequence[Path], **given: Any) -> tuple[Entry, ...]:
     Raises InputError for a sidecar or manifest that does not fit, and for one clip_id of two different clips. A video
     that cannot be read is found out when it is opened.
     """
+    return with_given([entry for path in paths for entry in _entries(path)], **given)
+
+
+def with_given(entries: Sequence[Entry], **given: Any) -> tuple[Entry, ...]:
+    """Entries with what is given for all of them. Raises InputError for one clip_id of two different clips."""
     known = {key: value for key, value in given.items() if value is not None}
-    entries = tuple(entry.with_(**known) for path in paths for entry in _entries(path))
+    found = tuple(entry.with_(**known) for entry in entries)
     first: dict[str, Entry] = {}
-    for entry in entries:
+    for entry in found:
         if entry.clip_id is not None and first.setdefault(entry.clip_id, entry) != entry:
             both = f"{first[entry.clip_id].address} and {entry.address}"
             raise InputError(f"clip_id {entry.clip_id!r} stands for both {both}; ids must differ")
-    return entries
+    return found
 
 
 def _entries(path: Path) -> tuple[Entry, ...]:

@@ -193,7 +193,7 @@ def test_a_layout_that_can_be_imported_needs_no_manifest(robogaze: Shell, tmp_pa
         write_clip(tmp_path / "gen" / f"{number}_Move the bar.mp4", frames=16 + number, width=64, height=48)
     ran = robogaze("bench", tmp_path / "gen", "--out", tmp_path / "run")
     assert ran.code in (0, 4)
-    assert "2 clips in the layout dreamgen" in ran.err
+    assert f"2 clips in {tmp_path / 'gen'}, layout dreamgen" in ran.err
     assert {line.instruction for line in StoredRun.at(tmp_path / "run").lines} == {"Move the bar"}
 
 

@@ -109,7 +109,7 @@ def test_an_unknown_layout_and_an_empty_folder_are_explained(robogaze: Shell, cl
     assert (ran.code, "there is no layout 'zip'; there is: auto, table" in ran.err) == (1, True)
     Path("empty").mkdir()
     ran = robogaze("dataset", "import", "empty")
-    assert (ran.code, "empty holds clips in no known layout" in ran.err) == (1, True)
+    assert (ran.code, "empty holds no video" in ran.err) == (1, True)
 
 
 def test_clips_in_tar_files_are_unpacked_beside_the_manifest_and_again_the_same(robogaze: Shell, clips: Path) -> None:

@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -216,3 +218,63 @@ def test_a_batch_is_written_answered_and_gone_on_with(robogaze: Shell, clip: Pat
         (post / f"answers-{round_}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in done))
     assert round_ == 6, "ground, observe, segment, propose, verify, and a start that finds everything answered"
     assert list((tmp_path / "out").glob("*/report.json"))
+
+
+# Which clips.
+
+
+def test_a_folder_is_all_its_videos_at_any_depth(robogaze: Shell, tmp_path: Path, video: Path) -> None:
+    (tmp_path / "gen" / "more").mkdir(parents=True)
+    for name in ("a.mp4", "more/b.mp4"):
+        shutil.copy(video, tmp_path / "gen" / name)
+    (tmp_path / "gen" / "a.txt").write_text("Move the bar")
+    ran = robogaze("score", tmp_path / "gen", "--out", tmp_path / "out", "--json")
+    assert [Path(one["clip"]["uri"]).name for one in json.loads(ran.out)["reports"]] == ["a.mp4", "b.mp4"]
+    assert json.loads(ran.out)["reports"][0]["clip"]["instruction"] == "Move the bar"
+    assert f"2 clips in {tmp_path / 'gen'}, layout plain" in ran.err
+
+
+def test_a_limit_takes_the_first_clips(robogaze: Shell, tmp_path: Path, video: Path) -> None:
+    for name in ("a.mp4", "b.mp4", "c.mp4"):
+        shutil.copy(video, tmp_path / name)
+    ran = robogaze("score", tmp_path, "--limit", 2, "--json")
+    assert [Path(one["clip"]["uri"]).name for one in json.loads(ran.out)["reports"]] == ["a.mp4", "b.mp4"]
+
+
+def test_an_empty_folder_is_one_short_sentence(robogaze: Shell, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    for command in (("score", tmp_path / "empty"), ("bench", tmp_path / "empty", "--out", tmp_path / "out")):
+        ran = robogaze(*command)
+        assert ran.code == 1
+        assert ran.err.strip() == f"error: {tmp_path / 'empty'} holds no video (.mp4, .m4v, .mov, .mkv, .webm)"
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_mistyped_path_is_answered_at_once_and_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "cup.mp4").touch()
+    out = tmp_path / "out"
+    code = "import sys; from robogaze.cli import main\ntry:\n    main()\nfinally:\n    print(*sys.modules)"
+    for command in ("score", "bench"):
+        arguments = [command, str(tmp_path / "cub.mp4"), "--out", str(out)]
+        done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 1
+        said = f"error: {tmp_path / 'cub.mp4'} does not exist; did you mean {tmp_path / 'cup.mp4'}?"
+        assert done.stderr.strip() == said
+        assert not {"numpy", "pydantic", "av", "cv2"} & set(done.stdout.split())
+    assert not out.exists()
+
+
+def test_an_initial_frame_that_is_not_there_is_not_the_videos_fault(
+    robogaze: Shell, clip: Path, tmp_path: Path
+) -> None:
+    ran = robogaze("score", clip, "--initial-frame", tmp_path / "first.png")
+    assert (ran.code, "first.png' does not exist" in ran.err, "--initial-frame" in ran.err) == (2, True, True)
+
+
+@pytest.mark.parametrize("command", [("score",), ("forge", "plant", "--out", "x")])
+def test_a_layout_that_does_not_fit_is_one_sentence(robogaze: Shell, clip: Path, command: tuple[str, ...]) -> None:
+    ran = robogaze(*command, clip, "--layout", "2x2:a,b")
+    assert ran.code == 2
+    assert "a 2x2 layout has 4 panels, not 2" in ran.err
+    assert "pydantic" not in ran.err
+    assert "validation error" not in ran.err

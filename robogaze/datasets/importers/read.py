@@ -58,6 +58,10 @@ class Imported:
     packed: Mapping[Path, Packed]
 
 
+class NoClips(InputError):
+    """A path holds nothing that can be imported."""
+
+
 def import_clips(path: Path, layout: str = AUTO) -> Imported:
     """The clips of a folder or a file.
 
@@ -113,9 +117,17 @@ def _named(layout: str) -> Importer:
 def _recognised(source: Source) -> Importer:
     chosen = next((one for one in IMPORTERS.values() if one.recognises(source)), None)
     if chosen is None:
-        known = "; ".join(f"{one.name}, {one.holds}" for one in IMPORTERS.values())
-        raise InputError(f"{source.path} holds clips in no known layout ({known})")
+        raise NoClips(_lacking(source))
     return chosen
+
+
+def _lacking(source: Source) -> str:
+    """Why nothing can be imported from a path."""
+    if source.is_file:
+        return f"{source.path} is not recognised as a list of clips; name its --format: {', '.join(IMPORTERS)}"
+    others = sum(file.suffix.lower() in OTHER_VIDEOS for file in source.files)
+    convert = f"; it holds {others} of other kinds ({', '.join(OTHER_VIDEOS)}): convert them to MP4" if others else ""
+    return f"{source.path} holds no video ({', '.join(VIDEOS)}){convert}"
 
 
 def _settle_the_rest(source: Source, found: Found, importer: Importer) -> None:

@@ -113,7 +113,7 @@ def test_a_layout_whose_videos_are_gone_is_refused_by_name(name: str, root: Path
 
 @each_layout
 def test_an_empty_folder_is_in_no_layout(name: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="holds clips in no known layout"):
+    with pytest.raises(InputError, match="holds no video"):
         import_clips(tmp_path)
     with pytest.raises(InputError):
         import_clips(tmp_path, name)
