@@ -1,6 +1,7 @@
 """Files that are there whole or not at all, and the names of clips as names of files."""
 
 import os
+from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
 from urllib.parse import quote
@@ -18,15 +19,19 @@ _NAME_LIMIT = 200
 """The longest name of a clip's folder, in bytes; file systems stop at 255."""
 
 
-def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file that is there whole or not at all. Raises RunError when the disk refuses."""
+def write_whole(path: Path, content: str | bytes | Iterable[bytes]) -> None:
+    """Write a file that is there whole or not at all; of an iterable, piece by piece.
+
+    Raises RunError when the disk refuses.
+    """
     data = content.encode() if isinstance(content, str) else content
+    pieces = (data,) if isinstance(data, bytes) else data
     part = path.with_name(f"{_PART}{uuid4().hex}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             with part.open("xb") as file:
-                file.write(data)
+                file.writelines(pieces)
                 file.flush()
                 os.fsync(file.fileno())
             part.replace(path)

@@ -212,7 +212,7 @@ def test_an_initial_frame_that_is_no_picture_makes_its_clip_unreadable(robogaze:
     Path("manifest.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     ran = robogaze("dataset", "check", "manifest.jsonl")
     assert ran.code == 1
-    assert "unreadable: the initial frame clips/first.png is not a picture that can be read" in ran.out
+    assert "unreadable: the initial frame clips/first.png is not a PNG, JPEG, WebP or BMP picture" in ran.out
     assert "unreadable: the initial frame clips/gone.png cannot be read: No such file or directory" in ran.out
     assert ran.out.endswith("2 clips: unreadable 2\n")
 

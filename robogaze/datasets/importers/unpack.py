@@ -1,10 +1,10 @@
 """Clips in archives, written as files of their own."""
 
-import tarfile
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
+from robogaze.datasets.importers.archives import members
 from robogaze.datasets.importers.base import Packed
 from robogaze.datasets.importers.read import Imported
 from robogaze.errors import InputError
@@ -31,11 +31,13 @@ def unpack(found: Imported, folder: Path) -> Imported:
 
 
 def _unpack(archive: Path, packed: Sequence[Packed], folder: Path) -> None:
-    try:
-        with tarfile.open(archive) as tar:
-            for one in packed:
-                content = tar.extractfile(one.member)
-                assert content is not None, "only files were listed"
-                write_whole(folder / one.into, content.read())
-    except (KeyError, EOFError, tarfile.TarError) as error:
-        raise InputError(f"{archive} is not a tar file that can be read to its end: {error}") from error
+    wanted = {PurePosixPath(one.member): folder / one.into for one in packed}
+    missing = set(wanted)
+    with members(archive) as files:
+        for file in files:
+            name = PurePosixPath(file.name)
+            if name in wanted:
+                write_whole(wanted[name], file.chunks())
+                missing.discard(name)
+    if missing:
+        raise InputError(f"{archive} was changed since it was read: it lacks {min(missing)}")

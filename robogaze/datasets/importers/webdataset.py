@@ -4,12 +4,12 @@ The JSON has the columns of a table (see `rows`), the text is the instruction. A
 manifest is written once the clips are unpacked (`unpack`); until then their paths lead into the archives.
 """
 
-import tarfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from pydantic_core import from_json
 
+from robogaze.datasets.importers.archives import Member, members
 from robogaze.datasets.importers.base import Found, Importer, Packed, make_entry
 from robogaze.datasets.importers.rows import Row, fields_of
 from robogaze.datasets.importers.source import VIDEOS, Source
@@ -20,6 +20,14 @@ UNPACKED = ".clips"
 
 _ARCHIVES = (".tar", ".tar.gz", ".tgz")
 _JSON, _TEXT = ".json", ".txt"
+
+LONGEST_TEXT = 1 << 20
+"""The most bytes that are said of one clip."""
+
+MOST_TEXT = 256 << 20
+"""The most bytes that are said of all the clips of an archive."""
+
+_TOO_LONG = b"\0too long"
 
 
 def recognises(source: Source) -> bool:
@@ -32,11 +40,8 @@ def read(source: Source, found: Found) -> None:
     """A clip a video in an archive."""
     for archive in _archives(source):
         path = source.path if source.is_file else source.at(archive)
-        try:
-            with tarfile.open(path) as tar:
-                _read(tar, path, archive, found)
-        except (OSError, EOFError, tarfile.TarError) as error:
-            raise InputError(f"{path} is not a tar file that can be read to its end: {error}") from error
+        with members(path) as files:
+            _read(files, path, archive, found)
         found.use(archive)
 
 
@@ -45,19 +50,21 @@ def _archives(source: Source) -> list[PurePosixPath]:
     return [file for file in files if file.name.endswith(_ARCHIVES)]
 
 
-def _read(tar: tarfile.TarFile, path: Path, archive: PurePosixPath, found: Found) -> None:
+def _read(files: Iterator[Member], path: Path, archive: PurePosixPath, found: Found) -> None:
     names: dict[PurePosixPath, None] = {}  # each once: of members with one name, the last holds
     said: dict[PurePosixPath, bytes] = {}
-    for member in tar:
+    total = 0
+    for member in files:
         name = PurePosixPath(member.name)
-        if not member.isfile():
-            continue
         if name.is_absolute() or ".." in name.parts:
             found.ignore(archive / name.name, "its name leads out of the archive")
             continue
         names[name] = None
-        if name.suffix in (_JSON, _TEXT) and (content := tar.extractfile(member)) is not None:
-            said[name] = content.read()
+        if name.suffix in (_JSON, _TEXT):
+            said[name] = _TOO_LONG if member.size > LONGEST_TEXT else b"".join(member.chunks())
+            total += len(said[name])
+            if total > MOST_TEXT:
+                raise InputError(f"{path} holds more than {MOST_TEXT >> 20} MiB of text; split it")
     keys = {_key(name) for name in names if name.suffix.lower() in VIDEOS}
     for name in names:
         if name.suffix.lower() in VIDEOS:
@@ -72,6 +79,9 @@ def _fields(key: PurePosixPath, said: Mapping[PurePosixPath, bytes], path: Path)
     """What is said of the clips of a key; what the JSON says comes before the text."""
     as_json, as_text = (key.with_name(f"{key.name}{ending}") for ending in (_JSON, _TEXT))
     fields: dict[str, object] = {}
+    for name in (as_json, as_text):
+        if said.get(name) is _TOO_LONG:
+            raise InputError(f"{path}/{name} is longer than {LONGEST_TEXT >> 20} MiB; it describes one clip")
     try:
         if as_text in said:
             fields["instruction"] = said[as_text].decode("utf-8-sig")
