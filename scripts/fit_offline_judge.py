@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from robogaze.core.scores import Estimate
-from robogaze.judges.check import Agreement, compare
+from robogaze.judges.check import Agreement, compare, same_event_auc
 from robogaze.judges.concepts import Floats
 from robogaze.judges.offline import (
     FIT,
@@ -129,7 +129,8 @@ def _occurs(phrase: Phrases[str], read: Sequence[Stems]) -> bool:
 def refit(home: Path) -> dict[str, Any]:
     """The content of fitted.yaml."""
     rated = read_pairs(home, HELD_OUT)
-    found = measured(similarities(home, rated), rated)
+    judged = similarities(home, rated)
+    found = measured(judged, rated)
     with tempfile.TemporaryDirectory() as folder:
         without_unseen_words(home, Path(folder))
         struck = measured(similarities(Path(folder), rated), rated)
@@ -143,6 +144,7 @@ def refit(home: Path) -> dict[str, Any]:
             "spearman": _stored(found.spearman),
             "mean_absolute_error": _stored(found.mean_absolute_error),
             "pearson_unseen_words": _stored(struck.pearson),
+            "auc_other_object": _stored(same_event_auc(judged, rated, np.random.default_rng(0))),
         },
     }
 

@@ -264,6 +264,18 @@ def test_clips_of_one_prompt_are_one_piece_of_evidence() -> None:
     assert apart.systems[0].macro["desc_f1"].low > alone.systems[0].macro["desc_f1"].low + 0.05
 
 
+def test_where_the_offline_judge_ranks_it_says_that_it_may_be_wrong() -> None:
+    class Offline(SameWords):
+        name = "offline"
+
+    references = [clip("a", event(1, 2)), clip("b", event(1, 2))]
+    tables = {one.name: one for one in sheets(run(references, references, references, judge=Offline()))}
+    for name in ("scores", "pairs-desc_f1", "ranks-desc_f1"):
+        assert any("can reverse the order of two systems" in note for note in tables[name].notes), name
+    alone = {one.name: one for one in sheets(run(references, references, judge=Offline()))}
+    assert not any("reverse" in note for note in alone["scores"].notes)
+
+
 def test_a_margin_asks_whether_systems_are_equal_up_to_it() -> None:
     references = [clip(f"{number:02}", event(1, 2)) for number in range(80)]
     found = run(references, references, references, margin=0.1).comparisons["desc_f1"].pairs[0]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from robogaze.core.scores import Estimate
 from robogaze.judges.base import Judgement
 from robogaze.judges.rated import Rated
-from robogaze.stats.correlation import mean_absolute_error, mean_difference, pearson, spearman
+from robogaze.stats.correlation import auc, mean_absolute_error, mean_difference, pearson, spearman
 from robogaze.stats.proportion import wilson
 from robogaze.stats.resample import Clusters, draw
 
@@ -66,6 +66,19 @@ def compare(judged: Floats, rated: Sequence[Rated], rng: np.random.Generator, re
         mean_difference=mean_difference(judged, human, by=by),
         mean_absolute_error=mean_absolute_error(judged, human, by=by),
     )
+
+
+SAME, OTHER = ("paraphrase", "vaguer"), ("same fault elsewhere", "other object")
+"""Kinds of pairs: of one event in other words, and of the same type of event on another thing."""
+
+
+def same_event_auc(judged: Floats, rated: Sequence[Rated], rng: np.random.Generator, resamples: int = 1000) -> Estimate:
+    """How often a pair of one event is rated above one of the same type of event on another thing."""
+    kept = [at for at, one in enumerate(rated) if one.kind in (*SAME, *OTHER)]
+    places = {unit: place for place, unit in enumerate(sorted({rated[at].unit for at in kept}))}
+    by = Clusters(draw([""] * len(places), resamples, rng), [places[rated[at].unit] for at in kept])
+    same = np.array([rated[at].kind in SAME for at in kept], dtype=np.bool_)
+    return auc(judged[kept], same, by=by)
 
 
 def check(rated: Sequence[Rated], runs: Sequence[Sequence[Judgement]], rng: np.random.Generator) -> Check:

@@ -25,6 +25,14 @@ from robogaze.judges.rated import Rated, read_rated
 from robogaze.judges.rubric import Rubric, read_rubric
 from robogaze.judges.words import read_words
 
+NAME = "offline"
+
+CAUTION = (
+    "Warning: the offline judge often takes the right type of event on the wrong object for the right one, so it can "
+    "reverse the order of two systems; rank with a model as the judge."
+)
+"""What must be said wherever systems are ranked by it."""
+
 RUBRIC = "robogaze"
 """The rubric whose axes it rates, whichever one the domain asks a model to use."""
 
@@ -61,6 +69,8 @@ class HeldOut(Data):
     mean_absolute_error: Measured
     pearson_unseen_words: Measured
     """The same without the words that only the held-out half has: those who wrote the pairs wrote the word list."""
+    auc_other_object: Measured
+    """How often one event in other words is rated above the same type of event on another object."""
 
 
 class Fitted(Data):
@@ -92,24 +102,26 @@ class OfflineJudge:
     @property
     def name(self) -> str:
         """What tables call it."""
-        return "offline"
+        return NAME
 
     @property
     def identity(self) -> Mapping[str, Any]:
         """The content of its data."""
-        return {"judge": "offline", "sha256": self.fingerprint}
+        return {"judge": NAME, "sha256": self.fingerprint}
 
     @property
     def note(self) -> str:
         """What it is and how well it was measured to do."""
         found = self.fitted.held_out
+        other = found.auc_other_object
         pearson, error, unseen = found.pearson, found.mean_absolute_error, found.pearson_unseen_words
         return (
             "Similarities are by the offline judge, which compares words and asks no model: on "
             f"{found.pairs} held-out pairs of descriptions, written and rated by the project and not by a study with "
             f"people, it agrees with the ratings at Pearson {pearson.value:.2f} [{pearson.low:.2f}, "
             f"{pearson.high:.2f}] ({unseen.value:.2f} where the words are new to it), mean absolute error "
-            f"{error.value:.2f}."
+            f"{error.value:.2f}. It tells one event from the same type of event on another object at AUC "
+            f"{other.value:.2f} [{other.low:.2f}, {other.high:.2f}] (1 is always, 0.5 is chance)."
         )
 
     async def rate(self, pairs: Sequence[Pair]) -> Sequence[Judgement]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from robogaze.evaluate import BOUNDED, Bounds, Evaluation, SystemResult
+from robogaze.judges import offline
 from robogaze.metrics.controls import CONTROLS
 from robogaze.metrics.scores import METRICS
 from robogaze.reporting.sheets import Cell, Sheet, file_name, written
@@ -86,6 +87,7 @@ def footnotes(result: Evaluation) -> Iterator[str]:
     )
     yield from _few_units(result)
     yield judge_note(result)
+    yield from _caution(result)
     clean = counts["clean_clips"]
     yield f"{count(counts['clips'], 'referenced clip')}: {counts['clips_with_events']} with events, {clean} clean."
     for system in result.systems:
@@ -260,19 +262,27 @@ def _comparisons(result: Evaluation) -> Iterator[Sheet]:
             )
             for one in found.pairs
         )
-        notes = (PAIRS, *_few_units(result))
+        notes = (PAIRS, *_few_units(result), *_caution(result))
         columns = ("pair", "difference", "p", "p (Holm)", "p (FDR)", "smallest to be shown", "verdict")
         yield Sheet(f"pairs-{metric}", f"{metric}: paired differences over the same clips", columns, rows, notes)
         places: tuple[Row, ...] = tuple(
             (name, one.rank, one.first) for name, one in zip(names, found.ranks, strict=True)
         )
-        yield Sheet(f"ranks-{metric}", f"{metric}: ranks", ("system", "rank", "share of first places"), places)
+        yield Sheet(
+            f"ranks-{metric}", f"{metric}: ranks", ("system", "rank", "share of first places"), places, notes[1:]
+        )
 
 
 PAIRS = (
     "A verdict goes by p (Holm), adjusted for the number of pairs. Where two are not shown to differ, the largest "
     "difference that is not ruled out is given (two one-sided tests)."
 )
+
+
+def _caution(result: Evaluation) -> Iterator[str]:
+    """What a ranking by the judge must not be read without."""
+    if result.judge == offline.NAME and len(result.systems) > 1:
+        yield offline.CAUTION
 
 
 def _few_units(result: Evaluation) -> Iterator[str]:

@@ -7,10 +7,11 @@ evidence. The correlations themselves are scipy's; over the resamples the same i
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from robogaze.core.scores import Estimate, undefined
 from robogaze.stats.interval import LEVEL, NOISE, estimate, percentile
-from robogaze.stats.resample import Clusters, Floats, mean, mean_rows
+from robogaze.stats.resample import Clusters, Floats, mean, mean_rows, ratio
 
 Numbers = Sequence[float] | Floats
 
@@ -41,6 +42,23 @@ def spearman(x: Numbers, y: Numbers, *, by: Clusters | None = None, level: float
         _pearson(_moments(counts, _ranks(first, counts), _ranks(second, counts)).sum(axis=1)) for counts in by.blocks()
     ]
     return percentile(np.array(value), np.concatenate(drawn), level=level).estimate(n=len(first))
+
+
+def auc(x: Numbers, positive: NDArray[np.bool_], *, by: Clusters | None = None, level: float = LEVEL) -> Estimate:
+    """How often a positive has the higher value than one that is not, ties counted half; undefined without both."""
+    values = np.asarray(x, dtype=np.float64)
+    if positive.all() or not positive.any():
+        return undefined("there are not both kinds", n=len(values))
+    above, below = values[positive], values[~positive]
+    wins = (above[:, None] > below) + 0.5 * (above[:, None] == below)
+    if by is None:
+        return Estimate(float(wins.mean()), n=len(values))
+    drawn = [
+        ratio(((counts[:, positive] @ wins) * counts[:, ~positive]).sum(axis=1),
+              counts[:, positive].sum(axis=1) * counts[:, ~positive].sum(axis=1))
+        for counts in by.blocks()
+    ]  # fmt: skip
+    return percentile(np.array(wins.mean()), np.concatenate(drawn), level=level).estimate(n=len(values))
 
 
 def mean_difference(x: Numbers, y: Numbers, *, by: Clusters | None = None, level: float = LEVEL) -> Estimate:

@@ -10,6 +10,7 @@ of 20,000 clips. The same code is run as by `evaluate`, from rows of counts on.
 
 import argparse
 import time
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,16 +31,17 @@ SKILL = (0.3, 0.0)
 Matrix = NDArray[np.float64]
 
 
-def corpus(rng: np.random.Generator, clips: int, *, clustered: bool) -> tuple[Matrix, list[int]]:
-    """Rows of two systems (2, clips, columns), and the prompt of each clip."""
-    per = SEEDS if clustered else 1
+def corpus(
+    rng: np.random.Generator, clips: int, *, per: int = 1, skills: Sequence[float] = SKILL
+) -> tuple[Matrix, list[int]]:
+    """Rows of systems (skills, clips, columns), and the prompt of each clip, of which each has `per`."""
     prompts = [clip // per for clip in range(clips)]
     own, shared = rng.normal(size=clips), rng.normal(size=clips)[prompts]
-    ease = np.sqrt(0.75) * shared + 0.5 * own if clustered else own
-    kind = rng.random(clips) if not clustered else rng.random(clips)[prompts]
+    ease = np.sqrt(0.75) * shared + 0.5 * own if per > 1 else own
+    kind = rng.random(clips)[prompts]
     events = np.where(kind < 1 / 3, 0, 1 + rng.integers(0, 3, size=clips))
-    rows = np.zeros((2, clips, len(COLUMNS)))
-    for system, skill in enumerate(SKILL):
+    rows = np.zeros((len(skills), clips, len(COLUMNS)))
+    for system, skill in enumerate(skills):
         chance = 1 / (1 + np.exp(-(ease + skill)))
         found = rng.binomial(events, chance)
         alarms = rng.binomial(2, 0.35 * (1 - chance))
@@ -64,7 +66,7 @@ def held(rng: np.random.Generator, simulations: int, clips: int, truth: Matrix, 
     counts = dict.fromkeys((*SHOWN, *(f"{name} difference" for name in SHOWN)), 0)
     terms = Terms(resamples=1)
     for _ in range(simulations):
-        rows, prompts = corpus(rng, clips, clustered=clustered)
+        rows, prompts = corpus(rng, clips, per=SEEDS if clustered else 1)
         resamples = draw([""] * clips, 1, rng, prompts)
         scores = macro_scores(totals(rows, resamples), terms)[0]
         for name in SHOWN:
@@ -92,7 +94,7 @@ def main() -> None:
     print(f"| clips | units | {' | '.join(names)} | s |\n|{'---|' * (len(names) + 3)}")
     for clustered in (False, True):
         rng = np.random.default_rng(given.seed)
-        whole = corpus(rng, 20_000, clustered=clustered)[0]
+        whole = corpus(rng, 20_000, per=SEEDS if clustered else 1)[0]
         truth = macro(totals(whole, draw([""] * 20_000, 1, rng)).total)
         # The pairs of means are over clips that both define a value of.
         both = [METRICS[name].per_clip(whole) for name in SHOWN[:2]]

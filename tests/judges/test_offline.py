@@ -140,7 +140,7 @@ def test_measuring_again_gives_the_stored_figures(refitted: Any) -> None:
         sum(line["split"] == HELD_OUT for line in LINES),
         len({line["event"] for line in LINES if line["split"] == HELD_OUT}),
     )
-    for name in ("pearson", "spearman", "mean_absolute_error", "pearson_unseen_words"):
+    for name in ("pearson", "spearman", "mean_absolute_error", "pearson_unseen_words", "auc_other_object"):
         assert refitted["held_out"][name] == pytest.approx(held_out[name], abs=0.001)
 
 
@@ -150,6 +150,8 @@ def test_its_note_says_how_far_to_trust_it(judge: OfflineJudge) -> None:
     assert f"Pearson {found['pearson']['value']:.2f} [{low:.2f}, {high:.2f}]" in judge.note
     assert f"{found['pearson_unseen_words']['value']:.2f} where the words are new to it" in judge.note
     assert f"{found['pairs']} held-out pairs" in judge.note
+    other = found["auc_other_object"]
+    assert f"another object at AUC {other['value']:.2f} [{other['low']:.2f}, {other['high']:.2f}]" in judge.note
     assert "written and rated by the project and not by a study with people" in judge.note
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from robogaze.core.scores import Estimate
 from robogaze.stats import Clusters, draw, mean_absolute_error, mean_difference, pearson, spearman
+from robogaze.stats.correlation import auc
 
 from . import plain
 
@@ -130,3 +131,13 @@ def test_series_that_do_not_pair_are_refused(
 ) -> None:
     with pytest.raises(ValueError, match=fault):
         coefficient(x, y)
+
+
+def test_the_auc_is_the_share_of_pairs_in_the_right_order() -> None:
+    values, positive = np.array([0.9, 0.5, 0.5, 0.1]), np.array([True, True, False, False])
+    assert auc(values, positive).value == (2 + 1.5) / 4
+    by = Clusters(draw([0] * 4, 400, np.random.default_rng(0)), range(4))
+    large = np.random.default_rng(1).normal(size=400)
+    many = auc(large, large > 0, by=Clusters(draw([0] * 400, 200, np.random.default_rng(0)), range(400)))
+    assert (many.value, many.why) == (1.0, "every resample gives the same value")
+    assert not auc(values, positive | True, by=by).defined
