@@ -36,13 +36,15 @@ class Settled:
 class Outcome:
     """What became of a run's clips, in their order, and why the run stopped if it did.
 
-    `digests` are by clip id. `diagnosed` are the ids of those that were not done before.
+    `digests` are by clip id. `diagnosed` are the ids of those that were not done before. `replaced` are those that
+    were, of another file or with another instruction, by what changed.
     """
 
     digests: dict[str, Digest] = field(default_factory=dict)
     diagnosed: set[str] = field(default_factory=set)
     unreadable: list[Unreadable] = field(default_factory=list)
     repeated: list[str] = field(default_factory=list)
+    replaced: dict[str, str] = field(default_factory=dict)
     stopped: RunStopped | None = None
 
 
@@ -85,7 +87,8 @@ async def run_clips(entries: Sequence[Entry], engine: Engine, job: Job | None = 
         outcome.stopped = error
         return outcome
     if job.run is not None:
-        job.run.enter(*(clip.line.with_(path=job.run.address(clip.entry.path)) for clip in stock.clips.values()))
+        lines = (clip.line.with_(path=job.run.address(clip.entry.path)) for clip in stock.clips.values())
+        job.run.enter(*lines, replace=True)
         _forget(tasks, job)
     outcome.stopped = await engine.run(tasks, lambda result: _keep(result, stock, job, outcome))
     outcome.digests = {clip_id: outcome.digests[clip_id] for clip_id in stock.clips if clip_id in outcome.digests}
@@ -101,7 +104,10 @@ def _todo(stock: Stock, job: Job, outcome: Outcome) -> list[Task]:
     todo = []
     for clip_id, clip in stock.clips.items():
         digest = None if job.run is None else job.run.stored.digest(clip_id)
-        if digest is None or _wants_another(digest, job):
+        changed = None if job.run is None else job.run.replaced(clip.line)
+        if changed is not None:
+            outcome.replaced[clip_id] = changed.removesuffix("_sha256")
+        if digest is None or changed is not None or _wants_another(digest, job):
             todo.append(clip.task)
             continue
         outcome.digests[clip_id] = digest

@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from robogaze.core.report import Unreadable
-from robogaze.datasets import Entry, UnusableEntry
+from robogaze.datasets import Entry, UnusableEntry, with_ids
 from robogaze.diagnose import content_sha256
 from robogaze.engines.base import Task
 from robogaze.errors import InputError, VideoError
@@ -46,7 +46,7 @@ def take_stock(entries: Sequence[Entry], run: RunFolder | None = None) -> Stock:
     Raises InputError for two clips of which one would be lost, because their ids are made of what they have in common.
     """
     stock, contents = Stock(), _Contents(run)
-    for entry in entries:
+    for entry in with_ids(entries):
         if isinstance(entry, UnusableEntry):
             stock.unreadable.append(Unreadable(uri=entry.address, reason=entry.fault))
             continue

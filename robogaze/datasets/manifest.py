@@ -10,7 +10,9 @@ import os
 from collections.abc import Sequence
 from hashlib import file_digest, sha256
 from pathlib import Path
+from re import sub
 from typing import Annotated, Any, Self
+from unicodedata import combining, normalize
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
 
@@ -40,6 +42,9 @@ def _path(value: Path) -> Path:
     return value
 
 
+_STEM_LIMIT = 80
+"""Signs of a file's name in an id."""
+
 TextPath = Annotated[Path, AfterValidator(_path)]
 """A path that can be written into a report."""
 
@@ -50,8 +55,9 @@ class Entry(Data):
     `start_s` and `end_s` make it a part of a longer video, `[start_s, end_s)` from the file's first frame on; either
     may be left to the file. `sha256` is what the file is to hold: with another content it is not read. `layout` is
     'single' or 'ROWSxCOLUMNS:name,name,...' (see `Layout.parse`); None leaves it to recognition. `prompt_id` is what
-    clips of different checkpoints that were made from one prompt have in common. Without `clip_id` one is made from
-    the file's name and content, the part, the instruction, the checkpoint and the split, so that ids never collide.
+    clips of different checkpoints that were made from one prompt have in common. Without `clip_id` it is
+    the file's stem, where no other clip has it (`with_ids`), else one made of the name, the content, the part, the
+    instruction, the checkpoint and the split (`id_for`).
     """
 
     path: TextPath
@@ -85,6 +91,13 @@ class Entry(Data):
             found = f"it holds {content_sha256[:12]}... and not {self.sha256[:12]}..."
             raise VideoError(f"{self.path} was replaced since the manifest was written: {found}; import it again")
 
+    @property
+    def stem(self) -> str:
+        """The file's name as an id: without its ending and accents, each run of other signs an underscore."""
+        plain = (c for c in normalize("NFKD", self.path.stem) if not combining(c))
+        name = "".join(c if c.isalnum() or c in ".-" else "_" for c in plain)
+        return sub("_+", "_", name).strip("_")[:_STEM_LIMIT] or "clip"
+
     def id_for(self, content_sha256: str) -> str:
         """The clip's id: the given one, or the file's stem with 12 digits for what tells clips apart."""
         if self.clip_id is not None:
@@ -93,8 +106,7 @@ class Entry(Data):
         if self.start_s is not None or self.end_s is not None:
             told.append(address("", self.start_s, self.end_s))
         digest = sha256("\0".join(one or "" for one in told).encode()).hexdigest()
-        stem = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "_" for c in self.path.stem)
-        return f"{stem[:80]}-{digest[:12]}"
+        return f"{self.stem}-{digest[:12]}"
 
 
 class UnusableEntry(Entry):
@@ -105,6 +117,21 @@ class UnusableEntry(Entry):
     def check_content(self, content_sha256: str) -> None:
         """Raise VideoError that says why the clip cannot be looked at."""
         raise VideoError(self.fault)
+
+
+def with_ids(entries: Sequence[Entry]) -> tuple[Entry, ...]:
+    """Entries with their file's stem as id, where that is the id of no other; those that share one keep none.
+
+    `Entry.id_for` tells the latter apart, by content: the id of a clip does not depend on the order of the others.
+    """
+    names = [(entry.clip_id or entry.stem).casefold() for entry in entries]
+    owners: dict[str, set[Entry]] = {}
+    for name, entry in zip(names, entries, strict=True):
+        owners.setdefault(name, set()).add(entry)
+    return tuple(
+        entry.with_(clip_id=entry.stem) if entry.clip_id is None and len(owners[name]) == 1 else entry
+        for name, entry in zip(names, entries, strict=True)
+    )
 
 
 def file_sha256(path: Path) -> str:

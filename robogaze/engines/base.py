@@ -67,7 +67,9 @@ class Unit:
             try:
                 async with decoding:
                     watch = None if self.on_decoded is None else partial(self.on_decoded, task.clip_id)
-                    opening = open_clip(task.entry, self.pipeline, self.models, self.decoder, watch)
+                    opening = open_clip(
+                        task.entry.with_(clip_id=task.clip_id), self.pipeline, self.models, self.decoder, watch
+                    )
                     opened = await in_thread(stack.enter_context, opening)
             except VideoError as error:
                 return Result(task.clip_id, unreadable=str(error))

@@ -95,17 +95,25 @@ class RunFolder:
         if not (self.root / "run.json").is_file():
             self._write("run.json", self._configuration)
 
-    def enter(self, *lines: ManifestLine) -> None:
+    def replaced(self, line: ManifestLine) -> str | None:
+        """In what a clip differs from the one that has a report under its id; None where it is the same, or none."""
+        known = self._manifest.get(line.clip_id)
+        field = None if known is None else known.differs(line)
+        return field if field is not None and self.stored.has_report(line.clip_id) else None
+
+    def enter(self, *lines: ManifestLine, replace: bool = False) -> None:
         """Put clips on the manifest. What has no report yet may be replaced; a clip that lies elsewhere now is moved.
 
-        Raises RunError when a report stands there for another clip under the same id, or when the disk gives its
-        folder to another clip.
+        With `replace`, the report of another clip under the same id is removed; else RunError is raised. Raises
+        RunError, too, when the disk gives a clip's folder to another clip.
         """
         before = list(self._manifest.values())
         there = {line.path: line for line in lines}
         for gone in [one for one in before if self._is_replaced(one, there.get(one.path))]:
             del self._manifest[gone.clip_id], self._names[file_name(gone.clip_id).lower()]
         for line in lines:
+            if replace and self.replaced(line) is not None:
+                self.stored.report_path(line.clip_id).unlink()
             self._check(line)
             self._names[file_name(line.clip_id).lower()] = line.clip_id
             self._manifest[line.clip_id] = line
@@ -122,9 +130,7 @@ class RunFolder:
         return not self.stored.has_report(known.clip_id)
 
     def _check(self, line: ManifestLine) -> None:
-        known = self._manifest.get(line.clip_id)
-        field = None if known is None else known.differs(line)
-        if field is not None and self.stored.has_report(line.clip_id):
+        if (field := self.replaced(line)) is not None:
             path = os.path.normpath(self.root / line.path)
             way_out = "choose another --out, or give it another clip_id"
             if field == "sha256":

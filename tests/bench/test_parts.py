@@ -118,7 +118,7 @@ async def test_what_became_of_the_manifest_is_known(tmp_path: Path, clips: list[
         assert changes(take_stock(clips, folder), folder).new == (), "a run that begins has no new clips"
 
 
-async def test_a_file_that_was_replaced_under_its_name_is_refused(
+async def test_a_file_that_was_replaced_under_another_id_is_refused(
     tmp_path: Path, clips: list[Entry], unit: Unit
 ) -> None:
     unnamed = [clips[0].with_(clip_id=None)]
@@ -128,7 +128,7 @@ async def test_a_file_that_was_replaced_under_its_name_is_refused(
         RunFolder(tmp_path / "run", {"pipeline": "vanilla"}, flat=True) as folder,
         pytest.raises(RunError, match=r"bar\.mp4 was replaced since .* began"),
     ):
-        changes(take_stock(unnamed, folder), folder)
+        changes(take_stock([unnamed[0].with_(clip_id="other")], folder), folder)
 
 
 # The run itself.

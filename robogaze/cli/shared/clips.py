@@ -62,7 +62,7 @@ def entries_of(paths: Sequence[Path], **given: Any) -> tuple[Entry, ...]:
     from robogaze.datasets import find_entries
     from robogaze.datasets.importers.read import NoClips
     from robogaze.datasets.importers.source import OTHER_VIDEOS, VIDEOS
-    from robogaze.datasets.manifest import with_given
+    from robogaze.datasets.manifest import with_given, with_ids
 
     found: list[Entry] = []
     for path in paths:
@@ -75,7 +75,7 @@ def entries_of(paths: Sequence[Path], **given: Any) -> tuple[Entry, ...]:
             if len(paths) == 1:
                 raise
             found += find_entries([path])
-    return with_given(found, **given)
+    return with_ids(with_given(found, **given))
 
 
 def _imported(path: Path) -> tuple[Entry, ...]:

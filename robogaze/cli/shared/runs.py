@@ -193,6 +193,9 @@ def tell(outcome: Outcome, out: Path | None) -> None:
         _say(f"error: {one.reason}")
     for path in outcome.repeated:
         _say(f"{path} is the same clip as another and was scored once")
+    for clip_id, what in outcome.replaced.items():
+        said = "file" if what == "sha256" else what.replace("_", " ")
+        _say(f"{clip_id} has another {said} than when it was scored; its old report is replaced")
     if outcome.stopped is not None:
         _say(f"stopped: {outcome.stopped}")
     digests = outcome.digests.values()
