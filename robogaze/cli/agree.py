@@ -77,12 +77,18 @@ def _agreement(
     from robogaze.agree import Panel
     from robogaze.agree import agree as agreement
     from robogaze.datasets.adapters import load_labels
+    from robogaze.datasets.alignment import aligned
     from robogaze.domains import default_domain, load_domain
 
     loaded = load_domain(domain or default_domain())
     labels = load_labels(domain or default_domain())
     reading = {name: rest[name] for name in ("file_format", "fps", "first_frame", "lenient")}
-    accounts = [one for path in paths for one in _accounts(path, labels, reading)]
+    accounts: list[Account] = []
+    for path in paths:
+        found = aligned(accounts, _accounts(path, labels, reading))
+        if found.by["sha256"] or found.by["stem"]:
+            click.echo(f"{path}: clips paired {found}", err=True)
+        accounts += found.accounts
     panel = Panel.of(accounts, terms.by, mixed=mixed)
     return asyncio.run(agreement(panel, opened(judge, rubric or loaded.file.judge), terms))
 

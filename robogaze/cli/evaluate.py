@@ -108,6 +108,7 @@ def _pairing(
     mixed: bool,
     reading: dict[str, Any],
 ) -> Pairing:
+    from robogaze.datasets.alignment import aligned
     from robogaze.datasets.pairing import System, pair
 
     left_out: list[str] = []
@@ -118,7 +119,12 @@ def _pairing(
     if not references:
         raise click.BadParameter(f"{reference} holds accounts by {', '.join(authors)}", param_hint="--author")
     clips = {one.clip_id: one for one in references}
-    systems = [System.of(name, read(path, labels, clips=clips, left_out=left_out, **reading)) for name, path in named]
+    systems = []
+    for name, path in named:
+        found = aligned(references, read(path, labels, clips=clips, left_out=left_out, **reading))
+        if found.by["sha256"] or found.by["stem"]:
+            click.echo(f"{name}: clips paired {found}", err=True)
+        systems.append(System.of(name, found.accounts))
     return replace(pair(references, systems, mixed=mixed), left_out=tuple(left_out))
 
 

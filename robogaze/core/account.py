@@ -57,7 +57,8 @@ class Finding:
 class Account:
     """What one author says of one clip.
 
-    `clip_id` pairs accounts. `status` is a report's; a person's finished annotation is "ok". `assessed` are the
+    `clip_id` pairs accounts; where ids differ, `clip_sha256` and the stem of `clip_file` do, None when not known.
+    `status` is a report's; a person's finished annotation is "ok". `assessed` are the
     dimensions the author looked for, None when that is not said, which means all; in those of `in_part` it looked for
     some types only. `candidates` are the findings that a threshold on confidence chooses from: those a critic accepted
     or rejected, empty where none are stored. `frame_times_s` are the clip's frames, ascending, None when not known:
@@ -76,6 +77,7 @@ class Account:
     duration_s: float | None = None
     instruction: str | None = None
     clip_sha256: str | None = None
+    clip_file: str | None = None
     taxonomy: str | None = None
     fingerprint: str | None = None
     fields: Mapping[str, str] = field(default_factory=dict)
@@ -108,6 +110,7 @@ def account_of(report: Report, source: str = "") -> Account:
         duration_s=clip.duration_s,
         instruction=clip.instruction,
         clip_sha256=clip.sha256,
+        clip_file=clip.uri,
         taxonomy=report.domain.taxonomy,
         fingerprint=report.domain.fingerprint,
         fields={name: value for name in FIELDS if (value := getattr(clip, name)) is not None},

@@ -94,9 +94,7 @@ class Entry(Data):
     @property
     def stem(self) -> str:
         """The file's name as an id: without its ending and accents, each run of other signs an underscore."""
-        plain = (c for c in normalize("NFKD", self.path.stem) if not combining(c))
-        name = "".join(c if c.isalnum() or c in ".-" else "_" for c in plain)
-        return sub("_+", "_", name).strip("_")[:_STEM_LIMIT] or "clip"
+        return stem_of(self.path.stem)
 
     def id_for(self, content_sha256: str) -> str:
         """The clip's id: the given one, or the file's stem with 12 digits for what tells clips apart."""
@@ -107,6 +105,13 @@ class Entry(Data):
             told.append(address("", self.start_s, self.end_s))
         digest = sha256("\0".join(one or "" for one in told).encode()).hexdigest()
         return f"{self.stem}-{digest[:12]}"
+
+
+def stem_of(name: str) -> str:
+    """A file's name without its ending as an id: no accents, each run of signs an underscore; `clip` for no letter."""
+    plain = (c for c in normalize("NFKD", name) if not combining(c))
+    safe = "".join(c if c.isalnum() or c in ".-" else "_" for c in plain)
+    return sub("_+", "_", safe).strip("_")[:_STEM_LIMIT] or "clip"
 
 
 class UnusableEntry(Entry):
