@@ -5,6 +5,7 @@
     nearly_same           how far the cosine of words and of pairs of neighbours is above NEAR, as a share of the rest
     KIND.agree            of a kind of concept: the share of both sides' mentions that the other side has, too
     KIND.apart            how many mentions the other side lacks, at most MOST_APART a side
+    KIND.other            1 where both sides mention something of the kind and share nothing: another object, side, time
     KIND.against          1 where one side denies what is a fact on the other, or says what excludes it
     event.agree, .apart   the same over all that happens, whatever its kind
     event.shared          1 where anything that happens is shared
@@ -83,11 +84,13 @@ class Features:
         said, told = reference.facts @ by_kind, prediction.facts @ by_kind
         agree = _ratio(shared + matched, said + told)
         apart = np.minimum(said - shared, MOST_APART) + np.minimum(told - matched, MOST_APART)
+        other = (said > 0) & (told > 0) & (shared + matched == 0)
         against = (self._excluded(reference, prediction) + _denied(reference, prediction)) @ by_kind > 0
         found: dict[str, Floats] = {}
         for column, kind in enumerate((*self._concepts.kinds, EVENT)):
             found[f"{kind}.agree"] = agree[:, column]
             found[f"{kind}.apart"] = apart[:, column]
+            found[f"{kind}.other"] = other[:, column].astype(np.float64)
             found[f"{kind}.against"] = against[:, column].astype(np.float64)
         del found[f"{EVENT}.against"]  # it is said by the kinds
         found[f"{EVENT}.shared"] = (shared[:, -1] > 0).astype(np.float64)
