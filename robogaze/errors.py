@@ -62,7 +62,11 @@ class MissingExtra(RobogazeError):
         self.extra = extra
 
     def __str__(self) -> str:
-        return f"{self.package} is not installed; install it with: pip install 'robogaze[{self.extra}]'"
+        extra = f"[{self.extra}]"
+        return (
+            f"{self.package} is not installed; install it with: pip install 'robogaze{extra}', or in a checkout: "
+            f"pip install -e '.{extra}'"
+        )
 
 
 class RunError(RobogazeError):

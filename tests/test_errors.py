@@ -55,5 +55,6 @@ def test_an_error_of_a_domain_says_where() -> None:
 
 def test_a_missing_extra_says_how_to_install_it() -> None:
     assert str(SAMPLES[MissingExtra]) == (
-        "torch is not installed; install it with: pip install 'robogaze[transformers]'"
+        "torch is not installed; install it with: pip install 'robogaze[transformers]', or in a checkout: "
+        "pip install -e '.[transformers]'"
     )

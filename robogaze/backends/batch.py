@@ -62,8 +62,8 @@ class BatchBackend:
             self._post(key, request)
         self.pending.add(key)
         raise AnswersPending(
-            f"{len(self.pending)} requests are pending in {self.folder}; have them answered, put the answers beside "
-            "them as JSONL, and run the same command again"
+            f"{'1 request is' if len(self.pending) == 1 else f'{len(self.pending):,} requests are'} pending in "
+            f"{self.folder}; have them answered, put the answers beside them as JSONL, and run the same command again"
         )
 
     def _post(self, key: str, request: Request) -> None:

@@ -163,7 +163,7 @@ class TrackerConfig(Data):
 
 
 class ModelsConfig(Data):
-    """The models of a run and the roles they play; a role that is not bound is played by the one it leans on."""
+    """The models of a run and the roles they play; a role that is not bound falls back to another."""
 
     pictures: PictureSettings = PictureSettings()
     models: dict[str, ModelConfig] = Field(min_length=1)

@@ -33,7 +33,10 @@ class Purse:
         price (`most_usd` is None) or its server counts no tokens.
         """
         if self.calls is not None and sum(one.calls for one in self._spent) >= self.calls:
-            raise BudgetExhausted(f"the cap of {self.calls} calls is reached; raise --max-calls and start again")
+            raise BudgetExhausted(
+                f"the limit of {self.calls} calls is reached (retries and unfinished clips count); raise --max-calls "
+                "to resume"
+            )
         if self.cost_usd is None:
             return 0.0
         if most_usd is None or any(one.uncounted for one in self._spent):

@@ -1,4 +1,4 @@
-"""Many clips: what is not done is done, what is done is kept, and nothing is done twice.
+"""Many clips. Resumable: finished clips are skipped.
 
 A clip whose report is in the run folder is done, unless a question of it was never answered: that is put again. A clip
 that cannot be read is written down and the others go on; a clip a model fails on gets its report, partial or unscored.
@@ -116,7 +116,7 @@ def _todo(stock: Stock, job: Job, outcome: Outcome) -> list[Task]:
 
 
 def _forget(tasks: Sequence[Task], job: Job) -> None:
-    """Forget the answers of clips that are done again for want of better ones."""
+    """Forget the answers of clips that are done again because theirs were invalid."""
     if job.retry_failed and job.run is not None and job.answers is not None:
         for task in tasks:
             if (report := job.run.stored.report(task.clip_id)) is not None:

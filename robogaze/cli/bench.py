@@ -41,15 +41,17 @@ _PASSED_ON = {
 @click.argument("manifest", type=click.Path(path_type=Path), metavar="MANIFEST")
 @click.option("--out", type=click.Path(path_type=Path), required=True, metavar="RUN", help="The run's folder.")
 @runs.choosing
-@click.option("--shard", metavar="I/N", help="Do part I of N; robogaze merge joins them.")
+@click.option("--shard", metavar="I/N", help="Score part I of N; robogaze merge joins the parts.")
 @click.option("--engine", type=click.Choice(["local", "ray", "datatrove"]), default="local", show_default=True)
 @click.option("--workers", type=click.IntRange(min=1), help="Processes of an engine that has several.")
 @click.option("--address", envvar="RAY_ADDRESS", help="Of a Ray cluster.  [default: a new cluster on this machine]")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the random order in which clips are done.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random order of the clips.")
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Score a random sample of N clips only.")
-@click.option("--estimate", "only_estimate", is_flag=True, help="Say what the run will take, and stop.")
-@click.option("--max-calls", type=click.IntRange(min=1), help="The most calls of all starts of the run together.")
-@click.option("--max-cost", type=click.FloatRange(min=0, min_open=True), metavar="USD", help="The most it may cost.")
+@click.option("--estimate", "only_estimate", is_flag=True, help="Print what the run will cost, and stop.")
+@click.option("--max-calls", type=click.IntRange(min=1), help="Maximum calls, across restarts.")
+@click.option(
+    "--max-cost", type=click.FloatRange(min=0, min_open=True), metavar="USD", help="Maximum cost, across restarts."
+)
 @click.option(
     "--outage",
     type=click.FloatRange(min=0),
@@ -149,7 +151,7 @@ def _in_shards(manifest: Path, out: Path, workers: int) -> int:
     check_count(out, workers)
     interrupt.keeps_clips(shards_of(out))
     run_here(_arguments(given), workers, shards_of(out) / "datatrove")
-    return join(written_shards(out), out)
+    return join(written_shards(out), out, "shard")
 
 
 def _arguments(given: Mapping[str, Any]) -> list[str]:

@@ -151,6 +151,9 @@ def _with_baseline(
     """The runs and the name of the baseline, which may be given as a path: of one of the runs, or of one more."""
     if baseline is None or baseline in (one.name for one in runs):
         return runs, baseline
+    if not Path(baseline.partition("=")[2] or baseline).exists():
+        names = ", ".join(one.name for one in runs)
+        raise click.BadParameter(f"{baseline} is none of the runs ({names}) and no path", param_hint="--baseline")
     path = named_path(baseline, "--baseline")[1]
     same = [named_path(text, "RUN")[1].resolve() == path.resolve() for text in paths]
     if len(runs) == len(paths) and any(same):

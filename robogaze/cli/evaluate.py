@@ -34,7 +34,7 @@ _BRIEF = ("scores", "judges", "-by-dimension", "-losses", "-operating", "-bounds
 
 
 @click.command()
-@click.option("--reference", required=True, type=click.Path(exists=True, path_type=Path), help="What counts as true.")
+@click.option("--reference", required=True, type=click.Path(exists=True, path_type=Path), help="Reference annotations.")
 @click.option("--prediction", "predictions", required=True, multiple=True, metavar="[NAME=]PATH",
               help="A system's reports; several are compared with one another.")  # fmt: skip
 @click.option("--author", help="Of references by several authors, the one to take.")

@@ -10,13 +10,11 @@ import click
 
 @click.command()
 @click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
-@click.option(
-    "--out", type=click.Path(path_type=Path), help="Join the runs themselves, in no matter what folders, here."
-)
+@click.option("--out", type=click.Path(path_type=Path), metavar="PATH", help="Merge these run folders into PATH.")
 def merge(runs: tuple[Path, ...], out: Path | None) -> int:
     """Join the shards of each RUN (RUN.shards/*, as --shard writes them) into RUN.
 
-    With --out, the given runs are joined there. Joining again takes in what was done since; nothing is taken away.
+    With --out, the given run folders are merged there. Merging again adds what was done since; nothing is removed.
     """
     from robogaze.bench.shards import shards_of, written_shards
     from robogaze.errors import InputError
@@ -28,24 +26,24 @@ def merge(runs: tuple[Path, ...], out: Path | None) -> int:
         shards = written_shards(run)
         if not shards:
             raise InputError(f"{shards_of(run)} holds no shards; robogaze bench --shard I/N --out {run} writes them")
-        codes.append(join(shards, run))
+        codes.append(join(shards, run, "shard"))
     return max(codes)
 
 
-def join(sources: Sequence[Path], out: Path) -> int:
-    """Join runs, print where and say what came of it; the exit code."""
+def join(sources: Sequence[Path], out: Path, what: str = "run") -> int:
+    """Join runs, or the shards of one, print where and say what came of it; the exit code."""
     from robogaze.bench.merge import merge as joined
     from robogaze.cli import EXIT_UNFINISHED
     from robogaze.reporting.wording import count, listed
 
     found = joined(sources, out)
-    parts = [f"{count(found.clips, 'clip')} of {count(found.runs, 'run')}", f"{found.reports:,} with a report"]
+    parts = [f"{count(found.clips, 'clip')} of {count(found.runs, what)}", f"{found.reports:,} with a report"]
     parts += [f"{found.unreadable:,} unreadable"] if found.unreadable else []
     parts += [f"{found.repeated:,} already there"] if found.repeated else []
-    parts += [f"{found.unjudged:,} not judged to the end"] if found.unjudged else []
+    parts += [f"{found.unjudged:,} incomplete"] if found.unjudged else []
     click.echo(", ".join(parts), err=True)
     if found.missing:
-        click.echo(f"missing: shard {listed(found.missing)}; join again when they are there", err=True)
+        click.echo(f"missing: shard {listed(found.missing)}; merge again when they are done", err=True)
     click.echo(out)
     judged = found.reports == found.clips and not found.unjudged
     finished = judged and not found.missing and not found.unreadable

@@ -73,6 +73,7 @@ def score(
 
         click.echo(f"report: {write_page(out, plan.domain)}", err=True)
     _show(reports, outcome, plan.domain, as_json)
+    _tell_needs(reports, plan)
     runs.tell(outcome, out)
     return runs.exit_code(outcome)
 
@@ -106,6 +107,18 @@ def _run(
         engine = runs.here(plan, concurrency or runs.CLIPS_AT_ONCE, show.decoded)
         outcome = asyncio.run(runs.run(entries, job, plan, engine))
     return outcome, [found[clip_id] for clip_id in outcome.digests]
+
+
+def _tell_needs(reports: Sequence[Report], plan: runs.Plan) -> None:
+    """Say which dimensions need an instruction that clips do not have; without a model none of them is examined."""
+    from robogaze.reporting.wording import count, listed
+
+    without = sum(report.clip.instruction is None for report in reports)
+    dimensions = [plan.domain.dimensions[name] for name in plan.pipeline.dimensions]
+    needing = [one.name for one in dimensions if "instruction" in one.needs]
+    if without and needing and plan.pipeline.roles:
+        what = f"{count(without, 'clip')} without an instruction: {listed(needing)} not examined"
+        click.echo(f"{what}; give it with -i TEXT, a sidecar or a manifest", err=True)
 
 
 def _show(reports: Sequence[Report], outcome: Outcome, domain: Domain, as_json: bool) -> None:

@@ -227,7 +227,7 @@ class Measure(Stage):
                 stage="measure",
                 dimension=rule.dimension,
                 kind="evidence only",
-                message=f"{when} is neither found nor ruled out: {rule.told}; it needs a model or a look",
+                message=f"{when} is neither found nor ruled out: {rule.told}; check it yourself or run with a model",
             )
 
     def _failures(self, evidence: Evidence, context: Context, domain: Domain) -> Iterator[Failure]:

@@ -16,6 +16,9 @@ from robogaze.store.files import file_name, sweep, write_whole
 from robogaze.store.manifest import ManifestLine, read_manifest
 from robogaze.store.stored import FLAT, StoredRun, configuration_of
 
+_SHOWN = 80
+"""Signs of a setting that a message shows."""
+
 
 class RunFolder:
     """A run folder, held by this process; use it as a context manager. `stored` reads what is in it."""
@@ -86,9 +89,9 @@ class RunFolder:
             return
         if (changed := _difference(before, json.loads(self._configuration))) is not None:
             place, *values = changed
-            was, now = (json.dumps(value, ensure_ascii=False)[:120] for value in values)
+            was, now = (_in_words(value) for value in values)
             what = f"{dotted(place)} was {was} and is now {now}"
-            raise RunError(f"{self.root} holds another run: {what}; choose another --out")
+            raise RunError(f"{self.root} holds a run with other settings: {what}; choose another --out")
 
     def claim(self) -> None:
         """Claim the folder for the configuration, clips or not."""
@@ -191,6 +194,15 @@ def _difference(before: Any, after: Any, place: tuple[str, ...] = ()) -> tuple[t
         return None if before == after else (place, before, after)
     inner = (_difference(before.get(key), after.get(key), (*place, key)) for key in sorted({*before, *after}))
     return next((found for found in inner if found is not None), None)
+
+
+def _in_words(value: Any) -> str:
+    """A setting in a few words: of several together the names, of a long one its beginning."""
+    if isinstance(value, dict):
+        name = value.get("name")
+        return f"{name}" if isinstance(name, str) else f"set ({', '.join(map(str, value))})"
+    text = "none" if value is None else f"{value}"
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
 
 
 def _holder(root: Path) -> str | None:

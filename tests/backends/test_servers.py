@@ -158,7 +158,7 @@ async def test_a_cap_holds_for_all_models_together() -> None:
     await eyes.complete(request())
     await critic.complete(request())
     await eyes.complete(request())
-    with pytest.raises(BudgetExhausted, match="the cap of 3 calls is reached"):
+    with pytest.raises(BudgetExhausted, match="the limit of 3 calls is reached"):
         await critic.complete(request())
 
 

@@ -134,7 +134,7 @@ def test_a_cap_ends_the_run_with_a_random_sample_and_a_higher_one_goes_on(bench:
         assert bench(url, "--max-calls", 4).code == 4
         assert bench(url).code == 0
     assert first.code == 4
-    assert "the cap of 2 calls is reached; raise --max-calls and start again" in first.err
+    assert "the limit of 2 calls is reached (retries and unfinished clips count); raise --max-calls" in first.err
     assert "the cap will end the run after about 2 more clips" in first.err
     assert len(some) == 2
     assert some != {"bar-0", "bar-1"}, "the first of the manifest would be no sample"
@@ -167,7 +167,7 @@ def test_shards_are_merged_into_the_run(bench: Bench, robogaze: Shell, tmp_path:
     assert (early.code, ran.code) == (4, 0)
     assert "missing: shard 2/2" in early.err
     assert ran.out.strip() == str(tmp_path / "run")
-    assert "6 clips of 2 runs, 6 with a report" in ran.err
+    assert "6 clips of 2 shards, 6 with a report" in ran.err
     assert "0 clips to do, 6 done before" in again.err
     assert stub.requests == CLIPS
 
@@ -278,7 +278,7 @@ def test_a_server_that_stays_away_loses_nothing(bench: Bench) -> None:
     with running(stub) as url:
         ran = bench(url, "--outage", 0, "--concurrency", 1)
         assert ran.code == 4
-        assert "run the same command again to go on" in ran.err
+        assert "run the same command again to resume" in ran.err
         stub.behave = lambda body: None
         again = bench(url)
     assert again.code == 0
@@ -387,7 +387,7 @@ def test_a_merge_with_unscored_clips_is_unfinished(bench: Bench, robogaze: Shell
             bench(url, "--shard", f"{number}/2")
     ran = robogaze("merge", tmp_path / "run")
     assert ran.code == 4
-    assert "6 with a report, 6 not judged to the end" in ran.err
+    assert "6 with a report, 6 incomplete" in ran.err
 
 
 def test_a_clip_that_was_mended_is_unreadable_no_more_after_another_merge(
@@ -408,7 +408,7 @@ def test_a_clip_that_was_mended_is_unreadable_no_more_after_another_merge(
             bench(url, "--shard", f"{number}/2")
         ran = robogaze("merge", tmp_path / "run")
     assert ran.code == 0
-    assert "8 clips of 2 runs, 8 with a report" in ran.err
+    assert "8 clips of 2 shards, 8 with a report" in ran.err
     assert "unreadable" not in ran.err
 
 

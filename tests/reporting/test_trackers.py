@@ -377,7 +377,11 @@ def test_a_tracker_is_there_before_the_work_begins(
 ) -> None:
     monkeypatch.setitem(sys.modules, "wandb", None)
     ran = robogaze("bench", manifest, "--out", tmp_path / "run", "--track", "wandb:project")
-    assert (ran.code, ran.err) == (1, "error: wandb is not installed; install it with: pip install 'robogaze[wandb]'\n")
+    assert (ran.code, ran.err) == (
+        1,
+        "error: wandb is not installed; install it with: pip install 'robogaze[wandb]', or in a checkout: "
+        "pip install -e '.[wandb]'\n",
+    )
     assert not (tmp_path / "run").exists()
 
 

@@ -32,7 +32,7 @@ CLIPS_AT_ONCE = 16
 def choosing(command: Command) -> Command:
     """--domain, --pipeline, --model, --concurrency, --decoder and --retry-failed."""
     kinds = "KIND:NAME[@URL] (kinds: openai, transformers, batch, scripted), or a YAML file of models."
-    again = "Ask again where answers could not be used; where none came it is done anyway."
+    again = "Ask again where answers were invalid; unanswered questions are always asked again."
     for option in reversed(
         (
             click.option("--domain", help="A built-in domain or the folder of one.  [default: the built-in default]"),
@@ -200,12 +200,12 @@ def tell(outcome: Outcome, out: Path | None) -> None:
         _say(f"stopped: {outcome.stopped}")
     digests = outcome.digests.values()
     if unanswered := sum(awaits_answer(one) for one in digests):
-        what = f"{count(unanswered, 'clip')} not judged to the end because no answer came from the server"
-        _say(f"{what}; run the same command again to go on")
+        what = f"{count(unanswered, 'clip')} incomplete because the server did not answer"
+        _say(f"{what}; run the same command again to resume")
     if wanting := sum(wants_other_answers(one) and not awaits_answer(one) for one in digests):
-        what = f"{count(wanting, 'clip')} not judged to the end for want of answers that could be used"
+        what = f"{count(wanting, 'clip')} incomplete because the model's answers were invalid"
         way_out = "run the same command again" if out is None else "add --retry-failed"
-        _say(f"{what}; {way_out} to ask for others")
+        _say(f"{what}; {way_out} to ask again")
 
 
 def exit_code(outcome: Outcome) -> int:

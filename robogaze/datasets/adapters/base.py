@@ -126,7 +126,9 @@ class Reading:
                 return kind, name
         if not self.lenient:
             known = f"no {' or '.join(kinds)} of {self.labels.domain}"
-            raise Fault(f"{label!r} is {known}; say in {self.labels.table} what it stands for", place)
+            close = [meant for words in kinds.values() if (meant := words.close_to(label)) is not None]
+            way_out = f"did you mean {close[0]}?" if close else f"say in {self.labels.table} what it stands for"
+            raise Fault(f"{label!r} is {known}; {way_out}", place)
         self.notes.count("label", f"{label!r} outside the taxonomy, kept as written")
         return next(iter(kinds)), label
 

@@ -14,6 +14,7 @@ Case and signs make no difference. What is read through an alias is counted as a
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal
 
@@ -23,6 +24,9 @@ from robogaze.domains import Domain, load_domain
 from robogaze.domains.load import find_domain
 from robogaze.domains.shelves import shelf
 from robogaze.domains.yaml_files import YamlText, read_yaml
+
+_CLOSE = 0.75
+"""How alike, from 0 to 1, a misspelt label and the one that was meant are."""
 
 ALIASES = "aliases.yaml"
 
@@ -51,6 +55,11 @@ class Vocabulary:
         if folded in self.own:
             return self.own[folded], False
         return (self.others[folded], True) if folded in self.others else None
+
+    def close_to(self, label: str) -> str | None:
+        """The id that a misspelt label is closest to; None where none is close."""
+        close = get_close_matches(fold(label), self.own, n=1, cutoff=_CLOSE)
+        return self.own[close[0]] if close else None
 
 
 @dataclass(frozen=True)

@@ -204,3 +204,9 @@ def test_without_a_taxonomy_labels_stay_as_they_are(tmp_path: Path) -> None:
     finding = read.accounts[0].findings[0]
     assert (finding.type, finding.dimension) == ("Odd", "Strange")
     assert read.warnings == ()
+
+
+def test_a_misspelt_type_is_answered_with_the_one_that_was_meant() -> None:
+    labels = load_labels("robot")
+    assert labels.types.close_to("object floatng") == "object_floating"
+    assert labels.types.close_to("something else") is None
