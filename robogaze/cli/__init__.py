@@ -56,7 +56,7 @@ class _Commands(click.Group):
 @click.version_option(package_name="robogaze")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 def cli(debug: bool) -> None:
-    """Say what failed, when, why and how badly in generated clips, with the frames that show it."""
+    """Find what failed in generated clips: when, why and how badly, with the frames that show it."""
 
 
 def main() -> None:

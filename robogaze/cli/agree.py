@@ -50,7 +50,7 @@ def agree(
     out: Path | None,
     **rest: Any,
 ) -> int:
-    """Say how far annotators agree, what a human scores where a model is scored, and what a person must settle.
+    """Measure how far annotators agree, how a human scores as a model would, and list what needs adjudication.
 
     PATH holds one annotator's reports, or those of several. An annotator goes by the name in the file, else by that of
     the file; NAME=PATH gives another. Reads reports and annotations only: no video, no model library.

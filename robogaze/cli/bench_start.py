@@ -1,4 +1,4 @@
-"""One start of `robogaze bench`: what is to be done is found out, told and done."""
+"""One start of `robogaze bench`: list the clips, print the estimate, score what is not finished."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ def _tell_changes(stock: Stock, folder: RunFolder) -> None:
         click.echo(f"the manifest changed since {folder.root} began: {count(len(found.new), 'clip')} new", err=True)
     if found.gone:
         what = f"{count(len(found.gone), 'clip')} of {folder.root} no longer in the manifest ({found.gone[0]}, ...)"
-        click.echo(f"{what}; what is known of them stays in the run", err=True)
+        click.echo(f"{what}; their reports stay in the run", err=True)
 
 
 def said(found: Estimate) -> str:

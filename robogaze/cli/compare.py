@@ -69,7 +69,7 @@ def compare(
     track: str | None,
     **rest: Any,
 ) -> int:
-    """Say which checkpoint is better, in what, by how much, whether it is real, and which clips to look at.
+    """Compare checkpoints: which is better, in what, by how much, whether it is significant, which clips to look at.
 
     RUN holds the reports of one checkpoint: a run folder, a folder, JSONL. It goes by its own name; NAME=RUN gives
     another. Reads reports only: no video, no model library.

@@ -34,7 +34,7 @@ def dataset() -> None:
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), default=Path("manifest.jsonl"),
               show_default=True, help="The manifest to write.")  # fmt: skip
 @click.option("--hash", "hashed", is_flag=True, help="Read every file, and write down what it holds (sha256).")
-@click.option("--dry-run", is_flag=True, help="Say what was found, and write nothing.")
+@click.option("--dry-run", is_flag=True, help="Print what was found, write nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print what was found as one JSON object.")
 def import_(path: Path, layout: str, out: Path, hashed: bool, dry_run: bool, as_json: bool) -> int:
     """Make a manifest of the clips in PATH, a folder or a file that lists them.
@@ -116,11 +116,11 @@ def _some(names: Sequence[str]) -> str:
 @click.argument("manifest", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print what is wrong as one JSON object.")
 def check(manifest: Path, as_json: bool) -> int:
-    """Look at every clip of a MANIFEST to its end, and say what is wrong; exit 1 when anything is.
+    """Decode every clip of a MANIFEST to its end and report what is wrong; exit 1 when anything is.
 
-    Told are files that cannot be read, the same pictures twice, clips without an instruction, frame rates that differ
-    from the others', uneven frames, and files that do not hold what the manifest says; where it says nothing of that
-    (see `robogaze dataset import --hash`), files that were changed after it was written.
+    Reported are unreadable files, duplicates, clips without an instruction, frame rates that differ from the others',
+    uneven frames, and files whose content differs from the manifest's sha256 (see `robogaze dataset import --hash`);
+    without a sha256, files that changed after the manifest was written.
     """
     from robogaze.cli import EXIT_ERROR
     from robogaze.datasets.importers.check import check_entries

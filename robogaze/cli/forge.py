@@ -120,7 +120,7 @@ def _planted_sheet(planted: Planted) -> Sheet:
 def report(
     run: Path, reference: Path, resamples: int, level: float, seed: int, form: str, as_json: bool, out: Path | None
 ) -> int:
-    """Say how sensitive an evaluator is: what a RUN over planted clips found of what is known to be in them.
+    """Measure an evaluator's sensitivity: which of the planted glitches a RUN over planted clips found.
 
     RUN is a folder of `robogaze score` or `robogaze bench` over the data set's clips.jsonl.
     """

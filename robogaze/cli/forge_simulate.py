@@ -60,7 +60,7 @@ def simulate(
     """Simulate clips, glitchy and clean, with exact annotations, as a data set.
 
     Physics is recorded once and played back with edits, so a glitchy clip differs from its clean twin in the frames
-    that its annotation names, and in no others. The same command goes on where a killed one was; the same seed gives
+    that its annotation names, and in no others. The same command resumes one that was killed; the same seed gives
     the same pixels and annotations.
     """
     from robogaze.cli import EXIT_UNFINISHED

@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 )
 @click.option("--layout", help=clips.LAYOUT)
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Score the first N clips only.")
-@click.option("--out", type=click.Path(path_type=Path), help="A folder for reports, answers and the page to look at.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Folder for reports, answers and the page; needed to resume."
+)
 @runs.choosing
 @click.option("--json", "as_json", is_flag=True, help="Print the reports as one JSON object.")
 def score(
@@ -56,8 +58,8 @@ def score(
     CLIP is a video, a folder of videos, or a manifest (.jsonl) that lists videos. A sidecar beside a video gives its
     instruction: cup.txt, or cup.json with any field of a manifest line.
 
-    Without --model, what can be measured in the pixels is judged, and the report says what that leaves out.
-    For hundreds of clips, robogaze bench.
+    Without --model, RoboGaze reports what it can measure in the frames, and which dimensions it did not examine. For
+    hundreds of clips, use robogaze bench.
     """
     clips.check_there(*paths)
     if initial_frame is not None:

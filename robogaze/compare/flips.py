@@ -3,13 +3,13 @@
 from collections import Counter
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from robogaze.compare.measures import load_of
 from robogaze.core.account import Account
 from robogaze.metrics.tally import scored
 
-Kind = Literal["new", "worse", "better", "fixed"]
+Kind = Literal["new", "worse", "changed", "better", "fixed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,8 +17,9 @@ class Flip:
     """A prompt whose clip changed: `before` and `after` are its clips' ids.
 
     new      was clean, and has events now
-    worse    had events, and has a larger load now, more events of the same load, or as many with a new type
-    better   the other way round
+    worse    had events, and has a larger load now, or more events of the same load
+    changed  has as many events of the same load, of other types
+    better   the other way round from worse
     fixed    had events, and is clean now
 
     `gained` and `lost` are types with their highest severity (None where none is given), the most severe first.
@@ -51,7 +52,7 @@ class Flips:
     def counts(self) -> Mapping[str, int]:
         """How many of each kind."""
         kinds = Counter(one.kind for one in self.found)
-        told = {kind: kinds[kind] for kind in ("new", "worse", "better", "fixed")}
+        told = {kind: kinds[kind] for kind in get_args(Kind)}
         return {**told, "same": self.same, "unknown": self.unknown}
 
 
@@ -95,9 +96,7 @@ def _kind(before: Account, after: Account, was: Set[str], now: Set[str], load: t
     weight = (load[0], len(before.findings)), (load[1], len(after.findings))
     if weight[0] != weight[1]:
         return "worse" if weight[1] > weight[0] else "better"
-    if now - was:
-        return "worse"
-    return "better" if was - now else None
+    return "changed" if was != now else None
 
 
 def _types(one: Account) -> dict[str, int | None]:

@@ -32,7 +32,7 @@ _MEASURES = {
     "load_per_minute": "load a minute",
 }  # fmt: skip
 
-_KINDS = ("new", "worse", "better", "fixed")
+_KINDS = ("new", "worse", "changed", "better", "fixed")
 
 
 def comparison_files(

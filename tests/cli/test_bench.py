@@ -242,7 +242,7 @@ def test_a_manifest_that_changed_is_said_so_and_loses_nothing(bench: Bench, tmp_
     assert "the manifest changed since" in more.err
     assert "2 clips new" in more.err
     assert "4 clips of" in less.err
-    assert "what is known of them stays in the run" in less.err
+    assert "their reports stay in the run" in less.err
     assert len(list((tmp_path / "run" / "reports").iterdir())) == CLIPS + 2
 
 

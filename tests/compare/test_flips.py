@@ -29,8 +29,8 @@ def test_each_kind() -> None:
     assert kind([shift], [shift]) is None
 
 
-def test_of_the_same_load_another_type_is_worse_for_it_is_new() -> None:
-    assert kind([event("colour_shift", 2)], [event("shape_hole", 2)]) == "worse"
+def test_of_the_same_load_another_type_is_neither_worse_nor_better() -> None:
+    assert kind([event("colour_shift", 2)], [event("shape_hole", 2)]) == "changed"
 
 
 def test_events_without_a_severity_are_told_by_their_number() -> None:
@@ -71,4 +71,4 @@ def test_a_clip_that_was_not_judged_to_its_end_is_unknown_until_something_is_fou
         "same": (account("a-4"), account("b-4")),
     }
     found = flips_between(clips)
-    assert found.counts == {"new": 1, "worse": 0, "better": 0, "fixed": 0, "same": 1, "unknown": 2}
+    assert found.counts == {"new": 1, "worse": 0, "changed": 0, "better": 0, "fixed": 0, "same": 1, "unknown": 2}

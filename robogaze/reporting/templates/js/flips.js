@@ -3,6 +3,7 @@
 const KINDS = {
   new: { mark: "▲", said: "Was clean and has events now" },
   worse: { mark: "△", said: "Had events and is worse now" },
+  changed: { mark: "◇", said: "Has other events of the same load" },
   better: { mark: "▽", said: "Had events and is better now" },
   fixed: { mark: "▼", said: "Had events and is clean now" },
 };
