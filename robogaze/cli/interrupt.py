@@ -28,6 +28,7 @@ _CLEAR = b"\r\x1b[2K\x1b[?25h"
 """Removes a progress bar from a terminal, and shows the cursor again."""
 
 _kept = [_NOTHING]
+_ending = threading.Lock()
 
 
 def keeps(text: str) -> None:
@@ -80,6 +81,8 @@ def _handler(_signal: int, _frame: FrameType | None) -> None:
 
 def _end(process: int) -> None:
     """Say the sentence and end the process with its children."""
+    if not _ending.acquire(blocking=False):  # the other one of thread and handler is at it
+        time.sleep(2 * _LAST_S)
     if os.getpid() != process:  # a fork, whose parent speaks
         os._exit(EXIT_INTERRUPTED)
     threading.Thread(target=_end_anyway, daemon=True).start()

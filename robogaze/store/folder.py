@@ -20,6 +20,10 @@ _SHOWN = 80
 """Signs of a setting that a message shows."""
 
 
+_REPLACES = ("sha256", "instruction")
+"""What of a clip may be another one in a later start: its report is made again."""
+
+
 class RunFolder:
     """A run folder, held by this process; use it as a context manager. `stored` reads what is in it."""
 
@@ -99,6 +103,16 @@ class RunFolder:
             self._write("run.json", self._configuration)
 
     def replaced(self, line: ManifestLine) -> str | None:
+        """Which of file and instruction is another one than that of the report under a clip's id; None for neither.
+
+        None, too, where anything else of the clip differs, which is refused (`enter`).
+        """
+        field, known = self._differs(line), self._manifest.get(line.clip_id)
+        if field not in _REPLACES or known is None:
+            return None
+        return field if known.with_(**{name: getattr(line, name) for name in _REPLACES}).differs(line) is None else None
+
+    def _differs(self, line: ManifestLine) -> str | None:
         """In what a clip differs from the one that has a report under its id; None where it is the same, or none."""
         known = self._manifest.get(line.clip_id)
         field = None if known is None else known.differs(line)
@@ -107,8 +121,8 @@ class RunFolder:
     def enter(self, *lines: ManifestLine, replace: bool = False) -> None:
         """Put clips on the manifest. What has no report yet may be replaced; a clip that lies elsewhere now is moved.
 
-        With `replace`, the report of another clip under the same id is removed; else RunError is raised. Raises
-        RunError, too, when the disk gives a clip's folder to another clip.
+        With `replace`, a report of another file or instruction under the same id is removed. Raises RunError for any
+        other difference to a clip with a report, and when the disk gives a clip's folder to another clip.
         """
         before = list(self._manifest.values())
         there = {line.path: line for line in lines}
@@ -133,7 +147,7 @@ class RunFolder:
         return not self.stored.has_report(known.clip_id)
 
     def _check(self, line: ManifestLine) -> None:
-        if (field := self.replaced(line)) is not None:
+        if (field := self._differs(line)) is not None:
             path = os.path.normpath(self.root / line.path)
             way_out = "choose another --out, or give it another clip_id"
             if field == "sha256":

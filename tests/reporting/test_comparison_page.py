@@ -64,7 +64,7 @@ def test_runs_of_one_band_are_said_not_to_be_told_apart() -> None:
 
 def test_pairs_carry_verdict_bounds_and_what_changed() -> None:
     said = words(page(clean_and_faulty("a", "+-+-"), clean_and_faulty("b", "-+??")))
-    assert "b against a No difference is shown between b and a" in said
+    assert "b against a No significant difference between b and a" in said
     assert "Prompts: 1 new, 0 worse, 0 changed, 0 better, 1 fixed, 0 same, 2 unknown." in said
 
 

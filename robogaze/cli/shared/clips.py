@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import get_close_matches
 from itertools import islice
+from os.path import isdir, isfile, lexists
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,7 @@ def check_there(*paths: Path) -> None:
     """Raise InputError when none of the paths exists: before anything is loaded or written."""
     from robogaze.errors import InputError
 
-    if not any(path.exists() for path in paths):
+    if not any(lexists(path) for path in paths):
         raise InputError("; ".join(f"{path} does not exist{_meant(path)}" for path in paths[:3]))
 
 
@@ -66,7 +67,8 @@ def entries_of(paths: Sequence[Path], **given: Any) -> tuple[Entry, ...]:
 
     found: list[Entry] = []
     for path in paths:
-        if (path.suffix.lower() in (".jsonl", *VIDEOS, *OTHER_VIDEOS) and not path.is_dir()) or not path.exists():
+        video = path.suffix.lower() in (".jsonl", *VIDEOS, *OTHER_VIDEOS)
+        if not (isdir(path) or (len(paths) == 1 and isfile(path) and not video)):
             found += find_entries([path])
             continue
         try:
