@@ -78,7 +78,7 @@ def adjudicate(matched: Sequence[Matched], iou: Overlap) -> Adjudication:
                 settled.append(merged.finding)
         open_questions = len(settled) < len(one.units)
         numbered = [replace(each, id=f"e{number}") for number, each in enumerate(settled, start=1)]
-        accounts.append(_account(one.case, numbered, "partial" if open_questions else "ok"))
+        accounts.append(_account(one.case, numbered, "partial" if open_questions else "complete"))
     return Adjudication(tuple(accounts), tuple(queue))
 
 
@@ -90,7 +90,7 @@ def consensus(one: Matched, iou: Overlap) -> Account:
         if 2 * sum(found is not None for found in unit) > len(one.case.accounts)
     ]
     agreed = [each.finding for each in merged if each.timed]
-    return _account(one.case, agreed, "ok" if agreed or not one.units else "partial")
+    return _account(one.case, agreed, "complete" if agreed or not one.units else "partial")
 
 
 def merge(unit: Unit, case: Case, iou: Overlap) -> Merged:
@@ -167,8 +167,7 @@ def _account(case: Case, findings: Sequence[Finding], status: Status) -> Account
         author=AUTHOR,
         status=status,
         findings=tuple(findings),
-        assessed=case.assessed,
-        in_part=frozenset(),
+        coverage=None if case.dimensions is None else dict.fromkeys(case.dimensions, "examined"),
         candidates=(),
         frame_times_s=case.frame_times_s,
         duration_s=case.duration_s,

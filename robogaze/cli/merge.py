@@ -40,11 +40,11 @@ def join(sources: Sequence[Path], out: Path, what: str = "run") -> int:
     parts = [f"{count(found.clips, 'clip')} of {count(found.runs, what)}", f"{found.reports:,} with a report"]
     parts += [f"{found.unreadable:,} unreadable"] if found.unreadable else []
     parts += [f"{found.repeated:,} already there"] if found.repeated else []
-    parts += [f"{found.unjudged:,} incomplete"] if found.unjudged else []
+    parts += [f"{found.incomplete:,} incomplete"] if found.incomplete else []
     click.echo(", ".join(parts), err=True)
     if found.missing:
         click.echo(f"missing: shard {listed(found.missing)}; merge again when they are done", err=True)
     click.echo(out)
-    judged = found.reports == found.clips and not found.unjudged
-    finished = judged and not found.missing and not found.unreadable
+    complete = found.reports == found.clips and not found.incomplete
+    finished = complete and not found.missing and not found.unreadable
     return 0 if finished else EXIT_UNFINISHED

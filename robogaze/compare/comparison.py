@@ -16,6 +16,7 @@ from robogaze.compare.measures import CLEAN, MEASURES, rows
 from robogaze.compare.pairs import Gap, Pair, adjusted, bands, clean_gap, pair
 from robogaze.compare.prompts import AUTO, Prompts, by_prompt
 from robogaze.compare.runs import Run, check_comparable
+from robogaze.compare.scope import Scope, scope_of
 from robogaze.compare.trend import Trend, trend
 from robogaze.core.account import Account
 from robogaze.core.scores import undefined
@@ -28,15 +29,16 @@ from robogaze.stats.resample import draw
 class Comparison:
     """The whole result.
 
-    `pairs` are the runs against the baseline, or, without one, each against those given before it; `verdicts` are
-    theirs. `order` holds the runs by their clean rate, the best first; `bands` are those of it that cannot be told
+    `scope` names the rate that runs are compared by, and its dimensions; it is called the clean rate here, whatever its
+    scope. `pairs` are the runs against the baseline, or, without one, each against those given before it; `verdicts`
+    are theirs. `order` holds the runs by their clean rate, the best first; `bands` are those of it that cannot be told
     apart. `ranks` are by the clean rate over the prompts that all runs share. `corrected` is by run, of `labels` labels
-    (0 for a run that none correct), both empty without a
-    calibration.
+    (0 for a run that none correct), both empty without a calibration.
     """
 
     runs: tuple[Run, ...]
     terms: Terms
+    scope: Scope
     baseline: int | None
     prompts: Prompts
     standings: tuple[Standing, ...]
@@ -85,12 +87,14 @@ def compare(
     is none of them.
     """
     check_comparable(runs, mixed=mixed)
-    base = _position(runs, baseline)
+    base, scope = _position(runs, baseline), scope_of(runs)
+    runs = [scope.limit_run(run) for run in runs]
     prompts, names = by_prompt(runs, pair_by), Names.of(runs)
     standings = tuple(
         standing(run, prompts.missing(at, run), names, terms, prompts.units(at)) for at, run in enumerate(runs)
     )
-    own = [(samples or {}).get(one.name) for one in runs]
+    own = [_limited((samples or {}).get(run.name), scope) for run in runs]
+    common = _limited(sample, scope)
     against = _against(len(runs), base)
     among = replace(terms, family=max(1, len(against)))
     pairs = adjusted(
@@ -104,7 +108,7 @@ def compare(
     )
     labels = [one.name for one in runs]
     order = tuple(sorted(range(len(runs)), key=lambda run: _from_best(standings[run])))
-    fixed = [one or sample for one in own]
+    fixed = [one or common for one in own]
     rates = tuple(
         {} if one is None else corrected(run, one, names.dimensions, terms)
         for run, one in zip(runs, fixed, strict=True)
@@ -117,19 +121,27 @@ def compare(
     return Comparison(
         runs=tuple(runs),
         terms=terms,
+        scope=scope,
         baseline=base,
         prompts=prompts,
         standings=standings,
         pairs=pairs,
-        verdicts=tuple(verdict.of_pair(one, labels, len(pairs), terms) for one in pairs),
+        verdicts=tuple(verdict.of_pair(one, labels, len(pairs), terms, scope) for one in pairs),
         order=order,
         bands=apart,
         ranks=_ranks(prompts, terms),
         trend=trend(labels, prompts, terms),
-        verdict=verdict.overall(standings, apart, pairs, base, terms, rates),
+        verdict=verdict.overall(standings, apart, pairs, base, terms, scope, rates),
         labels=tuple(0 if one is None else len(one.pairs) for one in fixed),
         corrected=rates if any(rates) else (),
     )
+
+
+def _limited(sample: Calibration | None, scope: Scope) -> Calibration | None:
+    """A labelled sample whose predictions speak of the scope; the labels speak of all."""
+    if sample is None:
+        return None
+    return replace(sample, pairs=tuple((scope.limit(said), truth) for said, truth in sample.pairs))
 
 
 def _position(runs: Sequence[Run], baseline: str | None) -> int | None:

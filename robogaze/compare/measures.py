@@ -1,7 +1,7 @@
 """What is measured of a clip, as a row of numbers such that every measure is a ratio of sums of rows.
 
-clean_rate        clips judged to the end in which nothing was found; every clip with a report counts below the line
-events_per_clip   events, over the clips that were judged at all
+clean_rate        clean clips; every clip with a report counts below the line (`compare.scope` says in which dimensions)
+events_per_clip   events, over the clips that were scored
 load_per_clip     the sum of the events' severities, likewise
 load_per_minute   the same over the minutes of those clips whose length is known
 
@@ -48,10 +48,10 @@ _COLUMNS = 7
 def row(one: Account) -> Floats:
     """The row of a clip."""
     load, minutes = load_of(one), (one.duration_s or 0.0) / 60
-    judged = scored(one)
-    timed = judged and one.duration_s is not None
+    known = scored(one)
+    timed = known and one.duration_s is not None
     return np.array(
-        [one.clean, 1, len(one.findings) * judged, judged, load * judged, load * timed, minutes * timed],
+        [one.clean, 1, len(one.findings) * known, known, load * known, load * timed, minutes * timed],
         dtype=np.float64,
     )
 
@@ -67,7 +67,7 @@ def load_of(one: Account) -> int:
 
 
 def could_be_clean(one: Account) -> bool:
-    """Whether what was not judged of a clip could leave it clean."""
+    """Whether what was not examined of a clip could leave it clean."""
     return not one.findings
 
 

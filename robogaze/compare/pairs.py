@@ -2,7 +2,7 @@
 
 Only prompts that both have a clip of count, so what makes a prompt hard for both cancels. The clean rate is a share:
 its difference has Newcombe's interval and McNemar's p (`stats.paired_shares`). The other measures have Student's over
-the prompts whose clips both were judged (`stats.student`), and so have shares where several clips share a prompt.
+the prompts whose clips both were scored (`stats.student`), and so have shares where several clips share a prompt.
 Differences are the first run minus the second; whether less is better stands with the measure.
 """
 
@@ -57,7 +57,7 @@ class Pair:
     """Two runs by their positions, the first against the second.
 
     `alone` counts the clips of each that found no partner. `worst` and `best` bound the difference of the clean rates
-    whatever the clips that were not judged to their end are. `gaps` are by measure, `dimensions` and `types` hold the
+    whatever the undecided clips are. `gaps` are by measure, `dimensions` and `types` hold the
     difference of the shares of clips with such an event. `corrected` is the difference of the clean rates corrected
     with labels of each run's own, None without.
     """
@@ -122,11 +122,11 @@ def clean_gap(clips: Clips, units: Sequence[str], terms: Terms) -> Gap:
 def mean_gaps(clips: Clips, units: Sequence[str], terms: Terms) -> Mapping[str, Gap]:
     """The differences in the other measures."""
     names = [name for name in MEASURES if name != CLEAN]
-    judged = [at for at, (one, other) in enumerate(clips) if scored(one) and scored(other)]
-    if not judged:
-        return {name: Gap(undefined("no prompt has two judged clips"), nan, nan) for name in names}
-    table = np.stack([rows([clips[at][side] for at in judged]) for side in (0, 1)])
-    sums = draw([0] * len(judged), 1, terms.rng, [units[at] for at in judged]).sums(table)
+    kept = [at for at, (one, other) in enumerate(clips) if scored(one) and scored(other)]
+    if not kept:
+        return {name: Gap(undefined("no prompt has two scored clips"), nan, nan) for name in names}
+    table = np.stack([rows([clips[at][side] for at in kept]) for side in (0, 1)])
+    sums = draw([0] * len(kept), 1, terms.rng, [units[at] for at in kept]).sums(table)
     return {name: _gap(differences(sums, MEASURES[name], level=terms.level, family=terms.family)[0]) for name in names}
 
 
@@ -170,7 +170,7 @@ def _bounds(one: Account, other: Account) -> tuple[int, int]:
 
 
 def _possibly_clean(one: Account) -> bool:
-    return one.clean or (one.status != "ok" and could_be_clean(one))
+    return could_be_clean(one)
 
 
 def adjusted(pairs: Sequence[Pair]) -> tuple[Pair, ...]:

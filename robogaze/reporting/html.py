@@ -110,7 +110,7 @@ def _index(
         models=_models(tally.reports),
         types=_types(tally),
         fields=_fields(tally.reports),
-        clean_claims=tallies.clean_claims(tally),
+        without_events=tallies.without_events(tally),
         dimension_names=tallies.dimension_names,
     )
 
@@ -154,7 +154,8 @@ def _entry(report: Report, file: str | None) -> dict[str, Any]:
         "file": file,
         "task": clip.instruction,
         "status": report.status,
-        "judged": len(report.judged),
+        "verdict": report.verdict,
+        "covered": len(tallies.covered(report)),
         "fields": {name: value for name in FIELDS if (value := getattr(clip, name)) is not None},
         "events": [[[event.dimension, *event.secondary], event.type, event.severity] for event in report.events],
         "said": [event.description for event in report.events],
@@ -174,6 +175,6 @@ def _media(page: Page, domain: Domain) -> dict[str, Any]:
             "events": [key_frames(event, report.clip) for event in report.events],
             "hypotheses": [key_frames(hypothesis, report.clip) for hypothesis in report.hypotheses],
         },
-        "verdict": tallies.verdict(report, domain),
+        "verdict": tallies.verdict_sentence(report, domain),
         "other_version": differs(report, domain),
     }

@@ -75,7 +75,7 @@ function showClip(home, clip, onChoose) {
 }
 
 function clipHead(clip) {
-  const { status, events } = clip.report;
+  const { standing, words } = standingOf(clip.report);
   return make(
     "div",
     { class: "clip-head" },
@@ -85,8 +85,8 @@ function clipHead(clip) {
       make("bdi", {}, clip.id),
       make(
         "span",
-        { class: "status", "data-standing": status === "ok" ? (events.length ? "events" : "clean") : status },
-        status,
+        { class: "status", "data-standing": standing },
+        words,
       ),
     ),
     clip.instruction === null
@@ -101,19 +101,13 @@ function clipHead(clip) {
   );
 }
 
-const NOTHING = {
-  ok: "No event in the dimensions that were judged.",
-  partial: "No event in what was judged; other dimensions are missing.",
-  unscored: "Nothing was judged, so nothing is known.",
-};
-
 function findings(clip, events, aside) {
   const { length } = clip.events;
   return make(
     "div",
     { class: "findings", role: "region", "aria-label": "findings" },
     make("h3", {}, length ? plural(length, "event") : "Events"),
-    length ? events.element : make("p", { class: "quiet" }, NOTHING[clip.report.status]),
+    length ? events.element : make("p", { class: "quiet" }, clip.report.status === "unscored" ? "Nothing is known." : "No event."),
     aside,
   );
 }

@@ -115,7 +115,7 @@ function sideFindings(clip, list) {
       make("bdi", {}, clip.run),
       ` · ${length ? plural(length, "event") : "no event"}`,
     ),
-    make("p", { class: "quiet" }, make("bdi", {}, clip.id), clip.status === "ok" ? "" : ` · ${clip.status}`),
+    make("p", { class: "quiet" }, make("bdi", {}, clip.id), clip.status === "complete" ? "" : ` · ${clip.status}`),
     length > 0 && list.element,
   );
 }

@@ -86,7 +86,7 @@ function scrub(element, ruler, onPosition) {
 function createTimeline(clip, { onSeek, onSelect }) {
   const bars = new Map();
   const inReport = [...clip.events, ...clip.setAside].map((claim) => claim.dimension);
-  const ids = [...new Set([...dimensions.keys(), ...clip.report.assessed, ...inReport])];
+  const ids = [...new Set([...dimensions.keys(), ...Object.keys(clip.report.coverage), ...inReport])];
   const axis = createAxis(
     clip,
     ids.map((id) => lane(clip, id, bars, onSelect)),
@@ -104,7 +104,7 @@ function createTimeline(clip, { onSeek, onSelect }) {
 function lane(clip, id, bars, onSelect) {
   const dimension = dimensionOf(id);
   const mine = (claims) => claims.filter((claim) => claim.dimension === id);
-  const [state, words] = laneState(clip, dimension, mine(clip.events));
+  const [state, words, reason] = laneState(clip, dimension, mine(clip.events));
   const label = [
     make("abbr", { title: dimension.definition }, dimension.code),
     make("span", {}, dimension.name),
@@ -113,7 +113,7 @@ function lane(clip, id, bars, onSelect) {
     label,
     ...tracks(mine(clip.events), "events"),
     ...tracks(mine(clip.setAside), "hypotheses"),
-    words && make("span", { class: "lane-words" }, words),
+    words && make("span", { class: "lane-words", title: reason }, words),
   );
   element.dataset.state = state;
   return element;
@@ -145,27 +145,29 @@ function pressBars(bars, claim) {
     for (const bar of elements) bar.setAttribute("aria-pressed", String(owner === claim));
 }
 
-/** What became of a dimension in this clip, for the look of its lane and in words. */
+/** How far a dimension was examined in this clip: for the look of its lane, in words, and the whole reason. */
 function laneState(clip, dimension, events) {
-  const { assessed, in_part: inPart, judged, failures, pipeline } = clip.report;
-  const why = failures.find((failure) => failure.dimension === dimension.id);
-  if (why && !judged.includes(dimension.id)) return ["not-judged", `not judged: ${why.kind}`];
-  if (inPart.includes(dimension.id)) return ["in-part", events.length ? null : "looked at in part, nothing found"];
-  if (!assessed.includes(dimension.id)) {
-    const lacks = (one) => one.needs.filter((need) => clip[need] === null);
-    // A pipeline that leaves out a dimension the clip has all for would not judge this one either.
-    const selective = [...dimensions.values()].some(
-      (one) => !lacks(one).length && !assessed.includes(one.id),
-    );
-    return [
-      "not-assessed",
-      selective
-        ? `not assessed by the pipeline ${pipeline}`
-        : `not assessed: the clip has no ${lacks(dimension).join(" and no ")}`,
-    ];
-  }
-  if (!judged.includes(dimension.id)) return ["not-judged", "not judged"];
-  return ["judged", events.length ? null : "judged, nothing found"];
+  const { state, reason } = clip.report.coverage[dimension.id] ?? NOT_NAMED;
+  const open = undecided(clip, dimension.id);
+  if (open) return ["undecided", `undecided: ${open}`, open];
+  return [state, events.length ? null : LANE_WORDS[state](reason), reason];
+}
+
+const NOT_NAMED = { state: "not_examined", reason: "the report does not name it" };
+
+const LANE_WORDS = {
+  examined: () => "nothing found",
+  ruled_out: () => "ruled out by the router",
+  partial: () => "partially covered, nothing found",
+  not_examined: (reason) => `not examined: ${reason}`,
+};
+
+/** Why a dimension is undecided in this clip: a failure or a hypothesis without a verdict; null where it is not. */
+function undecided(clip, id) {
+  const failure = clip.report.failures.find((each) => each.dimension === id);
+  if (failure) return failure.message;
+  const claim = clip.setAside.find((each) => each.dimension === id && each.verdict === "unverified");
+  return claim ? claim.reason : null;
 }
 
 /** Put claims into as few rows as they fit in side by side. They come in order of onset. */
