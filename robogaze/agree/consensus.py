@@ -12,13 +12,14 @@ goes up, to the graver one. The longest description is kept. What they do not ag
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
 from robogaze.agree.events import Matched, Unit
 from robogaze.agree.panel import Case, event_name
 from robogaze.core.account import Account, Finding
+from robogaze.core.coverage import CoverageState
 from robogaze.core.report import Status
 from robogaze.core.time import union
 from robogaze.matching import Overlap, iou_matrix
@@ -167,7 +168,7 @@ def _account(case: Case, findings: Sequence[Finding], status: Status) -> Account
         author=AUTHOR,
         status=status,
         findings=tuple(findings),
-        coverage=None if case.dimensions is None else dict.fromkeys(case.dimensions, "examined"),
+        coverage=_coverage(case),
         candidates=(),
         frame_times_s=case.frame_times_s,
         duration_s=case.duration_s,
@@ -175,3 +176,11 @@ def _account(case: Case, findings: Sequence[Finding], status: Status) -> Account
         fields={name: value for one in reversed(case.accounts) for name, value in one.fields.items()},
         source=AUTHOR,
     )
+
+
+def _coverage(case: Case) -> Mapping[str, CoverageState] | None:
+    """What all annotators looked for is examined; what only some of them looked for is not; None for all."""
+    if case.dimensions is None:
+        return None
+    named = sorted({name for account in case.accounts for name in account.coverage or ()})
+    return {name: "examined" if name in case.dimensions else "not_examined" for name in named}

@@ -224,10 +224,10 @@ def _clean(run: FinishedRun, asked: Sequence[str], out: Path) -> Mapping[str, st
 
     known = tuple(dict.fromkeys(name for report in run.reports for name in report.coverage))
     if unknown := [name for name in asked if name not in known]:
-        raise InputError(f"no report of {run.root} has a dimension {unknown[0]}; there is: {', '.join(known)}")
+        raise InputError(f"{run.root} has no dimension {unknown[0]}; its dimensions are: {', '.join(known)}")
     dimensions = tuple(asked) or known
     kept = clean_entries(run.reports, run.videos, dimensions)
-    faulty = sum(bool(report.events) for report in run.reports)
+    faulty = sum(not report.faulty_dimensions.isdisjoint(dimensions) for report in run.reports)
     wanted = f"{count(len(dimensions), 'dimension')} ({', '.join(dimensions)})"
     others = f"{faulty} faulty, {len(run.reports) - faulty - len(kept)} undecided"
     if not kept:

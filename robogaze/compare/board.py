@@ -2,13 +2,14 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import get_args
 
 import numpy as np
 
 from robogaze.compare.measures import CLEAN, MEASURES, could_be_clean, dimensions_of, rows, types_of
 from robogaze.compare.runs import Run
+from robogaze.compare.scope import Scope
 from robogaze.core.account import Account
 from robogaze.core.report import Status
 from robogaze.core.scores import Estimate, undefined
@@ -23,7 +24,8 @@ class Terms:
     """How a comparison is made: the level of its intervals, and how clips are resampled.
 
     `margin` is the difference of clean rates up to which two runs count as equal, None for no such verdict. `family` is
-    the number of comparisons that the largest difference that is left holds for together.
+    the number of comparisons that the largest difference that is left holds for together. `scope` says which clips
+    count as clean; `compare` finds it.
     """
 
     level: float = 0.95
@@ -31,6 +33,7 @@ class Terms:
     seed: int = 0
     margin: float | None = None
     family: int = 1
+    scope: Scope = field(default_factory=Scope)
 
     @property
     def rng(self) -> np.random.Generator:
@@ -81,7 +84,7 @@ def standing(run: Run, missing: int, names: "Names", terms: Terms, units: Mappin
     """
     accounts = [run.accounts[clip_id] for clip_id in sorted(run.accounts)]
     status = Counter(one.status for one in accounts)
-    clean = sum(one.clean for one in accounts)
+    clean = sum(terms.scope.counts(one) for one in accounts)
     n, whole = len(accounts) + run.unreadable, len(accounts) + run.unreadable + missing
     possible = sum(could_be_clean(one) for one in accounts) + run.unreadable + missing
     return Standing(
@@ -91,7 +94,7 @@ def standing(run: Run, missing: int, names: "Names", terms: Terms, units: Mappin
             "unreadable": run.unreadable,
             "missing": missing,
         },
-        undecided=sum(one.nothing_found and not one.clean for one in accounts),
+        undecided=sum(one.nothing_found and not terms.scope.counts(one) for one in accounts),
         measures=_means(
             accounts,
             [(units or {}).get(one.clip_id, one.clip_id) for one in accounts],
@@ -147,7 +150,7 @@ def _shares(
 
 def _means(accounts: Sequence[Account], units: Sequence[str], clean: Estimate, terms: Terms) -> Mapping[str, Estimate]:
     """Every measure, over units; n counts the scored clips. `clean` is the clean rate as of independent clips."""
-    table = rows(accounts)
+    table = rows(accounts, terms.scope)
     known = sum(scored(one) for one in accounts)
     if not known:
         return {name: undefined("no clip was scored") for name in MEASURES if name != CLEAN} | {CLEAN: clean}

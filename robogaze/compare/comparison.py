@@ -29,16 +29,15 @@ from robogaze.stats.resample import draw
 class Comparison:
     """The whole result.
 
-    `scope` names the rate that runs are compared by, and its dimensions; it is called the clean rate here, whatever its
-    scope. `pairs` are the runs against the baseline, or, without one, each against those given before it; `verdicts`
-    are theirs. `order` holds the runs by their clean rate, the best first; `bands` are those of it that cannot be told
-    apart. `ranks` are by the clean rate over the prompts that all runs share. `corrected` is by run, of `labels` labels
-    (0 for a run that none correct), both empty without a calibration.
+    The rate that runs are compared by is called the clean rate here, whatever its `scope`. `pairs` are the runs against
+    the baseline, or, without one, each against those given before it; `verdicts` are theirs. `order` holds the runs by
+    their clean rate, the best first; `bands` are those of it without a significant difference. `ranks` are by the clean
+    rate over the prompts that all runs share. `corrected` is by run, of `labels` labels (0 for a run that none
+    correct), both empty without a calibration.
     """
 
     runs: tuple[Run, ...]
     terms: Terms
-    scope: Scope
     baseline: int | None
     prompts: Prompts
     standings: tuple[Standing, ...]
@@ -51,6 +50,11 @@ class Comparison:
     verdict: str
     labels: tuple[int, ...] = ()
     corrected: tuple[Mapping[str, Corrected], ...] = ()
+
+    @property
+    def scope(self) -> Scope:
+        """Which clips count for the rate, and the dimensions it says something of."""
+        return self.terms.scope
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -87,28 +91,17 @@ def compare(
     is none of them.
     """
     check_comparable(runs, mixed=mixed)
-    base, scope = _position(runs, baseline), scope_of(runs)
-    runs = [scope.limit_run(run) for run in runs]
+    base, terms = _position(runs, baseline), replace(terms, scope=scope_of(runs))
     prompts, names = by_prompt(runs, pair_by), Names.of(runs)
     standings = tuple(
         standing(run, prompts.missing(at, run), names, terms, prompts.units(at)) for at, run in enumerate(runs)
     )
-    own = [_limited((samples or {}).get(run.name), scope) for run in runs]
-    common = _limited(sample, scope)
+    own = [(samples or {}).get(run.name) for run in runs]
     against = _against(len(runs), base)
-    among = replace(terms, family=max(1, len(against)))
-    pairs = adjusted(
-        [
-            replace(
-                pair(one, other, _both(prompts, one, other), prompts.alone(one, other), names, prompts.unit, among),
-                corrected=_corrected_gap(prompts, one, other, own, among),
-            )
-            for one, other in against
-        ]
-    )
+    pairs = _pairs(against, prompts, own, names, replace(terms, family=max(1, len(against))))
     labels = [one.name for one in runs]
     order = tuple(sorted(range(len(runs)), key=lambda run: _from_best(standings[run])))
-    fixed = [one or common for one in own]
+    fixed = [one or sample for one in own]
     rates = tuple(
         {} if one is None else corrected(run, one, names.dimensions, terms)
         for run, one in zip(runs, fixed, strict=True)
@@ -121,27 +114,31 @@ def compare(
     return Comparison(
         runs=tuple(runs),
         terms=terms,
-        scope=scope,
         baseline=base,
         prompts=prompts,
         standings=standings,
         pairs=pairs,
-        verdicts=tuple(verdict.of_pair(one, labels, len(pairs), terms, scope) for one in pairs),
+        verdicts=tuple(verdict.of_pair(one, labels, len(pairs), terms) for one in pairs),
         order=order,
         bands=apart,
         ranks=_ranks(prompts, terms),
         trend=trend(labels, prompts, terms),
-        verdict=verdict.overall(standings, apart, pairs, base, terms, scope, rates),
+        verdict=verdict.overall(standings, apart, pairs, base, terms, rates),
         labels=tuple(0 if one is None else len(one.pairs) for one in fixed),
         corrected=rates if any(rates) else (),
     )
 
 
-def _limited(sample: Calibration | None, scope: Scope) -> Calibration | None:
-    """A labelled sample whose predictions speak of the scope; the labels speak of all."""
-    if sample is None:
-        return None
-    return replace(sample, pairs=tuple((scope.limit(said), truth) for said, truth in sample.pairs))
+def _pairs(
+    against: Sequence[tuple[int, int]], prompts: Prompts, own: Sequence[Calibration | None], names: Names, terms: Terms
+) -> tuple[Pair, ...]:
+    """The runs that are compared, with p adjusted for their number."""
+    found = []
+    for one, other in against:
+        clips, alone = _both(prompts, one, other), prompts.alone(one, other)
+        plain = pair(one, other, clips, alone, names, prompts.unit, terms)
+        found.append(replace(plain, corrected=_corrected_gap(prompts, one, other, own, terms)))
+    return adjusted(found)
 
 
 def _position(runs: Sequence[Run], baseline: str | None) -> int | None:
@@ -190,6 +187,6 @@ def _ranks(prompts: Prompts, terms: Terms) -> tuple[Rank, ...]:
     shared = prompts.shared(*range(len(prompts.runs)))
     if not shared:
         return tuple(Rank(undefined("no prompt is in every run"), float("nan")) for _ in prompts.runs)
-    table = np.stack([rows([clips[prompt] for prompt in shared]) for clips in prompts.runs])
+    table = np.stack([rows([clips[prompt] for prompt in shared], terms.scope) for clips in prompts.runs])
     sums = draw([0] * len(shared), terms.resamples, terms.rng, [prompts.unit[prompt] for prompt in shared]).sums(table)
     return ranks(sums, MEASURES[CLEAN], level=terms.level)

@@ -1,12 +1,12 @@
 """What the first number of a comparison is called, and in which dimensions it holds.
 
 Where every run has clips that cover all dimensions it is the clean rate. Where some run has none, as without a model,
-no clip of it is ever clean. What can be compared then is the share of clips in which nothing was found, in the
-dimensions that every complete clip of every run covers.
+no clip of it is ever clean. What can be compared then is the share of clips in which nothing was found; it says
+something of the dimensions that every complete clip of every run covers, and of no others.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from robogaze.compare.runs import Run
 from robogaze.core.account import Account
@@ -33,18 +33,9 @@ class Scope:
         """A measure's name in JSON: that of the rate is its key here."""
         return self.key if measure == "clean_rate" else measure
 
-    def limit(self, account: Account) -> Account:
-        """The account with the coverage of these dimensions alone."""
-        if self.dimensions is None:
-            return account
-        covered = account.coverage or {}
-        return replace(account, coverage={name: covered.get(name, "examined") for name in self.dimensions})
-
-    def limit_run(self, run: Run) -> Run:
-        """The run with its accounts limited."""
-        if self.dimensions is None:
-            return run
-        return replace(run, accounts={clip_id: self.limit(account) for clip_id, account in run.accounts.items()})
+    def counts(self, account: Account) -> bool:
+        """Whether a clip counts for the rate: it is clean, or nothing was found in it."""
+        return account.clean if self.dimensions is None else account.nothing_found
 
 
 def scope_of(runs: Sequence[Run]) -> Scope:

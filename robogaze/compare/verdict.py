@@ -6,13 +6,12 @@ from math import isnan
 from robogaze.compare.board import Standing, Terms
 from robogaze.compare.calibration import Corrected
 from robogaze.compare.pairs import Gap, Pair
-from robogaze.compare.scope import Scope
 from robogaze.core.scores import Estimate
 
 
-def of_pair(one: Pair, names: Sequence[str], comparisons: int, terms: Terms, scope: Scope) -> str:
+def of_pair(one: Pair, names: Sequence[str], comparisons: int, terms: Terms) -> str:
     """Whether two runs differ in their clean rate, by how much, and what would turn it over."""
-    first, second = names[one.first], names[one.second]
+    first, second, rate = names[one.first], names[one.second], terms.scope.name
     if not one.prompts:
         return f"{first} and {second} share no prompt; nothing can be said."
     found, over = one.decisive, f"over {_prompts(one.prompts)}"
@@ -24,12 +23,12 @@ def of_pair(one: Pair, names: Sequence[str], comparisons: int, terms: Terms, sco
     by = f"{points(found.difference.value)} points [{points(found.difference.low)}, {points(found.difference.high)}]"
     if one.separated(terms.level):
         word = "better" if found.difference.value > 0 else "worse"
-        said = f"{first} is {word} than {second}: {scope.name} {by} {over}, {_p(found.p, found.holm, comparisons)}"
+        said = f"{first} is {word} than {second}: {rate} {by} {over}, {_p(found.p, found.holm, comparisons)}"
         return f"{said}{_turned(one)}."
     if found.excludes_zero:
         why = f"the interval excludes zero, but {_p(found.p, found.holm, comparisons)} does not hold"
-        return f"No significant difference between {first} and {second}: {scope.name} {by} {over}; {why}."
-    return f"No significant difference between {first} and {second}: {scope.name} {by} {over}; {_left(found, terms)}."
+        return f"No significant difference between {first} and {second}: {rate} {by} {over}; {why}."
+    return f"No significant difference between {first} and {second}: {rate} {by} {over}; {_left(found, terms)}."
 
 
 def _left(found: Gap, terms: Terms) -> str:
@@ -43,17 +42,17 @@ def _left(found: Gap, terms: Terms) -> str:
 
 def overall(
     standings: Sequence[Standing], bands: Sequence[Sequence[int]], pairs: Sequence[Pair], baseline: int | None,
-    terms: Terms, scope: Scope, corrected: Sequence[Mapping[str, Corrected]] = (),
+    terms: Terms, corrected: Sequence[Mapping[str, Corrected]] = (),
 ) -> str:  # fmt: skip
     """Which run is the best, and what of the baseline, in one sentence; rates are `corrected` where they can be."""
     names = [one.name for one in standings]
     if len(names) == 1:
-        return f"{names[0]}: {scope.name} {_rate(0, standings, corrected)}; there is nothing to compare it with."
+        return f"{names[0]}: {terms.scope.name} {_rate(0, standings, corrected)}; there is nothing to compare it with."
     top = bands[0]
     if not any(one.prompts for one in pairs):
         return "No two runs share a prompt; nothing can be said of their difference."
     best = (
-        f"{names[top[0]]} has the highest {scope.name}, {_rate(top[0], standings, corrected)}"
+        f"{names[top[0]]} has the highest {terms.scope.name}, {_rate(top[0], standings, corrected)}"
         if len(top) == 1
         else f"{_listed([names[run] for run in top])} do not differ significantly as the best"
     )

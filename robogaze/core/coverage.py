@@ -48,3 +48,8 @@ def covers_all(found: Iterable[CoverageState]) -> bool:
     """Whether every dimension is examined or ruled out; False for no dimension."""
     found = tuple(found)
     return bool(found) and COVERED.issuperset(found)
+
+
+def as_cell(found: Mapping[str, CoverageState]) -> str:
+    """The states in a cell of a table: `colour=examined shape=partial`."""
+    return " ".join(f"{name}={state}" for name, state in found.items())

@@ -168,6 +168,11 @@ class Report(Data):
             named |= {name for name, each in self.coverage.items() if each.state == "not_examined"}
         return tuple(name for name in self.coverage if name in named)
 
+    @property
+    def faulty_dimensions(self) -> frozenset[str]:
+        """The dimensions that an event belongs to, its secondary ones included."""
+        return frozenset(name for event in self.events for name in (event.dimension, *event.secondary))
+
     def clean_in(self, dimensions: Collection[str]) -> bool:
         """Whether all these dimensions were examined or ruled out, and nothing was found or left undecided in them.
 
@@ -175,7 +180,7 @@ class Report(Data):
         """
         if any(failure.dimension is None for failure in self.failures):
             return False
-        open_ = {*self.undecided_dimensions, *(event.dimension for event in self.events)}
+        open_ = {*self.undecided_dimensions, *self.faulty_dimensions}
         return all(self.coverage[name].state in COVERED and name not in open_ for name in dimensions)
 
     @property
@@ -191,7 +196,9 @@ class Report(Data):
     @classmethod
     def _is_of_this_version(cls, given: Any) -> Any:
         if given != SCHEMA_VERSION:
-            raise ValueError(f"this report has schema {given}, read is schema {SCHEMA_VERSION}; score the clip again")
+            raise ValueError(
+                f"this report has schema {given}, but schema {SCHEMA_VERSION} is needed; score the clip again"
+            )
         return given
 
     @field_validator("events", "hypotheses")

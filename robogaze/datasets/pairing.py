@@ -57,7 +57,7 @@ def pair(references: Sequence[Account], systems: Sequence[System], *, mixed: boo
         _check_same_labels(references, systems)
     finished = {name: _timed(one, systems) for name, one in by_clip.items() if one.status == "complete"}
     if not finished:
-        raise InputError(f"no reference is complete: the status of {_listed(by_clip)} is another")
+        raise InputError(f"no reference is complete: those of {_listed(by_clip)} are partial or unscored")
     predicted = {name for system in systems for name in system.accounts}
     if not predicted & by_clip.keys():
         raise InputError(f"no prediction has the id of a referenced clip (references: {_listed(by_clip)}; "

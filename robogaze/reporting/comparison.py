@@ -87,10 +87,14 @@ def scope_sentence(dimensions: Sequence[str] | None) -> str:
             "Clean: complete, nothing found, every dimension examined or ruled out; other clips are never clean and "
             "stay in n."
         )
-    what = listed(list(dimensions)) or "no dimension"
+    examined = (
+        f"Examined in every complete clip: {listed(list(dimensions))}"
+        if dimensions
+        else "No dimension was examined in every complete clip"
+    )
     return (
-        f"Nothing found: complete and without events; {what} was examined in every clip, so this says nothing of other "
-        "dimensions and no clip counts as clean. Incomplete clips stay in n."
+        f"Nothing found: complete and without events. {examined}; this says nothing of other dimensions, and no clip "
+        "counts as clean. Incomplete clips stay in n."
     )
 
 

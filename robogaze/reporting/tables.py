@@ -18,9 +18,9 @@ from robogaze.reporting.tally import (
     covered,
     headline,
     not_examined,
-    nothing_found,
     only_evidence,
     unmeasured,
+    without_event,
     without_events,
     worst_severity,
 )
@@ -94,7 +94,7 @@ def _without_events(report: Report, domain: Domain) -> Text:
     if report.failures:
         more = f" (and {count(len(report.failures) - 1, 'more failure')})" if len(report.failures) > 1 else ""
         return _plain(f"{report.failures[0].message}{more}")
-    return _NOTHING if report.clean else _plain(nothing_found(covered(report), domain))
+    return _NOTHING if report.clean else _plain(without_event(report, domain))
 
 
 def _plain(text: str) -> Text:

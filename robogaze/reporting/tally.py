@@ -17,9 +17,9 @@ from robogaze.domains import Domain
 from robogaze.reporting.wording import Total, amount, count, listed, money
 
 UNMEASURED = "Not measured: "
-"""How a note begins that tells of frames in which something could not be measured (docs/reports.md)."""
+"""How a note on frames in which something could not be measured begins (docs/reports.md)."""
 ONLY_EVIDENCE = "Measured, but evidence only: "
-"""How a note begins that tells of a finding that makes no event."""
+"""How a note on a finding that makes no event begins."""
 
 Counted = TypeVar("Counted", Report, Digest)
 
@@ -108,14 +108,13 @@ def dimension_names(dimensions: Sequence[str], domain: Domain) -> str:
 
 
 def headline(tally: AnyTally) -> str:
-    """The counts in one line: `7 clips: 2 faulty, 1 clean, 3 undecided (1 partial, 1 unscored), 1 unreadable`."""
+    """The counts in one line: `5 clips: 2 faulty, 1 clean, 1 undecided, 1 unreadable (status: 1 partial)`."""
     found, statuses = tally.verdicts, tally.statuses
     parts = [f"{found['faulty']} faulty", f"{found['clean']} clean", f"{found['undecided']} undecided"]
-    if incomplete := [f"{statuses[name]} {name}" for name in ("partial", "unscored") if statuses[name]]:
-        parts.append(f"of these {' and '.join(incomplete)}")
     if tally.unreadable:
         parts.append(f"{len(tally.unreadable)} unreadable")
-    return f"{count(tally.clips, 'clip')}: {', '.join(parts)}"
+    incomplete = ", ".join(f"{statuses[name]} {name}" for name in ("partial", "unscored") if statuses[name])
+    return f"{count(tally.clips, 'clip')}: {', '.join(parts)}{f' (status: {incomplete})' if incomplete else ''}"
 
 
 def nothing_found(dimensions: Iterable[str], domain: Domain) -> str:
@@ -126,6 +125,14 @@ def nothing_found(dimensions: Iterable[str], domain: Domain) -> str:
     if len(names) == 1:
         return f"no {names[0].lower().replace(' ', '-')} fault found"
     return f"no fault found in {listed([name.lower() for name in names])}"
+
+
+def without_event(report: Report, domain: Domain) -> str:
+    """What is said of a report without events: in which dimensions no fault was found, and which are undecided."""
+    open_, examined = report.undecided_dimensions, covered(report)
+    free = [name for name in examined if name not in open_]
+    found = nothing_found(free, domain) if free or not examined else "no event found"
+    return f"{found}; undecided in {dimension_names(open_, domain)}" if open_ else found
 
 
 def covered(report: Report | Digest) -> tuple[str, ...]:
@@ -163,7 +170,15 @@ def _where(tally: AnyTally, state: str) -> list[str]:
     total = len(tally.reports)
     numbers = {name: found[state] for name, found in tally.coverage.items() if found[state]}
     everywhere = [name for name, number in numbers.items() if number == total]
-    parts = [dimension_names(everywhere, tally.domain)] if everywhere else []
+    by_reason: dict[str, list[str]] = {}
+    for name in everywhere:
+        reasons = {report.coverage[name].reason for report in tally.reports}
+        # What is partially covered says at length what can be found there; the report has it.
+        by_reason.setdefault(reasons.pop() if len(reasons) == 1 and state == "not_examined" else "", []).append(name)
+    parts = [
+        f"{dimension_names(names, tally.domain)}{f' ({reason})' if reason else ''}"
+        for reason, names in by_reason.items()
+    ]
     return parts + [
         f"{dimension_names([name], tally.domain)} in {number} of {total} clips"
         for name, number in numbers.items()
@@ -173,22 +188,22 @@ def _where(tally: AnyTally, state: str) -> list[str]:
 
 def unmeasured(tally: AnyTally) -> str:
     """In how many clips something could not be measured in some frames; empty for none."""
-    told = [sum(note.startswith(UNMEASURED) for note in report.notes) for report in tally.reports]
-    if not any(told):
+    gaps = [sum(note.startswith(UNMEASURED) for note in report.notes) for report in tally.reports]
+    if not any(gaps):
         return ""
-    clips = f"{sum(number > 0 for number in told)} of {count(len(told), 'clip')} with a report"
+    clips = f"{sum(number > 0 for number in gaps)} of {count(len(gaps), 'clip')} with a report"
     return (
-        f"In {clips} some frames could not be measured, for up to {count(max(told), 'type')} of event; "
+        f"In {clips} some frames could not be measured, for up to {count(max(gaps), 'type')} of event; "
         "what happens only there is missed (the notes of each clip say where)."
     )
 
 
 def only_evidence(tally: AnyTally) -> str:
     """In how many clips something was found that is not sure enough to be an event; empty for none."""
-    told = sum(any(note.startswith(ONLY_EVIDENCE) for note in report.notes) for report in tally.reports)
-    if not told:
+    number = sum(any(note.startswith(ONLY_EVIDENCE) for note in report.notes) for report in tally.reports)
+    if not number:
         return ""
-    clips = f"{told} of {count(len(tally.reports), 'clip')} with a report"
+    clips = f"{number} of {count(len(tally.reports), 'clip')} with a report"
     return f"In {clips} something was measured that is not sure enough to be an event; the notes of each clip say what."
 
 
@@ -209,10 +224,9 @@ def verdict_sentence(report: Report, domain: Domain) -> str:
     if report.clean:
         return f"Clean: no fault found in any of the {len(report.coverage)} dimensions."
     open_ = report.undecided_dimensions
-    free = [name for name in covered(report) if name not in {*open_, *(event.dimension for event in report.events)}]
-    found = count(len(report.events), "event") if report.events else nothing_found(free, domain)
+    found = count(len(report.events), "event") if report.events else without_event(report, domain)
     parts = [f"{report.verdict.capitalize()}: {found}"]
-    if open_:
+    if open_ and report.events:
         parts.append(f"undecided in {dimension_names(open_, domain)}")
     for state, words in (("partial", "partially covered"), ("not_examined", "not examined")):
         names = [name for name, each in report.coverage.items() if each.state == state and name not in open_]

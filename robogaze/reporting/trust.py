@@ -85,7 +85,7 @@ def _unseen(tally: Tally[Report]) -> Check:
 
 def _unmeasured(tally: Tally[Report]) -> Check:
     said = unmeasured(tally)
-    return Check(not said, said or "No report tells of frames that could not be measured.")
+    return Check(not said, said or "No report names frames that could not be measured.")
 
 
 def _calls(tally: Tally[Report]) -> Check:

@@ -125,6 +125,7 @@ class Pipeline:
     def _not_examined(self, dimension: str, clip: Clip) -> Coverage:
         if dimension not in (*self.dimensions, *self.partial_dimensions):
             reason = f"no stage of the pipeline {self.name} looks for it"
+            reason += "" if self.roles else "; that needs a model"
         elif lacks := self._lacks(dimension, clip):
             reason = f"the clip has {' and '.join(f'no {need}' for need in lacks)}"
         else:

@@ -111,7 +111,7 @@ async def test_a_passing_fault_of_the_server_is_retried_to_success(
 ) -> None:
     with running(Stub(behave=once(TRANSPORT[name], stage))) as url:
         report = only(await run(robot, video, url))
-    assert (report.status, report.failures) == ("ok", ())
+    assert (report.status, report.failures) == ("complete", ())
     assert report.events
 
 
@@ -122,7 +122,7 @@ async def test_a_broken_answer_is_asked_again_and_stands_in_the_ledger(
 ) -> None:
     with running(Stub(behave=once(CONTENT[name], stage))) as url:
         report = only(await run(robot, video, url))
-    assert report.status == "ok"
+    assert report.status == "complete"
     assert [call.stage for call in report.provenance.calls if call.outcome == "invalid"] == [stage]
 
 
@@ -130,7 +130,7 @@ async def test_a_broken_answer_is_asked_again_and_stands_in_the_ledger(
 async def test_a_claim_that_cannot_be_is_asked_again(robot: Domain, video: Path, name: str) -> None:
     with running(Stub(behave=once(SPANS[name], "propose"))) as url:
         report = only(await run(robot, video, url))
-    assert report.status == "ok"
+    assert report.status == "complete"
     assert [call.stage for call in report.provenance.calls if call.outcome == "invalid"] == ["propose"]
 
 
@@ -148,8 +148,8 @@ async def test_a_lasting_fault_is_written_down_and_nothing_is_clean(
 ) -> None:
     with running(Stub(behave=always(LASTING[name], stage))) as url:
         report = only(await run(robot, video, url))
-    judged_without = {"ground": "unscored", "observe": "unscored", "segment": "unscored", "verify": "partial"}
-    assert report.status == judged_without.get(stage, "partial")
+    status_without = {"ground": "unscored", "observe": "unscored", "segment": "unscored", "verify": "partial"}
+    assert report.status == status_without.get(stage, "partial")
     assert not report.clean
     assert {failure.stage for failure in report.failures} == {stage}
     if stage == "verify":
@@ -158,14 +158,14 @@ async def test_a_lasting_fault_is_written_down_and_nothing_is_clean(
 
 
 @pytest.mark.parametrize("name", SPANS)
-async def test_a_specialist_that_never_makes_sense_leaves_its_dimension_unjudged(
+async def test_a_specialist_that_never_makes_sense_leaves_its_dimension_unexamined(
     robot: Domain, video: Path, name: str
 ) -> None:
     with running(Stub(behave=always(SPANS[name], "propose"))) as url:
         report = only(await run(robot, video, url))
     assert report.status == "partial"
     missed = {failure.dimension for failure in report.failures}
-    assert missed == set(report.assessed) - set(report.judged)
+    assert missed == {name for name, each in report.coverage.items() if each.state == "not_examined"}
     assert missed
 
 
@@ -174,7 +174,7 @@ async def test_prose_around_an_answer_is_read(robot: Domain, video: Path) -> Non
         return Reply(content=f"Sure! Here it is:\n```json\n{json.dumps(answer(body))}\n```\nAnything else?")
 
     with running(Stub(behave=wordy)) as url:
-        assert only(await run(robot, video, url)).status == "ok"
+        assert only(await run(robot, video, url)).status == "complete"
 
 
 async def test_a_stall_is_given_up_and_asked_again(robot: Domain, video: Path) -> None:
@@ -183,7 +183,7 @@ async def test_a_stall_is_given_up_and_asked_again(robot: Domain, video: Path) -
 
     with running(Stub(behave=once(stall, "segment"))) as url:
         report = only(await run(robot, video, url, timeout_s=0.5))
-    assert report.status == "ok"
+    assert report.status == "complete"
 
 
 async def test_a_server_that_dies_half_way_loses_no_clip(robot: Domain, video: Path) -> None:
@@ -194,7 +194,7 @@ async def test_a_server_that_dies_half_way_loses_no_clip(robot: Domain, video: P
     assert len(reports) == 6
     assert {report.status for report in reports} > {"unscored"}
     for report in reports:
-        assert report.status == "ok" or report.failures
+        assert report.status == "complete" or report.failures
         assert not report.clean
 
 

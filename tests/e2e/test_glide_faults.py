@@ -143,7 +143,7 @@ def report_of(glide: Pipeline, clip: Path, served: tuple[Play, str]) -> Any:
 
 async def test_without_a_fault_every_question_is_put(play: Play, report_of: Any) -> None:
     report = await report_of()
-    assert (report.status, report.failures) == ("ok", ())
+    assert (report.status, report.failures) == ("complete", ())
     assert [event.spans for event in report.events] == [(Span(0, 6),)]
     # Advocate and skeptic are asked side by side, so either may arrive first.
     assert set(map(question_of, play.stub.asked)) == set(QUESTIONS)
@@ -155,7 +155,7 @@ async def test_a_passing_fault_of_the_server_is_retried_to_success_at_every_ques
 ) -> None:
     play.begin(TRANSPORT[name], tuple(QUESTIONS))
     report = await report_of()
-    assert (report.status, report.failures) == ("ok", ())
+    assert (report.status, report.failures) == ("complete", ())
     assert report.events
     assert set(play.met) == set(QUESTIONS)
 
@@ -166,7 +166,7 @@ async def test_a_broken_answer_to_any_question_is_asked_again_and_stands_in_the_
 ) -> None:
     play.begin(CONTENT[name], tuple(QUESTIONS))
     report = await report_of()
-    assert (report.status, report.failures) == ("ok", ())
+    assert (report.status, report.failures) == ("complete", ())
     assert set(play.met) == set(QUESTIONS)
     assert len([call for call in report.provenance.calls if call.outcome == "invalid"]) == len(QUESTIONS)
 
@@ -180,7 +180,7 @@ async def test_a_lasting_fault_is_written_down_and_nothing_is_clean(
 
 
 def assert_written_down(report: Report, question: str) -> None:
-    """The clip is not judged to the end, for this question's sake alone, and what was decided before it stands."""
+    """The report is incomplete for this question's sake alone, and what was decided before it stands."""
     stages = {**dict.fromkeys(("same", "visible", "summary"), "trace"), **dict.fromkeys(DEBATE, "investigate")}
     assert {failure.stage for failure in report.failures} == {stages.get(question, question)}
     assert report.status == ("unscored" if question in ("scan", "remember") else "partial")
@@ -231,7 +231,7 @@ async def test_a_claim_that_cannot_be_is_asked_again(play: Play, report_of: Any,
     question, fault = CLAIMS[name]
     play.begin(fault, (question,))
     report = await report_of()
-    assert (report.status, report.failures) == ("ok", ())
+    assert (report.status, report.failures) == ("complete", ())
     assert [call.outcome for call in report.provenance.calls].count("invalid") == 1
 
 
@@ -263,7 +263,7 @@ async def test_without_a_fault_the_baseline_reports_every_appearance(
     vanilla: Pipeline, clip: Path, play: Play, served: tuple[Play, str]
 ) -> None:
     (report,) = await run(vanilla, clip, served[1])
-    assert (report.status, report.usage.calls) == ("ok", 1)
+    assert (report.status, report.usage.calls) == ("complete", 1)
     assert [event.spans for event in report.events] == [(Span(0, 1), Span(3, 4.5))]
 
 
@@ -307,7 +307,7 @@ async def test_a_stall_is_given_up_and_asked_again(
 ) -> None:
     play.begin(lambda body: Reply(content="{}", delay_s=30), ("judge",))
     (report,) = await run(glide, clip, served[1], timeout_s=0.5)
-    assert (report.status, play.met) == ("ok", ["judge"])
+    assert (report.status, play.met) == ("complete", ["judge"])
 
 
 async def test_a_server_that_dies_half_way_loses_no_clip(glide: Pipeline, clip: Path) -> None:
@@ -317,7 +317,7 @@ async def test_a_server_that_dies_half_way_loses_no_clip(glide: Pipeline, clip: 
         reports = await run(glide, clip, url, clips=4)
     assert len(reports) == 4
     assert not any(report.clean for report in reports)
-    assert all(report.status == "ok" or report.failures for report in reports)
+    assert all(report.status == "complete" or report.failures for report in reports)
     assert {report.status for report in reports} & {"partial", "unscored"}
 
 

@@ -4,8 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from checkpoints import account, event, run
+from checkpoints import account, covered, event, run
 
+from robogaze.core.account import Finding
 from robogaze.domains import Domain
 from robogaze.reporting import bundles
 
@@ -257,3 +258,32 @@ def test_nothing_is_wider_than_the_window(visit: Callable[..., Visit], width: in
     opened.page.set_viewport_size({"width": width, "height": 900})
     opened.wait(READY)
     assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize(
+    ("status", "task", "found", "said"),
+    [
+        ("complete", "ruled_out", (), ["ruled out by the router", "partially covered, nothing found", "nothing found"]),
+        (
+            "partial",
+            "not_examined",
+            (event("picture_flash"),),
+            ["not examined", "partially covered, nothing found, but the report is partial"],
+        ),
+    ],
+)
+def test_an_empty_lane_says_how_far_its_dimension_was_examined(
+    open_page: Opener,
+    domain: Domain,
+    tmp_path: Path,
+    status: str,
+    task: str,
+    found: tuple[Finding, ...],
+    said: list[str],
+) -> None:
+    before = account("a-p", event("task_end"), event("physics_jump"), event("picture_blur"))
+    covers = covered("picture", partial=["physics"], **{task: ["task"]})
+    after = account("b-p", *found, coverage=covers, status=status)
+    opened = open_page(write_page(compared([run("a", before), run("b", after)]), tmp_path, domain))
+    rows = [" ".join(row.inner_text().split()) for row in opened.page.locator(".shared .row").all()[1:]]
+    assert rows[1::2][: len(said)] == [f"after {words}" for words in said]

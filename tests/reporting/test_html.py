@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from making import coverage
 
 from robogaze.core.events import Evidence
 from robogaze.core.report import Report, Unreadable
@@ -34,12 +35,39 @@ def text(reports: list[Report], domain: Domain) -> str:
 def test_the_header_counts_every_clip(text: str) -> None:
     words = " ".join(unescape(re.sub(r"<[^>]+>", " ", text.split('<div class="desk">')[0])).split())
     for said in (
-        "5 clips", "1 ok, with events", "1 ok, without events", "1 partial", "1 unscored", "1 unreadable",
-        "model calls 15", "cost at least $0.0042 (not known for 2 of 4)", "pipeline plain",
-        "vlm openai:big-model", "critic openai:big-model", "Task Progress 3/4", "Physical Plausibility 4/4",
-        "1 of 5 clips unscored: no dimension could be judged",
+        "6 clips 2 faulty 1 clean 2 undecided 1 partial 1 unscored 1 unreadable",
+        "model calls 15", "cost at least $0.0042 (not known for 2 of 5)", "pipeline plain",
+        "vlm openai:big-model", "critic openai:big-model",
+        "clips examined Task Progress 2/5, Physical Plausibility 3/5 (partially 1), Picture Quality 3/5",
+        "1 of 6 clips unscored: no dimension could be examined",
+        "1 clip clean in all 3 dimensions.",
+        "1 clip undecided: no picture-quality fault found (1 of 3 dimensions examined).",
     ):  # fmt: skip
         assert said in words, said
+
+
+def test_how_many_clips_ruled_a_dimension_out_is_counted_beside_those_that_examined_it(domain: Domain) -> None:
+    report = make_report(domain, make_clip("a"), coverage=coverage("physics", "picture", ruled_out=["task"]))
+    words = " ".join(unescape(re.sub(r"<[^>]+>", " ", render_html([page(report, None)], [], domain, "t"))).split())
+    assert "Task Progress 0/1 (ruled out 1), Physical Plausibility 1/1" in words
+
+
+def test_every_entry_of_the_list_has_its_verdict(text: str) -> None:
+    entries = data(text, "list")["clips"]
+    assert [(entry["verdict"], entry["status"], entry["covered"]) for entry in entries] == [
+        ("faulty", "complete", 3),
+        ("clean", "complete", 3),
+        ("faulty", "partial", 1),
+        ("undecided", "unscored", 0),
+        ("undecided", "complete", 1),
+    ]
+
+
+def test_a_page_says_which_verdict_a_clip_has_and_what_it_rests_on(text: str) -> None:
+    assert data(text, "disc-0006")["media"]["verdict"] == (
+        "Undecided: no picture-quality fault found; partially covered: Physical Plausibility; "
+        "not examined: Task Progress."
+    )
 
 
 def test_models_are_called_by_their_own_names(reports: list[Report], domain: Domain) -> None:

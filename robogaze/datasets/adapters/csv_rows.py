@@ -119,10 +119,14 @@ def read(part: Part, reading: Reading) -> Account:
 def _coverage(cell: str, rows: Sequence[tuple[int, Row]]) -> dict[str, CoverageState]:
     """The states of a cell. Raises Fault for what is none."""
     try:
-        return _STATES.validate_python(dict(each.split("=") for each in cell.split()))
+        found = [each.split("=") for each in cell.split()]
+        if len({name for name, _ in found}) < len(found):
+            raise ValueError("a dimension has two states")
+        return _STATES.validate_python(dict(found))
     except ValueError as error:
         wanted = f"dimension=state, with the states {', '.join(get_args(CoverageState))}"
-        raise Fault(f"{cell!r} is no coverage; it is {wanted}", (rows[0][0], "coverage")) from error
+        place = next(number for number, row in rows if "coverage" in row.cells)
+        raise Fault(f"{cell!r} is no coverage; it is {wanted}", (place, "coverage")) from error
 
 
 def _one(kind: type[Record], rows: Sequence[tuple[int, Row]], columns: Sequence[str]) -> Record:

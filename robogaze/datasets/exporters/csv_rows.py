@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from robogaze.core.account import FIELDS
+from robogaze.core.coverage import as_cell, states
 from robogaze.datasets.exporters.base import Exported, Exporter, nothing
 from robogaze.datasets.exporters.records import EVENT_COLUMNS, event_rows, rate
 
@@ -30,7 +31,7 @@ def files(clips: Sequence[Exported]) -> Mapping[str, str | bytes]:
 def _rows(one: Exported) -> Iterator[dict[str, Any]]:
     clip = one.clip
     same = {name: getattr(clip, name) for name in ("instruction", *FIELDS, "duration_s")}
-    covered = " ".join(f"{name}={each.state}" for name, each in one.report.coverage.items())
+    covered = as_cell(states(one.report.coverage))
     whose = {"clip_id": clip.id, "author": one.report.author, "status": one.report.status, "coverage": covered}
     for row in event_rows(one.report) or [{}]:
         yield {**whose, **same, **rate(clip), **row}

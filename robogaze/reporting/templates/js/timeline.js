@@ -167,7 +167,7 @@ function undecided(clip, id) {
   const failure = clip.report.failures.find((each) => each.dimension === id);
   if (failure) return failure.message;
   const claim = clip.setAside.find((each) => each.dimension === id && each.verdict === "unverified");
-  return claim ? claim.reason : null;
+  return claim ? claim.reason || "a hypothesis has no verdict" : null;
 }
 
 /** Put claims into as few rows as they fit in side by side. They come in order of onset. */
