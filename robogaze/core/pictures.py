@@ -6,6 +6,7 @@ from pydantic import Field
 
 from robogaze.core.data import Data
 
+
 class PictureSettings(Data):
     """How frames become pictures: the longer side in pixels (of each view) and the JPEG quality."""
 

@@ -1,5 +1,6 @@
 """Hand-made clips of every standing: with events, clean, partial, unscored and unreadable."""
 
+from robogaze.core.coverage import Coverage
 from robogaze.core.events import Box, Evidence
 from robogaze.core.report import Failure, Report, Unreadable, Usage
 from robogaze.domains import Domain
@@ -149,9 +150,11 @@ def partial_report(domain: Domain) -> Report:
     return make_report(
         domain,
         make_clip("disc-0003", instruction=None),
-        status="partial",
-        assessed=("physics", "picture"),
-        judged=("physics",),
+        coverage={
+            "task": Coverage(state="not_examined", reason="the clip has no instruction"),
+            "physics": Coverage(state="examined", reason="the specialist was shown 16 frames"),
+            "picture": Coverage(state="not_examined", reason="the specialist did not answer"),
+        },
         events=(make_event("e1", "physics", "floating", (1.0, 2.0), severity=None),),
         failures=(
             Failure(stage="examine", dimension="picture", kind="timeout", message="no answer within 60 s, 3 attempts"),
@@ -175,8 +178,7 @@ def unscored_report(domain: Domain) -> Report:
     return make_report(
         domain,
         make_clip("disc-0004"),
-        status="unscored",
-        judged=(),
+        coverage=dict.fromkeys(domain.dimensions, Coverage(state="not_examined", reason="no server answered")),
         failures=(Failure(stage="scene", kind="unreachable", message="no server answers at the address"),),
     )
 
