@@ -24,8 +24,8 @@ from robogaze.reporting.sheets import written
 
 STYLES = ("base", "run", "list", "severity", "clip", "player", "timeline", "record", "board", "pair", "media")
 SCRIPTS = (
-    "dom", "format", "data", "address", "filter", "rows", "keys", "desk", "places", "loop", "speed", "timeline", "claims",
-    "screen", "clock", "lanes", "flips", "pair", "compare",
+    "dom", "format", "data", "address", "filter", "rows", "keys", "desk", "places", "loop", "speed", "timeline",
+    "claims", "screen", "clock", "lanes", "flips", "pair", "compare",
 )  # fmt: skip
 
 _MEASURES = {

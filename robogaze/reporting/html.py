@@ -28,8 +28,8 @@ from robogaze.reporting.wording import printable
 
 STYLES = ("base", "run", "list", "severity", "clip", "player", "timeline", "record", "media")
 SCRIPTS = (
-    "dom", "format", "data", "address", "filter", "rows", "keys", "desk", "places", "loop", "speed", "overlay", "player",
-    "large", "timeline", "claims", "ledger", "record", "clip", "list", "main",
+    "dom", "format", "data", "address", "filter", "rows", "keys", "desk", "places", "loop", "speed", "overlay",
+    "player", "large", "timeline", "claims", "ledger", "record", "clip", "list", "main",
 )  # fmt: skip
 
 

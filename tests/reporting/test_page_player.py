@@ -3,24 +3,25 @@
 from base64 import b64encode
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from robogaze.core.clip import Layout
-from robogaze.core.events import Box, Evidence
+from robogaze.core.events import Box, Event, Evidence
 from robogaze.core.report import Provenance, Report
 from robogaze.domains import Domain
 from robogaze.reporting import Page, render_html
 
 from .browsing import Opener, Visit
-from .samples import FPS, make_clip, make_event, make_hypothesis, make_report, make_video, page, thumbnail
+from .samples import make_clip, make_event, make_hypothesis, make_report, make_video, page, thumbnail
 
 BOX = Box(left=0.5, top=0.25, right=0.75, bottom=0.5)
 SHORT = (2.0, 2.0625)
 """The event of one frame: frame 32."""
 
 
-def short_event(**changes: object) -> object:
+def short_event(**changes: Any) -> Event:
     """An event of one frame, with its place."""
     evidence = Evidence(text="There.", frames=(32,), box=BOX, view="main", source="rule")
     return make_event("e1", "physics", "floating", SHORT, **{"evidence": (evidence,), **changes})
@@ -35,7 +36,7 @@ def video() -> str:
 def visit(open_page: Opener, domain: Domain, tmp_path: Path, video: str) -> Callable[..., Visit]:
     """Opens the page of some reports, with their video or without."""
 
-    def open_reports(*reports: Report, hash_: str = "", plays: bool = True, **settings: object) -> Visit:
+    def open_reports(*reports: Report, hash_: str = "", plays: bool = True, **settings: Any) -> Visit:
         pages = [page(report, video if plays else None) for report in reports]
         path = tmp_path / "index.html"
         path.write_text(render_html(pages, [], domain, "a run"), encoding="utf-8")
