@@ -141,6 +141,8 @@ class Start:
 
     def _tell_cap(self, found: Estimate) -> None:
         """Say how far a cap will let a run come, if not to its end."""
+        from robogaze.reporting.wording import count
+
         calls, cost_usd = self._spent()
         shares = []
         if self.max_calls is not None and found.calls:
@@ -149,7 +151,7 @@ class Start:
             shares.append((self.max_cost - cost_usd) / found.cost_usd[0])
         if shares and min(shares) < 1:
             clips = int(max(0.0, min(shares)) * found.clips)
-            click.echo(f"the cap will end the run after about {clips:,} more clips", err=True)
+            click.echo(f"the cap will end the run after about {count(clips, 'more clip')}", err=True)
 
     def _spent(self) -> tuple[int, float]:
         """The calls and the cost of earlier starts."""
