@@ -34,8 +34,8 @@ class Purse:
         """
         if self.calls is not None and sum(one.calls for one in self._spent) >= self.calls:
             raise BudgetExhausted(
-                f"the limit of {counted_calls(self.calls)} is reached (retries and unfinished clips count); raise --max-calls "
-                "to resume"
+                f"the limit of {counted_calls(self.calls)} is reached (retries and unfinished clips count); "
+                "raise --max-calls to resume"
             )
         if self.cost_usd is None:
             return 0.0

@@ -195,7 +195,9 @@ def _tell_changes(stock: Stock, folder: RunFolder) -> None:
 
 def said(found: Estimate) -> str:
     """An estimate in a sentence."""
-    parts = [f"about {found.calls:,.0f} calls"]
+    from robogaze.reporting.wording import count
+
+    parts = [f"about {count(round(found.calls), 'call')}"]
     if found.prompt_tokens is not None:
         parts.append(f"{_tokens(found.prompt_tokens)} tokens sent")
     if found.completion_tokens is not None:
@@ -203,7 +205,7 @@ def said(found: Estimate) -> str:
     cost = found.cost_usd
     parts.append("cost not known (no price)" if cost is None else f"{_between(*(f'{one:,.2f}' for one in cost))} USD")
     if found.measured:
-        basis = f"as the {found.sample:,} clips done took"
+        basis = f"as the {count(found.sample, 'clip')} done took"
     else:
         basis = f"rehearsed on {found.sample} of them, as if every dimension were asked about and nothing twice"
     return f"{', '.join(parts)}; {basis}"

@@ -203,7 +203,10 @@ class RunFolder:
 
 
 def _difference(before: Any, after: Any, place: tuple[str, ...] = ()) -> tuple[tuple[str, ...], Any, Any] | None:
-    """The first value that differs, with its place; None when all are the same. What has another name is another thing."""
+    """The first value that differs, with its place; None when all are the same.
+
+    Two things of different names differ as a whole.
+    """
     if not (isinstance(before, dict) and isinstance(after, dict)):
         return None if before == after else (place, before, after)
     if _named(before) != _named(after):
