@@ -51,8 +51,8 @@ function details(clip, claim, onFrame) {
     "div",
     { class: "detail" },
     claim.kind === "hypothesis" && make("p", { class: "became", dir: "auto" }, outcomeOf(claim)),
-    moments(clip, claim, onFrame),
     make("p", { class: "description", dir: "auto" }, claim.description),
+    moments(clip, claim, onFrame),
     make(
       "dl",
       { class: "facts" },
@@ -142,6 +142,7 @@ function momentsOf({ keyFrames, evidence }) {
 function moments(clip, claim, onFrame) {
   const shown = momentsOf(claim);
   if (!shown.length) return null;
+  const side = onlyView(clip) === null ? viewsOf(claim).length || clip.layout.views.filter(Boolean).length : 1;
   return make(
     "div",
     { class: "pictures" },
@@ -149,7 +150,7 @@ function moments(clip, claim, onFrame) {
       const label = frameLabel(clip, frame);
       return make(
         "figure",
-        { "data-moment": name || "cited" },
+        { "data-moment": name || "cited", style: { "--side": Math.min(side, 3) } },
         make(
           "button",
           { type: "button", "aria-label": `enlarge ${label}`, title: `enlarge ${label}`, onclick: () => onFrame(frame) },
