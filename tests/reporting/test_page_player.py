@@ -221,6 +221,8 @@ def test_a_click_on_a_picture_shows_that_frame_large_until_escape(visit: Callabl
     assert large.count() == 0
     assert opened.page.locator(".stage").bounding_box() == before
     assert opened.page.evaluate("document.querySelectorAll('[inert]').length") == 0
+    focus = "document.activeElement.getAttribute('aria-label')"
+    assert opened.page.evaluate(focus) == "enlarge frame 31 · 1.94 s", "the focus is back where it was"
 
 
 def test_a_close_up_brings_the_box_to_the_middle_and_scales_it(visit: Callable[..., Visit], report: Report) -> None:

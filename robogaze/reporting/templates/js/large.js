@@ -3,9 +3,11 @@
 /** Shows `element` large, or back in its place; what lies behind cannot be reached meanwhile. */
 function createLarge(element, { onChange }) {
   let behind = [];
+  let cameFrom = null; // what had the focus
 
   function set(isLarge) {
     if (isLarge === element.hasAttribute("data-large")) return;
+    if (isLarge) cameFrom = document.activeElement;
     element.toggleAttribute("data-large", isLarge);
     for (const other of behind) other.inert = false;
     behind = isLarge ? surroundings(element) : [];
@@ -14,6 +16,7 @@ function createLarge(element, { onChange }) {
       if (isLarge) element.setAttribute(name, value);
       else element.removeAttribute(name);
     onChange(isLarge);
+    if (!isLarge) cameFrom?.focus({ preventScroll: true });
   }
 
   return { set, toggle: () => set(!element.hasAttribute("data-large")), isOn: () => element.hasAttribute("data-large") };
