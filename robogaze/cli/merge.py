@@ -18,9 +18,10 @@ def merge(runs: tuple[Path, ...], out: Path | None) -> int:
     """
     from robogaze.bench.shards import shards_of, written_shards
     from robogaze.errors import InputError
+    from robogaze.store import configuration_of
 
     if out is not None:
-        return join(runs, out)
+        return join(runs, out, "shard" if all("shard" in configuration_of(run) for run in runs) else "run")
     codes = []
     for run in runs:
         shards = written_shards(run)

@@ -22,10 +22,10 @@ from robogaze.reporting.document import document, vocabulary
 from robogaze.reporting.figures import course, strip
 from robogaze.reporting.sheets import written
 
-STYLES = ("base", "run", "list", "severity", "clip", "timeline", "record", "board", "pair", "media")
+STYLES = ("base", "run", "list", "severity", "clip", "player", "timeline", "record", "board", "pair", "media")
 SCRIPTS = (
-    "dom", "format", "data", "address", "filter", "rows", "keys", "desk", "timeline", "claims", "screen", "clock",
-    "lanes", "flips", "pair", "compare",
+    "dom", "format", "data", "address", "filter", "rows", "keys", "desk", "places", "loop", "speed", "timeline",
+    "claims", "screen", "clock", "lanes", "flips", "pair", "compare",
 )  # fmt: skip
 
 _MEASURES = {

@@ -186,6 +186,7 @@ def test_runs_in_any_folders_are_merged_with_out(bench: Bench, robogaze: Shell, 
         parts = sorted(tmp_path.glob("node*.shards/*"))
         ran = robogaze("merge", *parts, "--out", tmp_path / "all")
     assert (ran.code, len(list((tmp_path / "all" / "reports").iterdir()))) == (0, CLIPS)
+    assert f"{CLIPS} clips of 2 shards" in ran.err
 
 
 def test_a_layout_that_can_be_imported_needs_no_manifest(robogaze: Shell, tmp_path: Path) -> None:

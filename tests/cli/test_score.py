@@ -165,6 +165,11 @@ def test_clips_a_model_failed_on_are_unscored_and_done_again_when_asked(
         assert stage_of(stub.asked[before]) == "segment", "what was answered well is kept"
 
 
+def test_the_last_line_says_where_the_page_is(robogaze: Shell, clip: Path, tmp_path: Path) -> None:
+    ran = robogaze("score", clip, "--out", tmp_path / "out")
+    assert ran.err.splitlines()[-1] == f"report: {tmp_path / 'out' / 'index.html'}"
+
+
 def test_a_folder_with_another_run_is_refused(robogaze: Shell, clip: Path, tmp_path: Path) -> None:
     assert robogaze("score", clip, "--out", tmp_path / "out").code == 0
     with running(Stub()) as url:

@@ -157,25 +157,38 @@ def test_names_that_are_no_valid_text_can_still_be_written(reports: list[Report]
     text.encode("utf-8")
 
 
-def test_cited_frames_come_before_the_first_the_middle_and_the_last(domain: Domain) -> None:
+def test_the_frames_just_before_at_and_after_a_claim_are_kept_first_of_all(domain: Domain) -> None:
     evidence = (Evidence(text="t", frames=(40, 3), source="s"), Evidence(text="t", frames=(3, 7), source="s"))
     event = make_event("e1", "physics", "floating", (1.0, 2.0), evidence=evidence)
     report = make_report(domain, make_clip("a"), events=(event,))
-    assert frames_to_show(report) == (3, 7, 16, 24, 31, 40)
-    assert frames_to_show(report, per_claim=4) == (3, 7, 16, 40)
-    assert frames_to_show(report, per_claim=2) == (3, 40)
+    assert frames_to_show(report) == (3, 7, 15, 16, 24, 31, 32, 40)
+    assert frames_to_show(report, per_claim=3) == (15, 16, 32)
+    assert frames_to_show(report, per_claim=5) == (3, 15, 16, 32, 40)
+
+
+def test_of_an_event_of_one_frame_its_neighbours_are_kept_too(domain: Domain) -> None:
+    event = make_event("e1", "physics", "floating", (2.0, 2.0625))
+    assert frames_to_show(make_report(domain, make_clip("a"), events=(event,))) == (31, 32, 33)
+
+
+def test_at_an_end_of_the_clip_there_is_no_neighbour(domain: Domain) -> None:
+    events = (
+        make_event("e1", "physics", "floating", (0.0, 0.0625), evidence=()),
+        make_event("e2", "physics", "floating", (3.9375, 4.0), evidence=()),
+    )
+    assert frames_to_show(make_report(domain, make_clip("a"), events=events)) == (0, 1, 62, 63)
 
 
 def test_frames_are_wanted_for_claims_set_aside_but_not_twice_for_accepted_ones(domain: Domain) -> None:
     accepted = make_hypothesis("h1", "physics", "floating", (0.0, 1.0), verdict="accepted", evidence=())
     rejected = make_hypothesis("h2", "physics", "floating", (2.0, 3.0), evidence=())
     report = make_report(domain, make_clip("a"), hypotheses=(accepted, rejected))
-    assert frames_to_show(report) == (32, 40, 47)
+    assert frames_to_show(report) == (31, 32, 40, 47, 48)
 
 
 def test_a_span_between_two_frames_shows_the_one_on_show(domain: Domain) -> None:
     event = make_event("e1", "physics", "floating", (1.01, 1.02), evidence=())
-    assert frames_to_show(make_report(domain, make_clip("a"), events=(event,))) == (16,)
+    assert frames_to_show(make_report(domain, make_clip("a"), events=(event,))) == (15, 16, 17)
 
 
 def test_a_clean_clip_wants_no_frames(domain: Domain) -> None:

@@ -9,12 +9,12 @@ function createSharedLanes(clips, axis, { onSeek, onSelect }) {
   const rows = ids.flatMap((id) =>
     clips.map((clip, place) => sharedRow(clip, id, place === 0, axis, bars, onSelect)),
   );
-  const { element, setTime } = createAxis(axis, rows, {
+  const { element, setTime, setLoop } = createAxis(axis, rows, {
     onSeek,
     say: (_, frame) => seconds(axis.frame_times_s[frame]),
   });
   element.classList.add("lanes", "shared");
-  return { element, setTime, select: (claim) => pressBars(bars, claim) };
+  return { element, setTime, setLoop, select: (claim) => pressBars(bars, claim) };
 }
 
 function sharedRow(clip, id, isFirst, axis, bars, onSelect) {

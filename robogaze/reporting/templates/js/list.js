@@ -2,8 +2,9 @@
 
 /** The entries, and the rows that show those that are wanted; `onOpen` is called with the id of a clip. */
 function createList(filter, { onOpen }) {
-  const { clips, unreadable, dimensions: dimensionCount } = readJson("list");
-  const entries = [...clips.map(clipEntry), ...unreadable.map(unreadableEntry)];
+  const { clips, worst_first: worstFirst, unreadable, dimensions: dimensionCount } = readJson("list");
+  const inRunOrder = [...clips.map(clipEntry), ...unreadable.map(unreadableEntry)];
+  const entries = [...worstFirst.map((place) => inRunOrder[place]), ...inRunOrder.slice(clips.length)];
   const byId = new Map(entries.filter((entry) => entry.id !== null).map((entry) => [entry.id, entry]));
   let visible = [];
   let current = null;
@@ -22,8 +23,9 @@ function createList(filter, { onOpen }) {
     },
     /** The first wanted clip, or the first of all where none is wanted. */
     first: () => [...visible, ...entries].find((entry) => entry.id !== null),
-    apply(wanted) {
-      visible = entries.filter((entry) => matches(entry, wanted));
+    apply({ order, ...wanted }) {
+      const ordered = order === "run" ? inRunOrder : entries;
+      visible = ordered.filter((entry) => matches(entry, wanted));
       rows.show(visible);
       filter.count(visible.length, entries.length, "clip");
       for (const link of document.querySelectorAll(".tile"))
