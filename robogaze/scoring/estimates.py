@@ -13,7 +13,7 @@ from robogaze.scoring.terms import Terms
 from robogaze.stats.interval import interval, percentile
 from robogaze.stats.proportion import wilson
 from robogaze.stats.resample import Resamples, Sums
-from robogaze.stats.student import Spread, clustered_share, moves, strata_of, student
+from robogaze.stats.student import Spread, clustered_share, moves, speaking, strata_of, student
 
 Matrix = NDArray[np.float64]
 Scores = Mapping[str, Estimate]
@@ -58,8 +58,9 @@ class _Shares:
     """Wilson's intervals for shares of clips; of as many independent ones as vary alike, where a unit has several."""
 
     def __init__(self, sums: Sums, values: Values, terms: Terms) -> None:
-        self._level, self._units = terms.level, sums.rows.shape[-2]
+        self._level = terms.level
         self._spread = Spread.of(moves(sums, values), strata_of(sums)) if sums.clustered else None
+        self._units = speaking(sums, values).sum(axis=-1)
 
     def __call__(self, name: str, table: int, index: int, one: Estimate) -> Estimate:
         if name not in SHARES or not one.defined:
@@ -69,7 +70,7 @@ class _Shares:
         error, freedom = (float(each[table, index]) for each in (self._spread.error, self._spread.freedom))
         if isnan(error):
             return one
-        low, high = clustered_share(one.value, one.n, (error, freedom), self._units, level=self._level)
+        low, high = clustered_share(one.value, one.n, (error, freedom), int(self._units[table, index]), level=self._level)
         return Estimate(one.value, low, high, one.n)
 
 
