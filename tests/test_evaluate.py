@@ -21,6 +21,7 @@ from robogaze.reporting.evaluation import footnotes, sheets
 from robogaze.reporting.evaluation_json import evaluation_json
 from robogaze.reporting.evaluation_page import files_of
 from robogaze.scoring.terms import Terms
+from robogaze.stats import wilson
 
 TIMES_S = tuple(number / 10 for number in range(100))
 
@@ -335,6 +336,20 @@ def test_shares_of_clips_have_an_interval_at_0_of_n_too() -> None:
     )
     assert (one.value, one.low, one.n) == (0.0, 0.0, 2)
     assert 0.6 < one.high < 0.7
+
+
+@pytest.mark.parametrize("interval", ["student", "percentile", "bca"])
+def test_values_of_0_and_1_have_an_interval_of_the_clips_that_have_them(interval: str) -> None:
+    references = [clip(f"{number:02}", event(1, 2)) for number in range(3)] + [
+        clip(f"x{number}") for number in range(9)
+    ]
+    right = run(references, references, interval=interval).systems[0]
+    wrong = run(references, [clip("00")], interval=interval).systems[0]
+    lowest = wilson(3, 3).low
+    for found in (right.macro["desc_f1"], right.micro["desc_f1"], right.strata_mean["desc_f1"],
+                  right.dimensions["d"]["desc_recall"], right.macro["detection_f1"]):  # fmt: skip
+        assert (found.value, found.low, found.high) == (1.0, pytest.approx(lowest), 1.0)
+    assert (wrong.macro["desc_f1"].low, wrong.macro["desc_f1"].high) == (0.0, pytest.approx(1 - lowest))
 
 
 def test_the_same_seed_gives_the_same_result_and_another_one_another() -> None:

@@ -144,7 +144,10 @@ def adjusted(pairs: Sequence[Difference], level: float) -> tuple[Difference, ...
     both = zip(pairs, holm(p), benjamini_hochberg(p), strict=True)
     return tuple(
         replace(
-            one, holm=float(h), fdr=float(f), separated=None if np.isnan(h) else _excludes_zero(one) and float(h) < 1 - level
+            one,
+            holm=float(h),
+            fdr=float(f),
+            separated=None if np.isnan(h) else _excludes_zero(one) and float(h) < 1 - level,
         )
         for one, h, f in both
     )

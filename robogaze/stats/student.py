@@ -123,7 +123,8 @@ def wilson_ends(
     whole = np.maximum(n, 1.0)
     centre = (value + z**2 / (2 * whole)) / (1 + z**2 / whole)
     half = z * np.sqrt(np.maximum(0.0, value * (1 - value)) / whole + z**2 / (4 * whole**2)) / (1 + z**2 / whole)
-    return np.maximum(0.0, centre - half), np.minimum(1.0, centre + half)
+    low, high = np.where(value <= 0, 0.0, np.maximum(0.0, centre - half)), np.where(value >= 1, 1.0, centre + half)
+    return low, np.minimum(1.0, high)
 
 
 def clustered_share(
