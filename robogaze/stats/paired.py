@@ -142,15 +142,11 @@ def adjusted(pairs: Sequence[Difference], level: float) -> tuple[Difference, ...
     """The differences with p adjusted for their number, and whether each is one."""
     p = [one.p for one in pairs]
     both = zip(pairs, holm(p), benjamini_hochberg(p), strict=True)
-    return tuple(
-        replace(
-            one,
-            holm=float(h),
-            fdr=float(f),
-            separated=None if np.isnan(h) else _excludes_zero(one) and float(h) < 1 - level,
-        )
-        for one, h, f in both
-    )
+    return tuple(replace(one, holm=float(h), fdr=float(f), separated=_separated(one, h, level)) for one, h, f in both)
+
+
+def _separated(one: Difference, holm: float, level: float) -> bool | None:
+    return None if np.isnan(holm) else bool(_excludes_zero(one) and holm < 1 - level)
 
 
 def _excludes_zero(one: Difference) -> bool:
