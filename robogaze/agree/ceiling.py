@@ -6,7 +6,7 @@ scored as a system would be: same matching, same rows, same means, the judge ask
 failed judgement leaves the estimate; the bounds say what it would be if all failed pairs were unrelated, or the same.
 
 The ceiling pools all annotators: `macro` is the mean over annotator and clip, `micro` is over all their events. Clips
-are resampled, and take all their annotators with them; that is the interval of shares of clips, too, which Wilson's
+are the units, or prompts where they share one, and take all their annotators with them; that is the interval of shares of clips, too, which Wilson's
 would make too narrow, for a clip is counted once for each annotator. The row of one annotator is told as a system's.
 """
 
@@ -153,7 +153,8 @@ class _Frame:
         # Each column of a clip is added up from the smallest: the order of the annotators must leave no trace.
         clips = np.stack([np.sort(trials, axis=0).sum(axis=0) for trials in np.split(expand(rows), ends)])
         strata = [one.case.dataset for one in self.matched]
-        return draw(strata, self.terms.resamples, np.random.default_rng(self.terms.seed)).sums(clips[None])
+        units = [one.case.unit(self.terms.units) for one in self.matched]
+        return draw(strata, self.terms.resamples, np.random.default_rng(self.terms.seed), units).sums(clips[None])
 
 
 def _accounts(rows: Matrix) -> int:

@@ -132,8 +132,8 @@ def clustered_share(
 ) -> tuple[float, float]:
     """Wilson's interval of a share of `n` things that come in `units`: as of so many independent things as vary alike.
 
-    `units` are those that hold such a thing. `spread` is the standard error and the degrees of freedom of the share over
-    the units.
+    `units` are those that hold such a thing. `spread` is the standard error and the degrees of freedom of the share
+    over the units.
     """
     error, freedom = spread
     independent = float(min(n, units))
