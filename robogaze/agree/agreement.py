@@ -64,8 +64,14 @@ async def agree(panel: Panel, judge: Judge, terms: AgreeTerms) -> Agreement:
     chosen = kinds(matched, annotators)
     drawing = Drawing(terms.resamples, terms.seed, terms.level, terms.units)
     datasets = sorted({one.case.dataset for one in matched})
-    shared = {"iou": terms.iou, "resamples": terms.resamples, "level": terms.level, "seed": terms.seed}
-    scored = Terms(**shared, strata=terms.by, units=terms.units)
+    scored = Terms(
+        iou=terms.iou,
+        resamples=terms.resamples,
+        level=terms.level,
+        seed=terms.seed,
+        strata=terms.by,
+        units=terms.units,
+    )
     return Agreement(
         terms=terms,
         judge=judge.name,
