@@ -5,9 +5,10 @@ Of two annotators each is scored against the other. Of more, each is scored agai
 scored as a system would be: same matching, same rows, same means, the judge asked in the same way. A clip with a
 failed judgement leaves the estimate; the bounds say what it would be if all failed pairs were unrelated, or the same.
 
-The ceiling pools all annotators: `macro` is the mean over annotator and clip, `micro` is over all their events. Clips
-are the units, or prompts where they share one, and take all their annotators with them; that is the interval of shares of clips, too, which Wilson's
-would make too narrow, for a clip is counted once for each annotator. The row of one annotator is told as a system's.
+The ceiling pools all annotators: `macro` is the mean over annotator and clip, `micro` is over all their events. Clips,
+or prompts where clips share one, are the units, and take all their annotators with them; that is the interval of shares
+of clips, too, which Wilson's would make too narrow, for a clip is counted once for each annotator. The row of one
+annotator is told as a system's.
 """
 
 from collections.abc import Sequence

@@ -86,8 +86,8 @@ def footnotes(result: Agreement) -> Iterator[str]:
     )
     yield (
         f"{terms.level:.0%} percentile intervals from {terms.resamples:,} resamples of the {_units(result)} within "
-        f"each {terms.by}, seed {terms.seed}; none where they tell none: one clip, one value in all, or undefined in more "
-        f"than {1 - LEAST_DEFINED:.0%} of them."
+        f"each {terms.by}, seed {terms.seed}; none where they tell none: one clip, one value in all, or undefined in "
+        f"more than {1 - LEAST_DEFINED:.0%} of them."
     )
     yield f"Judge {result.judge}: {result.judge_note}"
     yield from _left_out(result)
