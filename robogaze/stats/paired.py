@@ -187,7 +187,8 @@ def _differences(
     ends = np.where(none, np.nan, np.stack([value - reach, value + reach]))
     if share:
         ends = np.clip(ends, -1.0, 1.0)
-    most, smallest, p = (np.where(none, np.nan, kind) for kind in (np.abs(value) + widest, spread.error * DETECTED, p))
+    error = np.where(flat, reach / float(ndtri((1 + level) / 2)), spread.error)
+    most, smallest, p = (np.where(none, np.nan, kind) for kind in (np.abs(value) + widest, error * DETECTED, p))
     found = [
         Difference(
             int(one[pair]),

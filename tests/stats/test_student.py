@@ -52,6 +52,12 @@ def test_two_that_never_differ_are_as_equal_as_the_units_that_say_something_show
         assert (of_means.difference.n, of_means.most) == (12, pytest.approx(pair.most))
 
 
+def test_what_two_that_never_differ_would_have_shown_is_no_0() -> None:
+    """As for shares: 2.8 standard errors, 1.96 of which the interval reaches."""
+    (pair,) = compare(sums_of([[1.0] * 12, [1.0] * 12]), mean, share=True)
+    assert pair.smallest == pytest.approx(pair.difference.high * 2.801585 / 1.959964, rel=1e-5)
+
+
 def test_the_sign_test_counts_the_units_that_say_something() -> None:
     (pair,) = compare(sums_of([[1.0] * 4, [0.5] * 4]), mean, share=True)
     assert pair.p == pytest.approx(2 * 0.5**4)
