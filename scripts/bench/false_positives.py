@@ -1,6 +1,6 @@
 """How often a verdict is wrong: systems and checkpoints that are equal called different, and unequal ones called equal.
 
-    python scripts/bench/false_positives.py [--runs 300] [--seed 0]
+    python scripts/bench/false_positives.py [--runs 300] [--seed 0] [--rows TEXT]
 
 Corpora are those of scripts/bench/coverage.py; all systems have the same skill. "Some pair different" is counted once a
 run, whatever the number of pairs. Checkpoints are compared by `compare` on prompts of several clips (seeds), of which
@@ -173,9 +173,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--rows", default="", metavar="TEXT", help="Only those that hold this text.")
     given = parser.parse_args()
     print("| equal, and called | share of runs | s |\n|---|---|---|")
-    for name, tried in rows():
+    for name, tried in ((name, tried) for name, tried in rows() if given.rows in name):
         start, rng = time.perf_counter(), np.random.default_rng(given.seed)
         wrong = sum(tried(rng) for _ in range(given.runs)) / given.runs
         print(f"| {name} | {wrong:.3f} | {time.perf_counter() - start:.0f} |", flush=True)
