@@ -30,6 +30,7 @@ _SIGNS = str.maketrans(
     {
         "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_\allowbreak{}",
         "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "[": "{[}",
+        "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
     }
 )  # fmt: skip
 """What LaTeX would read as its own; a bracket at the start of a row would be taken for an option of the row before."""
@@ -39,12 +40,13 @@ Lines = tuple[str, ...]
 
 def as_latex(sheet: Sheet) -> str:
     """The table, as several where one does not fit."""
-    heads = [tuple(column.split()) for column in sheet.columns]
     cells = [[_lines(cell) for cell in row] for row in sheet.rows]
+    below = list(zip(*cells, strict=True)) if cells else [()] * len(sheet.columns)
     widths = [
-        min(WRAPPED_PT, max(_points(line) for lines in (head, *column) for line in lines or ("",)))
-        for head, column in zip(heads, zip(*cells, strict=True) if cells else [()] * len(heads), strict=True)
+        min(WRAPPED_PT, max(map(_points, (*head.split(), *(line for lines in column for line in lines))), default=0.0))
+        for head, column in zip(sheet.columns, below, strict=True)
     ]
+    heads = [_packed(head, width) for head, width in zip(sheet.columns, widths, strict=True)]
     heights = [max(_height(lines, width) for lines, width in zip(row, widths, strict=True)) for row in cells]
     blocks = [(columns, rows) for rows in _cut(heights, PAGE_LINES) for columns in _beside(widths)]
     tables = []
@@ -63,6 +65,18 @@ def _lines(cell: Cell) -> Lines:
         return "undefined", f"n={cell.n}"
     value = f"{cell.value:.3f}, n={cell.n}"
     return (value,) if math.isnan(cell.low) else (value, f"[{cell.low:.3f}, {cell.high:.3f}]")
+
+
+def _packed(text: str, width: float) -> Lines:
+    """Words in lines of at most a width; one that is longer has a line of its own."""
+    lines = [""]
+    for word in text.split():
+        longer = f"{lines[-1]} {word}".lstrip()
+        if lines[-1] and _points(longer) > width:
+            lines.append(word)
+        else:
+            lines[-1] = longer
+    return tuple(lines)
 
 
 def _points(text: str) -> float:

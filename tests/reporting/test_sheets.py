@@ -65,7 +65,7 @@ def test_markdown_escapes_what_would_mark_up() -> None:
 
 def test_latex_is_for_booktabs_and_escapes_its_signs() -> None:
     text = as_latex(SHEET)
-    assert r"\caption{Scores of <b> \& 50\% | done}" in text
+    assert r"\caption{Scores of \textless{}b\textgreater{} \& 50\% \textbar{} done}" in text
     estimate = r"\begin{tabular}[t]{@{}r@{}}0.566, n=382 \\ {[}0.538, 0.591]\end{tabular}"
     assert rf"ours\_\allowbreak{{}}1 & {estimate} & 382 \\" in text
     assert [text.count(rule) for rule in (r"\toprule", r"\midrule", r"\bottomrule")] == [1, 1, 1]
@@ -108,6 +108,12 @@ def test_a_long_latex_table_goes_on_on_the_next_page_and_long_text_is_wrapped() 
     assert all(len(part) - 1 <= 7 for part in parts), "seven lines of 20 signs each take half a page"
     assert text.count(r"{@{}lp{100pt}@{}}") == len(parts) > 2
     assert text.rindex("A note.") > text.rindex(r"\end{table}"), "what is too long for the page goes on after it"
+
+
+def test_a_long_head_of_a_latex_column_is_as_wide_as_what_stands_below() -> None:
+    value = Estimate(0.5664, 0.538, 0.591, 382)
+    text = as_latex(Sheet("x", "", ("metric", "upper bound: whole_clip, S = 1"), (("f1", value),)))
+    assert r"upper bound: \\ whole\_\allowbreak{}clip, \\ S = 1\end{tabular} \\" in text
 
 
 def test_a_row_of_latex_never_begins_with_what_the_row_before_takes_for_an_option() -> None:
