@@ -6,7 +6,7 @@ Every result says on which terms it was made, by which judge, and how many clips
 library and no pipeline is needed for it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -20,9 +20,11 @@ from robogaze.judges.base import Judge
 from robogaze.metrics.breakdown import dimension_of, groups_in, type_of
 from robogaze.metrics.controls import CONTROLS
 from robogaze.metrics.faults import KINDS
+from robogaze.metrics.floors import TYPE_PRIOR, shuffled, type_prior
 from robogaze.metrics.operating import THRESHOLDS
 from robogaze.metrics.scores import METRICS, macro
 from robogaze.metrics.tally import COLUMNS, scored
+from robogaze.scoring.controls import control_tables, floor_table
 from robogaze.scoring.estimates import (
     Matrix,
     Scores,
@@ -36,7 +38,7 @@ from robogaze.scoring.estimates import (
     totals,
 )
 from robogaze.scoring.rows import F1_AT, Groups
-from robogaze.scoring.tables import Tables, control_tables, system_tables, threshold_tables
+from robogaze.scoring.tables import Tables, system_tables, threshold_tables
 from robogaze.scoring.terms import LAMBDAS, STRATA, Terms
 from robogaze.stats.paired import Difference, Rank, compare, compare_means, compare_shares, ranks
 from robogaze.stats.resample import Resamples, draw
@@ -65,6 +67,15 @@ class NamedMatch:
 
 
 @dataclass(frozen=True)
+class Floor:
+    """What a system's own events score on other clips; `above` is how far its description F1 is above that, by clip."""
+
+    macro: Scores
+    micro: Scores
+    above: Difference
+
+
+@dataclass(frozen=True)
 class SystemResult:
     """What one system scores.
 
@@ -74,7 +85,7 @@ class SystemResult:
     dimension, `operating` by the threshold on confidence (empty where no candidate has one). `losses` is the F1 (micro)
     that repairing one kind of error would gain, beside the number of such errors. `dimensions` and `types` hold
     precision, recall and F1. `confusion` has the dimensions in order, then missed (last column) and spurious (last
-    row).
+    row). `floor` is what its own events score on other clips.
     """
 
     system: System
@@ -91,6 +102,7 @@ class SystemResult:
     losses: Mapping[str, tuple[int, Estimate]]
     lambdas: Mapping[float, Scores]
     operating: Mapping[float, tuple[Scores, Scores]]
+    floor: Floor | None
     matches: tuple[tuple[NamedMatch, ...], ...]
 
     @property
@@ -136,11 +148,9 @@ async def evaluate(pairing: Pairing, judge: Judge, terms: Terms, by: Sequence[st
     resamples = draw(strata, terms.resamples, np.random.default_rng(terms.seed), units)
     everyone = list(chain(references, *(system.accounts.values() for system in pairing.systems)))
     groups = Groups(groups_in(everyone, dimension_of), groups_in(everyone, type_of))
-    context = _Context(references, strata, resamples, terms, groups, tuple(by))
+    context = _Context(references, strata, units, resamples, terms, groups, tuple(by))
     tables = [await system_tables(references, one.accounts, judge, terms, groups) for one in pairing.systems]
     results = [await context.result(one, found, judge) for one, found in zip(pairing.systems, tables, strict=True)]
-    controls = totals(control_tables(references, terms), resamples)
-    means, sums = macro_scores(controls, terms), micro_scores(controls, terms)
     return Evaluation(
         terms=terms,
         judge=judge.name,
@@ -152,7 +162,7 @@ async def evaluate(pairing: Pairing, judge: Judge, terms: Terms, by: Sequence[st
         clips=references,
         dimensions=groups.dimensions,
         systems=tuple(results),
-        controls={name: (means[place], sums[place]) for place, name in enumerate(CONTROLS)},
+        controls=await context.controls(judge),
         comparisons=_comparisons(np.stack([one.base for one in tables]), resamples, terms),
     )
 
@@ -178,6 +188,7 @@ class _Context:
 
     references: tuple[Account, ...]
     strata: tuple[str, ...]
+    units: Sequence[Hashable]
     resamples: Resamples
     terms: Terms
     groups: Groups
@@ -200,8 +211,28 @@ class _Context:
             losses=self.losses(tables),
             lambdas=dict(zip(LAMBDAS, macro_scores(totals(tables.lambdas, self.resamples), self.terms), strict=True)),
             operating=await self.operating(system, judge),
+            floor=await self.floor(system, tables.base, judge) if self.terms.floors else None,
             matches=tuple(self.named(system, tables)),
         )
+
+    async def controls(self, judge: Judge) -> Mapping[str, tuple[Scores, Scores]]:
+        """Macro and micro scores of every control, and of the type prior, by name."""
+        tables = dict(zip(CONTROLS, control_tables(self.references, self.terms), strict=True))
+        if self.terms.floors:
+            prior = type_prior(self.references, self.units)
+            tables[TYPE_PRIOR] = await floor_table(self.references, prior, judge, self.terms)
+        sums = totals(np.stack(list(tables.values())), self.resamples)
+        both = zip(macro_scores(sums, self.terms), micro_scores(sums, self.terms), strict=True)
+        return dict(zip(tables, both, strict=True))
+
+    async def floor(self, system: System, base: Matrix, judge: Judge) -> Floor:
+        rng = np.random.default_rng(self.terms.seed)
+        said = shuffled(self.references, system.accounts, self.strata, self.units, rng)
+        table = await floor_table(self.references, said, judge, self.terms)
+        sums = totals(table[None], self.resamples)
+        both = METRICS["desc_f1"].per_clip(np.stack([base, table]))
+        (above,) = compare_means(both, self.resamples, level=self.terms.level)
+        return Floor(macro_scores(sums, self.terms)[0], micro_scores(sums, self.terms)[0], above)
 
     def named(self, system: System, tables: Tables) -> Iterator[tuple[NamedMatch, ...]]:
         for clip, found in zip(self.references, tables.matches, strict=True):

@@ -1,6 +1,7 @@
 """Predictions against references, end to end from accounts, on corpora a reader can count."""
 
 import asyncio
+import json
 import math
 import random
 from collections.abc import Sequence
@@ -20,6 +21,7 @@ from robogaze.reporting.evaluation import footnotes, sheets
 from robogaze.reporting.evaluation_json import evaluation_json
 from robogaze.reporting.evaluation_page import files_of
 from robogaze.scoring.terms import Terms
+from robogaze.stats import wilson
 
 TIMES_S = tuple(number / 10 for number in range(100))
 
@@ -230,6 +232,51 @@ def test_controls_stand_beside_every_system() -> None:
     assert controls["constant_severity"][0]["severity_within1"].value == 1.0
 
 
+def test_a_system_that_has_seen_nothing_is_no_better_than_its_floor_and_a_warning_says_so() -> None:
+    rng = random.Random(3)
+    texts = [rng.choice("ab") for _ in range(60)]
+    references = [clip(f"{number:02}", event(1, 2, text)) for number, text in enumerate(texts)]
+    blind = [clip(one.clip_id, event(1, 2, "a")) for one in references]
+    result = run(references, references, blind)
+    seeing, guessing = (one.floor for one in result.systems)
+    assert seeing is not None
+    assert guessing is not None
+    assert result.systems[0].macro["desc_f1"].value == 1.0
+    assert 0.3 < seeing.macro["desc_f1"].value < 0.7
+    assert (seeing.above.separated, seeing.above.difference.n) == (True, 60)
+    assert guessing.macro["desc_f1"].value == result.systems[1].macro["desc_f1"].value
+    assert guessing.above.difference.value == 0.0
+    said = [note for note in footnotes(result) if note.startswith("Warning: s")]
+    assert [note[:58] for note in said] == ["Warning: s1 is not shown to be above its floor in desc_f1 "]
+    shown = {row[0]: row[1] for row in next(iter(sheets(result))).rows}
+    assert shown["floor of s1"] == guessing.macro["desc_f1"]
+
+
+def test_floors_ask_the_judge_and_can_be_left_out() -> None:
+    references = [clip("a", event(1, 2)), clip("b", event(1, 2))]
+    judge, without = SameWords(), SameWords()
+    result = run(references, references, judge=judge)
+    prior, moved = ({one.prediction_id for one in judge.asked if sign in one.prediction_id} for sign in ("_", "/"))
+    assert (prior, moved) == ({"type_prior"}, {"a/a1", "b/a1"})
+    assert result.controls["type_prior"][0]["detection_recall"].value == 1.0
+    plain = run(references, references, judge=without, floors=False)
+    assert {one.prediction_id for one in without.asked} == {"a1"}
+    assert plain.systems[0].floor is None
+    assert "type_prior" not in plain.controls
+    assert not any("floor is what it scores" in note for note in footnotes(plain))
+
+
+def test_the_papers_headline_is_named_beside_the_mean_over_clips() -> None:
+    references = [clip(name, event(1, 2), fields={"split": "big" if name < "d" else "small"}) for name in "abcd"]
+    found = {one.name: one for one in sheets(run(references, [references[3]]))}
+    assert found["scores-data-sets"].title.startswith("Scores, mean over 2 data sets (split): the headline of the Rob")
+    assert [row[1].value for row in found["scores-data-sets"].rows] == [0.5]  # type: ignore[union-attr]
+    assert found["scores"].title == "Scores, mean over clips"
+    assert found["scores"].rows[0][1].value == 0.25  # type: ignore[union-attr]
+    one_set = run([replace(each, fields={}) for each in references], [references[3]])
+    assert "scores-data-sets" not in {each.name for each in sheets(one_set)}
+
+
 def test_two_systems_are_compared_on_the_same_clips() -> None:
     references = [clip(f"{number:02}", event(1, 2)) for number in range(30)]
     good = [clip(one.clip_id, *one.findings) for one in references[:27]]
@@ -289,6 +336,20 @@ def test_shares_of_clips_have_an_interval_at_0_of_n_too() -> None:
     )
     assert (one.value, one.low, one.n) == (0.0, 0.0, 2)
     assert 0.6 < one.high < 0.7
+
+
+@pytest.mark.parametrize("interval", ["student", "percentile", "bca"])
+def test_values_of_0_and_1_have_an_interval_of_the_clips_that_have_them(interval: str) -> None:
+    references = [clip(f"{number:02}", event(1, 2)) for number in range(3)] + [
+        clip(f"x{number}") for number in range(9)
+    ]
+    right = run(references, references, interval=interval).systems[0]
+    wrong = run(references, [clip("00")], interval=interval).systems[0]
+    lowest = wilson(3, 3).low
+    for found in (right.macro["desc_f1"], right.micro["desc_f1"], right.strata_mean["desc_f1"],
+                  right.dimensions["d"]["desc_recall"], right.macro["detection_f1"]):  # fmt: skip
+        assert (found.value, found.low, found.high) == (1.0, pytest.approx(lowest), 1.0)
+    assert (wrong.macro["desc_f1"].low, wrong.macro["desc_f1"].high) == (0.0, pytest.approx(1 - lowest))
 
 
 def test_the_same_seed_gives_the_same_result_and_another_one_another() -> None:
@@ -353,7 +414,8 @@ def test_every_table_and_file_is_written_and_nothing_is_a_bare_mean() -> None:
         names
     )
     written = dict(files_of(result, tables))
-    assert set(written) == {"index.html", "tables.md", "tables.tex", *(f"{name}.csv" for name in names)}
+    parts = {one.part.file if one.part else one.name for one in tables}
+    assert set(written) == {"index.html", "tables.md", "tables.tex", *(f"{name}.csv" for name in parts)}
     assert written["index.html"].count("<svg") >= 2
     assert all("Judge same-words: A judge for tests." in one.notes for one in tables)
     for column in zip(*(row[1:] for row in tables[0].rows), strict=True):
@@ -371,7 +433,10 @@ def test_every_table_says_its_terms_its_judge_and_what_is_missing() -> None:
         "s0: 1 clip without a prediction (its events count as missed): b.",
         "1 clip left out, for the reference is not finished: u.",
         "1 clip left out, for there is no reference: z.",
-        "Control always_clean reports no event in any clip.",
+        "Floor always_clean reports no event in any clip.",
+        "Upper bound whole_clip reports one event over the whole of every clip",
+        "Floor type_prior reports one event in every clip: the most frequent type of the other clips",
+        "A system's floor is what it scores with its own events on other clips",
     ):
         assert words in said
 
@@ -383,6 +448,14 @@ def test_json_has_the_contract_s_keys_at_the_top_for_one_system() -> None:
     assert found["macro"]["desc_f1"].keys() >= {"value", "low", "high", "n"}
     assert found["matches"] == {"a": [{"reference": "a1", "prediction": "a1", "similarity": 1.0, "iou": 1.0}]}
     assert not any(math.isnan(one) for one in _numbers(found))
+
+
+def test_systems_that_differ_are_in_the_json_too() -> None:
+    references = [clip(f"{number:02}", event(1, 2)) for number in range(30)]
+    found = evaluation_json(run(references, references, [clip(one.clip_id) for one in references[:20]]))
+    told = json.loads(json.dumps(found, allow_nan=False))
+    (difference,) = told["pairs"]["desc_f1"]["differences"]
+    assert (difference["separated"], difference["verdict"]) == (True, "different")
 
 
 def _numbers(value: Any) -> list[float]:

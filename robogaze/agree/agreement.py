@@ -20,19 +20,20 @@ from robogaze.agree.panel import Panel
 from robogaze.core.data import Data
 from robogaze.judges.base import Judge
 from robogaze.matching import Overlap
-from robogaze.scoring.terms import Terms
+from robogaze.scoring.terms import UNITS, Terms
 
 
 class AgreeTerms(Data):
     """How events are matched, and clips resampled.
 
     `match` is by what two annotators' events are matched, `by` the field whose values are datasets: clips are resampled
-    within each.
+    within each, those that share a value of the field `units` together.
     """
 
     match: By = "iou*similarity"
     iou: Overlap = "frames"
     by: str = "split"
+    units: str = UNITS
     resamples: Annotated[int, Field(ge=1)] = 1000
     level: Annotated[float, Field(gt=0, lt=1)] = 0.95
     seed: Annotated[int, Field(ge=0)] = 0
@@ -61,9 +62,16 @@ async def agree(panel: Panel, judge: Judge, terms: AgreeTerms) -> Agreement:
     matched, failed = await match_events(panel.cases, judge, terms.match, terms.iou)
     annotators = panel.annotators
     chosen = kinds(matched, annotators)
-    drawing = Drawing(terms.resamples, terms.seed, terms.level)
+    drawing = Drawing(terms.resamples, terms.seed, terms.level, terms.units)
     datasets = sorted({one.case.dataset for one in matched})
-    scored = Terms(iou=terms.iou, resamples=terms.resamples, level=terms.level, seed=terms.seed, strata=terms.by)
+    scored = Terms(
+        iou=terms.iou,
+        resamples=terms.resamples,
+        level=terms.level,
+        seed=terms.seed,
+        strata=terms.by,
+        units=terms.units,
+    )
     return Agreement(
         terms=terms,
         judge=judge.name,

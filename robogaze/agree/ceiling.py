@@ -5,9 +5,10 @@ Of two annotators each is scored against the other. Of more, each is scored agai
 scored as a system would be: same matching, same rows, same means, the judge asked in the same way. A clip with a
 failed judgement leaves the estimate; the bounds say what it would be if all failed pairs were unrelated, or the same.
 
-The ceiling pools all annotators: `macro` is the mean over annotator and clip, `micro` is over all their events. Clips
-are resampled, and take all their annotators with them; that is the interval of shares of clips, too, which Wilson's
-would make too narrow, for a clip is counted once for each annotator. The row of one annotator is told as a system's.
+The ceiling pools all annotators: `macro` is the mean over annotator and clip, `micro` is over all their events. Clips,
+or prompts where clips share one, are the units, and take all their annotators with them; that is the interval of shares
+of clips, too, which Wilson's would make too narrow, for a clip is counted once for each annotator. The row of one
+annotator is told as a system's.
 """
 
 from collections.abc import Sequence
@@ -153,7 +154,8 @@ class _Frame:
         # Each column of a clip is added up from the smallest: the order of the annotators must leave no trace.
         clips = np.stack([np.sort(trials, axis=0).sum(axis=0) for trials in np.split(expand(rows), ends)])
         strata = [one.case.dataset for one in self.matched]
-        return draw(strata, self.terms.resamples, np.random.default_rng(self.terms.seed)).sums(clips[None])
+        units = [one.case.unit(self.terms.units) for one in self.matched]
+        return draw(strata, self.terms.resamples, np.random.default_rng(self.terms.seed), units).sums(clips[None])
 
 
 def _accounts(rows: Matrix) -> int:

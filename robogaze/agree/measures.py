@@ -1,6 +1,7 @@
 """The numbers of an agreement, for any choice of clips: all of them, a dataset, two annotators, one dimension.
 
-Clips are what is resampled; the events, and the pairs of annotators, of a clip are drawn with it.
+Clips, or prompts where clips share one, are what is resampled; the events, and the pairs of annotators, of a clip are
+drawn with it.
 """
 
 import math
@@ -30,6 +31,7 @@ class Drawing:
     resamples: int
     seed: int
     level: float
+    units: str
 
 
 @dataclass(frozen=True)
@@ -90,8 +92,9 @@ def measure(
 ) -> Measures:
     """The numbers for some clips; for one dimension, if it is given."""
     choice = Choice.of(matched, annotators, dimension)
-    strata = [one.case.dataset for one in choice.matched]
-    resamples = draw(strata, drawing.resamples, np.random.default_rng(drawing.seed))
+    cases = [one.case for one in choice.matched]
+    units = [one.unit(drawing.units) for one in cases]
+    resamples = draw([one.dataset for one in cases], drawing.resamples, np.random.default_rng(drawing.seed), units)
     sample = _Sample(choice, kinds, resamples, drawing.level)
     links = [link for _, link in choice.links()]
     judged = [link.similarity for link in links if not math.isnan(link.similarity)]

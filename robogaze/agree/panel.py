@@ -4,7 +4,7 @@ Only what all annotators of a clip looked for can be compared: where one of them
 the findings of the others are set aside and counted.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -36,6 +36,11 @@ class Case:
     def authors(self) -> tuple[str, ...]:
         """The annotators' names."""
         return tuple(account.author for account in self.accounts)
+
+    def unit(self, field: str) -> Hashable:
+        """What the clip is resampled with: its value of the field, as one of the accounts gives it, else itself."""
+        said = sorted(one.fields[field] for one in self.accounts if one.fields.get(field))
+        return said[0] if said else (self.clip_id,)
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,8 @@ _SHOWN = 10
               help="By what the events of two annotators are matched.")  # fmt: skip
 @click.option("--iou", type=click.Choice(["frames", "exact"]), default="frames", show_default=True)
 @click.option("--by", default="split", show_default=True, metavar="FIELD", help="The clip field that names datasets.")
+@click.option("--units", default="prompt_id", show_default=True, metavar="FIELD",
+              help="Clips with one value of it are resampled together.")  # fmt: skip
 @options.resampling
 @options.printing("every table, the queue, and the settled events as consensus.csv")
 def agree(
@@ -61,13 +63,23 @@ def agree(
         raise click.UsageError("give the annotators' files, or --ratings FILE")
     terms = AgreeTerms(**{name: rest[name] for name in AgreeTerms.model_fields})
     if ratings is not None:
-        _ratings(ratings, terms, form, as_json, out)
-        return 0
+        return _computed(_ratings(ratings, terms, form, as_json, out))
     result = _agreement(paths, terms, mixed, domain, judge, rubric, rest)
     _show(result, form, as_json, out)
+    if not result.panel.cases:
+        return _computed("no clip has two annotators who judged it to the end")
     from robogaze.cli import EXIT_UNFINISHED
 
     return EXIT_UNFINISHED if result.failed or result.ceiling.failed else 0
+
+
+def _computed(why_not: str) -> int:
+    """The exit code: 1, with the reason on stderr, where nothing could be computed."""
+    from robogaze.cli import EXIT_ERROR
+
+    if why_not:
+        click.echo(f"nothing could be computed: {why_not}", err=True)
+    return EXIT_ERROR if why_not else 0
 
 
 def _agreement(
@@ -105,7 +117,8 @@ def _accounts(named: str, labels: Labels, reading: Mapping[str, Any]) -> list[Ac
     return [replace(one, author=name) for one in accounts]
 
 
-def _ratings(path: Path, terms: AgreeTerms, form: str, as_json: bool, out: Path | None) -> None:
+def _ratings(path: Path, terms: AgreeTerms, form: str, as_json: bool, out: Path | None) -> str:
+    """Print the agreement on labels; why there is none, empty where there is."""
     from robogaze.agree import Ratings, agree_on_ratings
     from robogaze.reporting.agreement import rating_sheet
     from robogaze.reporting.agreement_json import ratings_json
@@ -115,6 +128,7 @@ def _ratings(path: Path, terms: AgreeTerms, form: str, as_json: bool, out: Path 
     table = rating_sheet(result, terms.level, **drawing)
     told = as_text({**ratings_json(result), **drawing, "level": terms.level})
     _told({"ratings.json": told}, [table], [table], form, as_json, out)
+    return "" if result.overall.n else result.overall.why
 
 
 def _show(result: Agreement, form: str, as_json: bool, out: Path | None) -> None:

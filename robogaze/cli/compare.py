@@ -97,6 +97,11 @@ def compare(
     code = _passed(checks or (), junit)
     if tracker is not None:
         _track(tracker, result)
+    if code == 0 and result.pairs and not any(one.prompts for one in result.pairs):
+        from robogaze.cli import EXIT_ERROR
+
+        click.echo("nothing could be compared: no two runs share a prompt", err=True)
+        return EXIT_ERROR
     return code
 
 

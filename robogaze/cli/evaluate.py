@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 _CONVENTIONS = ("robogaze", "glide-paper", "descriptions", "robogaze-released", "glide-released")
 _READING = ("file_format", "fps", "first_frame", "lenient")
-_BRIEF = ("scores", "judges", "-by-dimension", "-losses", "-operating", "-bounds", "pairs-desc_f1", "ranks-desc_f1")
-"""The tables that a terminal shows; --out writes all."""
 
 
 @click.command()
@@ -53,6 +51,8 @@ _BRIEF = ("scores", "judges", "-by-dimension", "-losses", "-operating", "-bounds
 @click.option("--interval", type=click.Choice(["student", "percentile", "bca"]), default="student", show_default=True)
 @click.option("--margin", type=click.FloatRange(0, 1, min_open=True, max_open=True), metavar="X",
               help="Say whether systems are equal up to this difference.")  # fmt: skip
+@click.option("--floors/--no-floors", default=True, show_default=True,
+              help="Ask the judge about floors, too: the type prior, and own events on other clips.")  # fmt: skip
 @options.resampling
 @options.printing("every table and figure, and a page that shows them")
 def evaluate(
@@ -94,7 +94,7 @@ def evaluate(
     results = asyncio.run(_judged(pairing, judges, terms, by))
     tables = list(sheets(results[0]))
     tables[1:1] = [robustness_sheet(results[0], other) for other in results[1:]]
-    _show(results, tables, form, as_json, out)
+    _show(results, tables, by, form, as_json, out)
     from robogaze.cli import EXIT_UNFINISHED
 
     return EXIT_UNFINISHED if any(one.bounds for result in results for one in result.systems) else 0
@@ -190,7 +190,10 @@ async def _judged(pairing: Pairing, judges: Sequence[Judge], terms: Terms, by: t
     return [await evaluate(pairing, judge, terms, by) for judge in judges]
 
 
-def _show(results: Sequence[Evaluation], tables: list[Sheet], form: str, as_json: bool, out: Path | None) -> None:
+def _show(
+    results: Sequence[Evaluation], tables: list[Sheet], by: Sequence[str], form: str, as_json: bool, out: Path | None
+) -> None:
+    from robogaze.reporting.evaluation import brief
     from robogaze.reporting.evaluation_json import evaluation_json
     from robogaze.reporting.evaluation_page import files_of
 
@@ -202,12 +205,12 @@ def _show(results: Sequence[Evaluation], tables: list[Sheet], form: str, as_json
     if as_json:
         click.echo(told)
     else:
-        print_tables([one for one in tables if form != "terminal" or one.name.endswith(_BRIEF)], form)
+        print_tables(brief(tables, by) if form == "terminal" else tables, form)
 
 
 _UNUSED = (
     "second_judge", "by", "normalisation", "iou", "dimension_bonus", "strata", "units", "interval", "margin",
-    "resamples", "level", "seed",
+    "floors", "resamples", "level", "seed",
 )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""`robogaze judge-check`: how far a judge agrees with people, and with itself."""
+"""`robogaze judge-check`: how far a judge agrees with ratings, and with itself."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ import click
 from robogaze.cli.shared.judges import opened
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
+    from robogaze.core.scores import Estimate
     from robogaze.judges.base import Judge, Judgement
     from robogaze.judges.check import Check
     from robogaze.judges.rated import Rated
@@ -23,8 +24,9 @@ SCHEMA_VERSION = 1
 _MEASURES = {
     "pearson": "Pearson",
     "spearman": "Spearman",
-    "mean_difference": "mean difference (judge - people)",
+    "mean_difference": "mean difference (judge - ratings)",
     "mean_absolute_error": "mean absolute error",
+    "auc_other_object": "AUC, one event against the same type on another object",
 }
 
 
@@ -39,7 +41,7 @@ _MEASURES = {
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def judge_check(pairs: Path, judge: str, rubric: str, split: str | None, repeats: int, seed: int, as_json: bool) -> int:
-    """Measure a judge against people's ratings of pairs of descriptions.
+    """Measure a judge against ratings of pairs of descriptions.
 
     PAIRS is a JSONL file of {"reference": ..., "prediction": ..., "similarity": 0..1} or, in place of the similarity,
     "axes": ratings on the axes of the rubric; intervals are over "event" or "clip_id" where lines have one. With
@@ -59,7 +61,7 @@ def judge_check(pairs: Path, judge: str, rubric: str, split: str | None, repeats
     if as_json:
         click.echo(json.dumps(_as_json(found, judges[0], rubric)))
     else:
-        _print(found, judges[0])
+        _print(found, judges[0], pairs)
     from robogaze.cli import EXIT_UNFINISHED
 
     return EXIT_UNFINISHED if found.unscored else 0
@@ -82,10 +84,9 @@ def _as_json(found: Check, judge: Judge, rubric: str) -> dict[str, Any]:
         "pairs": found.pairs,
         "units": found.units,
         "unscored": found.unscored,
-        **{name: getattr(found.agreement, name).as_json() for name in _MEASURES},
+        **{name: one.as_json() for name, one in _measured(found)},
         "kinds": {
-            kind: {"n": count, "people": people, "judge": judged}
-            for kind, (count, people, judged) in found.kinds.items()
+            kind: {"n": count, "rated": rated, "judge": judged} for kind, (count, rated, judged) in found.kinds.items()
         },
         "stability": stability
         and {
@@ -96,21 +97,29 @@ def _as_json(found: Check, judge: Judge, rubric: str) -> dict[str, Any]:
     }
 
 
-def _print(found: Check, judge: Judge) -> None:
+def _measured(found: Check) -> Iterator[tuple[str, Estimate]]:
+    """What was measured; the AUC where there are pairs of both kinds."""
+    for name in _MEASURES:
+        one = getattr(found.agreement, name)
+        if one is not None:
+            yield name, one
+
+
+def _print(found: Check, judge: Judge, pairs: Path) -> None:
     from rich.console import Console
 
     from robogaze.reporting.sheets import Sheet, as_terminal
 
-    rows: list[tuple[Any, ...]] = [(title, getattr(found.agreement, name)) for name, title in _MEASURES.items()]
+    rows: list[tuple[Any, ...]] = [(_MEASURES[name], one) for name, one in _measured(found)]
     if found.stability is not None:
         rows.append((f"changed over {found.stability.repeats} repeats", found.stability.changed))
         rows.append(("standard deviation over repeats", found.stability.spread))
     rows += [("pairs", found.pairs), ("rated together (units of the intervals)", found.units)]
     rows.append(("unscored", found.unscored))
     console = Console(width=None if sys.stdout.isatty() else 160)
-    console.print(as_terminal(Sheet("judge-check", f"{judge.name} against people", ("", "value"), tuple(rows))))
+    console.print(as_terminal(Sheet("judge-check", f"{judge.name} against {pairs.name}", ("", "value"), tuple(rows))))
     if found.kinds:
         kinds = tuple((kind, *numbers) for kind, numbers in found.kinds.items())
-        table = Sheet("kinds", "mean similarity by kind of pair", ("kind", "n", "people", "judge"), kinds)
+        table = Sheet("kinds", "mean similarity by kind of pair", ("kind", "n", "rated", "judge"), kinds)
         console.print(as_terminal(table))
     console.print(judge.note, highlight=False, markup=False)

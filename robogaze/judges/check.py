@@ -1,4 +1,4 @@
-"""How far a judge agrees with people, and with itself.
+"""How far a judge agrees with ratings, and with itself.
 
 Intervals are over what was rated together (an event, or a clip): two pairs about one event are no independent
 evidence. Pairs that the judge left unscored are counted and left out.
@@ -22,12 +22,17 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Agreement:
-    """Two series of similarities compared; the difference is the judge's minus people's."""
+    """Two series of similarities compared; the difference is the judge's minus the rated.
+
+    `auc_other_object` is how often one event in other words is above the same type of event on another thing, None
+    without pairs of both kinds.
+    """
 
     pearson: Estimate
     spearman: Estimate
     mean_difference: Estimate
     mean_absolute_error: Estimate
+    auc_other_object: Estimate | None
 
 
 @dataclass(frozen=True)
@@ -45,7 +50,7 @@ class Stability:
 
 @dataclass(frozen=True)
 class Check:
-    """A judge measured: `kinds` holds the mean similarity by people and by the judge for each kind of pair."""
+    """A judge measured: `kinds` holds the mean similarity as rated and by the judge for each kind of pair."""
 
     pairs: int
     units: int
@@ -65,6 +70,7 @@ def compare(judged: Floats, rated: Sequence[Rated], rng: np.random.Generator, re
         spearman=spearman(judged, human, by=by),
         mean_difference=mean_difference(judged, human, by=by),
         mean_absolute_error=mean_absolute_error(judged, human, by=by),
+        auc_other_object=same_event_auc(judged, rated, rng, resamples),
     )
 
 
@@ -72,8 +78,16 @@ SAME, OTHER = ("paraphrase", "vaguer"), ("same fault elsewhere", "other object")
 """Kinds of pairs: of one event in other words, and of the same type of event on another thing."""
 
 
-def same_event_auc(judged: Floats, rated: Sequence[Rated], rng: np.random.Generator, resamples: int = 1000) -> Estimate:
-    """How often a pair of one event is rated above one of the same type of event on another thing."""
+def same_event_auc(
+    judged: Floats, rated: Sequence[Rated], rng: np.random.Generator, resamples: int = 1000
+) -> Estimate | None:
+    """How often a pair of one event is rated above one of the same type of event on another thing.
+
+    None without pairs of both kinds.
+    """
+    kinds = {one.kind for one in rated}
+    if kinds.isdisjoint(SAME) or kinds.isdisjoint(OTHER):
+        return None
     kept = [at for at, one in enumerate(rated) if one.kind in (*SAME, *OTHER)]
     places = {unit: place for place, unit in enumerate(sorted({rated[at].unit for at in kept}))}
     by = Clusters(draw([""] * len(places), resamples, rng), [places[rated[at].unit] for at in kept])

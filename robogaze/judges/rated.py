@@ -1,4 +1,4 @@
-"""Pairs of descriptions that people have rated, one JSON object a line: what judges are measured against.
+"""Rated pairs of descriptions, one JSON object a line: what judges are measured against.
 
     {"reference": "the cup falls", "prediction": "the mug drops", "similarity": 0.9}
     {"reference": "...", "prediction": "...", "axes": {"event_faithfulness": 5, "specificity": 4, ...}}

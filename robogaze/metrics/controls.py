@@ -1,9 +1,9 @@
 """Controls: predictions that need no look at the clip, scored beside every system.
 
-A number means something only above what can be had for nothing. A control is made from the reference alone, with the
-similarities that its rule gives; the rule is a sentence that is printed with its row. The rules are generous on
-purpose: a control's description counts as right wherever the time is, so its row is the most that a guess of that
-time could get from any judge.
+A control is made from the reference alone, with the similarities that its rule gives; the rule is a sentence that is
+printed with its row. Those whose description counts as right wherever the time is are upper bounds: the most that a
+guess of that time could get from any judge, which an honest system may stay below. Floors, which every system should
+be above, ask the judge (see `robogaze.metrics.floors`), but for "always clean", which says nothing.
 """
 
 from collections.abc import Callable, Mapping
@@ -36,7 +36,7 @@ class Guess:
 class Control:
     """A control: `rule` says in a sentence what it reports and what its descriptions count as.
 
-    `oracle` says that its descriptions count as right by that rule, so only its times and severities tell anything.
+    `oracle` says that its descriptions count as right by that rule: its row is an upper bound, the others are floors.
     `guess` gives None for a clip whose duration is not known, where the control needs it.
     """
 

@@ -85,12 +85,18 @@ def footnotes(result: Agreement) -> Iterator[str]:
         "have no part in it."
     )
     yield (
-        f"{terms.level:.0%} percentile intervals from {terms.resamples:,} resamples of the clips within each "
-        f"{terms.by}, seed {terms.seed}; none where they tell none: one clip, one value in all, or undefined in more "
-        f"than {1 - LEAST_DEFINED:.0%} of them."
+        f"{terms.level:.0%} percentile intervals from {terms.resamples:,} resamples of the {_units(result)} within "
+        f"each {terms.by}, seed {terms.seed}; none where they tell none: one clip, one value in all, or undefined in "
+        f"more than {1 - LEAST_DEFINED:.0%} of them."
     )
     yield f"Judge {result.judge}: {result.judge_note}"
     yield from _left_out(result)
+
+
+def _units(result: Agreement) -> str:
+    cases, field = result.panel.cases, result.terms.units
+    units = {(one.dataset, one.unit(field)) for one in cases}
+    return "clips" if len(units) == len(cases) else f"{len(units):,} values of {field}"
 
 
 def _left_out(result: Agreement) -> Iterator[str]:
@@ -189,7 +195,7 @@ def _headline(scores: Mapping[str, Cell]) -> tuple[Cell, ...]:
 
 def _ceiling_notes(ceiling: Ceiling, annotators: int) -> Iterator[str]:
     yield f"Over {count(ceiling.whole.n, 'account')}, scored as a system's reports are (convention robogaze)."
-    yield "n counts a clip once for each annotator who is scored on it."
+    yield "n counts a clip once for each annotator who is scored on it; intervals are Student's t, as a system's."
     if annotators > 2:
         yield (
             f"The others' consensus: events that more than half of them report, with an IoU of at least {LEAST_IOU}; "

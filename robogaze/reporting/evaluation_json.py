@@ -4,9 +4,11 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from robogaze.evaluate import Bounds, Comparisons, Evaluation, NamedMatch, SystemResult
+from robogaze.evaluate import Bounds, Comparisons, Evaluation, Floor, NamedMatch, SystemResult
 from robogaze.metrics.controls import CONTROLS
+from robogaze.metrics.floors import PRIOR_RULE, SHUFFLED_RULE, TYPE_PRIOR
 from robogaze.scoring.estimates import Scores
+from robogaze.stats.paired import Difference
 
 Json = Mapping[str, Any]
 
@@ -22,7 +24,7 @@ def evaluation_json(result: Evaluation) -> Json:
         "unreferenced": result.unreferenced,
         "unfinished": result.unfinished,
         "left_out": result.left_out,
-        "controls": {name: _both(*scores) | {"rule": CONTROLS[name].rule} for name, scores in result.controls.items()},
+        "controls": {name: {**_both(*scores), **_rule(name)} for name, scores in result.controls.items()},
         "systems": systems,
         "pairs": {name: _pairs(one, result) for name, one in result.comparisons.items()},
     }
@@ -47,10 +49,21 @@ def _system(system: SystemResult, result: Evaluation) -> Json:
         "per_type": {name: _scores(one) for name, one in system.types.items()},
         "confusion": {"labels": result.dimensions, "counts": system.confusion.astype(int).tolist()},
         "losses": losses,
+        "floor": None if system.floor is None else _floor(system.floor),
         "lambda": {f"{bonus:g}": _scores(one) for bonus, one in system.lambdas.items()},
         "operating_points": {f"{least:.2f}": _both(*scores) for least, scores in system.operating.items()},
         "matches": {clip.clip_id: [_match(one) for one in found] for clip, found in clips if found},
     }
+
+
+def _rule(name: str) -> Json:
+    if name == TYPE_PRIOR:
+        return {"bound": "floor", "rule": PRIOR_RULE}
+    return {"bound": "upper" if CONTROLS[name].oracle else "floor", "rule": CONTROLS[name].rule}
+
+
+def _floor(floor: Floor) -> Json:
+    return {**_both(floor.macro, floor.micro), "rule": SHUFFLED_RULE, "above": _difference(floor.above)}
 
 
 def _scores(scores: Scores) -> Json:
@@ -80,13 +93,9 @@ def _pairs(found: Comparisons, result: Evaluation) -> Json:
         {
             "first": names[one.first],
             "second": names[one.second],
-            "difference": one.difference.as_json(),
-            "p": _number(one.p),
+            **_difference(one),
             "p_holm": _number(one.holm),
             "p_fdr": _number(one.fdr),
-            "smallest_shown": _number(one.smallest),
-            "largest_left": _number(one.most),
-            "separated": one.separated,
             "verdict": one.verdict(result.terms.margin),
         }
         for one in found.pairs
@@ -94,6 +103,16 @@ def _pairs(found: Comparisons, result: Evaluation) -> Json:
     places = zip(names, found.ranks, strict=True)
     ranks = {name: {"rank": one.rank.as_json(), "first": _number(one.first)} for name, one in places}
     return {"differences": differences, "ranks": ranks}
+
+
+def _difference(one: Difference) -> Json:
+    return {
+        "difference": one.difference.as_json(),
+        "p": _number(one.p),
+        "smallest_shown": _number(one.smallest),
+        "largest_left": _number(one.most),
+        "separated": one.separated,
+    }
 
 
 def _number(value: float) -> float | None:

@@ -1,13 +1,9 @@
-"""A table of results, and the forms it is written in: for the terminal, as CSV, Markdown and LaTeX.
-
-No form shows a bare mean: an estimate is written with its interval and n, and what is undefined says so.
-"""
+"""The forms a table of results is written in: for the terminal, as CSV, Markdown and LaTeX (see `latex`)."""
 
 import csv
 import io
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 
 from rich.console import Group
@@ -15,50 +11,14 @@ from rich.table import Table
 from rich.text import Text
 
 from robogaze.core.scores import Estimate
+from robogaze.reporting.cells import Cell, Part, Sheet, written
+from robogaze.reporting.latex import as_latex
 from robogaze.reporting.wording import printable
 
+__all__ = ["FORMS", "Cell", "Part", "Sheet", "as_csv", "as_latex", "as_markdown", "as_terminal", "file_name", "files",
+           "written"]  # fmt: skip
+
 _NAME_LIMIT = 100
-
-Cell = str | int | float | Estimate | None
-"""None is an empty cell: there is nothing to say there."""
-
-
-@dataclass(frozen=True)
-class Sheet:
-    """A table: `name` is its file's, `notes` are the sentences that belong under it."""
-
-    name: str
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    notes: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        for row in self.rows:
-            if len(row) != len(self.columns):
-                raise ValueError(f"{self.name}: a row has {len(row)} cells for {len(self.columns)} columns")
-
-
-def written(cell: Cell) -> str:
-    """A cell as text: an estimate as `0.566 [0.538, 0.591] n=382`."""
-    if cell is None:
-        return ""
-    if isinstance(cell, Estimate):
-        return _estimate(cell)
-    if isinstance(cell, float):
-        return _number(cell)
-    return printable(str(cell))
-
-
-def _estimate(cell: Estimate) -> str:
-    if not cell.defined:
-        return f"undefined ({cell.why})" if cell.why and cell.n else f"undefined, n={cell.n}"
-    interval = "" if math.isnan(cell.low) else f" [{_number(cell.low)}, {_number(cell.high)}]"
-    return f"{_number(cell.value)}{interval} n={cell.n}"
-
-
-def _number(value: float) -> str:
-    return "undefined" if math.isnan(value) else f"{value:.3f}"
 
 
 def as_terminal(sheet: Sheet) -> Group:
@@ -112,42 +72,32 @@ def _marked(text: str) -> str:
     return "".join(f"\\{sign}" if sign in "\\|*_<>`" else sign for sign in text)
 
 
-_LATEX = str.maketrans(
-    {
-        "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-        "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-    }
-)  # fmt: skip
-
-
-def as_latex(sheet: Sheet) -> str:
-    """The table as LaTeX for the package booktabs."""
-    lines = [r"\begin{table}", r"\centering", rf"\caption{{{_texed(sheet.title)}}}", rf"\label{{tab:{sheet.name}}}"]
-    lines += [rf"\begin{{tabular}}{{l{'r' * (len(sheet.columns) - 1)}}}", r"\toprule"]
-    lines += [_row(sheet.columns), r"\midrule", *(_row([written(cell) for cell in row]) for row in sheet.rows)]
-    lines += [r"\bottomrule", r"\end{tabular}"]
-    lines += [rf"\par\footnotesize {_texed(note)}" for note in sheet.notes]
-    return "\n".join([*lines, r"\end{table}"]) + "\n"
-
-
-def _row(cells: Sequence[str]) -> str:
-    return " & ".join(_texed(cell) for cell in cells) + r" \\"
-
-
-def _texed(text: str) -> str:
-    return text.translate(_LATEX)
-
-
 FORMS: Mapping[str, Callable[[Sheet], str]] = {"csv": as_csv, "markdown": as_markdown, "latex": as_latex}
 """The written forms by name."""
 
 
 def files(sheets: Sequence[Sheet]) -> Iterator[tuple[str, str]]:
-    """Names of files and their texts: a CSV file for each table, and all tables in one Markdown and one LaTeX file."""
+    """Names of files and their texts: a CSV file for each table, and all tables in one Markdown and one LaTeX file.
+
+    Parts of one table are in one CSV file. ValueError for parts with other columns.
+    """
+    together: dict[str, list[Sheet]] = {}
     for sheet in sheets:
-        yield f"{sheet.name}.csv", as_csv(sheet)
+        together.setdefault(sheet.part.file if sheet.part else sheet.name, []).append(sheet)
+    for name, parts in together.items():
+        yield f"{name}.csv", as_csv(_joined(parts))
     for ending, form in (("md", as_markdown), ("tex", as_latex)):
         yield f"tables.{ending}", "\n".join(form(sheet) for sheet in sheets)
+
+
+def _joined(parts: Sequence[Sheet]) -> Sheet:
+    first = parts[0]
+    if first.part is None:
+        return first
+    if any(one.columns != first.columns for one in parts):
+        raise ValueError(f"{first.part.file}: its parts have other columns")
+    rows = [(one.part.value, *row) for one in parts if one.part for row in one.rows]
+    return Sheet(first.part.file, first.title, (first.part.column, *first.columns), tuple(rows))
 
 
 def file_name(system: str, what: str) -> str:

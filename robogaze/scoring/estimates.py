@@ -13,7 +13,7 @@ from robogaze.scoring.terms import Terms
 from robogaze.stats.interval import interval, percentile
 from robogaze.stats.proportion import wilson
 from robogaze.stats.resample import Resamples, Sums
-from robogaze.stats.student import Spread, clustered_share, moves, strata_of, student
+from robogaze.stats.student import Spread, clustered_share, moves, speaking, strata_of, student
 
 Matrix = NDArray[np.float64]
 Scores = Mapping[str, Estimate]
@@ -58,8 +58,9 @@ class _Shares:
     """Wilson's intervals for shares of clips; of as many independent ones as vary alike, where a unit has several."""
 
     def __init__(self, sums: Sums, values: Values, terms: Terms) -> None:
-        self._level, self._units = terms.level, sums.rows.shape[-2]
+        self._level = terms.level
         self._spread = Spread.of(moves(sums, values), strata_of(sums)) if sums.clustered else None
+        self._units = speaking(sums, values).sum(axis=-1)
 
     def __call__(self, name: str, table: int, index: int, one: Estimate) -> Estimate:
         if name not in SHARES or not one.defined:
@@ -69,7 +70,9 @@ class _Shares:
         error, freedom = (float(each[table, index]) for each in (self._spread.error, self._spread.freedom))
         if isnan(error):
             return one
-        low, high = clustered_share(one.value, one.n, (error, freedom), self._units, level=self._level)
+        low, high = clustered_share(
+            one.value, one.n, (error, freedom), int(self._units[table, index]), level=self._level
+        )
         return Estimate(one.value, low, high, one.n)
 
 
@@ -78,16 +81,28 @@ def estimates(
 ) -> Callable[[int, int, int], Estimate]:
     """The estimates of `count` values for each of a stack of tables: (table, value, n) to an estimate.
 
-    `share` says that the values lie in [0, 1].
+    `share` says that the values lie in [0, 1]. Then one that is the same in all resamples has Student's interval, which
+    is that of a share there.
     """
+    whole = student(sums, values, level=terms.level, share=share)
     if terms.interval == "student":
-        whole = student(sums, values, level=terms.level, share=share)
         return lambda table, index, n: whole.estimate(table, index, n=n)
-    if terms.interval == "percentile":
-        whole = percentile(values(sums.total), np.swapaxes(values(sums.drawn), -1, -2), level=terms.level)
-        return lambda table, index, n: whole.estimate(table, index, n=n)
-    each = [interval(sums, one_of(values, index), level=terms.level, method=terms.interval) for index in range(count)]
-    return lambda table, index, n: each[index].estimate(table, n=n)
+    resampled = _resampled(sums, values, count, terms)
+
+    def estimate(table: int, index: int, n: int) -> Estimate:
+        found = resampled(table, index, n)
+        always = share and isnan(found.low) and found.value in (0.0, 1.0)
+        return whole.estimate(table, index, n=n) if always else found
+
+    return estimate
+
+
+def _resampled(sums: Sums, values: Values, count: int, terms: Terms) -> Callable[[int, int, int], Estimate]:
+    if terms.interval == "bca":
+        each = [interval(sums, one_of(values, index), level=terms.level, method="bca") for index in range(count)]
+        return lambda table, index, n: each[index].estimate(table, n=n)
+    whole = percentile(values(sums.total), np.swapaxes(values(sums.drawn), -1, -2), level=terms.level)
+    return lambda table, index, n: whole.estimate(table, index, n=n)
 
 
 def one_of(values: Values, index: int) -> Values:

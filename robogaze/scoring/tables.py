@@ -9,12 +9,11 @@ from numpy.typing import NDArray
 from robogaze.core.account import Account
 from robogaze.judges.base import Judge
 from robogaze.matching import Match
-from robogaze.metrics.controls import CONTROLS
 from robogaze.metrics.faults import KINDS
 from robogaze.metrics.operating import THRESHOLDS, at_threshold
 from robogaze.metrics.tally import scored
 from robogaze.scoring.judging import judgements, similarities
-from robogaze.scoring.rows import NOTHING, Groups, base_row, count, row
+from robogaze.scoring.rows import NOTHING, Groups, base_row, count
 from robogaze.scoring.terms import Terms
 
 Matrix = NDArray[np.float64]
@@ -95,15 +94,4 @@ async def threshold_tables(
         for number, (clip, points) in enumerate(zip(clips, swept, strict=True), start=first):
             for point, account in enumerate(points):
                 tables[point, number] = base_row(clip, account, next(judged), terms)
-    return tables
-
-
-def control_tables(references: Sequence[Account], terms: Terms) -> Matrix:
-    """The rows of every control, shape (CONTROLS, n, columns); zero where a control has no guess."""
-    tables = np.zeros((len(CONTROLS), len(references), len(NOTHING)))
-    for place, control in enumerate(CONTROLS.values()):
-        for number, clip in enumerate(references):
-            guess = control.guess(clip)
-            if guess is not None:
-                tables[place, number] = row(clip, guess.account, guess.similarity, terms.weighting)
     return tables

@@ -31,6 +31,7 @@ class Terms(Data):
     `convention` is the name they go by; `use`, `dimension_bonus` and `iou` are the weight of a pair (see
     `robogaze.matching`). Clips are resampled within the values of the field `strata`, those that share a value of the
     field `units` together. `margin` is the difference up to which two systems count as equal, None for no such verdict.
+    `floors` says whether the judge is asked about the floors, too, which is as much again as about the systems.
     """
 
     convention: str = "robogaze"
@@ -44,6 +45,7 @@ class Terms(Data):
     strata: str = STRATA
     units: str = UNITS
     margin: Annotated[float, Field(gt=0, lt=1)] | None = None
+    floors: bool = True
     seed: Annotated[int, Field(ge=0)] = 0
 
     @model_validator(mode="after")

@@ -18,7 +18,7 @@ from robogaze.stats.interval import LEAST_DEFINED, LEVEL, NOISE, Statistic
 from robogaze.stats.many import benjamini_hochberg, holm
 from robogaze.stats.paired_shares import paired_shares
 from robogaze.stats.resample import Floats, Resamples, Sums, mean, mean_rows
-from robogaze.stats.student import SAME, UNDEFINED, WITHOUT, Spread, moves, strata_of, wilson_ends
+from robogaze.stats.student import SAME, UNDEFINED, WITHOUT, Spread, moves, speaking, strata_of, wilson_ends
 
 ALPHA, POWER = 0.05, 0.8
 
@@ -78,15 +78,17 @@ def compare(
 ) -> tuple[Difference, ...]:
     """Every pair of systems, in the order (0, 1), (0, 2), ..., (1, 2), ...; empty for fewer than two.
 
-    `sums` are of a table (systems, clips, columns). Where every unit shows the same difference there is an interval
-    for values in [0, 1] only (`share`): that of a share, and the p of a sign test. `family` is the number of
-    comparisons that `most` is to hold for together, that of the pairs unless given.
+    `sums` are of a table (systems, clips, columns); n counts the units with a value under either of the two. Where
+    every unit shows the same difference there is an interval for values in [0, 1] only (`share`): that of a share of
+    the units with a value under both, and the p of a sign test. `family` is the number of comparisons that `most` is to
+    hold for together, that of the pairs unless given.
     """
     one, other = np.triu_indices(len(sums.total), k=1)
     value, moved = np.asarray(statistic(sums.total)), moves(sums, statistic)
-    units = np.full(len(one), sums.rows.shape[-2])
+    says = speaking(sums, statistic)
+    n, units = ((join(says[one], says[other])).sum(axis=-1) for join in (np.logical_or, np.logical_and))
     return _differences(
-        value[one] - value[other], moved[one] - moved[other], sums, units, level, share=share, family=family
+        value[one] - value[other], moved[one] - moved[other], sums, (n, units), level, share=share, family=family
     )
 
 
@@ -100,7 +102,8 @@ def compare_means(values: Floats, resamples: Resamples, *, level: float = LEVEL)
     rows = mean_rows(values[one] - values[other])
     sums = resamples.sums(rows)
     clips = rows[..., 1].sum(axis=-1).astype(np.intp)
-    return _differences(mean(sums.total), moves(sums, mean), sums, clips, level, share=True)
+    units = speaking(sums, mean).sum(axis=-1)
+    return _differences(mean(sums.total), moves(sums, mean), sums, (clips, units), level, share=True)
 
 
 def compare_shares(hits: NDArray[np.bool_], *, level: float = LEVEL) -> tuple[Difference, ...]:
@@ -139,12 +142,11 @@ def adjusted(pairs: Sequence[Difference], level: float) -> tuple[Difference, ...
     """The differences with p adjusted for their number, and whether each is one."""
     p = [one.p for one in pairs]
     both = zip(pairs, holm(p), benjamini_hochberg(p), strict=True)
-    return tuple(
-        replace(
-            one, holm=float(h), fdr=float(f), separated=None if np.isnan(h) else _excludes_zero(one) and h < 1 - level
-        )
-        for one, h, f in both
-    )
+    return tuple(replace(one, holm=float(h), fdr=float(f), separated=_separated(one, h, level)) for one, h, f in both)
+
+
+def _separated(one: Difference, holm: float, level: float) -> bool | None:
+    return None if np.isnan(holm) else bool(_excludes_zero(one) and holm < 1 - level)
 
 
 def _excludes_zero(one: Difference) -> bool:
@@ -155,23 +157,26 @@ def _differences(
     value: Floats,
     moved: Floats,
     sums: Sums,
-    n: NDArray[np.intp],
+    counts: tuple[NDArray[np.intp], NDArray[np.intp]],
     level: float,
     *,
     share: bool,
     family: int | None = None,
 ) -> tuple[Difference, ...]:
-    """The differences of all pairs (pairs,) from what each unit moves them, (pairs, units)."""
+    """The differences of all pairs (pairs,) from what each unit moves them, (pairs, units).
+
+    `counts` are their n, and of how many units both have a value.
+    """
+    n, units = counts
     spread, outer = Spread.of(moved, strata_of(sums)), one_sided(level, family or len(value))
     p, reach, widest = spread.p(value), spread.reach(level), spread.reach(outer)
     flat = spread.error == 0
     if share:
         # As many units are alike as there are: what the next may do is Wilson's, and the sign test's.
-        units = np.minimum(n, sums.rows.shape[-2]).astype(np.float64)
-        nothing = np.zeros(len(value))
-        reach = np.where(flat, wilson_ends(nothing, units, level=level)[1], reach)
-        widest = np.where(flat, wilson_ends(nothing, units, level=outer)[1], widest)
-        p = np.where(flat, np.where(np.abs(value) > NOISE, np.minimum(1.0, 2.0 ** (1.0 - units)), 1.0), p)
+        alike, nothing = units.astype(np.float64), np.zeros(len(value))
+        reach = np.where(flat, wilson_ends(nothing, alike, level=level)[1], reach)
+        widest = np.where(flat, wilson_ends(nothing, alike, level=outer)[1], widest)
+        p = np.where(flat, np.where(np.abs(value) > NOISE, np.minimum(1.0, 2.0 ** (1.0 - alike)), 1.0), p)
     why = np.full(len(value), "", dtype=object)
     why[flat & (not share)] = SAME
     why[np.isnan(spread.error)] = WITHOUT
@@ -182,7 +187,8 @@ def _differences(
     ends = np.where(none, np.nan, np.stack([value - reach, value + reach]))
     if share:
         ends = np.clip(ends, -1.0, 1.0)
-    most, smallest, p = (np.where(none, np.nan, kind) for kind in (np.abs(value) + widest, spread.error * DETECTED, p))
+    error = np.where(flat, reach / float(ndtri((1 + level) / 2)), spread.error)
+    most, smallest, p = (np.where(none, np.nan, kind) for kind in (np.abs(value) + widest, error * DETECTED, p))
     found = [
         Difference(
             int(one[pair]),

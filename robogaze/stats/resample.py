@@ -137,8 +137,8 @@ def draw(
 class Clusters:
     """Resamples for things that come in clusters: the events of a clip are drawn together.
 
-    `of` says for each thing the position of its cluster among those the resamples are of. A cluster may have no
-    thing, and is drawn all the same.
+    `of` says for each thing the position of its clip among those the resamples are of. A clip may have no thing, and is
+    drawn all the same, with the others of its unit.
     """
 
     resamples: Resamples
@@ -146,13 +146,15 @@ class Clusters:
 
     def drawn(self, rows: Floats) -> Floats:
         """The sums of a table (things, columns) over every resample of the clusters, (resamples, columns)."""
-        together = np.zeros((self.resamples.size, rows.shape[1]))
+        clips = self.resamples.size if self.resamples.of is None else len(self.resamples.of)
+        together = np.zeros((clips, rows.shape[1]))
         np.add.at(together, np.asarray(self.of, dtype=np.intp), rows)
         return self.resamples.sums(together).drawn
 
     def blocks(self) -> Iterator[Floats]:
         """How often each thing was drawn, some resamples at a time: arrays (resamples, things)."""
         of = np.asarray(self.of, dtype=np.intp)
+        of = of if self.resamples.of is None else self.resamples.of[of]
         return (counts[:, of] for counts in self.resamples.blocks(width=len(of)))
 
 

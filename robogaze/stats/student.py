@@ -5,13 +5,14 @@ moves the value by a little; the sum of the squared moves is its variance, and w
 distribution says how far the interval reaches. Its degrees of freedom are the units that move the value less one for
 each stratum: a unit that has nothing to say of a value lends it no certainty.
 
-Where nothing varies, the moves say nothing. For values in [0, 1] Wilson's interval of a share of that size takes their
-place: that 20 of 20 are so does not show that the next one is.
+Where nothing varies, the moves say nothing. For values in [0, 1] Wilson's interval of a share of as many units as have
+a value takes their place: that 20 of 20 are so does not show that the next one is.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri, stdtr, stdtrit
 
 from robogaze.stats.interval import LEVEL, NOISE, Intervals, Statistic
@@ -73,6 +74,11 @@ def moves(sums: Sums, statistic: Statistic) -> Floats:
     return moved
 
 
+def speaking(sums: Sums, statistic: Statistic) -> NDArray[np.bool_]:
+    """Which units have a value of their own, and so a say in the whole one; units are on the last axis."""
+    return np.moveaxis(~np.isnan(statistic(sums.rows)), sums.total.ndim - 1, -1)
+
+
 def strata_of(sums: Sums) -> Floats:
     """The number of each unit's stratum."""
     numbers = np.zeros(sums.rows.shape[-2])
@@ -93,8 +99,13 @@ def student(sums: Sums, statistic: Statistic, *, level: float = LEVEL, share: bo
     why[np.isnan(spread.error)] = WITHOUT
     flat = (spread.error == 0) & ~np.isnan(value)
     if share:
+        units = speaking(sums, statistic).sum(axis=-1).astype(np.float64)
+        # A single unit that is so, or is not, is 1 of 1 or 0 of 1.
+        single = np.isnan(spread.error) & (units == 1) & (np.minimum(np.abs(value), np.abs(1 - value)) < NOISE)
+        flat, why = flat | single, np.where(single, "", why)
+        spread = Spread(np.where(single, 0.0, spread.error), spread.freedom)
         low, high = np.maximum(0.0, low), np.minimum(1.0, high)
-        ends = wilson_ends(value, np.full(value.shape, float(sums.rows.shape[-2])), level=level)
+        ends = wilson_ends(value, units, level=level)
         low, high = np.where(flat, ends[0], low), np.where(flat, ends[1], high)
     else:
         why[flat] = SAME
@@ -112,7 +123,8 @@ def wilson_ends(
     whole = np.maximum(n, 1.0)
     centre = (value + z**2 / (2 * whole)) / (1 + z**2 / whole)
     half = z * np.sqrt(np.maximum(0.0, value * (1 - value)) / whole + z**2 / (4 * whole**2)) / (1 + z**2 / whole)
-    return np.maximum(0.0, centre - half), np.minimum(1.0, centre + half)
+    low, high = np.where(value <= 0, 0.0, np.maximum(0.0, centre - half)), np.where(value >= 1, 1.0, centre + half)
+    return low, np.minimum(1.0, high)
 
 
 def clustered_share(
@@ -120,7 +132,8 @@ def clustered_share(
 ) -> tuple[float, float]:
     """Wilson's interval of a share of `n` things that come in `units`: as of so many independent things as vary alike.
 
-    `spread` is the standard error and the degrees of freedom of the share over the units.
+    `units` are those that hold such a thing. `spread` is the standard error and the degrees of freedom of the share
+    over the units.
     """
     error, freedom = spread
     independent = float(min(n, units))

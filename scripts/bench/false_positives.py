@@ -1,17 +1,19 @@
 """How often a verdict is wrong: systems and checkpoints that are equal called different, and unequal ones called equal.
 
-    python scripts/bench/false_positives.py [--runs 300] [--seed 0]
+    python scripts/bench/false_positives.py [--runs 300] [--seed 0] [--rows TEXT]
 
 Corpora are those of scripts/bench/coverage.py; all systems have the same skill. "Some pair different" is counted once a
 run, whatever the number of pairs. Checkpoints are compared by `compare` on prompts of several clips (seeds), of which
 three quarters of the ease are the checkpoint's and the prompt's. "Equal within" is asked at a margin that is the true
-difference, so each yes is wrong.
+difference, so each yes is wrong. A system that has seen nothing says what it says without regard to the clip.
 """
 
 import argparse
+import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from coverage import AT, corpus
@@ -19,12 +21,18 @@ from coverage import AT, corpus
 from robogaze.compare import Run, Terms, compare
 from robogaze.core.account import Account, Finding
 from robogaze.core.time import Span
+from robogaze.datasets.pairing import System, pair
+from robogaze.evaluate import evaluate
+from robogaze.judges.base import Judgement
+from robogaze.judges.base import Pair as JudgedPair
 from robogaze.metrics.scores import METRICS
+from robogaze.scoring.terms import Terms as EvaluationTerms
 from robogaze.stats.paired import compare_means, compare_shares
 from robogaze.stats.resample import draw
 
 EVENT = Finding("e", (Span(0.0, 1.0),), "made up", "made_up", "made_up", (), 3)
 TERMS = Terms(resamples=1)
+EVALUATION = EvaluationTerms(resamples=1)
 
 Random = np.random.Generator
 
@@ -82,6 +90,38 @@ def equal_within(rng: Random, clips: int, systems: int) -> bool:
     return any(one.most < 0.4 for one in pairs if (one.first, one.second) in differ)
 
 
+class SameText:
+    """A judge for whom the same text is the same event."""
+
+    name, note = "same text", ""
+    identity: Mapping[str, Any] = {}
+
+    async def rate(self, pairs: Sequence[JudgedPair]) -> Sequence[Judgement]:
+        return [Judgement(float(one.reference == one.prediction)) for one in pairs]
+
+
+def above_its_floor(rng: Random, clips: int, per: int) -> bool:
+    """Whether a system that has seen nothing is called above its floor; both sides have habits, and prompts theirs."""
+
+    def some(text: int) -> tuple[Finding, ...]:
+        start = rng.beta(2, 4) * 8
+        span = Span(start, start + rng.uniform(0.5, 4.0))
+        return (Finding("e", (span,), "abcd"[text], "made_up", "made_up"),) if rng.random() < 0.8 else ()
+
+    sides = [
+        [
+            Account(
+                f"{number:03}", "author", "ok", some(text), duration_s=12.0, fields={"prompt_id": f"{number // per}"}
+            )
+            for number, text in enumerate(rng.binomial(3, 0.3, size=clips // per).repeat(per))
+        ]
+        for _ in range(2)
+    ]
+    found = asyncio.run(evaluate(pair(sides[0], [System.of("blind", sides[1])]), SameText(), EVALUATION)).systems[0]
+    assert found.floor is not None
+    return bool(found.floor.above.separated and found.floor.above.difference.value > 0)
+
+
 def rows() -> Iterator[tuple[str, Callable[[Random], bool]]]:
     """What is tried."""
     for metric in ("desc_f1", "miou", "clean_accuracy"):
@@ -97,6 +137,9 @@ def rows() -> Iterator[tuple[str, Callable[[Random], bool]]]:
     for runs in (3, 6, 10):
         yield f"`compare`, {runs} runs, 60 prompts: several bands", _split(runs, 60)
     yield "`compare`, five runs, 60 prompts: some pair different", _compared(5, 60, 1)
+    for per in (1, 4):
+        what = f"{60 // per} prompts of {per} clips" if per > 1 else "60 clips"
+        yield f"`evaluate`, a system that has seen nothing, {what}: above its floor", _above(60, per)
     for systems in (2, 5):
         yield f"{systems} systems, 60 clips, true difference 0.4: some pair equal within 0.4", _equal(systems)
 
@@ -117,6 +160,10 @@ def _split(runs: int, prompts: int) -> Callable[[Random], bool]:
     return lambda rng: split(rng, runs, prompts)
 
 
+def _above(clips: int, per: int) -> Callable[[Random], bool]:
+    return lambda rng: above_its_floor(rng, clips, per)
+
+
 def _equal(systems: int) -> Callable[[Random], bool]:
     return lambda rng: equal_within(rng, 60, systems)
 
@@ -126,9 +173,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--rows", default="", metavar="TEXT", help="Only those that hold this text.")
     given = parser.parse_args()
     print("| equal, and called | share of runs | s |\n|---|---|---|")
-    for name, tried in rows():
+    for name, tried in ((name, tried) for name, tried in rows() if given.rows in name):
         start, rng = time.perf_counter(), np.random.default_rng(given.seed)
         wrong = sum(tried(rng) for _ in range(given.runs)) / given.runs
         print(f"| {name} | {wrong:.3f} | {time.perf_counter() - start:.0f} |", flush=True)

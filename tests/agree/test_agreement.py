@@ -73,6 +73,35 @@ def numbers(told: object) -> object:
     return [numbers(one) for one in told] if isinstance(told, list | tuple) else told
 
 
+async def test_clips_of_one_prompt_are_one_piece_of_evidence() -> None:
+    """Four seeds of a prompt that all go alike are worth one clip of each."""
+
+    def seeds(count: int) -> list[Account]:
+        rng = Random(7)
+        found = []
+        for prompt in range(24):
+            ends = {"ann": rng.randrange(2, 9), "bob": rng.randrange(2, 9)}
+            faulty = {name: rng.random() < 0.7 for name in ends}
+            found += [
+                account(name, f"{prompt:02}-{seed}", *([event(0, ends[name])] if faulty[name] else []),
+                        fields={"prompt_id": f"p{prompt}"})
+                for seed in range(count) for name in ends
+            ]  # fmt: skip
+        return found
+
+    alone, together = await result(*seeds(1)), await result(*seeds(4))
+    apart = await result(*seeds(4), terms=AgreeTerms(units="no such field", resamples=100))
+    for name in ("detection_kappa", "tiou", "events_matched", "timeline_alpha"):
+        one, four, free = (getattr(found.overall, name) for found in (alone, together, apart))
+        assert four.value == pytest.approx(one.value, abs=0.05), name
+        assert four.high - four.low == pytest.approx(one.high - one.low, rel=0.1), name
+        assert free.high - free.low < 0.75 * (four.high - four.low), name
+    ceilings = [found.ceiling.whole.macro["desc_f1"] for found in (alone, together, apart)]
+    widths = [one.high - one.low for one in ceilings]
+    assert widths[1] == pytest.approx(widths[0], rel=1e-6)
+    assert widths[2] < 0.75 * widths[1]
+
+
 async def test_how_events_are_matched_can_be_chosen() -> None:
     ann = account("ann", "a", event(0, 4, "cup falls"))
     bob = account("bob", "a", event(0, 4, "something else"), event(0, 3, "cup falls"))

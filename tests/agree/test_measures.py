@@ -15,7 +15,7 @@ from robogaze.agree.panel import Panel
 from robogaze.core.account import Account, Finding
 from robogaze.core.time import Span
 
-DRAWING = Drawing(resamples=200, seed=0, level=0.95)
+DRAWING = Drawing(resamples=200, seed=0, level=0.95, units="prompt_id")
 
 
 async def matches(accounts: Sequence[Account], by: By = "iou*similarity") -> tuple[tuple[Matched, ...], Panel]:

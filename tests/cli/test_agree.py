@@ -83,11 +83,33 @@ def test_one_name_does_not_stand_for_several_annotators(robogaze: Shell, tmp_pat
     assert (ran.code, "one name cannot stand for them" in ran.err) == (2, True)
 
 
-def test_one_annotator_has_no_agreement_and_that_is_no_error(robogaze: Shell, annotators: list[Path]) -> None:
+def test_one_annotator_has_no_agreement_and_the_exit_code_says_so(robogaze: Shell, annotators: list[Path]) -> None:
     ran = robogaze("agree", annotators[0], *FEW)
-    assert ran.code == 0
+    assert ran.code == 1
     assert "Undefined where no clip has two annotators: overall." in ran.out
     assert "Left out, with one annotator: 10 clips" in ran.out
+    assert "nothing could be computed: no clip has two annotators who judged it to the end" in ran.err
+
+
+def test_annotators_of_other_clips_have_no_agreement(robogaze: Shell, tmp_path: Path) -> None:
+    accounts = demo_annotators(["ann", "bob"])
+    first = min(one.clip_id for one in accounts)
+    paths = [
+        write(
+            tmp_path / f"{name}.csv", [one for one in accounts if (one.author, one.clip_id == first) == (name, early)]
+        )
+        for name, early in (("ann", True), ("bob", False))
+    ]
+    ran = robogaze("agree", *paths, *FEW, "--json")
+    assert ran.code == 1
+    assert json.loads(ran.out)["overall"]["tiou"]["value"] is None
+
+
+def test_ratings_of_nothing_twice_have_no_agreement(robogaze: Shell, tmp_path: Path) -> None:
+    votes = tmp_path / "votes.csv"
+    votes.write_text("unit,annotator,label\n1,ann,bug\n2,bob,no\n")
+    ran = robogaze("agree", "--ratings", votes, *FEW)
+    assert (ran.code, "nothing could be computed: nothing was rated twice" in ran.err) == (1, True)
 
 
 @pytest.mark.parametrize("form", ["csv", "markdown", "latex"])

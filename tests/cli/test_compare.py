@@ -85,6 +85,17 @@ def test_without_a_model_there_is_a_nothing_found_rate_and_a_gate_on_the_clean_r
     )
 
 
+def test_runs_that_share_no_prompt_cannot_be_compared_and_the_exit_code_says_so(
+    robogaze: Shell, tmp_path: Path
+) -> None:
+    paths = [write_reports(tmp_path / name, [report(f"{name}-{name}{at}") for at in range(3)]) for name in ("a", "b")]
+    ran = robogaze("compare", *paths, *FEW, "--pair-by", "clip id", "--json")
+    assert ran.code == 1
+    assert "nothing could be compared: no two runs share a prompt" in ran.err
+    assert json.loads(ran.out)["pairs"][0]["prompts"] == 0
+    assert robogaze("compare", paths[0], *FEW, "--json").code == 0, "a single run has its numbers"
+
+
 def test_flips_begin_with_what_deserves_a_look(robogaze: Shell, runs: list[Path]) -> None:
     flips = told(robogaze("compare", *runs, *FEW, "--json"))["pairs"][0]["flips"]
     assert {kind: flips[kind] for kind in ("new", "fixed", "same", "unknown")} == {
@@ -288,8 +299,8 @@ def test_a_run_of_which_nothing_could_be_read_is_in_the_count(
     (empty / "unreadable.json").write_text('[{"uri": "a.mp4", "reason": "no video"}]')
     (empty / "notes.json").write_text('{"reports": []}')
     ran = robogaze("compare", runs[0], empty, *FEW, "--json")
-    found = told(ran)["runs"][1]
-    assert "a.mp4: no video" in ran.err
+    assert (ran.code, "a.mp4: no video" in ran.err) == (1, True)
+    found = json.loads(ran.out)["runs"][1]
     assert found["clips"] == {"complete": 0, "partial": 0, "unscored": 0, "unreadable": 1, "missing": 9}
     assert (found["clean_rate"]["value"], found["clean_rate"]["n"]) == (0, 1)
     assert found["events_per_clip"]["value"] is None

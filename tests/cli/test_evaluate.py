@@ -1,5 +1,6 @@
 """`robogaze evaluate`, as its users run it."""
 
+import csv
 import json
 import re
 from pathlib import Path
@@ -67,8 +68,33 @@ def test_the_terminal_shows_scores_controls_and_what_they_rest_on(
 ) -> None:
     code, out, _ = evaluate(robogaze, files, "--judge", table)
     assert code == 0
-    for words in ("Scores, mean over clips", "ours", "control always_clean", "3 referenced clips", "what each kind of"):
+    for words in ("Scores, mean over clips", "ours", "floor: always_clean", "floor of ours",
+                  "upper bound: whole_clip, S = 1", "3 referenced clips", "what each kind of"):  # fmt: skip
         assert words in out
+
+
+def test_a_breakdown_that_is_asked_for_is_on_the_terminal_and_so_is_the_papers_headline(
+    robogaze: Shell, files: tuple[Path, Path], table: str
+) -> None:
+    _, plain, _ = evaluate(robogaze, files, "--judge", table)
+    _, out, _ = evaluate(robogaze, files, "--judge", table, "--by", "split")
+    assert "ours: by split, mean over clips" in out
+    assert "ours: by split" not in plain
+    assert "Scores, mean over 2 data sets (split): the headline of the RoboGaze paper" in plain
+
+
+def test_floors_can_be_left_out(robogaze: Shell, files: tuple[Path, Path], table: str) -> None:
+    _, out, _ = evaluate(robogaze, files, "--judge", "offline", "--json", "--no-floors")
+    found = json.loads(out)
+    assert (found["floors"], found["floor"], "type_prior" in found["controls"]) == (False, None, False)
+    _, out, _ = evaluate(robogaze, files, "--judge", "offline", "--json")
+    found = json.loads(out)
+    assert found["controls"]["type_prior"]["macro"]["desc_f1"]["n"] == 2
+    assert found["floor"]["macro"]["desc_f1"]["value"] < found["macro"]["desc_f1"]["value"]
+    assert {name: one["bound"] for name, one in found["controls"].items()} == {
+        "always_clean": "floor", "whole_clip": "upper", "last_30_percent": "upper", "constant_severity": "upper",
+        "type_prior": "floor",
+    }  # fmt: skip
 
 
 def test_the_embedded_judge_is_the_default_and_says_how_good_it_is(robogaze: Shell, files: tuple[Path, Path]) -> None:
@@ -93,8 +119,26 @@ def test_out_holds_every_table_and_a_page_with_the_figures(
     assert "index.html: " in err
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert {"evaluation.json", "index.html", "scores.csv", "tables.md", "tables.tex"} <= names
-    assert {"ours-by-split.csv", "ours-losses.csv", "ours-confusion.csv"} <= names
+    assert {"by-split.csv", "losses.csv", "confusion.csv"} <= names
     assert "<svg" in (tmp_path / "out/index.html").read_text()
+
+
+def test_the_number_of_files_does_not_grow_with_the_number_of_systems(
+    robogaze: Shell, files: tuple[Path, Path], table: str, tmp_path: Path
+) -> None:
+    gold, ours = files
+    for count in (2, 8):
+        named = [word for number in range(count) for word in ("--prediction", f"s{number}={ours}")]
+        ran = robogaze("evaluate", "--reference", gold, *named, "--judge", table, "--out", tmp_path / f"{count}",
+                       "--resamples", 10, "--by", "split")  # fmt: skip
+        assert ran.code == 0
+    two, eight = ({path.name for path in (tmp_path / name).iterdir()} for name in ("2", "8"))
+    assert two == eight
+    assert len(eight) < 20
+    with (tmp_path / "8" / "losses.csv").open(newline="") as file:
+        assert {row["system"] for row in csv.DictReader(file)} == {f"s{number}" for number in range(8)}
+    with (tmp_path / "8" / "pairs.csv").open(newline="") as file:
+        assert len([row for row in csv.DictReader(file) if row["metric"] == "desc_f1"]) == 28
 
 
 def test_two_runs_give_the_same_bytes(robogaze: Shell, files: tuple[Path, Path], tmp_path: Path) -> None:

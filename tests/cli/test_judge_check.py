@@ -40,7 +40,25 @@ def test_the_offline_judge_is_measured_by_default(robogaze: Shell) -> None:
     for name in ("pearson", "spearman", "mean_absolute_error"):
         assert {key: found[name][key] for key in stored[name]} == pytest.approx(stored[name], abs=1e-3)
     assert found["stability"] is None
-    assert found["kinds"]["paraphrase"]["people"] > 0.9
+    measured, kept = found["auc_other_object"], stored["auc_other_object"]
+    assert measured["value"] == pytest.approx(kept["value"], abs=1e-3)
+    assert (measured["low"], measured["high"]) == pytest.approx((kept["low"], kept["high"]), abs=0.02), (
+        "other resamples"
+    )
+    assert found["kinds"]["paraphrase"]["rated"] > 0.9
+
+
+def test_it_says_ratings_and_not_people_for_it_does_not_know_who_rated(robogaze: Shell) -> None:
+    out = robogaze("judge-check", data_folder() / "pairs.jsonl", "--split", "held_out").out
+    table = out[: out.index("Similarities are by")]
+    assert "offline against pairs.jsonl" in table
+    assert "AUC, one event against the same type on another object" in table
+    assert "people" not in table
+
+
+def test_without_pairs_of_both_kinds_there_is_no_auc(robogaze: Shell, pairs: Path) -> None:
+    assert "auc_other_object" not in json.loads(robogaze("judge-check", pairs, "--json").out)
+    assert "AUC, one" not in robogaze("judge-check", pairs).out
 
 
 def test_two_runs_print_the_same_bytes(robogaze: Shell, pairs: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from robogaze.metrics.scores import METRICS
 
 PAGES = Path(__file__).parents[2] / "docs" / "metrics"
-OTHERS = {"README", "conventions", "coverage", "reproduction"}
+OTHERS = {"README", "conventions", "coverage", "evaluation-json", "reproduction"}
 PARTS = ("Definition", "Formula", "Range", "Undefined", "Over clips and over the corpus", "The released code")
 
 

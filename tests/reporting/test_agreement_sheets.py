@@ -1,5 +1,7 @@
 """The agreement of annotators in tables, in JSON, and as a table of accounts that can be read again."""
 
+import csv
+import io
 import json
 from pathlib import Path
 
@@ -124,9 +126,15 @@ async def test_the_queue_names_the_clip_the_reasons_and_the_events() -> None:
 
 
 async def test_every_table_can_be_written_in_every_form() -> None:
+    """A CSV file for each, and all of them in one Markdown and one LaTeX file."""
     found = await tables(*demo_annotators(["ann", "bob", "eve"]))
-    names = [name for name, text in files(list(found.values())) if text]
-    assert len(set(names)) == len(names) == len(found) + 2  # a CSV file each, and all in Markdown and in LaTeX
+    written = dict(files(list(found.values())))
+    assert set(written) == {*(f"{name}.csv" for name in found), "tables.md", "tables.tex"}
+    for name, one in found.items():
+        rows = list(csv.reader(io.StringIO(written[f"{name}.csv"])))
+        assert (rows[0][0], len(rows)) == (one.columns[0], 1 + len(one.rows)), name
+        assert f"### {one.title}" in written["tables.md"]
+        assert rf"\label{{tab:{name}}}" in written["tables.tex"]
 
 
 async def test_json_holds_every_number_and_what_is_settled() -> None:
