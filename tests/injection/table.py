@@ -19,9 +19,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from injection.plays import QUESTIONS, Asked
 from stub_server import Reply, completion_of
 
+from injection.plays import QUESTIONS, Asked
 from robogaze.backends import Completion
 from robogaze.errors import RateLimited, RequestRefused, ServerFault, ServerStalled, Unreachable
 
@@ -57,7 +57,7 @@ class Fault:
 
     @property
     def is_stored(self) -> bool:
-        """Whether what it makes of a reply is a whole completion: it is kept, and read again as strictly as at first."""
+        """Whether what it makes of a reply is a whole completion, which is stored and read again as strictly."""
         return self.outcome in ("kept", "put again", "asked again") and self.ended
 
 
@@ -81,7 +81,9 @@ def _transport() -> Iterator[Fault]:
     for status in (300, 301, 302, 303, 304, 307, 308):
         for place in ("/elsewhere/v1/chat/completions", "http://[", ""):
             moved = {"location": place}
-            yield _sends(f"status {status} to {place or 'nowhere'}", "refused", Reply(status=status, headers=moved, raw=b""))
+            yield _sends(
+                f"status {status} to {place or 'nowhere'}", "refused", Reply(status=status, headers=moved, raw=b"")
+            )
     for wait in ("0.05", "inf", "nan", "1e12", "86400", "-5", "soon", "", "Fri, 31 Dec 9999 23:59:59 GMT"):
         for status in (429, 503):
             reply = Reply(status=status, raw=b"{}", headers={"retry-after": wait})
@@ -251,18 +253,26 @@ def _texts() -> Iterator[Fault]:
     yield _text("JSON within a record", "asked again", lambda asked: json.dumps({"answer": asked.good}))
     yield _text("JSON within a list and prose", "asked again", lambda asked: f"[{json.dumps({'a': asked.good})}]")
     yield _text("JSON within a text", "asked again", lambda asked: json.dumps(json.dumps(asked.good)))
-    yield _text("JSON in capitals", "asked again", lambda asked: json.dumps({k.upper(): v for k, v in asked.good.items()}))
+    yield _text(
+        "JSON in capitals", "asked again", lambda asked: json.dumps({k.upper(): v for k, v in asked.good.items()})
+    )
     yield _text("JSON with another key", "asked again", lambda asked: json.dumps({**asked.good, "extra": 1}))
-    yield _text("JSON without its first key", "asked again", lambda asked: json.dumps(dict(list(asked.good.items())[1:])))
+    yield _text(
+        "JSON without its first key", "asked again", lambda asked: json.dumps(dict(list(asked.good.items())[1:]))
+    )
     yield _text("JSON with a key twice", "asked again", _key_twice)
     yield _text("JSON of nulls", "asked again", lambda asked: json.dumps(dict.fromkeys(asked.good)))
     for odd in (5, True, "text", [[]], [5], {"a": 1}, [None]):
-        yield _text(f"JSON of {odd!r}", "asked again", lambda asked, odd=odd: json.dumps(dict.fromkeys(asked.good, odd)))
+        yield _text(
+            f"JSON of {odd!r}", "asked again", lambda asked, odd=odd: json.dumps(dict.fromkeys(asked.good, odd))
+        )
     yield _text("JSON nested 3,000 deep", "asked again", lambda asked: '{"a":' * 3000 + "1" + "}" * 3000)
     yield _text("a number of 5,000 digits", "asked again", lambda asked: '{"a": ' + "9" * 5000 + "}")
     yield _text("half a character", "asked again", lambda asked: json.dumps({**asked.good, "extra": "\ud800"}))
     yield _text("an unclosed <think>", "asked again", lambda asked: f"<think>so {json.dumps(asked.good)}")
-    yield _text("an unclosed <think> before nothing", "asked again", lambda asked: f"<think>so {json.dumps(asked.nothing)}")
+    yield _text(
+        "an unclosed <think> before nothing", "asked again", lambda asked: f"<think>so {json.dumps(asked.nothing)}"
+    )
     yield _text("<think> within JSON", "asked again", _think_within)
     yield _text("20,000 times <think>", "asked again", lambda asked: "<think>" * 20_000, rare=True)
     yield _text("20,000 times {", "asked again", lambda asked: "{" * 20_000, rare=True)
@@ -281,9 +291,7 @@ def _texts() -> Iterator[Fault]:
             _QUIET,
         )
     blind = "I cannot see any picture. The form would be %s"
-    yield _text(
-        "a form that is shown", "asked again", lambda asked: blind % json.dumps(asked.nothing), _QUIET
-    )
+    yield _text("a form that is shown", "asked again", lambda asked: blind % json.dumps(asked.nothing), _QUIET)
 
 
 def _key_twice(asked: Asked) -> str:
@@ -293,7 +301,7 @@ def _key_twice(asked: Asked) -> str:
 
 def _think_within(asked: Asked) -> str:
     written = json.dumps(asked.good)
-    return f'{written[:4]}<think>{written[4:]}'
+    return f"{written[:4]}<think>{written[4:]}"
 
 
 # What the fields of an answer can be.
@@ -433,13 +441,19 @@ def _contradictions() -> Iterator[Fault]:
     yield _with("a dimension of another type", ("recurring",), _every("events", dimension="logic_glitch"))
     yield _with("no decision", ("verify",), lambda said: {"decisions": {}}, "put again")
     yield _with("a decision left out", ("verify",), _less("decisions"), "put again")
-    yield _with("a decision of null", ("verify",), lambda said: {"decisions": dict.fromkeys(said["decisions"])}, "put again")
+    yield _with(
+        "a decision of null", ("verify",), lambda said: {"decisions": dict.fromkeys(said["decisions"])}, "put again"
+    )
     for name, question in (("decisions", "verify"), ("windows", "observe"), ("same", "same")):
         yield _with(f"more {name} than asked for", (question,), _more(name))
     for name, question in (("windows", "observe"), ("same", "same")):
         yield _with(f"a key of {name} left out", (question,), _less(name))
     yield _with("a window in two segments", ("segment",), _twice)
-    yield _with("frames that show nothing", ("scan",), lambda said: said | {"type": "none", "frames": said["frames"] or [_NOT_SHOWN]})
+    yield _with(
+        "frames that show nothing",
+        ("scan",),
+        lambda said: said | {"type": "none", "frames": said["frames"] or [_NOT_SHOWN]},
+    )
     yield _with("a type that no frame shows", ("scan",), lambda said: said | {"type": "texture_error", "frames": []})
     yield _with("a tool that is not for the first step", ("plan",), lambda said: said | {"use": {"tool": "zoom_in"}})
     yield _with("a look at a frame outside the window", ("plan",), lambda said: _spoil(said, "frames", [47, 99]))
@@ -461,13 +475,17 @@ def _raises(error: Exception) -> Spoil:
 
 
 def _odd(name: str, outcome: Outcome, spoil: Spoil) -> Fault:
-    return Fault(
-        name, "backend", outcome, lambda asked: OddReply(content=json.dumps(asked.good), spoil=spoil)
-    )
+    return Fault(name, "backend", outcome, lambda asked: OddReply(content=json.dumps(asked.good), spoil=spoil))
 
 
 def _backends() -> Iterator[Fault]:
-    retryable = (ServerFault("odd"), ServerStalled("odd"), Unreachable("odd"), RateLimited("odd"), RateLimited("odd", 1e9))
+    retryable = (
+        ServerFault("odd"),
+        ServerStalled("odd"),
+        Unreachable("odd"),
+        RateLimited("odd"),
+        RateLimited("odd", 1e9),
+    )
     for error in retryable:
         yield _odd(f"a backend raises {error!r} {getattr(error, 'retry_after_s', '')}", "retried", _raises(error))
     yield _odd("a backend raises RequestRefused", "refused", _raises(RequestRefused("odd")))
