@@ -83,7 +83,7 @@ class Case:
 
 @dataclass
 class Heard:
-    """What a server has heard about a clip: its calls by question, how often its fault struck, and its whole replies."""
+    """What a server heard about a clip: its calls by question, how often the fault struck, and its whole replies."""
 
     calls: dict[str, list[tuple[Any, str]]] = field(default_factory=dict)
     struck: int = 0
