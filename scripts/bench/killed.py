@@ -32,7 +32,7 @@ AT_ONCE = 16
 
 @dataclass(frozen=True)
 class Trial:
-    """What came of a run. `sent_again` counts requests beyond those answered and those under way when a process died."""
+    """What came of a run; `sent_again` counts requests beyond those answered and those under way at a kill."""
 
     kills: int
     code: int
