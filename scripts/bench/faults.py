@@ -45,7 +45,10 @@ async def injected(benches: list[Bench], wanted: int, rng: random.Random) -> Tal
     while (done := tally.injected.total()) < wanted and drawn < 2 * wanted:
         (bench,) = rng.choices(benches, [_WEIGHTS[one.play] for one in benches])
         cases = [next(decks[bench.play]) for _ in range(min(AT_ONCE, wanted - done))]
-        tally.add(await bench.attempt_all(cases, rng))
+        found = await bench.attempt_all(cases, rng)
+        for finding in found.findings:
+            print(finding, file=sys.stderr, flush=True)
+        tally.add(found)
         drawn += len(cases)
         if drawn % 1000 < AT_ONCE:
             print(f"{drawn} of {wanted}, {len(tally.findings)} findings", file=sys.stderr, flush=True)
@@ -96,8 +99,6 @@ def main() -> None:
     print(f"in all {total.injected.total()} faults of {len(FAULTS)} kinds, seed {options.seed}, {took_s:.0f} s")
     for name, words in FINDINGS.items():
         print(f"{words}: {len(getattr(total, name))}")
-    for finding in total.findings:
-        print(finding, file=sys.stderr)
     sys.exit(1 if total.findings else 0)
 
 

@@ -34,6 +34,7 @@ AT_ONCE = 16
 class Trial:
     """What came of a run; `sent_again` counts requests beyond those answered and those under way at a kill."""
 
+    clips: int
     kills: int
     code: int
     requests: int
@@ -46,7 +47,8 @@ class Trial:
     @property
     def holds(self) -> bool:
         """Whether all is as if nobody had killed it."""
-        return self.code == 0 and not self.sent_again and self.same and self.same_bytes
+        whole = self.code == 0 and self.reports == self.clips
+        return whole and not self.sent_again and self.same and self.same_bytes
 
 
 def trial(
@@ -78,6 +80,7 @@ def trial(
         shutil.copy(folder / "killed" / "calls.sqlite", folder / "again")
         assert _start(command, folder, "again", url).wait() == 0
     return Trial(
+        clips=clips,
         kills=done,
         code=code,
         requests=requests,
@@ -104,7 +107,8 @@ def _start(command: str, folder: Path, out: str, url: str) -> subprocess.Popen[b
 
 def _written(out: Path) -> dict[str, bytes]:
     """Every report of a run as it stands on the disk."""
-    return {path.name: path.read_bytes() for path in out.glob("reports/*.json")}
+    paths = (*out.glob("reports/*.json"), *out.glob("*/report.json"))  # of bench, of score
+    return {path.relative_to(out).as_posix(): path.read_bytes() for path in paths}
 
 
 def _less_clocks(out: Path) -> dict[str, Any]:
