@@ -12,6 +12,7 @@ import json
 import sqlite3
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -43,6 +44,32 @@ ON CONFLICT DO UPDATE SET calls = calls + excluded.calls, cost_usd = cost_usd + 
 """
 
 
+_FAILED = (sqlite3.Error, UnicodeDecodeError)
+"""What SQLite raises; what it says of a damaged file may be no text itself."""
+
+_DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_ERROR)
+_SEAL = 16
+
+
+def _sealed(key: str, completion: Completion) -> str:
+    """An answer as it is stored: behind a fingerprint, by which a bit that was lost is noticed."""
+    written = json.dumps(asdict(completion), ensure_ascii=False)
+    return f"{_seal(key, written)} {written}"
+
+
+def _opened(key: str, text: Any) -> Completion | None:
+    if not isinstance(text, str):
+        return None
+    if text.startswith("{"):
+        return stored(text)  # as an earlier version wrote it
+    seal, _, written = text.partition(" ")
+    return stored(written) if seal == _seal(key, written) else None
+
+
+def _seal(key: str, written: str) -> str:
+    return sha256(f"{key} {written}".encode()).hexdigest()[:_SEAL]
+
+
 class AnswerStore:
     """Answers by the key of their request, in a file that several backends share; close it when done."""
 
@@ -59,43 +86,52 @@ class AnswerStore:
             self._database.execute(
                 "INSERT INTO identity SELECT ? WHERE NOT EXISTS (SELECT * FROM identity)", (uuid4().hex,)
             )
-        except (sqlite3.Error, OSError) as error:
+        except (*_FAILED, OSError) as error:
             raise RunError(
                 f"the cache of answers {path} cannot be used ({error}); delete it or name another"
             ) from error
 
     def get(self, key: str) -> Completion | None:
-        """The stored answer; None where there is none, or none that can be read. Raises RunError for a damaged file."""
-        query = "SELECT completion FROM answers WHERE key = ?"
-        try:
-            row = self._database.execute(query, (key,)).fetchone()
-        except sqlite3.Error as error:
-            raise RunError(
-                f"the answers in {self.path} cannot be read ({error}); delete the file to ask again"
-            ) from error
-        return stored(row[0]) if row else None
+        """The stored answer; None where there is none, or none as it was put. Raises RunError for a damaged file."""
+        row = self._row("SELECT completion FROM answers WHERE key = ?", key)
+        return _opened(key, row[0]) if row else None
 
     def put(self, key: str, request: Request, completion: Completion) -> None:
         """Store an answer. Raises RunError when the disk refuses."""
-        row = (key, request.stage, request.subject, request.clip, json.dumps(asdict(completion), ensure_ascii=False))
+        row = (key, request.stage, request.subject, request.clip, _sealed(key, completion))
         self._write("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)", row)
 
     def spent(self, model: str) -> Spent:
         """What was spent on a model so far; what is added to it is written down here. Raises RunError as `put`."""
-        row = self._database.execute("SELECT calls, cost_usd FROM spent WHERE model = ?", (model,)).fetchone()
-        calls, cost_usd = row or (0, 0.0)
+        calls, cost_usd = self._row("SELECT calls, cost_usd FROM spent WHERE model = ?", model) or (0, 0.0)
+        if not (isinstance(calls, int) and isinstance(cost_usd, float) and calls >= 0 and cost_usd >= 0):
+            raise self._damaged("what was spent is no number")
         return Spent(calls, cost_usd, note=lambda *more: self._write(_SPEND, (model, *more)))
 
     def first_told(self, model: str, does: str, name: str) -> str:
         """The name that a model's server used first for itself; the given one, if it is the first."""
         self._write("INSERT OR IGNORE INTO told VALUES (?, ?, ?)", (model, does, name))
-        row = self._database.execute("SELECT name FROM told WHERE model = ? AND does = ?", (model, does)).fetchone()
-        return str(row[0])
+        row = self._row("SELECT name FROM told WHERE model = ? AND does = ?", model, does)
+        if row is None or not isinstance(row[0], str):
+            raise self._damaged("the name of a model is missing")
+        return row[0]
 
-    def _write(self, statement: str, row: tuple[Any, ...]) -> None:
+    def _row(self, query: str, *values: str) -> tuple[Any, ...] | None:
         try:
-            self._database.execute(statement, row)
-        except sqlite3.Error as error:
+            row: tuple[Any, ...] | None = self._database.execute(query, values).fetchone()
+        except _FAILED as error:
+            raise self._damaged(error) from error
+        return row
+
+    def _damaged(self, how: object) -> RunError:
+        return RunError(f"the answers in {self.path} cannot be read ({how}); delete the file to ask again")
+
+    def _write(self, statement: str, *rows: tuple[Any, ...]) -> None:
+        try:
+            self._database.executemany(statement, rows)
+        except _FAILED as error:
+            if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF in _DAMAGE:
+                raise self._damaged(error) from error
             raise RunError(f"{self.path} cannot be written ({error}); free space and start again") from error
 
     def take_in(self, other: Path) -> None:
@@ -107,7 +143,9 @@ class AnswerStore:
         try:
             ask("ATTACH DATABASE ? AS other", (str(other.resolve()),))
             ask("BEGIN")
-            source = ask("SELECT id FROM other.identity").fetchone()[0]
+            (source,) = ask("SELECT id FROM other.identity").fetchone() or (None,)
+            if source is None:
+                raise RunError(f"the answers of {other} cannot be taken in (its identity is missing)")
             ask("INSERT OR IGNORE INTO answers SELECT * FROM other.answers")
             ask("INSERT OR IGNORE INTO told SELECT * FROM other.told")
             for model, calls, cost_usd in ask("SELECT * FROM other.spent").fetchall():
@@ -117,16 +155,16 @@ class AnswerStore:
                 ask("INSERT OR REPLACE INTO taken VALUES (?, ?, ?, ?)", (source, model, calls, cost_usd))
             ask("COMMIT")
             ask("DETACH DATABASE other")
-        except sqlite3.Error as error:
+        except _FAILED as error:
             raise RunError(f"the answers of {other} cannot be taken in ({error})") from error
 
     def forget(self, keys: Iterable[str]) -> None:
-        """Take answers away, so that their questions are asked again."""
-        self._database.executemany("DELETE FROM answers WHERE key = ?", [(key,) for key in keys])
+        """Take answers away, so that their questions are asked again. Raises RunError as `put`."""
+        self._write("DELETE FROM answers WHERE key = ?", *((key,) for key in keys))
 
     def __len__(self) -> int:
-        count: int = self._database.execute("SELECT COUNT(*) FROM answers").fetchone()[0]
-        return count
+        row = self._row("SELECT COUNT(*) FROM answers")
+        return int(row[0]) if row else 0
 
     def close(self) -> None:
         """Close the file."""

@@ -70,7 +70,7 @@ def write_page(root: Path, domain: Domain) -> Path:
     run = StoredRun.at(root)
     done = [line for line in run.lines if run.has_report(line.clip_id)]
     paths = {line.clip_id: root.resolve() / line.path for line in done}
-    videos = video_sources(paths, root)
+    videos = video_sources(paths, root, {line.clip_id: line.sha256 for line in done})
     reports = (found for line in done if (found := run.report(line.clip_id)) is not None)
     pages = (Page(one, videos[one.clip.id], run.frames(one.clip.id)) for one in reports)
     path = _written(root, run_files(pages, run.unreadable, domain, title=root.resolve().name))
@@ -83,13 +83,9 @@ def write_comparison(root: Path, told: Mapping[str, Any], shown: Shown, domain: 
     from robogaze.reporting.comparison_page import clip_key, comparison_files
     from robogaze.reporting.videos import video_sources
 
-    paths = {
-        clip_key(place, clip.id): root / clip.video
-        for place, run in enumerate(shown.runs)
-        for clip in run.clips.values()
-        if clip.video is not None
-    }
-    videos = video_sources(paths, root)
+    clips = {clip_key(place, clip.id): clip for place, run in enumerate(shown.runs) for clip in run.clips.values()}
+    paths = {key: root / clip.video for key, clip in clips.items() if clip.video is not None}
+    videos = video_sources(paths, root, {key: clip.video_sha256 for key, clip in clips.items()})
     title = root.resolve().name
     path = _written(root, comparison_files(told, shown, videos, _words(shown, domain), title))
     _tell(videos, paths)
@@ -130,5 +126,5 @@ def _tell(sources: Mapping[str, str | None], videos: Mapping[str, Path]) -> None
         click.echo(f"the page links to {count(linked, 'video')} and does not carry them: {why}", err=True)
     if missing := [name for name, source in sources.items() if source is None]:
         which = f"{videos[missing[0]].name}{', ...' if len(missing) > 1 else ''}"
-        why = "no file is there now, or none that browsers play"
+        why = "no file is there now, another one, or none that browsers play"
         click.echo(f"the page is without the video of {count(len(missing), 'clip')} ({which}): {why}", err=True)

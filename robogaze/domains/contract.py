@@ -14,6 +14,7 @@ A domain's prompts declare the free part of their contracts in front matter, in 
       subtasks: [{name: phrase, outcome: text}]   a list of records
 """
 
+import json
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar
 
@@ -54,12 +55,20 @@ def list_of(kind: Any, limit: int = LIST_LIMIT, least: int = 0) -> Any:
 def record(name: str, fields: dict[str, Any]) -> type[Answer]:
     """A record type whose fields are all required, from a declaration in front matter.
 
-    Raises ValueError for a declaration that is none of the four, and for a field that cannot have its name.
+    The same declaration gives the same type. Raises ValueError for a declaration that is none of the four, and for a
+    field that cannot have its name.
     """
     for field in fields:
         if not isinstance(field, str) or not field.isidentifier() or field[0] == "_" or hasattr(Answer, field):
             raise ValueError(f"{field}: cannot name a field; use another word of letters, digits and _")
-    declared: Any = {key: (_kind(key, value), ...) for key, value in fields.items()}
+    for key, value in fields.items():
+        _kind(key, value)
+    return _made(name, json.dumps(fields))
+
+
+@lru_cache(maxsize=256)
+def _made(name: str, written: str) -> type[Answer]:
+    declared: Any = {key: (_kind(key, value), ...) for key, value in json.loads(written).items()}
     made: type[Answer] = create_model(name, __base__=Answer, **declared)
     return made
 

@@ -51,6 +51,7 @@ class Exposure:
         """A value of each signal for every frame; the change is NaN at the first one, the drop in clips too short."""
         luma, contrast, dark, bright = np.array(self._rows, dtype=np.float64).T
         change = np.abs(np.diff(luma, prepend=np.nan))
-        drop = 1 - contrast / own_level(contrast, self._times_s, _OWN_PERCENT)
+        own = own_level(contrast, self._times_s, _OWN_PERCENT)
+        drop = np.zeros_like(contrast) if own == 0 else 1 - contrast / own
         columns = (luma, change, contrast, drop, dark, bright)
         return Measured({signal.name: column for signal, column in zip(self.signals, columns, strict=True)})

@@ -46,8 +46,8 @@ class ShownEvent(Data):
 class ShownClip(Data):
     """A clip of a run. `video` is None where it is not known where that lies, `coverage` where all counts as examined.
 
-    `duration_s` is None where it is not known. `start_s` is
-    where in its video the clip begins.
+    `duration_s` is None where it is not known. `start_s` is where in its video the clip begins. `video_sha256` is the
+    content the video had, None where it is not known.
     """
 
     id: str
@@ -59,6 +59,7 @@ class ShownClip(Data):
     coverage: dict[str, CoverageState] | None
     video: str | None
     start_s: float
+    video_sha256: str | None = None
     events: tuple[ShownEvent, ...]
 
 
@@ -150,7 +151,7 @@ def _models(told: set[str]) -> dict[str, tuple[str, ...]]:
 
 
 def _clip(one: Account, places: "_Places") -> ShownClip:
-    video, start_s = places.video_of(one)
+    video, start_s, content = places.video_of(one)
     return ShownClip(
         id=one.clip_id,
         status=one.status,
@@ -161,6 +162,7 @@ def _clip(one: Account, places: "_Places") -> ShownClip:
         coverage=None if one.coverage is None else dict(one.coverage),
         video=video,
         start_s=start_s,
+        video_sha256=content,
         events=tuple(map(ShownEvent.of, one.findings)),
     )
 
@@ -182,16 +184,16 @@ class _Places:
             self._lines[root] = {} if run is None else {line.clip_id: line for line in run.lines}
         return self._runs[root]
 
-    def video_of(self, one: Account) -> tuple[str | None, float]:
-        """The address of a clip's video, and where in it the clip begins, in seconds."""
+    def video_of(self, one: Account) -> tuple[str | None, float, str | None]:
+        """The address of a clip's video, where in it the clip begins, in seconds, and the SHA-256 it had."""
         run = self.run_of(one)
         line = None if run is None else self._lines[run.root].get(one.clip_id)
         if run is None or line is None:
-            return None, 0.0
+            return None, 0.0, None
         # The manifest has what was asked for; the clip begins with the first frame there.
         report = None if line.start_s is None else run.report(one.clip_id)
         start_s = None if report is None else report.clip.start_s
-        return self.address(run.root / line.path), start_s or 0.0
+        return self.address(run.root / line.path), start_s or 0.0, line.sha256
 
     def address(self, path: Path) -> str:
         """Where a file lies."""

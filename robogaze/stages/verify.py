@@ -196,6 +196,7 @@ class Verify(Stage):
             shots=shots,
             more_shots=(*more, *looked),
             contract=_contract(claims, accepted, context, desk.domain, seen),
+            sample=number - 1,
             check=lambda answer: _contradiction(dict(answer.decisions), desk.domain),
         )
 

@@ -4,7 +4,9 @@ Printed: how often it was killed, whether any answered request was sent again, a
 byte by byte as those of an undisturbed run that is given the same answers, and, but for what a clock says (latencies),
 as those of one that asks for itself.
 
-    python scripts/bench/killed.py [--clips 300] [--kills 5]
+    python scripts/bench/killed.py [--clips 100] [--kills 60]
+
+The kills are shared by `score` and `bench`, in as many runs as they need.
 """
 
 import argparse
@@ -26,12 +28,15 @@ from stub_server import Stub, running
 from synthetic import write_clip
 
 AT_ONCE = 16
+EARLY = 0.15
+"""The share of the kills that may come before a start has asked anything."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What came of it. `sent_again` counts requests beyond those answered and those under way when a process died."""
+    """What came of a run; `sent_again` counts requests beyond those answered and those under way at a kill."""
 
+    clips: int
     kills: int
     code: int
     requests: int
@@ -41,21 +46,32 @@ class Trial:
     same: bool
     same_bytes: bool
 
+    @property
+    def holds(self) -> bool:
+        """Whether all is as if nobody had killed it."""
+        whole = self.code == 0 and self.reports == self.clips
+        return whole and not self.sent_again and self.same and self.same_bytes
 
-def trial(folder: Path, clips: int, kills: int, rng: random.Random, seconds: tuple[float, float]) -> Trial:
-    """Do a run of short clips undisturbed, and once more with `kills` kills, each after some of those seconds."""
+
+def trial(folder: Path, clips: int, kills: int, rng: random.Random, longest_s: float, command: str = "bench") -> Trial:
+    """Do a run of short clips undisturbed, and once more with `kills` kills.
+
+    A kill comes up to `longest_s` after the first request of its start, or, of a few, after the start itself.
+    """
     clip = write_clip(folder / "bar.mp4", frames=32, width=64, height=48)
     rows = [{"path": clip.name, "instruction": f"Move bar {number}"} for number in range(clips)]
     (folder / "clips.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     stub, done, sent_again, code = Stub(latency_s=0.05, keep=False), 0, 0, None
     with running(stub) as url:
-        assert _start(folder, "whole", url).wait() == 0
+        assert _start(command, folder, "whole", url).wait() == 0
         needed = stub.requests
         while code is None:
             known, sent = _answered(folder / "killed"), stub.requests
-            run = _start(folder, "killed", url)
+            run = _start(command, folder, "killed", url)
+            if rng.random() >= EARLY:
+                _wait_for_requests(run, stub, sent)
             try:
-                code = run.wait(timeout=rng.uniform(*seconds) if done < kills else None)
+                code = run.wait(timeout=rng.uniform(0, longest_s) if done < kills else None)
             except subprocess.TimeoutExpired:
                 run.send_signal(signal.SIGKILL)
                 run.wait()
@@ -67,8 +83,9 @@ def trial(folder: Path, clips: int, kills: int, rng: random.Random, seconds: tup
         requests = stub.requests - needed
         (folder / "again").mkdir()
         shutil.copy(folder / "killed" / "calls.sqlite", folder / "again")
-        assert _start(folder, "again", url).wait() == 0
+        assert _start(command, folder, "again", url).wait() == 0
     return Trial(
+        clips=clips,
         kills=done,
         code=code,
         requests=requests,
@@ -80,20 +97,29 @@ def trial(folder: Path, clips: int, kills: int, rng: random.Random, seconds: tup
     )
 
 
-def _start(folder: Path, out: str, url: str) -> subprocess.Popen[bytes]:
+def _wait_for_requests(run: subprocess.Popen[bytes], stub: Stub, sent: int) -> None:
+    """Wait until a run asks, or ends."""
+    while stub.requests == sent and run.poll() is None:
+        time.sleep(0.005)
+
+
+def _start(command: str, folder: Path, out: str, url: str) -> subprocess.Popen[bytes]:
     models = folder / "models.yaml"
     models.write_text(
         "models:\n  stub:\n    kind: openai\n    name: stub\n"
         f"    url: {url}\n    frames: uniform 4\n    patience: {{first_wait_s: 0.01}}\nroles: {{vlm: stub}}\n"
     )
-    command = [sys.executable, "-m", "robogaze", "bench", str(folder / "clips.jsonl"), "--out", str(folder / out)]
-    options = ["--model", str(models), "--no-page"]
-    return subprocess.Popen([*command, *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    arguments = [str(folder / "clips.jsonl"), "--out", str(folder / out), "--model", str(models)]
+    if command == "bench":
+        arguments.append("--no-page")
+    started = [sys.executable, "-m", "robogaze", command, *arguments]
+    return subprocess.Popen(started, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def _written(out: Path) -> dict[str, bytes]:
     """Every report of a run as it stands on the disk."""
-    return {path.name: path.read_bytes() for path in out.glob("reports/*.json")}
+    paths = (*out.glob("reports/*.json"), *out.glob("*/report.json"))  # of bench, of score
+    return {path.relative_to(out).as_posix(): path.read_bytes() for path in paths}
 
 
 def _less_clocks(out: Path) -> dict[str, Any]:
@@ -117,18 +143,39 @@ def _answered(out: Path) -> int:
         return int(database.execute("SELECT COUNT(*) FROM answers").fetchone()[0]) if tables else 0
 
 
+def trials(command: str, clips: int, kills: int, rng: random.Random, longest_s: float) -> list[Trial]:
+    """As many runs as it takes to kill a command so many times."""
+    found: list[Trial] = []
+    while (left := kills - sum(one.kills for one in found)) > 0:
+        with tempfile.TemporaryDirectory() as folder:
+            found.append(trial(Path(folder), clips, left, rng, longest_s, command))
+    return found
+
+
 def main() -> None:
-    """Measure and print."""
+    """Measure and print; exit code 1 where something was not as if nobody had killed it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--clips", type=int, default=300)
-    parser.add_argument("--kills", type=int, default=5)
+    parser.add_argument("--clips", type=int, default=100, help="of each run")
+    parser.add_argument("--kills", type=int, default=60, help="half of score, half of bench")
+    parser.add_argument("--longest", type=float, default=0.5, help="the seconds after which a kill comes at the latest")
     parser.add_argument("--seed", type=int, default=4)
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        found = trial(Path(folder), options.clips, options.kills, random.Random(options.seed), (4.0, 15.0))
-    print(f"{options.clips} clips, {found.kills} kills, exit code {found.code}")
-    print(f"{found.needed} requests needed, {found.requests} sent, {found.sent_again} of them for known answers")
-    print(f"{found.reports} reports: same bytes {found.same_bytes}, same but for clocks {found.same}")
+    rng, holds = random.Random(options.seed), True
+    for command in ("score", "bench"):
+        found = trials(command, options.clips, options.kills // 2, rng, options.longest)
+        holds = holds and all(one.holds for one in found)
+        print(f"{command}: {sum(one.kills for one in found)} kills in {len(found)} runs of {options.clips} clips")
+        needed, sent, again = (
+            sum(getattr(one, name) for one in found) for name in ("needed", "requests", "sent_again")
+        )
+        print(f"    {needed} requests needed, {sent} sent, {again} of them for known answers")
+        reports = sum(one.reports for one in found)
+        print(
+            f"    {reports} reports: same bytes in {sum(one.same_bytes for one in found)} runs of {len(found)}, ",
+            end="",
+        )
+        print(f"same but for clocks in {sum(one.same for one in found)}")
+    sys.exit(0 if holds else 1)
 
 
 if __name__ == "__main__":

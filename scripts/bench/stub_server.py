@@ -88,7 +88,7 @@ class Stub:
         finally:
             self._now -= 1
         if reply.content is not None:
-            reply.raw = json.dumps(_completion(body, reply, self.name)).encode()
+            reply.raw = json.dumps(completion_of(body, reply, self.name)).encode()
         await _send(send, reply)
 
     async def _let_go(self, receive: Any) -> None:
@@ -139,7 +139,8 @@ def answer(body: Body, specialists: int | None = None) -> Any:
     return said
 
 
-def _completion(body: Body, reply: Reply, name: str) -> Any:
+def completion_of(body: Body, reply: Reply, name: str = "stub") -> Any:
+    """The chat completion that a reply with content is sent as."""
     prompt = len(text_of(body)) // 4 + sum(_jpeg_tokens(picture) for picture in pictures_of(body))
     written = len(reply.content or "") // 4
     message = {"role": "assistant", "content": reply.content, **reply.message}

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import random
 import sqlite3
 import subprocess
 import sys
@@ -268,6 +269,74 @@ def test_a_file_that_is_no_cache_is_said_so(tmp_path: Path) -> None:
     (tmp_path / "a.sqlite").write_text("hello, this is not a database at all, but a letter " * 40)
     with pytest.raises(RunError, match="delete it or name another"):
         AnswerStore(tmp_path / "a.sqlite")
+
+
+def filled(path: Path) -> dict[str, Completion]:
+    """A file of 300 answers, by their keys."""
+    store = AnswerStore(path)
+    answers = {f"{number:064}": Completion(f"answer {number}", model="m") for number in range(300)}
+    for key, completion in answers.items():
+        store.put(key, request(), completion)
+    store.spent("m").add_call()
+    store.first_told("m", "answers", "m")
+    store.close()
+    return answers
+
+
+def spoiled(data: bytes, rng: random.Random) -> bytes:
+    """A file with some bytes changed, one bit of a byte changed, or cut short."""
+    kind, broken = rng.randrange(3), bytearray(data)
+    if kind == 0:
+        return data[: rng.randrange(len(data))]
+    for _ in range(1 if kind == 1 else rng.randrange(1, 400)):
+        broken[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+    return bytes(broken)
+
+
+def used(path: Path, answers: dict[str, Completion]) -> list[Completion | None]:
+    """What a file gives for keys when all is done with it that a run does."""
+    store = AnswerStore(path)
+    try:
+        found = [store.get(key) for key in answers]
+        assert store.spent("m").calls >= 0
+        assert isinstance(store.first_told("m", "answers", "m"), str)
+        store.put("new", request(), Completion("new", model="m"))
+        store.forget(answers)
+        assert len(store) >= 0
+    finally:
+        store.close()
+    return found
+
+
+def test_a_damaged_file_is_named_or_its_question_asked_again(tmp_path: Path) -> None:
+    path, rng, missing = tmp_path / "calls.sqlite", random.Random(11), 0
+    named: list[str] = []
+    answers = filled(path)
+    whole = path.read_bytes()
+    assert used(path, answers) == list(answers.values())
+    for _ in range(150):
+        path.write_bytes(spoiled(whole, rng))
+        try:
+            found = used(path, answers)
+        except RunError as error:
+            named.append(str(error))
+        else:
+            missing += found.count(None)
+            assert all(one in (None, known) for one, known in zip(found, answers.values(), strict=True))
+        for left in tmp_path.iterdir():
+            left.unlink()
+    assert len(named) > 20
+    assert all(str(path) in message and "delete" in message for message in named)
+    assert missing > 20
+
+
+def test_what_a_damaged_file_says_was_spent_is_not_believed(tmp_path: Path) -> None:
+    store = AnswerStore(tmp_path / "calls.sqlite")
+    store.spent("m").add_call()
+    store._database.execute("UPDATE spent SET calls = 'many'")
+    with pytest.raises(RunError, match=r"calls\.sqlite cannot be read \(.*\); delete the file"):
+        store.spent("m")
+    store.close()
 
 
 async def test_a_disk_that_refuses_is_said_so(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """`robogaze report`."""
 
 import json
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,8 @@ def run_folder(root: Path, faulty: int, **said: object) -> Path:
     write_reports(root, reports)
     (root / "run.json").write_text("{}")
     (root / "clip.mp4").write_bytes(b"video")
-    lines = [ManifestLine(clip_id=one.clip.id, path="clip.mp4", sha256=one.clip.sha256) for one in reports]
+    content = sha256(b"video").hexdigest()
+    lines = [ManifestLine(clip_id=one.clip.id, path="clip.mp4", sha256=content) for one in reports]
     (root / "manifest.jsonl").write_text("".join(f"{line.model_dump_json()}\n" for line in lines))
     return root
 
@@ -56,8 +58,19 @@ def test_the_page_of_a_comparison_shows_the_videos_of_its_runs(robogaze: Shell, 
     ran = robogaze("report", comparison)
     assert ran.code == 0
     assert ran.err == (
-        "the page is without the video of 3 clips (clip.mp4, ...): no file is there now, or none that browsers play\n"
+        "the page is without the video of 3 clips (clip.mp4, ...): "
+        "no file is there now, another one, or none that browsers play\n"
     )
+
+
+def test_the_page_of_a_foreign_run_folder_carries_no_file_of_this_machine(robogaze: Shell, tmp_path: Path) -> None:
+    root = run_folder(tmp_path / "runs" / "sent", 3)
+    (tmp_path / "private.mp4").write_bytes(b"private")
+    lines = (root / "manifest.jsonl").read_text()
+    (root / "manifest.jsonl").write_text(lines.replace('"clip.mp4"', '"../../private.mp4"'))
+    ran = robogaze("report", root, "--domain", "robot")
+    assert (ran.code, "without the video of 6 clips" in ran.err) == (0, True)
+    assert "cHJpdmF0ZQ==" not in (root / "index.html").read_text()
 
 
 def test_a_comparison_never_takes_the_place_of_a_runs_page(robogaze: Shell, comparison: Path) -> None:

@@ -1,8 +1,11 @@
 """A run folder from start to start: what is taken up, what is asked again, what is refused, and what it may cost."""
 
 import json
+import re
 import shutil
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -246,6 +249,42 @@ def test_a_critic_that_decided_nothing_can_be_asked_again(
         stub.behave, before = lambda body: None, stub.requests
         assert robogaze(*command, "--retry-failed").code == 0
     assert {stage_of(body) for body in stub.asked[before:]} == {"verify"}
+
+
+def test_an_answer_that_is_not_as_it_was_stored_is_asked_again(
+    robogaze: Shell, clip: Path, out: Path, tmp_path: Path
+) -> None:
+    with running(stub := Stub()) as url:
+        command = ["score", clip, "-i", "x", "--model", models(tmp_path, url), "--out", out]
+        assert robogaze(*command).code == 0
+        with closing(sqlite3.connect(out / "calls.sqlite")) as database, database:
+            database.execute("UPDATE answers SET completion = substr(completion, 1, 60) WHERE stage = 'observe'")
+            database.execute("UPDATE answers SET completion = replace(completion, '0.5', '0.9') WHERE stage = 'verify'")
+        shutil.rmtree(out / "bar")
+        before = stub.requests
+        assert robogaze(*command).code == 0
+    assert [stage_of(body) for body in stub.asked[before:]] == ["observe", "verify"]
+
+
+@pytest.mark.parametrize("at", [0, 100, 4096, 8192])
+def test_a_damaged_file_of_answers_is_named_with_the_way_out(
+    robogaze: Shell, clip: Path, out: Path, tmp_path: Path, at: int
+) -> None:
+    path = out / "calls.sqlite"
+    with running(Stub()) as url:
+        command = ["score", clip, "-i", "x", "--model", models(tmp_path, url), "--out", out]
+        assert robogaze(*command).code == 0
+        whole = path.read_bytes()
+        path.write_bytes(whole[:at] + b"\xff" * 2000 + whole[at + 2000 :])
+        shutil.rmtree(out / "bar")
+        ran = robogaze(*command)
+        assert "Traceback" not in ran.err
+        if ran.code != 0:
+            assert ran.code == 1
+            assert re.search(r"calls\.sqlite cannot be (read|used) \(.*\); delete (the file|it)", ran.err)
+            path.unlink()
+            assert robogaze(*command).code == 0
+    assert [one.status in ("partial", "unscored") for one in reports(out)] == [False]
 
 
 def test_without_a_folder_a_broken_answer_is_not_replayed(robogaze: Shell, clip: Path, tmp_path: Path) -> None:

@@ -45,3 +45,9 @@ def test_contrast_drops_below_what_the_clip_has_in_its_better_frames() -> None:
     drop = measured_by(Exposure, [clear] * 10 + [hazy] * 4).series["contrast_drop"]
     assert drop == pytest.approx([0.0] * 10 + [0.8] * 4)
     assert np.isnan(measured_by(Exposure, [clear, hazy]).series["contrast_drop"]).all(), "too short to have better ones"
+
+
+@pytest.mark.parametrize("grey", [0, 128, 255])
+def test_a_clip_without_any_contrast_lacks_none_that_it_has_elsewhere(grey: int) -> None:
+    drop = measured_by(Exposure, [np.full((40, 60, 3), grey, np.uint8)] * 14).series["contrast_drop"]
+    assert drop == pytest.approx([0.0] * 14)

@@ -6,6 +6,7 @@ from pathlib import Path
 from robogaze.compare import Comparison, Run, Terms, compare
 from robogaze.core.events import Event
 from robogaze.core.report import Report
+from robogaze.datasets import file_sha256
 from robogaze.datasets.adapters import read_accounts
 from robogaze.domains import Domain
 from robogaze.reporting.compared import Shown, shown
@@ -37,7 +38,7 @@ def run_folder(root: Path, domain: Domain, events: Mapping[str, tuple[Event, ...
         report = clip_report(domain, f"{root.name}-{prompt}", prompt, found, frames)
         (root / report.clip.id).mkdir()
         (root / report.clip.id / "report.json").write_text(report.model_dump_json())
-        lines.append(ManifestLine(clip_id=report.clip.id, path="clip.mp4", sha256=report.clip.sha256))
+        lines.append(ManifestLine(clip_id=report.clip.id, path="clip.mp4", sha256=file_sha256(root / "clip.mp4")))
     (root / "manifest.jsonl").write_text("".join(f"{line.model_dump_json()}\n" for line in lines))
     return root
 
@@ -57,7 +58,8 @@ def part_run(root: Path, domain: Domain, start_s: float) -> Path:
     report = Report.model_validate_json(path.read_bytes())
     part = {"start_s": start_s, "end_s": start_s + 2.0}
     path.write_text(report.with_(clip=report.clip.with_(**part)).model_dump_json())
-    line = ManifestLine(clip_id=report.clip.id, path="clip.mp4", sha256=report.clip.sha256, **part)
+    content = file_sha256(root / "clip.mp4")
+    line = ManifestLine(clip_id=report.clip.id, path="clip.mp4", sha256=content, **part)
     (root / "manifest.jsonl").write_text(f"{line.model_dump_json()}\n")
     return root
 
@@ -89,10 +91,6 @@ def write_page(result: Comparison, out: Path, domain: Domain | None) -> Path:
 
 def sources(clips: Shown, out: Path) -> dict[str, str | None]:
     """The videos of the clips, as the page carries them."""
-    paths = {
-        clip_key(place, clip.id): out / clip.video
-        for place, run in enumerate(clips.runs)
-        for clip in run.clips.values()
-        if clip.video is not None
-    }
-    return video_sources(paths, out)
+    named = {clip_key(place, clip.id): clip for place, run in enumerate(clips.runs) for clip in run.clips.values()}
+    paths = {key: out / clip.video for key, clip in named.items() if clip.video is not None}
+    return video_sources(paths, out, {key: clip.video_sha256 for key, clip in named.items()})

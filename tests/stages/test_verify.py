@@ -125,6 +125,14 @@ async def test_what_the_critic_leaves_out_is_asked_once_more_and_then_unverified
     assert "H2: the cup" in str(backend.asked[1].parts[-1])
 
 
+async def test_a_second_round_is_no_repetition_of_the_first(desk_for: Any) -> None:
+    """With nothing decided the prompt is the same; a cache must not answer it with what the critic said before."""
+    _, _, desk, backend = await judge(desk_for, [claim("H1")], reply(), reply(decision("H1")))
+    first, second = (request.key(backend.identity) for request in backend.asked)
+    assert first != second
+    assert [call.key for call in desk.calls] == [first, second]
+
+
 @pytest.mark.parametrize(
     "second",
     [
