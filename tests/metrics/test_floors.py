@@ -29,7 +29,7 @@ def test_the_type_prior_says_what_is_most_frequent_in_the_other_clips() -> None:
     assert (event.spans, event.severity) == ((Span(2.0, 4.0),), 4)
     # Of clip a one event of each type is left in the others but for the two drops; it does not see its own.
     assert said["a"].findings[0].type == "drop"
-    assert said["d"].status == "ok"
+    assert said["d"].status == "complete"
 
 
 def test_the_type_prior_gives_times_as_shares_of_the_clip() -> None:
