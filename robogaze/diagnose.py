@@ -3,7 +3,7 @@
     clip -> frames -> evidence -> context -> hypotheses -> verdicts -> events -> report
 
 `open_clip` decodes a clip once and measures it on the way; `diagnose` runs a pipeline over it and writes down what
-was found, what was not judged, and what every model was shown.
+was found, what was not examined, and what every model was shown.
 """
 
 import math
@@ -18,7 +18,7 @@ from typing import Any
 from robogaze import __version__
 from robogaze.backends import Models
 from robogaze.core.clip import Clip
-from robogaze.core.report import Provenance, Report, Status
+from robogaze.core.report import Provenance, Report
 from robogaze.core.time import runs
 from robogaze.datasets import Entry, file_sha256
 from robogaze.evidence import METERS, Evidence, Gauge
@@ -124,32 +124,20 @@ def _clip(entry: Entry, footage: Footage) -> Clip:
 async def diagnose(opened: OpenClip, pipeline: Pipeline, models: Models | None = None) -> Report:
     """Run a pipeline over a clip.
 
-    Whatever a model does, a report comes of it: what could not be judged is in `failures` and the status says so.
+    Whatever a model does, a report comes of it: what was not examined is in `coverage`, and why, in `failures`.
     Raises RunStopped when the run ends here on purpose, and errors that are the program's or the domain's own.
     """
     clip = opened.clip
     desk = Desk(pipeline.domain, clip, opened.footage, models)
-    start = Context(
-        clip=clip,
-        assessed=pipeline.assessed(clip),
-        in_part=pipeline.assessed_in_part(clip),
-        evidence=opened.evidence,
-    )
-    end = await pipeline.run(start, desk)
-    done = _done(end)
-    judged = tuple(name for name in end.assessed if name in done)
-    status = _status(end, done)
+    end = await pipeline.run(pipeline.start(clip, opened.evidence), desk)
     unseen = _unseen(pipeline, desk)
     return Report(
         clip=clip,
         domain=pipeline.domain.ref,
         pipeline=pipeline.name,
         author=f"robogaze {__version__}",
-        status=status,
-        assessed=end.assessed,
-        in_part=end.in_part,
-        judged=judged,
-        events=() if status == "unscored" else end.events or (),
+        coverage=dict(end.coverage),
+        events=end.events or (),
         hypotheses=end.hypotheses or (),
         failures=end.failures,
         unseen=unseen,
@@ -163,19 +151,6 @@ async def diagnose(opened: OpenClip, pipeline: Pipeline, models: Models | None =
             calls=desk.ledger(),
         ),
     )
-
-
-def _done(context: Context) -> frozenset[str]:
-    """The dimensions judged or looked at to the end: a hypothesis that stays unverified leaves its dimension open."""
-    undecided = {one.dimension for one in context.hypotheses or () if one.verdict == "unverified"}
-    return context.judged - undecided if context.events is not None else frozenset()
-
-
-def _status(context: Context, done: frozenset[str]) -> Status:
-    if not done and not context.events:
-        return "unscored"
-    whole = bool(context.assessed) and done >= {*context.assessed, *context.in_part}
-    return "ok" if whole and not context.failures else "partial"
 
 
 def _unseen(pipeline: Pipeline, desk: Desk) -> tuple[tuple[int, int], ...]:
@@ -195,24 +170,15 @@ def _unseen(pipeline: Pipeline, desk: Desk) -> tuple[tuple[int, int], ...]:
 def _notes(
     pipeline: Pipeline, context: Context, opened: OpenClip, unseen: tuple[tuple[int, int], ...]
 ) -> Iterator[str]:
-    names = {key: dimension.name for key, dimension in pipeline.domain.dimensions.items()}
-    beyond = [names[key] for key in names if key not in pipeline.dimensions]
-    if beyond:
-        yield f"The pipeline {pipeline.name} cannot judge {_listed(beyond)}: these need a model (--model)."
-    wanting = [names[key] for key in pipeline.dimensions if key not in context.assessed]
-    if wanting:
-        yield f"No instruction is known for this clip, so {_listed(wanting)} cannot be judged (-i TEXT, or a sidecar)."
     yield from (note for _, stage in pipeline.stages for note in stage.notes(pipeline.domain, context.evidence))
     count, total = sum(end - start for start, end in unseen), opened.clip.frame_count
-    if count == total and context.judged:
-        yield "No specialist was called: what is said of this clip rests on the observations and the routing alone."
+    if count == total and any(each.state == "ruled_out" for each in context.coverage.values()):
+        yield "No specialist was called: this report rests on the observations and the routing alone."
     elif count:
-        yield (
-            f"{count} of {total} frames were shown to no specialist; what happens only between shown frames is missed."
-        )
+        yield (f"{count} of {total} frames were shown to no specialist. A fault that only these frames show is missed.")
     if opened.media["layout"] == "recognised" and len(opened.clip.layout.active) > 1:
         views = _listed(list(opened.clip.layout.active))
-        yield f"The picture was recognised as a grid with the views {views}; --layout says otherwise if that is wrong."
+        yield f"The picture was recognised as a grid of the views {views}. If that is wrong, pass --layout."
 
 
 def _listed(names: list[str]) -> str:

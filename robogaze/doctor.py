@@ -43,7 +43,8 @@ def installed() -> Iterator[Finding]:
             message = ", ".join(f"{package} {version(package)}" for package in packages)
             yield Finding(what=f"extra {extra}", ok=True, message=message)
         except PackageNotFoundError as error:
-            message = f"{error.name} is not installed; pip install 'robogaze[{extra}]' if you want it"
+            how = f"pip install 'robogaze[{extra}]', or in a checkout: pip install -e '.[{extra}]'"
+            message = f"{error.name} is not installed; if you want it: {how}"
             yield Finding(what=f"extra {extra}", ok=None, message=message)
 
 

@@ -68,12 +68,13 @@ class NamedMatch:
 class SystemResult:
     """What one system scores.
 
-    `absent` names the clips that are missing, unscored, partial or unjudged, for these with the first reason.
-    `macro` and `micro` are by metric, `strata_mean` is the mean of the strata's macro values (the paper's headline).
-    `by` breaks the macro values down by the values of clip fields, `lambdas` by the bonus for a shared dimension,
-    `operating` by the threshold on confidence (empty where no candidate has one). `losses` is the F1 (micro) that
-    repairing one kind of error would gain, beside the number of such errors. `dimensions` and `types` hold precision,
-    recall and F1. `confusion` has the dimensions in order, then missed (last column) and spurious (last row).
+    `absent` names the clips that are missing, unscored, partial, undecided or unjudged, for these with the first
+    reason. `macro` and `micro` are by metric, `strata_mean` is the mean of the strata's macro values (the paper's
+    headline). `by` breaks the macro values down by the values of clip fields, `lambdas` by the bonus for a shared
+    dimension, `operating` by the threshold on confidence (empty where no candidate has one). `losses` is the F1 (micro)
+    that repairing one kind of error would gain, beside the number of such errors. `dimensions` and `types` hold
+    precision, recall and F1. `confusion` has the dimensions in order, then missed (last column) and spurious (last
+    row).
     """
 
     system: System
@@ -240,7 +241,7 @@ class _Context:
         return dict(zip(THRESHOLDS, both, strict=True))
 
 
-COUNTED = ("references", "predictions", "matched", "unjudgeable", "references_unassessed", "predictions_blank")
+COUNTED = ("references", "predictions", "matched", "unjudgeable", "references_not_looked_for", "predictions_blank")
 """The columns whose sums a table names beside the scores."""
 
 COUNTED_AT = [COLUMNS.index(name) for name in COUNTED]
@@ -249,8 +250,8 @@ COUNTED_AT = [COLUMNS.index(name) for name in COUNTED]
 def _corpus_counts(pairing: Pairing) -> Mapping[str, int]:
     return {
         "clips": len(pairing.references),
-        "clips_with_events": sum(not one.clean for one in pairing.references),
-        "clean_clips": sum(one.clean for one in pairing.references),
+        "clips_with_events": sum(bool(one.findings) for one in pairing.references),
+        "clean_clips": sum(not one.findings for one in pairing.references),
         "reference_events": sum(len(one.findings) for one in pairing.references),
         "clips_without_frame_times": sum(one.frame_times_s is None for one in pairing.references),
         "unreferenced": len(pairing.unreferenced),
@@ -271,8 +272,14 @@ def _absent(references: Sequence[Account], system: System, tables: Tables) -> Ma
         "missing": tuple(name for name, one in said.items() if one is None),
         "unscored": tuple(name for name, one in said.items() if one is not None and not scored(one)),
         "partial": tuple(name for name, one in said.items() if one is not None and one.status == "partial"),
+        "undecided": tuple(name for name, one in said.items() if one is not None and _undecided(one)),
         "unjudged": tables.unjudged,
     }
+
+
+def _undecided(account: Account) -> bool:
+    """Whether an account is complete and reports nothing, but leaves dimensions out."""
+    return account.nothing_found and not account.clean
 
 
 def _comparisons(tables: Matrix, resamples: Resamples, terms: Terms) -> Mapping[str, Comparisons]:

@@ -34,8 +34,7 @@ async def rehearse(pipeline: Pipeline) -> None:
     try:
         for one in (clip, clip.with_(instruction=None)):
             desk = Desk(pipeline.domain, one, footage, models)
-            assessed, in_part = pipeline.assessed(one), pipeline.assessed_in_part(one)
-            end = await pipeline.run(Context(clip=one, assessed=assessed, in_part=in_part, evidence=evidence), desk)
+            end = await pipeline.run(pipeline.start(one, evidence), desk)
             _check_failures(pipeline, end)
             _check_report(pipeline, end, desk)
     finally:
@@ -50,7 +49,7 @@ def _check_failures(pipeline: Pipeline, end: Context) -> None:
         name for name, stage in pipeline.stages if getattr(stage, "reasoning", False) or stage.role() is None
     }
     spec = pipeline.domain.pipelines[pipeline.name]
-    for failure in end.failures if end.assessed else ():
+    for failure in end.failures if end.dimensions else ():
         if failure.stage not in unconstrained and failure.kind != "Undecided":
             line = next(stage.line for stage in spec.stages if stage.name == failure.stage)
             raise DomainError(f"{failure.stage} fails in a rehearsal: {failure.message}", spec.path, line)
@@ -58,18 +57,14 @@ def _check_failures(pipeline: Pipeline, end: Context) -> None:
 
 def _check_report(pipeline: Pipeline, end: Context, desk: Desk) -> None:
     """Raise DomainError when what was found contradicts itself."""
-    judged = tuple(name for name in end.assessed if name in end.judged)
     try:
         Report(
             clip=end.clip,
             domain=pipeline.domain.ref,
             pipeline=pipeline.name,
             author="rehearsal",
-            status="partial" if end.judged else "unscored",
-            assessed=end.assessed,
-            in_part=end.in_part,
-            judged=judged,
-            events=(end.events or ()) if end.judged else (),
+            coverage=dict(end.coverage),
+            events=end.events or (),
             hypotheses=end.hypotheses or (),
             failures=end.failures,
             usage=desk.usage(),

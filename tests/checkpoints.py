@@ -5,10 +5,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from making import make_clip
+from making import coverage, make_clip
 
 from robogaze.compare import Facts, Run
 from robogaze.core.account import Account, Finding
+from robogaze.core.coverage import CoverageState, states
 from robogaze.core.events import Event
 from robogaze.core.report import DomainRef, Report
 from robogaze.core.time import Span
@@ -26,13 +27,24 @@ def event(kind: str, severity: int | None = 3) -> Finding:
     return Finding("e", (Span(0.0, 1.0),), f"a {kind}", dimension, kind, (), severity)
 
 
+def covered(*examined: str, **named: Sequence[str]) -> dict[str, CoverageState]:
+    """The states of some dimensions: those `examined`, and others by the name of their state."""
+    return dict(states(coverage(*examined, **named)))
+
+
+ALL = covered(*DIMENSIONS)
+NONE = covered(not_examined=DIMENSIONS)
+PIXELS = covered("colour", partial=["shape"])
+"""What a run without a model covers: no clip of it is clean."""
+
+
 def account(clip_id: str, *findings: Finding, **said: Any) -> Account:
     """What a judge says of a clip of one minute; events are numbered. Its instruction is the part after the dash."""
     known: dict[str, Any] = {
         "author": "judge",
-        "status": "ok",
+        "status": "complete",
         "findings": tuple(replace(one, id=f"e{number}") for number, one in enumerate(findings)),
-        "assessed": frozenset(DIMENSIONS),
+        "coverage": NONE if said.get("status") == "unscored" else ALL,
         "duration_s": 60.0,
         "instruction": clip_id.partition("-")[2] or None,
         "source": f"{clip_id}.json",
@@ -46,13 +58,30 @@ def run(name: str, *accounts: Account, **said: Any) -> Run:
 
 
 def clean_and_faulty(name: str, clean: str, kind: str = "colour_shift", severity: int | None = 3) -> Run:
-    """A run of a clip for each sign: + clean, - with an event, ? unscored, ~ partial and nothing found so far."""
-    status = {"+": "ok", "-": "ok", "?": "unscored", "~": "partial"}
+    """A run of a clip for each sign.
+
+    + clean, - with an event, ? unscored, ~ partial and nothing found so far, o undecided: complete and nothing found,
+    but one of the dimensions is covered partially.
+    """
+    status = {"?": "unscored", "~": "partial"}
     events = {"-": (event(kind, severity),)}
+    said: dict[str, dict[str, Any]] = {"o": {"coverage": PIXELS}}
     return run(
         name,
-        *(account(f"{name}-p{at}", *events.get(sign, ()), status=status[sign]) for at, sign in enumerate(clean)),
+        *(
+            account(f"{name}-p{at}", *events.get(sign, ()), status=status.get(sign, "complete"), **said.get(sign, {}))
+            for at, sign in enumerate(clean)
+        ),
     )
+
+
+def without_a_model(
+    name: str, clean: str, kind: str = "colour_shift", covers: Mapping[str, CoverageState] = PIXELS
+) -> Run:
+    """The same of a run without a model, which covers PIXELS."""
+    found = clean_and_faulty(name, clean, kind)
+    scored = {key: replace(one, coverage=covers) for key, one in found.accounts.items() if one.status != "unscored"}
+    return replace(found, accounts={**found.accounts, **scored})
 
 
 def facts(cost_usd: float | None = 0.1, **said: Any) -> Facts:
@@ -73,17 +102,15 @@ def report(clip_id: str, kinds: Mapping[str, int] | None = None, **said: Any) ->
         "domain": DomainRef(id="little", version="1", taxonomy="t" * 64, fingerprint="f" * 64),
         "pipeline": "plain",
         "author": "robogaze",
-        "status": "ok",
-        "assessed": DIMENSIONS,
-        "judged": DIMENSIONS,
+        "coverage": coverage(*DIMENSIONS),
         "events": events,
     }
     return Report(**{**known, **said})
 
 
 def unscored(clip_id: str, **said: Any) -> Report:
-    """A report of a clip that no model judged."""
-    return report(clip_id, status="unscored", judged=(), **said)
+    """A report of a clip that no model examined."""
+    return report(clip_id, coverage=coverage(not_examined=DIMENSIONS), **said)
 
 
 def write_reports(path: Path, reports: Sequence[Report]) -> Path:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from making import make_clip, make_footage
+from making import coverage, make_clip, make_footage
 from synthetic import write_clip
 
 from robogaze.backends import Models
@@ -67,7 +67,9 @@ def desk_for(robot: Domain) -> Iterator[Callable[..., tuple[Desk, Context]]]:
     def make(models: Models | None, clip: Clip | None = None, **context: Any) -> tuple[Desk, Context]:
         clip = clip or make_clip()
         opened.append(make_footage(clip))
-        start = Context(clip=clip, assessed=context.pop("assessed", tuple(robot.dimensions)), **context)
+        dimensions = context.pop("dimensions", tuple(robot.dimensions))
+        before = coverage(not_examined=tuple(robot.dimensions))
+        start = Context(clip=clip, dimensions=dimensions, coverage=before, **context)
         return Desk(robot, clip, opened[-1], models), start
 
     yield make

@@ -12,13 +12,14 @@ from robogaze.backends.scripted import Entry as Line
 from robogaze.backends.scripted import ScriptedBackend
 from robogaze.bench import Job, Settled, run_clips
 from robogaze.core.clip import Clip
+from robogaze.core.coverage import Coverage, CoverageState
 from robogaze.core.pictures import PictureSettings
 from robogaze.core.report import Report
 from robogaze.datasets import Entry
 from robogaze.engines.base import Unit
 from robogaze.engines.local import Local
 from robogaze.media import Footage
-from robogaze.stages import Pipeline
+from robogaze.stages import Context, Pipeline
 
 FPS = 16
 
@@ -74,3 +75,18 @@ def models_of(backend: Backend, config: ModelConfig | None = None) -> Models:
     """One backend for every role."""
     chosen = config or ModelConfig(kind="scripted")
     return Models(ModelsConfig(models={"model": chosen}, roles={"vlm": "model"}), {"model": backend})
+
+
+def coverage(
+    *examined: str, ruled_out: Sequence[str] = (), partial: Sequence[str] = (), not_examined: Sequence[str] = ()
+) -> dict[str, Coverage]:
+    """The coverage of a report, from the dimensions in each state."""
+    named: dict[CoverageState, Sequence[str]] = {
+        "examined": examined, "ruled_out": ruled_out, "partial": partial, "not_examined": not_examined
+    }  # fmt: skip
+    return {name: Coverage(state=state, reason=f"made {state}") for state, names in named.items() for name in names}
+
+
+def examined(context: Context) -> set[str]:
+    """The dimensions that some stage has examined."""
+    return {name for name, each in context.coverage.items() if each.state == "examined"}

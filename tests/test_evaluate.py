@@ -49,7 +49,7 @@ def event(start: float, end: float, text: str = "a", dimension: str = "d", **kno
 
 
 def clip(name: str, *findings: Finding, **known: Any) -> Account:
-    plain = Account(name, "someone", "ok", findings, frame_times_s=TIMES_S, duration_s=10.0, source=name)
+    plain = Account(name, "someone", "complete", findings, frame_times_s=TIMES_S, duration_s=10.0, source=name)
     return replace(plain, **known)
 
 

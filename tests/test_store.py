@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from making import make_clip
+from making import coverage, make_clip
 
 from robogaze.core.clip import Layout
 from robogaze.core.report import DomainRef, Report, Unreadable
@@ -29,9 +29,7 @@ def make_report(clip_id: str = "cup", **changes: Any) -> Report:
         "domain": DomainRef(id="cups", version="1", taxonomy="e" * 64, fingerprint="f" * 64),
         "pipeline": "full",
         "author": "robogaze",
-        "status": "ok",
-        "assessed": ("colour",),
-        "judged": ("colour",),
+        "coverage": coverage("colour"),
         "events": (),
     }
     return Report(**{**known, **changes})
@@ -102,7 +100,7 @@ def test_a_folder_without_a_run_holds_nothing(tmp_path: Path) -> None:
 
 
 def test_a_report_takes_the_place_of_an_earlier_one_with_its_frames(root: Path) -> None:
-    unscored = make_report(status="unscored", judged=())
+    unscored = make_report(coverage=coverage(not_examined=["colour"]))
     with RunFolder(root, CONFIGURATION) as run:
         run.enter(make_line())
         run.keep(unscored, {1: b"jpeg 1", 2: b"jpeg 2"})
@@ -183,6 +181,10 @@ def test_a_configuration_of_tuples_is_the_same_when_it_comes_back_as_lists(root:
         ({"models": {"vlm": {"temperature": 0.7}}}, r"models\.vlm\.temperature was 0\.0 and is now 0\.7"),
         ({"models": None}, r"models was set \(vlm\) and is now none"),
         ({"budget": 5}, "budget was none and is now 5"),
+        (
+            {"models": {"models": {"eyes": {"kind": "openai", "name": "big", "url": None}}, "roles": {"vlm": "eyes"}}},
+            r"models\.models was none and is now openai:big",
+        ),
     ],
 )
 def test_another_configuration_is_refused_and_the_key_is_named(
@@ -193,6 +195,17 @@ def test_another_configuration_is_refused_and_the_key_is_named(
         RunFolder(root, {**CONFIGURATION, **changes})
     assert everything(root) == {"run.json", "run.lock", "manifest.jsonl", "cup/report.json"}
     RunFolder(root, CONFIGURATION).close()  # the refused one has let go of the folder
+
+
+def test_another_model_is_named_and_not_what_differs_in_it_first(root: Path) -> None:
+    def models(kind: str, name: str) -> dict[str, Any]:
+        return {"models": {"models": {"eyes": {"kind": kind, "name": name, "price": None}}, "roles": {"vlm": "eyes"}}}
+
+    begin(root, models("scripted", "s.yaml"))
+    with pytest.raises(RunError, match=r"models\.models\.eyes was scripted:s\.yaml and is now openai:big; choose"):
+        RunFolder(root, models("openai", "big"))
+    with pytest.raises(RunError, match=r"models was scripted:s\.yaml and is now none; choose"):
+        RunFolder(root, {"models": None})
 
 
 def test_a_folder_in_which_nothing_was_done_is_free_for_another_run(root: Path) -> None:
@@ -527,9 +540,9 @@ def test_ids_that_differ_only_in_case_are_two_clips_elsewhere(root: Path) -> Non
         (lambda text: "", "Invalid JSON"),
         (lambda text: "[]", "Input should be an object"),
         (lambda text: text.replace('"pipeline"', '"pipelein"'), "pipelein: unknown key"),
-        (lambda text: text.replace('"status": "ok"', '"status": "fine"'), "status: Input should be 'ok'"),
+        (lambda text: text.replace('"status": "complete"', '"status": "fine"'), "status: Input should be 'complete'"),
         (lambda text: text.replace('"width": 64', '"width": 0'), r"clip\.width: Input should be greater"),
-        (lambda text: text.replace('"judged": [', '"judged": ["x",'), "judged must be a part of assessed"),
+        (lambda text: text.replace('"status": "complete"', '"status": "partial"'), "status is 'partial', but from"),
     ],
 )
 def test_a_damaged_report_is_told_with_file_and_key(root: Path, damage: Any, message: str) -> None:

@@ -85,7 +85,7 @@ async def agree(panel: Panel, judge: Judge, terms: AgreeTerms) -> Agreement:
 
 def _dimensions(matched: Sequence[Matched]) -> list[str]:
     """The dimensions that were looked for, as far as that is said, and those that were found."""
-    looked_for = {name for one in matched for name in one.case.assessed or ()}
+    looked_for = {name for one in matched for name in one.case.dimensions or ()}
     found = {each.dimension for one in matched for account in one.case.accounts for each in account.findings}
     return sorted(looked_for | {name for name in found if name is not None})
 

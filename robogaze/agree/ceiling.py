@@ -71,7 +71,7 @@ async def human_ceiling(matched: Sequence[Matched], annotators: Sequence[str], j
         for place, one in enumerate(matched)
         for account in one.case.accounts
     ]
-    trials = [one for one in tried if one.reference.status == "ok"]
+    trials = [one for one in tried if one.reference.status == "complete"]
     judged = await similarities([(one.reference, one.account.findings) for one in trials], judge)
     asked = [only_judgeable(one.reference, one.account, each) for one, each in zip(trials, judged, strict=True)]
     failed = np.array([bool(np.isnan(one).any()) for one in asked], dtype=np.bool_)

@@ -33,7 +33,7 @@ class Choice:
     def of(cls, matched: Iterable[Matched], annotators: Sequence[str], named: str | None = None) -> "Choice":
         """All of some clips, or what belongs to a dimension."""
         looked_for = (
-            one for one in matched if named is None or one.case.assessed is None or named in one.case.assessed
+            one for one in matched if named is None or one.case.dimensions is None or named in one.case.dimensions
         )
         return cls(tuple(looked_for), tuple(annotators), named)
 

@@ -12,13 +12,14 @@ goes up, to the graver one. The longest description is kept. What they do not ag
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
 from robogaze.agree.events import Matched, Unit
 from robogaze.agree.panel import Case, event_name
 from robogaze.core.account import Account, Finding
+from robogaze.core.coverage import CoverageState
 from robogaze.core.report import Status
 from robogaze.core.time import union
 from robogaze.matching import Overlap, iou_matrix
@@ -78,7 +79,7 @@ def adjudicate(matched: Sequence[Matched], iou: Overlap) -> Adjudication:
                 settled.append(merged.finding)
         open_questions = len(settled) < len(one.units)
         numbered = [replace(each, id=f"e{number}") for number, each in enumerate(settled, start=1)]
-        accounts.append(_account(one.case, numbered, "partial" if open_questions else "ok"))
+        accounts.append(_account(one.case, numbered, "partial" if open_questions else "complete"))
     return Adjudication(tuple(accounts), tuple(queue))
 
 
@@ -90,7 +91,7 @@ def consensus(one: Matched, iou: Overlap) -> Account:
         if 2 * sum(found is not None for found in unit) > len(one.case.accounts)
     ]
     agreed = [each.finding for each in merged if each.timed]
-    return _account(one.case, agreed, "ok" if agreed or not one.units else "partial")
+    return _account(one.case, agreed, "complete" if agreed or not one.units else "partial")
 
 
 def merge(unit: Unit, case: Case, iou: Overlap) -> Merged:
@@ -167,8 +168,7 @@ def _account(case: Case, findings: Sequence[Finding], status: Status) -> Account
         author=AUTHOR,
         status=status,
         findings=tuple(findings),
-        assessed=case.assessed,
-        in_part=frozenset(),
+        coverage=_coverage(case),
         candidates=(),
         frame_times_s=case.frame_times_s,
         duration_s=case.duration_s,
@@ -176,3 +176,11 @@ def _account(case: Case, findings: Sequence[Finding], status: Status) -> Account
         fields={name: value for one in reversed(case.accounts) for name, value in one.fields.items()},
         source=AUTHOR,
     )
+
+
+def _coverage(case: Case) -> Mapping[str, CoverageState] | None:
+    """What all annotators looked for is examined; what only some of them looked for is not; None for all."""
+    if case.dimensions is None:
+        return None
+    named = sorted({name for account in case.accounts for name in account.coverage or ()})
+    return {name: "examined" if name in case.dimensions else "not_examined" for name in named}

@@ -1,4 +1,4 @@
-"""Who annotated what: the clips that two annotators or more have judged to the end, and those that were not.
+"""Who annotated what: the clips that two annotators or more have completed, and those that they have not.
 
 Only what all annotators of a clip looked for can be compared: where one of them was asked for some dimensions alone,
 the findings of the others are set aside and counted.
@@ -19,7 +19,7 @@ Dimensions = frozenset[str] | None
 class Case:
     """A clip with what two annotators or more say of it.
 
-    `accounts` are in the order of the authors' names and hold nothing outside `assessed`, the dimensions that all of
+    `accounts` are in the order of the authors' names and hold nothing outside `dimensions`, those that all of
     them looked for; findings are in the order of what they say. `dataset` is the clip's value of the field that clips
     are resampled within, empty where it has none. `frame_times_s` and `duration_s` are those of whichever account
     knows them.
@@ -28,7 +28,7 @@ class Case:
     clip_id: str
     dataset: str
     accounts: tuple[Account, ...]
-    assessed: Dimensions
+    dimensions: Dimensions
     frame_times_s: Sequence[float] | None
     duration_s: float | None
 
@@ -43,7 +43,7 @@ class Panel:
     """The clips of several annotators.
 
     `cases` are in the order of the clips' ids. What is not among them is listed: `single` clips, which one annotator
-    alone has judged, `unfinished` accounts (clip, author), and `apart`, clips whose annotators looked for nothing in
+    alone has completed, `unfinished` accounts (clip, author), and `apart`, clips whose annotators looked for nothing in
     common. `aside` counts the findings that were set aside.
     """
 
@@ -64,7 +64,7 @@ class Panel:
         given = sorted(accounts, key=lambda one: (one.clip_id, one.author))
         if not mixed:
             _check_same_labels(given)
-        clips = {name: [one for one in found if one.status == "ok"] for name, found in _by_clip(given).items()}
+        clips = {name: [one for one in found if one.status == "complete"] for name, found in _by_clip(given).items()}
         several = {name: found for name, found in clips.items() if len(found) > 1}
         shared = {name: common(found) for name, found in several.items()}
         compared = {name: found for name, found in several.items() if shared[name] != frozenset()}
@@ -74,7 +74,7 @@ class Panel:
             annotators=tuple(sorted({one.author for one in given})),
             cases=cases,
             single=tuple(name for name, found in clips.items() if len(found) == 1),
-            unfinished=tuple((one.clip_id, one.author) for one in given if one.status != "ok"),
+            unfinished=tuple((one.clip_id, one.author) for one in given if one.status != "complete"),
             apart=tuple(name for name in several if name not in compared),
             aside=before - sum(len(one.findings) for case in cases for one in case.accounts),
         )
@@ -92,30 +92,30 @@ def event_name(author: str, one: Finding) -> str:
 
 def common(accounts: Sequence[Account]) -> Dimensions:
     """The dimensions that all authors looked for; None when nobody says, which means all."""
-    said = [one.assessed for one in accounts if one.assessed is not None]
+    said = [covered for one in accounts if (covered := one.covered) is not None]
     return frozenset.intersection(*said) if said else None
 
 
-def _case(accounts: Sequence[Account], assessed: Dimensions, by: str) -> Case:
+def _case(accounts: Sequence[Account], dimensions: Dimensions, by: str) -> Case:
     times = [one.frame_times_s for one in accounts if one.frame_times_s is not None]
     lengths = [one.duration_s for one in accounts if one.duration_s is not None]
     return Case(
         clip_id=accounts[0].clip_id,
         dataset=_dataset(accounts, by),
-        accounts=tuple(replace(one, findings=_compared(one.findings, assessed)) for one in accounts),
-        assessed=assessed,
+        accounts=tuple(replace(one, findings=_compared(one.findings, dimensions)) for one in accounts),
+        dimensions=dimensions,
         # Two that know the frames know the same ones; if they do not, the choice must not depend on who came first.
         frame_times_s=max(times, key=lambda one: (len(one), tuple(one))) if times else None,
         duration_s=max(lengths) if lengths else None,
     )
 
 
-def _compared(findings: Sequence[Finding], assessed: Dimensions) -> tuple[Finding, ...]:
+def _compared(findings: Sequence[Finding], dimensions: Dimensions) -> tuple[Finding, ...]:
     """The findings that can be compared, in an order that depends on what they say alone."""
     kept = (
         one
         for one in findings
-        if assessed is None or one.dimension is None or not assessed.isdisjoint((one.dimension, *one.secondary))
+        if dimensions is None or one.dimension is None or not dimensions.isdisjoint((one.dimension, *one.secondary))
     )
     return tuple(sorted(kept, key=content))
 

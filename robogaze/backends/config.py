@@ -148,11 +148,11 @@ class ModelConfig(Data):
         try:
             return cls.model_validate({"kind": kind, "name": name, "url": urls[0] if urls else None})
         except ValidationError as error:
-            # The spec is not told again: it may hold a password.
-            message = f"the model that {_SPEC} names cannot be used: {first_fault(error)[1]}"
+            # Of the spec only the kind and a plain name are shown: the rest may hold a password.
+            plain_name = name if re.fullmatch(r"[\w./-]+", name) else "NAME"
+            message = f"the model {kind}:{plain_name} cannot be used: {first_fault(error)[1]}"
             if kind == "openai" and urls and "://" not in urls[0]:
-                shown_name = name if re.fullmatch(r"[\w./-]+", name) else "NAME"
-                message += f"; write openai:{shown_name}@http://{urls[0].removesuffix('/v1').rstrip('/')}/v1"
+                message += f"; write openai:{plain_name}@http://{urls[0].removesuffix('/v1').rstrip('/')}/v1"
             raise InputError(message) from error
 
 

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from robogaze.backends.base import Backend, Completion, Request, Wrapper
 from robogaze.backends.purse import Purse
-from robogaze.backends.spent import Spent
+from robogaze.backends.spent import Spent, counted_calls
 from robogaze.core.data import Data
 from robogaze.errors import BudgetExhausted
 
@@ -131,7 +131,8 @@ class Limited(Wrapper):
     def _check_budget(self) -> None:
         limits, spent = self.limits, self.spent
         if limits.calls is not None and spent.calls >= limits.calls:
-            raise BudgetExhausted(f"the limit of {limits.calls} calls is reached; raise limits.calls and start again")
+            most = counted_calls(limits.calls)
+            raise BudgetExhausted(f"the limit of {most} is reached; raise limits.calls and start again")
         if limits.cost_usd is not None and spent.uncounted:
             raise BudgetExhausted(
                 "the server counts no tokens, so limits.cost_usd cannot be kept; set limits.calls in its place"

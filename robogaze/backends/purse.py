@@ -8,7 +8,7 @@ aside for them; when none is under way, the run ends.
 import asyncio
 from dataclasses import dataclass, field
 
-from robogaze.backends.spent import Spent
+from robogaze.backends.spent import Spent, counted_calls
 from robogaze.errors import BudgetExhausted
 
 
@@ -34,8 +34,8 @@ class Purse:
         """
         if self.calls is not None and sum(one.calls for one in self._spent) >= self.calls:
             raise BudgetExhausted(
-                f"the limit of {self.calls} calls is reached (retries and unfinished clips count); raise --max-calls "
-                "to resume"
+                f"the limit of {counted_calls(self.calls)} is reached (retries and unfinished clips count); "
+                "raise --max-calls to resume"
             )
         if self.cost_usd is None:
             return 0.0

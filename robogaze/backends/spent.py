@@ -26,3 +26,8 @@ class Spent:
         self.uncounted = self.uncounted or cost_usd is None
         self.cost_usd += cost_usd or 0.0
         self.note(0, cost_usd or 0.0)
+
+
+def counted_calls(number: int) -> str:
+    """A number of calls in words: `1 call`, `2 calls`."""
+    return f"{number:,} call{'' if number == 1 else 's'}"

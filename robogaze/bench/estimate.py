@@ -49,7 +49,7 @@ async def estimate(
     decoder: str = "pyav",
 ) -> Estimate | None:
     """What `tasks` will take; None when none of those rehearsed can be read, or there is nothing to do."""
-    paid = [one for one in done.values() if one.status == "ok" and one.usage.calls]
+    paid = [one for one in done.values() if one.status == "complete" and one.usage.calls]
     if len(paid) >= _ENOUGH and tasks:
         return _measured(len(tasks), paid)
     meters: list[Mapping[str, _Meter]] = []

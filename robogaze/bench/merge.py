@@ -1,7 +1,7 @@
 """Joining runs: the shards of one run become that run.
 
-What is joined must have been done the same way. A clip that several have is kept once: the report that is judged
-further wins, and of two that are judged as far the first. Nothing is taken away from where it was.
+What is joined must have been done the same way. A clip that several have is kept once: the more complete report wins,
+and of two that are equally complete the first. Nothing is taken away from where it was.
 """
 
 import os
@@ -11,19 +11,19 @@ from pathlib import Path
 from typing import Any
 
 from robogaze.backends import AnswerStore
-from robogaze.core.report import Unreadable
+from robogaze.core.report import Status, Unreadable
 from robogaze.errors import RunError
 from robogaze.store import ManifestLine, RunFolder, StoredRun, configuration_of
 
 _SHARD = "shard"
-_FURTHER = ("unscored", "partial", "ok")
+_FURTHER: tuple[Status, ...] = ("unscored", "partial", "complete")
 
 
 @dataclass(frozen=True)
 class Merged:
     """What was joined: the runs, their clips with and without a report, those several had, and the shards that lack.
 
-    `unjudged` are the clips with a report that were not judged to the end.
+    `incomplete` are the clips with a report that is partial or unscored.
     """
 
     runs: int
@@ -32,7 +32,7 @@ class Merged:
     repeated: int
     unreadable: int
     missing: tuple[str, ...]
-    unjudged: int
+    incomplete: int
 
 
 def merge(sources: Sequence[Path], out: Path) -> Merged:
@@ -56,8 +56,10 @@ def merge(sources: Sequence[Path], out: Path) -> Merged:
         _join_answers([source / "calls.sqlite" for source in sources], run.answers)
         digests = [found for line in run.lines if (found := run.stored.digest(line.clip_id)) is not None]
         _join_unreadable(sources, run)
-    reports, unjudged = len(digests), sum(one.status != "ok" for one in digests)
-    return Merged(len(sources), len(run.lines), reports, repeated, len(StoredRun.at(out).unreadable), missing, unjudged)
+    reports, incomplete = len(digests), sum(one.status != "complete" for one in digests)
+    return Merged(
+        len(sources), len(run.lines), reports, repeated, len(StoredRun.at(out).unreadable), missing, incomplete
+    )
 
 
 def _configuration(source: Path) -> dict[str, Any]:

@@ -124,7 +124,7 @@ def _forget(tasks: Sequence[Task], job: Job) -> None:
 
 
 def _wants_another(digest: Digest, job: Job) -> bool:
-    return digest.status != "ok" and (job.retry_failed or awaits_answer(digest))
+    return digest.status != "complete" and (job.retry_failed or awaits_answer(digest))
 
 
 def _keep(result: Result, stock: Stock, job: Job, outcome: Outcome) -> None:
@@ -137,7 +137,7 @@ def _keep(result: Result, stock: Stock, job: Job, outcome: Outcome) -> None:
         return
     if job.run is not None:
         job.run.keep(report, result.frames)
-    elif report.status != "ok" and job.answers is not None:
+    elif report.status != "complete" and job.answers is not None:
         # No report is left to be done again with `retry_failed`; the next command must not find the same answers.
         forget_answers(report, job.answers)
     outcome.digests[result.clip_id] = digest = Digest.of(report)

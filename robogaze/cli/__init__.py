@@ -2,7 +2,7 @@
 
 stdout is data, stderr is progress and messages.
 
-0 done · 1 error · 2 usage · 3 a gate failed · 4 finished, but some clips were not judged to the end ·
+0 done · 1 error · 2 usage · 3 a gate failed · 4 finished, but some clips are incomplete ·
 5 no backend can be reached · 130 interrupted
 """
 

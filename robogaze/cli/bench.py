@@ -100,14 +100,17 @@ def bench(
         return 0
     changed = outcome.diagnosed or outcome.unreadable
     current = not changed and (start.folder / "index.html").is_file()
+    page = None
     if not no_page and not current and (outcome.digests or outcome.unreadable):
         from robogaze.cli.report import write_page
 
-        click.echo(f"report: {write_page(start.folder, plan.domain)}", err=True)
+        page = write_page(start.folder, plan.domain)
     _show(outcome, plan, as_json, start.folder)
     runs.tell(outcome, out)
     if tracker is not None and (outcome.digests or outcome.unreadable):
         _track(tracker, outcome, plan, out)
+    if page is not None:
+        click.echo(f"report: {page}", err=True)
     code = runs.exit_code(outcome)
     # A part of which no clip can be read is done all the same, and its scheduler must not take it for failed.
     return EXIT_UNFINISHED if code == EXIT_ERROR and part is not None else code

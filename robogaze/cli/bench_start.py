@@ -141,6 +141,8 @@ class Start:
 
     def _tell_cap(self, found: Estimate) -> None:
         """Say how far a cap will let a run come, if not to its end."""
+        from robogaze.reporting.wording import count
+
         calls, cost_usd = self._spent()
         shares = []
         if self.max_calls is not None and found.calls:
@@ -149,7 +151,7 @@ class Start:
             shares.append((self.max_cost - cost_usd) / found.cost_usd[0])
         if shares and min(shares) < 1:
             clips = int(max(0.0, min(shares)) * found.clips)
-            click.echo(f"the cap will end the run after about {clips:,} more clips", err=True)
+            click.echo(f"the cap will end the run after about {count(clips, 'more clip')}", err=True)
 
     def _spent(self) -> tuple[int, float]:
         """The calls and the cost of earlier starts."""
@@ -193,7 +195,9 @@ def _tell_changes(stock: Stock, folder: RunFolder) -> None:
 
 def said(found: Estimate) -> str:
     """An estimate in a sentence."""
-    parts = [f"about {found.calls:,.0f} calls"]
+    from robogaze.reporting.wording import count
+
+    parts = [f"about {count(round(found.calls), 'call')}"]
     if found.prompt_tokens is not None:
         parts.append(f"{_tokens(found.prompt_tokens)} tokens sent")
     if found.completion_tokens is not None:
@@ -201,7 +205,7 @@ def said(found: Estimate) -> str:
     cost = found.cost_usd
     parts.append("cost not known (no price)" if cost is None else f"{_between(*(f'{one:,.2f}' for one in cost))} USD")
     if found.measured:
-        basis = f"as the {found.sample:,} clips done took"
+        basis = f"as the {count(found.sample, 'clip')} done took"
     else:
         basis = f"rehearsed on {found.sample} of them, as if every dimension were asked about and nothing twice"
     return f"{', '.join(parts)}; {basis}"

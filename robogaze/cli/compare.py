@@ -224,7 +224,7 @@ def _track(tracker: Tracker, result: Comparison) -> None:
 
     made = {"level": result.terms.level, "resamples": result.terms.resamples, "seed": result.terms.seed}
     for one in result.standings:
-        tracking.track(tracker, one.name, made, standing_numbers(one))
+        tracking.track(tracker, one.name, made, standing_numbers(one, result.scope))
 
 
 def _cut(table: Sheet) -> Sheet:

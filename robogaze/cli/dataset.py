@@ -169,12 +169,20 @@ def _look(entry: Entry, done: Callable[[int], None]) -> Seen:
     help="jsonl, csv, parquet, activitynet, fiftyone, label-studio, webvtt or videoglitchbench.",
 )
 @click.option("--keep", type=click.Choice(["clean"]), help="Write the clips that pass: clean.jsonl, episodes.json.")
+@click.option(
+    "--dimension",
+    "dimensions",
+    metavar="NAME",
+    multiple=True,
+    help="A dimension that --keep asks for; may be repeated. All dimensions of the domain by default.",
+)
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="A folder for the files.")
-def export(run: Path, to: str | None, keep: str | None, out: Path) -> int:
+def export(run: Path, to: str | None, keep: str | None, dimensions: tuple[str, ...], out: Path) -> int:
     """Write the reports of a RUN in a form that others read (--to), or the subset that passes (--keep).
 
-    Clean is a clip of which every assessed dimension was judged, and nothing was found. --keep writes a manifest of
-    them; where clips are episodes of a LeRobot data set, also a list of the episodes that are clean in every camera.
+    A clip is clean in a dimension that was examined or ruled out and in which nothing was found or left undecided.
+    --keep clean writes a manifest of the clips that are clean in every dimension asked for; where clips are episodes of
+    a LeRobot data set, also a list of the episodes that are clean in every camera.
     """
     from robogaze.errors import InputError
     from robogaze.reporting.wording import count
@@ -182,10 +190,12 @@ def export(run: Path, to: str | None, keep: str | None, out: Path) -> int:
 
     if (to is None) == (keep is None):
         raise click.UsageError("give --to FORMAT or --keep clean, one of the two")
+    if dimensions and keep is None:
+        raise click.UsageError("--dimension goes with --keep clean")
     found = read_run(run)
     if not found.reports:
         raise InputError(f"{run} holds no report; a run writes <clip id>/report.json")
-    files = _exported(found, to, out) if to is not None else _clean(found, out)
+    files = _exported(found, to, out) if to is not None else _clean(found, dimensions, out)
     for name, content in files.items():
         write_whole(out / name, content)
         click.echo(out / name)
@@ -205,36 +215,41 @@ def _exported(run: FinishedRun, to: str, out: Path) -> Mapping[str, str | bytes]
     return found.files
 
 
-def _clean(run: FinishedRun, out: Path) -> Mapping[str, str | bytes]:
+def _clean(run: FinishedRun, asked: Sequence[str], out: Path) -> Mapping[str, str | bytes]:
+    from robogaze.core.coverage import COVERED
     from robogaze.datasets.exporters import clean_entries
     from robogaze.datasets.importers import manifest_text
     from robogaze.errors import InputError
-    from robogaze.reporting.wording import count
+    from robogaze.reporting.wording import count, listed
 
-    kept = clean_entries(run.reports, run.videos)
-    unjudged = sum(report.status != "ok" for report in run.reports)
-    others = f"{len(run.reports) - len(kept) - unjudged} have events, {unjudged} were not judged to the end"
+    known = tuple(dict.fromkeys(name for report in run.reports for name in report.coverage))
+    if unknown := [name for name in asked if name not in known]:
+        raise InputError(f"{run.root} has no dimension {unknown[0]}; its dimensions are: {', '.join(known)}")
+    dimensions = tuple(asked) or known
+    kept = clean_entries(run.reports, run.videos, dimensions)
+    faulty = sum(not report.faulty_dimensions.isdisjoint(dimensions) for report in run.reports)
+    wanted = f"{count(len(dimensions), 'dimension')} ({', '.join(dimensions)})"
+    others = f"{faulty} faulty, {len(run.reports) - faulty - len(kept)} undecided"
     if not kept:
-        raise InputError(f"no clip of {run.root} is clean: {others}")
-    click.echo(f"clean: {len(kept)} of {len(run.reports)} clips; {others}", err=True)
-    judged = Counter((one.assessed, one.in_part) for one in run.reports if one.clean)
-    for (assessed, in_part), number in judged.most_common():
-        rest = f"; looked at in part, and not judged: {', '.join(in_part)}" if in_part else ""
-        click.echo(f"{count(number, 'clip')} clean in {', '.join(assessed)}{rest}", err=True)
-    return {"clean.jsonl": manifest_text(kept, out), **_clean_episodes(run)}
+        examined = [name for name in known if any(report.coverage[name].state in COVERED for report in run.reports)]
+        way_out = f"; --dimension asks for fewer (examined in some clip: {listed(examined) or 'none'})"
+        raise InputError(f"no clip of {run.root} is clean in {wanted}: {others}{way_out if not asked else ''}")
+    rest = f"of the others {others}" if len(kept) < len(run.reports) else "no others"
+    click.echo(f"clean in {wanted}: {len(kept)} of {count(len(run.reports), 'clip')}; {rest}", err=True)
+    return {"clean.jsonl": manifest_text(kept, out), **_clean_episodes(run, dimensions)}
 
 
-def _clean_episodes(run: FinishedRun) -> Mapping[str, str]:
+def _clean_episodes(run: FinishedRun, dimensions: Sequence[str]) -> Mapping[str, str]:
     """A list of episodes for each LeRobot data set that clips of the run lie in."""
     from robogaze.datasets.exporters import clean_episodes
     from robogaze.reporting.wording import count
     from robogaze.store import file_name
 
-    found = clean_episodes(run.reports, run.videos)
+    found = clean_episodes(run.reports, run.videos, dimensions)
     files = {}
     for one in found:
         seen = f"as seen by {count(one.cameras, 'camera')}"
-        click.echo(f"clean: {len(one.clean)} of {count(one.judged, 'episode')} of {one.root}, {seen}", err=True)
+        click.echo(f"clean: {len(one.clean)} of {count(one.scored, 'episode')} of {one.root}, {seen}", err=True)
         if one.others:
             click.echo(f"left out: {count(one.others, 'clip')} of {one.root} that are no episode of it", err=True)
         if one.clean:

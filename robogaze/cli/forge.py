@@ -196,7 +196,7 @@ def _sheets(result: Sensitivity) -> Iterator[Sheet]:
         rows=(
             ("clips with an alarm", alarms.clips.value),
             *((("... open", alarms.clips.open), ("... bounds", _bounds(alarms.clips))) if alarms.clips.open else ()),
-            ("clips judged in part", alarms.partial),
+            ("partial clips", alarms.partial),
             ("alarms a clip", alarms.per_clip),
             ("alarms a minute", alarms.per_minute),
             *((f"of type {name}", number) for name, number in alarms.types.items()),
@@ -215,7 +215,7 @@ def _cells(one: Group) -> tuple[Cell, ...]:
         one.found_untouched.value,
         one.onset_error_s,
         one.tiou,
-        one.unassessed,
+        one.not_looked_for,
     )
 
 

@@ -18,9 +18,10 @@ def merge(runs: tuple[Path, ...], out: Path | None) -> int:
     """
     from robogaze.bench.shards import shards_of, written_shards
     from robogaze.errors import InputError
+    from robogaze.store import configuration_of
 
     if out is not None:
-        return join(runs, out)
+        return join(runs, out, "shard" if all("shard" in configuration_of(run) for run in runs) else "run")
     codes = []
     for run in runs:
         shards = written_shards(run)
@@ -40,11 +41,11 @@ def join(sources: Sequence[Path], out: Path, what: str = "run") -> int:
     parts = [f"{count(found.clips, 'clip')} of {count(found.runs, what)}", f"{found.reports:,} with a report"]
     parts += [f"{found.unreadable:,} unreadable"] if found.unreadable else []
     parts += [f"{found.repeated:,} already there"] if found.repeated else []
-    parts += [f"{found.unjudged:,} incomplete"] if found.unjudged else []
+    parts += [f"{found.incomplete:,} incomplete"] if found.incomplete else []
     click.echo(", ".join(parts), err=True)
     if found.missing:
         click.echo(f"missing: shard {listed(found.missing)}; merge again when they are done", err=True)
     click.echo(out)
-    judged = found.reports == found.clips and not found.unjudged
-    finished = judged and not found.missing and not found.unreadable
+    complete = found.reports == found.clips and not found.incomplete
+    finished = complete and not found.missing and not found.unreadable
     return 0 if finished else EXIT_UNFINISHED

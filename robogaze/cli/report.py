@@ -57,7 +57,7 @@ def _comparison(root: Path, domain: str | None) -> Path:
         raise InputError(f"{root / COMPARISON} is damaged: {error}; write the comparison again") from error
     names = [run.get("name") for run in told.get("runs", [])] if isinstance(told, dict) else []
     if names != [run.name for run in shown.runs]:
-        raise InputError(f"{root / COMPARISON} and {FILE} do not tell of the same runs; write the comparison again")
+        raise InputError(f"{root / COMPARISON} and {FILE} do not hold the same runs; write the comparison again")
     return write_comparison(root, told, shown, domain)
 
 

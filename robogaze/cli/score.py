@@ -70,13 +70,16 @@ def score(
     entries = clips.entries_of(paths, **given)[:limit]
     plan = runs.plan(domain, pipeline, model, concurrency, decoder)
     outcome, reports = _run(entries, plan, out, retry_failed, concurrency)
+    page = None
     if out is not None and (reports or outcome.unreadable):
         from robogaze.cli.report import write_page
 
-        click.echo(f"report: {write_page(out, plan.domain)}", err=True)
+        page = write_page(out, plan.domain)
     _show(reports, outcome, plan.domain, as_json)
     _tell_needs(reports, plan)
     runs.tell(outcome, out)
+    if page is not None:
+        click.echo(f"report: {page}", err=True)
     return runs.exit_code(outcome)
 
 

@@ -2,6 +2,7 @@
 
 runs.py         what a run is, and which can be compared
 prompts.py      which clips were made from one prompt
+scope.py        clean rate or nothing-found rate, and in which dimensions
 measures.py     what is measured of a clip
 board.py        where each run stands
 pairs.py        two runs on the prompts they share; bands of runs without a significant difference

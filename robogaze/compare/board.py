@@ -2,13 +2,16 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import get_args
 
 import numpy as np
 
 from robogaze.compare.measures import CLEAN, MEASURES, could_be_clean, dimensions_of, rows, types_of
 from robogaze.compare.runs import Run
+from robogaze.compare.scope import Scope
 from robogaze.core.account import Account
+from robogaze.core.report import Status
 from robogaze.core.scores import Estimate, undefined
 from robogaze.metrics.tally import scored
 from robogaze.stats.proportion import wilson
@@ -21,7 +24,8 @@ class Terms:
     """How a comparison is made: the level of its intervals, and how clips are resampled.
 
     `margin` is the difference of clean rates up to which two runs count as equal, None for no such verdict. `family` is
-    the number of comparisons that the largest difference that is left holds for together.
+    the number of comparisons that the largest difference that is left holds for together. `scope` says which clips
+    count as clean; `compare` finds it.
     """
 
     level: float = 0.95
@@ -29,6 +33,7 @@ class Terms:
     seed: int = 0
     margin: float | None = None
     family: int = 1
+    scope: Scope = field(default_factory=Scope)
 
     @property
     def rng(self) -> np.random.Generator:
@@ -40,15 +45,17 @@ class Terms:
 class Standing:
     """What one run shows.
 
-    `clips` counts ok, partial, unscored, unreadable and missing ones, each clip once. `measures` are by name; the
-    clean rate is over all clips but the missing. `worst` and `best` are the clean rates if everything that was not
-    judged, missing clips included, were faulty or clean. `dimensions` and `types` are shares of the judged clips with
-    such an event; a dimension's clips are those in which it was looked for. `ungraded` counts events without a
-    severity. `cost_per_clip` is over the clips whose cost is known.
+    `clips` counts complete, partial, unscored, unreadable and missing ones, each clip once; `undecided` counts those of
+    the complete clips that are neither faulty nor clean. `measures` are by name; the clean rate is over all clips but
+    the missing. `worst` and `best` are the clean rates if everything that is undecided, missing clips included, were
+    faulty or clean. `dimensions` and `types` are shares of the scored clips with such an event; a dimension's clips are
+    those in which it was looked for. `ungraded` counts events without a severity. `cost_per_clip` is over the clips
+    whose cost is known.
     """
 
     name: str
     clips: Mapping[str, int]
+    undecided: int
     measures: Mapping[str, Estimate]
     worst: float
     best: float
@@ -77,16 +84,17 @@ def standing(run: Run, missing: int, names: "Names", terms: Terms, units: Mappin
     """
     accounts = [run.accounts[clip_id] for clip_id in sorted(run.accounts)]
     status = Counter(one.status for one in accounts)
-    clean = sum(one.clean for one in accounts)
+    clean = sum(terms.scope.counts(one) for one in accounts)
     n, whole = len(accounts) + run.unreadable, len(accounts) + run.unreadable + missing
     possible = sum(could_be_clean(one) for one in accounts) + run.unreadable + missing
     return Standing(
         name=run.name,
         clips={
-            **{name: status[name] for name in ("ok", "partial", "unscored")},
+            **{name: status[name] for name in get_args(Status)},
             "unreadable": run.unreadable,
             "missing": missing,
         },
+        undecided=sum(one.nothing_found and not terms.scope.counts(one) for one in accounts),
         measures=_means(
             accounts,
             [(units or {}).get(one.clip_id, one.clip_id) for one in accounts],
@@ -118,7 +126,7 @@ class Names:
 
 
 def looked_for(one: Account, dimension: str) -> bool:
-    """Whether a clip can speak of a dimension: it was judged, and its author looked for that or found it."""
+    """Whether a clip can speak of a dimension: it was scored, and its author looked for that or found it."""
     return scored(one) and (one.looked_for is None or dimension in one.looked_for or dimension in dimensions_of(one))
 
 
@@ -135,20 +143,20 @@ def _shares(
 ) -> Mapping[str, Estimate]:
     found = {}
     for name in names:
-        judged = [one for one in accounts if counts(one, name)]
-        found[name] = wilson(sum(name in held(one) for one in judged), len(judged), level=terms.level)
+        asked = [one for one in accounts if counts(one, name)]
+        found[name] = wilson(sum(name in held(one) for one in asked), len(asked), level=terms.level)
     return found
 
 
 def _means(accounts: Sequence[Account], units: Sequence[str], clean: Estimate, terms: Terms) -> Mapping[str, Estimate]:
-    """Every measure, over units; n counts the judged clips. `clean` is the clean rate as of independent clips."""
-    table = rows(accounts)
-    judged = sum(scored(one) for one in accounts)
-    if not judged:
-        return {name: undefined("no clip was judged") for name in MEASURES if name != CLEAN} | {CLEAN: clean}
+    """Every measure, over units; n counts the scored clips. `clean` is the clean rate as of independent clips."""
+    table = rows(accounts, terms.scope)
+    known = sum(scored(one) for one in accounts)
+    if not known:
+        return {name: undefined("no clip was scored") for name in MEASURES if name != CLEAN} | {CLEAN: clean}
     sums = draw([0] * len(table), 1, terms.rng, units).sums(table[None])
     found = {
-        name: student(sums, measure, level=terms.level).estimate(0, n=judged)
+        name: student(sums, measure, level=terms.level).estimate(0, n=known)
         for name, measure in MEASURES.items()
         if name != CLEAN
     }

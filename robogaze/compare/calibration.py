@@ -1,10 +1,10 @@
-"""Correcting a run for the judge's own errors, with clips that people judged, too.
+"""Correcting a run for the judge's own errors, with clips that people labelled.
 
 One sample for all runs shifts them all alike, so it changes no order. With a sample of each run's own clips differences
 are corrected too: a judge may be wrong more often about one checkpoint than about another.
 
-The labelled sample is of the same kind as the runs' clips and judged by the same pipeline; then its errors tell those
-among the runs' clips. Only clips that both sides judged to their end are used, and of a run those judged to their end.
+The labelled sample is of the same kind as the runs' clips and judged by the same pipeline, so that its errors are those
+among the runs' clips. Only clips that are complete on both sides are used, and of a run its complete clips.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -62,7 +62,7 @@ def calibration(predictions: Run, references: Run, runs: Sequence[Run], *, mixed
         one, other = predictions.accounts[clip_id], references.accounts[clip_id]
         if len({one.clip_sha256, other.clip_sha256} - {None}) > 1:
             raise InputError(f"{clip_id}: {one.source} and {other.source} speak of different files")
-        if one.status == other.status == "ok":
+        if one.status == other.status == "complete":
             pairs.append((one, other))
     return Calibration(tuple(pairs), len(predictions.accounts.keys() ^ references.accounts.keys()))
 
@@ -83,12 +83,12 @@ def _check_same_judge(predictions: Run, runs: Sequence[Run]) -> None:
 
 def corrected(run: Run, sample: Calibration, dimensions: Sequence[str], terms: Terms) -> Mapping[str, Corrected]:
     """The clean rate, the events a clip, and the share of clips with an event of each dimension, of one run."""
-    values: dict[str, Value] = {"clean_rate": lambda one: one.clean, "events_per_clip": lambda one: len(one.findings)}
+    values: dict[str, Value] = {"clean_rate": terms.scope.counts, "events_per_clip": lambda one: len(one.findings)}
     values |= {f"dimension {name}": _holds(name) for name in dimensions}
-    judged = [one for one in run.accounts.values() if one.status == "ok"]
+    complete = [one for one in run.accounts.values() if one.status == "complete"]
     found = {}
     for name, value in values.items():
-        predictions = _column(judged, value)
+        predictions = _column(complete, value)
         labelled, truth = (_column([both[side] for both in sample.pairs], value) for side in (0, 1))
         found[name] = Corrected(
             naive_mean(predictions, level=terms.level),
@@ -98,29 +98,26 @@ def corrected(run: Run, sample: Calibration, dimensions: Sequence[str], terms: T
 
 
 def corrected_gap(clips: Clips, units: Sequence[str], first: Calibration, second: Calibration, terms: Terms) -> Gap:
-    """The difference of the clean rates over clips that both were judged to their end, each with its own labels."""
-    kept = [at for at, both in enumerate(clips) if all(one.status == "ok" for one in both)]
+    """The difference of the clean rates over prompts whose clips are both complete, each run with its own labels."""
+    clean = terms.scope.counts
+    kept = [at for at, both in enumerate(clips) if all(one.status == "complete" for one in both)]
     if not kept:
-        return Gap(undefined("no prompt has two clips judged to their end"), nan, nan)
-    values = np.array([[float(clips[at][0].clean) - float(clips[at][1].clean) for at in kept]])
+        return Gap(undefined("no prompt has two complete clips"), nan, nan)
+    values = np.array([[float(clean(clips[at][0])) - float(clean(clips[at][1])) for at in kept]])
     sums = draw([0] * len(kept), 1, terms.rng, [units[at] for at in kept]).sums(mean_rows(values))
     spread = Spread.of(moves(sums, mean), strata_of(sums))
     naive = float(mean(sums.total)[0]), float(spread.error[0]), float(spread.freedom[0])
     outer = one_sided(terms.level, terms.family)
     found, p, error, most = calibrated_difference(
-        naive, _errors(first), _errors(second), len(kept), level=terms.level, outer=outer
+        naive, _errors(first, terms), _errors(second, terms), len(kept), level=terms.level, outer=outer
     )
     return Gap(found, p, error * DETECTED, most)
 
 
-def _errors(sample: Calibration) -> Floats:
+def _errors(sample: Calibration, terms: Terms) -> Floats:
     """How much cleaner the judge says each labelled clip is than it is."""
-    said, true = (_column([both[side] for both in sample.pairs], _clean) for side in (0, 1))
+    said, true = (_column([both[side] for both in sample.pairs], terms.scope.counts) for side in (0, 1))
     return said - true
-
-
-def _clean(one: Account) -> float:
-    return float(one.clean)
 
 
 def _holds(dimension: str) -> Value:

@@ -16,6 +16,7 @@ from robogaze.compare.measures import CLEAN, MEASURES, rows
 from robogaze.compare.pairs import Gap, Pair, adjusted, bands, clean_gap, pair
 from robogaze.compare.prompts import AUTO, Prompts, by_prompt
 from robogaze.compare.runs import Run, check_comparable
+from robogaze.compare.scope import Scope, scope_of
 from robogaze.compare.trend import Trend, trend
 from robogaze.core.account import Account
 from robogaze.core.scores import undefined
@@ -28,11 +29,11 @@ from robogaze.stats.resample import draw
 class Comparison:
     """The whole result.
 
-    `pairs` are the runs against the baseline, or, without one, each against those given before it; `verdicts` are
-    theirs. `order` holds the runs by their clean rate, the best first; `bands` are those of it that cannot be told
-    apart. `ranks` are by the clean rate over the prompts that all runs share. `corrected` is by run, of `labels` labels
-    (0 for a run that none correct), both empty without a
-    calibration.
+    The rate that runs are compared by is called the clean rate here, whatever its `scope`. `pairs` are the runs against
+    the baseline, or, without one, each against those given before it; `verdicts` are theirs. `order` holds the runs by
+    their clean rate, the best first; `bands` are those of it without a significant difference. `ranks` are by the clean
+    rate over the prompts that all runs share. `corrected` is by run, of `labels` labels (0 for a run that none
+    correct), both empty without a calibration.
     """
 
     runs: tuple[Run, ...]
@@ -49,6 +50,11 @@ class Comparison:
     verdict: str
     labels: tuple[int, ...] = ()
     corrected: tuple[Mapping[str, Corrected], ...] = ()
+
+    @property
+    def scope(self) -> Scope:
+        """Which clips count for the rate, and the dimensions it says something of."""
+        return self.terms.scope
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -85,23 +91,14 @@ def compare(
     is none of them.
     """
     check_comparable(runs, mixed=mixed)
-    base = _position(runs, baseline)
+    base, terms = _position(runs, baseline), replace(terms, scope=scope_of(runs))
     prompts, names = by_prompt(runs, pair_by), Names.of(runs)
     standings = tuple(
         standing(run, prompts.missing(at, run), names, terms, prompts.units(at)) for at, run in enumerate(runs)
     )
-    own = [(samples or {}).get(one.name) for one in runs]
+    own = [(samples or {}).get(run.name) for run in runs]
     against = _against(len(runs), base)
-    among = replace(terms, family=max(1, len(against)))
-    pairs = adjusted(
-        [
-            replace(
-                pair(one, other, _both(prompts, one, other), prompts.alone(one, other), names, prompts.unit, among),
-                corrected=_corrected_gap(prompts, one, other, own, among),
-            )
-            for one, other in against
-        ]
-    )
+    pairs = _pairs(against, prompts, own, names, replace(terms, family=max(1, len(against))))
     labels = [one.name for one in runs]
     order = tuple(sorted(range(len(runs)), key=lambda run: _from_best(standings[run])))
     fixed = [one or sample for one in own]
@@ -130,6 +127,18 @@ def compare(
         labels=tuple(0 if one is None else len(one.pairs) for one in fixed),
         corrected=rates if any(rates) else (),
     )
+
+
+def _pairs(
+    against: Sequence[tuple[int, int]], prompts: Prompts, own: Sequence[Calibration | None], names: Names, terms: Terms
+) -> tuple[Pair, ...]:
+    """The runs that are compared, with p adjusted for their number."""
+    found = []
+    for one, other in against:
+        clips, alone = _both(prompts, one, other), prompts.alone(one, other)
+        plain = pair(one, other, clips, alone, names, prompts.unit, terms)
+        found.append(replace(plain, corrected=_corrected_gap(prompts, one, other, own, terms)))
+    return adjusted(found)
 
 
 def _position(runs: Sequence[Run], baseline: str | None) -> int | None:
@@ -178,6 +187,6 @@ def _ranks(prompts: Prompts, terms: Terms) -> tuple[Rank, ...]:
     shared = prompts.shared(*range(len(prompts.runs)))
     if not shared:
         return tuple(Rank(undefined("no prompt is in every run"), float("nan")) for _ in prompts.runs)
-    table = np.stack([rows([clips[prompt] for prompt in shared]) for clips in prompts.runs])
+    table = np.stack([rows([clips[prompt] for prompt in shared], terms.scope) for clips in prompts.runs])
     sums = draw([0] * len(shared), terms.resamples, terms.rng, [prompts.unit[prompt] for prompt in shared]).sums(table)
     return ranks(sums, MEASURES[CLEAN], level=terms.level)

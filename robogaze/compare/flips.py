@@ -16,11 +16,11 @@ Kind = Literal["new", "worse", "changed", "better", "fixed"]
 class Flip:
     """A prompt whose clip changed: `before` and `after` are its clips' ids.
 
-    new      was clean, and has events now
+    new      nothing was found, and it has events now
     worse    had events, and has a larger load now, or more events of the same load
     changed  has as many events of the same load, of other types
     better   the other way round from worse
-    fixed    had events, and is clean now
+    fixed    had events, and nothing is found now
 
     `gained` and `lost` are types with their highest severity (None where none is given), the most severe first.
     `load` is the sum of severities before and after.
@@ -60,8 +60,7 @@ def flips_between(clips: Mapping[str, tuple[Account, Account]]) -> Flips:
     """Flips from the second clip of each prompt (before) to the first (after).
 
     The order: what is new by its severity, the highest first; then what grew worse by its load; what grew better
-    last. A prompt is unknown where a clip was not judged, or was found to have nothing before it was judged to its
-    end.
+    last. A prompt is unknown where a clip is unscored, or is partial and nothing was found in it.
     """
     found, same, unknown = [], 0, 0
     for prompt, (after, before) in clips.items():
@@ -76,7 +75,7 @@ def flips_between(clips: Mapping[str, tuple[Account, Account]]) -> Flips:
 
 
 def _known(one: Account) -> bool:
-    return scored(one) and (one.status == "ok" or bool(one.findings))
+    return scored(one) and (one.status == "complete" or bool(one.findings))
 
 
 def _flip(prompt: str, before: Account, after: Account) -> Flip | None:

@@ -149,6 +149,9 @@ def _decided(rule: Rule, run: int, result: Comparison) -> tuple[bool, str]:
         return _no_new_types(rule.no_new_types.severity, result.runs[run], result.runs[result.baseline])
     if rule.clean_rate is not None:
         least, sure = -rule.clean_rate.not_below_baseline_by, rule.clean_rate.confidence
+        if (examined := result.scope.dimensions) is not None:
+            why = "there is no clean rate, because a run has no clip that was examined in every dimension"
+            return False, f"{why} (examined in all complete clips: {', '.join(examined) or 'none'})"
         difference = _difference(CLEAN, run, result, sure)
         said = f"{_told(difference.value)} to the baseline, above {_told(difference.low)} with {sure:.0%} confidence"
         return difference.low >= least, f"clean rate {said}; it may not be below {least:+g}"

@@ -1,7 +1,7 @@
 """What is measured of a clip, as a row of numbers such that every measure is a ratio of sums of rows.
 
-clean_rate        clips judged to the end in which nothing was found; every clip with a report counts below the line
-events_per_clip   events, over the clips that were judged at all
+clean_rate        clean clips, or clips in which nothing was found (`compare.scope`), of all clips with a report
+events_per_clip   events, over the clips that were scored
 load_per_clip     the sum of the events' severities, likewise
 load_per_minute   the same over the minutes of those clips whose length is known
 
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from robogaze.compare.scope import Scope
 from robogaze.core.account import Account
 from robogaze.metrics.tally import scored
 from robogaze.stats.resample import Floats, ratio
@@ -45,20 +46,20 @@ MEASURES: Mapping[str, Measure] = {
 _COLUMNS = 7
 
 
-def row(one: Account) -> Floats:
+def row(one: Account, scope: Scope) -> Floats:
     """The row of a clip."""
     load, minutes = load_of(one), (one.duration_s or 0.0) / 60
-    judged = scored(one)
-    timed = judged and one.duration_s is not None
+    known = scored(one)
+    timed = known and one.duration_s is not None
     return np.array(
-        [one.clean, 1, len(one.findings) * judged, judged, load * judged, load * timed, minutes * timed],
+        [scope.counts(one), 1, len(one.findings) * known, known, load * known, load * timed, minutes * timed],
         dtype=np.float64,
     )
 
 
-def rows(accounts: Sequence[Account]) -> Floats:
+def rows(accounts: Sequence[Account], scope: Scope) -> Floats:
     """The rows of clips, shape (clips, columns)."""
-    return np.stack([row(one) for one in accounts]) if accounts else np.empty((0, _COLUMNS))
+    return np.stack([row(one, scope) for one in accounts]) if accounts else np.empty((0, _COLUMNS))
 
 
 def load_of(one: Account) -> int:
@@ -67,7 +68,7 @@ def load_of(one: Account) -> int:
 
 
 def could_be_clean(one: Account) -> bool:
-    """Whether what was not judged of a clip could leave it clean."""
+    """Whether what was not examined of a clip could leave it clean."""
     return not one.findings
 
 

@@ -2,7 +2,7 @@
 
 Only prompts that both have a clip of count, so what makes a prompt hard for both cancels. The clean rate is a share:
 its difference has Newcombe's interval and McNemar's p (`stats.paired_shares`). The other measures have Student's over
-the prompts whose clips both were judged (`stats.student`), and so have shares where several clips share a prompt.
+the prompts whose clips both were scored (`stats.student`), and so have shares where several clips share a prompt.
 Differences are the first run minus the second; whether less is better stands with the measure.
 """
 
@@ -16,6 +16,7 @@ import numpy as np
 from robogaze.compare.board import Names, Terms, looked_for
 from robogaze.compare.flips import Flips, flips_between
 from robogaze.compare.measures import CLEAN, MEASURES, could_be_clean, dimensions_of, rows, types_of
+from robogaze.compare.scope import Scope
 from robogaze.core.account import Account
 from robogaze.core.scores import Estimate, undefined
 from robogaze.metrics.tally import scored
@@ -57,9 +58,9 @@ class Pair:
     """Two runs by their positions, the first against the second.
 
     `alone` counts the clips of each that found no partner. `worst` and `best` bound the difference of the clean rates
-    whatever the clips that were not judged to their end are. `gaps` are by measure, `dimensions` and `types` hold the
-    difference of the shares of clips with such an event. `corrected` is the difference of the clean rates corrected
-    with labels of each run's own, None without.
+    whatever the undecided clips are. `gaps` are by measure, `dimensions` and `types` hold the difference of the shares
+    of clips with such an event. `corrected` is the difference of the clean rates corrected with labels of each run's
+    own, None without.
     """
 
     first: int
@@ -98,7 +99,7 @@ def pair(
     `unit` says for each prompt what is resampled together with it.
     """
     both, units = [clips[prompt] for prompt in sorted(clips)], [unit[prompt] for prompt in sorted(clips)]
-    bounds = [_bounds(one, other) for one, other in both]
+    bounds = [_bounds(one, other, terms.scope) for one, other in both]
     n = len(both)
     return Pair(
         first=first,
@@ -116,17 +117,17 @@ def pair(
 
 def clean_gap(clips: Clips, units: Sequence[str], terms: Terms) -> Gap:
     """The difference of the clean rates."""
-    return _of_shares([(one.clean, other.clean) for one, other in clips], units, terms)
+    return _of_shares([(terms.scope.counts(one), terms.scope.counts(other)) for one, other in clips], units, terms)
 
 
 def mean_gaps(clips: Clips, units: Sequence[str], terms: Terms) -> Mapping[str, Gap]:
     """The differences in the other measures."""
     names = [name for name in MEASURES if name != CLEAN]
-    judged = [at for at, (one, other) in enumerate(clips) if scored(one) and scored(other)]
-    if not judged:
-        return {name: Gap(undefined("no prompt has two judged clips"), nan, nan) for name in names}
-    table = np.stack([rows([clips[at][side] for at in judged]) for side in (0, 1)])
-    sums = draw([0] * len(judged), 1, terms.rng, [units[at] for at in judged]).sums(table)
+    kept = [at for at, (one, other) in enumerate(clips) if scored(one) and scored(other)]
+    if not kept:
+        return {name: Gap(undefined("no prompt has two scored clips"), nan, nan) for name in names}
+    table = np.stack([rows([clips[at][side] for at in kept], terms.scope) for side in (0, 1)])
+    sums = draw([0] * len(kept), 1, terms.rng, [units[at] for at in kept]).sums(table)
     return {name: _gap(differences(sums, MEASURES[name], level=terms.level, family=terms.family)[0]) for name in names}
 
 
@@ -163,14 +164,10 @@ def _of_shares(said: Sequence[tuple[bool, bool]], units: Sequence[str], terms: T
     return _gap(of_cells(0, 1, cells, terms.family, terms.level))
 
 
-def _bounds(one: Account, other: Account) -> tuple[int, int]:
+def _bounds(one: Account, other: Account, scope: Scope) -> tuple[int, int]:
     """The least and the largest that a prompt could add to the difference of clean clips."""
-    sure, possible = (one.clean, other.clean), (_possibly_clean(one), _possibly_clean(other))
+    sure, possible = (scope.counts(one), scope.counts(other)), (could_be_clean(one), could_be_clean(other))
     return sure[0] - possible[1], possible[0] - sure[1]
-
-
-def _possibly_clean(one: Account) -> bool:
-    return one.clean or (one.status != "ok" and could_be_clean(one))
 
 
 def adjusted(pairs: Sequence[Pair]) -> tuple[Pair, ...]:

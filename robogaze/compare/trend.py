@@ -48,7 +48,7 @@ def trend(names: Sequence[str], prompts: Prompts, terms: Terms) -> Trend | None:
     shared = prompts.shared(*range(len(names)))
     if not shared:
         return None
-    table = np.stack([rows([clips[prompt] for prompt in shared]) for clips in prompts.runs])
+    table = np.stack([rows([clips[prompt] for prompt in shared], terms.scope) for clips in prompts.runs])
     sums = draw([0] * len(shared), terms.resamples, terms.rng, [prompts.unit[prompt] for prompt in shared]).sums(table)
     slopes = {}
     for name, measure in MEASURES.items():

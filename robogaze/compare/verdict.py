@@ -11,7 +11,7 @@ from robogaze.core.scores import Estimate
 
 def of_pair(one: Pair, names: Sequence[str], comparisons: int, terms: Terms) -> str:
     """Whether two runs differ in their clean rate, by how much, and what would turn it over."""
-    first, second = names[one.first], names[one.second]
+    first, second, rate = names[one.first], names[one.second], terms.scope.name
     if not one.prompts:
         return f"{first} and {second} share no prompt; nothing can be said."
     found, over = one.decisive, f"over {_prompts(one.prompts)}"
@@ -23,12 +23,12 @@ def of_pair(one: Pair, names: Sequence[str], comparisons: int, terms: Terms) -> 
     by = f"{points(found.difference.value)} points [{points(found.difference.low)}, {points(found.difference.high)}]"
     if one.separated(terms.level):
         word = "better" if found.difference.value > 0 else "worse"
-        said = f"{first} is {word} than {second}: clean rate {by} {over}, {_p(found.p, found.holm, comparisons)}"
+        said = f"{first} is {word} than {second}: {rate} {by} {over}, {_p(found.p, found.holm, comparisons)}"
         return f"{said}{_turned(one)}."
     if found.excludes_zero:
         why = f"the interval excludes zero, but {_p(found.p, found.holm, comparisons)} does not hold"
-        return f"No significant difference between {first} and {second}: clean rate {by} {over}; {why}."
-    return f"No significant difference between {first} and {second}: clean rate {by} {over}; {_left(found, terms)}."
+        return f"No significant difference between {first} and {second}: {rate} {by} {over}; {why}."
+    return f"No significant difference between {first} and {second}: {rate} {by} {over}; {_left(found, terms)}."
 
 
 def _left(found: Gap, terms: Terms) -> str:
@@ -47,12 +47,12 @@ def overall(
     """Which run is the best, and what of the baseline, in one sentence; rates are `corrected` where they can be."""
     names = [one.name for one in standings]
     if len(names) == 1:
-        return f"{names[0]}: clean rate {_rate(0, standings, corrected)}; there is nothing to compare it with."
+        return f"{names[0]}: {terms.scope.name} {_rate(0, standings, corrected)}; there is nothing to compare it with."
     top = bands[0]
     if not any(one.prompts for one in pairs):
         return "No two runs share a prompt; nothing can be said of their difference."
     best = (
-        f"{names[top[0]]} has the highest clean rate, {_rate(top[0], standings, corrected)}"
+        f"{names[top[0]]} has the highest {terms.scope.name}, {_rate(top[0], standings, corrected)}"
         if len(top) == 1
         else f"{_listed([names[run] for run in top])} do not differ significantly as the best"
     )
@@ -78,10 +78,10 @@ def points(share: float) -> str:
 
 
 def _turned(one: Pair) -> str:
-    """Whether the clips that were not judged could turn the sign."""
+    """Whether the undecided clips could turn the sign."""
     if one.worst <= 0 <= one.best:
         between = f"{points(one.worst)} to {points(one.best)} points"
-        return f", though the clips that were not judged to their end could turn it ({between})"
+        return f", though the undecided clips could turn it ({between})"
     return ""
 
 

@@ -4,12 +4,13 @@ All that scores reads accounts and nothing else. A report is one (`account_of`);
 too, though they know less: a finding without a dimension, a severity or a place in time says None or nothing there.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from robogaze.core.coverage import COVERED, CoverageState, covers_all, states
 from robogaze.core.events import Claim, Hypothesis
-from robogaze.core.report import Report, Status
+from robogaze.core.report import Report, Status, Verdict
 from robogaze.core.time import Span
 
 FIELDS = ("split", "task_family", "embodiment", "checkpoint", "prompt_id")
@@ -58,20 +59,19 @@ class Account:
     """What one author says of one clip.
 
     `clip_id` pairs accounts; where ids differ, `clip_sha256` and the stem of `clip_file` do, None when not known.
-    `status` is a report's; a person's finished annotation is "ok". `assessed` are the
-    dimensions the author looked for, None when that is not said, which means all; in those of `in_part` it looked for
-    some types only. `candidates` are the findings that a threshold on confidence chooses from: those a critic accepted
-    or rejected, empty where none are stored. `frame_times_s` are the clip's frames, ascending, None when not known:
-    then overlap is measured on the axis itself. `taxonomy` and `fingerprint` are those of the domain a report speaks
-    in, None for foreign formats. `fields` are the clip's by which results are broken down. `source` says where it was
-    read, for messages.
+    `status` is a report's; a person's finished annotation is "complete". `coverage` says how far each dimension was
+    examined, None where that is not known, which means that all were. `candidates` are the findings that a threshold on
+    confidence chooses from: those a critic accepted or rejected, empty where none are stored. `frame_times_s` are the
+    clip's frames, ascending, None when not known: then overlap is measured on the axis itself. `taxonomy` and
+    `fingerprint` are those of the domain a report speaks in, None for foreign formats. `fields` are the clip's by which
+    results are broken down. `source` says where it was read, for messages.
     """
 
     clip_id: str
     author: str
     status: Status
     findings: tuple[Finding, ...]
-    assessed: frozenset[str] | None = None
+    coverage: Mapping[str, CoverageState] | None = None
     candidates: tuple[Finding, ...] = ()
     frame_times_s: Sequence[float] | None = None
     duration_s: float | None = None
@@ -82,17 +82,39 @@ class Account:
     fingerprint: str | None = None
     fields: Mapping[str, str] = field(default_factory=dict)
     source: str = ""
-    in_part: frozenset[str] = frozenset()
+
+    @property
+    def verdict(self) -> Verdict:
+        """Faulty with a finding; clean where it is complete and covers every dimension; else undecided."""
+        if self.findings:
+            return "faulty"
+        covers = self.coverage is None or covers_all(self.coverage.values())
+        return "clean" if self.status == "complete" and covers else "undecided"
 
     @property
     def clean(self) -> bool:
-        """Judged to the end, and nothing found."""
-        return self.status == "ok" and not self.findings
+        """Whether the verdict is "clean"."""
+        return self.verdict == "clean"
+
+    @property
+    def nothing_found(self) -> bool:
+        """Complete and without a finding, whatever was covered."""
+        return self.status == "complete" and not self.findings
+
+    @property
+    def covered(self) -> frozenset[str] | None:
+        """The dimensions that were examined or ruled out; None for all."""
+        return self._in(COVERED)
 
     @property
     def looked_for(self) -> frozenset[str] | None:
-        """The dimensions of which the author may have told something; None for all."""
-        return None if self.assessed is None else self.assessed | self.in_part
+        """The dimensions of which something could have been found, those covered partially included; None for all."""
+        return self._in({*COVERED, "partial"})
+
+    def _in(self, wanted: Collection[CoverageState]) -> frozenset[str] | None:
+        if self.coverage is None:
+            return None
+        return frozenset(name for name, state in self.coverage.items() if state in wanted)
 
 
 def account_of(report: Report, source: str = "") -> Account:
@@ -103,8 +125,7 @@ def account_of(report: Report, source: str = "") -> Account:
         author=report.author,
         status=report.status,
         findings=tuple(_findings(report.events)),
-        assessed=frozenset(report.assessed),
-        in_part=frozenset(report.in_part),
+        coverage=states(report.coverage),
         candidates=tuple(_findings([one for one in report.hypotheses if _decided(one)])),
         frame_times_s=clip.frame_times_s,
         duration_s=clip.duration_s,

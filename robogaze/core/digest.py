@@ -8,7 +8,8 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict
 
-from robogaze.core.report import Report, Status, Usage
+from robogaze.core.coverage import Coverage, CoverageState, states
+from robogaze.core.report import Report, Status, Usage, Verdict
 
 
 class _Glance(BaseModel):
@@ -30,6 +31,7 @@ class Lack(_Glance):
 
     stage: str
     kind: str
+    dimension: str | None = None
 
 
 class Digest(_Glance):
@@ -38,9 +40,8 @@ class Digest(_Glance):
     pipeline: str
     author: str
     status: Status
-    assessed: tuple[str, ...]
-    in_part: tuple[str, ...] = ()
-    judged: tuple[str, ...]
+    verdict: Verdict
+    coverage: dict[str, Coverage]
     events: tuple[Mark, ...]
     failures: tuple[Lack, ...] = ()
     notes: tuple[str, ...] = ()
@@ -53,5 +54,10 @@ class Digest(_Glance):
 
     @property
     def clean(self) -> bool:
-        """Every assessed dimension was judged and nothing was found."""
-        return self.status == "ok" and not self.events
+        """Complete, no event, and every dimension examined or ruled out."""
+        return self.verdict == "clean"
+
+    @property
+    def states(self) -> dict[str, CoverageState]:
+        """How far each dimension was examined."""
+        return states(self.coverage)

@@ -1,5 +1,6 @@
 """Which frames show what a report says."""
 
+from dataclasses import dataclass
 from itertools import chain
 
 from robogaze.core.clip import Clip
@@ -8,21 +9,41 @@ from robogaze.core.report import Report
 from robogaze.core.time import frames_in
 
 
-def frames_to_show(report: Report, per_claim: int = 6) -> tuple[int, ...]:
+@dataclass(frozen=True)
+class KeyFrames:
+    """The frames of a claim's spans with the neighbours outside; a neighbour is None at an end of the clip."""
+
+    before: int | None
+    first: int
+    middle: int
+    last: int
+    after: int | None
+
+
+def frames_to_show(report: Report, per_claim: int = 9) -> tuple[int, ...]:
     """The frames worth keeping beside a report, ascending.
 
-    For each event, and each hypothesis that became none, at most `per_claim` frames: those cited as evidence
-    before the first, the middle and the last one of its spans. Empty when there is neither.
+    For each event, and each hypothesis that became none, at most `per_claim` frames: the first one, those just before
+    and after, then those cited as evidence, the last and the middle one. Empty when there is neither.
     """
     set_aside = (hypothesis for hypothesis in report.hypotheses if hypothesis.verdict != "accepted")
     wanted: set[int] = set()
     for claim in (*report.events, *set_aside):
+        key = key_frames(claim, report.clip)
         cited = chain.from_iterable(evidence.frames for evidence in claim.evidence)
-        wanted.update(list(dict.fromkeys((*cited, *key_frames(claim, report.clip))))[:per_claim])
+        ranked = (key.first, key.before, key.after, *cited, key.last, key.middle)
+        wanted.update(list(dict.fromkeys(frame for frame in ranked if frame is not None))[:per_claim])
     return tuple(sorted(wanted))
 
 
-def key_frames(claim: Claim, clip: Clip) -> tuple[int, int, int]:
-    """The first, the middle and the last frame of a claim's spans; the one on show when they hold none."""
+def key_frames(claim: Claim, clip: Clip) -> KeyFrames:
+    """The key frames of a claim; where its spans hold no frame, those around the frame on show."""
     inside = sorted(frames_in(claim.spans, clip.frame_times_s)) or [clip.frame_at(claim.onset_s)]
-    return inside[0], inside[len(inside) // 2], inside[-1]
+    first, last = inside[0], inside[-1]
+    return KeyFrames(
+        before=first - 1 if first > 0 else None,
+        first=first,
+        middle=inside[len(inside) // 2],
+        last=last,
+        after=last + 1 if last + 1 < clip.frame_count else None,
+    )

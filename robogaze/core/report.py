@@ -1,28 +1,36 @@
 """The report: all that is said about one clip, by a pipeline or by a person.
 
-Diagnosis writes it, everything after reads it. Three states, never to be confused:
+Diagnosis writes it; everything after it reads it. Three fields say what it is worth, and nothing else does:
 
-ok         every assessed dimension was judged; without events the clip is clean in those dimensions
-partial    something stays open; `failures` and unverified hypotheses say what
-unscored   nothing was judged; it says nothing about the clip and stays in every denominator
+coverage   for every dimension of the domain: examined, ruled_out, partial or not_examined, with the reason
+status     complete; partial (something failed or stayed undecided); unscored (nothing could be judged)
+verdict    faulty (an event); clean (complete, no event, every dimension examined or ruled out); else undecided
 
-Dimensions that are looked at in part (`in_part`) are not assessed: what is found there is an event, and that nothing is
-found there says nothing. A clip of which only these could be looked at is partial.
+Status and verdict follow from the rest of the report. They are written for the reader and checked when read.
 """
 
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal, Self, TypeVar
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator
 
 from robogaze.core.clip import Clip
+from robogaze.core.coverage import COVERED, Coverage, covers_all, states
 from robogaze.core.data import Data
 from robogaze.core.events import Claim, Event, Hypothesis, Name
 from robogaze.core.pictures import Picture
 from robogaze.core.time import RESOLUTION
 
-SCHEMA_VERSION: Literal[1] = 1
+SCHEMA_VERSION: Literal[2] = 2
 
-Status = Literal["ok", "partial", "unscored"]
+Status = Literal["complete", "partial", "unscored"]
+Verdict = Literal["faulty", "clean", "undecided"]
+
+_ORDER = ("schema_version", "clip", "domain", "pipeline", "author", "status", "verdict", "coverage")
+"""The keys that a written report begins with."""
+
+_FOLLOW = ("status", "verdict")
+"""What follows from the rest of a report."""
 
 AnyClaim = TypeVar("AnyClaim", bound=Claim)
 
@@ -113,20 +121,17 @@ class Provenance(Data):
 class Report(Data):
     """All that is said about one clip.
 
-    `assessed` are the dimensions the pipeline can judge for this clip, `judged` those it did judge. `unseen` are
-    the frames that no specialist was shown, as half-open runs of frame numbers. `notes` are sentences for the
-    reader. A person's annotation is a report too: its `author` is the person and it has no hypotheses.
+    `coverage` has an entry for every dimension of the domain. `unseen` are the frames that no specialist was shown, as
+    half-open runs of frame numbers. `notes` are sentences for the reader. A person's annotation is a report too: its
+    `author` is the person, all is examined and it has no hypotheses.
     """
 
-    schema_version: Literal[1] = SCHEMA_VERSION
+    schema_version: Literal[2] = SCHEMA_VERSION
     clip: Clip
     domain: DomainRef
     pipeline: str
     author: str
-    status: Status
-    assessed: tuple[Name, ...]
-    in_part: tuple[Name, ...] = ()
-    judged: tuple[Name, ...]
+    coverage: dict[Name, Coverage] = Field(min_length=1)
     events: tuple[Event, ...]
     hypotheses: tuple[Hypothesis, ...] = ()
     failures: tuple[Failure, ...] = ()
@@ -134,19 +139,67 @@ class Report(Data):
     notes: tuple[str, ...] = ()
     usage: Usage = Usage()
     provenance: Provenance = Provenance()
+    status: Status = Field(default_factory=lambda data: _status(data))
+    verdict: Verdict = Field(default_factory=lambda data: _verdict(data))
+
+    def with_(self, **changes: Any) -> Self:
+        """A validated copy with some fields changed; status and verdict follow."""
+        held = {name: getattr(self, name) for name in type(self).model_fields if name not in _FOLLOW}
+        return type(self)(**{**held, **changes})
 
     @property
     def clean(self) -> bool:
-        """Every assessed dimension was judged and nothing was found."""
-        return self.status == "ok" and not self.events
+        """Complete, no event, and every dimension examined or ruled out."""
+        return self.verdict == "clean"
 
     @property
-    def left_open(self) -> tuple[str, ...]:
-        """The assessed dimensions that were not judged to the end, and others that a failure or a claim leaves open."""
-        missing = [name for name in self.assessed if name not in self.judged]
-        failed = [one.dimension for one in self.failures if one.dimension is not None]
-        undecided = [one.dimension for one in self.hypotheses if one.verdict == "unverified"]
-        return (*missing, *dict.fromkeys(name for name in (*failed, *undecided) if name not in self.assessed))
+    def nothing_found(self) -> bool:
+        """Complete and no event, whatever was covered. Nothing found is clean only where all was covered."""
+        return self.status == "complete" and not self.events
+
+    @property
+    def undecided_dimensions(self) -> tuple[str, ...]:
+        """The dimensions in which a failure or an undecided hypothesis leaves the answer open.
+
+        A failure of no dimension in particular concerns those that were not examined.
+        """
+        named = {failure.dimension for failure in self.failures} | {claim.dimension for claim in self._unverified}
+        if None in named:
+            named |= {name for name, each in self.coverage.items() if each.state == "not_examined"}
+        return tuple(name for name in self.coverage if name in named)
+
+    @property
+    def faulty_dimensions(self) -> frozenset[str]:
+        """The dimensions that an event belongs to, its secondary ones included."""
+        return frozenset(name for event in self.events for name in (event.dimension, *event.secondary))
+
+    def clean_in(self, dimensions: Collection[str]) -> bool:
+        """Whether all these dimensions were examined or ruled out, and nothing was found or left undecided in them.
+
+        Raises KeyError for a dimension that the domain does not have.
+        """
+        if any(failure.dimension is None for failure in self.failures):
+            return False
+        open_ = {*self.undecided_dimensions, *self.faulty_dimensions}
+        return all(self.coverage[name].state in COVERED and name not in open_ for name in dimensions)
+
+    @property
+    def _unverified(self) -> tuple[Hypothesis, ...]:
+        return _unverified(self.hypotheses)
+
+    @model_serializer(mode="wrap")
+    def _in_order(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        written: dict[str, Any] = handler(self)
+        return {name: written[name] for name in (*_ORDER, *written) if name in written}
+
+    @field_validator("schema_version", mode="before")
+    @classmethod
+    def _is_of_this_version(cls, given: Any) -> Any:
+        if given != SCHEMA_VERSION:
+            raise ValueError(
+                f"this report has schema {given}, but schema {SCHEMA_VERSION} is needed; score the clip again"
+            )
+        return given
 
     @field_validator("events", "hypotheses")
     @classmethod
@@ -165,18 +218,15 @@ class Report(Data):
         return self
 
     @model_validator(mode="after")
-    def _status_is_earned(self) -> Self:
-        if not set(self.judged) <= set(self.assessed):
-            raise ValueError("judged must be a part of assessed")
-        if both := set(self.in_part) & set(self.assessed):
-            raise ValueError(f"{min(both)} is assessed; it cannot be looked at in part only")
-        complete = set(self.judged) == set(self.assessed) and bool(self.assessed)
-        if self.status == "ok" and not complete:
-            raise ValueError("status is ok but not every assessed dimension was judged")
-        if self.status == "partial" and not self.judged and not self.in_part:
-            raise ValueError("status is partial but nothing was judged; that is unscored")
-        if self.status == "unscored" and (self.events or self.judged):
-            raise ValueError("status is unscored but something was judged")
+    def _status_and_verdict_follow(self) -> Self:
+        held = {name: getattr(self, name) for name in type(self).model_fields}
+        for name, follows in (("status", _status(held)), ("verdict", _verdict(held))):
+            if held[name] != follows:
+                raise ValueError(
+                    f"{name} is {held[name]!r}, but from coverage, events and failures follows {follows!r}"
+                )
+        if self.events and self.status == "unscored":
+            raise ValueError("there are events, but no dimension was examined")
         return self
 
     @model_validator(mode="after")
@@ -188,3 +238,22 @@ class Report(Data):
             if not all(0 <= frame < self.clip.frame_count for frame in cited):
                 raise ValueError(f"{claim.id} cites a frame the clip does not have")
         return self
+
+
+def _unverified(hypotheses: Sequence[Hypothesis]) -> tuple[Hypothesis, ...]:
+    return tuple(claim for claim in hypotheses if claim.verdict == "unverified")
+
+
+def _status(held: Mapping[str, Any]) -> Status:
+    """The status that follows from the fields of a report; of fields that do not fit, none is asked for."""
+    if all(each.state == "not_examined" for each in held["coverage"].values()):
+        return "unscored"
+    return "partial" if held["failures"] or _unverified(held["hypotheses"]) else "complete"
+
+
+def _verdict(held: Mapping[str, Any]) -> Verdict:
+    """The verdict that follows from the fields of a report."""
+    if held["events"]:
+        return "faulty"
+    covered = covers_all(states(held["coverage"]).values())
+    return "clean" if _status(held) == "complete" and covered else "undecided"

@@ -31,8 +31,8 @@ class System:
 class Pairing:
     """The clips that can be scored, in the order of their ids, and those that cannot.
 
-    `unreferenced` have a prediction of some system but no reference; `unfinished` have a reference that was not
-    judged to its end. `left_out` are the parts of files that did not fit, each told with its place.
+    `unreferenced` have a prediction of some system but no reference; `unfinished` have a reference that
+    is not complete. `left_out` are the parts of files that did not fit, each with its place.
     """
 
     references: tuple[Account, ...]
@@ -55,9 +55,9 @@ def pair(references: Sequence[Account], systems: Sequence[System], *, mixed: boo
                 _check_same_clip(by_clip[name], account)
     if not mixed:
         _check_same_labels(references, systems)
-    finished = {name: _timed(one, systems) for name, one in by_clip.items() if one.status == "ok"}
+    finished = {name: _timed(one, systems) for name, one in by_clip.items() if one.status == "complete"}
     if not finished:
-        raise InputError(f"no reference is finished: {_listed(by_clip)} have another status than ok")
+        raise InputError(f"no reference is complete: those of {_listed(by_clip)} are partial or unscored")
     predicted = {name for system in systems for name in system.accounts}
     if not predicted & by_clip.keys():
         raise InputError(f"no prediction has the id of a referenced clip (references: {_listed(by_clip)}; "

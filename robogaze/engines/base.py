@@ -16,7 +16,8 @@ from robogaze.errors import RunStopped, VideoError
 from robogaze.stages import Pipeline
 from robogaze.threads import in_thread
 
-_THUMBNAIL_PX = 480
+_THUMBNAIL_PX, _THUMBNAIL_VIEW_PX, _THUMBNAIL_MOST_PX = 480, 320, 1280
+"""The longer side of a frame kept beside a report; of several views side by side, for each of them; and the most."""
 
 
 @dataclass(frozen=True)
@@ -79,4 +80,5 @@ class Unit:
 
 
 def _thumbnails(opened: OpenClip, frames: Sequence[int]) -> dict[int, bytes]:
-    return {number: opened.footage.thumbnail(number, _THUMBNAIL_PX) for number in frames}
+    side = min(max(_THUMBNAIL_PX, _THUMBNAIL_VIEW_PX * len(opened.clip.layout.active)), _THUMBNAIL_MOST_PX)
+    return {number: opened.footage.thumbnail(number, side) for number in frames}

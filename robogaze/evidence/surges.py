@@ -27,7 +27,7 @@ class Surges:
     signals: tuple[Signal, ...] = (
         Signal(
             name="surge",
-            unit="times the steps beside it",
+            unit="times more than the steps beside it",
             description=(
                 "By how many times the change in this step, beyond what camera and light explain, exceeds the largest "
                 f"of the {_BESIDE} steps before and after, weighed by how much of what moves has left its places: 0 "

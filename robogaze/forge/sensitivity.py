@@ -4,9 +4,9 @@ Found is a planted glitch of which a report has an event of its type that shares
 largest IoU first). Noticed is one with which any event shares time, whatever it is called. The same questions are
 put to the report of the untouched clip: what an evaluator says there, too, it did not say because of the glitch.
 
-A glitch is not judged when its clip has no report, an unscored one, or one that left the glitch's dimension open; it is
-in no share, and the shares' bounds say what it could have made of them. A dimension that the evaluator does not assess
-at all is judged: what nobody looks for is missed.
+A glitch is undecided when its clip has no report, an unscored report, or one in which the glitch's dimension is
+undecided; it is in no share, and the shares' bounds say what it could have made of them. A glitch of a dimension that
+the evaluator does not look for at all is missed.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -58,7 +58,7 @@ class Trial:
     """One planted glitch and what became of it; None for what is not known.
 
     `onset_error_s` (absolute) and `tiou` are of the event that found it, and None where it was not found or the
-    glitch is in the whole clip. `assessed` says whether the evaluator looks for its dimension.
+    glitch is in the whole clip. `looked_for` says whether the evaluator looks for its dimension.
     """
 
     source: str
@@ -67,7 +67,7 @@ class Trial:
     severity: int
     found: bool | None
     noticed: bool | None
-    assessed: bool
+    looked_for: bool
     found_untouched: bool | None
     onset_error_s: float | None = None
     tiou: float | None = None
@@ -78,7 +78,7 @@ class Group:
     """Some trials together. Localisation is over the found glitches that do not last the whole clip."""
 
     planted: int
-    unassessed: int
+    not_looked_for: int
     found: Share
     noticed: Share
     found_untouched: Share
@@ -89,7 +89,7 @@ class Group:
         """The group as JSON."""
         shares = {name: getattr(self, name).as_json() for name in ("found", "noticed", "found_untouched")}
         where = {name: getattr(self, name).as_json() for name in ("onset_error_s", "tiou")}
-        return {"planted": self.planted, "unassessed": self.unassessed, **shares, **where}
+        return {"planted": self.planted, "not_looked_for": self.not_looked_for, **shares, **where}
 
 
 @dataclass(frozen=True)
@@ -187,18 +187,18 @@ def _trial(reference: Report, said: Mapping[str, Report]) -> Trial:
         plant=str(told["plant"]),
         type=event.type,
         severity=event.severity or 0,
-        found=found if found or _judged(report, event.dimension) else None,
-        noticed=noticed if noticed or _judged(report, event.dimension) else None,
-        assessed=report is None or event.dimension in (*report.assessed, *report.in_part),
-        found_untouched=twin_match is not None if twin_match or _judged(twin, event.dimension) else None,
+        found=found if found or _decided(report, event.dimension) else None,
+        noticed=noticed if noticed or _decided(report, event.dimension) else None,
+        looked_for=report is None or report.coverage[event.dimension].state != "not_examined",
+        found_untouched=twin_match is not None if twin_match or _decided(twin, event.dimension) else None,
         onset_error_s=None if onset is None else abs(onset - event.onset_s),
         tiou=None if localised is None else localised.iou,
     )
 
 
-def _judged(report: Report | None, dimension: str) -> bool:
-    """Whether a report says anything, if only that it does not assess the dimension."""
-    return report is not None and report.status != "unscored" and dimension not in report.left_open
+def _decided(report: Report | None, dimension: str) -> bool:
+    """Whether a report says anything, if only that it does not look for the dimension."""
+    return report is not None and report.status != "unscored" and dimension not in report.undecided_dimensions
 
 
 def _looked_up(glitch: Finding, report: Report | None, dimension: str) -> tuple[Match | None, bool]:
@@ -228,7 +228,7 @@ class _Context:
     def group(self, trials: Sequence[Trial]) -> Group:
         return Group(
             planted=len(trials),
-            unassessed=sum(not one.assessed for one in trials),
+            not_looked_for=sum(not one.looked_for for one in trials),
             found=Share.of([one.found for one in trials], self.level),
             noticed=Share.of([one.noticed for one in trials], self.level),
             found_untouched=Share.of([one.found_untouched for one in trials], self.level),
@@ -277,8 +277,7 @@ class _Context:
 
 
 def _alarmed(report: Report | None) -> bool | None:
-    """Whether a clip has an alarm; None where none was told and something that was looked for stayed open."""
+    """Whether a clip has an alarm; None where there is none and the report is not complete."""
     if report is None or report.status == "unscored":
         return None
-    whole = report.status == "ok" or not (report.failures or report.left_open)
-    return True if report.events else False if whole else None
+    return True if report.events else False if report.status == "complete" else None

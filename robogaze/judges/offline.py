@@ -28,7 +28,7 @@ from robogaze.judges.words import read_words
 NAME = "offline"
 
 CAUTION = (
-    "Warning: the offline judge often takes the right type of event on the wrong object for the right one, so it can "
+    "Warning: the offline judge often takes an event of the same type on another object for the same event, so it can "
     "reverse the order of two systems; rank with a model as the judge."
 )
 """What must be said wherever systems are ranked by it."""

@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robogaze.core.clip import Layout
+from robogaze.core.places import STRIP_BAND_PX as _BAND_PX
+from robogaze.core.places import STRIP_GAP_PX as _GAP_PX
 from robogaze.errors import VideoError
 from robogaze.media.decode import Image
 
-_BAND_PX, _GAP_PX, _MARGIN_PX = 24, 4, 4
+_MARGIN_PX = 4
 _PAPER, _INK = 255, (0, 0, 0)
 _FONT, _FONT_SCALE = cv2.FONT_HERSHEY_SIMPLEX, 0.5
 

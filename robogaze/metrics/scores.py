@@ -152,7 +152,7 @@ _ALL = (
     ),
     _of_clips(
         "clean_accuracy",
-        "Share of the clips without reference events that were judged to the end and reported without any.",
+        "Share of the clips without reference events that were completed, covered and reported without any.",
         "clean_found",
         "clean",
     ),

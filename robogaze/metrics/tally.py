@@ -6,12 +6,13 @@ rows, so a resampled corpus is a matrix product of counts with the table. A row 
 Three rules that decide what is counted:
 
 * A prediction that is missing (None) or unscored reported nothing: all references are missed. Nothing reported is not
-  the same as judged and found clean, so such a clip is never correct as a clean one.
+  the same as examined and found clean: a clip is correct as a clean one only where the prediction is complete and
+  covers every dimension that the reference speaks for.
 * A predicted event is judgeable when the reference's author looked for its dimension or one of its secondary ones, or
   found something there, or when either side does not say. One that is not judgeable is neither right nor wrong: it is
   counted by itself, as `unjudgeable`, and must not be matched.
 * The other way round nothing is forgiven: a reference event is missed whether or not the system looks for its
-  dimension. How many it could not find for that reason is counted as `references_unassessed`.
+  dimension. How many it could not find for that reason is counted as `references_not_looked_for`.
 
 A field that a prediction leaves blank (time, dimension, severity) never pays: where the reference gives it, the blank
 one counts as wrong, and a prediction without a match counts against every metric of that field. Only what the
@@ -36,7 +37,7 @@ MEANING = {
     "references": "reference events",
     "predictions": "judgeable predicted events",
     "unjudgeable": "predicted events in dimensions the reference's author did not look for",
-    "references_unassessed": "reference events in dimensions the system did not look for",
+    "references_not_looked_for": "reference events in dimensions the system did not look for",
     "matched": "matched pairs",
     "similarity": "sum of S over matched pairs",
     "similarity_iou": "sum of S * IoU over matched pairs",
@@ -63,7 +64,7 @@ MEANING = {
     "similarity_references_severity": "sum of S * reference severity over matched pairs",
     "similarity_predictions_severity": "sum of S * predicted severity over matched pairs",
     "clean": "1 where the reference has no events",
-    "clean_found": "1 where the reference has none, and the system judged the clip to the end and reported none",
+    "clean_found": "1 where the reference has none, and the system covers its dimensions and reported none",
     "faulty": "1 where the reference has events",
     "faulty_found": "1 where the reference has events and the system reported any",
     "alarms": "1 where the system reported any event",
@@ -106,10 +107,10 @@ def judgeable(reference: Account, prediction: Account | None) -> NDArray[np.bool
     The others must not be matched: give them the similarity 0.
     """
     findings = prediction.findings if scored(prediction) else ()
-    assessed = reference.assessed
-    if assessed is not None:
-        assessed = assessed.union(one.dimension for one in reference.findings if one.dimension is not None)
-    return np.array([_looked_for(one, assessed) for one in findings], dtype=np.bool_)
+    covered = reference.covered
+    if covered is not None:
+        covered = covered.union(one.dimension for one in reference.findings if one.dimension is not None)
+    return np.array([_looked_for(one, covered) for one in findings], dtype=np.bool_)
 
 
 def tally(reference: Account, prediction: Account | None, matches: Sequence[Matched], iou: Matrix) -> Matrix:
@@ -117,10 +118,10 @@ def tally(reference: Account, prediction: Account | None, matches: Sequence[Matc
 
     `matches` are one to one, `iou` has shape (reference findings, predicted findings). Of a prediction that is missing
     or unscored neither is looked at. Sums are rounded once (`math.fsum`), so the order of the findings leaves no trace.
-    ValueError for a reference that is not "ok", since what it does not hold may still be there, and for a match of a
-    finding that is not judgeable.
+    ValueError for a reference that is not complete, since what it does not hold may still be there, and for a match of
+    a finding that is not judgeable.
     """
-    if reference.status != "ok":
+    if reference.status != "complete":
         raise ValueError(f"{reference.clip_id}: an account that is {reference.status} cannot be a reference")
     kept = judgeable(reference, prediction)
     if not scored(prediction):
@@ -148,23 +149,32 @@ def _row(numbers: dict[str, float]) -> Matrix:
 
 
 def _of_clip(reference: Account, prediction: Account | None, predicted: int) -> dict[str, float]:
-    judged_clean = scored(prediction) and prediction.status == "ok" and not predicted
+    complete = scored(prediction) and prediction.status == "complete"
+    said_clean = complete and not predicted and _covers(prediction, reference)
     return {
         "clips": 1,
         "unscored": not scored(prediction),
-        "clean": reference.clean,
-        "clean_found": reference.clean and judged_clean,
-        "faulty": not reference.clean,
-        "faulty_found": not reference.clean and predicted > 0,
+        "clean": not reference.findings,
+        "clean_found": not reference.findings and said_clean,
+        "faulty": bool(reference.findings),
+        "faulty_found": bool(reference.findings) and predicted > 0,
         "alarms": predicted > 0,
     }
+
+
+def _covers(prediction: Account | None, reference: Account) -> bool:
+    """Whether the prediction examined or ruled out every dimension that the reference speaks for."""
+    if prediction is None or prediction.coverage is None:
+        return prediction is not None
+    spoken_for = prediction.coverage.keys() if reference.covered is None else reference.covered
+    return (prediction.covered or frozenset()).issuperset(spoken_for)
 
 
 def _of_events(
     references: Sequence[Finding], predictions: Sequence[Finding], looked_for: frozenset[str] | None
 ) -> dict[str, float]:
     numbers: dict[str, float] = {
-        "references_unassessed": sum(not _looked_for(one, looked_for) for one in references),
+        "references_not_looked_for": sum(not _looked_for(one, looked_for) for one in references),
     }
     for side, findings in (("references", references), ("predictions", predictions)):
         numbers[side] = len(findings)
@@ -246,6 +256,6 @@ def _of_overlap(iou: Matrix) -> dict[str, float]:
     }
 
 
-def _looked_for(one: Finding, assessed: frozenset[str] | None) -> bool:
+def _looked_for(one: Finding, dimensions: frozenset[str] | None) -> bool:
     """Whether an author who looked for some dimensions would have reported such an event."""
-    return assessed is None or one.dimension is None or not assessed.isdisjoint((one.dimension, *one.secondary))
+    return dimensions is None or one.dimension is None or not dimensions.isdisjoint((one.dimension, *one.secondary))

@@ -98,9 +98,9 @@ def _left_out(result: Agreement) -> Iterator[str]:
     if panel.single:
         yield f"Left out, with one annotator: {_some(panel.single)}."
     if panel.unfinished:
-        yield f"Left out, not judged to the end: {_some([f'{clip} by {author}' for clip, author in panel.unfinished])}."
+        yield f"Left out, not complete: {_some([f'{clip} by {author}' for clip, author in panel.unfinished])}."
     if panel.apart:
-        yield f"Left out, for the annotators looked for nothing in common: {_some(panel.apart)}."
+        yield f"Left out, because the annotators looked for nothing in common: {_some(panel.apart)}."
     if panel.aside:
         yield f"{count(panel.aside, 'event')} set aside, in dimensions that not all annotators of the clip looked for."
     lengths = sum(case.duration_s is None for case in panel.cases)

@@ -10,6 +10,7 @@ from robogaze.agree.ceiling import Ceiling, Row
 from robogaze.agree.measures import Measures
 from robogaze.agree.ratings import RatingAgreement
 from robogaze.core.account import FIELDS, Account, Finding
+from robogaze.core.coverage import as_cell
 from robogaze.core.time import RESOLUTION
 from robogaze.scoring.estimates import Scores
 
@@ -106,14 +107,14 @@ def ratings_json(result: RatingAgreement) -> Mapping[str, Any]:
     }
 
 
-_CLIP = ("clip_id", "author", "status", "instruction", *FIELDS, "duration_s", "fps", "frame_count")
+_CLIP = ("clip_id", "author", "status", "coverage", "instruction", *FIELDS, "duration_s", "fps", "frame_count")
 _EVENT = ("event_id", "dimension", "type", "description", "start_s", "end_s", "severity")
 
 
 def accounts_csv(accounts: Sequence[Account]) -> str:
     """Accounts as a table in the format "csv", one row a span, one without an event for a clip without any.
 
-    Frames are kept where they come at a constant rate; the format has no place for others, nor for what was looked for.
+    Frames are kept where they come at a constant rate; the format has no place for others.
     """
     out = io.StringIO()
     writer = csv.DictWriter(out, (*_CLIP, *_EVENT), lineterminator="\n")
@@ -121,6 +122,7 @@ def accounts_csv(accounts: Sequence[Account]) -> str:
     for account in accounts:
         clip = {name: getattr(account, name, None) for name in _CLIP} | dict(account.fields)
         clip |= _frames(account.frame_times_s)
+        clip["coverage"] = None if account.coverage is None else as_cell(account.coverage)
         known = {name: clip[name] for name in _CLIP}
         writer.writerows({**known, **row} for row in _rows(account.findings))
     return out.getvalue()

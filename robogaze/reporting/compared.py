@@ -14,9 +14,10 @@ from pydantic import ValidationError
 
 from robogaze.compare import Comparison, Run
 from robogaze.core.account import Account, Finding
+from robogaze.core.coverage import CoverageState
 from robogaze.core.data import Data, fault_of
 from robogaze.core.events import Severity
-from robogaze.core.report import Status
+from robogaze.core.report import Status, Verdict
 from robogaze.core.time import Span
 from robogaze.datasets.importers.dreamdojo import CONTROL
 from robogaze.errors import InputError
@@ -43,19 +44,19 @@ class ShownEvent(Data):
 
 
 class ShownClip(Data):
-    """A clip of a run. `video` is None where it is not known where that lies, `assessed` where all counts as assessed.
+    """A clip of a run. `video` is None where it is not known where that lies, `coverage` where all counts as examined.
 
-    In the dimensions of `in_part` some types were looked for. `duration_s` is None where it is not known. `start_s` is
-    where in its video the clip begins. `video_sha256` is the content the video had, None where it is not known.
+    `duration_s` is None where it is not known. `start_s` is where in its video the clip begins. `video_sha256` is the
+    content the video had, None where it is not known.
     """
 
     id: str
     status: Status
+    verdict: Verdict
     instruction: str | None
     duration_s: float | None
     frame_times_s: tuple[float, ...]
-    assessed: tuple[str, ...] | None
-    in_part: tuple[str, ...] = ()
+    coverage: dict[str, CoverageState] | None
     video: str | None
     start_s: float
     video_sha256: str | None = None
@@ -84,7 +85,7 @@ class ShownRun(Data):
 class Shown(Data):
     """All of it; the runs stand in the order of the comparison's."""
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[2] = 2
     runs: tuple[ShownRun, ...]
 
     @property
@@ -154,11 +155,11 @@ def _clip(one: Account, places: "_Places") -> ShownClip:
     return ShownClip(
         id=one.clip_id,
         status=one.status,
+        verdict=one.verdict,
         instruction=one.instruction,
         duration_s=one.duration_s,
         frame_times_s=tuple(one.frame_times_s or ()),
-        assessed=None if one.assessed is None else tuple(sorted(one.assessed)),
-        in_part=tuple(sorted(one.in_part)),
+        coverage=None if one.coverage is None else dict(one.coverage),
         video=video,
         start_s=start_s,
         video_sha256=content,

@@ -1,6 +1,6 @@
 """A comparison as tables."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import inf, isnan
 
@@ -48,7 +48,7 @@ def _leaderboard(result: Comparison) -> Sheet:
         )
         for run in result.order
     )
-    columns = ("run", "band", "rank", "clean rate", "events a clip", "load a clip", "load a minute", "USD a clip")
+    columns = ("run", "band", "rank", result.scope.name, "events a clip", "load a clip", "load a minute", "USD a clip")
     notes = (result.verdict, *_notes(result))
     return Sheet("leaderboard", f"Leaderboard of {count(len(rows), 'run')}", columns, rows, notes)
 
@@ -56,8 +56,7 @@ def _leaderboard(result: Comparison) -> Sheet:
 def _notes(result: Comparison) -> Iterator[str]:
     terms = result.terms
     yield (
-        "Clean: judged to the end, nothing found; partial and unscored clips are never clean and stay in n. Load: sum "
-        "of severities. Events and load are over the judged clips."
+        f"{scope_sentence(result.scope.dimensions)} Load: sum of severities. Events and load are over the scored clips."
     )
     yield (
         f"{terms.level:.0%} intervals: Wilson's for shares, Newcombe's for their paired differences, else Student's t "
@@ -81,6 +80,24 @@ def _notes(result: Comparison) -> Iterator[str]:
             yield f"{one.name}: the cost of {count(unknown, 'clip')} is not known."
 
 
+def scope_sentence(dimensions: Sequence[str] | None) -> str:
+    """What counts as clean, or as nothing found."""
+    if dimensions is None:
+        return (
+            "Clean: complete, nothing found, every dimension examined or ruled out; other clips are never clean and "
+            "stay in n."
+        )
+    examined = (
+        f"Examined in every complete clip: {listed(list(dimensions))}"
+        if dimensions
+        else "No dimension was examined in every complete clip"
+    )
+    return (
+        f"Nothing found: complete and without events. {examined}; this says nothing of other dimensions, and no clip "
+        "counts as clean. Incomplete clips stay in n."
+    )
+
+
 def _paired_by(result: Comparison) -> str:
     alone = [
         f"{result.names[one.first]} {one.alone[0]} and {result.names[one.second]} {one.alone[1]}"
@@ -95,30 +112,32 @@ def _paired_by(result: Comparison) -> str:
 def _clips(result: Comparison) -> Sheet:
     names = tuple(result.standings[0].clips)
     rows: tuple[Row, ...] = tuple(
-        (one.name, *(one.clips[name] for name in names), one.worst, one.clean_rate.value, one.best)
+        (one.name, *(one.clips[name] for name in names), one.undecided, one.worst, one.clean_rate.value, one.best)
         for one in (result.standings[run] for run in result.order)
     )
-    columns = ("run", *names, "clean rate at worst", "as it is", "at best")
-    notes = ("At worst every clip that was not judged to its end is faulty, at best clean where nothing was found.",)
-    return Sheet("clips", "Clips, and what the unknown ones could make of the clean rate", columns, rows, notes)
+    columns = ("run", *names, "undecided", f"{result.scope.name} at worst", "as it is", "at best")
+    notes = ("At worst every undecided or missing clip is faulty, at best clean where nothing was found.",)
+    return Sheet(
+        "clips", f"Clips, and what the unknown clips could make of the {result.scope.name}", columns, rows, notes
+    )
 
 
 def _rates(result: Comparison, kind: str, title: str) -> Sheet:
     rates: list[Mapping[str, Estimate]] = [getattr(result.standings[run], kind) for run in result.order]
     rows: tuple[Row, ...] = tuple((name, *(one[name] for one in rates)) for name in rates[0])
     columns = (title, *(result.names[run] for run in result.order))
-    return Sheet(f"by-{title}", f"Share of judged clips with an event, by {title}", columns, rows)
+    return Sheet(f"by-{title}", f"Share of scored clips with an event, by {title}", columns, rows)
 
 
 def _corrected(result: Comparison) -> Sheet:
     rows: tuple[Row, ...] = tuple(
-        (name, what, both.naive, both.corrected)
+        (name, result.scope.renamed(what), both.naive, both.corrected)
         for name, values in zip(result.names, result.corrected, strict=True)
         for what, both in values.items()
     )
     labels = ", ".join(f"{name} {number:,}" for name, number in zip(result.names, result.labels, strict=True))
     note = (
-        f"From clips that people judged, too ({labels}): the mean of what the judge said of the run less "
+        f"From clips that people labelled ({labels}): the mean of what the judge said of the run less "
         "the mean of its errors on those (prediction-powered inference)."
     )
     columns = ("run", "what", "as the judge says", "corrected")
@@ -138,9 +157,9 @@ def _cells(one: Gap) -> Row:
 
 
 def _pair(one: Pair, said: str, result: Comparison) -> Sheet:
-    rows: tuple[Row, ...] = tuple((name, *_cells(gap)) for name, gap in one.gaps.items())
-    bounds = f"{points(one.worst)} to {points(one.best)} points, whatever the clips not judged to their end are."
-    notes = (said, f"{_title(one, result)}: the clean rates differ by {bounds}")
+    rows: tuple[Row, ...] = tuple((result.scope.renamed(name), *_cells(gap)) for name, gap in one.gaps.items())
+    bounds = f"{points(one.worst)} to {points(one.best)} points, whatever the undecided clips are."
+    notes = (said, f"{_title(one, result)}: the {result.scope.name}s differ by {bounds}")
     title = f"{_title(one, result)}: paired differences over {count(one.prompts, 'shared prompt')}"
     return Sheet(_file(one, result, "pair"), title, ("measure", *_GAP), rows, notes)
 
@@ -175,7 +194,9 @@ def _trend(result: Comparison) -> Sheet:
     assert result.trend is not None
     steps = sorted(result.trend.steps)
     whole = (steps[-1] - steps[0]) / 1000
-    rows: tuple[Row, ...] = tuple((name, slope, _times(slope, whole)) for name, slope in result.trend.slopes.items())
+    rows: tuple[Row, ...] = tuple(
+        (result.scope.renamed(name), slope, _times(slope, whole)) for name, slope in result.trend.slopes.items()
+    )
     columns = ("measure", "per 1,000 steps", "from the first to the last")
     title = f"Trend over the steps {', '.join(f'{step:,}' for step in steps)}"
     note = f"Least squares over the runs, on {count(result.trend.prompts, 'prompt')} that all share, resampled."

@@ -14,12 +14,13 @@ Json = Mapping[str, Any]
 def comparison_json(result: Comparison, checks: Sequence[Check] | None = None) -> Json:
     """The result, and what a gate said of it where there was one. Runs stand in the order they were named."""
     told = {
-        "schema_version": 1,
+        "schema_version": 2,
         "level": result.terms.level,
         "resamples": result.terms.resamples,
         "seed": result.terms.seed,
         "baseline": None if result.baseline is None else result.names[result.baseline],
         "paired_by": {"key": result.prompts.key, "passed_over": result.prompts.passed_over},
+        "rate": {"key": result.scope.key, "name": result.scope.name, "dimensions": result.scope.dimensions},
         "runs": [_run(place, result) for place in range(len(result.runs))],
         "order": [result.names[place] for place in result.order],
         "bands": [[result.names[place] for place in band] for band in result.bands],
@@ -32,24 +33,30 @@ def comparison_json(result: Comparison, checks: Sequence[Check] | None = None) -
 
 def _run(place: int, result: Comparison) -> Json:
     one = result.standings[place]
-    told: dict[str, Any] = {"name": one.name, "clips": one.clips, **_standing(one), "rank": _rank(result.ranks[place])}
+    told: dict[str, Any] = {
+        "name": one.name,
+        "clips": one.clips,
+        "undecided": one.undecided,
+        **_standing(one, result),
+        "rank": _rank(result.ranks[place]),
+    }
     told["unplaced"] = result.runs[place].unplaced
     told["band"] = 1 + next(number for number, band in enumerate(result.bands) if place in band)
     if result.corrected:
         told["calibrated"] = {
             "labels": result.labels[place],
             **{
-                name: {"naive": both.naive.as_json(), "corrected": both.corrected.as_json()}
+                result.scope.renamed(name): {"naive": both.naive.as_json(), "corrected": both.corrected.as_json()}
                 for name, both in result.corrected[place].items()
             },
         }
     return told
 
 
-def _standing(one: Standing) -> dict[str, Any]:
+def _standing(one: Standing, result: Comparison) -> dict[str, Any]:
     return {
-        **{name: value.as_json() for name, value in one.measures.items()},
-        "clean_rate_bounds": {"worst": _number(one.worst), "best": _number(one.best)},
+        **{result.scope.renamed(name): value.as_json() for name, value in one.measures.items()},
+        "rate_bounds": {"worst": _number(one.worst), "best": _number(one.best)},
         "ungraded_events": one.ungraded,
         "per_dimension": {name: value.as_json() for name, value in one.dimensions.items()},
         "per_type": {name: value.as_json() for name, value in one.types.items()},
@@ -72,7 +79,7 @@ def _pair(one: Pair, said: str, result: Comparison) -> Json:
         "bounds": {"worst": _number(one.worst), "best": _number(one.best)},
         "corrected": None if one.corrected is None else _gap(one.corrected),
         "separated": one.separated(result.terms.level),
-        "measures": {name: _gap(gap) for name, gap in one.gaps.items()},
+        "measures": {result.scope.renamed(name): _gap(gap) for name, gap in one.gaps.items()},
         "per_dimension": {name: _gap(gap) for name, gap in one.dimensions.items()},
         "per_type": {name: _gap(gap) for name, gap in one.types.items()},
         "flips": {**one.flips.counts, "clips": [_flip(flip) for flip in one.flips.found]},
@@ -107,7 +114,7 @@ def _flip(one: Flip) -> Json:
 def _trend(result: Comparison) -> Json | None:
     if result.trend is None:
         return None
-    slopes = {name: slope.as_json() for name, slope in result.trend.slopes.items()}
+    slopes = {result.scope.renamed(name): slope.as_json() for name, slope in result.trend.slopes.items()}
     return {"steps": result.trend.steps, "prompts": result.trend.prompts, "per_1000_steps": slopes}
 
 

@@ -10,27 +10,31 @@ from typing import Any
 
 from markupsafe import Markup
 
-from robogaze.compare.measures import MEASURES
+from robogaze.compare.measures import CLEAN, MEASURES
 from robogaze.compare.trend import step_of
 from robogaze.core.scores import Estimate
 from robogaze.domains import Domain
 from robogaze.reporting.bundles import bundles
 from robogaze.reporting.compared import Shown
+from robogaze.reporting.comparison import scope_sentence
 from robogaze.reporting.comparison_trust import Json, bounds_of, comparison_checks
 from robogaze.reporting.document import document, vocabulary
 from robogaze.reporting.figures import course, strip
 from robogaze.reporting.sheets import written
 
-STYLES = ("base", "run", "list", "severity", "clip", "timeline", "record", "board", "pair", "media")
+STYLES = ("base", "run", "list", "severity", "clip", "player", "timeline", "record", "board", "pair", "media")
 SCRIPTS = (
-    "dom", "format", "data", "address", "filter", "rows", "keys", "desk", "timeline", "claims", "screen", "clock",
-    "lanes", "flips", "pair", "compare",
+    "dom", "format", "data", "address", "filter", "rows", "keys", "desk", "places", "loop", "speed", "timeline",
+    "claims", "screen", "clock", "lanes", "flips", "pair", "compare",
 )  # fmt: skip
 
 _MEASURES = {
-    "clean_rate": "clean rate", "events_per_clip": "events a clip", "load_per_clip": "load a clip",
+    "clean_rate": "clean rate",
+    "nothing_found_rate": "nothing-found rate",
+    "events_per_clip": "events a clip",
+    "load_per_clip": "load a clip",
     "load_per_minute": "load a minute",
-}  # fmt: skip
+}
 
 _KINDS = ("new", "worse", "changed", "better", "fixed")
 
@@ -60,6 +64,7 @@ def comparison_files(
         {"vocabulary": vocabulary(domain), "flips": {"pairs": _pairs_of(told), "flips": flips}},
         in_page,
         told=told,
+        scope_sentence=scope_sentence(told["rate"]["dimensions"]),
         board=_board(told, shown),
         bands=[band for band in told["bands"] if len(band) > 1],
         pairs=[_pair(pair, _names(domain)) for pair in told["pairs"]],
@@ -142,7 +147,8 @@ def _board(told: Json, shown: Shown) -> list[dict[str, Any]]:
     """The leaderboard's rows, the best run first."""
     runs = {run["name"]: run for run in told["runs"]}
     pages = {run.name: run.page for run in shown.runs}
-    tops = {name: _highest([run[name] for run in told["runs"]]) for name in MEASURES}
+    measures = [told["rate"]["key"], *(name for name in MEASURES if name != CLEAN)]
+    tops = {name: _highest([run[name] for run in told["runs"]]) for name in measures}
     rows, above = [], 0
     for name in told["order"]:
         run = runs[name]
@@ -156,8 +162,8 @@ def _board(told: Json, shown: Shown) -> list[dict[str, Any]]:
                 "rank": written(_estimate(run["rank"])),
                 "cost": written(_estimate(run["cost_per_clip_usd"])),
                 "measures": [
-                    _drawn(run[one], 0.0, tops[one], run["clean_rate_bounds"] if one == "clean_rate" else None)
-                    for one in MEASURES
+                    _drawn(run[one], 0.0, tops[one], run["rate_bounds"] if one == told["rate"]["key"] else None)
+                    for one in measures
                 ],
             }
         )
@@ -234,7 +240,7 @@ def _trend(told: Json) -> dict[str, Any] | None:
     steps = {run["name"]: step_of(run["name"]) or 0 for run in told["runs"]}
     figures = [
         Markup(course([(steps[run["name"]], _estimate(run[one])) for run in told["runs"]], _MEASURES.get(one, one)))
-        for one in MEASURES
+        for one in told["trend"]["per_1000_steps"]
     ]
     slopes = {
         _MEASURES.get(name, name): written(_estimate(one)) for name, one in told["trend"]["per_1000_steps"].items()

@@ -5,6 +5,7 @@ from typing import Any
 
 from robogaze.compare.verdict import points
 from robogaze.reporting.compared import Shown, ShownRun
+from robogaze.reporting.comparison import scope_sentence
 from robogaze.reporting.trust import Check
 from robogaze.reporting.wording import count, listed
 
@@ -17,7 +18,8 @@ _PRINT_SIGNS = 12
 def comparison_checks(told: Json, shown: Shown) -> tuple[Check, ...]:
     """All checks, in order of weight."""
     return (
-        *_unjudged(told["runs"]),
+        *_examined(told["rate"]),
+        *_undecided(told["runs"], told["rate"]["name"]),
         *_own_errors(told["runs"]),
         *_controls(shown.runs),
         *_judges(shown.runs),
@@ -28,17 +30,22 @@ def comparison_checks(told: Json, shown: Shown) -> tuple[Check, ...]:
     )
 
 
-def _unjudged(runs: Sequence[Json]) -> Iterator[Check]:
+def _examined(rate: Json) -> Iterator[Check]:
+    yield Check(rate["dimensions"] is None, scope_sentence(rate["dimensions"]))
+
+
+def _undecided(runs: Sequence[Json], rate: str) -> Iterator[Check]:
     whole = True
     for run in runs:
-        lacks = [f"{number} {name}" for name, number in run["clips"].items() if name != "ok" and number]
+        lacks = [f"{number} {name}" for name, number in run["clips"].items() if name != "complete" and number]
+        lacks += [f"{run['undecided']} undecided"] if run["undecided"] else []
         if lacks:
             whole = False
-            bounds = run["clean_rate_bounds"]
+            bounds = run["rate_bounds"]
             yield Check(
                 False,
                 f"{run['name']}: of {count(sum(run['clips'].values()), 'clip')} {listed(lacks)}; whatever these are, "
-                f"the clean rate is between {_share(bounds['worst'])} and {_share(bounds['best'])}.",
+                f"the {rate} is between {_share(bounds['worst'])} and {_share(bounds['best'])}.",
             )
     # What could not be placed is the same of all runs that were split off one.
     if unplaced := max((run.get("unplaced", 0) for run in runs), default=0):
@@ -46,18 +53,18 @@ def _unjudged(runs: Sequence[Json]) -> Iterator[Check]:
             False, f"{count(unplaced, 'unreadable clip')} of which it is not known in which run; in no numbers."
         )
     elif whole:
-        yield Check(True, "Every clip of every run was judged to its end, and none is missing.")
+        yield Check(True, "Every clip of every run is complete and decided, and none is missing.")
 
 
 def _own_errors(runs: Sequence[Json]) -> Iterator[Check]:
     labels = [run["calibrated"]["labels"] for run in runs if "calibrated" in run]
     if labels:
         clips = count(min(labels), "clip") if len(set(labels)) == 1 else f"{min(labels):,} to {max(labels):,} clips"
-        yield Check(True, f"The judge's own errors are known from {clips} that people judged, too; see the correction.")
+        yield Check(True, f"The judge's own errors are known from {clips} that people labelled; see the correction.")
         return
     yield Check(
         False,
-        "How far this judge agrees with people is not known here; --calibration takes clips that people judged, too, "
+        "How far this judge agrees with people is not known here; --calibration takes clips that people labelled, "
         "and the numbers are corrected for its errors.",
     )
 
@@ -134,9 +141,9 @@ def _share(value: float | None) -> str:
 
 
 def bounds_of(pair: Json) -> str:
-    """What the clips not judged to their end could make of a difference."""
+    """What the undecided clips could make of a difference."""
     bounds = pair["bounds"]
     if bounds["worst"] is None:
         return ""
     between = f"{points(bounds['worst'])} to {points(bounds['best'])}"
-    return f"Whatever the clips not judged to their end are, the clean rates differ by {between} points."
+    return f"Whatever the undecided clips are, the rates differ by {between} points."

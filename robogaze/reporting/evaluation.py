@@ -131,10 +131,14 @@ _ABSENT = {
     "missing": ("clip", "without a prediction (its events count as missed)"),
     "unscored": ("clip", "unscored (likewise)"),
     "partial": ("clip", "partial (never clean)"),
+    "undecided": (
+        "clip",
+        "without an event, but not examined in every dimension (clean only where the reference covers no other)",
+    ),
     "unjudged": ("clip", "with a failed judgement (left out; see the bounds)"),
     "unjudgeable": ("event", "predicted in dimensions the reference does not speak of (not counted)"),
     "predictions_blank": ("event", "predicted without a time, dimension or severity the reference gives (wrong there)"),
-    "references_unassessed": ("event", "in dimensions the system does not look for (missed)"),
+    "references_not_looked_for": ("event", "in dimensions the system does not look for (missed)"),
 }
 
 

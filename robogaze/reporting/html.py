@@ -8,11 +8,15 @@ import json
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from robogaze.core.account import FIELDS
+from robogaze.core.clip import Clip
+from robogaze.core.events import Box, Hypothesis
 from robogaze.core.key_frames import key_frames
+from robogaze.core.pictures import PictureSettings
+from robogaze.core.places import panel_places, strip_places, strip_size
 from robogaze.core.report import Report, Unreadable
 from robogaze.domains import Domain
 from robogaze.reporting import tally as tallies
@@ -22,10 +26,10 @@ from robogaze.reporting.tally import Tally
 from robogaze.reporting.trust import checks, differs
 from robogaze.reporting.wording import printable
 
-STYLES = ("base", "run", "list", "severity", "clip", "timeline", "record", "media")
+STYLES = ("base", "run", "list", "severity", "clip", "player", "timeline", "record", "media")
 SCRIPTS = (
-    "dom", "format", "data", "address", "filter", "rows", "keys", "desk", "player", "timeline", "claims", "ledger",
-    "record", "clip", "list", "main",
+    "dom", "format", "data", "address", "filter", "rows", "keys", "desk", "places", "loop", "speed", "overlay",
+    "player", "large", "timeline", "claims", "ledger", "record", "clip", "list", "main",
 )  # fmt: skip
 
 
@@ -110,7 +114,7 @@ def _index(
         models=_models(tally.reports),
         types=_types(tally),
         fields=_fields(tally.reports),
-        clean_claims=tallies.clean_claims(tally),
+        without_events=tallies.without_events(tally),
         dimension_names=tallies.dimension_names,
     )
 
@@ -143,6 +147,7 @@ def _list(tally: Tally[Report], places: Mapping[str, str | None]) -> dict[str, A
     return {
         "dimensions": len(tally.domain.dimensions),
         "clips": [_entry(report, places[report.clip.id]) for report in tally.reports],
+        "worst_first": sorted(range(len(tally.reports)), key=lambda place: _rank(tally.reports[place])),
         "unreadable": [{"uri": printable(one.uri), "reason": printable(one.reason)} for one in tally.unreadable],
     }
 
@@ -154,11 +159,19 @@ def _entry(report: Report, file: str | None) -> dict[str, Any]:
         "file": file,
         "task": clip.instruction,
         "status": report.status,
-        "judged": len(report.judged),
+        "verdict": report.verdict,
+        "covered": len(tallies.covered(report)),
         "fields": {name: value for name in FIELDS if (value := getattr(clip, name)) is not None},
         "events": [[[event.dimension, *event.secondary], event.type, event.severity] for event in report.events],
         "said": [event.description for event in report.events],
     }
+
+
+def _rank(report: Report) -> tuple[float, ...]:
+    """What clips are sorted by, the worst first: the worst event, how many there are; undecided before clean clips."""
+    worst = max(((event.severity or 0, event.confidence or 0.0) for event in report.events), default=(-1, 0.0))
+    without_event = float(report.clean), float(report.status == "unscored"), -len(report.failures)
+    return -worst[0], -worst[1], -len(report.events), *without_event
 
 
 def _media(page: Page, domain: Domain) -> dict[str, Any]:
@@ -171,9 +184,45 @@ def _media(page: Page, domain: Domain) -> dict[str, Any]:
             for number, jpeg in page.thumbnails.items()
         },
         "key_frames": {
-            "events": [key_frames(event, report.clip) for event in report.events],
-            "hypotheses": [key_frames(hypothesis, report.clip) for hypothesis in report.hypotheses],
+            "events": [asdict(key_frames(event, report.clip)) for event in report.events],
+            "hypotheses": [asdict(key_frames(hypothesis, report.clip)) for hypothesis in report.hypotheses],
         },
-        "verdict": tallies.verdict(report, domain),
+        "outcomes": [_outcome(hypothesis) for hypothesis in report.hypotheses],
+        "views": _views(report.clip, report.provenance.media),
+        "verdict": tallies.verdict_sentence(report, domain),
         "other_version": differs(report, domain),
     }
+
+
+_EVIDENCE_ONLY = "evidence only: "
+"""How the reason of a hypothesis begins that was measured and is not sure enough to be an event."""
+
+
+def _outcome(hypothesis: Hypothesis) -> dict[str, str]:
+    """What became of a hypothesis as a reader sees it. What is neither an event nor ruled out is undecided."""
+    if hypothesis.reason.startswith(_EVIDENCE_ONLY):
+        why = hypothesis.reason.removeprefix(_EVIDENCE_ONLY)
+        return {"verdict": "undecided", "reason": f"too uncertain to be an event: {why}"}
+    verdict = "undecided" if hypothesis.verdict == "unverified" else hypothesis.verdict
+    return {"verdict": verdict, "reason": hypothesis.reason}
+
+
+def _views(clip: Clip, media: Mapping[str, Any]) -> dict[str, Any]:
+    """Where each view is in the pictures and in the video, as shares, and how wide both are for their height."""
+    layout = clip.layout
+    width, height = clip.width // layout.columns, clip.height // layout.rows
+    longest = media.get("max_side_px")
+    most = longest if isinstance(longest, int) and longest > 0 else PictureSettings().max_side_px
+    scale = min(1.0, most / max(width, height, 1))
+    view = max(1, round(width * scale)), max(1, round(height * scale))
+    wide, high = strip_size(layout, view)
+    in_picture, in_video = strip_places(layout, view), panel_places(layout)
+    return {
+        "picture_ratio": wide / high,
+        "video_ratio": clip.width / clip.height,
+        "places": {name: {"picture": _edges(in_picture[name]), "video": _edges(in_video[name])} for name in in_video},
+    }
+
+
+def _edges(box: Box) -> list[float]:
+    return [box.left, box.top, box.right, box.bottom]

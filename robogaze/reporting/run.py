@@ -2,15 +2,15 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
 from rich.table import Table
 from rich.text import Text
 
 from robogaze.core.digest import Digest
-from robogaze.core.report import Unreadable
+from robogaze.core.report import Status, Unreadable, Verdict
 from robogaze.domains import Domain
-from robogaze.reporting.tally import Tally, standing
+from robogaze.reporting.tally import Tally
 from robogaze.reporting.wording import Total
 
 _COLUMNS = ("events", "clips", "type", "dimension", "worst")
@@ -34,19 +34,18 @@ def event_table(digests: Sequence[Digest], domain: Domain) -> Table:
 
 
 def counts_as_json(digests: Sequence[Digest], unreadable: Sequence[Unreadable], domain: Domain) -> Mapping[str, Any]:
-    """The counts of a run: clips by where they stand, events by type, usage (None where a part is not known)."""
+    """The counts of a run: clips by verdict and status, dimensions by coverage, events by type, usage.
+
+    Usage is None where a part of it is not known.
+    """
     tally = Tally(tuple(digests), tuple(unreadable), domain)
-    found = Counter(standing(one) for one in digests)
     return {
         "clips": {
-            "ok": found["events"] + found["clean"],
-            "clean": found["clean"],
-            "partial": found["partial"],
-            "unscored": found["unscored"],
+            **{name: tally.verdicts[name] for name in get_args(Verdict)},
+            **{name: tally.statuses[name] for name in get_args(Status)},
             "unreadable": len(unreadable),
         },
-        "assessed": tally.assessed_in,
-        "in_part": tally.in_part_in,
+        "coverage": tally.coverage,
         "events": _by_type(digests),
         "usage": {
             "calls": tally.calls,

@@ -14,25 +14,26 @@ from robogaze.core.report import Report, Unreadable
 from robogaze.domains import Domain
 from robogaze.reporting.tally import (
     Tally,
-    clean_claims,
     cost_line,
-    coverage,
+    covered,
     headline,
+    not_examined,
     only_evidence,
-    standing,
     unmeasured,
+    without_event,
+    without_events,
     worst_severity,
 )
 from robogaze.reporting.wording import Total, count, money, printable, seconds
 
-_STYLES = {"events": "", "clean": "green", "partial": "yellow", "unscored": "red", "unreadable": "magenta"}
-_COLUMNS = ("clip", "status", "events", "found", "dimensions", "calls", "cost")
+_STYLES = {"faulty": "", "clean": "green", "undecided": "yellow", "unscored": "red", "unreadable": "magenta"}
+_COLUMNS = ("clip", "verdict", "events", "found", "examined", "calls", "cost")
 _SHOWN_EVENTS = 4
 _NOTHING = Text("-", style="dim")
 
 
 def clip_table(reports: Sequence[Report], unreadable: Sequence[Unreadable], domain: Domain) -> Table:
-    """One row a clip, the unreadable last; the column `dimensions` counts those judged, assessed and defined."""
+    """One row a clip, the unreadable last; the column `examined` counts the dimensions examined or ruled out."""
     table = Table(*_COLUMNS, box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for report in reports:
         table.add_row(*_row(report, domain))
@@ -43,23 +44,31 @@ def clip_table(reports: Sequence[Report], unreadable: Sequence[Unreadable], doma
 
 
 def _row(report: Report, domain: Domain) -> tuple[Text, ...]:
-    judged = f"{len(report.judged)}/{len(report.assessed)} of {len(domain.dimensions)}"
+    examined = f"{len(covered(report))} of {len(report.coverage)}"
     cost = money(Total.of([report.usage.cost_usd]))
     return (
         _plain(report.clip.id),
-        Text(report.status, style=_STYLES[standing(report)]),
+        _verdict(report),
         _events(report, domain),
         _found(report, domain),
-        Text(judged),
+        Text(examined),
         Text(str(report.usage.calls)),
         Text(cost),
     )
 
 
+def _verdict(report: Report) -> Text:
+    """The verdict, and the status where that is not complete."""
+    if report.status == "unscored":
+        return Text("unscored", style=_STYLES["unscored"])
+    more = "" if report.status == "complete" else f", {report.status}"
+    return Text(f"{report.verdict}{more}", style=_STYLES[report.verdict])
+
+
 def _events(report: Report, domain: Domain) -> Text:
     """How many, and the worst of them by number and word."""
     if not report.events:
-        return _plain({"ok": "none", "partial": "none so far", "unscored": "not known"}[report.status])
+        return _plain({"complete": "none", "partial": "none so far", "unscored": "not known"}[report.status])
     worst = worst_severity(report)
     if worst is None:
         return Text(f"{len(report.events)}, severity not given")
@@ -72,7 +81,7 @@ def _found(report: Report, domain: Domain) -> Text:
     lines = [_short(event, domain) for event in worst_first[:_SHOWN_EVENTS]]
     if len(worst_first) > _SHOWN_EVENTS:
         lines.append(f"and {len(worst_first) - _SHOWN_EVENTS} more")
-    return Text("\n".join(lines)) if lines else _failure(report)
+    return Text("\n".join(lines)) if lines else _without_events(report, domain)
 
 
 def _short(event: Event, domain: Domain) -> str:
@@ -80,14 +89,12 @@ def _short(event: Event, domain: Domain) -> str:
     return f"{name} {', '.join(seconds(span.start, span.end) for span in event.spans)}"
 
 
-def _failure(report: Report) -> Text:
-    """Why nothing can be said, when that is so."""
-    if report.status == "partial" and not report.judged and not report.failures:
-        return Text("no dimension was judged as a whole")
-    if report.status == "ok" or not report.failures:
-        return _NOTHING
-    more = f" (and {count(len(report.failures) - 1, 'more failure')})" if len(report.failures) > 1 else ""
-    return _plain(f"{report.failures[0].message}{more}")
+def _without_events(report: Report, domain: Domain) -> Text:
+    """What can be said of a clip without events: the first failure, or in which dimensions nothing was found."""
+    if report.failures:
+        more = f" (and {count(len(report.failures) - 1, 'more failure')})" if len(report.failures) > 1 else ""
+        return _plain(f"{report.failures[0].message}{more}")
+    return _NOTHING if report.clean else _plain(without_event(report, domain))
 
 
 def _plain(text: str) -> Text:
@@ -97,9 +104,9 @@ def _plain(text: str) -> Text:
 def summary_lines(
     reports: Sequence[Report] | Sequence[Digest], unreadable: Sequence[Unreadable], domain: Domain
 ) -> list[str]:
-    """The counts; what the clean clips are free of; what was not assessed, or not measured; what it cost."""
+    """The counts; what the clips without events are free of; what was not examined, or not measured; what it cost."""
     digests = tuple(one if isinstance(one, Digest) else Digest.of(one) for one in reports)
     tally = Tally(digests, tuple(unreadable), domain)
-    lines = [headline(tally), *clean_claims(tally), coverage(tally), unmeasured(tally), only_evidence(tally)]
+    lines = [headline(tally), *without_events(tally), not_examined(tally), unmeasured(tally), only_evidence(tally)]
     lines.append(cost_line(tally) if reports else "")
     return [line for line in lines if line]

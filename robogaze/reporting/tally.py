@@ -1,40 +1,27 @@
-"""What a set of reports adds up to, with no clip forgotten and nothing claimed that was not judged.
+"""What a set of reports adds up to. No clip is left out, and nothing is claimed that was not examined.
 
-Every clip has one standing:
-
-events      every assessed dimension was judged, something was found
-clean       every assessed dimension was judged, nothing was found
-partial     something was judged or looked at, and something stays open
-unscored    nothing was judged
-unreadable  the file could not be read; there is no report, and the clip is counted all the same
+Every clip is counted by its verdict (faulty, clean, undecided), and by its status where that is not complete (partial,
+unscored). A file that could not be read has no report and is counted all the same (unreadable).
 """
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Generic, Literal, TypeVar
+from typing import Generic, TypeVar, get_args
 
+from robogaze.core.coverage import COVERED, CoverageState
 from robogaze.core.digest import Digest
 from robogaze.core.report import Report, Unreadable
 from robogaze.domains import Domain
 from robogaze.reporting.wording import Total, amount, count, listed, money
 
 UNMEASURED = "Not measured: "
-"""How a note begins that tells of frames in which something could not be measured (docs/reports.md)."""
+"""How a note on frames in which something could not be measured begins (docs/reports.md)."""
 ONLY_EVIDENCE = "Measured, but evidence only: "
-"""How a note begins that tells of a finding that makes no event."""
+"""How a note on a finding that makes no event begins."""
 
 Counted = TypeVar("Counted", Report, Digest)
-
-Standing = Literal["events", "clean", "partial", "unscored"]
-
-
-def standing(report: Report | Digest) -> Standing:
-    """Where a clip with a report stands."""
-    if report.status == "ok":
-        return "clean" if report.clean else "events"
-    return report.status
 
 
 def worst_severity(report: Report | Digest) -> int | None:
@@ -51,11 +38,14 @@ class Tally(Generic[Counted]):
     domain: Domain
 
     @cached_property
-    def standings(self) -> Counter[str]:
-        """The number of clips by standing, the unreadable among them."""
-        found = Counter[str](standing(report) for report in self.reports)
-        found["unreadable"] = len(self.unreadable)
-        return found
+    def verdicts(self) -> Counter[str]:
+        """The number of clips with a report by verdict."""
+        return Counter[str](report.verdict for report in self.reports)
+
+    @cached_property
+    def statuses(self) -> Counter[str]:
+        """The number of clips with a report by status."""
+        return Counter[str](report.status for report in self.reports)
 
     @property
     def clips(self) -> int:
@@ -98,18 +88,11 @@ class Tally(Generic[Counted]):
         return Total.of([report.usage.cost_usd for report in self.reports])
 
     @cached_property
-    def assessed_in(self) -> dict[str, int]:
-        """In how many reports each dimension was assessed, in the domain's order, zeros included."""
-        return self._by_dimension(report.assessed for report in self.reports)
-
-    @cached_property
-    def in_part_in(self) -> dict[str, int]:
-        """In how many reports each dimension was looked at in part, in the domain's order, zeros included."""
-        return self._by_dimension(report.in_part for report in self.reports)
-
-    def _by_dimension(self, named: Iterable[Sequence[str]]) -> dict[str, int]:
-        found: Counter[str] = Counter(dimension for dimensions in named for dimension in dimensions)
-        return {dimension: found[dimension] for dimension in dict.fromkeys((*self.domain.dimensions, *found))}
+    def coverage(self) -> dict[str, dict[str, int]]:
+        """For each dimension of the domain, and others that reports name, the number of reports by state."""
+        named = dict.fromkeys((*self.domain.dimensions, *(name for report in self.reports for name in report.coverage)))
+        found = Counter((name, each.state) for report in self.reports for name, each in report.coverage.items())
+        return {name: {state: found[name, state] for state in get_args(CoverageState)} for name in named}
 
 
 AnyTally = Tally[Report] | Tally[Digest]
@@ -125,63 +108,102 @@ def dimension_names(dimensions: Sequence[str], domain: Domain) -> str:
 
 
 def headline(tally: AnyTally) -> str:
-    """The counts in one line: `7 clips: 5 ok (2 without events), 1 partial, 1 unscored`."""
-    found = tally.standings
-    parts = [f"{found['events'] + found['clean']} ok ({found['clean']} without events)"]
-    parts += [f"{found[name]} {name}" for name in ("partial", "unscored", "unreadable") if found[name]]
-    return f"{count(tally.clips, 'clip')}: {', '.join(parts)}"
+    """The counts in one line: `5 clips: 2 faulty, 1 clean, 1 undecided, 1 unreadable (status: 1 partial)`."""
+    found, statuses = tally.verdicts, tally.statuses
+    parts = [f"{found['faulty']} faulty", f"{found['clean']} clean", f"{found['undecided']} undecided"]
+    if tally.unreadable:
+        parts.append(f"{len(tally.unreadable)} unreadable")
+    incomplete = ", ".join(f"{statuses[name]} {name}" for name in ("partial", "unscored") if statuses[name])
+    return f"{count(tally.clips, 'clip')}: {', '.join(parts)}{f' (status: {incomplete})' if incomplete else ''}"
 
 
-def clean_claims(tally: AnyTally) -> list[str]:
-    """What the clips without events are free of: a sentence for each set of dimensions they were judged in."""
-    groups = Counter((tuple(sorted(one.assessed)), tuple(sorted(one.in_part))) for one in tally.reports if one.clean)
+def nothing_found(dimensions: Iterable[str], domain: Domain) -> str:
+    """That no fault was found in these dimensions, and in no others: `no visual-quality fault found`."""
+    names = [domain.dimensions[name].name if name in domain.dimensions else name for name in dimensions]
+    if not names:
+        return "no event found, but no dimension was examined as a whole"
+    if len(names) == 1:
+        return f"no {names[0].lower().replace(' ', '-')} fault found"
+    return f"no fault found in {listed([name.lower() for name in names])}"
+
+
+def without_event(report: Report, domain: Domain) -> str:
+    """What is said of a report without events: in which dimensions no fault was found, and which are undecided."""
+    open_, examined = report.undecided_dimensions, covered(report)
+    free = [name for name in examined if name not in open_]
+    found = nothing_found(free, domain) if free or not examined else "no event found"
+    return f"{found}; undecided in {dimension_names(open_, domain)}" if open_ else found
+
+
+def covered(report: Report | Digest) -> tuple[str, ...]:
+    """The dimensions of a report in which no finding means no fault."""
+    return tuple(name for name, each in report.coverage.items() if each.state in COVERED)
+
+
+def without_events(tally: AnyTally) -> list[str]:
+    """What is said of the clips without events: a sentence for each set of dimensions that they were examined in."""
+    groups = Counter((one.clean, covered(one)) for one in tally.reports if one.status == "complete" and not one.events)
+    total = len(tally.domain.dimensions)
     return [
-        f"{count(number, 'clip')} without events, judged in {dimension_names(dimensions, tally.domain)} "
-        f"({len(dimensions)} of {count(len(tally.domain.dimensions), 'dimension')})"
-        f"{f'; looked at in part: {dimension_names(in_part, tally.domain)}' if in_part else ''}."
-        for (dimensions, in_part), number in groups.most_common()
+        f"{count(number, 'clip')} clean in all {count(total, 'dimension')}."
+        if clean
+        else f"{count(number, 'clip')} undecided: {nothing_found(names, tally.domain)} "
+        f"({len(names)} of {count(total, 'dimension')} examined)."
+        for (clean, names), number in groups.most_common()
     ]
 
 
-def coverage(tally: AnyTally) -> str:
-    """Which dimensions were not assessed, or in part only; empty without a report."""
-    total = len(tally.reports)
-    if not total:
+def not_examined(tally: AnyTally) -> str:
+    """Which dimensions were examined partially or not at all; empty without a report."""
+    if not tally.reports:
         return ""
-    without = {name: total - number - tally.in_part_in.get(name, 0) for name, number in tally.assessed_in.items()}
-    never = [name for name, number in without.items() if number == total]
-    parts = [f"{dimension_names(never, tally.domain)} in {'any clip' if total > 1 else 'this clip'}"] if never else []
-    parts += [
-        f"{dimension_names([name], tally.domain)} in {number} of {total} clips"
-        for name, number in without.items()
-        if 0 < number < total
+    said = [
+        f"{words}: {'; '.join(_where(tally, state))}."
+        for state, words in (("not_examined", "Not examined"), ("partial", "Partially covered"))
+        if any(found[state] for found in tally.coverage.values())
     ]
-    said = [f"Not assessed: {'; '.join(parts)}."] if parts else []
-    if in_part := [name for name, number in tally.in_part_in.items() if number]:
-        said.append(
-            f"Looked at in part (nothing found there is no judgement): {dimension_names(in_part, tally.domain)}."
-        )
-    return " ".join(said) or f"All {count(len(without), 'dimension')} were assessed in every clip with a report."
+    return " ".join(said) or "Every dimension was examined or ruled out in every clip with a report."
+
+
+def _where(tally: AnyTally, state: str) -> list[str]:
+    """The dimensions in a state, those of every clip first."""
+    total = len(tally.reports)
+    numbers = {name: found[state] for name, found in tally.coverage.items() if found[state]}
+    everywhere = [name for name, number in numbers.items() if number == total]
+    by_reason: dict[str, list[str]] = {}
+    for name in everywhere:
+        reasons = {report.coverage[name].reason for report in tally.reports}
+        # What is partially covered says at length what can be found there; the report has it.
+        by_reason.setdefault(reasons.pop() if len(reasons) == 1 and state == "not_examined" else "", []).append(name)
+    parts = [
+        f"{dimension_names(names, tally.domain)}{f' ({reason})' if reason else ''}"
+        for reason, names in by_reason.items()
+    ]
+    return parts + [
+        f"{dimension_names([name], tally.domain)} in {number} of {total} clips"
+        for name, number in numbers.items()
+        if number < total
+    ]
 
 
 def unmeasured(tally: AnyTally) -> str:
-    """In how many clips something could not be measured, though their dimensions count as judged; empty for none."""
-    told = [sum(note.startswith(UNMEASURED) for note in report.notes) for report in tally.reports]
-    if not any(told):
+    """In how many clips something could not be measured in some frames; empty for none."""
+    gaps = [sum(note.startswith(UNMEASURED) for note in report.notes) for report in tally.reports]
+    if not any(gaps):
         return ""
-    clips = f"{sum(number > 0 for number in told)} of {count(len(told), 'clip')} with a report"
+    clips = f"{sum(number > 0 for number in gaps)} of {count(len(gaps), 'clip')} with a report"
     return (
-        f"In {clips} some frames could not be measured, for up to {count(max(told), 'type')} of event; "
+        f"In {clips} some frames could not be measured, for up to {count(max(gaps), 'type')} of event; "
         "what happens only there is missed (the notes of each clip say where)."
     )
 
 
 def only_evidence(tally: AnyTally) -> str:
     """In how many clips something was found that is not sure enough to be an event; empty for none."""
-    told = sum(any(note.startswith(ONLY_EVIDENCE) for note in report.notes) for report in tally.reports)
-    if not told:
+    number = sum(any(note.startswith(ONLY_EVIDENCE) for note in report.notes) for report in tally.reports)
+    if not number:
         return ""
-    clips = f"{told} of {count(len(tally.reports), 'clip')} with a report"
+    clips = f"{number} of {count(len(tally.reports), 'clip')} with a report"
     return f"In {clips} something was measured that is not sure enough to be an event; the notes of each clip say what."
 
 
@@ -195,17 +217,19 @@ def cost_line(tally: AnyTally) -> str:
     )
 
 
-def verdict(report: Report, domain: Domain) -> str:
-    """What the report says about its clip, with the dimensions it says it for."""
+def verdict_sentence(report: Report, domain: Domain) -> str:
+    """The verdict on a clip, and the dimensions it rests on."""
     if report.status == "unscored":
-        return "No dimension was judged: this report says nothing about the clip."
-    found = count(len(report.events), "event") if report.events else "Nothing found"
-    parts = [f"{found}, judged in {dimension_names(report.judged, domain) or 'no dimension completely'}"]
-    if report.left_open:
-        parts.append(f"not judged: {dimension_names(report.left_open, domain)}")
-    if rest := [name for name in report.in_part if name not in report.left_open]:
-        parts.append(f"looked at in part: {dimension_names(rest, domain)}")
-    said = (*report.assessed, *report.left_open, *report.in_part)
-    if outside := [dimension for dimension in domain.dimensions if dimension not in said]:
-        parts.append(f"not assessed: {dimension_names(outside, domain)}")
+        return "Unscored: no dimension was examined, so nothing is known about this clip."
+    if report.clean:
+        return f"Clean: no fault found in any of the {len(report.coverage)} dimensions."
+    open_ = report.undecided_dimensions
+    found = count(len(report.events), "event") if report.events else without_event(report, domain)
+    parts = [f"{report.verdict.capitalize()}: {found}"]
+    if open_ and report.events:
+        parts.append(f"undecided in {dimension_names(open_, domain)}")
+    for state, words in (("partial", "partially covered"), ("not_examined", "not examined")):
+        names = [name for name, each in report.coverage.items() if each.state == state and name not in open_]
+        if names:
+            parts.append(f"{words}: {dimension_names(names, domain)}")
     return f"{'; '.join(parts)}."

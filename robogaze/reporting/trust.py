@@ -4,13 +4,16 @@ from dataclasses import dataclass
 
 from robogaze.core.report import Report
 from robogaze.domains import Domain
-from robogaze.reporting.tally import Tally, coverage, dimension_names, unmeasured
+from robogaze.reporting.tally import Tally, dimension_names, not_examined, unmeasured
 from robogaze.reporting.wording import count
 
 
 @dataclass(frozen=True)
 class Check:
-    """One answer: a sentence, whether it is a good one, and the clips' status to filter by for a closer look."""
+    """One answer: a sentence, whether it is a good one, and which clips to look at.
+
+    `status` is a status or a verdict to filter the list of clips by, None for no filter.
+    """
 
     good: bool
     sentence: str
@@ -25,7 +28,7 @@ def checks(tally: Tally[Report]) -> tuple[Check, ...]:
         _unscored(tally),
         _unreadable(tally),
         _partial(tally),
-        _assessed(tally),
+        _examined(tally),
         _unseen(tally),
         _unmeasured(tally),
         _calls(tally),
@@ -34,11 +37,11 @@ def checks(tally: Tally[Report]) -> tuple[Check, ...]:
 
 
 def _unscored(tally: Tally[Report]) -> Check:
-    number = tally.standings["unscored"]
+    number = tally.statuses["unscored"]
     if not number:
         return Check(True, "No clip is unscored.")
     of = f"{number} of {count(tally.clips, 'clip')}"
-    return Check(False, f"{of} unscored: no dimension could be judged, so nothing is known about them.", "unscored")
+    return Check(False, f"{of} unscored: no dimension could be examined, so nothing is known about them.", "unscored")
 
 
 def _unreadable(tally: Tally[Report]) -> Check:
@@ -51,17 +54,22 @@ def _unreadable(tally: Tally[Report]) -> Check:
 
 
 def _partial(tally: Tally[Report]) -> Check:
-    number = tally.standings["partial"]
+    number = tally.statuses["partial"]
     if not number:
         return Check(True, "No clip is partial.")
-    missing = [name for report in tally.reports if report.status == "partial" for name in report.left_open]
-    names = dimension_names(missing, tally.domain)
-    why = f"{names} not judged; events there would be missing" if names else "no dimension is judged as a whole"
+    partial = [report for report in tally.reports if report.status == "partial"]
+    names = dimension_names([name for report in partial for name in report.undecided_dimensions], tally.domain)
+    why = (
+        f"undecided in {names}; events there may be missing"
+        if names
+        else "a stage failed (see the failures of each clip)"
+    )
     return Check(False, f"{count(number, 'clip')} partial: {why}.", "partial")
 
 
-def _assessed(tally: Tally[Report]) -> Check:
-    return Check(all(number == len(tally.reports) for number in tally.assessed_in.values()), coverage(tally))
+def _examined(tally: Tally[Report]) -> Check:
+    short = any(found["partial"] or found["not_examined"] for found in tally.coverage.values())
+    return Check(not short, not_examined(tally), "undecided" if short and tally.verdicts["undecided"] else None)
 
 
 def _unseen(tally: Tally[Report]) -> Check:
@@ -71,13 +79,13 @@ def _unseen(tally: Tally[Report]) -> Check:
     extent = f"{shares[0]:.0%}" if f"{shares[0]:.0%}" == f"{shares[-1]:.0%}" else f"{shares[0]:.0%} to {shares[-1]:.0%}"
     where = f"In {len(shares)} of {count(len(tally.reports), 'clip')} with a report"
     return Check(
-        False, f"{where}, {extent} of the frames were shown to no specialist; what happens only there is missed."
+        False, f"{where}, {extent} of the frames were shown to no specialist; a fault that only these show is missed."
     )
 
 
 def _unmeasured(tally: Tally[Report]) -> Check:
     said = unmeasured(tally)
-    return Check(not said, said or "No report tells of frames that could not be measured.")
+    return Check(not said, said or "No report names frames that could not be measured.")
 
 
 def _calls(tally: Tally[Report]) -> Check:

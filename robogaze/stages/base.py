@@ -39,12 +39,12 @@ class Stage(Data):
         """Whether it looks for faults, so that frames it is not shown count as unseen."""
         return False
 
-    def assesses(self, domain: Domain) -> frozenset[str]:
+    def covers(self, domain: Domain) -> frozenset[str]:
         """The dimensions for which this stage can propose hypotheses, so that finding none is an answer."""
         return frozenset()
 
-    def assesses_in_part(self, domain: Domain) -> frozenset[str]:
-        """The dimensions for which it can propose hypotheses, and where finding none is no answer."""
+    def covers_partly(self, domain: Domain) -> frozenset[str]:
+        """The dimensions for which it can propose hypotheses, but where finding none says nothing."""
         return frozenset()
 
     def templates(self) -> Mapping[str, type]:
@@ -61,7 +61,7 @@ class Stage(Data):
     async def run(self, context: Context, desk: Desk) -> Context:
         """Do the step.
 
-        What fails is put into `failures` and leaves its dimensions unjudged; RunStopped passes through.
+        What was examined goes into `coverage`; what fails, into `failures`. RunStopped passes through.
         """
         raise NotImplementedError
 
@@ -81,6 +81,6 @@ class Examiner(Stage):
         """It does."""
         return True
 
-    def assesses(self, domain: Domain) -> frozenset[str]:
+    def covers(self, domain: Domain) -> frozenset[str]:
         """Every dimension."""
         return frozenset(domain.dimensions)

@@ -1,10 +1,12 @@
 """What stages hand to one another: all that is known of a clip so far."""
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal, Self
 
 from robogaze.core.clip import Clip
 from robogaze.core.context import Memory, Observation, Route, Segment
+from robogaze.core.coverage import Coverage, furthest
 from robogaze.core.events import Event, Hypothesis
 from robogaze.core.report import Failure
 from robogaze.evidence import Evidence
@@ -29,14 +31,15 @@ Slot = Literal[
 class Context:
     """What is known of a clip so far. None in a slot means that no stage has written it.
 
-    `assessed` are the dimensions this pipeline can judge for this clip, `in_part` others in which it finds some types
-    of event; `judged` are those of `assessed` it has judged so far, and those of `in_part` it has looked at. `scanned`
-    are windows without a frame in common that cover the clip; one about which no answer came has no notes.
+    `dimensions` are those that the pipeline examines in this clip, `partial_dimensions` others of which it can find
+    some types. `coverage` says of every dimension of the domain how far it was examined so far. `scanned` are windows
+    without a frame in common that cover the clip; a window without an answer has no notes.
     """
 
     clip: Clip
-    assessed: tuple[str, ...]
-    in_part: tuple[str, ...] = ()
+    dimensions: tuple[str, ...]
+    partial_dimensions: tuple[str, ...] = ()
+    coverage: Mapping[str, Coverage] = field(default_factory=dict)
     evidence: Evidence | None = None
     task: Memory | None = None
     scene: Memory | None = None
@@ -47,5 +50,13 @@ class Context:
     routes: tuple[Route, ...] | None = None
     hypotheses: tuple[Hypothesis, ...] | None = None
     events: tuple[Event, ...] | None = None
-    judged: frozenset[str] = frozenset()
     failures: tuple[Failure, ...] = ()
+
+    def covering(self, found: Mapping[str, Coverage]) -> Self:
+        """The context with what a stage covered; what an earlier stage covered further stays."""
+        merged = {name: furthest(before, found.get(name, before)) for name, before in self.coverage.items()}
+        return replace(self, coverage=merged)
+
+    def covering_all(self, coverage: Coverage) -> Self:
+        """The same for a stage that looks for every dimension at once."""
+        return self.covering(dict.fromkeys(self.dimensions, coverage))

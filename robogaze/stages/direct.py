@@ -11,6 +11,7 @@ from typing import ClassVar, TypedDict
 
 from pydantic import Field
 
+from robogaze.core.coverage import Coverage
 from robogaze.core.events import Evidence, Hypothesis
 from robogaze.core.time import Span, union
 from robogaze.domains import Dimension, Domain
@@ -95,17 +96,20 @@ class Direct(Examiner):
         found = tuple(
             _hypothesis(f"H{number}", look, one, context) for number, (look, one) in enumerate(said, start=first)
         )
-        judged = frozenset(context.assessed) if len(failures) < self.samples else frozenset()
+        if len(failures) < self.samples:
+            frames = f"{len(desk.frames(self.role()))} of {context.clip.frame_count} frames"
+            context = context.covering_all(
+                Coverage(state="examined", reason=f"one call about all dimensions, {frames}")
+            )
         return replace(
             context,
             hypotheses=(*(context.hypotheses or ()), *found),
-            judged=context.judged | judged,
             failures=(*context.failures, *failures),
         )
 
     def _question(self, sample: int, context: Context, desk: Desk) -> Question:
         frames = desk.frames(self.role())
-        dimensions = tuple(desk.domain.dimensions[name] for name in context.assessed)
+        dimensions = tuple(desk.domain.dimensions[name] for name in context.dimensions)
         event = RecurringEventAnswer if self.recurring else EventAnswer
         return Question(
             stage="direct",

@@ -154,7 +154,7 @@ class Investigate(Stage):
         return [self._question(case, side, {"finding": case.finding}, answer) for side, answer in answers.items()]
 
     def _rule(self, case: _Case, context: Context, desk: Desk) -> list[Question]:
-        dimensions = tuple(desk.domain.dimensions[name] for name in context.assessed)
+        dimensions = tuple(desk.domain.dimensions[name] for name in context.dimensions)
         told = {"finding": case.finding, "sides": case.sides, "dimensions": dimensions}
         return [self._question(case, "judge", told, ruling_contract(dimensions), unasked)]
 

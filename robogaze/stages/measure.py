@@ -5,19 +5,19 @@ from a template, with the measured amount. No model is asked. Without rules the 
 known to the stages after it.
 
 The rules are their own critic. What an explanation of a rule (the camera moves, something passes) keeps from being
-found is a hypothesis all the same: rejected, with what explains it and how much of that was measured. So is what a
-rule finds that is only `told`, because too few such findings were right where the truth is known, or so few faults are
-found that the others are not ruled out, and what comes near the threshold of a rule that makes events (`weak`).
-Its dimension is then left open, also one that no rule judges: nothing was found, and nothing ruled out.
+found is a hypothesis all the same: rejected, with what explains it and how much of that was measured. So is what a rule
+finds that is only `told`, because too few such findings were right where the truth is known, or so few faults are found
+that the others are not ruled out, and what comes near the threshold of a rule that makes events (`weak`). Its dimension
+is then undecided, also a dimension that is not covered otherwise: nothing was found, and nothing ruled out.
 
-Where a signal could not be measured a rule finds nothing, and that is no answer. Such gaps are told, however short.
-What they may amount to is a parameter: beyond it the rule's dimension is not judged, and a failure says why.
+Where a signal could not be measured a rule finds nothing, and that is no answer. Such gaps are reported, however short.
+What they may amount to is a parameter: beyond it the rule's dimension is not examined, and a failure says why.
 
-A dimension whose rules find too little of what may be wrong in it is looked at in part (`in_part`): what they find is
-an event, and finding nothing is no judgement.
+A dimension whose rules find too little of what may be wrong in it is partially covered (`partial`): what they find is
+an event, and no finding does not mean no fault.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar, TypedDict
 
@@ -25,6 +25,7 @@ from pydantic import Field
 
 from robogaze.core import events
 from robogaze.core.clip import Clip
+from robogaze.core.coverage import Coverage, CoverageState
 from robogaze.core.data import Data, Fraction
 from robogaze.core.events import Hypothesis, Name
 from robogaze.core.report import Failure
@@ -49,7 +50,7 @@ from robogaze.stages.base import Stage
 from robogaze.stages.context import Context, Slot
 from robogaze.stages.desk import Desk
 from robogaze.stages.event_rule import EventRule
-from robogaze.stages.measure_notes import ONLY_EVIDENCE, gaps_in_words, types_looked_for
+from robogaze.stages.measure_notes import ONLY_EVIDENCE, gaps_in_words
 
 
 class MeasureVariables(TypedDict):
@@ -86,7 +87,7 @@ class Measure(Stage):
 
     classifiers: tuple[Classifier, ...] = ()
     rules: tuple[EventRule, ...] = ()
-    in_part: tuple[Name, ...] = ()
+    partial: tuple[Name, ...] = ()
     unmeasured: Allowance = Allowance()
 
     def writes(self) -> frozenset[Slot]:
@@ -97,13 +98,13 @@ class Measure(Stage):
         """With rules that make events, it does."""
         return bool(self._deciding)
 
-    def assesses(self, domain: Domain) -> frozenset[str]:
-        """The dimensions in which its rules can make an event, but for those it looks at in part."""
-        return frozenset(rule.dimension for rule in self._deciding) - self.assesses_in_part(domain)
+    def covers(self, domain: Domain) -> frozenset[str]:
+        """The dimensions in which its rules can make an event, but for those it covers partly."""
+        return frozenset(rule.dimension for rule in self._deciding) - self.covers_partly(domain)
 
-    def assesses_in_part(self, domain: Domain) -> frozenset[str]:
-        """The dimensions in which its rules make events and find too little for a judgement."""
-        return frozenset(self.in_part)
+    def covers_partly(self, domain: Domain) -> frozenset[str]:
+        """The dimensions in which its rules make events and find too little to say that there is none."""
+        return frozenset(self.partial)
 
     @property
     def _deciding(self) -> tuple[EventRule, ...]:
@@ -124,16 +125,15 @@ class Measure(Stage):
                     yield rule, weak
 
     def notes(self, domain: Domain, evidence: Evidence | None) -> tuple[str, ...]:
-        """Which types the rules can find, since a dimension holds more; what they cannot show; where they did not."""
-        known = tuple(types_looked_for(domain, [rule.type for rule in self._deciding], self.in_part))
+        """What the rules cannot show, what is evidence only, and where they could not measure."""
         if evidence is None:
-            return known
+            return ()
         evidence = classified(evidence, self.classifiers)
         hidden = {rule.type: hides for rule in self._deciding if (hides := evidence.signals[rule.signal].hides)}
         limits = (f"{domain.types[kind].name}: {hides}." for kind, hides in hidden.items())
         told = [(rule, gap) for rule, gap in self._gaps(evidence) if self._allows(gap)]
         weak = (f"{ONLY_EVIDENCE}{name}. {why}." for name, why in self._weak(domain, evidence))
-        return (*known, *limits, *weak, *(f"{gap}." for _, gap in gaps_in_words(told, evidence, domain)))
+        return (*limits, *weak, *(f"{gap}." for _, gap in gaps_in_words(told, evidence, domain)))
 
     def _weak(self, domain: Domain, evidence: Evidence) -> tuple[tuple[str, str], ...]:
         """The types of which something was found that makes no event, and why it makes none."""
@@ -170,12 +170,12 @@ class Measure(Stage):
         for rule in self.rules:
             if domain.dimension_of.get(rule.type) != rule.dimension:
                 raise ValueError(f"{rule.type} is not a type of {rule.dimension}")
-        for name in self.in_part:
+        for name in self.partial:
             if name not in {rule.dimension for rule in self._deciding}:
-                raise ValueError(f"in_part names {name}, in which no rule makes an event")
+                raise ValueError(f"partial names {name}, in which no rule makes an event")
 
     async def run(self, context: Context, desk: Desk) -> Context:
-        """Apply the rules; asks no model. A dimension is judged if all its rules could be answered, and were."""
+        """Apply the rules; asks no model."""
         assert context.evidence is not None, "diagnose measures the clip for a pipeline with this stage"
         evidence = classified(context.evidence, self.classifiers)
         first = len(context.hypotheses or ()) + 1
@@ -185,18 +185,25 @@ class Measure(Stage):
             *self._failures(evidence, context, desk.domain),
             *self._undecided(evidence, context, desk.domain),
         )
-        judged = self._asked(context, desk.domain) - {failure.dimension for failure in failures}
         return replace(
-            context,
+            context.covering(self._coverage(evidence, context, desk.domain)),
             hypotheses=(*(context.hypotheses or ()), *found),
-            judged=context.judged | judged,
             failures=(*context.failures, *failures),
         )
 
     def _asked(self, context: Context, domain: Domain) -> frozenset[str]:
-        """The dimensions that its rules judge in this clip, or look at in part."""
-        in_part = self.assesses_in_part(domain) & set(context.in_part)
-        return (self.assesses(domain) & set(context.assessed)) | in_part
+        """The dimensions that its rules cover in this clip, wholly or partly."""
+        partly = self.covers_partly(domain) & set(context.partial_dimensions)
+        return (self.covers(domain) & set(context.dimensions)) | partly
+
+    def _coverage(self, evidence: Evidence, context: Context, domain: Domain) -> dict[str, Coverage]:
+        """What each dimension's rules could look for, and where they could not measure."""
+        asked, gaps = self._asked(context, domain), self._gaps(evidence)
+        beyond = {
+            name: [gap for rule, gap in gaps if rule.dimension == name and not self._allows(gap)] for name in asked
+        }
+        types = {name: [rule.type for rule in self._deciding if rule.dimension == name] for name in asked}
+        return {name: _covered(types[name], name in self.partial, beyond[name], domain) for name in asked}
 
     def _claims(self, evidence: Evidence, clip: Clip, domain: Domain) -> Iterator[Hypothesis]:
         """What the rules find, what they only tell, and what was explained away."""
@@ -218,9 +225,9 @@ class Measure(Stage):
     def _undecided(self, evidence: Evidence, context: Context, domain: Domain) -> Iterator[Failure]:
         """What is evidence only, and no part of a fault that was found: neither a fault nor nothing.
 
-        In a dimension that only other stages judge it is theirs to decide.
+        In a dimension that only other stages cover it is theirs to decide.
         """
-        theirs = set(context.assessed) - self.assesses(domain)
+        theirs = set(context.dimensions) - self.covers(domain)
         for rule, weak in ((rule, weak) for rule, weak in self._only_told(evidence) if rule.dimension not in theirs):
             when = f"{domain.types[rule.type].name} at {weak.span.start:.2f}-{weak.span.end:.2f} s"
             yield Failure(
@@ -239,6 +246,20 @@ class Measure(Stage):
         ]
         for dimension, told in gaps_in_words(beyond, evidence, domain):
             yield Failure(stage="measure", dimension=dimension, kind="not measured", message=f"{told} ({limit})")
+
+
+def _covered(types: Sequence[str], partly: bool, beyond: Sequence[Gap], domain: Domain) -> Coverage:
+    """The coverage of a dimension with rules for these types; `beyond` are the gaps larger than is allowed."""
+    if beyond:
+        widest = max(beyond, key=lambda gap: gap.frames / gap.of)
+        state: CoverageState = "not_examined" if widest.frames == widest.of else "partial"
+        return Coverage(state=state, reason=f"not measured in {widest.frames} of {widest.of} frames: {widest.why}")
+    names = ", ".join(domain.types[kind].name for kind in dict.fromkeys(types))
+    if partly:
+        return Coverage(
+            state="partial", reason=f"measured in the pixels, which show some faults of these types: {names}"
+        )
+    return Coverage(state="examined", reason=f"measured in the pixels of every frame: {names}")
 
 
 def _hypothesis(rule: EventRule, finding: Finding, clip: Clip, domain: Domain) -> Hypothesis:

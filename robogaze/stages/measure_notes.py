@@ -1,6 +1,6 @@
-"""What the reader of a report should know of measured rules: what they look for, and where they could not tell."""
+"""What the reader of a report should know of measured rules: where they could not measure."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from robogaze.core.events import Name
@@ -9,31 +9,12 @@ from robogaze.evidence import Evidence, Gap
 from robogaze.stages.event_rule import EventRule
 
 UNMEASURED = "Not measured: "
-"""How a note begins that tells of a gap, so that whoever sums up reports can count them."""
+"""How a note on a gap begins, so that whoever sums up reports can count them."""
 
 ONLY_EVIDENCE = "Measured, but evidence only: "
-"""How a note begins that tells of a finding that makes no event."""
+"""How a note on a finding that makes no event begins."""
 
 _SHOWN_STRETCHES = 3
-
-
-def types_looked_for(domain: Domain, types: Collection[Name], in_part: Collection[Name]) -> Iterator[str]:
-    """Which types of event can be found: in the dimensions that are judged, and in each that is looked at in part."""
-    names = {
-        name: [domain.types[kind].name for kind in dict.fromkeys(types) if domain.dimension_of[kind] == name]
-        for name in domain.dimensions
-    }
-    judged = [name for name, found in names.items() if found and name not in in_part]
-    if judged:
-        found = ", ".join(one for name in judged for one in names[name])
-        missing = any(domain.dimension_of[kind] in judged for kind in domain.types if kind not in types)
-        rest = "; their other types need a model" if missing else ""
-        yield f"Measured in pixels, of the dimensions judged here: {found}{rest}."
-    for name in (name for name in domain.dimensions if name in in_part):
-        yield (
-            f"Looked at in part: {domain.dimensions[name].name}, of which some faults of these types can be found: "
-            f"{', '.join(names[name])}. That nothing is found there is no judgement."
-        )
 
 
 def gaps_in_words(

@@ -8,11 +8,13 @@ from typing import Any
 from pydantic import ValidationError
 
 from robogaze.core.clip import Clip
+from robogaze.core.coverage import Coverage
 from robogaze.core.data import dotted, first_fault
 from robogaze.core.report import Failure
 from robogaze.domains import Domain, PipelineSpec, StageSpec
 from robogaze.domains.yaml_files import Key
 from robogaze.errors import DomainError, InputError
+from robogaze.evidence import Evidence
 from robogaze.stages.base import Stage
 from robogaze.stages.compose import Compose
 from robogaze.stages.context import Context, Slot
@@ -96,49 +98,72 @@ class Pipeline:
 
     @property
     def dimensions(self) -> tuple[str, ...]:
-        """The dimensions it can judge at all, in the taxonomy's order."""
-        able: frozenset[str] = frozenset().union(*(stage.assesses(self.domain) for _, stage in self.stages))
+        """The dimensions it can examine at all, in the taxonomy's order."""
+        able: frozenset[str] = frozenset().union(*(stage.covers(self.domain) for _, stage in self.stages))
         return tuple(name for name in self.domain.dimensions if name in able)
 
     @property
-    def in_part(self) -> tuple[str, ...]:
-        """The dimensions in which it finds some types of event and cannot judge the rest, in the taxonomy's order."""
-        seen: frozenset[str] = frozenset().union(*(stage.assesses_in_part(self.domain) for _, stage in self.stages))
+    def partial_dimensions(self) -> tuple[str, ...]:
+        """The dimensions of which it can find some types and not the others, in the taxonomy's order."""
+        seen: frozenset[str] = frozenset().union(*(stage.covers_partly(self.domain) for _, stage in self.stages))
         return tuple(name for name in self.domain.dimensions if name in seen and name not in self.dimensions)
 
-    def assessed(self, clip: Clip) -> tuple[str, ...]:
-        """The dimensions it can judge for a clip: those whose needs the clip meets."""
-        return self._known(self.dimensions, clip)
+    def start(self, clip: Clip, evidence: Evidence | None = None) -> Context:
+        """What is known of a clip before the first stage: what it will be examined for, and that nothing was yet."""
+        return Context(
+            clip=clip,
+            dimensions=tuple(name for name in self.dimensions if not self._lacks(name, clip)),
+            partial_dimensions=tuple(name for name in self.partial_dimensions if not self._lacks(name, clip)),
+            coverage={name: self._not_examined(name, clip) for name in self.domain.dimensions},
+            evidence=evidence,
+        )
 
-    def assessed_in_part(self, clip: Clip) -> tuple[str, ...]:
-        """The dimensions in which it can find some types of event in a clip: those whose needs the clip meets."""
-        return self._known(self.in_part, clip)
+    def _lacks(self, dimension: str, clip: Clip) -> tuple[str, ...]:
+        """What a dimension needs and the clip does not have."""
+        return tuple(need for need in self.domain.dimensions[dimension].needs if getattr(clip, need) is None)
 
-    def _known(self, dimensions: tuple[str, ...], clip: Clip) -> tuple[str, ...]:
-        needs = {name: self.domain.dimensions[name].needs for name in dimensions}
-        return tuple(name for name in dimensions if all(getattr(clip, need) is not None for need in needs[name]))
+    def _not_examined(self, dimension: str, clip: Clip) -> Coverage:
+        if dimension not in (*self.dimensions, *self.partial_dimensions):
+            reason = f"no stage of the pipeline {self.name} looks for it"
+            reason += "" if self.roles else "; that needs a model"
+        elif lacks := self._lacks(dimension, clip):
+            reason = f"the clip has {' and '.join(f'no {need}' for need in lacks)}"
+        else:
+            reason = "no stage has examined it"
+        return Coverage(state="not_examined", reason=reason)
 
     async def run(self, context: Context, desk: Desk) -> Context:
         """Run the stages. A question without an answer that a later stage would need ends the run there.
 
-        A clip for which there is nothing to assess, and nothing to look at in part, is taken through none.
+        What such a run has covered counts for nothing, since no stage has composed its events. A clip in which no
+        dimension can be examined is taken through no stage.
         """
-        if not context.assessed and not context.in_part:
-            return replace(context, failures=(*context.failures, self._nothing_to_assess(context.clip)))
+        if not context.dimensions and not context.partial_dimensions:
+            return replace(context, failures=(*context.failures, self._nothing_to_examine(context.clip)))
         for _, stage in self.stages:
             try:
                 context = await stage.run(context, desk)
             except NoAnswer as error:
-                return replace(context, failures=(*context.failures, error.failure))
+                return self._ended(context, error.failure)
         return context
 
-    def _nothing_to_assess(self, clip: Clip) -> Failure:
-        able = (*self.dimensions, *self.in_part)
-        needs = dict.fromkeys(need for name in able for need in self.domain.dimensions[name].needs)
-        lacks = " and ".join(f"an {need}" for need in needs if getattr(clip, need) is None)
-        message = f"every dimension that {self.name} can judge needs {lacks}, and this clip has none"
+    def _ended(self, context: Context, failure: Failure) -> Context:
+        """The context of a run that ended before its last stage."""
+        reason = f"the diagnosis ended at the stage {failure.stage}: {failure.message}"
+        ended = dict.fromkeys(context.coverage, Coverage(state="not_examined", reason=reason))
+        for name in context.coverage:
+            if name not in (*context.dimensions, *context.partial_dimensions):
+                ended[name] = context.coverage[name]
+        return replace(context, coverage=ended, failures=(*context.failures, failure))
+
+    def _nothing_to_examine(self, clip: Clip) -> Failure:
+        able = (*self.dimensions, *self.partial_dimensions)
+        lacks = " and ".join(
+            f"an {need}" for need in dict.fromkeys(need for name in able for need in self._lacks(name, clip))
+        )
+        message = f"every dimension that {self.name} can examine needs {lacks}, and this clip has none"
         first = next(name for name, stage in self.stages if stage.examines())
-        return Failure(stage=first, kind="NothingToAssess", message=message)
+        return Failure(stage=first, kind="NothingToExamine", message=message)
 
 
 def _stage(spec: StageSpec, pipeline: PipelineSpec, domain: Domain) -> Stage:

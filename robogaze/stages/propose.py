@@ -10,11 +10,12 @@ With `tools` each specialist may first ask for closer looks at its segments (`ro
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import ClassVar, TypedDict
+from typing import Any, ClassVar, TypedDict
 
 from pydantic import Field
 
 from robogaze.core.context import Segment
+from robogaze.core.coverage import Coverage
 from robogaze.core.events import Evidence, Hypothesis
 from robogaze.core.time import Span
 from robogaze.domains import Dimension
@@ -76,10 +77,10 @@ class Propose(Examiner):
         }
 
     async def run(self, context: Context, desk: Desk) -> Context:
-        """Ask the specialists side by side. A dimension that no segment was routed to counts as judged."""
+        """Ask the specialists side by side. A dimension that no segment was routed to is ruled out."""
         segments = context.segments or (whole_clip(context),)
-        routed = {name: _routed(name, segments, context) for name in context.assessed}
-        asked = [name for name in context.assessed if routed[name]]
+        routed = {name: _routed(name, segments, context) for name in context.dimensions}
+        asked = [name for name in context.dimensions if routed[name]]
         looks = await self._look_closer({name: routed[name] for name in asked}, context, desk)
         questions = [self._question(name, routed[name], looks[name], context, desk) for name in asked]
         answers = await desk.ask_each(questions, context)
@@ -87,10 +88,12 @@ class Propose(Examiner):
         claims = [one for answer in answers if not isinstance(answer, NoAnswer) for one in answer.hypotheses]
         first = len(context.hypotheses or ()) + 1
         found = (self._hypothesis(f"H{number}", one, context) for number, one in enumerate(claims, start=first))
+        coverage = {name: _ruled_out(context) for name in context.dimensions if name not in asked}
+        for name, question, answer in zip(asked, questions, answers, strict=True):
+            coverage[name] = _covered(question, answer, context)
         return replace(
-            context,
+            context.covering(coverage),
             hypotheses=(*(context.hypotheses or ()), *found),
-            judged=context.judged | set(context.assessed) - {failure.dimension for failure in failures},
             failures=(*context.failures, *(one for name in asked for one in looks[name].failures), *failures),
         )
 
@@ -160,6 +163,22 @@ class Propose(Examiner):
             reason=reason,
             proposed_by=f"specialist {said.dimension}",
         )
+
+
+def _covered(question: Question, answer: Any, context: Context) -> Coverage:
+    """What a specialist's answer, or the lack of an answer, says of its dimension."""
+    if isinstance(answer, NoAnswer):
+        return Coverage(state="not_examined", reason=f"the specialist gave no answer: {answer.failure.message}")
+    frames = {frame for shot in (*question.shots, *question.more_shots) for frame in shot.picture.frames}
+    return Coverage(
+        state="examined", reason=f"a specialist was shown {len(frames)} of {context.clip.frame_count} frames"
+    )
+
+
+def _ruled_out(context: Context) -> Coverage:
+    """The router chose other dimensions for every segment; its words for each."""
+    words = dict.fromkeys(route.rationale for route in context.routes or ())
+    return Coverage(state="ruled_out", reason=f"the router chose other dimensions: {'; '.join(words)}")
 
 
 def _routed(dimension: str, segments: Sequence[Segment], context: Context) -> tuple[Segment, ...]:

@@ -46,8 +46,8 @@ class RouteStage(Stage):
     async def run(self, context: Context, desk: Desk) -> Context:
         """Ask once about the whole clip."""
         segments = context.segments or (whole_clip(context),)
-        dimensions = tuple(desk.domain.dimensions[name] for name in context.assessed)
-        listed = list_of(one_of(context.assessed), len(context.assessed))
+        dimensions = tuple(desk.domain.dimensions[name] for name in context.dimensions)
+        listed = list_of(one_of(context.dimensions), len(context.dimensions))
         item = narrowed(RouteAnswer, candidate_dimensions=listed)
         question = Question(
             stage="route",
@@ -69,5 +69,5 @@ def whole_clip(context: Context) -> Segment:
 
 
 def _route(segment: str, said: RouteAnswer, context: Context) -> Route:
-    dimensions = tuple(name for name in context.assessed if name in said.candidate_dimensions)
+    dimensions = tuple(name for name in context.dimensions if name in said.candidate_dimensions)
     return Route(segment=segment, dimensions=dimensions, rationale=said.rationale)

@@ -14,6 +14,7 @@ from typing import ClassVar, TypedDict
 from pydantic import Field
 
 from robogaze.core.context import Observation, Window
+from robogaze.core.coverage import Coverage
 from robogaze.core.events import Evidence, Hypothesis
 from robogaze.domains import Dimension, Domain
 from robogaze.domains.contract import Answer, Text, list_of
@@ -74,16 +75,16 @@ class Scan(Examiner):
         named = [(window, said) for window, said in seen if said is not None and said.type != NOTHING]
         first = len(context.hypotheses or ()) + 1
         found = (_hypothesis(f"H{n}", window, said, desk.domain) for n, (window, said) in enumerate(named, start=first))
+        coverage = _coverage(len(windows), len(missed))
         return replace(
-            context,
+            context.covering_all(coverage),
             scanned=tuple(_observation(window, said) for window, said in seen),
             hypotheses=(*(context.hypotheses or ()), *found),
-            judged=context.judged | set(context.assessed),
             failures=(*context.failures, *(one.failure for one in missed)),
         )
 
     def _question(self, window: Window, context: Context, desk: Desk) -> Question:
-        dimensions = tuple(desk.domain.dimensions[name] for name in context.assessed)
+        dimensions = tuple(desk.domain.dimensions[name] for name in context.dimensions)
         return Question(
             stage="scan",
             subject=f"W{window.id}",
@@ -94,6 +95,12 @@ class Scan(Examiner):
             contract=_contract(dimensions, window.frames),
             check=_contradiction,
         )
+
+
+def _coverage(windows: int, missed: int) -> Coverage:
+    if missed:
+        return Coverage(state="partial", reason=f"{windows - missed} of {windows} windows were answered")
+    return Coverage(state="examined", reason=f"all {windows} windows were answered")
 
 
 @lru_cache(maxsize=256)

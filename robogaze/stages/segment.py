@@ -65,7 +65,7 @@ class SegmentStage(Stage):
         """Ask once about the whole clip."""
         assert context.observations is not None, "the pipeline's order is checked"
         windows = tuple(observation.window for observation in context.observations)
-        dimensions = tuple(desk.domain.dimensions[name] for name in context.assessed) if self.route else ()
+        dimensions = tuple(desk.domain.dimensions[name] for name in context.dimensions) if self.route else ()
         subtasks = None if context.task is None else tuple(one["name"] for one in context.task["subtasks"])
         question = Question(
             stage="segment",
@@ -74,7 +74,7 @@ class SegmentStage(Stage):
             prompt="segment",
             variables=SegmentVariables(windows=windows, subtasks=subtasks, dimensions=dimensions),
             shots=desk.show("vlm", desk.frames("vlm")) if self.route else (),
-            contract=_contract(windows, subtasks, context.assessed, self.route),
+            contract=_contract(windows, subtasks, context.dimensions, self.route),
             check=lambda answer: _claimed_twice(answer.segments),
         )
         answer = await desk.ask(question, context)
@@ -125,9 +125,9 @@ def _routes(segments: Sequence[Segment], answers: Sequence[Any], context: Contex
     for segment in segments:
         answer = by_window.get(segment.windows[0])
         if answer is None:
-            dimensions, rationale = context.assessed, "no segment of the answer holds this stretch"
+            dimensions, rationale = context.dimensions, "no segment of the answer holds this stretch"
         else:
-            dimensions = tuple(name for name in context.assessed if name in answer.candidate_dimensions)
+            dimensions = tuple(name for name in context.dimensions if name in answer.candidate_dimensions)
             rationale = answer.rationale
         routes.append(Route(segment=segment.id, dimensions=dimensions, rationale=rationale))
     return tuple(routes)

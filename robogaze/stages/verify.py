@@ -255,8 +255,8 @@ def _contract(
         DecisionAnswer,
         frames=list_of(one_of(sorted(frames)), 8),
         merge_with=one_of(claim.id for claim in (*claims, *accepted)) | None,
-        primary_dimension=one_of(context.assessed) | None,
-        type=one_of(kind for kind, dimension in domain.dimension_of.items() if dimension in context.assessed) | None,
+        primary_dimension=one_of(context.dimensions) | None,
+        type=one_of(kind for kind, dimension in domain.dimension_of.items() if dimension in context.dimensions) | None,
         refined_span_s=seconds(context.clip.duration_s) | None,
     )
     return keyed("decisions", item, [claim.id for claim in claims], may_miss=True)

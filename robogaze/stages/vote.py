@@ -2,7 +2,7 @@
 
 Hypotheses of one type whose spans reach `same_iou` are one event; it stands, with the union of its spans, when at
 least `least_share` of the looks report it. The looks are counted, not declared: a look that found nothing is one, and
-so is one that gave no answer. Where too few gave one for a majority, nothing is decided and nothing judged.
+so is one that gave no answer. Where too few gave one for a majority, nothing is decided and nothing is examined.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,6 +11,7 @@ from math import ceil
 
 from pydantic import Field
 
+from robogaze.core.coverage import Coverage
 from robogaze.core.events import Hypothesis
 from robogaze.core.report import Failure
 from robogaze.core.time import frame_iou, union
@@ -82,7 +83,7 @@ def _decided(group: Sequence[Hypothesis], taken: int, wanted: int) -> list[Hypot
 
 
 def _undecided(reported: Sequence[Hypothesis], taken: Mapping[str, bool], wanted: int, context: Context) -> Context:
-    """The context where no majority was possible: what some looks report stays open, and no dimension is judged."""
+    """The context where no majority was possible: what some looks report is undecided, and no dimension is examined."""
     reason = f"{sum(taken.values())} of {len(taken)} looks gave an answer, and {wanted} would have to agree"
     left = {one.id: one.with_(reason=reason) for one in reported}
     failures = tuple(
@@ -94,9 +95,13 @@ def _undecided(reported: Sequence[Hypothesis], taken: Mapping[str, bool], wanted
         )
         for one in reported
     )
+    decided = {claim.dimension for claim in context.hypotheses or () if claim.verdict == "accepted"}
     return replace(
         context,
         hypotheses=tuple(left.get(one.id, one) for one in context.hypotheses or ()),
-        judged=frozenset(),
+        coverage={
+            name: Coverage(state="partial" if name in decided else "not_examined", reason=reason)
+            for name in context.coverage
+        },
         failures=(*context.failures, *failures),
     )

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -203,9 +203,14 @@ class RunFolder:
 
 
 def _difference(before: Any, after: Any, place: tuple[str, ...] = ()) -> tuple[tuple[str, ...], Any, Any] | None:
-    """The first value that differs, with its place; None when all are the same."""
+    """The first value that differs, with its place; None when all are the same.
+
+    Two things of different names differ as a whole.
+    """
     if not (isinstance(before, dict) and isinstance(after, dict)):
         return None if before == after else (place, before, after)
+    if _named(before) != _named(after):
+        return place, before, after
     inner = (_difference(before.get(key), after.get(key), (*place, key)) for key in sorted({*before, *after}))
     return next((found for found in inner if found is not None), None)
 
@@ -213,10 +218,28 @@ def _difference(before: Any, after: Any, place: tuple[str, ...] = ()) -> tuple[t
 def _in_words(value: Any) -> str:
     """A setting in a few words: of several together the names, of a long one its beginning."""
     if isinstance(value, dict):
-        name = value.get("name")
-        return f"{name}" if isinstance(name, str) else f"set ({', '.join(map(str, value))})"
+        return ", ".join(dict.fromkeys(_names_in(value))) or f"set ({', '.join(map(str, value))})"
     text = "none" if value is None else f"{value}"
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+
+
+def _named(value: dict[str, Any]) -> str | None:
+    """What a setting calls itself, with its kind where it says one: `openai:big-model`; None without a name."""
+    name, kind = value.get("name"), value.get("kind")
+    if not isinstance(name, str):
+        return None
+    return f"{kind}:{name}" if isinstance(kind, str) else name
+
+
+def _names_in(value: dict[str, Any]) -> Iterator[str]:
+    """The names of a setting, or of all in it that have one."""
+    name = _named(value)
+    if name is not None:
+        yield name
+        return
+    for inner in value.values():
+        if isinstance(inner, dict):
+            yield from _names_in(inner)
 
 
 def _holder(root: Path) -> str | None:

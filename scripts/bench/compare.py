@@ -43,7 +43,7 @@ def checkpoint(name: str, rate: float, ease: np.ndarray, shared: float, rng: np.
 def clip(clip_id: str, events: int) -> Account:
     """An account of a clip with so many events; its instruction is its number."""
     found = tuple(replace(KIND, id=f"e{number}") for number in range(events))
-    return Account(clip_id, "judge", "ok", found, duration_s=8.0, instruction=clip_id.partition("-")[2])
+    return Account(clip_id, "judge", "complete", found, duration_s=8.0, instruction=clip_id.partition("-")[2])
 
 
 def events_of_a_faulty_clip() -> float:

@@ -65,7 +65,13 @@ def events(rng: random.Random, count: int, name: str) -> tuple[Finding, ...]:
 def account(clip_id: str, findings: tuple[Finding, ...], split: str) -> Account:
     """An account of a made-up clip."""
     return Account(
-        clip_id, "someone", "ok", findings, frame_times_s=TIMES_S, duration_s=FRAMES / FPS, fields={"split": split}
+        clip_id,
+        "someone",
+        "complete",
+        findings,
+        frame_times_s=TIMES_S,
+        duration_s=FRAMES / FPS,
+        fields={"split": split},
     )
 
 

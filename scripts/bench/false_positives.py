@@ -54,7 +54,7 @@ def checkpoints(rng: Random, runs: int, prompts: int, seeds: int) -> list[Run]:
 def clip(prompt: str, clip_id: str, faulty: bool) -> Account:
     """A clip with one event or none."""
     findings = (EVENT,) if faulty else ()
-    return Account(clip_id, "judge", "ok", findings, duration_s=8.0, fields={"prompt_id": prompt})
+    return Account(clip_id, "judge", "complete", findings, duration_s=8.0, fields={"prompt_id": prompt})
 
 
 def some_pair(rng: Random, runs: int, prompts: int, seeds: int) -> bool:

@@ -22,6 +22,7 @@ import numpy as np
 from synthetic import write_clip
 
 from robogaze.core.clip import Clip
+from robogaze.core.coverage import all_examined
 from robogaze.core.events import Event, Evidence, Hypothesis
 from robogaze.core.pictures import Picture
 from robogaze.core.report import Call, Provenance, Report, Usage
@@ -70,8 +71,8 @@ def made_up(domain: Domain, number: int, rng: np.random.Generator) -> Report:
             width=640, height=400, instruction=f"Pick up the cube number {number} and place it in the green bin",
             checkpoint=f"step_{number % 5}000",
         ),
-        domain=domain.ref, pipeline="full", author="bench", status="ok",
-        assessed=tuple(domain.dimensions), judged=tuple(domain.dimensions),
+        domain=domain.ref, pipeline="full", author="bench",
+        coverage=all_examined(domain.dimensions, "made up"),
         events=tuple(Event(**one) for one in claims[:3]),
         hypotheses=tuple(
             Hypothesis(**one, verdict="rejected", reason="Not seen.", proposed_by="bench") for one in claims[3:]

@@ -31,6 +31,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from measured_clips import simulated
 
+from robogaze.core.coverage import COVERED
 from robogaze.core.events import Claim, Hypothesis
 from robogaze.core.report import Report
 from robogaze.core.scores import Estimate
@@ -174,15 +175,19 @@ def over_clips(found: Sequence[Found], value: Callable[[Found], float], resample
 
 
 def by_clip(clips: Sequence[Clip], resamples: Resamples) -> Mapping[str, Estimate]:
-    """Clean clips without an event, wrong clean claims, and whether a clip has a fault, of any type or one reported."""
+    """Clean clips without an event, wrong claims of nothing found, and clips with a fault of any or a reported type."""
     clean = [one for one in clips if not one.truth.events]
     silent = sum(one.said is not None and not one.said.events for one in clean)
     reported = {event.type for one in clips if one.said for event in one.said.events}
-    called_clean = [(one.truth, one.said) for one in clips if one.said is not None and one.said.clean]
-    wrongly = sum(any(event.dimension in said.judged for event in truth.events) for truth, said in called_clean)
+    nothing = [(one.truth, one.said) for one in clips if one.said is not None and one.said.nothing_found]
+    wrongly = sum(
+        any(said.coverage[event.dimension].state in COVERED for event in truth.events) for truth, said in nothing
+    )
     return {
         "clean clips without an event": wilson(silent, len(clean)),
-        "clips called clean that have a fault in what they are said to be clean in": wilson(wrongly, len(called_clean)),
+        "clips in which nothing was found that have a fault in a dimension that was examined": wilson(
+            wrongly, len(nothing)
+        ),
         "clips with a fault, F1": detection(clips, None, resamples),
         "clips with a fault of a reported type, F1": detection(clips, reported, resamples),
     }

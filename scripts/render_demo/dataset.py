@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from robogaze.core.clip import Clip, Layout
+from robogaze.core.coverage import all_examined
 from robogaze.core.report import Report
 from robogaze.domains import load_domain
 from robogaze.media import film
@@ -53,8 +54,9 @@ def refreshed(report: Report, folder: Path) -> Report:
     """The same report for the film and the domain as they are now; its events stay."""
     clip = report.clip.with_(**measured(folder / report.clip.uri))
     domain = load_domain(DOMAIN)
-    dimensions = tuple(domain.dimensions)
-    return report.with_(clip=clip, domain=domain.ref, assessed=dimensions, judged=dimensions)
+    return report.with_(
+        clip=clip, domain=domain.ref, coverage=all_examined(domain.dimensions, "rendered: the truth is known")
+    )
 
 
 def measured(path: Path) -> dict[str, Any]:

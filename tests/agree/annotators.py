@@ -7,6 +7,7 @@ from random import Random
 from typing import Any
 
 from robogaze.core.account import Account, Finding, account_of
+from robogaze.core.coverage import CoverageState
 from robogaze.core.report import Report
 from robogaze.core.time import Span
 from robogaze.judges.base import Judgement, Pair
@@ -25,8 +26,18 @@ def event(start: float, end: float, text: str = "the cup falls", **said: Any) ->
 def account(author: str, clip_id: str, *findings: Finding, **said: Any) -> Account:
     """What an annotator says of a clip of ten seconds; events are numbered."""
     numbered = tuple(replace(one, id=f"e{number}") for number, one in enumerate(findings, start=1))
-    known: dict[str, Any] = {"frame_times_s": FRAMES, "duration_s": 10.0, "status": "ok", "source": f"{author}.json"}
+    known: dict[str, Any] = {
+        "frame_times_s": FRAMES,
+        "duration_s": 10.0,
+        "status": "complete",
+        "source": f"{author}.json",
+    }
     return Account(**{"clip_id": clip_id, "author": author, "findings": numbered, **known, **said})
+
+
+def looked_for(*dimensions: str, among: Sequence[str] = ("x", "y", "z")) -> dict[str, CoverageState]:
+    """The coverage of an annotator who looked for some dimensions and left out the others."""
+    return {name: "examined" if name in dimensions else "not_examined" for name in among}
 
 
 @dataclass

@@ -20,7 +20,7 @@ Label = Any
 
 def plain_measures(panel: Panel, dimension: str | None) -> dict[str, float | None]:
     """Every number by name, None where it is undefined."""
-    about = [one for one in panel.cases if dimension is None or one.assessed is None or dimension in one.assessed]
+    about = [one for one in panel.cases if dimension is None or one.dimensions is None or dimension in one.dimensions]
     matches = [(case, *match) for case in about for match in all_matches(case)]
     units = [unit for case in about for unit in units_of(case, [match[1:] for match in matches if match[0] is case])]
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from agree.annotators import WordJudge, account, event
+from agree.annotators import WordJudge, account, event, looked_for
 from robogaze.agree.consensus import Adjudication, adjudicate, consensus
 from robogaze.agree.events import Matched, match_events
 from robogaze.agree.panel import Panel
@@ -31,7 +31,7 @@ async def test_what_both_report_alike_is_settled() -> None:
                           event(2, 8, "the cup falls", dimension="x", type="t"))  # fmt: skip
     assert found.queue == ()
     (one,) = found.accounts
-    assert (one.author, one.clip_id, one.status) == ("consensus", "a", "ok")
+    assert (one.author, one.clip_id, one.status) == ("consensus", "a", "complete")
     assert one.findings == (
         Finding(
             id="e1", spans=(Span(0, 8),), description="the cup falls", dimension="x", type="t", secondary=(), severity=3
@@ -155,3 +155,14 @@ async def test_who_agrees_on_nothing_they_report_does_not_call_the_clip_clean() 
 async def test_an_event_of_the_consensus_goes_by_the_name_of_the_one_whose_description_it_keeps() -> None:
     (one,) = (await agreed((event(0, 8, "cup falls"),), (event(0, 8, "the cup falls"),))).findings
     assert (one.id, one.description) == ("bob/e1", "the cup falls")
+
+
+async def test_a_consensus_covers_what_all_annotators_looked_for_and_is_clean_only_where_that_is_all() -> None:
+    one = await matched(
+        account("ann", "a", coverage=looked_for("x", "y")), account("bob", "a", coverage=looked_for("x"))
+    )
+    (narrow,) = adjudicate([one], "frames").accounts
+    assert narrow.coverage == {"x": "examined", "y": "not_examined", "z": "not_examined"}
+    assert (narrow.status, narrow.verdict) == ("complete", "undecided")
+    (whole,) = adjudicate([await matched(account("ann", "a"), account("bob", "a"))], "frames").accounts
+    assert (whole.coverage, whole.verdict) == (None, "clean")

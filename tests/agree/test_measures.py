@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from agree.annotators import WordJudge, account, event
+from agree.annotators import WordJudge, account, event, looked_for
 from agree.plain import plain_measures
 from robogaze.agree.events import By, Matched, match_events
 from robogaze.agree.measures import Drawing, Kinds, Measures, kinds, measure
@@ -95,7 +95,7 @@ async def test_one_dimension_asks_its_own_questions() -> None:
 async def test_a_dimension_is_asked_about_only_where_all_annotators_looked_for_it() -> None:
     ann = clips("ann", [event(0, 4, dimension="x")], [])
     bob = clips("bob", [event(0, 4, dimension="x")], [])
-    ann[1] = replace(ann[1], assessed=frozenset({"y"}))
+    ann[1] = replace(ann[1], coverage=looked_for("y"))
     assert (await measured(*ann, *bob, dimension="x")).clips == 1
     assert (await measured(*ann, *bob, dimension="y")).clips == 2
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from agree.annotators import account, event
+from agree.annotators import account, event, looked_for
 from robogaze.agree.panel import Panel, common
 from robogaze.errors import InputError
 
@@ -33,28 +33,33 @@ def test_an_account_that_is_not_finished_says_nothing_and_is_listed() -> None:
 
 def test_only_what_all_annotators_looked_for_is_compared() -> None:
     ann = account("ann", "a", event(0, 1, dimension="x"), event(1, 2, dimension="y"), event(2, 3))
-    bob = account("bob", "a", event(0, 1, dimension="x"), assessed=frozenset({"x", "z"}))
+    bob = account("bob", "a", event(0, 1, dimension="x"), coverage=looked_for("x", "z"))
     panel = Panel.of([ann, bob])
-    assert panel.cases[0].assessed == {"x", "z"}
+    assert panel.cases[0].dimensions == {"x", "z"}
     assert [one.dimension for one in panel.cases[0].accounts[0].findings] == ["x", None]
     assert panel.aside == 1
 
 
 def test_a_finding_is_kept_for_a_secondary_dimension_that_was_looked_for() -> None:
     ann = account("ann", "a", event(0, 1, dimension="y", secondary=("x",)))
-    panel = Panel.of([ann, account("bob", "a", assessed=frozenset({"x"}))])
+    panel = Panel.of([ann, account("bob", "a", coverage=looked_for("x"))])
     assert (len(panel.cases[0].accounts[0].findings), panel.aside) == (1, 0)
 
 
 def test_annotators_who_looked_for_nothing_in_common_are_not_in_agreement() -> None:
-    both = [account("ann", "a", assessed=frozenset({"x"})), account("bob", "a", assessed=frozenset({"y"}))]
+    both = [account("ann", "a", coverage=looked_for("x")), account("bob", "a", coverage=looked_for("y"))]
     panel = Panel.of(both)
     assert (panel.cases, panel.apart, panel.single) == ((), ("a",), ())
 
 
 def test_who_does_not_say_what_was_looked_for_looked_for_everything() -> None:
     assert common([account("ann", "a"), account("bob", "a")]) is None
-    assert common([account("ann", "a"), account("bob", "a", assessed=frozenset({"x"}))]) == {"x"}
+    assert common([account("ann", "a"), account("bob", "a", coverage=looked_for("x"))]) == {"x"}
+
+
+def test_what_was_ruled_out_was_looked_for_and_what_was_covered_partially_was_not() -> None:
+    ann = account("ann", "a", coverage={"x": "ruled_out", "y": "partial", "z": "not_examined"})
+    assert common([ann, account("bob", "a")]) == {"x"}
 
 
 def test_frames_and_length_come_from_whoever_knows_them() -> None:
@@ -79,7 +84,7 @@ def test_two_datasets_of_one_clip_are_refused() -> None:
         Panel.of(both)
 
 
-@pytest.mark.parametrize("status", ["ok", "partial"])
+@pytest.mark.parametrize("status", ["complete", "partial"])
 def test_two_accounts_of_a_clip_by_one_annotator_are_refused_and_the_way_out_is_told(status: str) -> None:
     both = [account("ann", "a", status=status), account("ann", "a", source="other.json")]
     with pytest.raises(InputError, match=r"ann has two accounts of a .*ANN=FILE"):

@@ -50,6 +50,7 @@ def test_another_form_is_refused_with_the_right_one(spec: str) -> None:
         ("openai:x@http://user:pw@host/v1", "url holds a user or a password"),
         ("openai:x@user:pw@host/v1", "url must begin with http:// or https://"),
         ("openai:x@http:///v1", "url names no host"),
+        ("openai:x@localhost:8133", "the model openai:x cannot be used: url must begin"),
         ("openai:x@localhost:8133", "write openai:x@http://localhost:8133/v1"),
         ("openai:x@localhost:8133/v1", "write openai:x@http://localhost:8133/v1"),
         ("openai:x@user:pw@host", "write openai:NAME@http://host/v1"),

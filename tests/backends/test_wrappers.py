@@ -145,7 +145,7 @@ async def test_the_limit_of_calls_stops_the_run() -> None:
     limited = Limited.around(Inner(), Limits(calls=2), None)
     await limited.complete(request())
     await limited.complete(request())
-    with pytest.raises(BudgetExhausted, match="limit of 2 calls"):
+    with pytest.raises(BudgetExhausted, match="limit of 2 calls is reached"):
         await limited.complete(request())
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from making import models_of
+from making import coverage, models_of
 from synthetic import write_clip
 
 from robogaze.backends import AnswerStore, ModelConfig, ModelsConfig
@@ -197,7 +197,13 @@ async def test_clips_that_are_done_say_what_the_others_take(robot: Domain, clips
     def digest(calls: int, cost: float | None = 0.5) -> Digest:
         usage = Usage(calls=calls, prompt_tokens=100 * calls, completion_tokens=None, cost_usd=cost)
         return Digest(
-            pipeline="vanilla", author="", status="ok", assessed=("a",), judged=("a",), events=(), usage=usage
+            pipeline="vanilla",
+            author="",
+            status="complete",
+            verdict="clean",
+            coverage=coverage("a"),
+            events=(),
+            usage=usage,
         )
 
     tasks = [Task(one.clip_id or "", one) for one in clips]
@@ -242,13 +248,13 @@ async def test_a_shard_that_is_missing_is_named_and_taken_in_later(
     assert (again.missing, again.reports, again.repeated) == ((), 6, first.reports)
 
 
-async def test_the_report_that_is_judged_further_wins(tmp_path: Path, clips: list[Entry], unit: Unit) -> None:
+async def test_the_more_complete_report_wins(tmp_path: Path, clips: list[Entry], unit: Unit) -> None:
     for name in ("a", "b"):
         await run(clips[:1], unit, tmp_path / name)
     stored = StoredRun.at(tmp_path / "a")
     report = stored.report("bar-0")
     assert report is not None
-    worse = report.with_(status="unscored", judged=(), events=(), hypotheses=())
+    worse = report.with_(coverage=coverage(not_examined=list(report.coverage)), events=(), hypotheses=())
     stored.report_path("bar-0").write_text(worse.model_dump_json())
     merge([tmp_path / "a", tmp_path / "b"], tmp_path / "both")
     assert StoredRun.at(tmp_path / "both").report("bar-0") == report

@@ -152,7 +152,7 @@ def test_a_judgement_that_is_missing_is_unscored_and_the_exit_code_says_so(
 def test_what_cannot_be_read_is_named(robogaze: Shell, annotators: list[Path], tmp_path: Path) -> None:
     gone = robogaze("agree", tmp_path / "gone.csv", annotators[0])
     assert (gone.code, "gone.csv does not exist" in gone.err) == (2, True)
-    annotators[1].write_text(annotators[1].read_text().replace("ok", "okay", 1))
+    annotators[1].write_text(annotators[1].read_text().replace("complete", "completed", 1))
     ran = robogaze("agree", *annotators)
     assert (ran.code, "bob.csv:2: status" in ran.err) == (1, True)
 

@@ -74,7 +74,7 @@ def test_a_run_has_a_flat_folder_and_says_what_it_found(bench: Bench, tmp_path: 
         ran = bench(url)
     assert ran.code == 0
     assert {path.name for path in (tmp_path / "run" / "reports").iterdir()} == {f"bar-{n}.json" for n in range(CLIPS)}
-    assert "6 clips: 6 ok (0 without events)" in ran.out
+    assert "6 clips: 6 faulty, 0 clean, 0 undecided" in ran.out
     assert "Task incompletion" in ran.out
     assert "6 clips to do, 0 done before" in ran.err
     assert (tmp_path / "run" / "index.html").is_file()
@@ -88,7 +88,8 @@ def test_the_same_command_does_nothing_again(bench: Bench) -> None:
         ran = bench(url, "--json")
     assert stub.requests == asked == CLIPS
     told = json.loads(ran.out)
-    assert told["clips"] == {"ok": 6, "clean": 0, "partial": 0, "unscored": 0, "unreadable": 0}
+    counts = {"faulty": 6, "clean": 0, "undecided": 0, "complete": 6, "partial": 0, "unscored": 0, "unreadable": 0}
+    assert told["clips"] == counts
     assert (told["usage"]["calls"], told["usage"]["cost_usd"], told["stopped"]) == (6, None, None)
     assert told["events"][0]["clips"] == 6
 
@@ -185,6 +186,7 @@ def test_runs_in_any_folders_are_merged_with_out(bench: Bench, robogaze: Shell, 
         parts = sorted(tmp_path.glob("node*.shards/*"))
         ran = robogaze("merge", *parts, "--out", tmp_path / "all")
     assert (ran.code, len(list((tmp_path / "all" / "reports").iterdir()))) == (0, CLIPS)
+    assert f"{CLIPS} clips of 2 shards" in ran.err
 
 
 def test_a_layout_that_can_be_imported_needs_no_manifest(robogaze: Shell, tmp_path: Path) -> None:
@@ -270,7 +272,7 @@ def test_a_server_that_goes_away_is_waited_for(bench: Bench, monkeypatch: pytest
         ran = bench(url, "--concurrency", 2)
     assert ran.code == 0
     assert "waiting up to 30 min for it" in ran.err
-    assert "6 clips: 6 ok" in ran.out
+    assert "6 clips: 6 faulty" in ran.out
 
 
 def test_a_server_that_stays_away_loses_nothing(bench: Bench) -> None:
@@ -282,7 +284,7 @@ def test_a_server_that_stays_away_loses_nothing(bench: Bench) -> None:
         stub.behave = lambda body: None
         again = bench(url)
     assert again.code == 0
-    assert "6 clips: 6 ok" in again.out
+    assert "6 clips: 6 faulty" in again.out
 
 
 def test_another_model_behind_the_address_ends_the_run_and_loses_nothing(bench: Bench) -> None:
@@ -298,7 +300,7 @@ def test_another_model_behind_the_address_ends_the_run_and_loses_nothing(bench: 
         stub.behave = lambda body: None
         again = bench(url)
     assert "3 clips to do, 3 done before" in again.err
-    assert "6 clips: 6 ok" in again.out
+    assert "6 clips: 6 faulty" in again.out
 
 
 def test_a_run_goes_on_with_the_same_model_elsewhere_when_its_server_has_a_name(bench: Bench) -> None:
@@ -338,7 +340,7 @@ def test_a_full_disk_is_said_so_and_the_run_goes_on_when_there_is_room(bench: Be
         assert "Traceback" not in full.stderr
         ran = bench(url)
     assert ran.code == 0
-    assert "6 clips: 6 ok" in ran.out
+    assert "6 clips: 6 faulty" in ran.out
 
 
 def test_progress_in_a_log_is_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch, bench: Bench) -> None:

@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 from checkpoints import report, unscored, write_reports
+from making import coverage
 
 from cli.running import Ran, Shell
 from robogaze.core.report import DomainRef, Usage
@@ -37,12 +38,14 @@ def told(ran: Ran) -> Any:
 
 def test_json_holds_runs_pairs_and_a_verdict(robogaze: Shell, runs: list[Path]) -> None:
     found = told(robogaze("compare", *runs, *FEW, "--baseline", "base", "--json"))
-    assert found["schema_version"] == 1
+    assert found["schema_version"] == 2
+    assert found["rate"] == {"key": "clean_rate", "name": "clean rate", "dimensions": None}
     base, new = found["runs"]
     assert (base["name"], new["name"]) == ("base", "new")
-    assert new["clips"] == {"ok": 9, "partial": 0, "unscored": 1, "unreadable": 0, "missing": 0}
+    assert new["clips"] == {"complete": 9, "partial": 0, "unscored": 1, "unreadable": 0, "missing": 0}
+    assert (base["undecided"], new["undecided"]) == (0, 0)
     assert (new["clean_rate"]["value"], new["clean_rate"]["n"]) == (0.6, 10)
-    assert new["clean_rate_bounds"] == {"worst": 0.6, "best": 0.7}
+    assert new["rate_bounds"] == {"worst": 0.6, "best": 0.7}
     assert new["events_per_clip"]["value"] == pytest.approx(3 / 9)
     assert new["per_type"]["shape_hole"]["n"] == 9
     (pair,) = found["pairs"]
@@ -52,6 +55,34 @@ def test_json_holds_runs_pairs_and_a_verdict(robogaze: Shell, runs: list[Path]) 
     assert found["paired_by"]["key"] == "instruction"
     assert "base" in found["verdict"]
     assert "NaN" not in json.dumps(found)
+
+
+def test_without_a_model_there_is_a_nothing_found_rate_and_a_gate_on_the_clean_rate_fails(
+    robogaze: Shell, tmp_path: Path
+) -> None:
+    pixels = coverage("colour", partial=["shape"])
+    paths = [
+        write_reports(tmp_path / f"{name}.jsonl", [report(f"{name}-p{at}", kinds if at < 2 else {}, coverage=pixels)
+                                                   for at in range(4)])
+        for name, kinds in (("base", {"shape_hole": 3}), ("new", {}))
+    ]  # fmt: skip
+    found = told(robogaze("compare", *paths, *FEW, "--baseline", "base", "--json"))
+    assert found["rate"] == {"key": "nothing_found_rate", "name": "nothing-found rate", "dimensions": ["colour"]}
+    assert [one["nothing_found_rate"]["value"] for one in found["runs"]] == [0.5, 1.0]
+    assert not any("clean_rate" in one for one in found["runs"])
+    assert found["runs"][0]["per_dimension"]["shape"]["value"] == 0.5  # of all clips that cover it partially
+    assert found["pairs"][0]["flips"]["fixed"] == 2
+    said = " ".join(robogaze("compare", *paths, *FEW).out.split())
+    assert "nothing-found rate" in said
+    assert "clean rate" not in said
+    gate = tmp_path / "gate.yaml"
+    gate.write_text("rules:\n  - clean_rate: {not_below_baseline_by: 0.9, confidence: 0.6}\n")
+    ran = robogaze("compare", *paths, *FEW, "--baseline", "base", "--gate", gate)
+    assert (ran.code, ran.err) == (
+        3,
+        "gate: new: clean_rate: there is no clean rate, because a run has no clip that was examined in every dimension "
+        "(examined in all complete clips: colour)\n",
+    )
 
 
 def test_flips_begin_with_what_deserves_a_look(robogaze: Shell, runs: list[Path]) -> None:
@@ -221,7 +252,7 @@ def test_the_judges_errors_are_taken_off(robogaze: Shell, runs: list[Path], tmp_
     assert "prediction-powered inference" in shown
     own = [part for one in runs for part in ("--calibration", f"{one.stem}={said}")]
     pair = told(robogaze("compare", *runs, *FEW, *own, "--reference", true, "--json"))["pairs"][0]
-    assert pair["corrected"]["difference"]["value"] == pytest.approx(2 / 9)  # nine prompts judged to their end
+    assert pair["corrected"]["difference"]["value"] == pytest.approx(2 / 9)  # nine prompts with two complete clips
     refused = robogaze("compare", *runs, "--calibration", f"other={said}", "--reference", true)
     assert (refused.code, "other is none of the runs" in refused.err) == (2, True)
 
@@ -259,6 +290,6 @@ def test_a_run_of_which_nothing_could_be_read_is_in_the_count(
     ran = robogaze("compare", runs[0], empty, *FEW, "--json")
     found = told(ran)["runs"][1]
     assert "a.mp4: no video" in ran.err
-    assert found["clips"] == {"ok": 0, "partial": 0, "unscored": 0, "unreadable": 1, "missing": 9}
+    assert found["clips"] == {"complete": 0, "partial": 0, "unscored": 0, "unreadable": 1, "missing": 9}
     assert (found["clean_rate"]["value"], found["clean_rate"]["n"]) == (0, 1)
     assert found["events_per_clip"]["value"] is None

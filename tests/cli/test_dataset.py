@@ -4,16 +4,24 @@ import json
 import os
 import shutil
 import tarfile
+from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pytest
 from lerobot_set import LENGTHS, v3
+from making import coverage
 from synthetic import write_clip
 
 from cli.running import Shell
+from robogaze.core.events import Event
+from robogaze.core.report import Failure, Report
+from robogaze.core.time import Span
 from robogaze.datasets.adapters import read_accounts
 from robogaze.datasets.manifest import read_manifest
+from robogaze.domains import load_domain
+from robogaze.reporting.wording import listed
 from robogaze.store import read_run
 
 
@@ -237,16 +245,91 @@ def test_a_run_is_exported_and_read_back(robogaze: Shell, run: Path) -> None:
     assert there == {one.clip_id: one.status for one in read_accounts(run).accounts}
 
 
+def rewrite(run: Path, *changes: dict[str, Any]) -> list[Report]:
+    """Change the reports of a run, one after the other, as another pipeline would have written them."""
+    paths = sorted(run.glob("*/report.json"))
+    found = [
+        Report.model_validate_json(path.read_bytes()).with_(**said) for path, said in zip(paths, changes, strict=True)
+    ]
+    for path, report in zip(paths, found, strict=True):
+        path.write_text(report.model_dump_json())
+    return found
+
+
+def everything(**states: Sequence[str]) -> dict[str, Any]:
+    """The fields of a report in which all dimensions of `robot` were examined but for some, and nothing was found."""
+    others = {name for names in states.values() for name in names}
+    examined = [name for name in load_domain("robot").dimensions if name not in others]
+    return {"coverage": coverage(*examined, **states), "events": (), "hypotheses": (), "failures": ()}
+
+
 def test_the_clips_that_pass_are_a_manifest_that_can_be_checked(robogaze: Shell, run: Path) -> None:
+    clean, other = rewrite(run, everything(ruled_out=["physical_plausibility"]), everything(partial=["visual_quality"]))
     ran = robogaze("dataset", "export", run, "--keep", "clean", "--out", "kept")
     assert (ran.code, ran.out) == (0, "kept/clean.jsonl\n")
-    clean = {one.clip_id for one in read_accounts(run).accounts if one.clean}
-    assert clean
     entries = read_manifest(Path("kept/clean.jsonl"))
-    assert {entry.clip_id for entry in entries} == clean
+    assert [entry.clip_id for entry in entries] == [clean.clip.id]
     assert all(entry.path.is_file() for entry in entries)
-    assert f"clean: {len(clean)} of 2 clips" in ran.err
-    assert "clean in visual_quality; looked at in part, and not judged: object_scene_consistency" in ran.err
+    assert (clean.verdict, other.verdict) == ("clean", "undecided")
+    names = ", ".join(clean.coverage)
+    assert f"clean in 6 dimensions ({names}): 1 of 2 clips; of the others 0 faulty, 1 undecided" in ran.err
+
+
+def test_without_a_model_none_is_clean_in_every_dimension_and_the_way_out_is_named(robogaze: Shell, run: Path) -> None:
+    ran = robogaze("dataset", "export", run, "--keep", "clean", "--out", "kept")
+    assert ran.code == 1
+    assert ran.err.startswith("error: no clip of run is clean in 6 dimensions (")
+    assert ran.err.endswith("2 undecided; --dimension asks for fewer (examined in some clip: visual_quality)\n")
+    assert not Path("kept").exists()
+
+
+def test_clips_are_kept_that_are_clean_in_the_dimensions_asked_for(robogaze: Shell, run: Path) -> None:
+    asked = ("--keep", "clean", "--dimension", "visual_quality", "--out", "kept")
+    kept = {report.clip.id for report in read_run(run).reports if report.clean_in(["visual_quality"])}
+    assert kept
+    ran = robogaze("dataset", "export", run, *asked)
+    assert ran.code == 0
+    assert {entry.clip_id for entry in read_manifest(Path("kept/clean.jsonl"))} == kept
+    assert f"clean in 1 dimension (visual_quality): {len(kept)} of 2 clips;" in ran.err
+    more = robogaze("dataset", "export", run, *asked, "--dimension", "physical_plausibility")
+    assert more.code == 1
+    assert "no clip of run is clean in 2 dimensions (visual_quality, physical_plausibility): " in more.err
+    assert "--dimension asks for fewer" not in more.err
+
+
+def test_a_fault_in_another_dimension_keeps_a_clip_from_nothing(robogaze: Shell, run: Path) -> None:
+    whole = everything()
+    event = Event(
+        id="E1", dimension="visual_quality", type="blur", spans=(Span(0.0, 0.5),), severity=3, confidence=None,
+        description="It is blurred.", evidence=(),
+    )  # fmt: skip
+    rewrite(run, {**whole, "events": (event,)}, {**whole, "events": (event,)})
+    ran = robogaze("dataset", "export", run, "--keep", "clean", "--dimension", "physical_plausibility", "--out", "kept")
+    assert ran.code == 0
+    assert "clean in 1 dimension (physical_plausibility): 2 of 2 clips; no others" in ran.err
+    ran = robogaze("dataset", "export", run, "--keep", "clean", "--out", "other")
+    assert (ran.code, ran.err.endswith("): 2 faulty, 0 undecided; --dimension asks for fewer (examined in some clip: "
+                                       f"{listed(list(load_domain('robot').dimensions))})\n")) == (1, True)  # fmt: skip
+
+
+def test_a_dimension_that_the_domain_does_not_have_is_named(robogaze: Shell, run: Path) -> None:
+    ran = robogaze("dataset", "export", run, "--keep", "clean", "--dimension", "colour", "--out", "kept")
+    assert ran.code == 1
+    assert (
+        ran.err
+        == f"error: run has no dimension colour; its dimensions are: {', '.join(load_domain('robot').dimensions)}\n"
+    )
+    assert not Path("kept").exists()
+    ran = robogaze("dataset", "export", run, "--to", "csv", "--dimension", "visual_quality", "--out", "kept")
+    assert (ran.code, "--dimension goes with --keep clean" in ran.err) == (2, True)
+
+
+def test_an_undecided_clip_does_not_come_back_clean_from_a_csv_table(robogaze: Shell, run: Path) -> None:
+    rewrite(run, everything(not_examined=["physical_plausibility"]), everything(partial=["visual_quality"]))
+    assert robogaze("dataset", "export", run, "--to", "csv", "--out", "exports").code == 0
+    assert [one.verdict for one in read_accounts(Path("exports/events.csv")).accounts] == ["undecided", "undecided"]
+    ran = robogaze("dataset", "export", run, "--to", "activitynet", "--out", "exports")
+    assert "left out: 2 clips undecided, which the format cannot say" in ran.err
 
 
 def test_of_a_lerobot_data_set_the_clean_episodes_are_a_list_too(
@@ -261,8 +344,7 @@ def test_of_a_lerobot_data_set_the_clean_episodes_are_a_list_too(
     assert [one.clip.frame_count for one in run.reports] == list(LENGTHS.values())
     for report, faulty in zip(run.reports, (False, True, True, False, True), strict=True):
         if not faulty:  # pictures of numbers jump; what is exported is what a report says, whatever it rests on
-            judged = report.with_(status="ok", judged=report.assessed, events=(), hypotheses=())
-            run.stored.report_path(report.clip.id).write_text(judged.model_dump_json())
+            run.stored.report_path(report.clip.id).write_text(report.with_(**everything()).model_dump_json())
     ran = robogaze("dataset", "export", "run", "--keep", "clean", "--out", "kept")
     reports = read_run(Path("run")).reports
     clean = [number for number, report in zip(LENGTHS, reports, strict=True) if report.clean]
@@ -276,17 +358,13 @@ def test_of_a_lerobot_data_set_the_clean_episodes_are_a_list_too(
 
 
 def test_a_run_without_a_clean_clip_keeps_none_and_says_why(robogaze: Shell, run: Path) -> None:
-    for path in run.glob("*/report.json"):
-        report = json.loads(path.read_text())
-        failure = {"stage": "observe", "dimension": None, "kind": "ServerFault", "message": "no answer"}
-        path.write_text(
-            json.dumps(
-                {**report, "status": "unscored", "in_part": [], "judged": [], "events": [], "failures": [failure]}
-            )
-        )
+    failure = Failure(stage="observe", kind="ServerFault", message="no answer")
+    unscored = everything(not_examined=list(load_domain("robot").dimensions)) | {"failures": (failure,)}
+    rewrite(run, unscored, unscored)
     ran = robogaze("dataset", "export", run, "--keep", "clean", "--out", "kept")
     assert ran.code == 1
-    assert "no clip of run is clean: 0 have events, 2 were not judged to the end" in ran.err
+    assert "no clip of run is clean in 6 dimensions (" in ran.err
+    assert "): 0 faulty, 2 undecided; --dimension asks for fewer (examined in some clip: none)" in ran.err
     assert not Path("kept").exists()
 
 

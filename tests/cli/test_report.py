@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from checkpoints import report, write_reports
+from making import coverage
 
 from cli.running import Shell
 from robogaze.domains import load_domain
@@ -92,7 +93,7 @@ def test_types_go_by_the_names_of_a_domain_of_their_taxonomy(robogaze: Shell, tm
     domain = load_domain("robot")
     kind = next(iter(domain.types))
     found = report("x", {kind: 3}).events[0].with_(dimension=domain.dimension_of[kind])
-    every = {"assessed": tuple(domain.dimensions), "judged": tuple(domain.dimensions), "domain": domain.ref}
+    every = {"coverage": coverage(*domain.dimensions), "domain": domain.ref}
     runs = [
         write_reports(tmp_path / f"{name}.jsonl", [report(f"{name}-p", **every).with_(events=events)])
         for name, events in (("base", (found,)), ("new", ()))
@@ -109,7 +110,7 @@ def test_a_damaged_comparison_is_named(robogaze: Shell, comparison: Path) -> Non
     assert f"{comparison / 'comparison.json'} is damaged" in ran.err
     told = json.loads(kept)
     (comparison / "comparison.json").write_text(json.dumps({**told, "runs": told["runs"][:1]}))
-    assert "do not tell of the same runs; write the comparison again" in robogaze("report", comparison).err
+    assert "do not hold the same runs; write the comparison again" in robogaze("report", comparison).err
     (comparison / "comparison.json").write_text(kept)
     (comparison / "page.json").unlink()
     assert "page.json cannot be read" in robogaze("report", comparison).err

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from making import coverage
 from stub_server import Body, Reply, Stub, pictures_of, running, stage_of
 from synthetic import write_clip
 
@@ -207,7 +208,7 @@ def test_clips_that_no_answer_came_for_are_tried_again_by_the_same_command(
         stub.behave, before = lambda body: None, stub.requests
         assert robogaze(*command).code == 0
     assert stage_of(stub.asked[before]) == "segment", "what was answered is not asked again"
-    assert [one.status for one in reports(out)] == ["ok"]
+    assert [one.status for one in reports(out)] == ["complete"]
 
 
 @pytest.mark.parametrize("status", [500, 429])
@@ -306,12 +307,15 @@ def test_a_clip_whose_critic_decides_nothing_is_no_error_of_the_program(
     with running(stub) as url:
         ran = robogaze("score", clip, "-i", "x", "--pipeline", "no-router", "--model", models(tmp_path, url))
     assert (ran.code, "Traceback" in ran.err) == (4, False)
-    assert "unscored" in ran.out
+    assert "undecided, partial" in ran.out
+    assert "clean" not in ran.out.replace("0 clean", "")
 
 
 def test_an_unscored_clip_of_which_nobody_says_why_is_unfinished_work(robogaze: Shell, measured: Path) -> None:
     report = Report.model_validate(json.loads(robogaze("score", measured, "--json").out)["reports"][0])
-    unscored = report.with_(status="unscored", in_part=(), judged=(), events=(), failures=())
+    unscored = report.with_(
+        coverage=coverage(not_examined=list(report.coverage)), events=(), hypotheses=(), failures=()
+    )
     assert exit_code(Outcome(digests={"bar": Digest.of(unscored)}, diagnosed={"bar"})) == 4
 
 

@@ -35,12 +35,16 @@ def models_file(folder: Path, url: str) -> Path:
     return path
 
 
-def test_without_a_model_the_pixels_are_judged_and_the_rest_is_named(robogaze: Shell, clip: Path) -> None:
+def test_without_a_model_the_terminal_says_what_was_examined_and_no_clip_is_clean(robogaze: Shell, clip: Path) -> None:
     ran = robogaze("score", clip)
     assert ran.code == 0
     assert "bar " in ran.out
-    assert "1/1 of 6" in ran.out
-    assert "Task Progress" in ran.out
+    assert "undecided" in ran.out
+    assert "no visual-quality fault found" in ran.out
+    assert "1 of 6" in ran.out
+    assert "1 clip: 0 faulty, 0 clean, 1 undecided" in ran.out
+    assert "clean" not in ran.out.replace("0 clean", "")
+    assert "Not examined: Task Progress and Instruction Consistency" in ran.out
 
 
 def test_json_is_one_object_on_stdout_and_every_report_loads(robogaze: Shell, clip: Path) -> None:
@@ -76,7 +80,7 @@ def test_the_default_pipeline_with_a_model_is_the_papers(robogaze: Shell, clip: 
     with running(Stub()) as url:
         ran = robogaze("score", clip, "-i", "move the bar", "--model", f"openai:stub@{url}", "--json")
     report = Report.model_validate(json.loads(ran.out)["reports"][0])
-    assert (ran.code, report.pipeline, report.status) == (0, "full", "ok")
+    assert (ran.code, report.pipeline, report.status) == (0, "full", "complete")
     assert {call.stage for call in report.provenance.calls} == {"ground", "observe", "segment", "propose", "verify"}
 
 
@@ -161,6 +165,11 @@ def test_clips_a_model_failed_on_are_unscored_and_done_again_when_asked(
         assert stage_of(stub.asked[before]) == "segment", "what was answered well is kept"
 
 
+def test_the_last_line_says_where_the_page_is(robogaze: Shell, clip: Path, tmp_path: Path) -> None:
+    ran = robogaze("score", clip, "--out", tmp_path / "out")
+    assert ran.err.splitlines()[-1] == f"report: {tmp_path / 'out' / 'index.html'}"
+
+
 def test_a_folder_with_another_run_is_refused(robogaze: Shell, clip: Path, tmp_path: Path) -> None:
     assert robogaze("score", clip, "--out", tmp_path / "out").code == 0
     with running(Stub()) as url:
@@ -180,13 +189,13 @@ def test_sidecars_and_manifests_bring_instructions(robogaze: Shell, clip: Path, 
     assert (by_manifest["clip"]["id"], by_manifest["clip"]["instruction"]) == ("bar/1", "push it")
 
 
-def test_a_clip_without_an_instruction_says_what_it_cannot_be_judged_in(robogaze: Shell, clip: Path) -> None:
+def test_a_clip_without_an_instruction_says_what_was_not_examined(robogaze: Shell, clip: Path) -> None:
     with running(Stub()) as url:
         ran = robogaze("score", clip, "--model", f"openai:stub@{url}", "--json")
     report = Report.model_validate(json.loads(ran.out)["reports"][0])
-    assert "task_progress" not in report.assessed
-    assert report.status == "ok"
-    assert any("No instruction is known" in note for note in report.notes)
+    left = report.coverage["task_progress"]
+    assert (left.state, left.reason) == ("not_examined", "the clip has no instruction")
+    assert (report.status, report.clean) == ("complete", False)
 
 
 def test_the_same_clip_twice_is_scored_once(robogaze: Shell, clip: Path) -> None:

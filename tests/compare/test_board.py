@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from checkpoints import account, clean_and_faulty, event, facts, run
+from checkpoints import account, clean_and_faulty, covered, event, facts, run
 
 from robogaze.compare import Run, Standing, Terms
 from robogaze.compare.board import Names, standing
@@ -16,10 +16,22 @@ def of(one: Run, missing: int = 0) -> Standing:
     return standing(one, missing, Names.of([one]), TERMS)
 
 
-def test_only_clips_that_were_judged_to_the_end_are_clean() -> None:
-    found = of(clean_and_faulty("a", "+++--?~"))
-    assert found.clips == {"ok": 5, "partial": 1, "unscored": 1, "unreadable": 0, "missing": 0}
-    assert found.clean_rate == wilson(3, 7)
+def test_only_complete_clips_that_cover_every_dimension_are_clean() -> None:
+    found = of(clean_and_faulty("a", "+++--?~oo"))
+    assert found.clips == {"complete": 7, "partial": 1, "unscored": 1, "unreadable": 0, "missing": 0}
+    assert (found.clean_rate, found.undecided) == (wilson(3, 9), 2)
+
+
+@pytest.mark.parametrize("state", ["partial", "not_examined"])
+def test_a_clip_that_does_not_cover_a_dimension_is_undecided_and_clean_at_best(state: str) -> None:
+    found = of(run("a", account("a-p0", coverage=covered("colour", **{state: ["shape"]})), account("a-p1")))
+    assert (found.clean_rate, found.undecided, found.worst, found.best) == (wilson(1, 2), 1, 0.5, 1.0)
+    assert found.unscored_share == 0
+
+
+def test_a_dimension_that_was_ruled_out_is_covered() -> None:
+    found = of(run("a", account("a-p0", coverage=covered("colour", ruled_out=["shape"]))))
+    assert (found.clean_rate.value, found.undecided) == (1, 0)
 
 
 def test_bounds_say_what_the_unknown_clips_could_make_of_it() -> None:
@@ -37,7 +49,7 @@ def test_a_partial_clip_with_an_event_is_not_clean_at_best() -> None:
     assert (found.worst, found.best) == (0.5, 0.5)
 
 
-def test_events_and_load_are_over_the_judged_clips() -> None:
+def test_events_and_load_are_over_the_scored_clips() -> None:
     found = of(
         run(
             "a",
@@ -58,12 +70,12 @@ def test_an_event_without_a_severity_is_counted_beside_the_load() -> None:
     assert (found.measures["load_per_clip"].value, found.ungraded) == (1.5, 1)
 
 
-def test_rates_are_of_the_clips_that_were_looked_at_for_it() -> None:
+def test_rates_are_of_the_clips_in_which_it_was_looked_for() -> None:
     found = of(
         run(
             "a",
             account("a-p0", event("colour_shift"), event("colour_shift")),
-            account("a-p1", assessed=frozenset({"shape"})),
+            account("a-p1", coverage=covered("shape", not_examined=["colour"])),
             account("a-p2"),
             account("a-p3", status="unscored"),
         )
@@ -72,8 +84,8 @@ def test_rates_are_of_the_clips_that_were_looked_at_for_it() -> None:
     assert found.types == {"colour_shift": wilson(1, 3)}
 
 
-def test_a_dimension_that_is_looked_at_in_part_is_rated_over_all_clips_in_which_it_was() -> None:
-    seen = {"assessed": frozenset({"shape"}), "in_part": frozenset({"colour"})}
+def test_a_dimension_that_is_partially_covered_is_rated_over_all_clips_in_which_it_is() -> None:
+    seen = {"coverage": covered("shape", partial=["colour"])}
     found = of(
         run("a", account("a-p0", event("colour_shift"), **seen), account("a-p1", **seen), account("a-p2", **seen))
     )
@@ -87,7 +99,7 @@ def test_what_is_not_known_to_cost_anything_costs_nothing_known() -> None:
     assert (found.value, found.n) == (pytest.approx(0.3), 2)
 
 
-def test_of_a_run_that_was_never_judged_only_the_count_is_known() -> None:
+def test_of_a_run_without_a_scored_clip_only_the_count_is_known() -> None:
     found = of(clean_and_faulty("a", "??"))
     assert (found.clean_rate.value, found.worst, found.best) == (0.0, 0.0, 1.0)
     assert math.isnan(found.measures["events_per_clip"].value)

@@ -28,11 +28,10 @@ def test_the_errors_on_the_sample_are_taken_off() -> None:
     assert found.corrected[0]["dimension shape"].corrected.value == 0
 
 
-def test_clips_that_one_side_did_not_judge_to_the_end_are_left_out() -> None:
+def test_clips_that_are_not_complete_on_both_sides_are_left_out() -> None:
     said, true = labelled()
-    half = run(
-        "true", *(account(name, status="partial" if name < "c15" else "ok") for name in true.accounts), account("x")
-    )
+    status = {name: "partial" if name < "c15" else "complete" for name in true.accounts}
+    half = run("true", *(account(name, status=status[name]) for name in true.accounts), account("x"))
     found = calibration(said, half, [], mixed=False)
     assert (len(found.pairs), found.unpaired) == (sum(name >= "c15" for name in true.accounts), 1)
 

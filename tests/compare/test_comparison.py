@@ -135,7 +135,7 @@ def test_an_interval_is_not_enough_when_many_are_compared() -> None:
 def test_unscored_clips_that_could_turn_the_difference_are_named() -> None:
     found = compare([clean_and_faulty("a", "+" * 20), clean_and_faulty("b", "+" * 8 + "?" * 12)], TERMS)
     assert (found.pairs[0].worst, found.pairs[0].best) == (-0.6, 0.0)
-    assert "not judged to their end could turn it (-60.0 to +0.0 points)" in found.verdicts[0]
+    assert "though the undecided clips could turn it (-60.0 to +0.0 points)" in found.verdicts[0]
 
 
 def test_runs_without_a_common_prompt_are_not_compared() -> None:
@@ -159,7 +159,7 @@ def test_it_says_in_what_two_runs_differ() -> None:
     assert one.gaps["events_per_clip"].difference.value == 0
 
 
-def test_means_are_over_prompts_whose_clips_both_were_judged() -> None:
+def test_means_are_over_prompts_whose_clips_both_were_scored() -> None:
     a = run("a", account("a-p0", event("colour_shift")), account("a-p1"), account("a-p2"))
     b = run("b", account("b-p0"), account("b-p1", status="unscored"), account("b-p2"))
     found = compare([a, b], TERMS).pairs[0].gaps["events_per_clip"].difference

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from checkpoints import account, event
+from checkpoints import PIXELS, account, event
 
 from robogaze.compare.flips import Flip, flips_between
 from robogaze.core.account import Finding
@@ -62,7 +62,7 @@ def test_new_severe_ones_come_first_then_what_grew_worse_then_what_grew_better()
     assert [one.prompt for one in flips_between(clips).found] == ["severe", "hidden", "mild", "worse", "fixed"]
 
 
-def test_a_clip_that_was_not_judged_to_its_end_is_unknown_until_something_is_found() -> None:
+def test_a_clip_that_is_not_complete_is_unknown_until_something_is_found() -> None:
     shift = event("colour_shift")
     clips = {
         "unscored": (account("a-1", status="unscored"), account("b-1", shift)),
@@ -72,3 +72,9 @@ def test_a_clip_that_was_not_judged_to_its_end_is_unknown_until_something_is_fou
     }
     found = flips_between(clips)
     assert found.counts == {"new": 1, "worse": 0, "changed": 0, "better": 0, "fixed": 0, "same": 1, "unknown": 2}
+
+
+def test_an_undecided_clip_in_which_nothing_was_found_is_known() -> None:
+    shift = event("colour_shift")
+    clips = {"fixed": (account("a-1", coverage=PIXELS), account("b-1", shift, coverage=PIXELS))}
+    assert flips_between(clips).counts["fixed"] == 1

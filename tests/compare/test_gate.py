@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import yaml
-from checkpoints import account, clean_and_faulty, event, run
+from checkpoints import account, clean_and_faulty, event, run, without_a_model
 
 from robogaze.compare import Check, Comparison, Gate, Run, Terms, check, compare, read_gate
 from robogaze.errors import InputError
@@ -114,6 +114,22 @@ def test_too_few_prompts_show_nothing_and_do_not_pass() -> None:
     assert found.said == (
         "clean rate +0.000 to the baseline, above -0.119 with 95% confidence; it may not be below -0.05"
     )
+
+
+def test_without_a_clean_rate_the_rule_fails_and_says_why() -> None:
+    found = only(CLEAN, clean_and_faulty("base", "+" * 300), without_a_model("new", "+" * 300))
+    assert not found.passed
+    assert found.said == (
+        "there is no clean rate, because a run has no clip that was examined in every dimension "
+        "(examined in all complete clips: colour)"
+    )
+
+
+def test_the_other_rules_hold_without_a_clean_rate() -> None:
+    runs = without_a_model("base", "+-" * 50), without_a_model("new", "-+" * 25 + "+" * 50)
+    assert only({"events_per_clip": {"not_above_baseline_by": 0.2}}, *runs).passed
+    assert only({"unscored": {"at_most": 0}}, *runs).passed
+    assert only({"no_new_types": {"severity": 1}}, *runs).passed
 
 
 def test_runs_without_a_common_prompt_do_not_pass() -> None:

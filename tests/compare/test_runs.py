@@ -107,7 +107,7 @@ def test_a_checkpoint_of_which_nothing_could_be_read_is_compared_as_such() -> No
         at=("b-1.mp4",),
     )
     result = compare(list(both.split_by("checkpoint")), Terms(resamples=20))
-    assert result.standings[1].clips == {"ok": 0, "partial": 0, "unscored": 0, "unreadable": 1, "missing": 0}
+    assert result.standings[1].clips == {"complete": 0, "partial": 0, "unscored": 0, "unreadable": 1, "missing": 0}
     assert result.standings[1].clean_rate.value == 0.0
 
 

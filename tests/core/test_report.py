@@ -1,11 +1,11 @@
-"""The report: a status is earned, and nothing in it points to what is not there."""
+"""The report: status and verdict follow from what was done, and nothing in it points to what is not there."""
 
 import json
 import math
 from typing import Any
 
 import pytest
-from making import make_clip
+from making import coverage, make_clip
 from pydantic import ValidationError
 
 from robogaze.core.events import Box, Event, Evidence, Hypothesis
@@ -44,9 +44,7 @@ def make_report(**changes: Any) -> Report:
         "domain": DomainRef(id="cups", version="1", taxonomy="e" * 64, fingerprint="f" * 64),
         "pipeline": "full",
         "author": "robogaze",
-        "status": "ok",
-        "assessed": ("colour", "shape"),
-        "judged": ("colour", "shape"),
+        "coverage": coverage("colour", "shape"),
         "events": (),
     }
     return Report(**{**known, **changes})
@@ -74,8 +72,7 @@ def full_report() -> Report:
     seen = Evidence(text='paler \u2028 "than" before', frames=(16, 20), view="main", box=box, source="propose")
     event = make_event().with_(spans=(Span(0, 1), Span(2, 4)), evidence=(seen,), secondary=("shape",), severity=None)
     return make_report(
-        status="partial",
-        judged=("colour",),
+        coverage=coverage("colour", not_examined=["shape"]),
         events=(event,),
         hypotheses=(
             make_hypothesis("H1", verdict="accepted", reason="frame 16 shows it"),
@@ -96,75 +93,108 @@ def full_report() -> Report:
     )
 
 
-# A status is earned.
+# Status and verdict follow.
+
+FAILED = Failure(stage="verify", kind="InvalidAnswer", message="no valid answer")
+DOUBTFUL = Failure(stage="measure", dimension="motion", kind="evidence only", message="perhaps")
+ALL = coverage("colour", ruled_out=["shape"])
+SOME = coverage("colour", partial=["motion"], not_examined=["shape"])
+NONE = coverage(not_examined=["colour", "shape"])
 
 
-def test_ok_means_that_every_assessed_dimension_was_judged() -> None:
-    with pytest.raises(ValidationError, match="not every assessed dimension was judged"):
-        make_report(judged=("colour",))
+@pytest.mark.parametrize(
+    ("changes", "status", "verdict"),
+    [
+        ({"coverage": ALL}, "complete", "clean"),
+        ({"coverage": ALL, "hypotheses": (make_hypothesis(verdict="rejected"),)}, "complete", "clean"),
+        ({"coverage": ALL, "events": (make_event(),)}, "complete", "faulty"),
+        ({"coverage": ALL, "failures": (FAILED,)}, "partial", "undecided"),
+        ({"coverage": ALL, "failures": (FAILED,), "events": (make_event(),)}, "partial", "faulty"),
+        ({"coverage": ALL, "hypotheses": (make_hypothesis(),)}, "partial", "undecided"),
+        ({"coverage": SOME}, "complete", "undecided"),
+        ({"coverage": SOME, "events": (make_event(),)}, "complete", "faulty"),
+        ({"coverage": coverage("colour", partial=["shape"])}, "complete", "undecided"),
+        ({"coverage": coverage("colour", not_examined=["shape"])}, "complete", "undecided"),
+        ({"coverage": coverage(partial=["shape"])}, "complete", "undecided"),
+        ({"coverage": NONE}, "unscored", "undecided"),
+        ({"coverage": NONE, "failures": (FAILED,)}, "unscored", "undecided"),
+        ({"coverage": NONE, "hypotheses": (make_hypothesis(),)}, "unscored", "undecided"),
+    ],
+)
+def test_status_and_verdict_follow_from_coverage_events_and_failures(
+    changes: dict[str, Any], status: str, verdict: str
+) -> None:
+    report = make_report(**changes)
+    assert (report.status, report.verdict, report.clean) == (status, verdict, verdict == "clean")
+    assert report.nothing_found is (status == "complete" and not report.events)
 
 
-def test_ok_needs_something_to_be_assessed() -> None:
-    with pytest.raises(ValidationError, match="not every assessed dimension was judged"):
-        make_report(assessed=(), judged=())
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"status": "complete"}, "status is 'complete', but from coverage, events and failures follows 'partial'"),
+        ({"verdict": "clean"}, "verdict is 'clean', but from coverage, events and failures follows 'undecided'"),
+    ],
+)
+def test_a_status_or_verdict_that_does_not_follow_is_refused(wrong: dict[str, str], says: str) -> None:
+    written = json.loads(make_report(failures=(FAILED,)).model_dump_json())
+    with pytest.raises(ValidationError, match=says):
+        Report.model_validate_json(json.dumps({**written, **wrong}))
 
 
-def test_what_was_judged_was_assessed() -> None:
-    with pytest.raises(ValidationError, match="judged must be a part of assessed"):
-        make_report(judged=("colour", "shape", "motion"))
+def test_status_and_verdict_follow_a_change() -> None:
+    assert make_report().with_(events=(make_event(),)).verdict == "faulty"
+    assert make_report().with_(failures=(FAILED,)).status == "partial"
 
 
-def test_partial_means_that_something_was_judged() -> None:
-    assert make_report(status="partial", judged=("colour",)).status == "partial"
-    with pytest.raises(ValidationError, match="nothing was judged; that is unscored"):
-        make_report(status="partial", judged=())
+def test_a_report_covers_at_least_one_dimension() -> None:
+    with pytest.raises(ValidationError, match="coverage"):
+        make_report(coverage={})
 
 
-def test_what_is_looked_at_in_part_is_neither_assessed_nor_judged_but_more_than_nothing() -> None:
-    with pytest.raises(ValidationError, match="colour is assessed; it cannot be looked at in part only"):
-        make_report(in_part=("colour",))
-    assert make_report(in_part=("motion",)).clean
-    assert make_report(status="partial", judged=(), in_part=("motion",), events=(make_event(),)).events
-    with pytest.raises(ValidationError, match="not every assessed dimension was judged"):
-        make_report(judged=(), in_part=("motion",))
-    assert not make_report(status="unscored", judged=(), in_part=("motion",)).clean
+def test_a_state_of_coverage_has_a_reason() -> None:
+    with pytest.raises(ValidationError, match="reason"):
+        make_report(coverage={"colour": {"state": "examined", "reason": ""}})
 
 
-def test_what_is_left_open_is_what_was_not_judged_and_what_failed_beside_it() -> None:
-    beside = Failure(stage="measure", dimension="motion", kind="evidence only", message="perhaps")
-    judged = Failure(stage="verify", kind="InvalidAnswer", message="no valid answer")
-    assert make_report().left_open == ()
-    open_ = make_report(status="partial", judged=("colour",), failures=(beside, judged, beside))
-    assert open_.left_open == ("shape", "motion")
-    undecided = make_hypothesis().with_(dimension="motion")
-    assert undecided.verdict == "unverified"
-    assert make_report(status="partial", hypotheses=(undecided,)).left_open == ("motion",)
+def test_there_is_no_event_where_nothing_was_examined() -> None:
+    with pytest.raises(ValidationError, match="there are events, but no dimension was examined"):
+        make_report(coverage=NONE, events=(make_event(),))
 
 
-def test_all_judged_may_still_be_partial_for_a_stage_may_have_failed() -> None:
-    failure = Failure(stage="verify", kind="InvalidAnswer", message="no valid answer")
-    assert make_report(status="partial", failures=(failure,)).status == "partial"
+def test_failures_and_undecided_hypotheses_leave_their_dimensions_undecided() -> None:
+    assert make_report().undecided_dimensions == ()
+    assert make_report(coverage=SOME).undecided_dimensions == ()
+    assert make_report(coverage=SOME, failures=(DOUBTFUL, DOUBTFUL)).undecided_dimensions == ("motion",)
+    assert make_report(coverage=SOME, hypotheses=(make_hypothesis(),)).undecided_dimensions == ("colour",)
 
 
-@pytest.mark.parametrize("changes", [{"judged": ("colour",)}, {"judged": (), "events": (make_event(),)}])
-def test_unscored_means_that_nothing_was_judged_and_nothing_found(changes: dict[str, Any]) -> None:
-    with pytest.raises(ValidationError, match="unscored but something was judged"):
-        make_report(status="unscored", **changes)
+def test_a_failure_of_no_dimension_leaves_undecided_what_was_not_examined() -> None:
+    assert make_report(coverage=SOME, failures=(FAILED,)).undecided_dimensions == ("shape",)
 
 
 @pytest.mark.parametrize(
     ("changes", "clean"),
     [
-        ({}, True),
-        ({"hypotheses": (make_hypothesis(verdict="rejected"),)}, True),
-        ({"events": (make_event(),)}, False),
-        ({"status": "partial", "judged": ("colour",)}, False),
-        ({"status": "unscored", "judged": ()}, False),
-        ({"status": "unscored", "judged": (), "assessed": ()}, False),
+        ({"coverage": SOME}, {"colour"}),
+        ({"coverage": ALL}, {"colour", "shape"}),
+        ({"coverage": ALL, "events": (make_event(),)}, {"shape"}),
+        ({"coverage": ALL, "events": (make_event().with_(secondary=("shape",)),)}, set()),
+        ({"coverage": ALL, "hypotheses": (make_hypothesis(),)}, {"shape"}),
+        ({"coverage": ALL, "failures": (FAILED.with_(dimension="shape"),)}, {"colour"}),
+        ({"coverage": ALL, "failures": (FAILED,)}, set()),
+        ({"coverage": SOME, "failures": (DOUBTFUL,)}, {"colour"}),
     ],
 )
-def test_clean_means_judged_to_the_end_and_nothing_found(changes: dict[str, Any], clean: bool) -> None:
-    assert make_report(**changes).clean is clean
+def test_a_clip_may_be_clean_in_some_dimensions(changes: dict[str, Any], clean: set[str]) -> None:
+    report = make_report(**changes)
+    assert {name for name in report.coverage if report.clean_in([name])} == clean
+    assert report.clean_in(report.coverage) is (clean == set(report.coverage))
+
+
+def test_a_dimension_that_the_domain_does_not_have_is_an_error() -> None:
+    with pytest.raises(KeyError, match="weight"):
+        make_report().clean_in(["weight"])
 
 
 # Nothing points to what is not there.
@@ -247,10 +277,13 @@ def test_a_number_that_is_not_finite_is_refused_wherever_it_stands(place: tuple[
         Report.model_validate_json(json.dumps(written))
 
 
-def test_another_schema_version_is_refused() -> None:
-    written = {**json.loads(make_report().model_dump_json()), "schema_version": 2}
-    with pytest.raises(ValidationError, match="schema_version"):
-        Report.model_validate(written)
+@pytest.mark.parametrize("version", [1, 3])
+def test_a_report_of_another_schema_version_says_what_to_do(version: int) -> None:
+    written = {**json.loads(make_report().model_dump_json()), "schema_version": version}
+    with pytest.raises(
+        ValidationError, match=f"this report has schema {version}, but schema 2 is needed; score the clip again"
+    ):
+        Report.model_validate_json(json.dumps(written))
 
 
 # There and back.
@@ -274,9 +307,8 @@ def test_what_others_write_into_a_report_is_the_contract() -> None:
         "pipeline",
         "author",
         "status",
-        "assessed",
-        "in_part",
-        "judged",
+        "verdict",
+        "coverage",
         "events",
         "hypotheses",
         "failures",

@@ -11,7 +11,7 @@ A, B = "a" * 64, "b" * 64
 
 
 def account(clip_id: str, sha256: str | None = None, file: str | None = None) -> Account:
-    return replace(Account(clip_id, "someone", "ok", ()), clip_sha256=sha256, clip_file=file)
+    return replace(Account(clip_id, "someone", "complete", ()), clip_sha256=sha256, clip_file=file)
 
 
 @pytest.mark.parametrize(

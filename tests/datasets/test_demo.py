@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from robogaze.core.clip import Layout
+from robogaze.core.coverage import states
 from robogaze.core.report import Report
 from robogaze.core.time import frames_in
 from robogaze.datasets import Entry
@@ -83,10 +84,10 @@ def test_the_grid_is_recognised_by_its_black_panel_and_a_single_view_is_not_cut(
     assert recognised == [name is not None for name in Layout.parse(row["layout"]).views]
 
 
-def test_every_dimension_was_judged_in_every_clip() -> None:
-    dimensions = tuple(load_domain("robot").dimensions)
+def test_every_dimension_was_examined_in_every_clip() -> None:
+    every = dict.fromkeys(load_domain("robot").dimensions, "examined")
     for report in REPORTS.values():
-        assert (report.status, report.assessed, report.judged) == ("ok", dimensions, dimensions)
+        assert (report.status, states(report.coverage)) == ("complete", every)
 
 
 def test_every_dimension_has_an_event_and_two_clips_are_clean() -> None:
@@ -155,31 +156,46 @@ def test_without_a_model_an_annotated_fault_that_pixels_show_is_found(clip: str,
     )
 
 
-def test_without_a_model_a_clean_clip_is_judged_and_clean(measured: Any) -> None:
-    assert measured("pick_place_clean")[0].clean
+def test_without_a_model_no_visual_quality_fault_is_found_in_a_clean_clip_and_it_stays_undecided(
+    measured: Any, robot: Domain
+) -> None:
+    report, _ = measured("pick_place_clean")
+    assert (report.status, report.nothing_found, report.verdict) == ("complete", True, "undecided")
+    assert report.clean_in(["visual_quality"])
+    assert not report.clean_in(robot.dimensions)
+    assert {name: each.state for name, each in report.coverage.items() if each.state != "not_examined"} == {
+        "visual_quality": "examined",
+        "object_scene_consistency": "partial",
+        "robot_body_consistency": "partial",
+        "physical_plausibility": "partial",
+    }
+    assert "1 clip undecided: no visual-quality fault found (1 of 6 dimensions examined)." in summary_lines(
+        [report], [], robot
+    )
 
 
-def test_without_a_model_a_clip_with_a_doubtful_change_is_left_open(measured: Any, robot: Domain) -> None:
+def test_without_a_model_a_clip_with_a_doubtful_change_is_partial(measured: Any, robot: Domain) -> None:
     report, _ = measured("moving_camera_clean")
-    assert (report.events, report.status, report.clean) == ((), "partial", False)
-    (told,) = (one for one in report.hypotheses if "evidence only" in (one.reason or ""))
-    assert told.verdict == "rejected"
-    assert told.dimension not in report.judged
-    assert any(note.startswith(f"Measured, but evidence only: {robot.types[told.type].name}") for note in report.notes)
+    assert (report.events, report.status, report.verdict) == ((), "partial", "undecided")
+    (doubtful,) = (one for one in report.hypotheses if "evidence only" in one.reason)
+    assert doubtful.verdict == "rejected"
+    assert doubtful.dimension in report.undecided_dimensions
+    name = robot.types[doubtful.type].name
+    assert any(note.startswith(f"Measured, but evidence only: {name}") for note in report.notes)
 
 
-def test_what_is_too_often_wrong_is_told_as_evidence(measured: Any, robot: Domain) -> None:
+def test_what_is_too_often_wrong_is_evidence_only(measured: Any, robot: Domain) -> None:
     report, _ = measured("second_gripper")
     (true,) = REPORTS["second_gripper"].events
-    told = [one for one in report.hypotheses if one.type == true.type and "evidence only" in (one.reason or "")]
-    assert told
-    assert all(one.verdict == "rejected" and abs(one.onset_s - true.onset_s) < 0.1 for one in told)
-    assert (report.events, report.status) == ((), "partial")
-    assert true.dimension not in report.judged
+    doubtful = [one for one in report.hypotheses if one.type == true.type and "evidence only" in one.reason]
+    assert doubtful
+    assert all(one.verdict == "rejected" and abs(one.onset_s - true.onset_s) < 0.1 for one in doubtful)
+    assert (report.events, report.status, report.verdict) == ((), "partial", "undecided")
+    assert true.dimension in report.undecided_dimensions
     assert any(note.startswith(f"Measured, but evidence only: {robot.types[true.type].name}") for note in report.notes)
 
 
-def test_what_is_found_is_not_told_as_evidence_once_more(measured: Any) -> None:
+def test_what_is_found_is_not_evidence_only_as_well(measured: Any) -> None:
     report, _ = measured("multi_view")
     (found,) = report.events
     assert not any(one.type == found.type and "evidence only" in (one.reason or "") for one in report.hypotheses)
@@ -188,7 +204,8 @@ def test_what_is_found_is_not_told_as_evidence_once_more(measured: Any) -> None:
 def test_a_view_whose_camera_cannot_be_followed_leaves_the_clip_partial(measured: Any) -> None:
     """The hand that carries the camera stays in the picture, and all else moves too fast to follow."""
     report, _ = measured("multi_view")
-    assert (report.status, set(report.assessed) - set(report.judged)) == ("partial", {"visual_quality"})
+    assert (report.status, report.undecided_dimensions) == ("partial", ("visual_quality",))
+    assert report.coverage["visual_quality"].state == "partial"
     (failure,) = report.failures
     assert re.match(
         r"Not measured: Camera instability in \d+ of 68 frames of the view bottom left \(.*\): the picture moves",
@@ -196,7 +213,7 @@ def test_a_view_whose_camera_cannot_be_followed_leaves_the_clip_partial(measured
     )
 
 
-def test_the_page_counts_the_gaps_a_report_tells_of(measured: Any, robot: Domain) -> None:
+def test_the_page_counts_the_gaps_of_a_report(measured: Any, robot: Domain) -> None:
     report, _ = measured("cube_slips")
     (line,) = [line for line in summary_lines([report], [], robot) if "could not be measured" in line]
     assert line.startswith("In 1 of 1 clip with a report some frames could not be measured, for up to 1 type of event;")

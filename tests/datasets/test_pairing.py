@@ -10,7 +10,7 @@ from robogaze.errors import InputError
 
 
 def account(clip_id: str, author: str = "someone", **known: object) -> Account:
-    return replace(Account(clip_id, author, "ok", (), source=f"{author}/{clip_id}"), **known)
+    return replace(Account(clip_id, author, "complete", (), source=f"{author}/{clip_id}"), **known)
 
 
 def system(*accounts: Account, name: str = "model") -> System:
@@ -80,5 +80,5 @@ def test_sides_that_share_no_clip_are_refused_with_the_ids_of_both() -> None:
 
 
 def test_without_a_finished_reference_there_is_nothing_to_score() -> None:
-    with pytest.raises(InputError, match="no reference is finished: a have another status than ok"):
+    with pytest.raises(InputError, match="no reference is complete: those of a are partial or unscored"):
         pair([account("a", status="partial")], [system(account("a"))])

@@ -109,8 +109,9 @@ async def examine(domain: Domain, video: Path, instruction: str | None) -> tuple
 
 async def test_the_whole_pipeline_ends_in_a_report(egocentric: Domain, video: Path) -> None:
     report, asked = await examine(egocentric, video, TASK)
-    assert (report.status, report.failures) == ("ok", ())
-    assert len(report.assessed) == 5
+    assert (report.status, report.failures) == ("complete", ())
+    assert {each.state for each in report.coverage.values()} <= {"examined", "ruled_out"}
+    assert len(report.coverage) == 5
     assert [one.verdict for one in report.hypotheses] == ["accepted", "rejected", "merged"]
     (event,) = report.events
     assert (event.dimension, event.type, event.severity) == ("instruction_consistency", "wrong_effector", 4)
@@ -130,9 +131,14 @@ async def test_models_are_told_that_the_clip_is_real_and_who_wears_the_camera(eg
         assert words in critic
 
 
-async def test_without_an_instruction_the_task_is_not_judged(egocentric: Domain, video: Path) -> None:
+async def test_without_an_instruction_the_task_is_not_examined(egocentric: Domain, video: Path) -> None:
     report, _ = await examine(egocentric, video, None)
-    assert set(egocentric.dimensions) - set(report.assessed) == {"task_progress", "instruction_consistency"}
+    for name in ("task_progress", "instruction_consistency"):
+        assert (report.coverage[name].state, report.coverage[name].reason) == (
+            "not_examined",
+            "the clip has no instruction",
+        )
+    assert report.verdict != "clean"
 
 
 def test_it_brings_no_python() -> None:

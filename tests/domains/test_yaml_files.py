@@ -182,10 +182,10 @@ def test_a_hostile_file_is_refused_with_its_line_within_seconds(tmp_path: Path, 
     text, line, message = HOSTILE[name]
     path = tmp_path / "cups.yaml"
     path.write_text(text, encoding="utf-8")
-    started = time.monotonic()
+    started = time.process_time()
     with pytest.raises(DomainError) as caught:
         read_yaml(path)
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5
     assert message in str(caught.value)
     assert caught.value.path == path
     assert caught.value.line == line or (line is None and caught.value.line is not None)

@@ -27,7 +27,7 @@ async def test_the_report_keeps_all_seven_with_what_became_of_them(robot: Domain
     reports = await play(robot)
     assert [report.clip.id for report in reports] == ["cube_teleports", "gripper_through_cup"]
     for report in reports:
-        assert report.status == "ok"
+        assert report.status == "complete"
         verdicts = [one.verdict for one in report.hypotheses]
         assert {verdict: verdicts.count(verdict) for verdict in verdicts} == {"accepted": 2, "merged": 2, "rejected": 3}
         assert [event.type for event in report.events] == ["object_penetration", "blur"]

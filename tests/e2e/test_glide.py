@@ -29,7 +29,7 @@ from robogaze.datasets import Entry
 from robogaze.datasets.exporters import export_reports
 from robogaze.diagnose import diagnose, open_clip
 from robogaze.domains import Domain, domain_folders, load_domain
-from robogaze.stages import Context, Desk, Pipeline
+from robogaze.stages import Desk, Pipeline
 
 TITLE = "ARK: Survival Evolved"
 ABLATIONS = ("glide-no-memory", "glide-no-debate", "glide-no-grounding")
@@ -147,7 +147,7 @@ async def examine(game: Domain, play: Path, name: str, *lines: Line, **known: An
 
 async def test_a_fault_in_two_windows_is_one_event_with_two_spans(game: Domain, play: Path) -> None:
     report, _ = await examine(game, play, "glide", *DECIDED)
-    assert (report.status, report.failures) == ("ok", ())
+    assert (report.status, report.failures) == ("complete", ())
     (event,) = report.events
     assert (event.dimension, event.type) == ("visual_glitch", "model_distortion")
     assert event.spans == (Span(2.0, 6.0), Span(8.0, 10.0)), "W2 was found by following it, W3 lies between"
@@ -181,7 +181,7 @@ async def test_an_undecided_debate_leaves_its_category_open(game: Domain, play: 
     crane = report.hypotheses[2]
     assert (crane.verdict, crane.type) == ("unverified", "body_jitter")
     assert report.status == "partial"
-    assert set(report.assessed) - set(report.judged) == {"physics_glitch"}
+    assert report.undecided_dimensions == ("physics_glitch",)
     assert [failure.kind for failure in report.failures] == ["Undecided"]
     assert len(report.events) == 1, "what was decided stands"
 
@@ -245,7 +245,7 @@ async def test_rounds_do_not_grow_with_the_length_of_the_clip(
     pipeline, clip = Pipeline.build(game, "glide"), make_clip(seconds)
     footage = make_footage(clip)
     desk = Desk(game, clip, footage, models_of(Tester()))
-    end = await pipeline.run(Context(clip=clip, assessed=pipeline.assessed(clip)), desk)
+    end = await pipeline.run(pipeline.start(clip), desk)
     footage.close()
     assert end.failures == ()
     assert (desk.usage().calls, desk.usage().rounds) == (calls, rounds)
@@ -276,7 +276,7 @@ async def test_a_clip_in_which_nothing_is_suspected_is_clean(game: Domain, play:
 )
 async def test_a_dead_or_babbling_model_is_unscored(game: Domain, play: Path, pipeline: str, dead: Line) -> None:
     report, _ = await examine(game, play, pipeline, dead)
-    assert (report.status, report.events, report.judged) == ("unscored", (), ())
+    assert (report.status, report.verdict, report.events) == ("unscored", "undecided", ())
     assert report.failures
 
 
@@ -308,7 +308,7 @@ async def test_an_ablation_asks_less(game: Domain, play: Path, name: str) -> Non
     whole, _ = await examine(game, play, "glide", *DECIDED)
     less, _ = await examine(game, play, name, *DECIDED)
     without = {"glide-no-memory": 1, "glide-no-debate": 2 * 5, "glide-no-grounding": 1 + 4 + 1}
-    assert less.status == "ok"
+    assert less.status == "complete"
     assert less.usage.calls == whole.usage.calls - without[name]
 
 

@@ -101,7 +101,7 @@ def test_every_clip_comes_back_once_with_its_report(make: Make, tasks: list[Task
     for task in tasks:
         report = kept[task.clip_id].report
         assert report is not None
-        assert (report.status, report.clip.instruction) == ("ok", task.entry.instruction)
+        assert (report.status, report.clip.instruction) == ("complete", task.entry.instruction)
         assert set(kept[task.clip_id].frames) >= {
             frame for one in report.events for e in one.evidence for frame in e.frames
         }
@@ -177,7 +177,7 @@ def test_a_node_that_is_lost_loses_no_clip(tasks: list[Task], cluster: Any) -> N
     with running(stub) as url:
         assert asyncio.run(lose_a_node(url)) is None
     assert sorted(one.clip_id for one in kept) == [task.clip_id for task in tasks]
-    assert all(one.report is not None and one.report.status == "ok" for one in kept)
+    assert all(one.report is not None and one.report.status == "complete" for one in kept)
     assert stub.requests > len(tasks), "what the lost node was at work on is asked again"
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 import numpy as np
-from making import make_clip
+from making import coverage, make_clip
 from measured_clips import Known
 
 from robogaze.core.events import Event
@@ -37,9 +37,7 @@ def make_known(
         domain=DomainRef(id="robot", version="1", taxonomy="t", fingerprint="f"),
         pipeline="ground_truth",
         author="simulator",
-        status="ok",
-        assessed=(rule.dimension,),
-        judged=(rule.dimension,),
+        coverage=coverage(rule.dimension),
         events=tuple(events),
     )
     signals = {key: Signal(name=key, unit="units", description="A signal.") for key in series}

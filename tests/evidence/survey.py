@@ -2,7 +2,7 @@
 
 For each rule the most extreme value of its signal over clean clips (where nothing explains it away), the clean clips
 it falsely fires on, and for each kind of fault in how many clips its frames were found under an admissible type. For
-each kind of clip, how many are not judged to the end, and why. The thresholds of the pixels pipeline, and what it
+each kind of clip, how many are incomplete, and why. The thresholds of the pixels pipeline, and what it
 allows to go unmeasured, were read off this table.
 """
 
@@ -66,11 +66,11 @@ def extreme(rule: EventRule, evidence: Evidence) -> float:
 def main(first: int, end: int) -> None:
     """Print the survey for the seeds [first, end)."""
     worst: dict[str, list[tuple[float, str]]] = defaultdict(list)
-    unjudged: dict[str, Counter[str]] = defaultdict(Counter)
+    incomplete: dict[str, Counter[str]] = defaultdict(Counter)
     for seed in range(first, end):
         for name, take in CLEAN.items():
             evidence = evident(film(seed, take))
-            unjudged[name].update(set(unanswered(evidence)))
+            incomplete[name].update(set(unanswered(evidence)))
             for rule in rules():
                 worst[rule.describe].append((extreme(rule, evidence), f"{name} {seed}"))
                 for finding in find(rule, evidence):
@@ -81,8 +81,8 @@ def main(first: int, end: int) -> None:
         shown = ", ".join(f"{value:.4g} ({where})" for value, where in ranked)
         bound = f"> {rule.above}" if rule.above is not None else f"< {rule.below}"
         print(f"clean {rule.describe} {rule.signal} {bound}: {shown}")
-    for name, counted in unjudged.items():
-        print(f"clean {name}, not judged to the end: {dict(counted) or 'none'}")
+    for name, counted in incomplete.items():
+        print(f"clean {name}, incomplete: {dict(counted) or 'none'}")
     for name, make_fault in FAULTS.items():
         hits, peaks, wrong = 0, [], []
         for seed in range(first, end):

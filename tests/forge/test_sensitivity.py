@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from making import make_clip
+from making import coverage, make_clip
 
 from robogaze.core.events import Event
 from robogaze.core.report import Failure, Report
@@ -19,6 +19,10 @@ SOFT, SHAKY, GONE = "blur", "camera_instability", "object_disappearance"
 OPTICS, THINGS = "visual_quality", "object_scene_consistency"
 
 
+def failed(dimension: str) -> Failure:
+    return Failure(stage="measure", dimension=dimension, kind="evidence only", message="perhaps")
+
+
 @pytest.fixture
 def say(robot: Domain) -> Any:
     """Makes a report: of a clip, with events as (type, start, end)."""
@@ -30,9 +34,7 @@ def say(robot: Domain) -> Any:
             "domain": robot.ref,
             "pipeline": "p",
             "author": "someone",
-            "status": "ok",
-            "assessed": dimensions,
-            "judged": dimensions,
+            "coverage": coverage(*dimensions),
             "events": tuple(
                 Event(id=f"{n}", dimension=robot.dimension_of[kind], type=kind, spans=(Span(start, end),), severity=3,
                       confidence=None, description="d", evidence=())
@@ -96,14 +98,13 @@ def test_what_lasts_the_whole_clip_has_no_place(say: Any, planted: Any) -> None:
     assert found.total.onset_error_s.n == 0
 
 
-def test_what_was_not_judged_is_open_and_bounds_say_what_it_could_be(say: Any, planted: Any, robot: Domain) -> None:
+def test_what_is_undecided_is_open_and_bounds_say_what_it_could_be(say: Any, planted: Any, robot: Domain) -> None:
     references = [planted("cup-0"), *(planted(f"cup-{n}", (SOFT, 1.0, 2.0)) for n in (1, 2, 3, 4, 5))]
-    others = tuple(name for name in robot.dimensions if name != OPTICS)
     reports = [
         say("cup-1", (SOFT, 1.0, 2.0)),
-        say("cup-2", status="unscored", judged=()),
-        say("cup-3", status="partial", judged=others),  # what was planted is left open
-        say("cup-4", status="partial", judged=(OPTICS,)),  # it is not
+        say("cup-2", coverage=coverage(not_examined=tuple(robot.dimensions))),
+        say("cup-3", failures=(failed(OPTICS),)),  # the dimension of what was planted is undecided
+        say("cup-4", failures=(failed(THINGS),)),  # another one is
     ]
     total = measured(references, reports).total
     assert total.found.value == wilson(1, 2)
@@ -111,27 +112,25 @@ def test_what_was_not_judged_is_open_and_bounds_say_what_it_could_be(say: Any, p
 
 
 def test_what_a_partial_report_found_is_found(say: Any, planted: Any, robot: Domain) -> None:
-    others = tuple(name for name in robot.dimensions if name != OPTICS)
-    report = say("cup-1", (SOFT, 1.0, 2.0), status="partial", judged=others)
+    report = say("cup-1", (SOFT, 1.0, 2.0), failures=(failed(OPTICS),))
     total = measured([planted("cup-0"), planted("cup-1", (SOFT, 1.0, 2.0))], [say("cup-0"), report]).total
     assert (total.found.value.value, total.found.open) == (1, 0)
 
 
 def test_a_dimension_that_is_not_looked_for_is_missed_and_counted(say: Any, planted: Any) -> None:
-    report = say("cup-1", assessed=(THINGS,), judged=(THINGS,))
+    report = say("cup-1", coverage=coverage(THINGS, not_examined=[OPTICS]))
     total = measured([planted("cup-0"), planted("cup-1", (SOFT, 1.0, 2.0))], [say("cup-0"), report]).total
-    assert (total.unassessed, total.found.value.value, total.found.open) == (1, 0, 0)
+    assert (total.not_looked_for, total.found.value.value, total.found.open) == (1, 0, 0)
 
 
-def test_a_dimension_that_is_looked_at_in_part_is_looked_for_and_open_where_something_was_noticed(
+def test_a_dimension_that_is_covered_partially_is_looked_for_and_open_where_something_was_noticed(
     say: Any, planted: Any
 ) -> None:
-    noticed = Failure(stage="measure", dimension=OPTICS, kind="evidence only", message="perhaps")
-    some = {"assessed": (THINGS,), "judged": (THINGS,), "in_part": (OPTICS,)}
+    some = {"coverage": coverage(THINGS, partial=[OPTICS])}
     references = [planted("cup-0"), planted("cup-1", (SOFT, 1.0, 2.0)), planted("cup-2", (SOFT, 1.0, 2.0))]
-    reports = [say("cup-0"), say("cup-1", **some), say("cup-2", **some, status="partial", failures=(noticed,))]
+    reports = [say("cup-0"), say("cup-1", **some), say("cup-2", **some, failures=(failed(OPTICS),))]
     total = measured(references, reports).total
-    assert (total.unassessed, total.found.value.value, total.found.open) == (0, 0, 1)
+    assert (total.not_looked_for, total.found.value.value, total.found.open) == (0, 0, 1)
 
 
 def test_what_is_said_of_the_untouched_clip_too_is_told(say: Any, planted: Any) -> None:
@@ -155,7 +154,7 @@ def test_alarms_are_what_was_said_of_untouched_clips(say: Any, planted: Any) -> 
     reports = [
         say("a-0", (SOFT, 0.0, 1.0), (SOFT, 2.0, 3.0)),
         say("b-0"),
-        say("c-0", (GONE, 0.0, 1.0), status="partial", judged=(THINGS,)),
+        say("c-0", (GONE, 0.0, 1.0), failures=(failed(OPTICS),)),
     ]
     alarms = measured([*references, planted("a-1", (SOFT, 1.0, 2.0), source="a")], reports).alarms
     assert alarms.clips.value == wilson(2, 3)
@@ -165,11 +164,10 @@ def test_alarms_are_what_was_said_of_untouched_clips(say: Any, planted: Any) -> 
     assert (alarms.untouched, alarms.partial, dict(alarms.types)) == (4, 1, {SOFT: 2, GONE: 1})
 
 
-def test_a_clip_that_was_only_looked_at_in_part_has_no_alarm_where_nothing_stays_open(say: Any, planted: Any) -> None:
+def test_a_clip_that_was_covered_partially_has_no_alarm_unless_something_is_undecided(say: Any, planted: Any) -> None:
     references = [planted(f"{name}-0", source=name) for name in ("a", "b", "c")]
-    part = {"status": "partial", "assessed": (), "judged": (), "in_part": (OPTICS,)}
-    noticed = Failure(stage="measure", dimension=OPTICS, kind="evidence only", message="perhaps")
-    reports = [say("a-0", **part), say("b-0", (SOFT, 0.0, 1.0), **part), say("c-0", **part, failures=(noticed,))]
+    part = {"coverage": coverage(partial=[OPTICS], not_examined=[THINGS])}
+    reports = [say("a-0", **part), say("b-0", (SOFT, 0.0, 1.0), **part), say("c-0", **part, failures=(failed(OPTICS),))]
     alarms = measured(references, reports).alarms
     assert (alarms.clips.value, alarms.clips.open) == (wilson(1, 2), 1)
 

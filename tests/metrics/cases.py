@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robogaze.core.account import Account, Finding
+from robogaze.core.coverage import CoverageState
 from robogaze.core.report import Status
 from robogaze.core.time import Span
 from robogaze.matching import Match, Weighting, iou_matrix, match_findings
@@ -15,6 +16,7 @@ from robogaze.metrics import judgeable, tally
 
 Matrix = NDArray[np.float64]
 
+DIMENSIONS = ("a", "b", "c")
 FRAMES = tuple(round(number / 10, 6) for number in range(100))
 """Ten seconds at ten frames a second."""
 
@@ -36,12 +38,16 @@ def finding(
 def account(
     *findings: Finding,
     clip_id: str = "clip",
-    status: Status = "ok",
-    assessed: Sequence[str] | None = None,
+    status: Status = "complete",
+    covered: Sequence[str] | None = None,
+    partial: Sequence[str] = (),
     candidates: tuple[Finding, ...] = (),
 ) -> Account:
-    looked_for = None if assessed is None else frozenset(assessed)
-    return Account(clip_id, "someone", status, findings, looked_for, candidates, FRAMES, 10.0)
+    coverage: dict[str, CoverageState] | None = None
+    if covered is not None:
+        coverage = {**dict.fromkeys(DIMENSIONS, "not_examined"), **dict.fromkeys(partial, "partial")}
+        coverage |= dict.fromkeys(covered, "examined")
+    return Account(clip_id, "someone", status, findings, coverage, candidates, FRAMES, 10.0)
 
 
 @dataclass(frozen=True)
@@ -109,8 +115,10 @@ def corpus(seed: int, clips: int, *, tied: bool) -> list[Pair]:
 
 
 def _random_pair(rng: Random, number: int, tied: bool) -> Pair:
-    reference = _random_account(rng, f"clip {number}", "ok", tied)
-    prediction = _random_account(rng, f"clip {number}", rng.choice(("ok", "ok", "ok", "partial", "unscored")), tied)
+    reference = _random_account(rng, f"clip {number}", "complete", tied)
+    prediction = _random_account(
+        rng, f"clip {number}", rng.choice(("complete", "complete", "complete", "partial", "unscored")), tied
+    )
     shape = len(reference.findings), len(prediction.findings)
     values = [
         rng.choice((0, 0.2, 0.6, 1)) if tied else rng.choice((0.0, rng.random())) for _ in range(shape[0] * shape[1])
@@ -125,8 +133,8 @@ def _random_account(rng: Random, clip_id: str, status: Status, tied: bool) -> Ac
     findings = [_random_finding(rng, f"e{number}", tied) for number in range(count)]
     if rng.random() < 0.1:
         findings = [replace(one, severity=None) for one in findings]
-    assessed = rng.choice((None, None, ("a", "b")))
-    return account(*findings, clip_id=clip_id, status=status, assessed=assessed)
+    covered = rng.choice((None, None, ("a", "b")))
+    return account(*findings, clip_id=clip_id, status=status, covered=covered)
 
 
 def _random_finding(rng: Random, name: str, tied: bool) -> Finding:

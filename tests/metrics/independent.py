@@ -50,7 +50,7 @@ class Clip:
     predictions: list[Finding]
     pairs: list[tuple[Finding, Finding, float]]
     times_s: Sequence[float]
-    judged: bool
+    said_clean: bool
     ious: list[float] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -64,13 +64,23 @@ def clip_of(reference: Account, prediction: Account | None, pairs: Sequence[tupl
         return Clip(list(reference.findings), [], [], times_s, False)
     predictions = [one for one in prediction.findings if can_judge(reference, one)]
     events = [(reference.findings[row], prediction.findings[column], s) for row, column, s in pairs]
-    return Clip(list(reference.findings), predictions, events, times_s, prediction.status == "ok")
+    return Clip(list(reference.findings), predictions, events, times_s, said_clean(reference, prediction))
+
+
+def said_clean(reference: Account, prediction: Account) -> bool:
+    """Whether the prediction is complete and covers what the reference speaks for."""
+    if prediction.status != "complete" or prediction.coverage is None:
+        return prediction.status == "complete"
+    wanted = prediction.coverage if reference.coverage is None else reference.coverage
+    asked = [name for name, state in wanted.items() if reference.coverage is None or state in ("examined", "ruled_out")]
+    return all(prediction.coverage.get(name) in ("examined", "ruled_out") for name in asked)
 
 
 def can_judge(reference: Account, one: Finding) -> bool:
-    if reference.assessed is None or one.dimension is None:
+    if reference.coverage is None or one.dimension is None:
         return True
-    known = set(reference.assessed) | {other.dimension for other in reference.findings}
+    covered = {name for name, state in reference.coverage.items() if state in ("examined", "ruled_out")}
+    known = covered | {other.dimension for other in reference.findings}
     return bool(known & {one.dimension, *one.secondary})
 
 
@@ -194,7 +204,7 @@ def f1_dimension(clips: Sequence[Clip]) -> float:
 
 def clean_accuracy(clips: Sequence[Clip]) -> float:
     clean = [clip for clip in clips if not clip.references]
-    return ratio(sum(clip.judged and not clip.predictions for clip in clean), len(clean))
+    return ratio(sum(clip.said_clean and not clip.predictions for clip in clean), len(clean))
 
 
 def detection(clips: Sequence[Clip]) -> tuple[float, float, float]:

@@ -89,7 +89,7 @@ def test_a_prediction_that_says_nothing_misses_every_event(prediction: Account |
 
 
 def test_what_cannot_be_judged_is_in_no_group() -> None:
-    case = pair(account(finding((0, 1)), assessed=["a"]), account(finding((0, 1), dimension="b"), finding((0, 1))))
+    case = pair(account(finding((0, 1)), covered=["a"]), account(finding((0, 1), dimension="b"), finding((0, 1))))
     assert counts(case) == {"a": [1, 1, 1, 1, 1]}
     assert confusion(case.reference, case.prediction, case.matched(), dimension_of, DIMENSIONS).sum() == 1
 

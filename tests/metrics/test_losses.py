@@ -209,7 +209,7 @@ def test_in_a_clip_without_a_scored_prediction_every_event_is_missed(prediction:
 
 
 def test_a_prediction_that_cannot_be_judged_is_no_error() -> None:
-    case = pair(account(A, assessed=["a"]), account(A, B), [1.0, 1.0])
+    case = pair(account(A, covered=["a"]), account(A, B), [1.0, 1.0])
     assert explained(case).faults == ()
     assert explained(case).rows[0, COLUMNS.index("unjudgeable")] == 1
 

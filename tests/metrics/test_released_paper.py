@@ -35,7 +35,7 @@ def as_account(events: list[list[list[int]]]) -> Account:
         Finding(str(number), tuple(Span(start, end) for start, end in intervals), "")
         for number, intervals in enumerate(events)
     ]
-    return Account("video", "author", "ok", tuple(findings))
+    return Account("video", "author", "complete", tuple(findings))
 
 
 def row(video: dict[str, Any]) -> Any:

@@ -195,7 +195,7 @@ def test_a_field_left_blank_never_pays(blank: dict[str, object], use: Use) -> No
 
 def independent_of_judging(case: Pair, weighting: Weighting) -> dict[str, float]:
     """The metrics where neither the dimensions looked for nor a bonus changes who is matched."""
-    kept = replace(case, reference=replace(case.reference, assessed=None))
+    kept = replace(case, reference=replace(case.reference, coverage=None))
     return named(micro(expand(kept.row(replace(weighting, dimension_bonus=0.0)))))
 
 
@@ -266,7 +266,7 @@ def agree(cases: list[Pair], clips: list[independent.Clip], weighting: Weighting
 def test_the_random_clips_hold_every_odd_case() -> None:
     cases = corpus(1, 200, tied=False)
     assert any(case.prediction is None for case in cases)
-    assert {case.prediction.status for case in cases if case.prediction} == {"ok", "partial", "unscored"}
+    assert {case.prediction.status for case in cases if case.prediction} == {"complete", "partial", "unscored"}
     assert {(len(case.reference.findings), len(case.predicted)) for case in cases} >= {(0, 0), (0, 3), (3, 0), (1, 1)}
     rows = np.array([case.row() for case in cases])
     assert (rows.sum(axis=0) > 0).all(), "a column that is always 0 is not tested"

@@ -5,7 +5,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from metrics.cases import THREE_OF_ONE, Pair, account, finding, pair
+from metrics.cases import DIMENSIONS, THREE_OF_ONE, Pair, account, finding, pair
 
 from robogaze.core.account import Account
 from robogaze.matching import Match, Weighting
@@ -116,9 +116,7 @@ CLEAN, FAULTY = account(), account(finding((0, 1), severity=2))
         (None, {"unscored"}),
     ],
 )
-def test_a_clean_clip_is_found_clean_where_it_was_judged_to_the_end(
-    prediction: Account | None, columns: set[str]
-) -> None:
+def test_a_clean_clip_is_found_clean_where_it_was_completed(prediction: Account | None, columns: set[str]) -> None:
     found = counted(pair(CLEAN, prediction))
     assert found.keys() & {"clean_found", "alarms", "unscored", "faulty_found"} == columns
     assert found["clean"] == 1
@@ -145,9 +143,28 @@ def test_a_reference_that_is_not_finished_is_refused(status: str) -> None:
         tally(account(clip_id="clip 7", status=status), None, (), np.zeros((0, 0)))  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("reference", "prediction", "found_clean"),
+    [
+        (account(), account(covered=["a"]), False),
+        (account(), account(covered=["a"], partial=["b", "c"]), False),
+        (account(), account(covered=DIMENSIONS), True),
+        (account(covered=DIMENSIONS), account(covered=["a"]), False),
+        (account(covered=["a"]), account(covered=["a"]), True),
+        (account(covered=["a"]), account(covered=["b"]), False),
+        (account(covered=["a"]), account(), True),
+    ],
+)
+def test_a_clip_is_found_clean_only_where_all_was_covered_that_the_reference_speaks_for(
+    reference: Account, prediction: Account, found_clean: bool
+) -> None:
+    found = counted(pair(reference, prediction))
+    assert (found["clean"], "clean_found" in found) == (1, found_clean)
+
+
 # What the two sides looked for.
 
-SEEN_BY_A = account(finding((0, 1), dimension="a"), assessed=["a"])
+SEEN_BY_A = account(finding((0, 1), dimension="a"), covered=["a"])
 
 
 @pytest.mark.parametrize(
@@ -165,7 +182,7 @@ def test_a_reference_speaks_for_the_dimensions_its_author_looked_for(predicted: 
 
 
 def test_a_reference_speaks_for_the_dimensions_in_which_it_found_something() -> None:
-    assert judgeable(account(finding(dimension="b"), assessed=["a"]), account(finding(dimension="b"))).all()
+    assert judgeable(account(finding(dimension="b"), covered=["a"]), account(finding(dimension="b"))).all()
 
 
 def test_there_is_nothing_to_judge_in_a_prediction_that_says_nothing() -> None:
@@ -180,7 +197,7 @@ def test_a_prediction_that_cannot_be_judged_is_counted_by_itself() -> None:
 
 
 def test_a_clip_is_clean_and_no_alarm_where_nothing_that_can_be_judged_was_reported() -> None:
-    found = counted(pair(account(assessed=["a"]), account(finding((0, 1), dimension="b"))))
+    found = counted(pair(account(covered=["a"]), account(finding((0, 1), dimension="b"))))
     assert found == {"clips": 1, "unjudgeable": 1, "clean": 1, "clean_found": 1}
 
 
@@ -192,10 +209,10 @@ def test_a_match_of_what_cannot_be_judged_is_refused() -> None:
 
 def test_what_a_system_does_not_look_for_is_missed_and_counted() -> None:
     references = account(finding((0, 1), dimension="a"), finding((2, 3), dimension="b"))
-    found = counted(pair(references, account(assessed=["a"])))
-    assert (found["references"], found["references_unassessed"]) == (2, 1)
-    in_part = replace(account(assessed=["a"]), in_part=frozenset({"b"}))
-    assert "references_unassessed" not in counted(pair(references, in_part))
+    found = counted(pair(references, account(covered=["a"])))
+    assert (found["references"], found["references_not_looked_for"]) == (2, 1)
+    partly = account(covered=["a"], partial=["b"])
+    assert "references_not_looked_for" not in counted(pair(references, partly))
 
 
 # Order.

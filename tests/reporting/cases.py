@@ -1,5 +1,8 @@
-"""Hand-made clips of every standing: with events, clean, partial, unscored and unreadable."""
+"""Hand-made clips of every verdict and status: faulty, clean, partial, unscored, undecided and unreadable."""
 
+from making import coverage
+
+from robogaze.core.coverage import Coverage
 from robogaze.core.events import Box, Evidence
 from robogaze.core.report import Failure, Report, Unreadable, Usage
 from robogaze.domains import Domain
@@ -102,9 +105,8 @@ def faulty_report(domain: Domain) -> Report:
             "picture",
             "flicker",
             (0.25, 0.75),
-            verdict="unverified",
             confidence=0.5,
-            reason="The critic did not mention it.",
+            reason="The frames before and after are as bright.",
         ),
     )
     seen = {frame for _, _, frames in stages for frame in frames}
@@ -140,7 +142,7 @@ def clean_report(domain: Domain) -> Report:
 
 
 def partial_report(domain: Domain) -> Report:
-    """No instruction, so one dimension is not assessed; another was not judged because a call failed."""
+    """No instruction, so one dimension is not examined; another is not because a call failed."""
     stages = [
         ("scene", "clip", range(0, 64, 4)),
         ("examine", "physics", range(0, 64, 4)),
@@ -149,9 +151,11 @@ def partial_report(domain: Domain) -> Report:
     return make_report(
         domain,
         make_clip("disc-0003", instruction=None),
-        status="partial",
-        assessed=("physics", "picture"),
-        judged=("physics",),
+        coverage={
+            "task": Coverage(state="not_examined", reason="the clip has no instruction"),
+            "physics": Coverage(state="examined", reason="a specialist was shown 16 of 64 frames"),
+            "picture": Coverage(state="not_examined", reason="the specialist gave no answer: no answer within 60 s"),
+        },
         events=(make_event("e1", "physics", "floating", (1.0, 2.0), severity=None),),
         failures=(
             Failure(stage="examine", dimension="picture", kind="timeout", message="no answer within 60 s, 3 attempts"),
@@ -171,13 +175,25 @@ def partial_report(domain: Domain) -> Report:
 
 
 def unscored_report(domain: Domain) -> Report:
-    """Nothing could be judged."""
+    """Nothing could be examined."""
     return make_report(
         domain,
         make_clip("disc-0004"),
-        status="unscored",
-        judged=(),
+        coverage=coverage(not_examined=tuple(domain.dimensions)),
         failures=(Failure(stage="scene", kind="unreachable", message="no server answers at the address"),),
+    )
+
+
+def undecided_report(domain: Domain) -> Report:
+    """Complete and without events, but only the picture was examined, as without a model."""
+    return make_report(
+        domain,
+        make_clip("disc-0006"),
+        coverage={
+            "task": Coverage(state="not_examined", reason="no stage of the pipeline plain looks for it"),
+            "physics": Coverage(state="partial", reason="measured in the pixels, which show some faults"),
+            "picture": Coverage(state="examined", reason="measured in the pixels of every frame"),
+        },
     )
 
 

@@ -1,4 +1,4 @@
-"""What the tests of this folder share: the small domain, and one report of every standing."""
+"""What the tests of this folder share: the small domain, and one report of every verdict and status."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +10,7 @@ from robogaze.core.report import Report
 from robogaze.domains import Domain
 
 from .browsing import CHROMIUM, Opener, visits
-from .cases import clean_report, faulty_report, partial_report, unscored_report
+from .cases import clean_report, faulty_report, partial_report, undecided_report, unscored_report
 from .samples import make_domain
 
 
@@ -22,7 +22,8 @@ def domain(tmp_path_factory: pytest.TempPathFactory) -> Domain:
 
 @pytest.fixture(scope="session")
 def reports(domain: Domain) -> list[Report]:
-    return [faulty_report(domain), clean_report(domain), partial_report(domain), unscored_report(domain)]
+    makers = faulty_report, clean_report, partial_report, unscored_report, undecided_report
+    return [make(domain) for make in makers]
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ from typing import Any
 import av
 import cv2
 import numpy as np
+from making import coverage
 
 from robogaze.core.clip import Clip, Layout
 from robogaze.core.events import Event, Evidence, Hypothesis
@@ -149,16 +150,13 @@ def make_hypothesis(name: str, dimension: str, kind: str, *spans: tuple[float, f
 
 
 def make_report(domain: Domain, clip: Clip, **changes: Any) -> Report:
-    """A clean report: all dimensions judged, nothing found, no call made."""
-    every = tuple(domain.dimensions)
+    """A clean report: all dimensions examined, nothing found, no call made."""
     values: dict[str, Any] = {
         "clip": clip,
         "domain": domain.ref,
         "pipeline": "plain",
         "author": "robogaze 0.1.0",
-        "status": "ok",
-        "assessed": every,
-        "judged": every,
+        "coverage": coverage(*domain.dimensions),
         "events": (),
     }
     return Report(**{**values, **changes})

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from agree.annotators import WordJudge, account, demo_annotators, event
+from agree.annotators import WordJudge, account, demo_annotators, event, looked_for
 
 from robogaze.agree import Agreement, AgreeTerms, Panel, agree, agree_on_ratings
 from robogaze.agree.ratings import Ratings
@@ -91,16 +91,16 @@ async def test_where_there_is_nothing_to_compare_one_table_says_so() -> None:
 
 async def test_what_is_left_out_is_told() -> None:
     unreadable = [account("ann", "a", event(0, 4, "unreadable")), account("bob", "a", event(0, 4), duration_s=10.0)]
-    narrow = [account("ann", "b", event(0, 4, dimension="y")), account("bob", "b", assessed=frozenset({"x"}))]
-    nothing = [account(name, "c", assessed=frozenset({name})) for name in ("ann", "bob")]
+    narrow = [account("ann", "b", event(0, 4, dimension="y")), account("bob", "b", coverage=looked_for("x"))]
+    nothing = [account(name, "c", coverage=looked_for(name, among=("ann", "bob"))) for name in ("ann", "bob")]
     timeless = [account(name, "d", duration_s=None) for name in ("ann", "bob")]
     more = [account("ann", "e"), account("ann", "f", status="partial")]
     found = await tables(*unreadable, *narrow, *nothing, *timeless, *more)
     notes = "\n".join(found["agreement"].notes)
     for said in (
         "Left out, with one annotator: 1 clip (e).",
-        "Left out, not judged to the end: 1 clip (f by ann).",
-        "Left out, for the annotators looked for nothing in common: 1 clip (c).",
+        "Left out, not complete: 1 clip (f by ann).",
+        "Left out, because the annotators looked for nothing in common: 1 clip (c).",
         "1 event set aside, in dimensions that not all annotators of the clip looked for.",
         "1 clip of unknown length left out of timeline alpha.",
         "1 pair of events that share time have no judgement.",
@@ -126,7 +126,7 @@ async def test_the_queue_names_the_clip_the_reasons_and_the_events() -> None:
 async def test_every_table_can_be_written_in_every_form() -> None:
     found = await tables(*demo_annotators(["ann", "bob", "eve"]))
     names = [name for name, text in files(list(found.values())) if text]
-    assert len(set(names)) == len(names) == 3 * len(found)
+    assert len(set(names)) == len(names) == len(found) + 2  # a CSV file each, and all in Markdown and in LaTeX
 
 
 async def test_json_holds_every_number_and_what_is_settled() -> None:
@@ -161,6 +161,7 @@ async def test_settled_events_are_written_so_that_they_can_be_references(tmp_pat
     for one in found:
         again = read[one.clip_id]
         assert (again.author, again.status, again.instruction) == ("consensus", one.status, one.instruction)
+        assert (again.coverage, again.verdict) == (one.coverage, one.verdict)
         assert {
             (each.id, each.spans, each.dimension, each.type, each.severity, each.description) for each in again.findings
         } == {
@@ -169,6 +170,14 @@ async def test_settled_events_are_written_so_that_they_can_be_references(tmp_pat
         assert again.fields == one.fields
         assert again.frame_times_s == pytest.approx(one.frame_times_s)
         assert again.duration_s == one.duration_s
+
+
+async def test_a_consensus_about_some_dimensions_does_not_come_back_clean(tmp_path: Path) -> None:
+    both = [account("ann", "a"), account("bob", "a", coverage=looked_for("x"))]
+    path = tmp_path / "consensus.csv"
+    path.write_text(accounts_csv((await result(*both)).adjudication.accounts))
+    (one,) = read_accounts(path).accounts
+    assert (one.coverage, one.verdict) == (looked_for("x"), "undecided")
 
 
 def test_frames_at_no_constant_rate_have_no_place_in_that_table(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from checkpoints import account, clean_and_faulty, event, run
+from checkpoints import PIXELS, account, clean_and_faulty, event, run, without_a_model
 
 from robogaze.compare import Terms, compare
 from robogaze.domains import Domain
@@ -31,10 +31,19 @@ def test_videos_and_the_runs_pages_are_named_as_seen_from_the_folder(domain: Dom
     assert (old.page, new.page) == ("../../runs/old/index.html", None)
 
 
-def test_it_says_who_judged(domain: Domain, tmp_path: Path) -> None:
+def test_it_says_who_made_the_reports(domain: Domain, tmp_path: Path) -> None:
     one = shown(compared(two_runs(tmp_path, domain)), tmp_path).runs[0]
     assert (one.authors, one.pipelines, one.taxonomies) == (("robogaze 0.1.0",), ("plain",), (domain.ref.taxonomy,))
     assert one.fingerprints == (domain.fingerprint,)
+
+
+def test_verdict_and_coverage_are_those_of_the_reports_whatever_the_rate_is(tmp_path: Path) -> None:
+    runs = [without_a_model("old", "-"), without_a_model("new", "+")]
+    old, new = shown(compare(runs, Terms(resamples=20)), tmp_path).runs
+    assert (old.clips["old-p0"].verdict, new.clips["new-p0"].verdict) == ("faulty", "undecided")
+    assert new.clips["new-p0"].coverage == PIXELS
+    foreign = run("new", account("new-p0", coverage=None))
+    assert shown(compare([runs[0], foreign], Terms(resamples=20)), tmp_path).runs[1].clips["new-p0"].coverage is None
 
 
 def test_it_is_known_where_in_its_file_a_clip_begins(domain: Domain, tmp_path: Path) -> None:
@@ -65,8 +74,11 @@ def test_it_is_read_as_it_was_written(domain: Domain, tmp_path: Path) -> None:
 
 
 def test_a_fault_names_the_file_and_the_key(tmp_path: Path) -> None:
-    (tmp_path / FILE).write_text('{"schema_version": 1, "runs": [{"name": "a"}]}')
+    (tmp_path / FILE).write_text('{"schema_version": 2, "runs": [{"name": "a"}]}')
     with pytest.raises(InputError, match=r"page\.json: runs\.0\.page: Field required"):
+        read_shown(tmp_path / FILE)
+    (tmp_path / FILE).write_text('{"schema_version": 1, "runs": []}')
+    with pytest.raises(InputError, match="schema_version: Input should be 2; write the comparison again"):
         read_shown(tmp_path / FILE)
     with pytest.raises(InputError, match="cannot be read"):
         read_shown(tmp_path / "none.json")

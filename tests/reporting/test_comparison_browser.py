@@ -4,8 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from checkpoints import account, event, run
+from checkpoints import account, covered, event, run
 
+from robogaze.core.account import Finding
 from robogaze.domains import Domain
 from robogaze.reporting import bundles
 
@@ -129,12 +130,13 @@ def test_an_event_of_either_clip_loops_both(visit: Callable[..., Visit]) -> None
     opened = visit(STACK)
     opened.wait(READY)
     opened.page.locator(".shared .bar", has_text="Floating").click()
-    opened.wait(f"({TIMES})[0] > 1.8")
-    opened.wait(f"({TIMES})[0] < 1.4")  # it came round
-    assert all(0.9 <= time < 2.2 for time in opened.page.evaluate(TIMES))
+    opened.wait(f"({TIMES})[0] < 0.4")  # a second before it
+    opened.wait(f"({TIMES})[0] > 2.8")  # and on after it
+    opened.wait(f"({TIMES})[0] < 0.4")  # it came round
+    assert all(0 <= time < 3.2 for time in opened.page.evaluate(TIMES))
     opened.wait_address("event=before+e1")
     opened.page.keyboard.press("Escape")
-    opened.wait(f"({TIMES})[0] > 2.2")
+    opened.wait(f"({TIMES})[0] > 3.2")
 
 
 def test_without_welcome_motion_an_event_is_only_sought(visit: Callable[..., Visit]) -> None:
@@ -257,3 +259,32 @@ def test_nothing_is_wider_than_the_window(visit: Callable[..., Visit], width: in
     opened.page.set_viewport_size({"width": width, "height": 900})
     opened.wait(READY)
     assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize(
+    ("status", "task", "found", "said"),
+    [
+        ("complete", "ruled_out", (), ["ruled out by the router", "partially covered, nothing found", "nothing found"]),
+        (
+            "partial",
+            "not_examined",
+            (event("picture_flash"),),
+            ["not examined", "partially covered, nothing found, but the report is partial"],
+        ),
+    ],
+)
+def test_an_empty_lane_says_how_far_its_dimension_was_examined(
+    open_page: Opener,
+    domain: Domain,
+    tmp_path: Path,
+    status: str,
+    task: str,
+    found: tuple[Finding, ...],
+    said: list[str],
+) -> None:
+    before = account("a-p", event("task_end"), event("physics_jump"), event("picture_blur"))
+    covers = covered("picture", partial=["physics"], **{task: ["task"]})
+    after = account("b-p", *found, coverage=covers, status=status)
+    opened = open_page(write_page(compared([run("a", before), run("b", after)]), tmp_path, domain))
+    rows = [" ".join(row.inner_text().split()) for row in opened.page.locator(".shared .row").all()[1:]]
+    assert rows[1::2][: len(said)] == [f"after {words}" for words in said]

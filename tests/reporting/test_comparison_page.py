@@ -8,7 +8,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from checkpoints import account, clean_and_faulty, event, run
+from checkpoints import account, clean_and_faulty, event, run, without_a_model
 
 from robogaze.compare import Comparison, Run, Terms, compare
 from robogaze.domains import Domain
@@ -51,15 +51,26 @@ def test_the_verdict_stands_on_top() -> None:
 def test_the_leaderboard_has_a_drawn_interval_beside_every_number() -> None:
     text = page(clean_and_faulty("old", "-" * 20), clean_and_faulty("new", "+" * 19 + "?"))
     said = words(text)
-    assert said.index("1 new 19 ok, 1 unscored") < said.index("2 old 20 ok")
+    assert said.index("1 new 19 complete, 1 unscored") < said.index("2 old 20 complete")
     assert "0.950 [0.764, 0.991] n=20" in said
     drawings = re.findall(r"<svg.*?</svg>", text, re.DOTALL)
     assert len(drawings) > 8
     assert all(ElementTree.fromstring(one).tag.endswith("svg") for one in drawings)
 
 
-def test_runs_of_one_band_are_said_not_to_be_told_apart() -> None:
-    assert "Cannot be told apart: a and b." in words(page(clean_and_faulty("a", "+-+-"), clean_and_faulty("b", "-+-+")))
+def test_runs_of_one_band_are_said_not_to_differ_significantly() -> None:
+    said = words(page(clean_and_faulty("a", "+-+-"), clean_and_faulty("b", "-+-+")))
+    assert "No significant difference between a and b. A line is an interval;" in said
+
+
+def test_without_a_model_the_page_speaks_of_a_nothing_found_rate_and_never_of_a_clean_one() -> None:
+    runs = [without_a_model(f"step_{n}000", signs) for n, signs in enumerate(("+---", "++--", "+++-"), start=1)]
+    said = words(page(*runs))
+    assert "band run clips nothing-found rate events a clip" in said
+    assert "Per 1,000 steps: nothing-found rate 0.250" in said
+    assert "Examined in every complete clip: colour;" in said
+    assert "clean rate" not in said
+    assert "clean_rate" not in said
 
 
 def test_pairs_carry_verdict_bounds_and_what_changed() -> None:

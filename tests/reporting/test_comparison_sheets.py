@@ -4,9 +4,9 @@ import json
 from xml.etree import ElementTree
 
 import pytest
-from checkpoints import account, clean_and_faulty, event, run
+from checkpoints import ALL, PIXELS, account, clean_and_faulty, event, run, without_a_model
 
-from robogaze.compare import Check, Comparison, Terms, compare
+from robogaze.compare import Check, Comparison, Terms, calibration, compare
 from robogaze.core.scores import Estimate
 from robogaze.reporting.comparison import sheets
 from robogaze.reporting.comparison_json import comparison_json
@@ -37,8 +37,56 @@ def test_clips_without_a_partner_are_told() -> None:
     assert any("without a partner: r1 0 and r0 1." in note for note in notes)
 
 
-def test_what_was_not_judged_bounds_the_clean_rate() -> None:
-    assert tables(compared("+?-~"))["clips"].rows == (("r0", 2, 1, 1, 0, 0, 0.25, 0.25, 0.75),)
+def test_undecided_clips_bound_the_clean_rate() -> None:
+    table = tables(compared("+?-~o"))["clips"]
+    assert table.columns == (
+        "run", "complete", "partial", "unscored", "unreadable", "missing", "undecided",
+        "clean rate at worst", "as it is", "at best",
+    )  # fmt: skip
+    assert table.rows == (("r0", 3, 1, 1, 0, 0, 1, 0.2, 0.2, 0.8),)
+
+
+def test_without_a_model_every_table_speaks_of_a_nothing_found_rate() -> None:
+    runs = [without_a_model(f"step_{n}000", signs) for n, signs in enumerate(("+---", "++--", "+++-"), start=1)]
+    found = {one.name: one for one in sheets(compare(runs, Terms(resamples=20)))}
+    assert found["leaderboard"].columns[3] == "nothing-found rate"
+    assert any(note.startswith("Nothing found: complete and without events. Examined in every complete clip: colour;")
+               for note in found["leaderboard"].notes)  # fmt: skip
+    assert found["clips"].columns[-3] == "nothing-found rate at worst"
+    assert found["trend"].rows[0][0] == "nothing_found_rate"
+    assert found["step_2000-step_1000-pair"].rows[0][0] == "nothing_found_rate"
+    assert "clean rate" not in "".join(FORMS["markdown"](one) for one in found.values())
+
+
+def test_json_names_the_rate_and_its_dimensions() -> None:
+    told = comparison_json(compared("+-o", "+-?"))
+    assert told["schema_version"] == 2
+    assert told["rate"] == {"key": "clean_rate", "name": "clean rate", "dimensions": None}
+    first, second = told["runs"]
+    assert (first["undecided"], second["undecided"]) == (1, 0)
+    assert first["rate_bounds"] == {"worst": pytest.approx(1 / 3), "best": pytest.approx(2 / 3)}
+    assert first["clean_rate"]["value"] == pytest.approx(1 / 3)
+    assert told["pairs"][0]["measures"].keys() >= {"clean_rate", "events_per_clip"}
+
+
+def test_json_of_runs_without_a_model_has_a_nothing_found_rate_and_no_clean_rate() -> None:
+    labels = [run(name, *(account(f"c{at}", coverage=what) for at in range(40)))
+              for name, what in (("said", PIXELS), ("true", ALL))]  # fmt: skip
+    runs = [without_a_model(f"step_{n}000", signs) for n, signs in enumerate(("+---", "++--", "+++-"), start=1)]
+    sample = calibration(*labels, runs, mixed=False)
+    told = comparison_json(compare(runs, Terms(resamples=20), sample=sample))
+    assert told["rate"] == {"key": "nothing_found_rate", "name": "nothing-found rate", "dimensions": ("colour",)}
+    assert [one["nothing_found_rate"]["value"] for one in told["runs"]] == [0.25, 0.5, 0.75]
+    assert told["runs"][0]["rate_bounds"] == {"worst": 0.25, "best": 0.25}
+    assert told["runs"][0]["undecided"] == 0
+    for part in (
+        *told["runs"],
+        told["trend"]["per_1000_steps"],
+        told["pairs"][0]["measures"],
+        told["runs"][0]["calibrated"],
+    ):
+        assert "nothing_found_rate" in part
+        assert "clean_rate" not in part
 
 
 def test_every_pair_has_its_differences_and_its_flips() -> None:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from checkpoints import account, clean_and_faulty, event, facts, run
+from checkpoints import account, clean_and_faulty, covered, event, facts, run, without_a_model
 
 from robogaze.compare import Comparison, Run, Terms, calibration, compare
 from robogaze.compare.gate import Check as Passed
@@ -26,14 +26,38 @@ def with_facts(one: Run, **said: Any) -> Run:
     return run(one.name, *one.accounts.values(), facts={clip_id: facts(**said) for clip_id in one.accounts})
 
 
-def test_clips_that_were_not_judged_stand_with_what_they_could_make_of_the_rate() -> None:
+def test_undecided_clips_are_named_with_what_they_could_make_of_the_rate() -> None:
     good, bad = told(clean_and_faulty("a", "++-?~"), clean_and_faulty("b", "+++"))
     assert bad[0] == (
         "a: of 5 clips 1 partial and 1 unscored; whatever these are, the clean rate is between 0.400 and 0.800."
     )
+    assert told(clean_and_faulty("a", "++-oo"))[1][0] == (
+        "a: of 5 clips 2 undecided; whatever these are, the clean rate is between 0.400 and 0.800."
+    )
     assert bad[1].startswith("b: of 5 clips 2 missing;")
-    assert not any("judged to its end, and none is missing" in one for one in good)
-    assert "Every clip of every run was judged to its end, and none is missing." in told(clean_and_faulty("a", "+-"))[0]
+    assert not any("none is missing" in one for one in good)
+    whole = "Every clip of every run is complete and decided, and none is missing."
+    assert whole in told(clean_and_faulty("a", "+-"))[0]
+    assert whole not in told(clean_and_faulty("a", "+o"))[0]
+
+
+def test_what_counts_as_clean_is_said_first() -> None:
+    good, _ = told(clean_and_faulty("a", "+-"))
+    assert good[0] == (
+        "Clean: complete, nothing found, every dimension examined or ruled out; other clips are never clean and stay "
+        "in n."
+    )
+
+
+def test_a_nothing_found_rate_is_no_clean_rate_and_names_its_dimensions() -> None:
+    _, bad = told(without_a_model("a", "++-"), clean_and_faulty("b", "+-"))
+    assert bad[0] == (
+        "Nothing found: complete and without events. Examined in every complete clip: colour; this says nothing of "
+        "other dimensions, and no clip counts as clean. Incomplete clips stay in n."
+    )
+    assert bad[1] == "b: of 3 clips 1 missing; whatever these are, the nothing-found rate is between 0.333 and 0.667."
+    _, bad = told(without_a_model("a", "+", covers=covered(partial=["colour"])))
+    assert "No dimension was examined in every complete clip; this says nothing of other dimensions" in bad[0]
 
 
 def test_clips_of_no_known_run_are_told() -> None:
@@ -48,7 +72,7 @@ def test_the_judges_own_errors_are_known_only_with_labels() -> None:
     people, judge = clean_and_faulty("l", "+-" * 10), clean_and_faulty("l", "+-" * 10)
     sample = calibration(judge, people, runs, mixed=True)
     good, bad = told(*runs, sample=sample)
-    assert any("known from 20 clips that people judged, too" in one for one in good)
+    assert any("known from 20 clips that people labelled" in one for one in good)
     assert not any("agrees with people" in one for one in bad)
 
 
@@ -97,8 +121,6 @@ def test_rules_of_a_gate_stand_on_either_side() -> None:
 def test_bounds_of_a_difference() -> None:
     result = compare([clean_and_faulty("a", "+-"), clean_and_faulty("b", "+?")], Terms(resamples=20))
     (pair,) = comparison_json(result)["pairs"]
-    assert bounds_of(pair) == (
-        "Whatever the clips not judged to their end are, the clean rates differ by +0.0 to +50.0 points."
-    )
+    assert bounds_of(pair) == ("Whatever the undecided clips are, the rates differ by +0.0 to +50.0 points.")
     alone = compare([clean_and_faulty("a", "+"), run("b", account("b-q"))], Terms(resamples=20))
     assert bounds_of(comparison_json(alone)["pairs"][0]) == ""

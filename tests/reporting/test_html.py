@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from making import coverage
 
 from robogaze.core.events import Evidence
 from robogaze.core.report import Report, Unreadable
@@ -34,12 +35,39 @@ def text(reports: list[Report], domain: Domain) -> str:
 def test_the_header_counts_every_clip(text: str) -> None:
     words = " ".join(unescape(re.sub(r"<[^>]+>", " ", text.split('<div class="desk">')[0])).split())
     for said in (
-        "5 clips", "1 ok, with events", "1 ok, without events", "1 partial", "1 unscored", "1 unreadable",
-        "model calls 15", "cost at least $0.0042 (not known for 2 of 4)", "pipeline plain",
-        "vlm openai:big-model", "critic openai:big-model", "Task Progress 3/4", "Physical Plausibility 4/4",
-        "1 of 5 clips unscored: no dimension could be judged",
+        "6 clips 2 faulty 1 clean 2 undecided 1 partial 1 unscored 1 unreadable",
+        "model calls 15", "cost at least $0.0042 (not known for 2 of 5)", "pipeline plain",
+        "vlm openai:big-model", "critic openai:big-model",
+        "clips examined Task Progress 2/5, Physical Plausibility 3/5 (partially 1), Picture Quality 3/5",
+        "1 of 6 clips unscored: no dimension could be examined",
+        "1 clip clean in all 3 dimensions.",
+        "1 clip undecided: no picture-quality fault found (1 of 3 dimensions examined).",
     ):  # fmt: skip
         assert said in words, said
+
+
+def test_how_many_clips_ruled_a_dimension_out_is_counted_beside_those_that_examined_it(domain: Domain) -> None:
+    report = make_report(domain, make_clip("a"), coverage=coverage("physics", "picture", ruled_out=["task"]))
+    words = " ".join(unescape(re.sub(r"<[^>]+>", " ", render_html([page(report, None)], [], domain, "t"))).split())
+    assert "Task Progress 0/1 (ruled out 1), Physical Plausibility 1/1" in words
+
+
+def test_every_entry_of_the_list_has_its_verdict(text: str) -> None:
+    entries = data(text, "list")["clips"]
+    assert [(entry["verdict"], entry["status"], entry["covered"]) for entry in entries] == [
+        ("faulty", "complete", 3),
+        ("clean", "complete", 3),
+        ("faulty", "partial", 1),
+        ("undecided", "unscored", 0),
+        ("undecided", "complete", 1),
+    ]
+
+
+def test_a_page_says_which_verdict_a_clip_has_and_what_it_rests_on(text: str) -> None:
+    assert data(text, "disc-0006")["media"]["verdict"] == (
+        "Undecided: no picture-quality fault found; partially covered: Physical Plausibility; "
+        "not examined: Task Progress."
+    )
 
 
 def test_models_are_called_by_their_own_names(reports: list[Report], domain: Domain) -> None:
@@ -129,25 +157,38 @@ def test_names_that_are_no_valid_text_can_still_be_written(reports: list[Report]
     text.encode("utf-8")
 
 
-def test_cited_frames_come_before_the_first_the_middle_and_the_last(domain: Domain) -> None:
+def test_the_frames_just_before_at_and_after_a_claim_are_kept_first_of_all(domain: Domain) -> None:
     evidence = (Evidence(text="t", frames=(40, 3), source="s"), Evidence(text="t", frames=(3, 7), source="s"))
     event = make_event("e1", "physics", "floating", (1.0, 2.0), evidence=evidence)
     report = make_report(domain, make_clip("a"), events=(event,))
-    assert frames_to_show(report) == (3, 7, 16, 24, 31, 40)
-    assert frames_to_show(report, per_claim=4) == (3, 7, 16, 40)
-    assert frames_to_show(report, per_claim=2) == (3, 40)
+    assert frames_to_show(report) == (3, 7, 15, 16, 24, 31, 32, 40)
+    assert frames_to_show(report, per_claim=3) == (15, 16, 32)
+    assert frames_to_show(report, per_claim=5) == (3, 15, 16, 32, 40)
+
+
+def test_of_an_event_of_one_frame_its_neighbours_are_kept_too(domain: Domain) -> None:
+    event = make_event("e1", "physics", "floating", (2.0, 2.0625))
+    assert frames_to_show(make_report(domain, make_clip("a"), events=(event,))) == (31, 32, 33)
+
+
+def test_at_an_end_of_the_clip_there_is_no_neighbour(domain: Domain) -> None:
+    events = (
+        make_event("e1", "physics", "floating", (0.0, 0.0625), evidence=()),
+        make_event("e2", "physics", "floating", (3.9375, 4.0), evidence=()),
+    )
+    assert frames_to_show(make_report(domain, make_clip("a"), events=events)) == (0, 1, 62, 63)
 
 
 def test_frames_are_wanted_for_claims_set_aside_but_not_twice_for_accepted_ones(domain: Domain) -> None:
     accepted = make_hypothesis("h1", "physics", "floating", (0.0, 1.0), verdict="accepted", evidence=())
     rejected = make_hypothesis("h2", "physics", "floating", (2.0, 3.0), evidence=())
     report = make_report(domain, make_clip("a"), hypotheses=(accepted, rejected))
-    assert frames_to_show(report) == (32, 40, 47)
+    assert frames_to_show(report) == (31, 32, 40, 47, 48)
 
 
 def test_a_span_between_two_frames_shows_the_one_on_show(domain: Domain) -> None:
     event = make_event("e1", "physics", "floating", (1.01, 1.02), evidence=())
-    assert frames_to_show(make_report(domain, make_clip("a"), events=(event,))) == (16,)
+    assert frames_to_show(make_report(domain, make_clip("a"), events=(event,))) == (15, 16, 17)
 
 
 def test_a_clean_clip_wants_no_frames(domain: Domain) -> None:

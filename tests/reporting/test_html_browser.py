@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from making import coverage
 
 from robogaze.core.report import Failure, Report
 from robogaze.domains import Domain
@@ -12,7 +13,7 @@ from robogaze.reporting import render_html
 
 from .browsing import Opener, Visit
 from .cases import UNREADABLE
-from .samples import ATTACK, FPS, make_clip, make_report, make_video, page
+from .samples import ATTACK, FPS, make_clip, make_hypothesis, make_report, make_video, page
 
 SHOWN_FRAME = """() => {
   const video = document.querySelector("video");
@@ -32,7 +33,7 @@ def index(reports: list[Report], domain: Domain, tmp_path_factory: pytest.TempPa
     folder = tmp_path_factory.mktemp("page")
     video = make_video()
     (folder / "linked.mp4").write_bytes(video)
-    videos = (f"data:video/mp4;base64,{b64encode(video).decode()}", "linked.mp4", None, "missing.mp4")
+    videos = (f"data:video/mp4;base64,{b64encode(video).decode()}", "linked.mp4", None, "missing.mp4", None)
     pages = [page(report, address) for report, address in zip(reports, videos, strict=True)]
     path = folder / "index.html"
     path.write_text(render_html(pages, [UNREADABLE], domain, f"A title {ATTACK}"), encoding="utf-8")
@@ -61,13 +62,13 @@ def test_a_video_beside_the_page_plays_too(visit: Callable[..., Visit]) -> None:
 def test_an_event_is_sought_and_repeated_until_escape(visit: Callable[..., Visit]) -> None:
     opened = visit("#clip=disc-0001")
     opened.page.locator(".lanes .bar", has_text="Passing through").first.click()
-    opened.wait("(t => t >= 1.25 && t < 1.6)(document.querySelector('video').currentTime)")
-    opened.wait("document.querySelector('video').currentTime > 2.4")
-    opened.wait("document.querySelector('video').currentTime < 1.6")  # it came round
-    assert 1.24 <= opened.time() < 2.76
+    opened.wait("document.querySelector('video').currentTime < 0.6")  # a second before it
+    opened.wait("document.querySelector('video').currentTime > 3.4")  # and on after it
+    opened.wait("document.querySelector('video').currentTime < 0.6")  # it came round
+    assert 0.24 <= opened.time() < 3.76
     opened.wait("location.hash.includes('event=e1')")
     opened.page.keyboard.press("Escape")
-    opened.wait("document.querySelector('video').currentTime > 2.9")
+    opened.wait("document.querySelector('video').currentTime > 3.85")
 
 
 def test_an_event_in_two_parts_repeats_both(visit: Callable[..., Visit]) -> None:
@@ -78,19 +79,19 @@ def test_an_event_in_two_parts_repeats_both(visit: Callable[..., Visit]) -> None
 
 
 def test_arrows_step_exactly_one_frame(visit: Callable[..., Visit]) -> None:
-    opened = visit("#clip=disc-0001")
+    opened = visit("#clip=disc-0001")  # which opens at its worst event, frame 20
     opened.wait("document.querySelector('video').readyState >= 2")
-    for frame in (1, 2, 3, 4, 5):
+    for frame in (21, 22, 23, 24, 25):
         opened.page.keyboard.press("ArrowRight")
         opened.wait(f"!document.querySelector('video').seeking && ({SHOWN_FRAME})() === {frame}")
         assert f"frame {frame} of" in opened.page.locator(".readout").inner_text()
     opened.page.keyboard.press("ArrowLeft")
-    opened.wait(f"!document.querySelector('video').seeking && ({SHOWN_FRAME})() === 4")
+    opened.wait(f"!document.querySelector('video').seeking && ({SHOWN_FRAME})() === 24")
 
 
 def test_a_picture_of_evidence_goes_to_its_very_frame(visit: Callable[..., Visit]) -> None:
     opened = visit("#clip=disc-0001&event=e1")
-    opened.page.get_by_role("button", name="go to frame 26 ").first.click()
+    opened.page.get_by_role("button", name="enlarge frame 26 ").first.click()
     opened.wait(f"!document.querySelector('video').seeking && ({SHOWN_FRAME})() === 26")
     assert opened.page.evaluate("document.querySelector('video').paused")
 
@@ -109,7 +110,7 @@ def test_keys_go_through_events_clips_and_playing(visit: Callable[..., Visit]) -
     opened.page.keyboard.press(" ")
     opened.wait("document.querySelector('video').paused")
     opened.page.keyboard.press("j")
-    assert opened.page.locator("#clip h2").inner_text().startswith("disc-0002")
+    assert opened.page.locator("#clip h2").inner_text().startswith("disc-0003")
 
 
 def test_space_pauses_even_when_the_bar_that_was_clicked_has_the_focus(visit: Callable[..., Visit]) -> None:
@@ -135,42 +136,94 @@ def test_an_instruction_that_is_an_attack_shows_as_text(visit: Callable[..., Vis
     assert opened.page.evaluate("document.images.length") == 0
 
 
-def test_lanes_say_what_was_not_assessed_and_not_judged(visit: Callable[..., Visit]) -> None:
-    lanes = visit("#clip=disc-0003").page.locator(".lanes .row[data-state]")
-    said = [" ".join(lane.inner_text().split()) for lane in lanes.all()]
-    assert said[0] == "TA Task Progress not assessed: the clip has no instruction"
-    assert said[2] == "PI Picture Quality not judged: timeout"
+def lanes_of(opened: Visit) -> list[tuple[str, str]]:
+    """The state of every lane, and its words."""
+    lanes = opened.page.locator(".lanes .row[data-state]").all()
+    return [(lane.get_attribute("data-state"), " ".join(lane.inner_text().split())) for lane in lanes]
 
 
-def test_a_lane_blames_the_lack_of_an_instruction_only_where_one_would_help(
-    visit: Callable[..., Visit], domain: Domain, tmp_path: Path
-) -> None:
-    """A pipeline that leaves out a dimension that needs nothing does not judge everything, instruction or not."""
-    report = make_report(domain, make_clip("a", instruction=None), assessed=("picture",), judged=("picture",))
-    path = tmp_path / "index.html"
-    path.write_text(render_html([page(report, None)], [], domain, "few"), encoding="utf-8")
-    lanes = visit(path=path).page.locator(".lanes .row[data-state]")
-    said = [" ".join(lane.inner_text().split()) for lane in lanes.all()]
-    assert said[:2] == [
-        "TA Task Progress not assessed by the pipeline plain",
-        "PH Physical Plausibility not assessed by the pipeline plain",
+def colour_of(opened: Visit, selector: str) -> str:
+    return str(opened.page.evaluate("s => getComputedStyle(document.querySelector(s)).color", selector))
+
+
+def test_lanes_say_what_was_not_examined_and_what_is_undecided(visit: Callable[..., Visit]) -> None:
+    lanes = lanes_of(visit("#clip=disc-0003"))
+    assert lanes[0] == ("not_examined", "TA Task Progress not examined: the clip has no instruction")
+    assert lanes[1][0] == "examined"
+    assert "nothing found" not in lanes[1][1], "there is an event"
+    assert lanes[2] == ("undecided", "PI Picture Quality undecided: no answer within 60 s, 3 attempts")
+
+
+def test_the_lanes_of_a_clean_clip_say_that_nothing_was_found(visit: Callable[..., Visit]) -> None:
+    assert lanes_of(visit("#clip=disc-0002")) == [
+        ("examined", "TA Task Progress nothing found"),
+        ("examined", "PH Physical Plausibility nothing found"),
+        ("examined", "PI Picture Quality nothing found"),
     ]
 
 
-def test_a_lane_says_what_was_looked_at_in_part_and_what_was_noticed_there(
+def test_an_undecided_clip_has_a_yellow_badge_and_says_what_it_rests_on(visit: Callable[..., Visit]) -> None:
+    opened = visit("#clip=disc-0006")
+    badge = opened.page.locator(".clip-head .status")
+    assert (badge.inner_text(), badge.get_attribute("data-standing")) == ("undecided", "undecided")
+    assert "no picture-quality fault found" in opened.page.locator("#clip").inner_text()
+    assert lanes_of(opened) == [
+        ("not_examined", "TA Task Progress not examined: no stage of the pipeline plain looks for it"),
+        ("partial", "PH Physical Plausibility partially covered, nothing found"),
+        ("examined", "PI Picture Quality nothing found"),
+    ]
+    tokens = {
+        name: opened.page.evaluate(
+            """token => {
+              const one = document.body.appendChild(document.createElement("i"));
+              one.style.color = `var(${token})`;
+              const colour = getComputedStyle(one).color;
+              one.remove();
+              return colour;
+            }""",
+            name,
+        )
+        for name in ("--care", "--good")
+    }
+    assert tokens["--care"] != tokens["--good"]
+    assert colour_of(opened, ".clip-head .status") == tokens["--care"]
+    green = opened.page.evaluate(
+        """colour => [...document.querySelectorAll("#clip *")].filter(
+          (one) => [getComputedStyle(one).color, getComputedStyle(one).backgroundColor].includes(colour)).length""",
+        tokens["--good"],
+    )
+    assert green == 0
+    opened.go("#clip=disc-0002")
+    assert colour_of(opened, ".clip-head .status") == tokens["--good"]
+
+
+def test_the_reason_for_a_state_is_at_hand(visit: Callable[..., Visit]) -> None:
+    words = visit("#clip=disc-0006").page.locator(".lanes .lane-words")
+    assert [one.get_attribute("title") for one in words.all()] == [
+        "no stage of the pipeline plain looks for it",
+        "measured in the pixels, which show some faults",
+        "measured in the pixels of every frame",
+    ]
+
+
+def test_a_lane_says_what_was_ruled_out_and_what_a_failure_or_a_claim_leaves_undecided(
     visit: Callable[..., Visit], domain: Domain, tmp_path: Path
 ) -> None:
     noticed = Failure(stage="measure", dimension="physics", kind="evidence only", message="perhaps")
-    some = {"assessed": ("picture",), "judged": ("picture",), "in_part": ("task", "physics"), "status": "partial"}
-    path = tmp_path / "index.html"
-    report = make_report(domain, make_clip("a"), failures=(noticed,), **some)
-    path.write_text(render_html([page(report, None)], [], domain, "few"), encoding="utf-8")
-    lanes = visit(path=path).page.locator(".lanes .row[data-state]")
-    assert [" ".join(lane.inner_text().split()) for lane in lanes.all()] == [
-        "TA Task Progress looked at in part, nothing found",
-        "PH Physical Plausibility not judged: evidence only",
-        "PI Picture Quality judged, nothing found",
+    claims = [
+        make_hypothesis("h1", "picture", "blur", (0, 1), verdict="unverified", reason=reason)
+        for reason in ("", "no word")
     ]
+    some = coverage("picture", ruled_out=["task"], partial=["physics"])
+    for claim in claims:
+        report = make_report(domain, make_clip("a"), failures=(noticed,), hypotheses=(claim,), coverage=some)
+        path = tmp_path / "index.html"
+        path.write_text(render_html([page(report, None)], [], domain, "few"), encoding="utf-8")
+        assert lanes_of(visit(path=path)) == [
+            ("ruled_out", "TA Task Progress ruled out by the router"),
+            ("undecided", "PH Physical Plausibility undecided: perhaps"),
+            ("undecided", "PI Picture Quality 3 undecided: Blur"),
+        ]
 
 
 def test_without_a_video_pictures_and_timeline_still_work_and_it_is_said(visit: Callable[..., Visit]) -> None:
@@ -191,8 +244,8 @@ def test_a_video_that_cannot_be_played_is_said_and_replaced(visit: Callable[...,
 
 def test_claims_set_aside_show_hollow_when_asked_for(visit: Callable[..., Visit]) -> None:
     opened = visit("#clip=disc-0001")
-    hollow = opened.page.locator(".lanes .bar[data-kind=hypothesis]")
-    assert not hollow.first.is_visible()
+    hollow = opened.page.locator(".lanes .bar[data-kind=hypothesis]:visible")
+    assert hollow.count() == 0
     opened.page.get_by_label("show 4 claims set aside").check()
     assert hollow.count() == 4
     opened.page.locator(".lanes .bar", has_text="rejected: Blur").click()
@@ -201,12 +254,26 @@ def test_claims_set_aside_show_hollow_when_asked_for(visit: Callable[..., Visit]
     assert "picture specialist" in detail
 
 
+def test_an_undecided_claim_is_always_shown(visit: Callable[..., Visit], domain: Domain, tmp_path: Path) -> None:
+    claim = make_hypothesis("h1", "picture", "blur", (0, 1), verdict="unverified", reason="no word")
+    path = tmp_path / "index.html"
+    undecided = make_report(domain, make_clip("a"), hypotheses=(claim,))
+    path.write_text(render_html([page(undecided, None)], [], domain, "few"), encoding="utf-8")
+    opened = visit(path=path)
+    assert opened.page.locator(".lanes .bar[data-kind=hypothesis]:visible").count() == 1
+    assert "undecided: neither found nor ruled out" in opened.page.locator(".findings").inner_text()
+
+
 def test_the_filter_lives_in_the_address(visit: Callable[..., Visit]) -> None:
     opened = visit("#status=clean")
     assert opened.listed() == ["disc-0002"]
     for hash_, expected in {
-        "#": ["disc-0001", "disc-0002", "disc-0003", "disc-0004", UNREADABLE.uri],
-        "#status=ok": ["disc-0001", "disc-0002"],
+        "#": ["disc-0001", "disc-0003", "disc-0006", "disc-0004", "disc-0002", UNREADABLE.uri],
+        "#order=run": ["disc-0001", "disc-0002", "disc-0003", "disc-0004", "disc-0006", UNREADABLE.uri],
+        "#status=complete": ["disc-0001", "disc-0006", "disc-0002"],
+        "#status=faulty": ["disc-0001", "disc-0003"],
+        "#status=undecided": ["disc-0006", "disc-0004"],
+        "#status=unscored": ["disc-0004"],
         "#status=unreadable": [UNREADABLE.uri],
         "#dimension=task": ["disc-0001"],
         "#severity=1": ["disc-0001"],
@@ -214,16 +281,32 @@ def test_the_filter_lives_in_the_address(visit: Callable[..., Visit]) -> None:
         "#type=floating&severity=4": ["disc-0001"],
         "#type=floating&severity=5": [],
         "#text=disc FLOAT": ["disc-0001", "disc-0003"],
-        "#text=FLOAT&status=partial": ["disc-0003"],
+        "#text=FLOAT&status=partial": ["disc-0001", "disc-0003"],
         "#text=nowhere": [],
     }.items():
         opened.go(hash_)
         assert opened.listed() == expected, hash_
 
 
+def test_the_list_says_each_verdict_and_never_calls_an_undecided_clip_clean(visit: Callable[..., Visit]) -> None:
+    rows = visit().page.locator(".clips li:visible").all()
+    said = {" ".join(row.locator(".clip-id").inner_text().split()): row for row in rows}
+    assert {name: row.locator(".status").inner_text() for name, row in said.items()} == {
+        "disc-0001": "faulty",
+        "disc-0002": "clean",
+        "disc-0003": "faulty, partial",
+        "disc-0004": "unscored",
+        "disc-0006": "undecided",
+        UNREADABLE.uri: "unreadable",
+    }
+    assert said["disc-0002"].locator(".clip-found").inner_text() == "nothing found in any dimension"
+    assert said["disc-0006"].locator(".clip-found").inner_text() == "nothing found, 1 of 3 dimensions examined"
+    assert said["disc-0004"].locator(".clip-found").inner_text() == "nothing is known"
+
+
 def test_what_is_filtered_can_be_linked(visit: Callable[..., Visit]) -> None:
     opened = visit()
-    opened.page.get_by_role("combobox", name="Status").select_option("partial")
+    opened.page.get_by_role("combobox", name="Verdict or status").select_option("partial")
     opened.page.get_by_role("searchbox").fill("float")
     assert opened.listed() == ["disc-0003"]
     opened.wait_address("text=float&status=partial")

@@ -69,9 +69,10 @@ def test_a_clip_brings_the_file_it_lies_in_and_no_other(visit: Callable[..., Vis
     assert len(files(opened)) == 1
     assert opened.page.locator(".lanes .bar[data-claim=e1]").get_attribute("aria-pressed") == "true"
     assert opened.page.evaluate("Number(document.querySelector('.ruler').ariaValueMax)") == FRAMES - 1
+    opened.page.keyboard.press("Escape")
     assert opened.page.locator(".readout").inner_text().endswith(f"{20 / FPS:.2f} s")
     opened.page.keyboard.press("j")
-    opened.wait("document.querySelector('#clip h2')?.textContent.startsWith('clip-0201')")
+    opened.wait("document.querySelector('#clip h2')?.textContent.startsWith('clip-0202')")
     assert len(files(opened)) == 1
 
 
@@ -92,7 +93,7 @@ def test_a_file_that_is_missing_is_named(visit: Callable[..., Visit], large: Pat
     opened.wait("document.querySelector('.problem') !== null")
     assert "page/000.js is missing" in opened.page.locator(".problem").inner_text()
     opened.page.keyboard.press("j")
-    opened.wait_address("clip=clip-0001")
+    opened.wait_address("clip=clip-0002")
     opened.wait("document.querySelector('script[src]') === null")
     opened.problems.clear()
     opened.go("#clip=clip-0250")
@@ -147,7 +148,7 @@ def test_the_tab_key_goes_through_rows_that_are_not_drawn_yet(visit: Callable[..
     opened.page.locator(".clips a").first.focus()
     for _ in range(40):
         opened.page.keyboard.press("Tab")
-    assert opened.page.evaluate("document.activeElement.querySelector('.clip-id')?.textContent") == "clip-0040"
+    assert opened.page.evaluate("document.activeElement.querySelector('.clip-id')?.textContent") == "clip-0080"
 
 
 def test_a_filter_by_a_field_of_the_clips_lives_in_the_address(visit: Callable[..., Visit]) -> None:

@@ -9,7 +9,7 @@ from robogaze.domains import Domain
 from robogaze.reporting import clip_table
 
 from .cases import UNREADABLE
-from .samples import make_clip, make_event, make_report
+from .samples import make_clip, make_event, make_hypothesis, make_report
 
 
 def printed(reports: list[Report], unreadable: list[Unreadable], domain: Domain) -> list[str]:
@@ -22,17 +22,19 @@ def row(lines: list[str], clip: str) -> str:
     return " ".join(next(line for line in lines if line.startswith(clip)).split())
 
 
-def test_each_clip_has_a_row_that_says_its_status_in_words(reports: list[Report], domain: Domain) -> None:
+def test_each_clip_has_a_row_that_says_its_verdict_in_words(reports: list[Report], domain: Domain) -> None:
     lines = printed(reports, [UNREADABLE], domain)
     assert (
         row(lines, "disc-0001")
-        == "disc-0001 ok 4, worst 5 catastrophic Passing through 1.25-2.75 s 3/3 of 3 10 not known"
+        == "disc-0001 faulty 4, worst 5 catastrophic Passing through 1.25-2.75 s 3 of 3 10 not known"
     )
-    assert row(lines, "disc-0002") == "disc-0002 ok none - 3/3 of 3 2 $0.0042"
+    assert row(lines, "disc-0002") == "disc-0002 clean none - 3 of 3 2 $0.0042"
     assert (
-        row(lines, "disc-0003") == "disc-0003 partial 1, severity not given Floating 1.00-2.00 s 1/2 of 3 3 not known"
+        row(lines, "disc-0003")
+        == "disc-0003 faulty, partial 1, severity not given Floating 1.00-2.00 s 1 of 3 3 not known"
     )
-    assert row(lines, "disc-0004") == "disc-0004 unscored not known no server answers at the address 0/3 of 3 0 $0.00"
+    assert row(lines, "disc-0004") == "disc-0004 unscored not known no server answers at the address 0 of 3 0 $0.00"
+    assert row(lines, "disc-0006") == "disc-0006 undecided none no picture-quality fault found 1 of 3 0 $0.00"
     assert "unreadable - clips/disc-0005.mp4 is cut short" in row(lines, "clips/disc-0005.mp4")
 
 
@@ -50,8 +52,24 @@ def test_many_events_are_cut_short_with_their_number_and_the_worst_come_first(do
 
 
 def test_a_partial_clip_without_events_is_not_called_free_of_them(domain: Domain) -> None:
-    report = make_report(domain, make_clip("a"), status="partial", judged=("physics",))
-    assert "none so far" in row(printed([report], [], domain), "a ")
+    claim = make_hypothesis("h1", "picture", "blur", (0, 1), verdict="unverified")
+    report = make_report(domain, make_clip("a"), hypotheses=(claim,))
+    assert row(printed([report], [], domain), "a ") == (
+        "a undecided, partial none so far "
+        "no fault found in task progress and physical plausibility; undecided in Picture Quality 3 of 3 0 $0.00"
+    )
+
+
+def test_only_a_clean_clip_is_green_and_an_undecided_one_is_yellow(reports: list[Report], domain: Domain) -> None:
+    styles = {f"{text}": f"{text.style}" for text in clip_table(reports, [UNREADABLE], domain).columns[1].cells}
+    assert styles == {
+        "faulty": "",
+        "clean": "green",
+        "faulty, partial": "",
+        "unscored": "red",
+        "undecided": "yellow",
+        "unreadable": "magenta",
+    }
 
 
 def test_text_from_outside_neither_styles_the_table_nor_steers_the_terminal(domain: Domain) -> None:

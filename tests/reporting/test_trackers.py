@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from checkpoints import clean_and_faulty, report, write_reports
+from checkpoints import clean_and_faulty, report, without_a_model, write_reports
 from cli.running import Shell
+from making import coverage
 from synthetic import write_clip
 
 from robogaze.cli.shared.tracking import NO_TELEMETRY
@@ -27,11 +28,11 @@ from robogaze.reporting.trackers import TRACKERS, open_tracker, run_numbers, sen
 from robogaze.reporting.trackers.base import Plain, TrackedRun, finite
 
 from .cases import UNREADABLE
-from .samples import make_clip, make_report
+from .samples import make_clip, make_event, make_report
 
 NAN = float("nan")
 MADE = {"robogaze": "0.1.0", "pipeline": "plain", "seed": 7, "level": 0.95}
-NUMBERS = {"clean_rate": 0.25, "clean_rate_low": 0.1, "clips/ok": 3, "type_rate/blur": 0, "usage/cost_usd": 1e-4}
+NUMBERS = {"clean_rate": 0.25, "clean_rate_low": 0.1, "clips/complete": 3, "type_rate/blur": 0, "usage/cost_usd": 1e-4}
 
 
 # What is sent of a run.
@@ -41,9 +42,13 @@ def test_a_run_is_sent_as_these_numbers(reports: list[Report], domain: Domain) -
     numbers = run_numbers([Digest.of(one) for one in reports], [UNREADABLE], domain)
     rates = {name: number for name, number in numbers.items() if "_rate/" in name}
     counts = {name: number for name, number in numbers.items() if name.startswith("clips/")}
-    assert counts == {"clips/ok": 2, "clips/clean": 1, "clips/partial": 1, "clips/unscored": 1, "clips/unreadable": 1}
+    assert counts == {
+        "clips/faulty": 2, "clips/clean": 1, "clips/undecided": 2,
+        "clips/complete": 3, "clips/partial": 1, "clips/unscored": 1, "clips/unreadable": 1,
+    }  # fmt: skip
     assert set(numbers) - set(rates) - set(counts) == {
         "clean_rate", "clean_rate_low", "clean_rate_high",
+        "nothing_found_rate", "nothing_found_rate_low", "nothing_found_rate_high",
         "usage/calls", "usage/prompt_tokens", "usage/completion_tokens", "usage/cost_usd",
     }  # fmt: skip
     assert list(rates) == [
@@ -51,16 +56,30 @@ def test_a_run_is_sent_as_these_numbers(reports: list[Report], domain: Domain) -
         "dimension_rate/physics", "type_rate/passing_through", "type_rate/floating",
         "dimension_rate/picture", "type_rate/blur", "type_rate/flicker",
     ]  # fmt: skip
-    assert numbers["clean_rate"] == 0.2
-    assert numbers["clean_rate_low"] < 0.2 < numbers["clean_rate_high"]
+    assert (numbers["clean_rate"], numbers["nothing_found_rate"]) == (1 / 6, 2 / 6)
+    assert numbers["clean_rate_low"] < 1 / 6 < numbers["clean_rate_high"]
 
 
-def test_a_rate_is_over_the_judged_clips_in_which_its_dimension_was_looked_for(
+def test_where_no_clip_could_be_clean_no_clean_rate_is_sent(domain: Domain) -> None:
+    some = coverage("picture", partial=["physics"], not_examined=["task"])
+    event = make_event("e1", "physics", "floating", (0, 1))
+    runs = [make_report(domain, make_clip(name), coverage=some) for name in "abc"]
+    runs.append(make_report(domain, make_clip("d"), coverage=some, events=(event,)))
+    numbers = finite(run_numbers([Digest.of(one) for one in runs], [], domain))
+    assert not any(name.startswith("clean_rate") for name in numbers)
+    assert numbers["nothing_found_rate"] == 0.75
+    assert (numbers["clips/clean"], numbers["clips/undecided"], numbers["clips/faulty"]) == (0, 3, 1)
+    whole = make_report(domain, make_clip("e"), events=(event,))
+    numbers = run_numbers([Digest.of(one) for one in (*runs, whole)], [], domain)
+    assert (numbers["clean_rate"], numbers["nothing_found_rate"]) == (0.0, 0.6)
+
+
+def test_a_rate_is_over_the_scored_clips_in_which_its_dimension_was_looked_for(
     reports: list[Report], domain: Domain
 ) -> None:
-    every = {"assessed": ("physics",), "judged": ("physics",)}
-    more = [make_report(domain, make_clip(f"more-{number}"), **every) for number in range(2)]
-    faulty = next(one for one in reports if one.status == "ok" and one.events)
+    every = coverage("physics", not_examined=["task", "picture"])
+    more = [make_report(domain, make_clip(f"more-{number}"), coverage=every) for number in range(2)]
+    faulty = next(one for one in reports if one.status == "complete" and one.events)
     numbers = run_numbers([Digest.of(one) for one in (faulty, *more)], [], domain)
     assert numbers["type_rate/passing_through"] == numbers["dimension_rate/physics"] == pytest.approx(1 / 3)
     assert numbers["dimension_rate/picture"] == 1.0  # the one clip in which it was looked for
@@ -68,16 +87,17 @@ def test_a_rate_is_over_the_judged_clips_in_which_its_dimension_was_looked_for(
     assert run_numbers([Digest.of(faulty), *unscored], [], domain)["type_rate/passing_through"] == 1.0
 
 
-def test_a_rate_counts_what_was_looked_at_in_part(reports: list[Report], domain: Domain) -> None:
-    faulty = next(one for one in reports if one.status == "ok" and one.events)
-    some = {"assessed": ("picture",), "judged": ("picture",), "in_part": ("physics",)}
-    digests = [Digest.of(one) for one in (faulty, make_report(domain, make_clip("more"), **some))]
+def test_a_rate_counts_what_is_covered_partially(reports: list[Report], domain: Domain) -> None:
+    faulty = next(one for one in reports if one.status == "complete" and one.events)
+    some = coverage("picture", partial=["physics"], not_examined=["task"])
+    digests = [Digest.of(one) for one in (faulty, make_report(domain, make_clip("more"), coverage=some))]
     assert run_numbers(digests, [], domain)["dimension_rate/physics"] == 0.5
 
 
 def test_what_is_not_known_is_not_sent(domain: Domain) -> None:
-    some = {"assessed": ("physics",), "judged": ("physics",), "usage": Usage(calls=2, cost_usd=None)}
-    numbers = finite(run_numbers([Digest.of(make_report(domain, make_clip("a"), **some))], [], domain))
+    some = coverage("physics", not_examined=["task", "picture"])
+    one = make_report(domain, make_clip("a"), coverage=some, usage=Usage(calls=2, cost_usd=None))
+    numbers = finite(run_numbers([Digest.of(one)], [], domain))
     assert "usage/cost_usd" not in numbers
     assert "type_rate/blur" not in numbers, "nobody looked for it"
     assert numbers["type_rate/floating"] == 0.0
@@ -87,12 +107,20 @@ def test_what_is_not_known_is_not_sent(domain: Domain) -> None:
 
 def test_a_run_of_a_comparison_is_sent_as_its_measures_and_what_is_unscored() -> None:
     result = compare([clean_and_faulty("step_10", "++--"), clean_and_faulty("step_20", "+++?")], Terms(resamples=20))
-    numbers = standing_numbers(result.standings[1])
+    numbers = standing_numbers(result.standings[1], result.scope)
     measures = ("clean_rate", "events_per_clip", "load_per_clip", "load_per_minute")
     assert set(numbers) == {f"{name}{end}" for name in measures for end in ("", "_low", "_high")} | {"unscored_share"}
     assert (numbers["clean_rate"], numbers["unscored_share"], numbers["load_per_clip"]) == (0.75, 0.25, 0.0)
     assert numbers["clean_rate_low"] == result.standings[1].clean_rate.low
-    assert standing_numbers(result.standings[0])["load_per_clip"] == 1.5
+    assert standing_numbers(result.standings[0], result.scope)["load_per_clip"] == 1.5
+
+
+def test_a_run_without_a_model_is_sent_as_its_nothing_found_rate() -> None:
+    result = compare([without_a_model("a", "++--"), clean_and_faulty("b", "+++-")], Terms(resamples=20))
+    for standing, value in zip(result.standings, (0.5, 0.75), strict=True):
+        numbers = standing_numbers(standing, result.scope)
+        assert numbers["nothing_found_rate"] == value
+        assert not any(name.startswith("clean_rate") for name in numbers)
 
 
 def test_only_finite_numbers_are_left() -> None:
@@ -355,7 +383,12 @@ def test_bench_sends_its_numbers_at_the_step_of_its_folder(
     assert made.keys() == {"robogaze", "domain", "domain_version", "pipeline"}
     clips = json.loads(ran.out)["clips"]  # what a library prints is not in the data
     assert {name: numbers[f"clips/{name}"] for name in clips} == clips
-    assert (sum(clips.values()) - clips["clean"], numbers["usage/calls"]) == (1, 0)
+    assert (clips["faulty"] + clips["clean"] + clips["undecided"] + clips["unreadable"], numbers["usage/calls"]) == (
+        1,
+        0,
+    )
+    assert "clean_rate" not in numbers, "without a model no clip could be clean"
+    assert 0 <= numbers["nothing_found_rate"] <= 1
     assert "* started step_14k" in ran.err
     assert "sent to ledger:book: step_14k at step 14000" in ran.err
     told = repr((ledger.runs, ledger.logged))

@@ -1,5 +1,7 @@
 """What weakens trust is said, and what does not is said too."""
 
+from making import coverage
+
 from robogaze.core.report import Failure, Report
 from robogaze.domains import Domain
 from robogaze.reporting.tally import Tally
@@ -16,15 +18,15 @@ def sentences(good: bool, *reports: Report, domain: Domain, unreadable: int = 0)
 
 def test_everything_that_weakens_trust_is_named(reports: list[Report], domain: Domain) -> None:
     said = sentences(False, *reports, domain=domain, unreadable=1)
-    assert "1 of 5 clips unscored" in said
+    assert "1 of 6 clips unscored" in said
     assert "1 file could not be read" in said
-    assert "1 clip partial: Picture Quality not judged" in said
-    assert "Not assessed: Task Progress in 1 of 4 clips" in said
-    assert "In 2 of 4 clips with a report, 27% to 61% of the frames were shown to no specialist" in said
+    assert "1 clip partial: undecided in Picture Quality; events there may be missing." in said
+    assert "Not examined: Task Progress in 3 of 5 clips; Physical Plausibility in 1 of 5 clips; " in said
+    assert "In 2 of 5 clips with a report, 27% to 61% of the frames were shown to no specialist" in said
     assert "Of 15 recorded calls 1 failed and 0 brought an answer that broke the form" in said
 
 
-def test_frames_that_could_not_be_measured_are_counted_though_the_clip_is_ok(domain: Domain) -> None:
+def test_frames_that_could_not_be_measured_are_counted_though_the_clip_is_clean(domain: Domain) -> None:
     notes = (
         "A remark.",
         "Not measured: Blur in 3 of 63 frames (0.50-0.69 s): too dark.",
@@ -38,23 +40,38 @@ def test_frames_that_could_not_be_measured_are_counted_though_the_clip_is_ok(dom
     )
 
 
-def test_what_a_failure_leaves_open_is_named_though_it_is_not_assessed(domain: Domain) -> None:
+def test_what_a_failure_leaves_undecided_is_named_though_it_is_only_partially_covered(domain: Domain) -> None:
     noticed = Failure(stage="measure", dimension="physics", kind="evidence only", message="perhaps")
-    some = {"assessed": ("picture",), "judged": ("picture",), "in_part": ("physics",), "status": "partial"}
-    report = make_report(domain, make_clip("a"), failures=(noticed,), **some)
-    assert "1 clip partial: Physical Plausibility not judged;" in sentences(False, report, domain=domain)
+    some = coverage("picture", partial=["physics"], not_examined=["task"])
+    report = make_report(domain, make_clip("a"), failures=(noticed,), coverage=some)
+    assert "1 clip partial: undecided in Physical Plausibility;" in sentences(False, report, domain=domain)
 
 
-def test_where_all_was_looked_at_in_part_nothing_is_judged_as_a_whole(domain: Domain) -> None:
-    report = make_report(domain, make_clip("a"), assessed=(), judged=(), in_part=("physics",), status="partial")
-    assert "1 clip partial: no dimension is judged as a whole." in sentences(False, report, domain=domain)
+def test_a_failure_of_no_dimension_is_a_stage_that_failed(domain: Domain) -> None:
+    report = make_report(domain, make_clip("a"), failures=(Failure(stage="scene", kind="timeout", message="late"),))
+    said = sentences(False, report, domain=domain)
+    assert "1 clip partial: a stage failed (see the failures of each clip)." in said
+
+
+def test_what_is_covered_partially_is_not_taken_for_examined_and_leads_to_the_undecided(domain: Domain) -> None:
+    some = coverage("picture", "task", partial=["physics"])
+    tally = Tally((make_report(domain, make_clip("a"), coverage=some),), (), domain)
+    (found,) = [check for check in checks(tally) if check.sentence == "Partially covered: Physical Plausibility."]
+    assert (found.good, found.status) == (False, "undecided")
+
+
+def test_a_ruled_out_dimension_weakens_nothing(domain: Domain) -> None:
+    report = make_report(domain, make_clip("a"), coverage=coverage("picture", "task", ruled_out=["physics"]))
+    assert sentences(False, report, domain=domain) == ""
 
 
 def test_a_sound_set_is_said_to_be_sound_point_by_point(domain: Domain) -> None:
     report = make_report(domain, make_clip("a"))
     assert sentences(False, report, domain=domain) == ""
-    assert "All 3 dimensions were assessed in every clip" in sentences(True, report, domain=domain)
-    assert "No report tells of frames that could not be measured." in sentences(True, report, domain=domain)
+    assert "Every dimension was examined or ruled out in every clip with a report." in sentences(
+        True, report, domain=domain
+    )
+    assert "No report names frames that could not be measured." in sentences(True, report, domain=domain)
 
 
 def test_another_version_of_the_domain_is_noticed(domain: Domain) -> None:

@@ -1,7 +1,7 @@
 """Recorded play through vLLM on CPU with a model of random weights: what GLIDE asks, and that nothing is lost of it.
 
 The model sees faults almost everywhere and rules at random. Whatever it says, an answer keeps its schema or is counted
-as none, and a clip that was not judged to the end is not clean.
+as none, and an incomplete report is not clean.
 """
 
 import os
@@ -84,7 +84,7 @@ async def test_every_answer_keeps_its_schema_or_is_counted_as_none(
         if report.status != "unscored":
             assert all(f"{one.id} step 1 plan" in subjects for one in report.hypotheses if one.proposed_by == "scan")
         undecided = [one for one in report.hypotheses if one.verdict == "unverified"]
-        assert (report.status == "ok") is not bool(undecided or report.failures)
-        assert report.clean is (report.status == "ok" and not report.events)
+        assert (report.status == "complete") is not bool(undecided or report.failures)
+        assert report.clean is (report.status == "complete" and not report.events)
         for event in report.events:
             assert all(0 <= span.start < span.end <= report.clip.duration_s for span in event.spans)

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from making import make_clip, scripted
+from making import examined, make_clip, scripted
 
 from robogaze.backends import ModelConfig
 from robogaze.core.events import Evidence, Hypothesis
@@ -143,12 +143,12 @@ async def test_specialists_look_closer_side_by_side_and_each_gets_its_own(desk_f
     lines.append({"when": {"subject": f"{names[0]}, closer looks, S1 zoom_in"}, "reply": {"answer": "soft edges"}})
     lines += [{"when": {"subject": name}, "reply": {"hypotheses": []}} for name in names]
     models, backend = scripted(*lines)
-    desk, context = desk_for(models, assessed=names)
+    desk, context = desk_for(models, dimensions=names)
     context = await Propose(tools=TOOLS).run(context, desk)
     asked = {request.subject: str(request.parts[-1]) for request in backend.asked}
     assert "soft edges" in asked[names[0]]
     assert "soft edges" not in asked[names[1]]
-    assert context.judged == set(names)
+    assert examined(context) == set(names)
     assert [call.round for call in desk.ledger()] == [1, 1, 2, 3, 3]
 
 
@@ -157,9 +157,9 @@ async def test_a_specialist_whose_plan_fails_is_still_asked(desk_for: Any) -> No
         {"when": {"subject": "visual_quality, closer looks"}, "error": {"kind": "refused"}},
         {"when": {"subject": "visual_quality"}, "reply": {"hypotheses": []}},
     ]
-    desk, context = desk_for(scripted(*lines)[0], assessed=("visual_quality",))
+    desk, context = desk_for(scripted(*lines)[0], dimensions=("visual_quality",))
     context = await Propose(tools=TOOLS).run(context, desk)
-    assert context.judged == {"visual_quality"}
+    assert examined(context) == {"visual_quality"}
     assert [failure.kind for failure in context.failures] == ["RequestRefused"]
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from making import scripted
+from making import examined, scripted
 
 from robogaze.core.events import Evidence, Hypothesis
 from robogaze.core.time import Span
@@ -134,7 +134,7 @@ async def test_one_look_that_says_it_twice_is_one_vote(desk_for: Any) -> None:
 async def test_a_look_without_an_answer_is_no_vote_and_still_a_look(desk_for: Any) -> None:
     context = await vote(desk_for, [seen(0, 2)], [seen(0, 2)], None)
     assert context.hypotheses[0].reason == "reported by 2 of 3 looks"
-    assert context.judged == set(context.assessed)
+    assert examined(context) == set(context.dimensions)
     context = await vote(desk_for, [seen(0, 2)], [], None)
     assert [one.verdict for one in context.hypotheses] == ["rejected"]
 
@@ -144,7 +144,7 @@ async def test_too_few_answers_for_a_majority_decide_nothing(desk_for: Any) -> N
     (claim,) = context.hypotheses
     why = "1 of 3 looks gave an answer, and 2 would have to agree"
     assert (claim.verdict, claim.reason) == ("unverified", why)
-    assert context.judged == frozenset()
+    assert {each.state for each in context.coverage.values()} == {"not_examined"}
     assert [(one.stage, one.dimension, one.kind) for one in context.failures[-1:]] == [
         ("vote", "visual_quality", "Undecided")
     ]

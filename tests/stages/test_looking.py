@@ -3,10 +3,11 @@
 from typing import Any
 
 import pytest
-from making import make_clip, scripted
+from making import examined, make_clip, scripted
 
 from robogaze.backends import ModelConfig
 from robogaze.core.context import Route, Segment
+from robogaze.core.coverage import Coverage
 from robogaze.core.time import Span
 from robogaze.stages import NoAnswer
 from robogaze.stages.direct import Direct
@@ -129,10 +130,15 @@ async def specialists(desk_for: Any, *lines: dict[str, Any], routes: Any = ("vis
     return await Propose().run(context, desk), backend, desk
 
 
-async def test_only_routed_specialists_are_asked_and_the_rest_counts_as_judged(desk_for: Any) -> None:
+async def test_only_routed_specialists_are_asked_and_the_rest_is_ruled_out(desk_for: Any) -> None:
     context, backend, _ = await specialists(desk_for, {"reply": {"hypotheses": [claim()]}})
     assert [request.subject for request in backend.asked] == ["visual_quality"]
-    assert context.judged == set(context.assessed)
+    assert context.coverage.pop("visual_quality") == Coverage(
+        state="examined", reason="a specialist was shown 16 of 64 frames"
+    )
+    assert set(context.coverage.values()) == {
+        Coverage(state="ruled_out", reason="the router chose other dimensions: x")
+    }
     (found,) = context.hypotheses
     assert (found.id, found.type, found.spans, found.severity) == ("H1", "blur", (Span(1.0, 1.5),), 2)
     assert found.evidence[0].frames == (16, 20)
@@ -164,10 +170,12 @@ async def test_a_weak_hypothesis_is_kept_as_rejected(desk_for: Any) -> None:
     assert (found.verdict, found.reason) == ("rejected", "proposed with confidence 0.29, under 0.30")
 
 
-async def test_a_specialist_without_an_answer_leaves_its_dimension_unjudged(desk_for: Any) -> None:
+async def test_a_dimension_whose_specialist_gives_no_answer_is_not_examined(desk_for: Any) -> None:
     lines = [{"when": {"subject": "visual_quality"}, "reply": {"hypotheses": []}}]
     context, _, _ = await specialists(desk_for, *lines, routes=("visual_quality", "physical_plausibility"))
-    assert "physical_plausibility" not in context.judged
+    left = context.coverage["physical_plausibility"]
+    assert (left.state, left.reason.startswith("the specialist gave no answer: ")) == ("not_examined", True)
+    assert examined(context) == {"visual_quality"}
     assert [failure.dimension for failure in context.failures] == ["physical_plausibility"]
 
 
@@ -222,7 +230,7 @@ async def test_reasoning_is_let_happen_and_set_aside(desk_for: Any) -> None:
     context = await Direct(prompt="cot", reasoning=True).run(context, desk)
     assert backend.asked[0].schema is None
     assert context.hypotheses == ()
-    assert context.judged == set(context.assessed)
+    assert examined(context) == set(context.dimensions)
 
 
 async def test_a_missing_sample_is_a_failure_but_the_others_count(desk_for: Any) -> None:
@@ -231,7 +239,7 @@ async def test_a_missing_sample_is_a_failure_but_the_others_count(desk_for: Any)
     desk, context = desk_for(models)
     context = await Direct(prompt="vanilla", samples=3, temperature=0.7).run(context, desk)
     assert len(context.failures) == 1
-    assert context.judged
+    assert examined(context) == set(context.dimensions)
 
 
 async def test_the_regime_of_the_model_decides_which_frames_it_is_shown(desk_for: Any) -> None:

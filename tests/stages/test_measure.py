@@ -1,4 +1,4 @@
-"""The rules of a pipeline over measured signals: what is found, what counts as judged, what is told of the gaps."""
+"""The rules of a pipeline over measured signals: what is found, what is covered, what is reported of the gaps."""
 
 import math
 from collections.abc import Sequence
@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from making import make_clip
+from making import examined, make_clip
 from pydantic import ValidationError
 
 from robogaze.core.clip import Layout
+from robogaze.core.coverage import Coverage
 from robogaze.core.report import Failure
 from robogaze.domains import Domain
 from robogaze.evidence import Evidence, Measured, Signal
@@ -55,19 +56,24 @@ async def measure(desk_for: Any, measured: Evidence, *rules: dict[str, Any], **a
     return await stage.run(context, desk), stage
 
 
-async def test_a_rule_that_could_be_answered_everywhere_judges_its_dimension(desk_for: Any) -> None:
+async def test_a_dimension_whose_rules_could_be_answered_everywhere_is_examined(desk_for: Any) -> None:
     context, _ = await measure(desk_for, evidence(hot(at=(4, 5))), rule())
-    assert context.judged == {"visual_quality"}
+    assert context.coverage["visual_quality"] == Coverage(
+        state="examined", reason="measured in the pixels of every frame: Blur"
+    )
     assert context.failures == ()
     (found,) = context.hypotheses
     assert (found.type, found.spans[0].start, found.spans[0].end) == ("blur", 0.25, 0.375)
 
 
-async def test_without_an_allowance_one_frame_unmeasured_leaves_the_dimension_open(
+async def test_without_an_allowance_one_frame_unmeasured_leaves_the_dimension_partially_covered(
     desk_for: Any, robot: Domain
 ) -> None:
     context, stage = await measure(desk_for, evidence(hot(missing=(7,), at=(4,))), rule(), HAZE)
-    assert context.judged == {"object_scene_consistency"}
+    assert examined(context) == {"object_scene_consistency"}
+    assert context.coverage["visual_quality"] == Coverage(
+        state="partial", reason="not measured in 1 of 15 frames: there was no light"
+    )
     assert context.failures == (
         Failure(
             stage="measure",
@@ -81,10 +87,10 @@ async def test_without_an_allowance_one_frame_unmeasured_leaves_the_dimension_op
     assert not any("Blur in" in note for note in stage.notes(robot, context.evidence)), "the failure tells it"
 
 
-async def test_gaps_within_the_allowance_leave_it_judged_and_are_told(desk_for: Any, robot: Domain) -> None:
+async def test_gaps_within_the_allowance_leave_it_examined_and_are_reported(desk_for: Any, robot: Domain) -> None:
     allowed = {"unmeasured": {"share": 0.4, "stretch_s": 0.25}}
     context, stage = await measure(desk_for, evidence(hot(missing=(3, 4, 8, 10, 12))), rule(), **allowed)
-    assert context.judged == {"visual_quality"}
+    assert examined(context) == {"visual_quality"}
     assert context.failures == ()
     assert stage.notes(robot, context.evidence)[-1] == (
         "Not measured: Blur in 5 of 15 frames (0.19-0.31 s, 0.50-0.56 s, 0.62-0.69 s and 1 more): there was no light."
@@ -92,17 +98,24 @@ async def test_gaps_within_the_allowance_leave_it_judged_and_are_told(desk_for: 
 
 
 @pytest.mark.parametrize(
-    ("missing", "judged"),
+    ("missing", "covered"),
     [((1, 3, 5, 7, 9, 11), True), ((1, 3, 5, 7, 9, 11, 13), False), ((4, 5, 6, 7), True), ((4, 5, 6, 7, 8), False)],
     ids=["as many", "one more", "as long", "one frame longer"],
 )
 async def test_the_allowance_is_a_share_of_the_frames_and_a_stretch(
-    desk_for: Any, missing: tuple[int, ...], judged: bool
+    desk_for: Any, missing: tuple[int, ...], covered: bool
 ) -> None:
     allowed = {"unmeasured": {"share": 0.4, "stretch_s": 0.25}}
     context, _ = await measure(desk_for, evidence(hot(missing=missing)), rule(), **allowed)
-    assert (context.judged == {"visual_quality"}) is judged
-    assert bool(context.failures) is not judged
+    assert (examined(context) == {"visual_quality"}) is covered
+    assert bool(context.failures) is not covered
+
+
+async def test_a_dimension_of_which_no_frame_could_be_measured_is_not_examined(desk_for: Any) -> None:
+    context, _ = await measure(desk_for, evidence(hot(missing=range(FRAMES))), rule())
+    assert context.coverage["visual_quality"] == Coverage(
+        state="not_examined", reason="not measured in 15 of 15 frames: there was no light"
+    )
 
 
 async def test_each_view_is_held_to_the_allowance_and_named(desk_for: Any, robot: Domain) -> None:
@@ -119,52 +132,54 @@ async def test_each_view_is_held_to_the_allowance_and_named(desk_for: Any, robot
 GONE = HAZE["dimension"]
 
 
-async def looked_at_in_part(desk_for: Any, measured: Evidence, assessed: Sequence[str], *rules: Any) -> Context:
-    stage = Measure.model_validate({"rules": rules, "in_part": [GONE]})
-    in_part = () if GONE in assessed else (GONE,)
-    desk, context = desk_for(None, make_clip(1.0), evidence=measured, assessed=tuple(assessed), in_part=in_part)
+async def partially(desk_for: Any, measured: Evidence, dimensions: Sequence[str], *rules: Any) -> Context:
+    stage = Measure.model_validate({"rules": rules, "partial": [GONE]})
+    partial = () if GONE in dimensions else (GONE,)
+    clip = make_clip(1.0)
+    desk, context = desk_for(None, clip, evidence=measured, dimensions=tuple(dimensions), partial_dimensions=partial)
     return await stage.run(context, desk)
 
 
-async def test_what_is_found_in_a_dimension_looked_at_in_part_is_an_event(desk_for: Any) -> None:
+async def test_what_is_found_in_a_partially_covered_dimension_is_an_event(desk_for: Any) -> None:
     measured = evidence({**hot(), "haze": [float(frame == 4) for frame in range(FRAMES)]})
-    context = await looked_at_in_part(desk_for, measured, ["visual_quality"], rule(), HAZE)
+    context = await partially(desk_for, measured, ["visual_quality"], rule(), HAZE)
     assert [(one.type, one.verdict) for one in context.hypotheses or ()] == [("object_disappearance", "unverified")]
-    assert (context.judged, context.failures) == ({"visual_quality", GONE}, ())
-
-
-def test_a_dimension_looked_at_in_part_is_not_assessed_and_the_notes_say_so(robot: Domain) -> None:
-    stage = Measure.model_validate({"rules": [rule(), HAZE], "in_part": [GONE]})
-    assert (stage.assesses(robot), stage.assesses_in_part(robot)) == ({"visual_quality"}, {GONE})
-    assert stage.notes(robot, None) == (
-        "Measured in pixels, of the dimensions judged here: Blur; their other types need a model.",
-        "Looked at in part: Object-Scene Consistency, of which some faults of these types can be found: "
-        "Object disappearance. That nothing is found there is no judgement.",
+    assert (examined(context), context.failures) == ({"visual_quality"}, ())
+    assert context.coverage[GONE] == Coverage(
+        state="partial",
+        reason="measured in the pixels, which show some faults of these types: Object disappearance",
     )
 
 
-async def test_a_gap_leaves_a_dimension_open_that_is_looked_at_in_part(desk_for: Any) -> None:
+def test_a_stage_says_which_dimensions_it_covers_partially(robot: Domain) -> None:
+    stage = Measure.model_validate({"rules": [rule(), HAZE], "partial": [GONE]})
+    assert (stage.covers(robot), stage.covers_partly(robot)) == ({"visual_quality"}, {GONE})
+
+
+async def test_a_gap_is_a_failure_of_a_partially_covered_dimension_too(desk_for: Any) -> None:
     gone = rule("heat", GONE, HAZE["type"])
     for missing, kinds in ((4, 5), ["not measured"]), ((), []):
-        context = await looked_at_in_part(desk_for, evidence(hot(missing)), ["visual_quality"], rule("haze"), gone)
+        context = await partially(desk_for, evidence(hot(missing)), ["visual_quality"], rule("haze"), gone)
         assert [(one.dimension, one.kind) for one in context.failures] == [(GONE, kind) for kind in kinds]
-        assert context.judged == ({"visual_quality"} if missing else {"visual_quality", GONE})
+        assert examined(context) == {"visual_quality"}
+        assert context.coverage[GONE].state == "partial"
 
 
-async def test_a_dimension_that_another_stage_judges_is_left_to_it(desk_for: Any) -> None:
-    """Neither a gap nor evidence of the rules leaves open there what a stage that sees more decides."""
+async def test_a_dimension_that_another_stage_examines_is_left_to_it(desk_for: Any) -> None:
+    """Neither a gap nor evidence of the rules leaves undecided there what a stage that sees more decides."""
     seen = {"haze": [NAN if frame == 9 else float(frame == 4) for frame in range(FRAMES)]}
     told = rule("haze", GONE, "object_identity_swap", told="1 of 7 such findings were right")
-    judged = ["visual_quality", GONE]
-    context = await looked_at_in_part(desk_for, evidence({**hot(), **seen}), judged, rule(), HAZE, told)
-    assert (context.judged, context.failures) == ({"visual_quality"}, ())
+    dimensions = ["visual_quality", GONE]
+    context = await partially(desk_for, evidence({**hot(), **seen}), dimensions, rule(), HAZE, told)
+    assert (examined(context), context.failures) == ({"visual_quality"}, ())
+    assert context.coverage[GONE].state == "not_examined", "that stage has not run yet"
     assert {one.verdict for one in context.hypotheses or ()} == {"unverified", "rejected"}
 
 
-def test_only_a_dimension_in_which_a_rule_makes_events_is_looked_at_in_part(robot: Domain) -> None:
+def test_only_a_dimension_in_which_a_rule_makes_events_is_covered_partially(robot: Domain) -> None:
     for rules in [rule("luma")], [rule("luma"), rule("luma", HAZE["dimension"], HAZE["type"], told="1 of 7")]:
-        stage = Measure.model_validate({"rules": rules, "in_part": [HAZE["dimension"]]})
-        with pytest.raises(ValueError, match="in_part names object_scene_consistency, in which no rule makes an event"):
+        stage = Measure.model_validate({"rules": rules, "partial": [HAZE["dimension"]]})
+        with pytest.raises(ValueError, match="partial names object_scene_consistency, in which no rule makes an event"):
             stage.check(robot)
 
 
@@ -176,18 +191,18 @@ async def test_of_several_rules_of_a_type_the_worst_gap_is_told(desk_for: Any) -
     assert "Blur in 2 of 15 frames" in failure.message
 
 
-async def test_a_dimension_that_is_not_assessed_cannot_fail(desk_for: Any) -> None:
+async def test_a_dimension_that_a_clip_is_not_examined_for_cannot_fail(desk_for: Any) -> None:
     needing = rule(dimension="task_progress", kind="failed_grasp")
     stage = Measure.model_validate({"rules": [needing]})
     measured = evidence(hot(missing=(3,)))
-    desk, context = desk_for(None, make_clip(1.0, instruction=None), evidence=measured, assessed=("visual_quality",))
+    desk, context = desk_for(None, make_clip(1.0, instruction=None), evidence=measured, dimensions=("visual_quality",))
     context = await stage.run(context, desk)
-    assert (context.judged, context.failures) == (frozenset(), ())
+    assert (examined(context), context.failures) == (set(), ())
 
 
 async def test_what_a_signal_hides_is_told_of_the_type_it_stands_for(desk_for: Any, robot: Domain) -> None:
     context, stage = await measure(desk_for, evidence(hot()), rule(), HAZE)
-    _, hidden = stage.notes(robot, context.evidence)
+    (hidden,) = stage.notes(robot, context.evidence)
     assert hidden == "Object disappearance: haze is taken against the clip's own."
 
 
@@ -225,47 +240,45 @@ def test_confidence_that_falls_as_the_peak_rises_is_refused(steps: list[dict[str
         Measure.model_validate({"rules": [rule(confidence=steps)]})
 
 
-async def test_what_is_only_told_is_a_rejected_hypothesis_and_a_note_and_judges_nothing(
+async def test_what_is_evidence_only_is_a_rejected_hypothesis_and_a_note_and_covers_nothing(
     desk_for: Any, robot: Domain
 ) -> None:
     told = {**HAZE, "told": "7 of 12 such findings were right"}
     measured = evidence({"haze": [float(frame == 4) for frame in range(FRAMES)]})
     context, stage = await measure(desk_for, measured, rule(), told)
-    assert context.judged == {"visual_quality"}
-    assert stage.assesses(robot) == {"visual_quality"}
+    assert examined(context) == {"visual_quality"}
+    assert stage.covers(robot) == {"visual_quality"}
     (found,) = context.hypotheses
     assert (found.verdict, found.reason) == ("rejected", "evidence only: 7 of 12 such findings were right")
     assert "Measured, but evidence only: Object disappearance. 7 of 12 such findings were right." in stage.notes(
         robot, measured
     )
-    assert "disappearance" not in stage.notes(robot, measured)[0], "it is not among what can be found"
 
 
-async def test_what_is_only_told_in_a_dimension_that_is_judged_leaves_it_open(desk_for: Any) -> None:
+async def test_what_is_evidence_only_leaves_an_examined_dimension_undecided(desk_for: Any) -> None:
     told = rule("haze", told="7 of 12 such findings were right")
     seen = {"haze": [float(frame == 4) for frame in range(FRAMES)]}
     context, _ = await measure(desk_for, evidence({**hot(), **seen}), rule(), told)
-    assert context.judged == frozenset(), "neither found nor ruled out"
     (failure,) = context.failures
     assert (failure.dimension, failure.kind) == ("visual_quality", "evidence only")
     assert failure.message.startswith("Blur at 0.25-0.31 s is neither found nor ruled out: 7 of 12")
 
 
-async def test_what_is_only_told_leaves_open_what_nothing_judges(desk_for: Any) -> None:
+async def test_what_is_evidence_only_leaves_undecided_what_nothing_examines(desk_for: Any) -> None:
     told = {**HAZE, "told": "7 of 12 such findings were right"}
     measured = evidence({"haze": [float(frame == 4) for frame in range(FRAMES)]})
     stage = Measure.model_validate({"rules": [rule(), told]})
-    desk, context = desk_for(None, make_clip(1.0), evidence=measured, assessed=("visual_quality",))
+    desk, context = desk_for(None, make_clip(1.0), evidence=measured, dimensions=("visual_quality",))
     context = await stage.run(context, desk)
-    assert context.judged == {"visual_quality"}
+    assert examined(context) == {"visual_quality"}
     assert [(one.dimension, one.kind) for one in context.failures] == [("object_scene_consistency", "evidence only")]
 
 
-async def test_what_is_only_told_of_a_fault_that_is_found_leaves_nothing_open(desk_for: Any) -> None:
+async def test_what_is_evidence_only_of_a_fault_that_is_found_leaves_nothing_undecided(desk_for: Any) -> None:
     told = rule("haze", told="7 of 12 such findings were right")
     seen = {"haze": [float(frame == 4) for frame in range(FRAMES)]}
     context, _ = await measure(desk_for, evidence({**hot(at=(4,)), **seen}), rule(), told)
-    assert (context.judged, context.failures) == ({"visual_quality"}, ())
+    assert (examined(context), context.failures) == ({"visual_quality"}, ())
 
 
 WEAK = {"beyond": 0.4, "told": "half of such findings were right"}
@@ -278,7 +291,6 @@ async def test_what_does_not_reach_the_threshold_is_told_from_where_the_rule_say
     (found,) = context.hypotheses
     assert (found.verdict, found.onset_s) == ("rejected", 4 / 16)
     assert found.reason == "evidence only: half of such findings were right"
-    assert context.judged == frozenset()
     assert [failure.kind for failure in context.failures] == ["evidence only"]
     assert "Measured, but evidence only: Blur. half of such findings were right." in stage.notes(robot, measured)
 
@@ -287,7 +299,7 @@ async def test_what_reaches_the_threshold_is_not_told_once_more(desk_for: Any, r
     measured = evidence({"heat": [0.9 * (frame == 4) for frame in range(FRAMES)]})
     context, stage = await measure(desk_for, measured, rule(weak=WEAK))
     assert [one.verdict for one in context.hypotheses] == ["unverified"]
-    assert (context.judged, context.failures) == ({"visual_quality"}, ())
+    assert (examined(context), context.failures) == ({"visual_quality"}, ())
     assert not any("evidence only" in note for note in stage.notes(robot, measured))
 
 
@@ -297,7 +309,7 @@ async def test_what_explains_a_finding_away_explains_a_weak_one_silently(desk_fo
     measured = evidence({"heat": heat, "haze": [2.0 * (frame in (4, 9)) for frame in range(FRAMES)]})
     context, _ = await measure(desk_for, measured, rule(unless=[moves], weak=WEAK))
     assert [(one.verdict, one.onset_s) for one in context.hypotheses] == [("rejected", 9 / 16)]
-    assert context.judged == {"visual_quality"}
+    assert examined(context) == {"visual_quality"}
 
 
 async def test_a_weak_finding_is_no_part_of_a_fault_that_comes_before_it(desk_for: Any) -> None:

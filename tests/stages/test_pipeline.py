@@ -43,10 +43,18 @@ def test_every_stage_is_used_by_some_pipeline() -> None:
     assert {stage.name for pipeline in pipelines for stage in pipeline.stages} == set(STAGES)
 
 
-def test_what_a_clip_lacks_is_not_assessed(robot: Domain) -> None:
+def test_a_dimension_whose_needs_a_clip_lacks_is_not_examined(robot: Domain) -> None:
     pipeline = Pipeline.build(robot, "full")
-    without = pipeline.assessed(make_clip(instruction=None))
-    assert set(robot.dimensions) - set(without) == {"task_progress", "instruction_consistency"}
+    start = pipeline.start(make_clip(instruction=None))
+    lacking = {"task_progress", "instruction_consistency"}
+    assert set(robot.dimensions) - set(start.dimensions) == lacking
+    assert {start.coverage[name].reason for name in lacking} == {"the clip has no instruction"}
+    assert {each.state for each in start.coverage.values()} == {"not_examined"}
+
+
+def test_a_dimension_that_no_stage_looks_for_says_so(robot: Domain) -> None:
+    start = Pipeline.build(robot, "pixels").start(make_clip())
+    assert start.coverage["task_progress"].reason == "no stage of the pipeline pixels looks for it; that needs a model"
 
 
 def test_an_unknown_pipeline_is_refused_with_the_known_ones(robot: Domain) -> None:
@@ -262,7 +270,7 @@ async def test_a_clip_without_an_instruction_is_rehearsed_too(folder: Path) -> N
 
 @pytest.fixture
 def needy(folder: Path) -> Path:
-    """A domain that judges nothing without an instruction."""
+    """A domain that examines nothing without an instruction."""
     path = folder / "taxonomy.yaml"
     path.write_text(path.read_text().replace("# needs: [instruction] ", "needs: [instruction] #"))
     return folder
@@ -277,15 +285,15 @@ NEEDY = {
 
 
 @pytest.mark.parametrize("name", NEEDY)
-async def test_a_clip_with_nothing_to_assess_is_unscored_and_says_why(needy: Path, video: Path, name: str) -> None:
+async def test_a_clip_with_nothing_to_examine_is_unscored_and_says_why(needy: Path, video: Path, name: str) -> None:
     pipeline = built(needy, NEEDY[name])
     await rehearse(pipeline)
     models, backend = scripted()
     (report,) = await reports_of([Entry(path=video)], pipeline, models)
-    assert (report.status, report.assessed, report.events) == ("unscored", (), ())
+    assert (report.status, report.verdict, report.events) == ("unscored", "undecided", ())
     assert backend.asked == []
     assert [(failure.kind, failure.message) for failure in report.failures] == [
-        ("NothingToAssess", "every dimension that odd can judge needs an instruction, and this clip has none"),
+        ("NothingToExamine", "every dimension that odd can examine needs an instruction, and this clip has none"),
     ]
 
 
@@ -300,7 +308,8 @@ async def test_a_critic_that_decides_nothing_leaves_a_report_that_says_so(folder
     )
     pipeline = Pipeline.build(load_domain(folder), "specialists")
     (report,) = await reports_of([Entry(path=video)], pipeline, models)
-    assert report.status == "unscored"
+    assert (report.status, report.verdict) == ("partial", "undecided")
+    assert report.undecided_dimensions == ("consistency",)
     assert [(failure.stage, failure.dimension, failure.message) for failure in report.failures] == [
         ("verify", "consistency", "H1 (disappearance) is undecided: the critic gave no decision on it")
     ]

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from making import make_clip, scripted
+from making import examined, make_clip, scripted
 
 from robogaze.core.time import Span
 from robogaze.stages import NoAnswer
@@ -48,7 +48,7 @@ async def test_a_suspicion_is_a_hypothesis_as_long_as_its_window(desk_for: Any) 
 async def test_every_window_says_what_it_shows(desk_for: Any) -> None:
     context, _, _ = await scan(desk_for, seen("W0"), seen("W1", **FLOATS))
     assert [one.notes["context"] for one in context.scanned] == ["W0 shows a table", "W1 shows a table"]
-    assert context.judged == set(context.assessed)
+    assert examined(context) == set(context.dimensions)
 
 
 @pytest.mark.parametrize(
@@ -80,9 +80,9 @@ async def test_without_any_answer_the_diagnosis_does_not_go_on(desk_for: Any) ->
         await scan(desk_for, {"text": "no glitch here", "repeat": True})
 
 
-async def test_the_scanner_can_name_only_what_is_assessed(desk_for: Any) -> None:
+async def test_the_scanner_can_name_only_what_is_examined(desk_for: Any) -> None:
     models, backend = scripted({**seen("W0"), "repeat": True}, {**seen("W1"), "repeat": True})
-    desk, context = desk_for(models, make_clip(instruction=None), assessed=("visual_quality",))
+    desk, context = desk_for(models, make_clip(instruction=None), dimensions=("visual_quality",))
     await Scan().run(context, desk)
     schema = backend.asked[0].schema["properties"]["type"]["enum"]
     assert schema == ["blur", "occlusion", "frame_corruption", "camera_instability", "low_visibility", "none"]

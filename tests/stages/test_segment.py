@@ -62,7 +62,7 @@ async def test_segmentation_and_routing_share_a_call(desk_for: Any) -> None:
     desk, context, backend = context_of(desk_for, {"when": {"stage": "segment"}, "reply": reply}, task=TASK)
     context = await SegmentStage(route=True).run(context, desk)
     assert [segment.subtask for segment in context.segments] == ["grasp", None, "place"]
-    assert [route.dimensions for route in context.routes] == [("visual_quality",), context.assessed, ()]
+    assert [route.dimensions for route in context.routes] == [("visual_quality",), context.dimensions, ()]
     assert len(backend.asked) == 1
     assert backend.asked[0].shots
 

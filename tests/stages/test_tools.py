@@ -59,7 +59,7 @@ def on_film(robot: Domain) -> Iterator[Callable[..., tuple[Desk, Context]]]:
             footage.keep(time_s, (*(np.full_like(frame, 90) for _ in views[1:]), frame))
         footage.duration_s = clip.duration_s
         models, _ = scripted(*lines)
-        return Desk(robot, clip, footage, models), Context(clip=clip, assessed=())
+        return Desk(robot, clip, footage, models), Context(clip=clip, dimensions=())
 
     yield make
     for footage in opened:

@@ -218,8 +218,8 @@ def exit_code(outcome: Outcome) -> int:
         return EXIT_UNREACHABLE
     if not outcome.digests and outcome.unreadable and outcome.stopped is None:
         return EXIT_ERROR
-    judged = all(one.status == "ok" for one in outcome.digests.values())
-    return 0 if outcome.stopped is None and not outcome.unreadable and judged else EXIT_UNFINISHED
+    complete = all(digest.status == "complete" for digest in outcome.digests.values())
+    return 0 if outcome.stopped is None and not outcome.unreadable and complete else EXIT_UNFINISHED
 
 
 def as_told(outcome: Outcome) -> Mapping[str, Any]:

@@ -15,6 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from robogaze.core.account import Account, Finding
 from robogaze.core.clip import ClipId
+from robogaze.core.coverage import CoverageState
 from robogaze.core.report import Status
 from robogaze.datasets.adapters.axis import Axis
 from robogaze.datasets.adapters.documents import Document, Fault
@@ -140,7 +141,8 @@ class Reading:
         axis: Axis | None = None,
         *,
         author: str | None = None,
-        status: Status = "ok",
+        status: Status = "complete",
+        coverage: Mapping[str, CoverageState] | None = None,
         instruction: str | None = None,
         fields: Mapping[str, str | None] | None = None,
     ) -> Account:
@@ -158,6 +160,7 @@ class Reading:
             clip_id=clip_id,
             author=author or self.author,
             status=status,
+            coverage=coverage,
             findings=tuple(findings),
             # Where every finding has a confidence, a threshold can choose from them.
             candidates=tuple(findings) if all(one.confidence is not None for one in findings) else (),

@@ -1,7 +1,8 @@
-"""CSV: one row an event. A row without anything about an event says that its clip is clean.
+"""CSV: one row an event. A row without anything about an event says that nothing was found in its clip.
 
     clip_id                                   required; the rows of one clip_id and author are one account
-    author status instruction                 status is ok (also where it is empty), partial or unscored
+    author status instruction                 status is complete (also where it is empty), partial or unscored
+    coverage                                  dimension=state, separated by spaces; all examined where it is empty
     split task_family embodiment checkpoint prompt_id   what results can be broken down, and clips paired by
     duration_s fps frame_count                of the clip; fps where times are frames
     event_id dimension type description       rows of one event_id are one event with several spans
@@ -15,22 +16,28 @@ Cells are separated by commas, semicolons or tabs; numbers have a decimal point.
 import re
 from collections.abc import Iterator, Sequence
 from itertools import count
-from typing import Any, Literal
+from typing import Any, get_args
+
+from pydantic import TypeAdapter
 
 from robogaze.core.account import FIELDS, Account, Finding
+from robogaze.core.coverage import CoverageState
+from robogaze.core.report import Status
 from robogaze.core.time import Span, union
 from robogaze.datasets.adapters.axis import Axis
 from robogaze.datasets.adapters.base import Format, Part, Reading
 from robogaze.datasets.adapters.documents import Document, Fault, Row, Table
 from robogaze.datasets.adapters.foreign import Count, Foreign, Frame, Level, Rate, Record, Share, parse
 
+_STATES = TypeAdapter(dict[str, CoverageState])
 _NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
 
 
 class _Clip(Foreign):
     clip_id: str
     author: str | None = None
-    status: Literal["ok", "partial", "unscored"] = "ok"
+    status: Status = "complete"
+    coverage: str | None = None
     instruction: str | None = None
     split: str | None = None
     task_family: str | None = None
@@ -103,9 +110,23 @@ def read(part: Part, reading: Reading) -> Account:
         axis,
         author=clip.author,
         status=clip.status,
+        coverage=None if clip.coverage is None else _coverage(clip.coverage, rows),
         instruction=clip.instruction,
         fields={name: getattr(clip, name) for name in FIELDS},
     )
+
+
+def _coverage(cell: str, rows: Sequence[tuple[int, Row]]) -> dict[str, CoverageState]:
+    """The states of a cell. Raises Fault for what is none."""
+    try:
+        found = [each.split("=") for each in cell.split()]
+        if len({name for name, _ in found}) < len(found):
+            raise ValueError("a dimension has two states")
+        return _STATES.validate_python(dict(found))
+    except ValueError as error:
+        wanted = f"dimension=state, with the states {', '.join(get_args(CoverageState))}"
+        place = next(number for number, row in rows if "coverage" in row.cells)
+        raise Fault(f"{cell!r} is no coverage; it is {wanted}", (place, "coverage")) from error
 
 
 def _one(kind: type[Record], rows: Sequence[tuple[int, Row]], columns: Sequence[str]) -> Record:

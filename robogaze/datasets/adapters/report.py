@@ -1,13 +1,16 @@
 """RoboGaze's own reports: one a file, one a line, or the `reports` that `robogaze score --json` prints."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
+from types import MappingProxyType
 from typing import Any
 
 from pydantic import ValidationError
 from pydantic_core import to_json
 
 from robogaze.core.account import Account, Finding, account_of
+from robogaze.core.coverage import CoverageState, states
 from robogaze.core.data import first_fault
 from robogaze.core.report import Report
 from robogaze.datasets.adapters.base import Format, Part, Reading
@@ -53,11 +56,17 @@ def read(part: Part, reading: Reading) -> Account:
     return replace(
         account,
         frame_times_s=reading.times(report.clip.frame_times_s),
-        assessed=reading.once(account.assessed),
+        coverage=_shared(tuple(states(report.coverage).items())),
         taxonomy=reading.once(account.taxonomy),
         fingerprint=reading.once(account.fingerprint),
         author=reading.once(account.author),
     )
+
+
+@lru_cache(maxsize=256)
+def _shared(coverage: tuple[tuple[str, CoverageState], ...]) -> Mapping[str, CoverageState]:
+    """The states by dimension, the same object for all reports that have the same."""
+    return MappingProxyType(dict(coverage))
 
 
 def _labelled(findings: Sequence[Finding], reading: Reading, key: str) -> tuple[Finding, ...]:

@@ -1,7 +1,8 @@
 """What an exporter is, and what it is given.
 
 An exporter is one module that makes files of reports, gathered in an `Exporter`. A format that cannot say how far a
-clip was judged holds those judged to the end and no others: else a clip that nobody judged would be a clean one there.
+clip was examined holds complete reports with the verdict faulty or clean and no others: else a clip that nobody
+examined would be a clean clip there.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -53,8 +54,9 @@ def nothing(report: Report) -> str | None:
 
 
 def unfinished(report: Report) -> str | None:
-    """Leaves out the clips that were not judged to the end."""
-    return None if report.status == "ok" else f"{report.status}, which the format cannot say"
+    """Leaves out reports that are not complete, and those that are undecided."""
+    said = report.status if report.status != "complete" else report.verdict
+    return f"{said}, which the format cannot say" if said in ("partial", "unscored", "undecided") else None
 
 
 def on_file(span: Span, clip: Clip) -> Span:

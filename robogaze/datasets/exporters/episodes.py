@@ -4,7 +4,7 @@ A clip is an episode where it lies in a data set and is what `meta/` says of the
 one. An episode passes when its clip of every camera does; the cameras are those of which the run has any report.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,13 +23,17 @@ class Episodes:
 
     root: Path
     clean: tuple[int, ...]
-    judged: int
+    scored: int
     cameras: int
     others: int
 
 
-def clean_episodes(reports: Sequence[Report], videos: Mapping[str, Path]) -> tuple[Episodes, ...]:
-    """The episodes that pass of every LeRobot data set that clips lie in; `videos` says where each lies.
+def clean_episodes(
+    reports: Sequence[Report], videos: Mapping[str, Path], dimensions: Collection[str]
+) -> tuple[Episodes, ...]:
+    """The episodes that are clean in these dimensions, of every LeRobot data set that clips lie in.
+
+    `videos` says where each clip lies.
 
     Raises InputError for a data set whose description contradicts itself.
     """
@@ -39,10 +43,10 @@ def clean_episodes(reports: Sequence[Report], videos: Mapping[str, Path]) -> tup
         root = next((folder for folder in video.parents if (folder / lerobot.INFO).is_file()), None)
         if root is not None:
             held.setdefault(root, []).append((video, report))
-    return tuple(found for root, clips in held.items() for found in _of(root, clips))
+    return tuple(found for root, clips in held.items() for found in _of(root, clips, dimensions))
 
 
-def _of(root: Path, clips: Sequence[tuple[Path, Report]]) -> Iterator[Episodes]:
+def _of(root: Path, clips: Sequence[tuple[Path, Report]], dimensions: Collection[str]) -> Iterator[Episodes]:
     source = Source.of(root)
     if not lerobot.recognises(source):
         return
@@ -56,11 +60,11 @@ def _of(root: Path, clips: Sequence[tuple[Path, Report]]) -> Iterator[Episodes]:
         if episode is None:
             others += 1
         else:
-            clean[episode.episode, episode.camera] = report.clean
+            clean[episode.episode, episode.camera] = report.clean_in(dimensions)
     cameras = {camera for _, camera in clean}
-    judged = sorted({number for number, _ in clean})
-    kept = (number for number in judged if all(clean.get((number, camera)) for camera in cameras))
-    yield Episodes(root, tuple(kept), len(judged), len(cameras), others)
+    scored = sorted({number for number, _ in clean})
+    kept = (number for number in scored if all(clean.get((number, camera)) for camera in cameras))
+    yield Episodes(root, tuple(kept), len(scored), len(cameras), others)
 
 
 def _is(episode: lerobot.EpisodeVideo, clip: Clip) -> bool:

@@ -2,8 +2,8 @@
 
 Its timeline counts frames from 1 and includes the last one; a region is one span, so an event that recurs is several
 regions. Description and severity belong to the region. Frames are counted at one rate, so a clip whose frames do not
-follow at one is left out, and so is a part of a longer video, which it cannot show. A clip that was not judged to the
-end is a task without a prediction.
+follow at one is left out, and so is a part of a longer video, which it cannot show. A clip whose
+report is not complete, or undecided, is a task without a prediction.
 """
 
 import json
@@ -14,7 +14,7 @@ from xml.sax.saxutils import quoteattr
 from robogaze.core.clip import Clip
 from robogaze.core.report import Report
 from robogaze.core.time import Span, frames_in
-from robogaze.datasets.exporters.base import Exported, Exporter, steady
+from robogaze.datasets.exporters.base import Exported, Exporter, steady, unfinished
 
 _VIDEO, _TIMELINE, _TEXT, _SEVERITY = "video", "events", "description", "severity"
 
@@ -36,8 +36,9 @@ def unshown(report: Report) -> str | None:
 def _task(one: Exported) -> dict[str, Any]:
     clip, report = one.clip, one.report
     data = {"clip_id": clip.id, "video": one.video, "fps": clip.fps, "instruction": clip.instruction or ""}
-    said = [{"model_version": report.author, "result": list(_result(report))}] if report.status == "ok" else []
-    return {"data": {**data, "status": report.status}, "predictions": said}
+    decided = unfinished(report) is None
+    said = [{"model_version": report.author, "result": list(_result(report))}] if decided else []
+    return {"data": {**data, "status": report.status, "verdict": report.verdict}, "predictions": said}
 
 
 def _result(report: Report) -> Iterator[dict[str, Any]]:

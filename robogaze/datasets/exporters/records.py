@@ -1,10 +1,11 @@
 """Reports as two tables: of clips, and of events with a row for each span. CSV and Parquet are made of them."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
 from robogaze.core.account import FIELDS
 from robogaze.core.clip import Clip
+from robogaze.core.coverage import CoverageState
 from robogaze.core.events import Event
 from robogaze.core.report import Report
 from robogaze.datasets.exporters.base import Exported, steady
@@ -14,7 +15,7 @@ CLIP_COLUMNS: Mapping[str, str] = {
     "author": "string",
     "pipeline": "string",
     "status": "string",
-    "clean": "bool",
+    "verdict": "string",
     "instruction": "string",
     **dict.fromkeys(FIELDS, "string"),
     "video": "string",
@@ -24,15 +25,13 @@ CLIP_COLUMNS: Mapping[str, str] = {
     "frame_count": "int64",
     "width": "int64",
     "height": "int64",
-    "assessed": "int64",
-    "in_part": "int64",
-    "judged": "int64",
+    **dict.fromkeys(get_args(CoverageState), "int64"),
     "events": "int64",
     "failures": "int64",
     "calls": "int64",
     "cost_usd": "double",
 }
-"""The columns of the table of clips, with their types; `assessed` to `failures` are numbers of such."""
+"""The columns of the table of clips, with their types; the states of coverage count dimensions."""
 
 EVENT_COLUMNS: Mapping[str, str] = {
     "clip_id": "string",
@@ -72,9 +71,11 @@ def _of_clip(clip: Clip) -> dict[str, Any]:
 
 
 def _of_report(report: Report) -> dict[str, Any]:
-    numbers = {name: len(getattr(report, name)) for name in ("assessed", "in_part", "judged", "events", "failures")}
-    same = {name: getattr(report, name) for name in ("author", "pipeline", "status", "clean")}
-    return {**same, **numbers, "calls": report.usage.calls, "cost_usd": report.usage.cost_usd}
+    numbers = {name: len(getattr(report, name)) for name in ("events", "failures")}
+    found = [each.state for each in report.coverage.values()]
+    covered = {state: found.count(state) for state in get_args(CoverageState)}
+    same = {name: getattr(report, name) for name in ("author", "pipeline", "status", "verdict")}
+    return {**same, **covered, **numbers, "calls": report.usage.calls, "cost_usd": report.usage.cost_usd}
 
 
 def _of_event(event: Event) -> Iterator[dict[str, Any]]:

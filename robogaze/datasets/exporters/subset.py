@@ -1,6 +1,6 @@
 """The clips of a run that pass, as a manifest: to train on, or to look at again."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from robogaze.core.account import FIELDS
@@ -9,13 +9,15 @@ from robogaze.datasets.manifest import Entry
 from robogaze.errors import InputError
 
 
-def clean_entries(reports: Sequence[Report], videos: Mapping[str, Path]) -> tuple[Entry, ...]:
-    """The clips that are clean: every assessed dimension was judged, and nothing was found.
+def clean_entries(
+    reports: Sequence[Report], videos: Mapping[str, Path], dimensions: Collection[str]
+) -> tuple[Entry, ...]:
+    """The clips that are clean in these dimensions (`Report.clean_in`).
 
-    What their files held is told, so that one that is replaced later is noticed. They keep their ids, and the layout
-    that was given for them. Raises InputError for an initial frame that is not where the run saw it.
+    Each entry has the SHA-256 of its file, so that a file that is replaced later is noticed. Clips keep their ids, and
+    the layout that was given for them. Raises InputError for an initial frame that is not where the run saw it.
     """
-    return tuple(_entry(report, videos[report.clip.id]) for report in reports if report.clean)
+    return tuple(_entry(report, videos[report.clip.id]) for report in reports if report.clean_in(dimensions))
 
 
 def _entry(report: Report, video: Path) -> Entry:

@@ -1,7 +1,7 @@
 """WebVTT: a file of cues a clip, to see the events while it plays. A cue is a span of an event.
 
-A clip that was not judged to the end says so in a comment. Of a clip that is a part of a longer video the times are
-those of the whole video, which is what plays.
+A clip without a verdict, or with a report that is not complete, says so in a comment. Of a clip that is a part of a
+longer video the times are those of the whole video, which is what plays.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,8 @@ def files(clips: Sequence[Exported]) -> Mapping[str, str | bytes]:
 def _text(report: Report) -> str:
     spans = ((on_file(span, report.clip), event) for event in report.events for span in event.spans)
     cues = sorted(spans, key=lambda cue: cue[0])
-    head = ["WEBVTT", *([] if report.status == "ok" else [f"NOTE {report.status}: not judged to the end"])]
+    decided = report.status == "complete" and report.verdict != "undecided"
+    head = ["WEBVTT", *([] if decided else [f"NOTE status: {report.status}, verdict: {report.verdict}"])]
     return "\n\n".join([*head, *(_cue(span, event) for span, event in cues)]) + "\n"
 
 

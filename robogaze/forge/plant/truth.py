@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from robogaze.core.clip import Clip
+from robogaze.core.coverage import all_examined
 from robogaze.core.events import Event, Evidence
 from robogaze.core.report import Provenance, Report
 from robogaze.core.sampling import evenly
@@ -85,9 +86,7 @@ def report(clip: Clip, domain: Domain, events: Sequence[Event], planted: dict[st
         domain=domain.ref,
         pipeline="planted",
         author=AUTHOR,
-        status="ok",
-        assessed=tuple(domain.dimensions),
-        judged=tuple(domain.dimensions),
+        coverage=all_examined(domain.dimensions, "what was planted is known"),
         events=tuple(events),
         notes=("What was planted, and nothing else: what was wrong with the clip before is not said here.",),
         provenance=Provenance(versions={name: version(name) for name in _LIBRARIES}, media={"planted": planted}),

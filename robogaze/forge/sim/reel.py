@@ -11,6 +11,7 @@ import av
 import numpy as np
 
 from robogaze.core.clip import Clip
+from robogaze.core.coverage import all_examined
 from robogaze.core.report import Provenance, Report
 from robogaze.domains import Domain
 from robogaze.forge.sim.draw import Frame
@@ -91,15 +92,12 @@ def report_of(
         event_of(recipe, domain, clip, story, fault, sighting, number)
         for number, (fault, sighting) in enumerate(found, start=1)
     )
-    dimensions = tuple(domain.dimensions)
     return Report(
         clip=clip,
         domain=domain.ref,
         pipeline="ground_truth",
         author="simulator",
-        status="ok",
-        assessed=dimensions,
-        judged=dimensions,
+        coverage=all_examined(domain.dimensions, "simulated: the truth is known"),
         events=events,
         provenance=Provenance(
             versions={package: version(package) for package in ("robogaze", "mujoco", "av")},

@@ -1,8 +1,10 @@
 """What a tracker is sent: numbers by name, counted over many clips, and nothing that tells of a single one.
 
-clips/STANDING       clips by where they stand (see `robogaze.reporting.tally`); `ok` is those with and without events
-clean_rate           as in a comparison: clips judged to the end without events, of all but those with no report
-dimension_rate/ID    the share of clips with such an event, of the judged ones in which the dimension was looked for
+clips/VERDICT        clips that are faulty, clean and undecided
+clips/STATUS         clips that are complete, partial and unscored; clips/unreadable have no report
+clean_rate           clean clips, of all clips; not sent where no clip covers every dimension
+nothing_found_rate   complete clips without events, whatever was covered, of all clips
+dimension_rate/ID    the share of clips with such an event, of the scored clips in which the dimension was looked for
 type_rate/ID         likewise; its dimension is what was looked for
 usage/WHAT           what all answers together took
 
@@ -11,10 +13,13 @@ What is undefined or not known is NaN; it is not sent, and never 0.
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from typing import get_args
 
 from robogaze.compare import Standing
+from robogaze.compare.scope import Scope
+from robogaze.core.coverage import covers_all
 from robogaze.core.digest import Digest
-from robogaze.core.report import Unreadable
+from robogaze.core.report import Status, Unreadable, Verdict
 from robogaze.core.scores import Estimate
 from robogaze.domains import Domain
 from robogaze.reporting.tally import Tally
@@ -27,11 +32,14 @@ Numbers = Mapping[str, float]
 def run_numbers(digests: Sequence[Digest], unreadable: Sequence[Unreadable], domain: Domain) -> Numbers:
     """What a run of many clips found, and what it took; an event counts under its own dimension alone."""
     tally = Tally(tuple(digests), tuple(unreadable), domain)
-    found = tally.standings
+    could_be_clean = any(covers_all(digest.states.values()) for digest in digests)
+    nothing = sum(digest.status == "complete" and not digest.events for digest in digests)
     return {
-        "clips/ok": found["events"] + found["clean"],
-        **{f"clips/{name}": found[name] for name in ("clean", "partial", "unscored", "unreadable")},
-        **_interval("clean_rate", wilson(found["clean"], tally.clips)),
+        **{f"clips/{name}": tally.verdicts[name] for name in get_args(Verdict)},
+        **{f"clips/{name}": tally.statuses[name] for name in get_args(Status)},
+        "clips/unreadable": len(unreadable),
+        **(_interval("clean_rate", wilson(tally.verdicts["clean"], tally.clips)) if could_be_clean else {}),
+        **_interval("nothing_found_rate", wilson(nothing, tally.clips)),
         **dict(_rates(digests, domain)),
         "usage/calls": tally.calls,
         "usage/prompt_tokens": _whole(tally.prompt_tokens),
@@ -40,9 +48,13 @@ def run_numbers(digests: Sequence[Digest], unreadable: Sequence[Unreadable], dom
     }
 
 
-def standing_numbers(one: Standing) -> Numbers:
+def standing_numbers(one: Standing, scope: Scope) -> Numbers:
     """Where a run stands in a comparison: every measure with its interval, and the share of which nothing is known."""
-    measures = {name: number for key, said in one.measures.items() for name, number in _interval(key, said).items()}
+    measures = {
+        name: number
+        for measure, said in one.measures.items()
+        for name, number in _interval(scope.renamed(measure), said).items()
+    }
     return {**measures, "unscored_share": one.unscored_share}
 
 
@@ -51,9 +63,11 @@ def _interval(name: str, said: Estimate) -> Numbers:
 
 
 def _rates(digests: Sequence[Digest], domain: Domain) -> Iterator[tuple[str, float]]:
-    judged = [one for one in digests if one.status != "unscored"]
+    scored = [digest for digest in digests if digest.status != "unscored"]
     for dimension in domain.taxonomy.dimensions:
-        clips = [one.events for one in judged if dimension.id in (*one.assessed, *one.in_part)]
+        clips = [
+            digest.events for digest in scored if digest.states.get(dimension.id, "not_examined") != "not_examined"
+        ]
         held = sum(any(event.dimension == dimension.id for event in events) for events in clips)
         yield f"dimension_rate/{dimension.id}", _share(held, len(clips))
         for kind in dimension.types:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from render_demo.dataset import measured
 from robogaze.core.clip import Clip
+from robogaze.core.coverage import all_examined
 from robogaze.core.events import Event, Evidence
 from robogaze.core.report import Provenance, Report
 from robogaze.core.sampling import evenly
@@ -80,9 +81,7 @@ def _report(clip: Clip, events: tuple[Event, ...]) -> Report:
         domain=domain.ref,
         pipeline="ground_truth",
         author=_SOURCE,
-        status="ok",
-        assessed=tuple(domain.dimensions),
-        judged=tuple(domain.dimensions),
+        coverage=all_examined(domain.dimensions, "rendered: the truth is known"),
         events=events,
         provenance=Provenance(versions={"opencv-python-headless": version("opencv-python-headless")}),
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from making import make_clip
+from making import coverage, make_clip
 
 from robogaze.core.events import Event
 from robogaze.core.report import DomainRef, Report
@@ -36,9 +36,7 @@ def make_report(clip_id: str, *events: Event, **changes: Any) -> Report:
         "domain": REFERENCE,
         "pipeline": "full",
         "author": "robogaze",
-        "status": "ok",
-        "assessed": ("matter",),
-        "judged": ("matter",),
+        "coverage": coverage("matter"),
         "events": events,
     }
     return Report(**{**known, **changes})

@@ -145,7 +145,7 @@ def test_a_length_that_does_not_go_with_frames_and_rate_is_refused() -> None:
 
 
 def test_what_is_known_of_the_clip_beside_serves_a_record_that_knows_less() -> None:
-    beside = Account("cup", "me", "ok", (), frame_times_s=UNEVEN, duration_s=1.0)
+    beside = Account("cup", "me", "complete", (), frame_times_s=UNEVEN, duration_s=1.0)
     reading = Reading("me", Notes(), clips={"cup": beside}, fps=4.0)
     known = reading.axis("cup", duration_s=0.5)
     assert (known.times_s, known.duration_s) == (UNEVEN, 1.0)

@@ -177,8 +177,8 @@ def test_each_person_has_an_account_and_a_cancelled_one_says_nothing(tmp_path: P
     task["annotations"] = [first, *({**first, **who} for who in people)]
     read = studio(tmp_path, task)
     assert [(one.author, one.status, len(one.findings)) for one in read.accounts] == [
-        ("3", "ok", 1),
-        ("ada@example.org", "ok", 1),
+        ("3", "complete", 1),
+        ("ada@example.org", "complete", 1),
         ("8", "unscored", 0),
     ]
     task["annotations"].append(first)
@@ -246,12 +246,20 @@ def test_people_and_what_became_of_a_clip_have_columns(tmp_path: Path) -> None:
     read = rows(tmp_path, header, "cup,ada,,x,0,1", "cup,ben,,,,", "pot,ada,unscored,,,", "pot,ben,partial,x,,")
     told = [(one.clip_id, one.author, one.status, len(one.findings)) for one in read.accounts]
     assert told == [
-        ("cup", "ada", "ok", 1),
-        ("cup", "ben", "ok", 0),
+        ("cup", "ada", "complete", 1),
+        ("cup", "ben", "complete", 0),
         ("pot", "ada", "unscored", 0),
         ("pot", "ben", "partial", 1),
     ]
     assert read.accounts[3].findings[0].spans == ()
+
+
+def test_how_far_a_clip_was_examined_has_a_column_and_is_everything_where_it_is_empty(tmp_path: Path) -> None:
+    read = rows(tmp_path, "clip_id,coverage,type", "cup,x=examined y=ruled_out z=partial,", "pot,,", "pan,x=examined,a")
+    found = {one.clip_id: one for one in read.accounts}
+    assert found["cup"].coverage == {"x": "examined", "y": "ruled_out", "z": "partial"}
+    assert (found["pot"].coverage, found["pan"].coverage) == (None, {"x": "examined"})
+    assert {name: one.verdict for name, one in found.items()} == {"cup": "undecided", "pot": "clean", "pan": "faulty"}
 
 
 @pytest.mark.parametrize(
@@ -259,7 +267,19 @@ def test_people_and_what_became_of_a_clip_have_columns(tmp_path: Path) -> None:
     [
         (("clip_id,start_sec", "cup,1"), r"unknown column 'start_sec'; a table has: clip_id, author,"),
         (("clip_id,status,type", "cup,unscored,x"), "a clip with events has no row without one, and is not unscored"),
-        (("clip_id,status", "cup,fine"), r":2: status: Input should be 'ok', 'partial' or 'unscored'"),
+        (("clip_id,status", "cup,fine"), r":2: status: Input should be 'complete', 'partial' or 'unscored'"),
+        (("clip_id,status", "cup,ok"), r":2: status: Input should be 'complete', 'partial' or 'unscored'"),
+        (
+            ("clip_id,coverage", "cup,x"),
+            r":2: coverage: 'x' is no coverage; it is dimension=state, with the states exam",
+        ),
+        (("clip_id,coverage", "cup,x=seen"), r":2: coverage: 'x=seen' is no coverage"),
+        (("clip_id,coverage", "cup,x=examined x=partial"), r":2: coverage: 'x=examined x=partial' is no coverage"),
+        (("clip_id,coverage,type", "cup,,a", "cup,x,b"), r":3: coverage: 'x' is no coverage"),
+        (
+            ("clip_id,coverage", "cup,x=examined", "cup,x=partial"),
+            r":3: coverage: 'x=partial' contradicts 'x=examined'",
+        ),
         (("clip_id,event_id,start_s,end_s", "cup,a,0,1", "cup,a,,"), r"the rows of event 'a' each need a span"),
         (("clip_id,start_s,end_s,start_frame", "cup,0,1,3"), r"start_s and end_s are wanted, or start_frame"),
         (("clip_id,severity,event_id", "cup,3,a", "cup,4,a"), r":3: severity: '4' contradicts '3' on line 2"),

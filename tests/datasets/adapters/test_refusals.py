@@ -80,7 +80,10 @@ CHANGES: tuple[Change, ...] = (
     ("label_studio", (*_STUDIO, "result", 0, "value", "ranges", 0, "start"), 0,
      "0.annotations.0.result.0.value.ranges.0.start", "there is no frame -1"),
     # A clip does not contradict itself.
-    ("report", ("status",), "unscored", "", "status is unscored but something was judged"),
+    ("report", ("status",), "unscored", "", "status is 'unscored', but from coverage, events and failures follows"),
+    ("report", ("verdict",), "clean", "", "verdict is 'clean', but from coverage, events and failures follows"),
+    ("report", ("coverage", "matter", "state"), "seen", "coverage.matter.state", "Input should be 'examined', "),
+    ("report", ("schema_version",), 1, "schema_version", "this report has schema 1"),
     ("report", ("evnts",), [], "evnts", "unknown key"),
     ("robogaze_demo", ("clips", 0, "n_events"), 2, "clips.0.n_events", "there are 1 events"),
     ("robogaze_demo", ("clips", 0, "failure_free"), True, "clips.0.failure_free", "this does not go with 1 events"),

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from making import coverage
 
 from adapters.samples import make_event, make_report, report, write
 from robogaze.core.account import account_of
@@ -38,15 +39,20 @@ def test_a_report_is_the_account_of_it(tmp_path: Path) -> None:
     assert [one.id for one in account.candidates] == ["H1", "H2"]
 
 
-def test_an_account_knows_what_was_looked_at_in_part(tmp_path: Path) -> None:
-    known = make_report("cup", make_event(), in_part=("weather",))
+def test_an_account_knows_how_far_every_dimension_was_examined(tmp_path: Path) -> None:
+    states = coverage("matter", ruled_out=["light"], partial=["weather"], not_examined=["sound"])
+    known = make_report("cup", coverage=states)
     (account,) = read_accounts(write(tmp_path / "report.json", known.model_dump(mode="json"))).accounts
-    assert account.assessed == frozenset(known.assessed)
-    assert account.looked_for == {*known.assessed, "weather"}
+    assert account.coverage == {
+        "matter": "examined", "light": "ruled_out", "weather": "partial", "sound": "not_examined"
+    }  # fmt: skip
+    assert account.covered == {"matter", "light"}
+    assert account.looked_for == {"matter", "light", "weather"}
+    assert (account.status, account.verdict, account.nothing_found) == ("complete", "undecided", True)
 
 
 def test_reports_a_line_a_file_or_in_one_object_say_the_same(tmp_path: Path) -> None:
-    reports = [report("cup", make_event()), report("pot"), report("pan", status="unscored", judged=())]
+    reports = [report("cup", make_event()), report("pot"), report("pan", coverage=coverage(not_examined=["matter"]))]
     for one in reports:
         write(tmp_path / "flat" / f"{one['clip']['id']}.json", one)
         write(tmp_path / "folders" / one["clip"]["id"] / "report.json", one)
@@ -58,7 +64,9 @@ def test_reports_a_line_a_file_or_in_one_object_say_the_same(tmp_path: Path) -> 
         told.append({one.clip_id: replace(one, source="") for one in read.accounts})
         assert read.format == "report"
     assert told[0] == told[1] == told[2] == told[3]
-    assert {name: one.status for name, one in told[0].items()} == {"cup": "ok", "pot": "ok", "pan": "unscored"}
+    assert {name: one.status for name, one in told[0].items()} == {
+        "cup": "complete", "pot": "complete", "pan": "unscored"
+    }  # fmt: skip
     assert [name for name, one in told[0].items() if one.clean] == ["pot"]
 
 
@@ -110,7 +118,7 @@ def test_what_many_reports_share_is_kept_once(tmp_path: Path) -> None:
     lines = [json.dumps(report(f"clip {number}")) for number in range(3)]
     first, *others = read_accounts(write(tmp_path / "reports.jsonl", "\n".join(lines))).accounts
     for other in others:
-        for name in ("frame_times_s", "assessed", "taxonomy", "fingerprint"):
+        for name in ("frame_times_s", "coverage", "taxonomy", "fingerprint"):
             assert getattr(other, name) is getattr(first, name)
 
 

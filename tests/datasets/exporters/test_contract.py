@@ -21,9 +21,20 @@ def export(name: str, folder: Path, *given: Report) -> Export:
 @each_format
 def test_every_clip_is_in_it_or_counted_with_the_reason(name: str, tmp_path: Path) -> None:
     found = export(name, tmp_path, *reports(), uneven())
-    assert found.clips + sum(found.left_out.values()) == 5
+    assert found.clips + sum(found.left_out.values()) == 6
     assert found.clips >= 3
     assert all(found.left_out)
+
+
+SAY_IT = ("csv", "jsonl", "parquet", "label-studio", "webvtt")
+"""The formats that hold a clip's status, and its verdict or coverage."""
+
+
+@each_format
+def test_what_is_incomplete_or_undecided_is_left_out_where_the_format_cannot_say_so(name: str, tmp_path: Path) -> None:
+    lacks = () if name in SAY_IT else ("partial", "unscored", "undecided")
+    found = export(name, tmp_path, *reports())
+    assert found.left_out == {f"{what}, which the format cannot say": 1 for what in lacks}
 
 
 @each_format

@@ -7,7 +7,7 @@ import pytest
 from adapters.samples import make_event, make_report
 from importers.samples import SAMPLES, lines, video, write
 from lerobot_set import TOP, WRIST, v3
-from making import make_clip
+from making import coverage, make_clip
 
 from robogaze.core.report import Report
 from robogaze.datasets.exporters import Episodes, clean_episodes
@@ -15,7 +15,7 @@ from robogaze.datasets.importers import import_clips
 from robogaze.datasets.manifest import Entry
 
 
-def judged(entries: list[Entry], faulty: set[int]) -> tuple[list[Report], dict[str, Path]]:
+def scored(entries: list[Entry], faulty: set[int]) -> tuple[list[Report], dict[str, Path]]:
     """Reports of clips, of which some have an event, by place; and where the clips lie."""
     reports, videos = [], {}
     for place, entry in enumerate(entries):
@@ -27,7 +27,7 @@ def judged(entries: list[Entry], faulty: set[int]) -> tuple[list[Report], dict[s
 
 
 def kept(entries: list[Entry], faulty: set[int]) -> Episodes:
-    (found,) = clean_episodes(*judged(entries, faulty))
+    (found,) = clean_episodes(*scored(entries, faulty), ["matter"])
     return found
 
 
@@ -39,15 +39,19 @@ def test_an_episode_passes_when_its_clip_does(tmp_path: Path) -> None:
 def test_with_several_cameras_every_one_has_to_be_clean(tmp_path: Path) -> None:
     entries = list(import_clips(v3(tmp_path, {0: 0, 1: 0, 4: 1}, [TOP, WRIST])).entries)
     assert kept(entries, {1}) == Episodes(tmp_path, (1, 4), 3, 2, 0)
-    assert kept(entries[:-1], {1}).clean == (1,)  # of the last episode one camera was not judged
+    assert kept(entries[:-1], {1}).clean == (1,)  # of the last episode one camera was not scored
     assert kept([entry for entry in entries if TOP in entry.path.parts], set()).cameras == 1
 
 
-def test_a_clip_that_was_not_judged_to_the_end_does_not_pass(tmp_path: Path) -> None:
-    reports, videos = judged(list(import_clips(v3(tmp_path)).entries), set())
-    reports[0] = reports[0].with_(status="unscored", judged=())
-    (found,) = clean_episodes(reports, videos)
-    assert found.clean == (1, 2, 3, 4)
+def test_only_a_clip_that_is_clean_in_every_dimension_asked_for_passes(tmp_path: Path) -> None:
+    reports, videos = scored(list(import_clips(v3(tmp_path)).entries), {4})
+    reports = [one.with_(coverage=coverage("matter", "light")) for one in reports]
+    reports[0] = reports[0].with_(coverage=coverage(not_examined=["matter", "light"]))
+    reports[1] = reports[1].with_(coverage=coverage("matter", partial=["light"]))
+    reports[2] = reports[2].with_(coverage=coverage("light", ruled_out=["matter"]))
+    for dimensions, clean in ((["matter", "light"], (2, 3)), (["matter"], (1, 2, 3)), (["light"], (2, 3, 4))):
+        (found,) = clean_episodes(reports, videos, dimensions)
+        assert (found.clean, found.scored) == (clean, 5)
 
 
 def test_earlier_versions_have_a_file_an_episode(tmp_path: Path) -> None:
@@ -73,12 +77,12 @@ def test_a_data_set_that_is_linked_to_is_known_by_its_own_names(tmp_path: Path) 
 def test_clips_of_no_data_set_are_no_episodes(tmp_path: Path) -> None:
     video(tmp_path / "cup.mp4")
     write(tmp_path / "all.jsonl", lines({"path": "cup.mp4"}))
-    assert clean_episodes(*judged(list(import_clips(tmp_path / "all.jsonl").entries), set())) == ()
+    assert clean_episodes(*scored(list(import_clips(tmp_path / "all.jsonl").entries), set()), ["matter"]) == ()
 
 
 def test_two_data_sets_are_two_lists(tmp_path: Path) -> None:
     entries = [one for name in "ab" for one in import_clips(v3(tmp_path / name, {3: 0, 4: 1})).entries]
-    found = clean_episodes(*judged(entries, {0}))
+    found = clean_episodes(*scored(entries, {0}), ["matter"])
     assert [(one.root.name, one.clean) for one in found] == [("a", (4,)), ("b", (3, 4))]
     assert json.dumps(found[1].clean) == "[3, 4]"
 

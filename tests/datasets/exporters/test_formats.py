@@ -46,17 +46,25 @@ def spans(account: Account) -> list[tuple[Span, ...]]:
 def test_jsonl_is_the_reports_themselves(tmp_path: Path) -> None:
     read = exported("jsonl", tmp_path) / "reports.jsonl"
     assert tuple(map(Report.model_validate_json, read.read_text().split("\n")[:-1])) == reports()
-    assert set(accounts(read)) == {"kitchen/cup.v1", "pot", "part", "none"}
+    assert set(accounts(read)) == {"kitchen/cup.v1", "pot", "part", "none", "pixels"}
 
 
-def test_csv_keeps_status_events_and_what_results_are_broken_down_by(tmp_path: Path) -> None:
+def test_csv_keeps_status_coverage_events_and_what_results_are_broken_down_by(tmp_path: Path) -> None:
     read = accounts(exported("csv", tmp_path) / "events.csv")
     for report in reports():
         wanted, got = account_of(report), read[report.clip.id]
-        for name in ("author", "status", "duration_s", "instruction", "fields", "clean"):
+        for name in ("author", "status", "coverage", "verdict", "duration_s", "instruction", "fields", "clean"):
             assert getattr(got, name) == getattr(wanted, name), name
         assert [one.content for one in got.findings] == [one.content for one in wanted.findings]
         assert list(got.frame_times_s or ()) == pytest.approx(list(wanted.frame_times_s or ()))
+
+
+def test_a_clip_that_is_undecided_never_comes_back_clean_from_a_csv_table(tmp_path: Path) -> None:
+    read = accounts(exported("csv", tmp_path) / "events.csv")
+    assert {name for name, one in read.items() if one.clean} == {"pot"}
+    assert (read["pixels"].status, read["pixels"].verdict) == ("complete", "undecided")
+    assert read["pixels"].coverage == {"matter": "examined", "light": "partial"}
+    assert (read["none"].status, read["none"].covered) == ("unscored", frozenset())
 
 
 def test_csv_tells_no_frames_where_no_rate_tells_their_times(tmp_path: Path) -> None:
@@ -72,14 +80,21 @@ def test_parquet_is_two_tables_that_belong_together(tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     folder = exported("parquet", tmp_path)
     clips, events = (parquet.read_table(folder / f"{name}.parquet").to_pylist() for name in ("clips", "events"))
-    assert [(one["clip_id"], one["status"], one["clean"], one["events"]) for one in clips] == [
-        ("kitchen/cup.v1", "ok", False, 2),
-        ("pot", "ok", True, 0),
-        ("part", "partial", False, 0),
-        ("none", "unscored", False, 0),
+    assert [(one["clip_id"], one["status"], one["verdict"], one["events"]) for one in clips] == [
+        ("kitchen/cup.v1", "complete", "faulty", 2),
+        ("pot", "complete", "clean", 0),
+        ("part", "partial", "undecided", 0),
+        ("none", "unscored", "undecided", 0),
+        ("pixels", "complete", "undecided", 0),
     ]
-    assert [(one["assessed"], one["judged"], one["failures"]) for one in clips] == [(1, 1, 0), (1, 1, 0), (2, 1, 1),
-                                                                                   (1, 0, 1)]  # fmt: skip
+    states = ("examined", "ruled_out", "partial", "not_examined", "failures")
+    assert [tuple(one[name] for name in states) for one in clips] == [
+        (2, 0, 0, 0, 0),
+        (2, 0, 0, 0, 0),
+        (1, 0, 0, 1, 1),
+        (0, 0, 0, 2, 1),
+        (1, 0, 1, 0, 0),
+    ]
     assert clips[0]["video"] == "../clips/kitchen/cup.v1.mp4"
     assert [(one["event_id"], one["start_s"], one["end_s"], one["severity"]) for one in events] == [
         ("E1", 1.0, 1.5, 4),
@@ -98,7 +113,7 @@ def test_parquet_has_its_columns_also_without_an_event(tmp_path: Path) -> None:
     assert str(table.schema.field("start_s").type) == "double"
 
 
-# Formats that hold only what was judged to the end.
+# Formats that hold only complete reports that are faulty or clean.
 
 
 def test_activitynet_holds_finished_clips_and_a_segment_a_span(tmp_path: Path) -> None:
@@ -169,14 +184,18 @@ def test_label_studio_counts_frames_from_1_and_includes_the_last(tmp_path: Path)
     ]
 
 
-def test_label_studio_has_a_task_without_a_prediction_for_what_was_not_judged_to_the_end(tmp_path: Path) -> None:
+def test_label_studio_has_a_task_without_a_prediction_for_what_is_incomplete_or_undecided(tmp_path: Path) -> None:
     tasks = json.loads((exported("label-studio", tmp_path) / "tasks.json").read_text())
     assert {task["data"]["clip_id"]: len(task["predictions"]) for task in tasks} == {
         "kitchen/cup.v1": 1,
         "pot": 1,
         "part": 0,
         "none": 0,
+        "pixels": 0,
     }
+    assert {(task["data"]["status"], task["data"]["verdict"]) for task in tasks if not task["predictions"]} == {
+        ("partial", "undecided"), ("unscored", "undecided"), ("complete", "undecided")
+    }  # fmt: skip
 
 
 def test_label_studio_leaves_out_a_clip_without_one_rate(tmp_path: Path) -> None:
@@ -224,7 +243,9 @@ def cues(text: str) -> list[tuple[float, float, str]]:
 
 def test_webvtt_has_a_file_a_clip_and_a_cue_a_span(tmp_path: Path) -> None:
     folder = exported("webvtt", tmp_path)
-    assert {path.name for path in folder.iterdir()} == {"kitchen%2Fcup.v1.vtt", "pot.vtt", "part.vtt", "none.vtt"}
+    assert {path.name for path in folder.iterdir()} == {
+        f"{name}.vtt" for name in ("kitchen%2Fcup.v1", "pot", "part", "none", "pixels")
+    }
     said = 'passing_through, severity 4: The cup &lt;b&gt; "passes" &amp; --&gt; through, the table; slowly'
     assert cues((folder / "kitchen%2Fcup.v1.vtt").read_text()) == [
         (1.0, 1.5, said),
@@ -240,10 +261,16 @@ def test_webvtt_shows_a_span_that_is_shorter_than_it_can_say(tmp_path: Path) -> 
     assert [cue[:2] for cue in cues(str(files["short.vtt"]))] == [(1.0, 1.001)]
 
 
-def test_webvtt_says_what_was_not_judged_to_the_end(tmp_path: Path) -> None:
+def test_webvtt_says_what_is_incomplete_or_undecided(tmp_path: Path) -> None:
     folder = exported("webvtt", tmp_path)
-    assert "NOTE unscored: not judged to the end" in (folder / "none.vtt").read_text()
-    assert "NOTE" not in (folder / "pot.vtt").read_text()
+    notes = {path.stem: re.findall("^NOTE.*", path.read_text(), re.MULTILINE) for path in folder.iterdir()}
+    assert notes == {
+        "kitchen%2Fcup.v1": [],
+        "pot": [],
+        "part": ["NOTE status: partial, verdict: undecided"],
+        "none": ["NOTE status: unscored, verdict: undecided"],
+        "pixels": ["NOTE status: complete, verdict: undecided"],
+    }
 
 
 def test_webvtt_is_read_by_ffmpeg(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ def test_manifest_annotations_and_files_are_about_the_same_clips(planted: Plante
 def test_an_untouched_clip_has_no_event_and_a_planted_one_has_one(planted: Planted, folder: Path) -> None:
     for one in reports(folder).values():
         assert len(one.events) == (told(one)["plant"] != "")
-        assert one.status == "ok"
+        assert one.status == "complete"
         assert told(reports(folder)[told(one)["untouched"]])["plant"] == ""
 
 

@@ -1,8 +1,8 @@
-// Events and set-aside hypotheses in words and pictures.
+// Events, and hypotheses that became none, in words and pictures.
 
-/** A list of claims, each a heading that opens its details; `onSelect(claim)`, `onFrame(frame)`. */
+/** A list of claims, each a heading that opens its details; `onSelect(claim)`, `onFrame(claim)(frame)`. */
 function createClaims(clip, claims, { onSelect, onFrame }) {
-  const items = new Map(claims.map((claim) => [claim, item(clip, claim, onSelect, onFrame)]));
+  const items = new Map(claims.map((claim) => [claim, item(clip, claim, onSelect, onFrame(claim))]));
   return {
     element: make("ol", { class: "claims" }, [...items.values()]),
     select(wanted) {
@@ -25,7 +25,7 @@ function bringIntoView(element) {
 }
 
 function item(clip, claim, onSelect, onFrame) {
-  const verdict = claim.kind === "hypothesis" && make("span", { class: "verdict" }, claim.verdict);
+  const verdict = claim.kind === "hypothesis" && make("span", { class: "verdict" }, claim.shown.verdict);
   const head = make(
     "button",
     { type: "button", "data-claim": claim.id, "aria-expanded": "false", onclick: () => onSelect(claim) },
@@ -47,14 +47,12 @@ function details(clip, claim, onFrame) {
   const severity = severityOf(claim.severity);
   const dimension = dimensionOf(claim.dimension);
   const also = (claim.secondary ?? []).map((id) => dimensionOf(id).name);
-  const cited = new Set(claim.evidence.flatMap((evidence) => evidence.frames));
-  const context = [...new Set(claim.keyFrames)].filter(
-    (frame) => !cited.has(frame) && frame in clip.media.thumbnails,
-  );
   return make(
     "div",
     { class: "detail" },
+    claim.kind === "hypothesis" && make("p", { class: "became", dir: "auto" }, outcomeOf(claim)),
     make("p", { class: "description", dir: "auto" }, claim.description),
+    moments(clip, claim, onFrame),
     make(
       "dl",
       { class: "facts" },
@@ -63,21 +61,16 @@ function details(clip, claim, onFrame) {
       fact("dimension", dimension.name, also.length ? `also ${also.join(", ")}` : ""),
       fact("type", claim.type, typeOf(claim.type).definition),
       fact("when", spansText(claim.spans)),
-      claim.kind === "hypothesis" && [
-        fact("became", claim.verdict, claim.merged_into ? `into ${claim.merged_into}` : ""),
-        fact("reason", claim.reason || "none given"),
-        fact("proposed by", claim.proposed_by),
-      ],
+      claim.kind === "hypothesis" && fact("proposed by", claim.proposed_by),
     ),
     claim.evidence.map((evidence) => evidenceBlock(clip, evidence, onFrame)),
-    context.length > 0 &&
-      make(
-        "div",
-        { class: "evidence" },
-        make("p", { class: "quiet" }, "more frames of its span"),
-        pictures(clip, context, null, onFrame),
-      ),
   );
+}
+
+/** What became of a claim that is no event, and why. */
+function outcomeOf({ shown, merged_into: into }) {
+  const said = shown.verdict === "undecided" ? "undecided: neither found nor ruled out" : shown.verdict;
+  return [make("b", {}, said), into ? ` into ${into}` : "", shown.reason ? `: ${shown.reason}` : ", without a reason"];
 }
 
 function badge(level) {
@@ -99,7 +92,7 @@ function fact(term, value, remark = "") {
 }
 
 function evidenceBlock(clip, evidence, onFrame) {
-  const seenIn = evidence.view === null ? "" : `, view ${evidence.view}`;
+  const seenIn = evidence.view === null || onlyView(clip) !== null ? "" : `, view ${evidence.view}`;
   return make(
     "div",
     { class: "evidence" },
@@ -109,45 +102,95 @@ function evidenceBlock(clip, evidence, onFrame) {
       evidence.text,
       make("span", { class: "quiet" }, ` (${evidence.source}${seenIn})`),
     ),
-    pictures(clip, evidence.frames, singleView(clip) ? evidence.box : null, onFrame),
+    evidence.frames.length > 0 &&
+      make(
+        "p",
+        { class: "cited" },
+        evidence.frames.map((frame) =>
+          make(
+            "button",
+            { type: "button", "aria-label": `enlarge ${frameLabel(clip, frame)}`, onclick: () => onFrame(frame) },
+            `frame ${frame}`,
+          ),
+        ),
+      ),
   );
 }
 
-const singleView = (clip) => clip.layout.views.filter((view) => view !== null).length === 1;
+const MOMENTS_SHOWN = 9;
 
-/** Frames as pictures that seek; one whose picture is not in the page is a button without one. */
-function pictures(clip, frames, box, onFrame) {
+/** The frames of a claim in order: the one before it, those in it, the one after; what is cited comes first. */
+function momentsOf({ keyFrames, evidence }) {
+  if (!keyFrames) return [];
+  const { before, first, middle, last, after } = keyFrames;
+  const cited = evidence.flatMap(({ frames }) => frames);
+  const wanted = [first, before, after, ...cited, last, middle].filter((frame) => frame !== null);
+  const names = new Map([
+    [middle, "middle"],
+    [last, "last"],
+    [first, "onset"],
+    [before, "before"],
+    [after, "after"],
+  ]);
+  return [...new Set(wanted)]
+    .slice(0, MOMENTS_SHOWN)
+    .sort((a, b) => a - b)
+    .map((frame) => ({ frame, name: names.get(frame) ?? "" }));
+}
+
+/** These frames as pictures that open large; one whose picture is not in the page is a button without one. */
+function moments(clip, claim, onFrame) {
+  const shown = momentsOf(claim);
+  if (!shown.length) return null;
+  const side = onlyView(clip) === null ? viewsOf(claim).length || clip.layout.views.filter(Boolean).length : 1;
   return make(
     "div",
     { class: "pictures" },
-    frames.map((frame) => {
-      const source = clip.media.thumbnails[frame];
+    shown.map(({ frame, name }) => {
       const label = frameLabel(clip, frame);
       return make(
         "figure",
-        {},
+        { "data-moment": name || "cited", style: { "--side": Math.min(side, 3) } },
         make(
           "button",
-          { type: "button", "aria-label": `go to ${label}`, onclick: () => onFrame(frame) },
-          source
-            ? make("img", { src: source, alt: "" })
+          { type: "button", "aria-label": `enlarge ${label}`, title: `enlarge ${label}`, onclick: () => onFrame(frame) },
+          clip.media.thumbnails[frame]
+            ? thumbnail(clip, claim, frame)
             : make("span", { class: "no-picture" }, "no picture"),
-          source && box && boxMark(box),
         ),
-        make("figcaption", {}, make("b", {}, frame), ` ${seconds(clip.frame_times_s[frame])}`),
+        make("figcaption", {}, name && `${name} `, make("b", {}, frame), ` ${seconds(clip.frame_times_s[frame])}`),
       );
     }),
   );
 }
 
-function boxMark({ left, top, right, bottom }) {
-  return make("span", {
-    class: "box",
-    style: {
-      left: percent(left, 1),
-      top: percent(top, 1),
-      width: percent(right - left, 1),
-      height: percent(bottom - top, 1),
-    },
+/** A frame's picture in its own shape, of several views that or those which the evidence names, with its boxes. */
+function thumbnail(clip, claim, frame) {
+  const named = onlyView(clip) === null ? viewsOf(claim) : [];
+  const parts = (named.length ? named : [null]).map((view) => ({ view, ...cutOf(clip, view) }));
+  return parts.map(({ view, x, y, width, height }) => {
+    const ratio = clip.media.views.picture_ratio;
+    const boxes = boxesAt(clip, claim, frame)
+      .filter((box) => view === null || box.view === view)
+      .map((box) => ({ ...placeOf(clip, box.view, box.box, "picture"), exact: box.exact }))
+      .filter(({ left }) => left !== undefined);
+    return makeSvg(
+      "svg",
+      { class: "thumbnail", viewBox: `${x} ${y} ${width} ${height}`, style: { "--shape": width / height } },
+      makeSvg("image", { href: clip.media.thumbnails[frame], width: 1000 * ratio, height: 1000, preserveAspectRatio: "none" }),
+      boxMarks(ratio, boxes),
+    );
   });
+}
+
+/** The part of a picture that shows a view, the whole of it for null, 1000 units high as a whole. */
+function cutOf(clip, view) {
+  const ratio = clip.media.views.picture_ratio;
+  const { left, top, right, bottom } = (view && placeOf(clip, view, null, "picture")) || { left: 0, top: 0, right: 1, bottom: 1 };
+  return {
+    x: 1000 * ratio * left,
+    y: 1000 * top,
+    width: 1000 * ratio * (right - left),
+    height: 1000 * (bottom - top),
+  };
 }

@@ -5,12 +5,20 @@ function showClip(home, clip, onChoose) {
   let selected = null;
   let listeners = [];
 
-  const player = createPlayer(clip, { onTime: (time) => listeners.forEach((listener) => listener(time)) });
+  const player = createPlayer(clip, {
+    onTime: (time) => listeners.forEach((listener) => listener(time)),
+    onLoop: (loop) => timeline.setLoop(loop),
+  });
   const onSeek = player.goTo;
-  const onFrame = (frame) => player.goTo(clip.frame_times_s[frame]);
+  const onFrame = (claim) => (frame) => {
+    if (claim !== selected) select(claim);
+    player.showLarge(frame);
+  };
   const timeline = createTimeline(clip, { onSeek, onSelect: select });
-  const events = createClaims(clip, clip.events, { onSelect: select, onFrame });
-  const setAside = createClaims(clip, clip.setAside, { onSelect: select, onFrame });
+  const list = (claims) => createClaims(clip, claims, { onSelect: select, onFrame });
+  const events = list(clip.events);
+  const undecidedClaims = list(clip.undecided);
+  const setAside = list(clip.setAside);
   const ledger = createLedger(clip, { onSeek });
   listeners = [timeline.setTime, ledger.setTime];
 
@@ -20,7 +28,7 @@ function showClip(home, clip, onChoose) {
   home.replaceChildren(
     ...[
       clipHead(clip),
-      make("div", { class: "stand" }, player.element, findings(clip, events, aside)),
+      make("div", { class: "stand" }, player.element, findings(clip, events, undecidedClaims, aside)),
       make(
         "div",
         { class: "timeline" },
@@ -31,7 +39,7 @@ function showClip(home, clip, onChoose) {
           legend(),
           clip.setAside.length > 0 &&
             make("label", {}, toggle, ` show ${plural(clip.setAside.length, "claim")} set aside`),
-          keyHints("clip"),
+          keyHints("clip", ["s", "slower"], ["z", "enlarge"], ["c", "close-up"]),
         ),
       ),
       ...createRemarks(clip),
@@ -40,28 +48,33 @@ function showClip(home, clip, onChoose) {
     ].filter(Boolean),
   );
   listeners.forEach((listener) => listener(0));
-  // The first event lies open, so that its frames are seen without a click; nothing plays until it is chosen.
-  if (clip.events.length) events.select(clip.events[0]);
+  present(worstOf(clip.events) ?? clip.undecided[0]);
+
+  /** Open a claim and show where it begins; nothing plays until it is chosen. */
+  function present(claim) {
+    if (!claim) return;
+    for (const shown of [events, undecidedClaims]) shown.select(claim);
+    timeline.select(claim);
+    player.present(claim);
+  }
 
   function select(claim) {
     selected = claim;
-    const inAside = claim.kind === "hypothesis";
-    if (inAside) {
+    if (clip.setAside.includes(claim)) {
       aside.open = true;
       toggle.checked = true;
       timeline.showSetAside(true);
     }
     timeline.select(claim);
-    events.select(claim);
-    setAside.select(claim);
-    player.repeat(claim.spans);
+    for (const shown of [events, undecidedClaims, setAside]) shown.select(claim);
+    player.repeat(claim);
     onChoose(claim.id);
   }
 
   return {
     ...player,
     selectById(id) {
-      const claim = [...clip.events, ...clip.setAside].find((one) => one.id === id);
+      const claim = [...clip.events, ...clip.undecided, ...clip.setAside].find((each) => each.id === id);
       if (claim && claim !== selected) select(claim);
     },
     /** Select the next event, or the one before; they go round. */
@@ -75,7 +88,7 @@ function showClip(home, clip, onChoose) {
 }
 
 function clipHead(clip) {
-  const { status, events } = clip.report;
+  const { standing, words } = standingOf(clip.report);
   return make(
     "div",
     { class: "clip-head" },
@@ -85,8 +98,8 @@ function clipHead(clip) {
       make("bdi", {}, clip.id),
       make(
         "span",
-        { class: "status", "data-standing": status === "ok" ? (events.length ? "events" : "clean") : status },
-        status,
+        { class: "status", "data-standing": standing },
+        words,
       ),
     ),
     clip.instruction === null
@@ -101,37 +114,39 @@ function clipHead(clip) {
   );
 }
 
-const NOTHING = {
-  ok: "No event in the dimensions that were judged.",
-  partial: "No event in what was judged; other dimensions are missing.",
-  unscored: "Nothing was judged, so nothing is known.",
-};
+const worstOf = (events) =>
+  [...events].sort((a, b) => (b.severity ?? 0) - (a.severity ?? 0) || (b.confidence ?? 0) - (a.confidence ?? 0))[0];
 
-function findings(clip, events, aside) {
+function findings(clip, events, undecidedClaims, aside) {
   const { length } = clip.events;
+  const head = [
+    length ? plural(length, "event") : clip.report.status === "unscored" ? "Nothing is known" : "No event",
+    clip.undecided.length > 0 && ` · ${number(clip.undecided.length)} undecided`,
+  ];
   return make(
     "div",
     { class: "findings", role: "region", "aria-label": "findings" },
-    make("h3", {}, length ? plural(length, "event") : "Events"),
-    length ? events.element : make("p", { class: "quiet" }, NOTHING[clip.report.status]),
+    make("h3", {}, head),
+    length > 0 && events.element,
+    clip.undecided.length > 0 && undecidedClaims.element,
     aside,
   );
 }
 
 function countsOf(claims) {
-  return ["rejected", "merged", "unverified"]
-    .map((verdict) => [claims.filter((claim) => claim.verdict === verdict).length, verdict])
+  return ["rejected", "merged"]
+    .map((verdict) => [claims.filter((claim) => claim.shown.verdict === verdict).length, verdict])
     .filter(([count]) => count)
     .map(([count, verdict]) => `${count} ${verdict}`)
     .join(", ");
 }
 
 function legend() {
-  const setAside = make(
+  const hollow = make(
     "li",
     {},
     make("span", { class: "bar", "data-kind": "hypothesis", "data-severity": "none" }, make("b", {}, "3")),
-    "set aside",
+    "undecided or set aside",
   );
-  return severityLegend(setAside);
+  return severityLegend(hollow);
 }

@@ -19,8 +19,8 @@ function sharedAxis(clips) {
   return { duration_s: duration, axis_s: duration, frame_times_s: apart.length ? apart : tenths };
 }
 
-/** The player of some clips; `onTime` is called with every new time. */
-function createClock(clips, axis, { onTime }) {
+/** The player of some clips; `onTime` is called with every new time, `onLoop` with what repeats, null for nothing. */
+function createClock(clips, axis, { onTime, onLoop }) {
   const screens = clips.map((clip) => createScreen(clip, { onClick: toggle, onBroken: describeLack }));
   const playButton = make("button", { type: "button", class: "play", onclick: toggle }, "▶ play");
   const loopButton = make("button", {
@@ -29,9 +29,10 @@ function createClock(clips, axis, { onTime }) {
     hidden: true,
     onclick: () => loop(null),
   });
+  const speed = createSpeed({ onChange: (rate) => screens.forEach((screen) => screen.setRate(rate)) });
   const readout = make("output", { class: "readout", "aria-live": "off" });
   let time = 0;
-  let span = null;
+  let span = null; // what repeats
   let ticking = null;
 
   function leader() {
@@ -96,9 +97,10 @@ function createClock(clips, axis, { onTime }) {
   }
 
   function loop(wanted) {
-    span = wanted;
+    span = wanted && withContext([wanted], axis.duration_s)[0];
     loopButton.hidden = !span;
     loopButton.textContent = span ? `stop loop ${spanText(span)}` : "";
+    onLoop(span && { windows: [span], spans: [wanted] });
   }
 
   function repeatSpan() {
@@ -133,6 +135,7 @@ function createClock(clips, axis, { onTime }) {
         playButton,
         make("button", { type: "button", title: "one frame back (←)", onclick: () => step(-1) }, "◂ frame"),
         make("button", { type: "button", title: "one frame on (→)", onclick: () => step(1) }, "frame ▸"),
+        speed.element,
         readout,
         loopButton,
       ),
@@ -140,14 +143,14 @@ function createClock(clips, axis, { onTime }) {
     toggle,
     step,
     goTo,
-    stopLoop: () => loop(null),
-    /** Play a span over and over; stand still at its start on a single frame, or if motion is unwelcome. */
+    slower: speed.next,
+    escape: () => loop(null),
+    /** Play a span over and over with its context; stand still at its start if motion is unwelcome. */
     repeat(wanted) {
       goTo(wanted[0]);
-      const one = frameAt(axis, wanted[0]) === frameAt(axis, wanted[1] - 1e-4);
-      if (one || calm.matches || !leader()) return;
+      if (calm.matches || !leader()) return;
       loop(wanted);
-      play();
+      repeatSpan();
     },
     close() {
       pause();

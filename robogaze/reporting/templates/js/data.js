@@ -49,23 +49,30 @@ function runFile(file) {
   return ran.finally(() => script.remove());
 }
 
-/** A clip with its claims in one form: events, then the hypotheses that became none. */
+/**
+ * A clip with its claims in one form: events, and of the hypotheses that became none those that are undecided and those
+ * that were set aside.
+ */
 async function readClip({ id, file }) {
   const { report, media } = await readData(id, file);
   const claim = (kind, keyFrames) => (data, place) => ({
     ...asClaim(data, kind),
     keyFrames: keyFrames[place],
+    shown: kind === "hypothesis" ? media.outcomes[place] : null,
   });
+  const others = report.hypotheses
+    .map(claim("hypothesis", media.key_frames.hypotheses))
+    .filter(({ verdict }) => verdict !== "accepted")
+    .sort(byOnset);
+  const isUndecided = ({ shown }) => shown.verdict === "undecided";
   return {
     report,
     media,
     ...report.clip,
     axis_s: report.clip.duration_s,
     events: report.events.map(claim("event", media.key_frames.events)).sort(byOnset),
-    setAside: report.hypotheses
-      .map(claim("hypothesis", media.key_frames.hypotheses))
-      .filter((one) => one.verdict !== "accepted")
-      .sort(byOnset),
+    undecided: others.filter(isUndecided),
+    setAside: others.filter((each) => !isUndecided(each)),
   };
 }
 

@@ -42,7 +42,7 @@ function listenAtDesk(desk, move) {
   const act =
     (what, ...with_) =>
     () =>
-      desk.controls()?.[what](...with_);
+      desk.controls()?.[what]?.(...with_);
   listenToKeys(
     {
       " ": act("toggle"),
@@ -50,7 +50,10 @@ function listenAtDesk(desk, move) {
       ArrowRight: act("step", 1),
       n: act("move", 1),
       p: act("move", -1),
-      Escape: act("stopLoop"),
+      s: act("slower"),
+      z: act("enlarge"),
+      c: act("closer"),
+      Escape: act("escape"),
       j: () => move(1),
       k: () => move(-1),
     },
@@ -58,13 +61,14 @@ function listenAtDesk(desk, move) {
   );
 }
 
-/** These keys in words; `noun` is what stands in the list. */
-function keyHints(noun) {
+/** These keys in words, with `more` of them; `noun` is what is in the list. */
+function keyHints(noun, ...more) {
   const all = [
     ["Space", "play"],
     ["← →", "frame"],
     ["n p", "event"],
     ["j k", noun],
+    ...more,
     ["Esc", "stop loop"],
   ];
   return make(

@@ -9,12 +9,12 @@ function createSharedLanes(clips, axis, { onSeek, onSelect }) {
   const rows = ids.flatMap((id) =>
     clips.map((clip, place) => sharedRow(clip, id, place === 0, axis, bars, onSelect)),
   );
-  const { element, setTime } = createAxis(axis, rows, {
+  const { element, setTime, setLoop } = createAxis(axis, rows, {
     onSeek,
     say: (_, frame) => seconds(axis.frame_times_s[frame]),
   });
   element.classList.add("lanes", "shared");
-  return { element, setTime, select: (claim) => pressBars(bars, claim) };
+  return { element, setTime, setLoop, select: (claim) => pressBars(bars, claim) };
 }
 
 function sharedRow(clip, id, isFirst, axis, bars, onSelect) {
@@ -38,10 +38,11 @@ function sharedRow(clip, id, isFirst, axis, bars, onSelect) {
 /** Why a lane is empty. */
 function silence(clip, id) {
   if (clip.events.some((event) => event.dimension === id)) return "found, but not said when";
-  const open = clip.status === "ok" ? "" : ", but not all was judged";
-  if (clip.in_part.includes(id)) return `looked at in part, nothing found${open}`;
-  if (clip.assessed && !clip.assessed.includes(id)) return "not assessed";
-  return `nothing found${open}`;
+  const state = clip.coverage ? (clip.coverage[id] ?? "not_examined") : "examined";
+  if (state === "not_examined") return "not examined";
+  if (state === "ruled_out") return "ruled out by the router";
+  const open = clip.status === "complete" ? "" : `, but the report is ${clip.status}`;
+  return `${state === "partial" ? "partially covered, " : ""}nothing found${open}`;
 }
 
 const overMark = (clip, axis) =>

@@ -2,8 +2,9 @@
 
 /** The entries, and the rows that show those that are wanted; `onOpen` is called with the id of a clip. */
 function createList(filter, { onOpen }) {
-  const { clips, unreadable, dimensions: dimensionCount } = readJson("list");
-  const entries = [...clips.map(clipEntry), ...unreadable.map(unreadableEntry)];
+  const { clips, worst_first: worstFirst, unreadable, dimensions: dimensionCount } = readJson("list");
+  const inRunOrder = [...clips.map(clipEntry), ...unreadable.map(unreadableEntry)];
+  const entries = [...worstFirst.map((place) => inRunOrder[place]), ...inRunOrder.slice(clips.length)];
   const byId = new Map(entries.filter((entry) => entry.id !== null).map((entry) => [entry.id, entry]));
   let visible = [];
   let current = null;
@@ -22,8 +23,9 @@ function createList(filter, { onOpen }) {
     },
     /** The first wanted clip, or the first of all where none is wanted. */
     first: () => [...visible, ...entries].find((entry) => entry.id !== null),
-    apply(wanted) {
-      visible = entries.filter((entry) => matches(entry, wanted));
+    apply({ order, ...wanted }) {
+      const ordered = order === "run" ? inRunOrder : entries;
+      visible = ordered.filter((entry) => matches(entry, wanted));
       rows.show(visible);
       filter.count(visible.length, entries.length, "clip");
       for (const link of document.querySelectorAll(".tile"))
@@ -39,13 +41,18 @@ function createList(filter, { onOpen }) {
   };
 }
 
+/** How a clip is marked: its verdict, and its status where that is not complete. */
+function standingOf({ status, verdict }) {
+  if (status === "unscored") return { standing: status, words: status };
+  return { standing: verdict, words: status === "complete" ? verdict : `${verdict}, ${status}` };
+}
+
 function clipEntry(clip) {
-  const standing = clip.status === "ok" ? (clip.events.length ? "events" : "clean") : clip.status;
   const types = [...new Set(clip.events.map(([, type]) => type))].map((type) => typeOf(type).name);
   const text = [clip.id, clip.task ?? "", ...Object.values(clip.fields), ...types, ...clip.said]
     .join("\n")
     .toLowerCase();
-  return { ...clip, standing, types, text };
+  return { ...clip, ...standingOf(clip), types, text };
 }
 
 const unreadableEntry = ({ uri, reason }) => ({
@@ -53,6 +60,7 @@ const unreadableEntry = ({ uri, reason }) => ({
   uri,
   reason,
   status: "unreadable",
+  verdict: null,
   standing: "unreadable",
   events: [],
   fields: {},
@@ -68,7 +76,7 @@ function matches(entry, { text, status, dimension, type, severity, ...fields }) 
     (!severity || (level ?? 0) >= Number(severity));
   return (
     (!text || says(entry, text)) &&
-    (!status || entry.status === status || entry.standing === status) &&
+    (!status || entry.status === status || entry.verdict === status) &&
     (!asked || entry.events.some(fits)) &&
     Object.entries(fields).every(([name, value]) => !value || entry.fields[name] === value)
   );
@@ -83,7 +91,7 @@ function clipRow(entry, dimensionCount, isCurrent, onOpen) {
       onOpen: () => onOpen(entry.id),
     },
     make("span", { class: "clip-id" }, make("bdi", {}, entry.id)),
-    make("span", { class: "status", "data-standing": entry.standing }, entry.status),
+    make("span", { class: "status", "data-standing": entry.standing }, entry.words),
     entry.task && make("span", { class: "clip-task", dir: "auto" }, entry.task),
     make("span", { class: "clip-found" }, found(entry, dimensionCount)),
   );
@@ -91,11 +99,13 @@ function clipRow(entry, dimensionCount, isCurrent, onOpen) {
 
 const SEVERITIES_SHOWN = 6;
 
-function found({ events, types, status, judged }, dimensionCount) {
+function found({ events, types, status, verdict, covered }, dimensionCount) {
   if (!events.length)
     return status === "unscored"
       ? "nothing is known"
-      : `nothing found in ${judged} of ${dimensionCount} dimensions`;
+      : verdict === "clean"
+        ? "nothing found in any dimension"
+        : `nothing found, ${covered} of ${dimensionCount} dimensions examined`;
   const levels = events.map(([, , level]) => level ?? 0).sort((a, b) => b - a);
   const more = levels.length - SEVERITIES_SHOWN;
   return [

@@ -9,7 +9,7 @@ async function readPair(flip) {
     const events = clip.events.map((event) => asEvent(event, side)).sort(byOnset);
     // What is not known to end does not end on this page.
     const duration_s = clip.duration_s ?? Infinity;
-    return { ...clip, duration_s, side, run: flip.runs[place], media: { thumbnails: {} }, events };
+    return { ...clip, duration_s, side, run: flip.runs[place], media: { thumbnails: {}, views: null }, events };
   };
   return Promise.all(SIDES.map(read));
 }
@@ -20,7 +20,7 @@ const asEvent = (event, side) => ({
   dimension: event.dimension ?? "(no dimension)",
   type: event.type ?? "(no type)",
   evidence: [],
-  keyFrames: [],
+  keyFrames: null,
 });
 
 /** Show a flip inside `home`; `onChoose` is called with the id of the event that is selected. */
@@ -28,9 +28,14 @@ function showPair(home, clips, flip, onChoose) {
   const axis = sharedAxis(clips);
   const events = clips.flatMap((clip) => clip.events).sort(byOnset);
   let selected = null;
-  const clock = axis ? createClock(clips, axis, { onTime: (time) => lanes.setTime(time) }) : noClock();
+  const clock = axis
+    ? createClock(clips, axis, {
+        onTime: (time) => lanes.setTime(time),
+        onLoop: (loop) => lanes.setLoop(loop),
+      })
+    : noClock();
   const lanes = axis ? createSharedLanes(clips, axis, { onSeek: clock.goTo, onSelect: select }) : noLanes();
-  const lists = clips.map((clip) => createClaims(clip, clip.events, { onSelect: select, onFrame: () => {} }));
+  const lists = clips.map((clip) => createClaims(clip, clip.events, { onSelect: select, onFrame: () => () => {} }));
 
   home.replaceChildren(
     flipHead(flip),
@@ -39,7 +44,7 @@ function showPair(home, clips, flip, onChoose) {
       "div",
       { class: "timeline" },
       lanes.element,
-      make("div", { class: "under" }, severityLegend(), keyHints("prompt")),
+      make("div", { class: "under" }, severityLegend(), keyHints("prompt", ["s", "slower"])),
     ),
     make(
       "div",
@@ -77,12 +82,12 @@ const noClock = () => ({
   toggle() {},
   step() {},
   goTo() {},
-  stopLoop() {},
+  escape() {},
   repeat() {},
   close() {},
 });
 
-const noLanes = () => ({ element: make("div"), select() {} });
+const noLanes = () => ({ element: make("div"), setLoop() {}, select() {} });
 
 function flipHead(flip) {
   return make(
@@ -115,7 +120,7 @@ function sideFindings(clip, list) {
       make("bdi", {}, clip.run),
       ` · ${length ? plural(length, "event") : "no event"}`,
     ),
-    make("p", { class: "quiet" }, make("bdi", {}, clip.id), clip.status === "ok" ? "" : ` · ${clip.status}`),
+    make("p", { class: "quiet" }, make("bdi", {}, clip.id), clip.status === "complete" ? "" : ` · ${clip.status}`),
     length > 0 && list.element,
   );
 }

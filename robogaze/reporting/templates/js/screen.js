@@ -64,8 +64,11 @@ function createScreen(clip, { onClick, onBroken }) {
     },
     play(time) {
       if (!video || isOver(time)) return;
-      video.playbackRate = 1;
+      video.playbackRate = speedNow;
       start();
+    },
+    setRate(rate) {
+      if (video) video.playbackRate = rate;
     },
     pause() {
       if (video) video.pause();
@@ -76,7 +79,7 @@ function createScreen(clip, { onClick, onBroken }) {
       if (video.paused) start();
       const off = time - now();
       if (Math.abs(off) > FAR_OFF_S) video.currentTime = fileStart + time;
-      else video.playbackRate = 1 + off;
+      else video.playbackRate = speedNow * (1 + off);
     },
     say(time) {
       const frame = clip.frame_times_s.length

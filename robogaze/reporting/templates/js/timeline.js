@@ -3,14 +3,13 @@
 /** The least width of a bar, as a share of the clip, so that a single frame can still be seen and hit. */
 const LEAST_WIDTH = 0.022;
 
-const VERDICTS = { rejected: "rejected", merged: "merged", unverified: "unverified" };
-
 /**
  * A ruler over rows that share one axis of time, with a playhead; `rows` are elements made by `axisRow`; `say` tells a
  * frame in words.
  */
 function createAxis(clip, rows, { onSeek, say = frameLabel }) {
   const playhead = make("div", { class: "playhead" });
+  const over = make("div", { class: "over" }, playhead);
   const ruler = make(
     "div",
     {
@@ -34,7 +33,7 @@ function createAxis(clip, rows, { onSeek, say = frameLabel }) {
     { class: "axis" },
     axisRow("", ruler),
     rows,
-    make("div", { class: "over" }, playhead),
+    over,
   );
   scrub(element, ruler, (position) => onSeek(position * clip.duration_s));
   return {
@@ -44,6 +43,16 @@ function createAxis(clip, rows, { onSeek, say = frameLabel }) {
       playhead.style.setProperty("left", percent(time, clip.duration_s));
       ruler.setAttribute("aria-valuenow", frame);
       ruler.setAttribute("aria-valuetext", say(clip, frame));
+    },
+    /** Mark what repeats, and the event in it; null for nothing. */
+    setLoop(loop) {
+      const stretch = (name) => ([start, end]) =>
+        make("div", {
+          class: name,
+          style: { left: percent(start, clip.duration_s), width: percent(end - start, clip.duration_s) },
+        });
+      const marks = loop ? [...loop.windows.map(stretch("looped")), ...loop.spans.map(stretch("own"))] : [];
+      over.replaceChildren(...marks, playhead);
     },
   };
 }
@@ -85,8 +94,8 @@ function scrub(element, ruler, onPosition) {
 /** The lanes of a clip; `onSelect` is called with a claim. */
 function createTimeline(clip, { onSeek, onSelect }) {
   const bars = new Map();
-  const inReport = [...clip.events, ...clip.setAside].map((claim) => claim.dimension);
-  const ids = [...new Set([...dimensions.keys(), ...clip.report.assessed, ...inReport])];
+  const inReport = [...clip.events, ...clip.undecided, ...clip.setAside].map((claim) => claim.dimension);
+  const ids = [...new Set([...dimensions.keys(), ...Object.keys(clip.report.coverage), ...inReport])];
   const axis = createAxis(
     clip,
     ids.map((id) => lane(clip, id, bars, onSelect)),
@@ -96,6 +105,7 @@ function createTimeline(clip, { onSeek, onSelect }) {
   return {
     element: axis.element,
     setTime: axis.setTime,
+    setLoop: axis.setLoop,
     select: (claim) => pressBars(bars, claim),
     showSetAside: (shown) => axis.element.toggleAttribute("data-set-aside", shown),
   };
@@ -104,7 +114,7 @@ function createTimeline(clip, { onSeek, onSelect }) {
 function lane(clip, id, bars, onSelect) {
   const dimension = dimensionOf(id);
   const mine = (claims) => claims.filter((claim) => claim.dimension === id);
-  const [state, words] = laneState(clip, dimension, mine(clip.events));
+  const [state, words, reason] = laneState(clip, dimension, mine(clip.events));
   const label = [
     make("abbr", { title: dimension.definition }, dimension.code),
     make("span", {}, dimension.name),
@@ -112,8 +122,9 @@ function lane(clip, id, bars, onSelect) {
   const element = axisRow(
     label,
     ...tracks(mine(clip.events), "events"),
+    ...tracks(mine(clip.undecided), "undecided"),
     ...tracks(mine(clip.setAside), "hypotheses"),
-    words && make("span", { class: "lane-words" }, words),
+    words && make("span", { class: "lane-words", title: reason }, words),
   );
   element.dataset.state = state;
   return element;
@@ -145,27 +156,31 @@ function pressBars(bars, claim) {
     for (const bar of elements) bar.setAttribute("aria-pressed", String(owner === claim));
 }
 
-/** What became of a dimension in this clip, for the look of its lane and in words. */
+/** How far a dimension was examined in this clip: for the look of its lane, in words, and the whole reason. */
 function laneState(clip, dimension, events) {
-  const { assessed, in_part: inPart, judged, failures, pipeline } = clip.report;
-  const why = failures.find((failure) => failure.dimension === dimension.id);
-  if (why && !judged.includes(dimension.id)) return ["not-judged", `not judged: ${why.kind}`];
-  if (inPart.includes(dimension.id)) return ["in-part", events.length ? null : "looked at in part, nothing found"];
-  if (!assessed.includes(dimension.id)) {
-    const lacks = (one) => one.needs.filter((need) => clip[need] === null);
-    // A pipeline that leaves out a dimension the clip has all for would not judge this one either.
-    const selective = [...dimensions.values()].some(
-      (one) => !lacks(one).length && !assessed.includes(one.id),
-    );
-    return [
-      "not-assessed",
-      selective
-        ? `not assessed by the pipeline ${pipeline}`
-        : `not assessed: the clip has no ${lacks(dimension).join(" and no ")}`,
-    ];
-  }
-  if (!judged.includes(dimension.id)) return ["not-judged", "not judged"];
-  return ["judged", events.length ? null : "judged, nothing found"];
+  const { state, reason } = clip.report.coverage[dimension.id] ?? NOT_NAMED;
+  const open = undecided(clip, dimension.id);
+  // The bar of an undecided claim says it better than words across it.
+  const drawn = clip.undecided.some((claim) => claim.dimension === dimension.id);
+  if (open) return ["undecided", drawn ? null : `undecided: ${open}`, open];
+  return [state, events.length ? null : LANE_WORDS[state](reason), reason];
+}
+
+const NOT_NAMED = { state: "not_examined", reason: "the report does not name it" };
+
+const LANE_WORDS = {
+  examined: () => "nothing found",
+  ruled_out: () => "ruled out by the router",
+  partial: () => "partially covered, nothing found",
+  not_examined: (reason) => `not examined: ${reason}`,
+};
+
+/** Why a dimension is undecided in this clip: a failure or a hypothesis without a verdict; null where it is not. */
+function undecided(clip, id) {
+  const failure = clip.report.failures.find((each) => each.dimension === id);
+  if (failure) return failure.message;
+  const claim = clip.undecided.find((each) => each.dimension === id && each.verdict === "unverified");
+  return claim ? claim.reason || "a hypothesis has no verdict" : null;
 }
 
 /** Put claims into as few rows as they fit in side by side. They come in order of onset. */
@@ -183,7 +198,7 @@ function pack(claims, duration) {
 
 function bar(clip, claim, [start, end], part, onSelect) {
   const name = typeOf(claim.type).name;
-  const verdict = claim.kind === "hypothesis" ? `${VERDICTS[claim.verdict]}: ` : "";
+  const verdict = claim.kind === "hypothesis" ? `${claim.shown.verdict}: ` : "";
   const parts = claim.spans.length > 1 ? `, part ${part + 1} of ${claim.spans.length}` : "";
   const said = `${verdict}${name}, ${severityOf(claim.severity).word}, ${spanText([start, end])}${parts}`;
   return make(

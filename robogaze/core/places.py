@@ -1,0 +1,50 @@
+"""Where the views of a clip are: in a frame of its video, and in the picture of a frame that is kept or shown."""
+
+from collections.abc import Mapping
+
+from robogaze.core.clip import Layout
+from robogaze.core.events import Box
+
+STRIP_BAND_PX, STRIP_GAP_PX = 24, 4
+"""Views side by side: the height of the band with their names above, and the gap between two of them."""
+
+
+def panel_places(layout: Layout) -> Mapping[str, Box]:
+    """Where each view is in a frame of the video."""
+    return {
+        name: Box(
+            left=number % layout.columns / layout.columns,
+            top=number // layout.columns / layout.rows,
+            right=(number % layout.columns + 1) / layout.columns,
+            bottom=(number // layout.columns + 1) / layout.rows,
+        )
+        for number, name in enumerate(layout.views)
+        if name is not None
+    }
+
+
+def strip_size(layout: Layout, view_size: tuple[int, int]) -> tuple[int, int]:
+    """Width and height of a frame's picture, its views of that size side by side; a single view stays as it is."""
+    width, height = view_size
+    count = len(layout.active)
+    if count == 1:
+        return view_size
+    return count * (width + STRIP_GAP_PX) - STRIP_GAP_PX, STRIP_BAND_PX + height
+
+
+def strip_places(layout: Layout, view_size: tuple[int, int]) -> Mapping[str, Box]:
+    """Where each view is in a frame's picture."""
+    if len(layout.active) == 1:
+        return {layout.active[0]: Box(left=0.0, top=0.0, right=1.0, bottom=1.0)}
+    whole_width, whole_height = strip_size(layout, view_size)
+    width = view_size[0]
+    step = width + STRIP_GAP_PX
+    return {
+        name: Box(
+            left=number * step / whole_width,
+            top=STRIP_BAND_PX / whole_height,
+            right=(number * step + width) / whole_width,
+            bottom=1.0,
+        )
+        for number, name in enumerate(layout.active)
+    }
