@@ -308,6 +308,8 @@ class Bench:
                 counts[asked.question] += 1
         if not places:
             return None
+        if extent == "lasting" and fault.outcome == "put again":
+            extent = "everywhere"  # what is put again is another call
         question = rng.choice(sorted(places))
         way, nth = rng.choice(places[question])
         return Case(fault, self.play, way, question, nth, extent)
