@@ -164,7 +164,12 @@ def main() -> None:
     for command in ("score", "bench"):
         found = trials(command, options.clips, options.kills // 2, rng, options.longest)
         holds = holds and all(one.holds for one in found)
-        print(f"{command}: {sum(one.kills for one in found)} kills in {len(found)} runs of {options.clips} clips")
+        codes = sorted({one.code for one in found})
+        print(
+            f"{command}: {sum(one.kills for one in found)} kills in {len(found)} runs of {options.clips} clips, ",
+            end="",
+        )
+        print(f"which ended with exit code {', '.join(map(str, codes))}")
         needed, sent, again = (
             sum(getattr(one, name) for one in found) for name in ("needed", "requests", "sent_again")
         )

@@ -294,7 +294,7 @@ class Bench:
             (number,) = numbers = self._numbers(1)
             report = (await self._run(numbers, [None], [way]))[number]
             assert (report.failures, report.clean) == ((), way != "found"), (self.play, way)
-            assert report.status not in ("partial", "unscored"), (self.play, way)
+            assert report.status == "complete", (self.play, way)
             self.good[way], self.calls[way] = report, list(self.server.asked[number])
 
     def draw(self, rng: random.Random, fault: Fault, extent: Extent, at: str | None = None) -> Case | None:
@@ -308,6 +308,8 @@ class Bench:
                 counts[asked.question] += 1
         if not places:
             return None
+        if extent == "lasting" and fault.outcome == "put again":
+            extent = "everywhere"  # what is put again is another call
         question = rng.choice(sorted(places))
         way, nth = rng.choice(places[question])
         return Case(fault, self.play, way, question, nth, extent)
@@ -411,7 +413,7 @@ def _first(error: BaseException) -> BaseException:
 
 def differs(report: Report, good: Report) -> str | None:
     """How a report differs from that of a clip without a fault, but for its ledger; None where it does not."""
-    for name in ("status", "failures", "events", "hypotheses", "unseen", "notes"):
+    for name in ("status", "verdict", "coverage", "failures", "events", "hypotheses", "unseen", "notes"):
         if (now := getattr(report, name)) != (then := getattr(good, name)):
             return f"{name} {now!s:.300} and not {then!s:.300}"
     return None
@@ -436,12 +438,15 @@ def _not_written_down(report: Report, case: Case) -> str | None:
         )
     if stages != {STAGE_OF[case.question]} and stages != {"vote", "direct"}:
         return f"failures of {stages}"
-    if case.question == "propose" and any(one.dimension is None for one in report.failures):
-        return "a failure without its dimension"
+    missed = {one.dimension for one in report.failures}
+    unexamined = {name for name, each in report.coverage.items() if each.state == "not_examined"}
+    if case.question == "propose" and missed != unexamined:
+        return f"failures in {missed}, not examined {unexamined}"
     ending = ENDING if case.extent in ("once", "lasting") else ENDING_EVERYWHERE
     status = "unscored" if case.question in ending else "partial"
-    if report.status != status:
-        return f"status {report.status}, not {status}"
+    ended = (status, "faulty" if report.events else "undecided")
+    if (report.status, report.verdict) != ended:
+        return f"{report.status}, {report.verdict} and not {' and '.join(ended)}"
     if case.question in ("verify", *DEBATE) and not any(one.verdict == "unverified" for one in report.hypotheses):
         return "no hypothesis stays unverified"
     return None
