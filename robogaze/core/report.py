@@ -230,8 +230,10 @@ class Report(Data):
         return self
 
     @model_validator(mode="after")
-    def _claims_lie_in_the_clip(self) -> Self:
+    def _claims_are_of_the_clip_and_its_dimensions(self) -> Self:
         for claim in (*self.events, *self.hypotheses):
+            if claim.dimension not in self.coverage:
+                raise ValueError(f"{claim.id} is of the dimension {claim.dimension}, which coverage does not name")
             if claim.onset_s < 0 or claim.offset_s > self.clip.duration_s + RESOLUTION:
                 raise ValueError(f"{claim.id} lies outside the clip's {self.clip.duration_s:.3f} s")
             cited = (frame for evidence in claim.evidence for frame in evidence.frames)

@@ -111,7 +111,12 @@ def above_its_floor(rng: Random, clips: int, per: int) -> bool:
     sides = [
         [
             Account(
-                f"{number:03}", "author", "complete", some(text), duration_s=12.0, fields={"prompt_id": f"{number // per}"}
+                f"{number:03}",
+                "author",
+                "complete",
+                some(text),
+                duration_s=12.0,
+                fields={"prompt_id": f"{number // per}"},
             )
             for number, text in enumerate(rng.binomial(3, 0.3, size=clips // per).repeat(per))
         ]

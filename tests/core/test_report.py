@@ -157,6 +157,12 @@ def test_a_state_of_coverage_has_a_reason() -> None:
         make_report(coverage={"colour": {"state": "examined", "reason": ""}})
 
 
+@pytest.mark.parametrize("claims", [{"events": (make_event(),)}, {"hypotheses": (make_hypothesis(),)}])
+def test_a_claim_is_of_a_dimension_that_coverage_names(claims: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError, match="is of the dimension colour, which coverage does not name"):
+        make_report(coverage=coverage("color", "shape"), **claims)
+
+
 def test_there_is_no_event_where_nothing_was_examined() -> None:
     with pytest.raises(ValidationError, match="there are events, but no dimension was examined"):
         make_report(coverage=NONE, events=(make_event(),))
