@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from domains.folders import line_of, make_folder
+from making import coverage
 
 from adapters.samples import demo_clip, demo_event, make_event, report, write
 from robogaze.datasets.adapters import Labels, load_labels, read_accounts
@@ -192,10 +193,17 @@ def test_when_lenient_it_is_kept_with_a_warning(tmp_path: Path, labels: Labels, 
 
 def test_reports_are_held_to_the_taxonomy_too(tmp_path: Path, labels: Labels, kind: str, dimension: str) -> None:
     good = make_event(type=kind, dimension=dimension)
-    path = write(tmp_path / "report.json", report("cup", good))
+    covered = {"coverage": coverage(dimension)}
+    path = write(tmp_path / "report.json", report("cup", good, **covered))
     assert read_accounts(path, labels=labels).accounts[0].findings[0].type == kind
-    write(path, report("cup", good, make_event(id="E2", type="odd", dimension=dimension)))
+    write(path, report("cup", good, make_event(id="E2", type="odd", dimension=dimension), **covered))
     with pytest.raises(InputError, match=r"events.1.type: 'odd' is no type of kitchen"):
+        read_accounts(path, labels=labels)
+
+
+def test_a_dimension_of_coverage_is_held_to_the_taxonomy_too(tmp_path: Path, labels: Labels) -> None:
+    path = write(tmp_path / "report.json", report("cup", coverage=coverage("weather")))
+    with pytest.raises(InputError, match=r"coverage.weather: 'weather' is no dimension of kitchen"):
         read_accounts(path, labels=labels)
 
 
