@@ -38,5 +38,5 @@ def test_a_tracker_is_sam3_and_nothing_else(wrong: dict[str, str]) -> None:
 def test_a_mistake_in_the_file_is_told_with_its_key(tmp_path: Path) -> None:
     file = tmp_path / "models.yaml"
     file.write_text("models: {eyes: {kind: scripted, name: x.yaml}}\nroles: {vlm: eyes}\ntracker: {sam4: x}\n")
-    with pytest.raises(InputError, match=r"models\.yaml: tracker\.sam"):
+    with pytest.raises(InputError, match=r"models\.yaml:3: tracker\.sam4: unknown key"):
         ModelsConfig.read(str(file))
