@@ -20,12 +20,12 @@ from robogaze.backends import Models
 from robogaze.core.clip import Clip
 from robogaze.core.report import Provenance, Report
 from robogaze.core.time import runs
-from robogaze.datasets import Entry, file_sha256
-from robogaze.evidence import METERS, Evidence, Gauge
-from robogaze.media import Footage, check_whole, film
+from robogaze.datasets import ManifestEntry, file_sha256
+from robogaze.evidence import METERS, ClipSignals, SignalRecorder
+from robogaze.media import DecodedClip, check_whole, decode_clip
 from robogaze.media.decode_pyav import length_s
 from robogaze.media.footage import Observer
-from robogaze.stages import Context, Desk, Pipeline
+from robogaze.stages import Context, ModelClient, Pipeline
 
 _LIBRARIES = ("av", "httpx2", "numpy", "opencv-python-headless", "pydantic")
 
@@ -35,8 +35,8 @@ class OpenClip:
     """A decoded clip: its facts, its pictures and, if measured, its evidence."""
 
     clip: Clip
-    footage: Footage
-    evidence: Evidence | None
+    footage: DecodedClip
+    evidence: ClipSignals | None
     media: dict[str, Any]
 
 
@@ -46,17 +46,17 @@ Watch = Callable[[float], None]
 
 @contextmanager
 def open_clip(
-    entry: Entry, pipeline: Pipeline, models: Models | None, decoder: str = "pyav", watch: Watch | None = None
+    entry: ManifestEntry, pipeline: Pipeline, models: Models | None, decoder: str = "pyav", watch: Watch | None = None
 ) -> Iterator[OpenClip]:
     """Decode a clip once, to its end; its pictures are freed on leaving. Raises VideoError.
 
     `watch` is called after each frame, in the thread that decodes.
     """
-    gauge = Gauge(METERS) if pipeline.measures else None
+    gauge = SignalRecorder(METERS) if pipeline.measures else None
     observers: list[Observer] = [] if gauge is None else [gauge]
     if watch is not None:
         observers.append(_watching(entry, watch))
-    footage = film(
+    footage = decode_clip(
         entry.path,
         layout=entry.layout,
         initial_frame=entry.initial_frame,
@@ -75,8 +75,8 @@ def open_clip(
         footage.close()
 
 
-def _watching(entry: Entry, watch: Watch) -> Observer:
-    """Tells `watch` how far the decoding is. Raises VideoError as `film` does."""
+def _watching(entry: ManifestEntry, watch: Watch) -> Observer:
+    """Tells `watch` how far the decoding is. Raises VideoError as `decode_clip` does."""
     check_whole(entry.path)
     start_s = entry.start_s or 0.0
     whole_s = (length_s(entry.path) if entry.end_s is None else entry.end_s) - start_s
@@ -87,7 +87,7 @@ def _watching(entry: Entry, watch: Watch) -> Observer:
     return observe
 
 
-def content_sha256(entry: Entry) -> str:
+def content_sha256(entry: ManifestEntry) -> str:
     """SHA-256 of a clip's file. Raises VideoError when it is not there, is not a whole video, or another than said."""
     check_whole(entry.path)
     content = file_sha256(entry.path)
@@ -95,7 +95,7 @@ def content_sha256(entry: Entry) -> str:
     return content
 
 
-def _clip(entry: Entry, footage: Footage) -> Clip:
+def _clip(entry: ManifestEntry, footage: DecodedClip) -> Clip:
     content, times_s = content_sha256(entry), tuple(footage.times_s)
     is_part = entry.start_s is not None or entry.end_s is not None
     return Clip(
@@ -128,7 +128,7 @@ async def diagnose(opened: OpenClip, pipeline: Pipeline, models: Models | None =
     Raises RunStopped when the run ends here on purpose, and errors that are the program's or the domain's own.
     """
     clip = opened.clip
-    desk = Desk(pipeline.domain, clip, opened.footage, models)
+    desk = ModelClient(pipeline.domain, clip, opened.footage, models)
     end = await pipeline.run(pipeline.start(clip, opened.evidence), desk)
     unseen = _unseen(pipeline, desk)
     return Report(
@@ -153,7 +153,7 @@ async def diagnose(opened: OpenClip, pipeline: Pipeline, models: Models | None =
     )
 
 
-def _unseen(pipeline: Pipeline, desk: Desk) -> tuple[tuple[int, int], ...]:
+def _unseen(pipeline: Pipeline, desk: ModelClient) -> tuple[tuple[int, int], ...]:
     """The frames that no stage which looks for faults was shown; measuring stages see every frame."""
     if any(stage.examines() and stage.role() is None for _, stage in pipeline.stages):
         return ()

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from robogaze.backends import Completion, Model, Models, Request
 from robogaze.backends.answers import UnreadableAnswer, read_completion
 from robogaze.core.data import Data
-from robogaze.core.pictures import Picture, Shot
+from robogaze.core.pictures import FrameImage, Picture
 from robogaze.domains.contract import Answer, json_schema
 from robogaze.errors import BackendError
 from robogaze.media.compose import encode_jpeg
@@ -26,7 +26,7 @@ _DIGITS = 4
 _NOT_TRIED = "not tried: whatever is asked here would go into the batch and be paid for"
 
 
-class Finding(Data):
+class DoctorCheck(Data):
     """One thing looked at: `ok` None means that it is neither right nor wrong."""
 
     what: str
@@ -34,29 +34,29 @@ class Finding(Data):
     message: str
 
 
-def installed() -> Iterator[Finding]:
+def installed() -> Iterator[DoctorCheck]:
     """The versions of what RoboGaze stands on, and which extras are there."""
     for package in ("robogaze", *_CORE):
-        yield Finding(what=package, ok=True, message=version(package))
+        yield DoctorCheck(what=package, ok=True, message=version(package))
     for extra, packages in _EXTRAS.items():
         try:
             message = ", ".join(f"{package} {version(package)}" for package in packages)
-            yield Finding(what=f"extra {extra}", ok=True, message=message)
+            yield DoctorCheck(what=f"extra {extra}", ok=True, message=message)
         except PackageNotFoundError as error:
             how = f"pip install 'robogaze[{extra}]', or in a checkout: pip install -e '.[{extra}]'"
             message = f"{error.name} is not installed; if you want it: {how}"
-            yield Finding(what=f"extra {extra}", ok=None, message=message)
+            yield DoctorCheck(what=f"extra {extra}", ok=None, message=message)
 
 
-async def examine(models: Models, rng: random.Random) -> list[Finding]:
+async def examine(models: Models, rng: random.Random) -> list[DoctorCheck]:
     """What each model of a run can do. Raises Unreachable when one does not answer at all."""
     findings = []
     for model in models:
         if model.config.kind == "batch":
-            findings.append(Finding(what=f"{model.name}: batch", ok=None, message=_NOT_TRIED))
+            findings.append(DoctorCheck(what=f"{model.name}: batch", ok=None, message=_NOT_TRIED))
             continue
         await model.backend.ready()
-        findings.append(Finding(what=f"{model.name}: server", ok=True, message="answers"))
+        findings.append(DoctorCheck(what=f"{model.name}: server", ok=True, message="answers"))
         completion, finding = await _sees(model, rng)
         findings.append(finding)
         findings.append(await _obeys(model, rng))
@@ -72,7 +72,7 @@ class _Word(Answer):
     word: str
 
 
-async def _sees(model: Model, rng: random.Random) -> tuple[Completion | None, Finding]:
+async def _sees(model: Model, rng: random.Random) -> tuple[Completion | None, DoctorCheck]:
     """Whether the model reads back a number that stands only in a picture."""
     number = "".join(rng.choice("123456789") for _ in range(_DIGITS))
     what = f"{model.name}: sees pictures"
@@ -81,15 +81,15 @@ async def _sees(model: Model, rng: random.Random) -> tuple[Completion | None, Fi
         completion = await model.backend.complete(_request(model, parts, _Reading))
         read = read_completion(completion, _Reading).number
     except BackendError as error:
-        return None, Finding(what=what, ok=False, message=f"no answer: {error}")
+        return None, DoctorCheck(what=what, ok=False, message=f"no answer: {error}")
     except UnreadableAnswer as error:
-        return completion, Finding(what=what, ok=False, message=f"it showed {number}; {error}")
+        return completion, DoctorCheck(what=what, ok=False, message=f"it showed {number}; {error}")
     if number in read:
-        return completion, Finding(what=what, ok=True, message=f"read {number} in a picture")
-    return completion, Finding(what=what, ok=False, message=f"read {read[:40]!r} where the picture says {number}")
+        return completion, DoctorCheck(what=what, ok=True, message=f"read {number} in a picture")
+    return completion, DoctorCheck(what=what, ok=False, message=f"read {read[:40]!r} where the picture says {number}")
 
 
-async def _obeys(model: Model, rng: random.Random) -> Finding:
+async def _obeys(model: Model, rng: random.Random) -> DoctorCheck:
     """Whether a schema binds the answer even though the question asks for something else."""
     what = f"{model.name}: obeys a JSON schema"
     word = f"zebra-{rng.randrange(100, 1000)}"
@@ -99,27 +99,27 @@ async def _obeys(model: Model, rng: random.Random) -> Finding:
         completion = await model.backend.complete(request)
         read_completion(completion, contract)
     except BackendError as error:
-        return Finding(what=what, ok=False, message=f"no answer: {error}")
+        return DoctorCheck(what=what, ok=False, message=f"no answer: {error}")
     except UnreadableAnswer:
         said = f"it answered {completion.text[:60]!r} all the same"
         message = f"{said}; answers will be checked and asked for again (set structured: none if requests are refused)"
-        return Finding(what=what, ok=False, message=message)
-    return Finding(what=what, ok=True, message="an answer outside the schema cannot come")
+        return DoctorCheck(what=what, ok=False, message=message)
+    return DoctorCheck(what=what, ok=True, message="an answer outside the schema cannot come")
 
 
-def _counts(model: Model, completion: Completion | None) -> Iterator[Finding]:
+def _counts(model: Model, completion: Completion | None) -> Iterator[DoctorCheck]:
     what = f"{model.name}: counts tokens"
     if completion is None:
         return
     if completion.prompt_tokens is None or completion.completion_tokens is None:
-        yield Finding(what=what, ok=False, message="the server does not say; tokens and cost will be not known")
+        yield DoctorCheck(what=what, ok=False, message="the server does not say; tokens and cost will be not known")
         return
     message = f"{completion.prompt_tokens} in, {completion.completion_tokens} out"
     cached = "" if completion.cached_tokens is not None else "; tokens from its cache are not counted"
-    yield Finding(what=what, ok=True, message=message + cached)
+    yield DoctorCheck(what=what, ok=True, message=message + cached)
 
 
-def _request(model: Model, parts: tuple[str | Shot, ...], contract: type[BaseModel]) -> Request:
+def _request(model: Model, parts: tuple[str | FrameImage, ...], contract: type[BaseModel]) -> Request:
     return Request(
         stage="doctor",
         subject="probe",
@@ -132,12 +132,12 @@ def _request(model: Model, parts: tuple[str | Shot, ...], contract: type[BaseMod
     )
 
 
-def _picture(number: str) -> Shot:
+def _picture(number: str) -> FrameImage:
     image = np.full((160, 400, 3), 255, dtype=np.uint8)
     cv2.putText(image, number, (40, 115), cv2.FONT_HERSHEY_SIMPLEX, 3.2, (0, 0, 0), 8, cv2.LINE_AA)
     jpeg = encode_jpeg(image, 90)
     picture = Picture(id="P0", frames=(), times_s=(), views=("main",), width=400, height=160, sha256=_digest(jpeg))
-    return Shot(picture, "a picture", jpeg)
+    return FrameImage(picture, "a picture", jpeg)
 
 
 def _digest(data: bytes) -> str:
@@ -146,6 +146,6 @@ def _digest(data: bytes) -> str:
     return sha256(data).hexdigest()
 
 
-def as_json(findings: list[Finding]) -> str:
+def as_json(findings: list[DoctorCheck]) -> str:
     """The findings as one JSON object."""
     return json.dumps({"schema_version": 1, "findings": [finding.model_dump() for finding in findings]})

@@ -12,7 +12,7 @@ from itertools import chain
 
 import numpy as np
 
-from robogaze.core.account import Account
+from robogaze.core.account import ClipAnnotation
 from robogaze.core.scores import Estimate
 from robogaze.datasets.pairing import Pairing, System
 from robogaze.errors import InputError
@@ -39,7 +39,7 @@ from robogaze.scoring.estimates import (
 )
 from robogaze.scoring.rows import F1_AT, Groups
 from robogaze.scoring.tables import Tables, system_tables, threshold_tables
-from robogaze.scoring.terms import LAMBDAS, STRATA, Terms
+from robogaze.scoring.terms import LAMBDAS, STRATA, EvaluationConfig
 from robogaze.stats.paired import Difference, Rank, compare, compare_means, compare_shares, ranks
 from robogaze.stats.resample import Resamples, draw
 
@@ -123,21 +123,21 @@ class Comparisons:
 class Evaluation:
     """The whole result."""
 
-    terms: Terms
+    terms: EvaluationConfig
     judge: str
     judge_note: str
     counts: Mapping[str, int]
     unreferenced: tuple[str, ...]
     unfinished: tuple[str, ...]
     left_out: tuple[str, ...]
-    clips: tuple[Account, ...]
+    clips: tuple[ClipAnnotation, ...]
     dimensions: tuple[str, ...]
     systems: tuple[SystemResult, ...]
     controls: Mapping[str, tuple[Scores, Scores]]
     comparisons: Mapping[str, Comparisons]
 
 
-async def evaluate(pairing: Pairing, judge: Judge, terms: Terms, by: Sequence[str] = ()) -> Evaluation:
+async def evaluate(pairing: Pairing, judge: Judge, terms: EvaluationConfig, by: Sequence[str] = ()) -> Evaluation:
     """Score every system against the references; `by` names clip fields to break the results down by."""
     references = pairing.references
     if terms.use != "similarity" and not any(found.spans for one in references for found in one.findings):
@@ -167,7 +167,7 @@ async def evaluate(pairing: Pairing, judge: Judge, terms: Terms, by: Sequence[st
     )
 
 
-def _refuse_timeless(references: Sequence[Account], terms: Terms) -> None:
+def _refuse_timeless(references: Sequence[ClipAnnotation], terms: EvaluationConfig) -> None:
     if any(one.findings for one in references):
         raise InputError(
             f"no reference event has a time, and the convention {terms.convention} matches by time; "
@@ -175,7 +175,7 @@ def _refuse_timeless(references: Sequence[Account], terms: Terms) -> None:
         )
 
 
-def _check_fields(references: Sequence[Account], wanted: Sequence[str]) -> None:
+def _check_fields(references: Sequence[ClipAnnotation], wanted: Sequence[str]) -> None:
     known = sorted({name for one in references for name in one.fields})
     for name in wanted:
         if name not in known:
@@ -186,11 +186,11 @@ def _check_fields(references: Sequence[Account], wanted: Sequence[str]) -> None:
 class _Context:
     """What all systems of an evaluation share."""
 
-    references: tuple[Account, ...]
+    references: tuple[ClipAnnotation, ...]
     strata: tuple[str, ...]
     units: Sequence[Hashable]
     resamples: Resamples
-    terms: Terms
+    terms: EvaluationConfig
     groups: Groups
     by: tuple[str, ...]
 
@@ -290,14 +290,14 @@ def _corpus_counts(pairing: Pairing) -> Mapping[str, int]:
     }
 
 
-def _counts(references: Sequence[Account], system: System, tables: Tables) -> Mapping[str, int]:
+def _counts(references: Sequence[ClipAnnotation], system: System, tables: Tables) -> Mapping[str, int]:
     """How many clips and events are behind a system's scores, and how many are not."""
     events = {name: int(value) for name, value in zip(COUNTED, tables.worst.sum(axis=0)[COUNTED_AT], strict=True)}
     absent = {name: len(clips) for name, clips in _absent(references, system, tables).items()}
     return {"clips": len(references), **absent, **events}
 
 
-def _absent(references: Sequence[Account], system: System, tables: Tables) -> Mapping[str, tuple[str, ...]]:
+def _absent(references: Sequence[ClipAnnotation], system: System, tables: Tables) -> Mapping[str, tuple[str, ...]]:
     said = {one.clip_id: system.accounts.get(one.clip_id) for one in references}
     return {
         "missing": tuple(name for name, one in said.items() if one is None),
@@ -308,12 +308,12 @@ def _absent(references: Sequence[Account], system: System, tables: Tables) -> Ma
     }
 
 
-def _undecided(account: Account) -> bool:
+def _undecided(account: ClipAnnotation) -> bool:
     """Whether an account is complete and reports nothing, but leaves dimensions out."""
     return account.nothing_found and not account.clean
 
 
-def _comparisons(tables: Matrix, resamples: Resamples, terms: Terms) -> Mapping[str, Comparisons]:
+def _comparisons(tables: Matrix, resamples: Resamples, terms: EvaluationConfig) -> Mapping[str, Comparisons]:
     if len(tables) < 2:
         return {}
     sums = totals(tables, resamples)

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from robogaze.core.account import Finding
+from robogaze.core.account import AnnotatedEvent
 from robogaze.core.time import RESOLUTION, Span
 
 Matrix = NDArray[np.float64]
@@ -75,7 +75,11 @@ class Match:
 
 
 def match_findings(
-    references: Sequence[Finding], predictions: Sequence[Finding], similarity: Matrix, iou: Matrix, weighting: Weighting
+    references: Sequence[AnnotatedEvent],
+    predictions: Sequence[AnnotatedEvent],
+    similarity: Matrix,
+    iou: Matrix,
+    weighting: Weighting,
 ) -> tuple[Match, ...]:
     """The best assignment of two lists of findings, as `match` finds it, whatever order they came in.
 
@@ -115,7 +119,7 @@ def match(similarity: Matrix, iou: Matrix, same_dimension: Flags, weighting: Wei
     )
 
 
-def same_dimension(references: Sequence[Finding], predictions: Sequence[Finding]) -> Flags:
+def same_dimension(references: Sequence[AnnotatedEvent], predictions: Sequence[AnnotatedEvent]) -> Flags:
     """Whether two findings have the same primary dimension (RoboGaze, A.1); False where one has none."""
     flags = [
         one.dimension is not None and one.dimension == other.dimension for one in references for other in predictions
@@ -124,8 +128,8 @@ def same_dimension(references: Sequence[Finding], predictions: Sequence[Finding]
 
 
 def iou_matrix(
-    references: Sequence[Finding],
-    predictions: Sequence[Finding],
+    references: Sequence[AnnotatedEvent],
+    predictions: Sequence[AnnotatedEvent],
     frame_times_s: Sequence[float] | None,
     iou: Overlap = "frames",
 ) -> Matrix:
@@ -180,6 +184,6 @@ def _iou(a: Runs | None, b: Runs | None) -> float:
     return shared / total if total else 0.0
 
 
-def _in_order(findings: Sequence[Finding], similarities: Sequence[Sequence[float]]) -> list[int]:
+def _in_order(findings: Sequence[AnnotatedEvent], similarities: Sequence[Sequence[float]]) -> list[int]:
     """The indices of findings in an order that depends on what they say alone."""
     return sorted(range(len(findings)), key=lambda index: (findings[index].content, sorted(similarities[index])))

@@ -16,9 +16,9 @@ from robogaze.core.data import first_fault
 from robogaze.core.pictures import PictureSettings
 from robogaze.core.report import Provenance, Report
 from robogaze.errors import DomainError
-from robogaze.evidence import METERS, Evidence, Gauge
-from robogaze.media import Footage
-from robogaze.stages import Context, Desk, Pipeline
+from robogaze.evidence import METERS, ClipSignals, SignalRecorder
+from robogaze.media import DecodedClip
+from robogaze.stages import Context, ModelClient, Pipeline
 
 _SECONDS, _FPS, _SIDE_PX = 4, 8, 64
 
@@ -33,7 +33,7 @@ async def rehearse(pipeline: Pipeline) -> None:
     models = Models(config, {"rehearsal": RehearsalBackend()})
     try:
         for one in (clip, clip.with_(instruction=None)):
-            desk = Desk(pipeline.domain, one, footage, models)
+            desk = ModelClient(pipeline.domain, one, footage, models)
             end = await pipeline.run(pipeline.start(one, evidence), desk)
             _check_failures(pipeline, end)
             _check_report(pipeline, end, desk)
@@ -55,7 +55,7 @@ def _check_failures(pipeline: Pipeline, end: Context) -> None:
             raise DomainError(f"{failure.stage} fails in a rehearsal: {failure.message}", spec.path, line)
 
 
-def _check_report(pipeline: Pipeline, end: Context, desk: Desk) -> None:
+def _check_report(pipeline: Pipeline, end: Context, desk: ModelClient) -> None:
     """Raise DomainError when what was found contradicts itself."""
     try:
         Report(
@@ -76,10 +76,10 @@ def _check_report(pipeline: Pipeline, end: Context, desk: Desk) -> None:
         raise DomainError(f"no report can be made of what a rehearsal finds: {found}", path) from error
 
 
-def _noise(measured: bool) -> tuple[Clip, Footage, Evidence | None]:
+def _noise(measured: bool) -> tuple[Clip, DecodedClip, ClipSignals | None]:
     """A clip of noise with its pictures and, if wanted, what is measured in them."""
     rng = np.random.default_rng(0)
-    gauge = Gauge(METERS) if measured else None
+    gauge = SignalRecorder(METERS) if measured else None
     count = _SECONDS * _FPS
     clip = Clip(
         id="rehearsal",
@@ -93,7 +93,7 @@ def _noise(measured: bool) -> tuple[Clip, Footage, Evidence | None]:
         height=_SIDE_PX,
         instruction="rehearse",
     )
-    footage = Footage(clip.layout, PictureSettings())
+    footage = DecodedClip(clip.layout, PictureSettings())
     for number, time_s in enumerate(clip.frame_times_s):
         image = rng.integers(0, 255, (_SIDE_PX, _SIDE_PX, 3), dtype=np.uint8)
         footage.keep(time_s, (image,))

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from robogaze.core.scores import Estimate
-from robogaze.judges.check import Agreement, compare, same_event_auc
+from robogaze.judges.check import JudgeAgreement, compare, same_event_auc
 from robogaze.judges.concepts import Floats
 from robogaze.judges.offline import (
     FIT,
@@ -88,7 +88,7 @@ def similarities(home: Path, rated: Sequence[Rated]) -> Floats:
     return np.array([one.similarity for one in judged])
 
 
-def measured(similarities: Floats, rated: Sequence[Rated]) -> Agreement:
+def measured(similarities: Floats, rated: Sequence[Rated]) -> JudgeAgreement:
     """How far similarities agree with ratings, with intervals over events; the same whenever it is asked."""
     return compare(similarities, rated, np.random.default_rng(0))
 

@@ -37,9 +37,9 @@ from measured_clips import Known, drawn, simulated
 from robogaze.core.report import Report
 from robogaze.domains.shelves import shelf
 from robogaze.domains.yaml_files import read_yaml
-from robogaze.evidence import METERS, Classifier, Finding, find
+from robogaze.evidence import METERS, Classifier, RuleFinding, find
 from robogaze.evidence.classifier import Class, classified
-from robogaze.stages.event_rule import EventRule, Step
+from robogaze.stages.event_rule import ConfidenceStep, EventRule
 
 WRONG_COSTS, ACCUSED_COSTS, LEAST = 1.0, 4.0, 4
 LEAST_RIGHT = 0.85
@@ -85,7 +85,7 @@ class Tried:
         return self.events - WRONG_COSTS * sum(not right for _, right in self.peaks) - ACCUSED_COSTS * self.accused
 
 
-def hits(rule: EventRule, finding: Finding, truth: Report | None) -> list[str]:
+def hits(rule: EventRule, finding: RuleFinding, truth: Report | None) -> list[str]:
     """The annotated events of the rule's type that share time with a finding."""
     events = truth.events if truth is not None else ()
     return [
@@ -158,20 +158,20 @@ def shared(fits: Sequence[tuple[EventRule, Tried]]) -> list[tuple[EventRule, Tri
         peaks = [peak for other, found in fits if other.type == rule.type for peak in found.peaks]
         limit = rule.above if rule.above is not None else rule.below
         if own.peaks and not rule.confidence and not rule.told and len(peaks) >= LEAST and limit is not None:
-            step = Step(reaching=limit, right=sum(right for _, right in peaks), of=len(peaks))
+            step = ConfidenceStep(reaching=limit, right=sum(right for _, right in peaks), of=len(peaks))
             rule = rule.with_(confidence=(step,))
         told.append((rule, own))
     return told
 
 
-def steps(rule: EventRule, peaks: Sequence[tuple[float, bool]]) -> tuple[Step, ...]:
+def steps(rule: EventRule, peaks: Sequence[tuple[float, bool]]) -> tuple[ConfidenceStep, ...]:
     """The share that is right, in steps outward that never fall (pooled where they would)."""
     sign = 1 if rule.above is not None else -1
     limit = rule.above if rule.above is not None else rule.below
     assert limit is not None, "a rule has one of the two"
-    pools: list[Step] = []
+    pools: list[ConfidenceStep] = []
     for peak, right in sorted(peaks, key=lambda one: sign * one[0]):
-        pools.append(Step(reaching=float(f"{peak:.3g}"), right=right, of=1))
+        pools.append(ConfidenceStep(reaching=float(f"{peak:.3g}"), right=right, of=1))
         while len(pools) > 1 and (pools[-2].of < LEAST_IN_STEP or pools[-2].share > pools[-1].share):
             pools[-2:] = [pooled(*pools[-2:])]
     while len(pools) > 1 and pools[-1].of < LEAST_IN_STEP:
@@ -179,9 +179,9 @@ def steps(rule: EventRule, peaks: Sequence[tuple[float, bool]]) -> tuple[Step, .
     return tuple(one.with_(reaching=limit) if place == 0 else one for place, one in enumerate(pools))
 
 
-def pooled(one: Step, other: Step) -> Step:
+def pooled(one: ConfidenceStep, other: ConfidenceStep) -> ConfidenceStep:
     """Two steps as one, from where the inner one begins."""
-    return Step(reaching=one.reaching, right=one.right + other.right, of=one.of + other.of)
+    return ConfidenceStep(reaching=one.reaching, right=one.right + other.right, of=one.of + other.of)
 
 
 def written(

@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from robogaze.core.report import Report
-from robogaze.evidence import METERS, Evidence, Gauge, Measured, Meter
-from robogaze.media import film
+from robogaze.evidence import METERS, ClipSignals, SignalExtractor, SignalRecorder, ViewSignals
+from robogaze.media import decode_clip
 
 DRAWN_SEEDS = range(10)
 
@@ -31,7 +31,7 @@ class Known:
 
     name: str
     truth: Report | None
-    evidence: Evidence
+    evidence: ClipSignals
     world: str = ""
 
     @property
@@ -50,7 +50,7 @@ def sources(module: str) -> frozenset[str]:
 
 
 @cache
-def version(meter: type[Meter]) -> str:
+def version(meter: type[SignalExtractor]) -> str:
     """A fingerprint of the code a meter is made of."""
     files = (Path(getfile(import_module(name))) for name in sorted(sources(meter.__module__)))
     return hashlib.sha256("".join(file.read_text(encoding="utf-8") for file in files).encode()).hexdigest()[:10]
@@ -61,7 +61,7 @@ def kept(folder: Path, name: str, meters: Sequence[str]) -> dict[str, Path]:
     return {meter: folder / f"{name}-{meter}-{version(METERS[meter])}.npz" for meter in meters}
 
 
-def keep(files: dict[str, Path], gauges: dict[str, Gauge], views: Sequence[str], duration_s: float) -> None:
+def keep(files: dict[str, Path], gauges: dict[str, SignalRecorder], views: Sequence[str], duration_s: float) -> None:
     """Write the series of each meter. Boxes are not kept: nothing that is fitted or counted reads them."""
     for meter, gauge in gauges.items():
         found = gauge.evidence(views, duration_s).views
@@ -69,16 +69,16 @@ def keep(files: dict[str, Path], gauges: dict[str, Gauge], views: Sequence[str],
         np.savez(files[meter], **series)
 
 
-def stored(files: dict[str, Path], views: Sequence[str], times_s: Sequence[float], duration_s: float) -> Evidence:
+def stored(files: dict[str, Path], views: Sequence[str], times_s: Sequence[float], duration_s: float) -> ClipSignals:
     """The evidence of a clip whose series are kept."""
-    measured = {view: Measured({}) for view in views}
+    measured = {view: ViewSignals({}) for view in views}
     for file in files.values():
         with np.load(file) as series:
             for name in series.files:
                 view, signal = name.split("/")
                 measured[view].series[signal] = series[name]
     signals = {signal.name: signal for meter in files for signal in METERS[meter].signals}
-    return Evidence(signals, measured, tuple(times_s), duration_s)
+    return ClipSignals(signals, measured, tuple(times_s), duration_s)
 
 
 def simulated(folder: Path, cached: Path, meters: Sequence[str]) -> Iterator[Known]:
@@ -89,9 +89,9 @@ def simulated(folder: Path, cached: Path, meters: Sequence[str]) -> Iterator[Kno
         truth = Report.model_validate_json(line)
         clip = truth.clip
         files = kept(cached, clip.id, meters)
-        gauges = {meter: Gauge({meter: METERS[meter]}) for meter, file in files.items() if not file.exists()}
+        gauges = {meter: SignalRecorder({meter: METERS[meter]}) for meter, file in files.items() if not file.exists()}
         if gauges:
-            film(folder / clip.uri, layout=clip.layout, observers=tuple(gauges.values())).close()
+            decode_clip(folder / clip.uri, layout=clip.layout, observers=tuple(gauges.values())).close()
             keep(files, gauges, clip.layout.active, clip.duration_s)
         yield Known(clip.id, truth, stored(files, clip.layout.active, clip.frame_times_s, clip.duration_s), world or "")
 
@@ -104,7 +104,9 @@ def drawn(cached: Path, meters: Sequence[str]) -> Iterator[Known]:
         for seed in DRAWN_SEEDS:
             name = f"drawn-{kind.replace(' ', '_').replace('/', '_')}-{seed}"
             files = kept(cached, name, meters)
-            gauges = {meter: Gauge({meter: METERS[meter]}) for meter, file in files.items() if not file.exists()}
+            gauges = {
+                meter: SignalRecorder({meter: METERS[meter]}) for meter, file in files.items() if not file.exists()
+            }
             times_s = [frame / procedural.FPS for frame in range(take.frames)]
             duration_s = take.frames / procedural.FPS
             for frame, image in enumerate(procedural.film(seed, take) if gauges else ()):

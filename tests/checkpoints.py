@@ -8,7 +8,7 @@ from typing import Any
 from making import coverage, make_clip
 
 from robogaze.compare import Facts, Run
-from robogaze.core.account import Account, Finding
+from robogaze.core.account import AnnotatedEvent, ClipAnnotation
 from robogaze.core.coverage import CoverageState, states
 from robogaze.core.events import Event
 from robogaze.core.report import DomainRef, Report
@@ -21,10 +21,10 @@ DIMENSIONS = ("colour", "shape")
 _OF_THE_CLIP = ("checkpoint", "instruction", "prompt_id", "initial_frame")
 
 
-def event(kind: str, severity: int | None = 3) -> Finding:
+def event(kind: str, severity: int | None = 3) -> AnnotatedEvent:
     """An event in the first second."""
     dimension = kind.split("_")[0]
-    return Finding("e", (Span(0.0, 1.0),), f"a {kind}", dimension, kind, (), severity)
+    return AnnotatedEvent("e", (Span(0.0, 1.0),), f"a {kind}", dimension, kind, (), severity)
 
 
 def covered(*examined: str, **named: Sequence[str]) -> dict[str, CoverageState]:
@@ -38,7 +38,7 @@ PIXELS = covered("colour", partial=["shape"])
 """What a run without a model covers: no clip of it is clean."""
 
 
-def account(clip_id: str, *findings: Finding, **said: Any) -> Account:
+def account(clip_id: str, *findings: AnnotatedEvent, **said: Any) -> ClipAnnotation:
     """What a judge says of a clip of one minute; events are numbered. Its instruction is the part after the dash."""
     known: dict[str, Any] = {
         "author": "judge",
@@ -49,10 +49,10 @@ def account(clip_id: str, *findings: Finding, **said: Any) -> Account:
         "instruction": clip_id.partition("-")[2] or None,
         "source": f"{clip_id}.json",
     }
-    return Account(clip_id=clip_id, **{**known, **said})
+    return ClipAnnotation(clip_id=clip_id, **{**known, **said})
 
 
-def run(name: str, *accounts: Account, **said: Any) -> Run:
+def run(name: str, *accounts: ClipAnnotation, **said: Any) -> Run:
     """A run of some clips."""
     return replace(Run.of(name, accounts), **said)
 

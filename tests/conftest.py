@@ -13,8 +13,8 @@ from synthetic import write_clip
 from robogaze.backends import Models
 from robogaze.core.clip import Clip
 from robogaze.domains import Domain, load_domain
-from robogaze.media import Footage
-from robogaze.stages import Context, Desk
+from robogaze.media import DecodedClip
+from robogaze.stages import Context, ModelClient
 
 
 @pytest.fixture(autouse=True)
@@ -60,17 +60,17 @@ def video(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def desk_for(robot: Domain) -> Iterator[Callable[..., tuple[Desk, Context]]]:
+def desk_for(robot: Domain) -> Iterator[Callable[..., tuple[ModelClient, Context]]]:
     """Makes a desk over a clip record with scripted models, and the context to begin with."""
-    opened: list[Footage] = []
+    opened: list[DecodedClip] = []
 
-    def make(models: Models | None, clip: Clip | None = None, **context: Any) -> tuple[Desk, Context]:
+    def make(models: Models | None, clip: Clip | None = None, **context: Any) -> tuple[ModelClient, Context]:
         clip = clip or make_clip()
         opened.append(make_footage(clip))
         dimensions = context.pop("dimensions", tuple(robot.dimensions))
         before = coverage(not_examined=tuple(robot.dimensions))
         start = Context(clip=clip, dimensions=dimensions, coverage=before, **context)
-        return Desk(robot, clip, opened[-1], models), start
+        return ModelClient(robot, clip, opened[-1], models), start
 
     yield make
     for footage in opened:

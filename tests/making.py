@@ -8,17 +8,17 @@ import numpy as np
 
 from robogaze.backends import ModelConfig, Models, ModelsConfig
 from robogaze.backends.base import Backend
-from robogaze.backends.scripted import Entry as Line
 from robogaze.backends.scripted import ScriptedBackend
-from robogaze.bench import Job, Settled, run_clips
+from robogaze.backends.scripted import ScriptedReply as Line
+from robogaze.bench import ClipResult, RunOptions, run_clips
 from robogaze.core.clip import Clip
 from robogaze.core.coverage import Coverage, CoverageState
 from robogaze.core.pictures import PictureSettings
 from robogaze.core.report import Report
-from robogaze.datasets import Entry
-from robogaze.engines.base import Unit
+from robogaze.datasets import ManifestEntry
+from robogaze.engines.base import ClipWorker
 from robogaze.engines.local import Local
-from robogaze.media import Footage
+from robogaze.media import DecodedClip
 from robogaze.stages import Context, Pipeline
 
 FPS = 16
@@ -42,9 +42,9 @@ def make_clip(seconds: float = 4.0, **fields: Any) -> Clip:
     return Clip(**{**known, **fields})
 
 
-def make_footage(clip: Clip) -> Footage:
+def make_footage(clip: Clip) -> DecodedClip:
     """Pictures for a clip record: flat ones whose grey tells the frame."""
-    footage = Footage(clip.layout, PictureSettings())
+    footage = DecodedClip(clip.layout, PictureSettings())
     for number, time_s in enumerate(clip.frame_times_s):
         image = np.full((48, 64, 3), number % 256, dtype=np.uint8)
         footage.keep(time_s, tuple(image for _ in clip.layout.active))
@@ -58,15 +58,17 @@ def scripted(*lines: dict[str, Any], config: ModelConfig | None = None) -> tuple
     return models_of(backend, config), backend
 
 
-async def reports_of(entries: Sequence[Entry], pipeline: Pipeline, models: Models | None = None) -> list[Report]:
+async def reports_of(
+    entries: Sequence[ManifestEntry], pipeline: Pipeline, models: Models | None = None
+) -> list[Report]:
     """The reports of clips that can all be read, made without a run folder, in the order of the clips."""
     found: dict[str, Report] = {}
 
-    def keep(settled: Settled) -> None:
+    def keep(settled: ClipResult) -> None:
         assert settled.report is not None, "every clip is diagnosed"
         found[settled.clip_id] = settled.report
 
-    outcome = await run_clips(entries, Local(Unit(pipeline, models)), Job(on_settled=keep))
+    outcome = await run_clips(entries, Local(ClipWorker(pipeline, models)), RunOptions(on_settled=keep))
     assert outcome.unreadable == []
     return [found[clip_id] for clip_id in outcome.digests]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from media.videos import FPS, number_in, write
 
-from robogaze.datasets import Entry
+from robogaze.datasets import ManifestEntry
 from robogaze.diagnose import content_sha256, diagnose, open_clip
 from robogaze.domains import default_domain, load_domain
 from robogaze.errors import VideoError
@@ -28,7 +28,7 @@ def pixels() -> Pipeline:
 
 
 def test_a_part_is_reported_on_as_a_clip_of_its_own(video: Path, pixels: Pipeline) -> None:
-    with open_clip(Entry(path=video, start_s=0.5, end_s=1.5, prompt_id="7"), pixels, models=None) as opened:
+    with open_clip(ManifestEntry(path=video, start_s=0.5, end_s=1.5, prompt_id="7"), pixels, models=None) as opened:
         clip = asyncio.run(diagnose(opened, pixels)).clip
     assert (clip.start_s, clip.end_s, clip.duration_s, clip.frame_count) == (0.5, 1.5, 1.0, 16)
     assert clip.frame_times_s == tuple(number / FPS for number in range(16))
@@ -38,16 +38,16 @@ def test_a_part_is_reported_on_as_a_clip_of_its_own(video: Path, pixels: Pipelin
 
 def test_a_clip_knows_where_its_first_frame_stands_whatever_was_asked_for(video: Path, pixels: Pipeline) -> None:
     """So a time in the clip and `start_s` make the time in the file."""
-    with open_clip(Entry(path=video, start_s=0.51), pixels, models=None) as opened:
+    with open_clip(ManifestEntry(path=video, start_s=0.51), pixels, models=None) as opened:
         assert (opened.clip.start_s, opened.clip.end_s) == (0.5, 2.0)
-    with open_clip(Entry(path=video, end_s=0.49), pixels, models=None) as opened:
+    with open_clip(ManifestEntry(path=video, end_s=0.49), pixels, models=None) as opened:
         assert (opened.clip.start_s, opened.clip.end_s) == (0.0, 0.5)
 
 
 def test_a_model_is_shown_the_same_pictures_of_a_part_as_of_the_whole(video: Path, pixels: Pipeline) -> None:
     with (
-        open_clip(Entry(path=video), pixels, models=None) as whole,
-        open_clip(Entry(path=video, start_s=0.5, end_s=1.5), pixels, models=None) as part,
+        open_clip(ManifestEntry(path=video), pixels, models=None) as whole,
+        open_clip(ManifestEntry(path=video, start_s=0.5, end_s=1.5), pixels, models=None) as part,
     ):
         for number in range(16):
             shot = part.footage.shot(number)
@@ -59,13 +59,13 @@ def test_a_model_is_shown_the_same_pictures_of_a_part_as_of_the_whole(video: Pat
 def test_two_parts_of_one_file_have_two_ids(video: Path, pixels: Pipeline) -> None:
     ids = set()
     for start_s, end_s in ((None, None), (0.0, 1.0), (1.0, 2.0)):
-        with open_clip(Entry(path=video, start_s=start_s, end_s=end_s), pixels, models=None) as opened:
+        with open_clip(ManifestEntry(path=video, start_s=start_s, end_s=end_s), pixels, models=None) as opened:
             ids.add(opened.clip.id)
     assert len(ids) == 3
 
 
 def test_a_file_that_was_replaced_is_refused(video: Path, pixels: Pipeline) -> None:
-    entry = Entry(path=video, sha256=sha256(video.read_bytes()).hexdigest())
+    entry = ManifestEntry(path=video, sha256=sha256(video.read_bytes()).hexdigest())
     assert content_sha256(entry) == entry.sha256
     write(video, 31)
     with pytest.raises(VideoError, match=r"all\.mp4 was replaced since the manifest was written"):

@@ -10,7 +10,7 @@ import yaml
 
 from robogaze.backends import ModelsConfig
 from robogaze.cli import cli
-from robogaze.datasets.manifest import Entry
+from robogaze.datasets.manifest import ManifestEntry
 from robogaze.domains import load_domain
 from robogaze.domains.contract import record
 from robogaze.stages.measure import Measure
@@ -72,7 +72,7 @@ def test_yaml_in_the_docs_is_what_it_says(page: str, text: str) -> None:
 
 @pytest.mark.parametrize(("page", "text"), blocks("json"))
 def test_json_in_the_docs_is_a_manifest_line(page: str, text: str) -> None:
-    assert Entry.model_validate_json(text).instruction
+    assert ManifestEntry.model_validate_json(text).instruction
 
 
 def test_links_lead_somewhere() -> None:

@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
-from robogaze.core.account import Account, Finding
+from robogaze.core.account import AnnotatedEvent, ClipAnnotation
 from robogaze.core.scores import Estimate
 from robogaze.core.time import Span
 from robogaze.datasets.pairing import System, pair
 from robogaze.evaluate import Evaluation, evaluate
-from robogaze.judges.base import Judgement, Pair
+from robogaze.judges.base import DescriptionPair, Judgement
 from robogaze.metrics.scores import METRICS
 from robogaze.reporting.evaluation import footnotes, sheets
 from robogaze.reporting.evaluation_json import evaluation_json
 from robogaze.reporting.evaluation_page import files_of
-from robogaze.scoring.terms import Terms
+from robogaze.scoring.terms import EvaluationConfig
 from robogaze.stats import wilson
 
 TIMES_S = tuple(number / 10 for number in range(100))
@@ -34,31 +34,33 @@ class SameWords:
 
     def __init__(self, **given: float) -> None:
         self.given = given
-        self.asked: list[Pair] = []
+        self.asked: list[DescriptionPair] = []
 
-    async def rate(self, pairs: Sequence[Pair]) -> Sequence[Judgement]:
+    async def rate(self, pairs: Sequence[DescriptionPair]) -> Sequence[Judgement]:
         self.asked += pairs
         return [Judgement(self.similarity(one), rationale="") for one in pairs]
 
-    def similarity(self, one: Pair) -> float | None:
+    def similarity(self, one: DescriptionPair) -> float | None:
         if "?" in one.prediction:
             return None
         return float(one.reference == one.prediction) or self.given.get(one.prediction, 0.0)
 
 
-def event(start: float, end: float, text: str = "a", dimension: str = "d", **known: Any) -> Finding:
-    return replace(Finding(f"{text}{start}", (Span(start, end),), text, dimension, f"{dimension}_t"), **known)
+def event(start: float, end: float, text: str = "a", dimension: str = "d", **known: Any) -> AnnotatedEvent:
+    return replace(AnnotatedEvent(f"{text}{start}", (Span(start, end),), text, dimension, f"{dimension}_t"), **known)
 
 
-def clip(name: str, *findings: Finding, **known: Any) -> Account:
-    plain = Account(name, "someone", "complete", findings, frame_times_s=TIMES_S, duration_s=10.0, source=name)
+def clip(name: str, *findings: AnnotatedEvent, **known: Any) -> ClipAnnotation:
+    plain = ClipAnnotation(name, "someone", "complete", findings, frame_times_s=TIMES_S, duration_s=10.0, source=name)
     return replace(plain, **known)
 
 
-def run(references: Sequence[Account], *systems: Sequence[Account], judge: Any = None, **known: Any) -> Evaluation:
+def run(
+    references: Sequence[ClipAnnotation], *systems: Sequence[ClipAnnotation], judge: Any = None, **known: Any
+) -> Evaluation:
     by = known.pop("by", ())
     named = [System.of(f"s{number}", one) for number, one in enumerate(systems)]
-    terms = Terms.of(known.pop("convention", "robogaze"), **{"resamples": 50, **known})
+    terms = EvaluationConfig.of(known.pop("convention", "robogaze"), **{"resamples": 50, **known})
     return asyncio.run(evaluate(pair(references, named), judge or SameWords(), terms, by))
 
 
@@ -295,7 +297,7 @@ def test_clips_of_one_prompt_are_one_piece_of_evidence() -> None:
     rng = random.Random(5)
     luck = {f"p{number}": rng.random() < 0.5 for number in range(40)}
 
-    def seeds(count: int, **known: Any) -> tuple[list[Account], list[Account]]:
+    def seeds(count: int, **known: Any) -> tuple[list[ClipAnnotation], list[ClipAnnotation]]:
         names = [(prompt, f"{prompt}-{seed}") for prompt in luck for seed in range(count)]
         references = [clip(name, event(1, 2), fields={"prompt_id": prompt}, **known) for prompt, name in names]
         return references, [clip(name, *([event(1, 2)] if luck[prompt] else [])) for prompt, name in names]
@@ -367,7 +369,7 @@ def test_what_things_are_called_and_their_order_changes_no_number(change: str) -
     references, predictions = corpus(rng)
     before = run(references, predictions).systems[0]
 
-    def shuffled(account: Account) -> Account:
+    def shuffled(account: ClipAnnotation) -> ClipAnnotation:
         findings = list(account.findings)
         if change == "events":
             rng.shuffle(findings)
@@ -385,14 +387,21 @@ def test_what_things_are_called_and_their_order_changes_no_number(change: str) -
     assert (before.confusion == after.confusion).all()
 
 
-def corpus(rng: random.Random, clips: int = 40) -> tuple[list[Account], list[Account]]:
-    def some(most: int) -> tuple[Finding, ...]:
+def corpus(rng: random.Random, clips: int = 40) -> tuple[list[ClipAnnotation], list[ClipAnnotation]]:
+    def some(most: int) -> tuple[AnnotatedEvent, ...]:
         starts = [rng.uniform(0, 8) for _ in range(rng.randrange(most))]
         return tuple(
-            Finding(f"{number}", (Span(start, start + rng.uniform(0.1, 2)),), rng.choice("abc"), rng.choice("de"),
-                    None, (), rng.choice([None, 1, 3, 5]))
+            AnnotatedEvent(
+                f"{number}",
+                (Span(start, start + rng.uniform(0.1, 2)),),
+                rng.choice("abc"),
+                rng.choice("de"),
+                None,
+                (),
+                rng.choice([None, 1, 3, 5]),
+            )
             for number, start in enumerate(starts)
-        )  # fmt: skip
+        )
 
     names = [f"{number:02}" for number in range(clips)]
     splits = [{"split": rng.choice(["x", "y"])} for _ in names]
@@ -467,6 +476,6 @@ def _numbers(value: Any) -> list[float]:
 
 def test_the_terms_keep_to_their_convention() -> None:
     with pytest.raises(ValueError, match="there is no convention 'mine'"):
-        Terms.of("mine")
+        EvaluationConfig.of("mine")
     with pytest.raises(ValueError, match="glide-paper weighs pairs by similarity\\*iou, not by similarity"):
-        Terms(convention="glide-paper", use="similarity")
+        EvaluationConfig(convention="glide-paper", use="similarity")

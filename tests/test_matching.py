@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from metrics.cases import FRAMES, Matrix, corpus, finding
 from metrics.independent import assignments, iou_of
 
-from robogaze.core.account import Finding
+from robogaze.core.account import AnnotatedEvent
 from robogaze.core.time import Span, iou
 from robogaze.matching import Match, Use, Weighting, iou_matrix, match, match_findings, same_dimension
 
@@ -21,7 +21,7 @@ def matrix(*rows: list[float]) -> Matrix:
     return np.array(rows, dtype=np.float64)
 
 
-def overlap(one: Finding, other: Finding, frame_times_s: tuple[float, ...] | None = FRAMES) -> float:
+def overlap(one: AnnotatedEvent, other: AnnotatedEvent, frame_times_s: tuple[float, ...] | None = FRAMES) -> float:
     return float(iou_matrix([one], [other], frame_times_s)[0, 0])
 
 
@@ -166,7 +166,7 @@ def test_the_order_of_the_findings_and_their_ids_decide_nothing(use: Use) -> Non
         assert said(found, references, predictions) == said(again, *shuffled)
 
 
-def said(found: tuple[Match, ...], references: list[Finding], predictions: list[Finding]) -> list[str]:
+def said(found: tuple[Match, ...], references: list[AnnotatedEvent], predictions: list[AnnotatedEvent]) -> list[str]:
     """What the matched events say, their ids apart, and how they were matched."""
     return sorted(
         str([(one.spans, one.description, one.dimension, one.type, one.severity) for one in events])
@@ -268,7 +268,7 @@ starts = st.floats(0, 9).map(lambda second: round(second, 3))
 
 @given(st.lists(starts, min_size=1, max_size=3, unique=True), starts, st.floats(0.1, 5))
 def test_exact_overlap_agrees_with_that_of_the_core(onsets: list[float], start: float, length: float) -> None:
-    one = Finding("1", tuple(Span(onset, onset + 0.0005) for onset in sorted(onsets)), "")
-    other = Finding("2", (Span(start, start + length),), "")
+    one = AnnotatedEvent("1", tuple(Span(onset, onset + 0.0005) for onset in sorted(onsets)), "")
+    other = AnnotatedEvent("2", (Span(start, start + length),), "")
     assert overlap(one, other, None) == pytest.approx(iou(one.spans, other.spans), abs=1e-12)
     assert overlap(one, one, None) == 1.0

@@ -14,13 +14,13 @@ from pydantic import Field
 
 from robogaze.agree.ceiling import Ceiling, human_ceiling
 from robogaze.agree.consensus import Adjudication, adjudicate
-from robogaze.agree.events import By, Matched, match_events
+from robogaze.agree.events import By, MatchedClip, match_events
 from robogaze.agree.measures import Drawing, Kinds, Measures, kinds, measure
-from robogaze.agree.panel import Panel
+from robogaze.agree.panel import AnnotationSet
 from robogaze.core.data import Data
 from robogaze.judges.base import Judge
 from robogaze.matching import Overlap
-from robogaze.scoring.terms import UNITS, Terms
+from robogaze.scoring.terms import UNITS, EvaluationConfig
 
 
 class AgreeTerms(Data):
@@ -40,13 +40,13 @@ class AgreeTerms(Data):
 
 
 @dataclass(frozen=True)
-class Agreement:
+class AgreementResult:
     """The whole result; `failed` counts the pairs of events that share time and have no judgement."""
 
     terms: AgreeTerms
     judge: str
     judge_note: str
-    panel: Panel
+    panel: AnnotationSet
     kinds: Kinds
     overall: Measures
     datasets: Mapping[str, Measures]
@@ -57,14 +57,14 @@ class Agreement:
     failed: int
 
 
-async def agree(panel: Panel, judge: Judge, terms: AgreeTerms) -> Agreement:
+async def agree(panel: AnnotationSet, judge: Judge, terms: AgreeTerms) -> AgreementResult:
     """Everything about the agreement of a panel."""
     matched, failed = await match_events(panel.cases, judge, terms.match, terms.iou)
     annotators = panel.annotators
     chosen = kinds(matched, annotators)
     drawing = Drawing(terms.resamples, terms.seed, terms.level, terms.units)
     datasets = sorted({one.case.dataset for one in matched})
-    scored = Terms(
+    scored = EvaluationConfig(
         iou=terms.iou,
         resamples=terms.resamples,
         level=terms.level,
@@ -72,7 +72,7 @@ async def agree(panel: Panel, judge: Judge, terms: AgreeTerms) -> Agreement:
         strata=terms.by,
         units=terms.units,
     )
-    return Agreement(
+    return AgreementResult(
         terms=terms,
         judge=judge.name,
         judge_note=judge.note,
@@ -91,14 +91,14 @@ async def agree(panel: Panel, judge: Judge, terms: AgreeTerms) -> Agreement:
     )
 
 
-def _dimensions(matched: Sequence[Matched]) -> list[str]:
+def _dimensions(matched: Sequence[MatchedClip]) -> list[str]:
     """The dimensions that were looked for, as far as that is said, and those that were found."""
     looked_for = {name for one in matched for name in one.case.dimensions or ()}
     found = {each.dimension for one in matched for account in one.case.accounts for each in account.findings}
     return sorted(looked_for | {name for name in found if name is not None})
 
 
-def _of_pair(matched: Sequence[Matched], two: tuple[str, str], drawing: Drawing) -> Measures:
+def _of_pair(matched: Sequence[MatchedClip], two: tuple[str, str], drawing: Drawing) -> Measures:
     """The numbers for two annotators alone; theirs is Cohen's kappa."""
     theirs = [each for one in matched if (each := one.only(two)) is not None]
     return measure(theirs, two, Kinds("cohen", "cohen"), drawing)

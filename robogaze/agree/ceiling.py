@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from robogaze.agree.consensus import consensus, named
-from robogaze.agree.events import Matched
-from robogaze.core.account import Account
+from robogaze.agree.events import MatchedClip
+from robogaze.core.account import ClipAnnotation
 from robogaze.core.scores import undefined
 from robogaze.judges.base import Judge
 from robogaze.metrics.scores import METRICS, expand, macro, macro_n, micro, micro_n
@@ -26,12 +26,12 @@ from robogaze.metrics.tally import COLUMNS
 from robogaze.scoring.estimates import Matrix, Scores, Values, estimates, macro_scores, micro_scores
 from robogaze.scoring.judging import similarities
 from robogaze.scoring.rows import only_judgeable, row
-from robogaze.scoring.terms import Terms
+from robogaze.scoring.terms import EvaluationConfig
 from robogaze.stats.resample import Sums, draw
 
 
 @dataclass(frozen=True)
-class Row:
+class CeilingRow:
     """Scores as a system has them; `n` counts the accounts behind them."""
 
     macro: Scores
@@ -47,13 +47,13 @@ class Ceiling:
     those that left the estimate with a failed judgement; `worst` and `best` are the bounds, None where none failed.
     """
 
-    whole: Row
-    datasets: dict[str, Row]
-    annotators: dict[str, Row]
+    whole: CeilingRow
+    datasets: dict[str, CeilingRow]
+    annotators: dict[str, CeilingRow]
     without: int
     failed: int
-    worst: Row | None
-    best: Row | None
+    worst: CeilingRow | None
+    best: CeilingRow | None
 
 
 @dataclass(frozen=True)
@@ -61,11 +61,13 @@ class _Trial:
     """An annotator's account of a clip, and what it is scored against."""
 
     place: int
-    account: Account
-    reference: Account
+    account: ClipAnnotation
+    reference: ClipAnnotation
 
 
-async def human_ceiling(matched: Sequence[Matched], annotators: Sequence[str], judge: Judge, terms: Terms) -> Ceiling:
+async def human_ceiling(
+    matched: Sequence[MatchedClip], annotators: Sequence[str], judge: Judge, terms: EvaluationConfig
+) -> Ceiling:
     """Score every annotator against the others."""
     tried = [
         _Trial(place, named(account), _others(one, account.author, terms))
@@ -100,7 +102,7 @@ def _only(chosen: Sequence[bool], rows: Matrix) -> Matrix:
     return np.where(np.array(chosen, dtype=np.bool_)[:, None], rows, 0.0)
 
 
-def _others(one: Matched, author: str, terms: Terms) -> Account:
+def _others(one: MatchedClip, author: str, terms: EvaluationConfig) -> ClipAnnotation:
     """What the other annotators of a clip say together."""
     names = [name for name in one.case.authors if name != author]
     if len(names) == 1:
@@ -110,7 +112,7 @@ def _others(one: Matched, author: str, terms: Terms) -> Account:
     return consensus(others, terms.iou)
 
 
-def _rows(trials: Sequence[_Trial], asked: Sequence[Matrix], value: float, terms: Terms) -> Matrix:
+def _rows(trials: Sequence[_Trial], asked: Sequence[Matrix], value: float, terms: EvaluationConfig) -> Matrix:
     """The rows of all trials, with a value in the place of failed judgements."""
     rows = [
         row(one.reference, one.account, np.where(np.isnan(each), value, each), terms.weighting)
@@ -123,24 +125,24 @@ def _rows(trials: Sequence[_Trial], asked: Sequence[Matrix], value: float, terms
 class _Frame:
     """The clips, and the trials made on them."""
 
-    matched: tuple[Matched, ...]
+    matched: tuple[MatchedClip, ...]
     trials: tuple[_Trial, ...]
-    terms: Terms
+    terms: EvaluationConfig
 
-    def alone(self, rows: Matrix) -> Row:
+    def alone(self, rows: Matrix) -> CeilingRow:
         """The scores of one annotator, as those of a system."""
         sums = self._sums(rows)
         if sums is None:
             return _nothing()
-        return Row(macro_scores(sums, self.terms)[0], micro_scores(sums, self.terms)[0], _accounts(rows))
+        return CeilingRow(macro_scores(sums, self.terms)[0], micro_scores(sums, self.terms)[0], _accounts(rows))
 
-    def pooled(self, rows: Matrix) -> Row:
+    def pooled(self, rows: Matrix) -> CeilingRow:
         """The scores of several."""
         sums = self._sums(rows)
         if sums is None:
             return _nothing()
         means, whole = (self._scores(sums, values, n(sums.total)) for values, n in ((macro, macro_n), (micro, micro_n)))
-        return Row(means, whole, _accounts(rows))
+        return CeilingRow(means, whole, _accounts(rows))
 
     def _scores(self, sums: Sums, values: Values, n: Matrix) -> Scores:
         found = estimates(sums, values, len(METRICS), self.terms)
@@ -163,6 +165,6 @@ def _accounts(rows: Matrix) -> int:
     return int(rows[:, COLUMNS.index("clips")].sum())
 
 
-def _nothing() -> Row:
+def _nothing() -> CeilingRow:
     nothing = {name: undefined("no annotator can be scored against the others") for name in METRICS}
-    return Row(nothing, nothing, 0)
+    return CeilingRow(nothing, nothing, 0)

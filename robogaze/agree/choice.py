@@ -11,26 +11,26 @@ from itertools import combinations
 
 import numpy as np
 
-from robogaze.agree.events import Link, Matched
-from robogaze.core.account import Finding
+from robogaze.agree.events import MatchedClip, MatchedEvents
+from robogaze.core.account import AnnotatedEvent
 from robogaze.stats.agreement import Rating
 from robogaze.stats.resample import Floats
-from robogaze.stats.unitizing import Timeline, Unit
+from robogaze.stats.unitizing import LabelledStretch, Timeline
 
 
 @dataclass(frozen=True)
-class Choice:
+class Slice:
     """Some clips, and the events in them that are asked about: all, or those of one dimension, if it is named.
 
     Things are told with the position of their clip, ratings with a place for every one of `annotators`.
     """
 
-    matched: tuple[Matched, ...]
+    matched: tuple[MatchedClip, ...]
     annotators: tuple[str, ...]
     named: str | None
 
     @classmethod
-    def of(cls, matched: Iterable[Matched], annotators: Sequence[str], named: str | None = None) -> "Choice":
+    def of(cls, matched: Iterable[MatchedClip], annotators: Sequence[str], named: str | None = None) -> "Slice":
         """All of some clips, or what belongs to a dimension."""
         looked_for = (
             one for one in matched if named is None or one.case.dimensions is None or named in one.case.dimensions
@@ -41,7 +41,7 @@ class Choice:
     def events(self) -> int:
         return sum(self.has(one) for each in self.matched for account in each.case.accounts for one in account.findings)
 
-    def has(self, one: Finding) -> bool:
+    def has(self, one: AnnotatedEvent) -> bool:
         """Whether an event is asked about."""
         return self.named is None or one.dimension == self.named
 
@@ -61,10 +61,10 @@ class Choice:
             if sum(found is not None for found in unit) > 1
         ]
 
-    def _label(self, one: Finding) -> Rating:
+    def _label(self, one: AnnotatedEvent) -> Rating:
         return one.dimension if self.named is None or one.dimension is None else self.has(one)
 
-    def _placed(self, one: Matched, ratings: Sequence[Rating]) -> list[Rating]:
+    def _placed(self, one: MatchedClip, ratings: Sequence[Rating]) -> list[Rating]:
         """Ratings of a case's annotators at the places they have among all annotators."""
         given = dict(zip(one.case.authors, ratings, strict=True))
         return [given.get(name) for name in self.annotators]
@@ -78,7 +78,7 @@ class Choice:
             if sum(found is not None for found in unit) > 1 and any(found and self.has(found) for found in unit)
         ]
 
-    def links(self) -> Iterator[tuple[int, Link]]:
+    def links(self) -> Iterator[tuple[int, MatchedEvents]]:
         """The matched pairs."""
         for place, one in enumerate(self.matched):
             for link in one.links:
@@ -104,6 +104,6 @@ class Choice:
             ]
             if one.case.duration_s is not None:
                 length = max([one.case.duration_s, *(span.end for spans in marks for span in spans)])
-                stretches = (tuple(Unit(span.start, span.end, True) for span in spans) for spans in marks)
+                stretches = (tuple(LabelledStretch(span.start, span.end, True) for span in spans) for spans in marks)
                 found.append((place, Timeline(length, tuple(stretches))))
         return found

@@ -16,9 +16,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from robogaze.agree.events import Matched, Unit
-from robogaze.agree.panel import Case, event_name
-from robogaze.core.account import Account, Finding
+from robogaze.agree.events import MatchedClip, Unit
+from robogaze.agree.panel import ClipAnnotations, event_name
+from robogaze.core.account import AnnotatedEvent, ClipAnnotation
 from robogaze.core.coverage import CoverageState
 from robogaze.core.report import Status
 from robogaze.core.time import union
@@ -35,20 +35,20 @@ AUTHOR = "consensus"
 
 
 @dataclass(frozen=True)
-class Merged:
+class MergedEvent:
     """Events as one. `disputes` say what they do not agree on; `timed` whether their times can be merged at all."""
 
-    finding: Finding
+    finding: AnnotatedEvent
     timed: bool
     disputes: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Question:
+class OpenQuestion:
     """Something for a person to settle: the events of a unit by annotator, and why they cannot be merged."""
 
     clip_id: str
-    events: tuple[tuple[str, Finding], ...]
+    events: tuple[tuple[str, AnnotatedEvent], ...]
     reasons: tuple[str, ...]
 
 
@@ -56,8 +56,8 @@ class Question:
 class Adjudication:
     """What is settled and what is not. `accounts` hold the settled events of every clip."""
 
-    accounts: tuple[Account, ...]
-    queue: tuple[Question, ...]
+    accounts: tuple[ClipAnnotation, ...]
+    queue: tuple[OpenQuestion, ...]
 
     @property
     def settled(self) -> int:
@@ -65,16 +65,16 @@ class Adjudication:
         return sum(len(account.findings) for account in self.accounts)
 
 
-def adjudicate(matched: Sequence[Matched], iou: Overlap) -> Adjudication:
+def adjudicate(matched: Sequence[MatchedClip], iou: Overlap) -> Adjudication:
     """Merge what can be merged, and list the rest, clip by clip in the order of onsets."""
     accounts, queue = [], []
     for one in matched:
-        settled: list[Finding] = []
+        settled: list[AnnotatedEvent] = []
         for unit in one.units:
             merged = merge(unit, one.case, iou)
             reasons = (*_missing(unit, one.case.authors), *merged.disputes)
             if reasons:
-                queue.append(Question(one.case.clip_id, _by_author(unit, one.case.authors), reasons))
+                queue.append(OpenQuestion(one.case.clip_id, _by_author(unit, one.case.authors), reasons))
             else:
                 settled.append(merged.finding)
         open_questions = len(settled) < len(one.units)
@@ -83,7 +83,7 @@ def adjudicate(matched: Sequence[Matched], iou: Overlap) -> Adjudication:
     return Adjudication(tuple(accounts), tuple(queue))
 
 
-def consensus(one: Matched, iou: Overlap) -> Account:
+def consensus(one: MatchedClip, iou: Overlap) -> ClipAnnotation:
     """What more than half of the annotators of a case agree on; "partial" where they agree on nothing they report."""
     merged = [
         merge(unit, one.case, iou)
@@ -94,7 +94,7 @@ def consensus(one: Matched, iou: Overlap) -> Account:
     return _account(one.case, agreed, "complete" if agreed or not one.units else "partial")
 
 
-def merge(unit: Unit, case: Case, iou: Overlap) -> Merged:
+def merge(unit: Unit, case: ClipAnnotations, iou: Overlap) -> MergedEvent:
     """The events of a unit as one, under the name of the event whose description it keeps."""
     told = [(author, found) for author, found in zip(case.authors, unit, strict=True) if found is not None]
     found = [one for _, one in told]
@@ -106,7 +106,7 @@ def merge(unit: Unit, case: Case, iou: Overlap) -> Merged:
     # Events of two dimensions have two types; to say so would be to say it twice.
     disputes = (dimensions or kinds, severities, "" if timed else f"times overlap with an IoU of {overlap:.2f} only")
     described = min(told, key=lambda one: (-len(one[1].description), one[1].description))
-    finding = Finding(
+    finding = AnnotatedEvent(
         id=event_name(*described),
         spans=union(span for one in found for span in one.spans),
         description=described[1].description,
@@ -115,17 +115,17 @@ def merge(unit: Unit, case: Case, iou: Overlap) -> Merged:
         secondary=tuple(sorted({name for one in found for name in one.secondary} - {dimension})),
         severity=severity,
     )
-    return Merged(finding, timed, tuple(filter(None, disputes)))
+    return MergedEvent(finding, timed, tuple(filter(None, disputes)))
 
 
-def named(account: Account) -> Account:
+def named(account: ClipAnnotation) -> ClipAnnotation:
     """An account whose events go by the names they have where several annotators' events meet."""
     return replace(
         account, findings=tuple(replace(one, id=event_name(account.author, one)) for one in account.findings)
     )
 
 
-def _least_overlap(found: Sequence[Finding], case: Case, iou: Overlap) -> float:
+def _least_overlap(found: Sequence[AnnotatedEvent], case: ClipAnnotations, iou: Overlap) -> float:
     """The least IoU of two of the events; 1 for a single one."""
     matrix = iou_matrix(found, found, case.frame_times_s, iou)
     return min((float(matrix[two]) for two in combinations(range(len(found)), 2)), default=1.0)
@@ -156,11 +156,11 @@ def _missing(unit: Unit, authors: Sequence[str]) -> Iterator[str]:
         yield f"not reported by {', '.join(silent)}"
 
 
-def _by_author(unit: Unit, authors: Sequence[str]) -> tuple[tuple[str, Finding], ...]:
+def _by_author(unit: Unit, authors: Sequence[str]) -> tuple[tuple[str, AnnotatedEvent], ...]:
     return tuple((author, found) for author, found in zip(authors, unit, strict=True) if found is not None)
 
 
-def _account(case: Case, findings: Sequence[Finding], status: Status) -> Account:
+def _account(case: ClipAnnotations, findings: Sequence[AnnotatedEvent], status: Status) -> ClipAnnotation:
     first = case.accounts[0]
     told = sorted({one.instruction for one in case.accounts if one.instruction is not None})
     return replace(
@@ -178,7 +178,7 @@ def _account(case: Case, findings: Sequence[Finding], status: Status) -> Account
     )
 
 
-def _coverage(case: Case) -> Mapping[str, CoverageState] | None:
+def _coverage(case: ClipAnnotations) -> Mapping[str, CoverageState] | None:
     """What all annotators looked for is examined; what only some of them looked for is not; None for all."""
     if case.dimensions is None:
         return None

@@ -22,9 +22,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from robogaze.agree.panel import Case, content, event_name
-from robogaze.core.account import Account, Finding
-from robogaze.judges.base import Judge, Pair
+from robogaze.agree.panel import ClipAnnotations, content, event_name
+from robogaze.core.account import AnnotatedEvent, ClipAnnotation
+from robogaze.judges.base import DescriptionPair, Judge
 from robogaze.matching import Match, Overlap, Weighting, iou_matrix, match
 
 Matrix = NDArray[np.float64]
@@ -41,7 +41,7 @@ Place = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class MatchedEvents:
     """Two annotators' events that are matched; `similarity` is NaN where no judgement was given."""
 
     first: Place
@@ -51,24 +51,24 @@ class Link:
     weight: float
 
 
-Unit = tuple[Finding | None, ...]
+Unit = tuple[AnnotatedEvent | None, ...]
 """One event as each annotator of a case reports it; None for those who do not."""
 
 
 @dataclass(frozen=True)
-class Matched:
+class MatchedClip:
     """A case with its matches, and the units they form."""
 
-    case: Case
-    links: tuple[Link, ...]
+    case: ClipAnnotations
+    links: tuple[MatchedEvents, ...]
     units: tuple[Unit, ...]
 
-    def finding(self, place: Place) -> Finding:
+    def finding(self, place: Place) -> AnnotatedEvent:
         """The event at a place."""
         annotator, number = place
         return self.case.accounts[annotator].findings[number]
 
-    def only(self, authors: Collection[str]) -> "Matched | None":
+    def only(self, authors: Collection[str]) -> "MatchedClip | None":
         """The same for some of the annotators; None where fewer than two of them judged the clip."""
         kept = [number for number, name in enumerate(self.case.authors) if name in authors]
         if len(kept) < 2:
@@ -80,10 +80,12 @@ class Matched:
             for one in self.links
             if {one.first[0], one.second[0]} <= moved.keys()
         )
-        return Matched(case, links, _units(case, links))
+        return MatchedClip(case, links, _units(case, links))
 
 
-async def match_events(cases: Sequence[Case], judge: Judge, by: By, iou: Overlap) -> tuple[tuple[Matched, ...], int]:
+async def match_events(
+    cases: Sequence[ClipAnnotations], judge: Judge, by: By, iou: Overlap
+) -> tuple[tuple[MatchedClip, ...], int]:
     """The cases, matched, and how many pairs of events that share time have no judgement."""
     meetings = [
         _Meeting(case, i, j, iou_matrix(case.accounts[i].findings, case.accounts[j].findings, case.frame_times_s, iou))
@@ -91,12 +93,12 @@ async def match_events(cases: Sequence[Case], judge: Judge, by: By, iou: Overlap
         for i, j in combinations(range(len(case.accounts)), 2)
     ]
     similarities = await _similarities(meetings, judge)
-    links: dict[str, list[Link]] = {case.clip_id: [] for case in cases}
+    links: dict[str, list[MatchedEvents]] = {case.clip_id: [] for case in cases}
     failed = 0
     for meeting, similarity in zip(meetings, similarities, strict=True):
         links[meeting.case.clip_id] += _links(meeting, similarity, by)
         failed += int((np.isnan(similarity) & (meeting.iou > 0)).sum())
-    matched = (Matched(case, tuple(links[case.clip_id]), _units(case, links[case.clip_id])) for case in cases)
+    matched = (MatchedClip(case, tuple(links[case.clip_id]), _units(case, links[case.clip_id])) for case in cases)
     return tuple(matched), failed
 
 
@@ -104,13 +106,13 @@ async def match_events(cases: Sequence[Case], judge: Judge, by: By, iou: Overlap
 class _Meeting:
     """Two annotators of a case, with the IoU of every pair of their events."""
 
-    case: Case
+    case: ClipAnnotations
     first: int
     second: int
     iou: Matrix
 
     @property
-    def accounts(self) -> tuple[Account, Account]:
+    def accounts(self) -> tuple[ClipAnnotation, ClipAnnotation]:
         return self.case.accounts[self.first], self.case.accounts[self.second]
 
     @property
@@ -133,7 +135,7 @@ async def _similarities(meetings: Sequence[_Meeting], judge: Judge) -> list[Matr
     return found
 
 
-def _both_ways(meeting: _Meeting, place: Place) -> tuple[Pair, Pair]:
+def _both_ways(meeting: _Meeting, place: Place) -> tuple[DescriptionPair, DescriptionPair]:
     one, other = (
         (event_name(account.author, account.findings[number]), account.findings[number].description)
         for account, number in zip(meeting.accounts, place, strict=True)
@@ -141,9 +143,11 @@ def _both_ways(meeting: _Meeting, place: Place) -> tuple[Pair, Pair]:
     return _pair(meeting.accounts, one, other), _pair(meeting.accounts, other, one)
 
 
-def _pair(accounts: Sequence[Account], reference: tuple[str, str], prediction: tuple[str, str]) -> Pair:
+def _pair(
+    accounts: Sequence[ClipAnnotation], reference: tuple[str, str], prediction: tuple[str, str]
+) -> DescriptionPair:
     told = sorted({one.instruction for one in accounts if one.instruction is not None})
-    return Pair(
+    return DescriptionPair(
         clip_id=accounts[0].clip_id,
         reference_id=reference[0],
         prediction_id=prediction[0],
@@ -155,10 +159,10 @@ def _pair(accounts: Sequence[Account], reference: tuple[str, str], prediction: t
     )
 
 
-def _links(meeting: _Meeting, similarity: Matrix, by: By) -> Iterator[Link]:
+def _links(meeting: _Meeting, similarity: Matrix, by: By) -> Iterator[MatchedEvents]:
     for one in _best(meeting, _appeal(similarity, by)):
         place = one.reference, one.prediction
-        yield Link(
+        yield MatchedEvents(
             first=(meeting.first, one.reference),
             second=(meeting.second, one.prediction),
             iou=one.iou,
@@ -183,7 +187,7 @@ def _best(meeting: _Meeting, appeal: Matrix) -> Iterable[Match]:
     return [replace(each, reference=each.prediction, prediction=each.reference) for each in found] if turned else found
 
 
-def _units(case: Case, links: Sequence[Link]) -> tuple[Unit, ...]:
+def _units(case: ClipAnnotations, links: Sequence[MatchedEvents]) -> tuple[Unit, ...]:
     """Chain matches, the heaviest first; each event ends up in one unit."""
     findings = {
         (annotator, number): one
@@ -203,5 +207,5 @@ def _units(case: Case, links: Sequence[Link]) -> tuple[Unit, ...]:
     return tuple(sorted(placed, key=lambda unit: sorted(content(one) for one in unit if one is not None)))
 
 
-def _rank(link: Link, findings: Mapping[Place, Finding]) -> tuple[float, list[tuple[Any, ...]]]:
+def _rank(link: MatchedEvents, findings: Mapping[Place, AnnotatedEvent]) -> tuple[float, list[tuple[Any, ...]]]:
     return -link.weight, sorted(content(findings[place]) for place in (link.first, link.second))

@@ -10,8 +10,8 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from robogaze.agree.choice import Choice
-from robogaze.agree.events import Matched
+from robogaze.agree.choice import Slice
+from robogaze.agree.events import MatchedClip
 from robogaze.agree.kappas import Kind, choose, kappa, mean_cohen
 from robogaze.core.scores import Estimate, undefined
 from robogaze.stats.agreement import Rating, alpha
@@ -81,17 +81,21 @@ class Measures:
                 yield field.name, value
 
 
-def kinds(matched: Sequence[Matched], annotators: Sequence[str]) -> Kinds:
+def kinds(matched: Sequence[MatchedClip], annotators: Sequence[str]) -> Kinds:
     """The statistics for a whole panel."""
-    choice = Choice.of(matched, annotators)
+    choice = Slice.of(matched, annotators)
     return Kinds(choose(choice.detection()), choose([rated for _, rated in choice.dimensions()]))
 
 
 def measure(
-    matched: Iterable[Matched], annotators: Sequence[str], kinds: Kinds, drawing: Drawing, dimension: str | None = None
+    matched: Iterable[MatchedClip],
+    annotators: Sequence[str],
+    kinds: Kinds,
+    drawing: Drawing,
+    dimension: str | None = None,
 ) -> Measures:
     """The numbers for some clips; for one dimension, if it is given."""
-    choice = Choice.of(matched, annotators, dimension)
+    choice = Slice.of(matched, annotators, dimension)
     cases = [one.case for one in choice.matched]
     units = [one.unit(drawing.units) for one in cases]
     resamples = draw([one.dataset for one in cases], drawing.resamples, np.random.default_rng(drawing.seed), units)
@@ -130,7 +134,7 @@ def _bounds(judged: Sequence[float], links: int) -> tuple[float, float] | None:
 class _Sample:
     """The numbers of a choice of clips."""
 
-    choice: Choice
+    choice: Slice
     kinds: Kinds
     resamples: Resamples
     level: float

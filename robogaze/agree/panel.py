@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from robogaze.core.account import Account, Finding
+from robogaze.core.account import AnnotatedEvent, ClipAnnotation
 from robogaze.errors import InputError
 
 Dimensions = frozenset[str] | None
@@ -16,7 +16,7 @@ Dimensions = frozenset[str] | None
 
 
 @dataclass(frozen=True)
-class Case:
+class ClipAnnotations:
     """A clip with what two annotators or more say of it.
 
     `accounts` are in the order of the authors' names and hold nothing outside `dimensions`, those that all of
@@ -27,7 +27,7 @@ class Case:
 
     clip_id: str
     dataset: str
-    accounts: tuple[Account, ...]
+    accounts: tuple[ClipAnnotation, ...]
     dimensions: Dimensions
     frame_times_s: Sequence[float] | None
     duration_s: float | None
@@ -44,7 +44,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Panel:
+class AnnotationSet:
     """The clips of several annotators.
 
     `cases` are in the order of the clips' ids. What is not among them is listed: `single` clips, which one annotator
@@ -53,14 +53,14 @@ class Panel:
     """
 
     annotators: tuple[str, ...]
-    cases: tuple[Case, ...]
+    cases: tuple[ClipAnnotations, ...]
     single: tuple[str, ...]
     unfinished: tuple[tuple[str, str], ...]
     apart: tuple[str, ...]
     aside: int
 
     @classmethod
-    def of(cls, accounts: Iterable[Account], by: str = "split", *, mixed: bool = False) -> "Panel":
+    def of(cls, accounts: Iterable[ClipAnnotation], by: str = "split", *, mixed: bool = False) -> "AnnotationSet":
         """Gather accounts by clip; `by` names the field that tells the dataset.
 
         Raises InputError when one annotator has two accounts of a clip, when two accounts of a clip are known to be
@@ -85,26 +85,26 @@ class Panel:
         )
 
 
-def content(one: Finding) -> tuple[Any, ...]:
+def content(one: AnnotatedEvent) -> tuple[Any, ...]:
     """What a finding says, comparable; labels and severity last, for they must not decide what is matched."""
     return one.spans, one.description, one.dimension or "", one.type or "", one.severity or 0, one.secondary
 
 
-def event_name(author: str, one: Finding) -> str:
+def event_name(author: str, one: AnnotatedEvent) -> str:
     """What an event is called where several annotators' events meet, for a judge as for people."""
     return f"{author}/{one.id}"
 
 
-def common(accounts: Sequence[Account]) -> Dimensions:
+def common(accounts: Sequence[ClipAnnotation]) -> Dimensions:
     """The dimensions that all authors looked for; None when nobody says, which means all."""
     said = [covered for one in accounts if (covered := one.covered) is not None]
     return frozenset.intersection(*said) if said else None
 
 
-def _case(accounts: Sequence[Account], dimensions: Dimensions, by: str) -> Case:
+def _case(accounts: Sequence[ClipAnnotation], dimensions: Dimensions, by: str) -> ClipAnnotations:
     times = [one.frame_times_s for one in accounts if one.frame_times_s is not None]
     lengths = [one.duration_s for one in accounts if one.duration_s is not None]
-    return Case(
+    return ClipAnnotations(
         clip_id=accounts[0].clip_id,
         dataset=_dataset(accounts, by),
         accounts=tuple(replace(one, findings=_compared(one.findings, dimensions)) for one in accounts),
@@ -115,7 +115,7 @@ def _case(accounts: Sequence[Account], dimensions: Dimensions, by: str) -> Case:
     )
 
 
-def _compared(findings: Sequence[Finding], dimensions: Dimensions) -> tuple[Finding, ...]:
+def _compared(findings: Sequence[AnnotatedEvent], dimensions: Dimensions) -> tuple[AnnotatedEvent, ...]:
     """The findings that can be compared, in an order that depends on what they say alone."""
     kept = (
         one
@@ -125,7 +125,7 @@ def _compared(findings: Sequence[Finding], dimensions: Dimensions) -> tuple[Find
     return tuple(sorted(kept, key=content))
 
 
-def _dataset(accounts: Sequence[Account], by: str) -> str:
+def _dataset(accounts: Sequence[ClipAnnotation], by: str) -> str:
     said = {one.fields[by]: one for one in accounts if by in one.fields}
     if len(said) > 1:
         (first, one), (second, other) = list(said.items())[:2]
@@ -136,8 +136,8 @@ def _dataset(accounts: Sequence[Account], by: str) -> str:
     return next(iter(said), "")
 
 
-def _by_clip(accounts: Sequence[Account]) -> Mapping[str, Sequence[Account]]:
-    clips: dict[str, list[Account]] = {}
+def _by_clip(accounts: Sequence[ClipAnnotation]) -> Mapping[str, Sequence[ClipAnnotation]]:
+    clips: dict[str, list[ClipAnnotation]] = {}
     for account in accounts:
         others = clips.setdefault(account.clip_id, [])
         _check_new(account, others)
@@ -145,7 +145,7 @@ def _by_clip(accounts: Sequence[Account]) -> Mapping[str, Sequence[Account]]:
     return clips
 
 
-def _check_new(account: Account, others: Sequence[Account]) -> None:
+def _check_new(account: ClipAnnotation, others: Sequence[ClipAnnotation]) -> None:
     for other in others:
         if other.author == account.author:
             raise InputError(
@@ -159,8 +159,8 @@ def _check_new(account: Account, others: Sequence[Account]) -> None:
             )
 
 
-def _check_same_labels(accounts: Sequence[Account]) -> None:
-    seen: Mapping[str, Account] = {one.taxonomy: one for one in reversed(accounts) if one.taxonomy is not None}
+def _check_same_labels(accounts: Sequence[ClipAnnotation]) -> None:
+    seen: Mapping[str, ClipAnnotation] = {one.taxonomy: one for one in reversed(accounts) if one.taxonomy is not None}
     if len(seen) > 1:
         first, second = sorted(one.source for one in seen.values())[:2]
         raise InputError(f"{first} and {second} use labels of different taxonomies; --mixed compares them anyway")

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from robogaze.core.scores import Estimate
-from robogaze.datasets.adapters.documents import Document, Fault, Table, documents
+from robogaze.datasets.adapters.documents import Document, FormatError, Table, documents
 from robogaze.datasets.adapters.foreign import Foreign, Identifier, parse
 from robogaze.datasets.adapters.places import Place
 from robogaze.errors import InputError
@@ -47,7 +47,7 @@ class Ratings:
         for document, place, value in _records(path):
             try:
                 one = parse(_Rating, value)
-            except Fault as fault:
+            except FormatError as fault:
                 raise _error(document, (*place, *fault.place), fault) from fault
             key, source = (str(one.unit), str(one.annotator)), document.source(place)
             if key in given:
@@ -107,7 +107,7 @@ def _records(path: Path) -> Iterator[tuple[Document, Place, Any]]:
     try:
         for document in documents(path):
             yield from ((document, place, value) for place, value in _of_document(document))
-    except Fault as fault:
+    except FormatError as fault:
         raise (InputError(f"{path}: {fault.message}") if document is None else _error(document, (), fault)) from fault
 
 
@@ -116,11 +116,11 @@ def _of_document(document: Document) -> list[tuple[Place, Any]]:
     if not isinstance(value, Table):
         return [((), value)] if not isinstance(value, list) else [((number,), one) for number, one in enumerate(value)]
     if missing := [name for name in COLUMNS if name not in value.columns]:
-        raise Fault(f"the header has no {', no '.join(missing)}; a table of ratings has {', '.join(COLUMNS)}")
+        raise FormatError(f"the header has no {', no '.join(missing)}; a table of ratings has {', '.join(COLUMNS)}")
     return [((number,), {"label": None, **row.cells}) for number, row in enumerate(value.rows)]
 
 
-def _error(document: Document, place: Place, fault: Fault) -> InputError:
+def _error(document: Document, place: Place, fault: FormatError) -> InputError:
     line, key = document.where(place)
     where = f"{document.path}:{line}" if line is not None else f"{document.path}"
     return InputError(f"{where}: {key}: {fault.message}" if key else f"{where}: {fault.message}")

@@ -1,12 +1,13 @@
 """The only code that talks to a model."""
 
-from robogaze.backends.base import Backend, Completion, Decoding, Request, Source
+from robogaze.backends.base import Backend, ClipTiming, Completion, Decoding, Request
 from robogaze.backends.cached import AnswerStore
 from robogaze.backends.config import Model, ModelConfig, Models, ModelsConfig
 
 __all__ = [
     "AnswerStore",
     "Backend",
+    "ClipTiming",
     "Completion",
     "Decoding",
     "Model",
@@ -14,5 +15,4 @@ __all__ = [
     "Models",
     "ModelsConfig",
     "Request",
-    "Source",
 ]

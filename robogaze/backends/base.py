@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from pydantic import Field
 
 from robogaze.core.data import Data
-from robogaze.core.pictures import Shot
+from robogaze.core.pictures import FrameImage
 
 
 class Decoding(Data):
@@ -25,7 +25,7 @@ class Decoding(Data):
 
 
 @dataclass(frozen=True)
-class Source:
+class ClipTiming:
     """What pictures of a clip need to be placed in time: its rate, length and number of frames."""
 
     fps: float
@@ -47,16 +47,16 @@ class Request:
     clip: str
     attempt: int
     system: str
-    parts: tuple[str | Shot, ...]
+    parts: tuple[str | FrameImage, ...]
     schema: Mapping[str, Any] | None
     decoding: Decoding
-    source: Source | None = None
+    source: ClipTiming | None = None
     sample: int = 0
 
     @property
-    def shots(self) -> tuple[Shot, ...]:
+    def shots(self) -> tuple[FrameImage, ...]:
         """The pictures, in order."""
-        return tuple(part for part in self.parts if isinstance(part, Shot))
+        return tuple(part for part in self.parts if isinstance(part, FrameImage))
 
     @property
     def prompt_sha256(self) -> str:

@@ -19,7 +19,7 @@ from uuid import uuid4
 
 from robogaze.backends.base import Completion, Request, Wrapper
 from robogaze.backends.reply import is_answer, stored
-from robogaze.backends.spent import Spent
+from robogaze.backends.spent import UsageCounter
 from robogaze.errors import RunError
 
 _SCHEMA = """
@@ -101,12 +101,12 @@ class AnswerStore:
         row = (key, request.stage, request.subject, request.clip, _sealed(key, completion))
         self._write("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)", row)
 
-    def spent(self, model: str) -> Spent:
+    def spent(self, model: str) -> UsageCounter:
         """What was spent on a model so far; what is added to it is written down here. Raises RunError as `put`."""
         calls, cost_usd = self._row("SELECT calls, cost_usd FROM spent WHERE model = ?", model) or (0, 0.0)
         if not (isinstance(calls, int) and isinstance(cost_usd, float) and calls >= 0 and cost_usd >= 0):
             raise self._damaged("what was spent is no number")
-        return Spent(calls, cost_usd, note=lambda *more: self._write(_SPEND, (model, *more)))
+        return UsageCounter(calls, cost_usd, note=lambda *more: self._write(_SPEND, (model, *more)))
 
     def first_told(self, model: str, does: str, name: str) -> str:
         """The name that a model's server used first for itself; the given one, if it is the first."""

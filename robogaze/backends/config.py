@@ -26,14 +26,14 @@ from robogaze.backends.base import Backend, Decoding
 from robogaze.backends.batch import BatchBackend
 from robogaze.backends.cached import AnswerStore, Cached
 from robogaze.backends.checked import Ended, Typed
-from robogaze.backends.constant import Constant
-from robogaze.backends.limited import Limited, Limits, Price, no_request_was_sent
+from robogaze.backends.constant import ModelIdentityGuard
+from robogaze.backends.limited import Limited, Price, RateLimits, no_request_was_sent
 from robogaze.backends.openai import Send, Structured, Wire
-from robogaze.backends.outlasted import Outlasted
-from robogaze.backends.purse import Purse
-from robogaze.backends.retried import Patience, Retried
+from robogaze.backends.outlasted import OutageWait
+from robogaze.backends.purse import Budget
+from robogaze.backends.retried import Retried, RetryPolicy
 from robogaze.backends.secrets import api_key, check_key_is_nowhere, secret_in
-from robogaze.backends.spread import Spread
+from robogaze.backends.spread import LoadBalancer
 from robogaze.core.data import Data, first_fault
 from robogaze.core.pictures import PictureSettings
 from robogaze.core.sampling import Regime
@@ -86,8 +86,8 @@ class ModelConfig(Data):
     token_limit_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
     decoding: Decoding = Decoding()
     timeout_s: float = Field(default=180, gt=0)
-    limits: Limits = Limits()
-    patience: Patience = Patience()
+    limits: RateLimits = RateLimits()
+    patience: RetryPolicy = RetryPolicy()
     price: Price | None = None
     extra_body: dict[str, Any] = {}
     """Added to every request as it stands (openai and batch)."""
@@ -243,7 +243,7 @@ class Models:
         environ: Mapping[str, str],
         *,
         budget: AnswerStore | None = None,
-        purse: Purse | None = None,
+        purse: Budget | None = None,
         outage_s: float = 0.0,
         tell: Callable[[str], None] = lambda text: None,
     ) -> "Models":
@@ -262,8 +262,8 @@ class Models:
             backend: Backend = Limited.around(Typed(opened), model.limits, model.price, spent, was_sent, purse)
             backend = Retried(Ended(backend), model.patience)
             if budget is not None:
-                backend = Constant(backend, name, budget.first_told)
-            backend = Outlasted.around(backend, outage_s, tell)
+                backend = ModelIdentityGuard(backend, name, budget.first_told)
+            backend = OutageWait.around(backend, outage_s, tell)
             backends[name] = Cached(backend, answers) if answers is not None else backend
         return cls(config, backends, None if config.tracker is None else _open_tracker(config.tracker))
 
@@ -302,7 +302,7 @@ def _open(config: ModelConfig, environ: Mapping[str, str]) -> Backend:
         ]
         if len(servers) == 1:
             return servers[0]
-        return Spread(servers, {**servers[0].identity, "url": config.server or config.url})
+        return LoadBalancer(servers, {**servers[0].identity, "url": config.server or config.url})
     if config.kind == "transformers":
         from robogaze.backends.transformers import TransformersBackend
 

@@ -26,7 +26,7 @@ def _check(first: FirstTold, model: str, does: str, name: str) -> None:
 
 
 @dataclass(frozen=True)
-class Constant(Wrapper):
+class ModelIdentityGuard(Wrapper):
     """Raises ModelChanged when the server of `model` names another one than it did first."""
 
     model: str

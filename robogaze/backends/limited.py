@@ -12,8 +12,8 @@ from aiolimiter import AsyncLimiter
 from pydantic import Field
 
 from robogaze.backends.base import Backend, Completion, Request, Wrapper
-from robogaze.backends.purse import Purse
-from robogaze.backends.spent import Spent, counted_calls
+from robogaze.backends.purse import Budget
+from robogaze.backends.spent import UsageCounter, counted_calls
 from robogaze.core.data import Data
 from robogaze.errors import BudgetExhausted
 
@@ -23,7 +23,7 @@ CHARACTERS_A_TOKEN = 4
 _PICTURE_PX_A_TOKEN = 28 * 28
 
 
-class Limits(Data):
+class RateLimits(Data):
     """What a model may be asked for; None means no limit."""
 
     concurrency: int = Field(default=16, ge=1)
@@ -77,11 +77,11 @@ class Limited(Wrapper):
     A request that `was_sent` before, and only fetches its answer now, is no further call.
     """
 
-    limits: Limits
+    limits: RateLimits
     price: Price | None
-    spent: Spent
+    spent: UsageCounter
     was_sent: Callable[[Request], bool]
-    purse: Purse
+    purse: Budget
     _slots: asyncio.Semaphore = field(repr=False)
     _requests: AsyncLimiter | None = field(repr=False)
     _tokens: AsyncLimiter | None = field(repr=False)
@@ -90,18 +90,18 @@ class Limited(Wrapper):
     def around(
         cls,
         inner: Backend,
-        limits: Limits,
+        limits: RateLimits,
         price: Price | None,
-        spent: Spent | None = None,
+        spent: UsageCounter | None = None,
         was_sent: Callable[[Request], bool] = no_request_was_sent,
-        purse: Purse | None = None,
+        purse: Budget | None = None,
     ) -> "Limited":
         """Wrap a backend; its budget counts from what was `spent`, from nothing without."""
         requests, tokens = (
             AsyncLimiter(rate, 60) if rate else None for rate in (limits.requests_per_minute, limits.tokens_per_minute)
         )
         slots = asyncio.Semaphore(limits.concurrency)
-        spent, purse = spent or Spent(), purse or Purse()
+        spent, purse = spent or UsageCounter(), purse or Budget()
         purse.watch(spent)
         return cls(inner, limits, price, spent, was_sent, purse, slots, requests, tokens)
 

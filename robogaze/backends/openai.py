@@ -14,10 +14,10 @@ from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import Any, Literal
 
-from robogaze.backends.base import Completion, Request, Source
+from robogaze.backends.base import ClipTiming, Completion, Request
 from robogaze.backends.http import HttpClient, HttpReply
 from robogaze.backends.reply import completion, parse, server_name
-from robogaze.core.pictures import Shot
+from robogaze.core.pictures import FrameImage
 from robogaze.errors import BackendError, RateLimited, RequestRefused, ServerFault, ServerStalled, Unreachable
 from robogaze.threads import in_thread
 
@@ -216,11 +216,11 @@ def _text(text: str) -> dict[str, Any]:
     return {"type": "text", "text": text}
 
 
-def _film(request: Request) -> tuple[Shot, ...]:
+def _film(request: Request) -> tuple[FrameImage, ...]:
     """The first unbroken run of single frames in a request; a request can tell a server about one video only."""
-    run: list[Shot] = []
+    run: list[FrameImage] = []
     for part in request.parts:
-        if isinstance(part, Shot) and len(part.picture.frames) == 1:
+        if isinstance(part, FrameImage) and len(part.picture.frames) == 1:
             if run and part.picture.frames[0] <= run[-1].picture.frames[0]:
                 break
             run.append(part)
@@ -229,11 +229,11 @@ def _film(request: Request) -> tuple[Shot, ...]:
     return tuple(run)
 
 
-def _jpeg_sequence(shots: tuple[Shot, ...]) -> str:
+def _jpeg_sequence(shots: tuple[FrameImage, ...]) -> str:
     return "data:video/jpeg;base64," + ",".join(base64.b64encode(shot.jpeg).decode() for shot in shots)
 
 
-def _video_facts(shots: tuple[Shot, ...], source: Source) -> dict[str, Any]:
+def _video_facts(shots: tuple[FrameImage, ...], source: ClipTiming) -> dict[str, Any]:
     return {
         "num_frames": -1,
         "fps": source.fps,

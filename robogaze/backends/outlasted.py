@@ -27,7 +27,7 @@ class _Outage:
 
 
 @dataclass(frozen=True)
-class Outlasted(Wrapper):
+class OutageWait(Wrapper):
     """Waits up to `longest_s` for a server that cannot be reached, and knocks every `knock_s`; `tell` says so."""
 
     longest_s: float

@@ -8,21 +8,21 @@ aside for them; when none is under way, the run ends.
 import asyncio
 from dataclasses import dataclass, field
 
-from robogaze.backends.spent import Spent, counted_calls
+from robogaze.backends.spent import UsageCounter, counted_calls
 from robogaze.errors import BudgetExhausted
 
 
 @dataclass
-class Purse:
+class Budget:
     """The calls and the dollars of all models of a run together; None means no cap."""
 
     calls: int | None = None
     cost_usd: float | None = None
-    _spent: list[Spent] = field(default_factory=list)
+    _spent: list[UsageCounter] = field(default_factory=list)
     _held_usd: float = 0.0
     _freed: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def watch(self, spent: Spent) -> None:
+    def watch(self, spent: UsageCounter) -> None:
         """Count what is spent on one more model."""
         self._spent.append(spent)
 

@@ -19,7 +19,7 @@ from robogaze.errors import BackendError, RateLimited
 logging.getLogger("stamina").addHandler(logging.NullHandler())
 
 
-class Patience(Data):
+class RetryPolicy(Data):
     """How often and how long to try.
 
     A request is sent at most `attempts` times, 1 for never again; waits grow from `first_wait_s`, doubling, to
@@ -41,7 +41,7 @@ class Patience(Data):
 class Retried(Wrapper):
     """Tries a request again while its error is retryable and patience lasts."""
 
-    patience: Patience
+    patience: RetryPolicy
 
     async def complete(self, request: Request) -> Completion:
         """Answer a request. Raises the last BackendError."""

@@ -68,7 +68,7 @@ class ScriptedError(Data):
         return _ERRORS[self.kind](self.message)
 
 
-class Entry(Data):
+class ScriptedReply(Data):
     """One line of a script."""
 
     when: When = When()
@@ -87,7 +87,7 @@ class Entry(Data):
 class ScriptedBackend:
     """Answers from a list of entries. `asked` keeps every request, in order."""
 
-    def __init__(self, entries: list[Entry], name: str = "script") -> None:
+    def __init__(self, entries: list[ScriptedReply], name: str = "script") -> None:
         self.name = name
         self.asked: list[Request] = []
         self._entries = list(entries)
@@ -95,7 +95,7 @@ class ScriptedBackend:
     @classmethod
     def read(cls, path: Path) -> "ScriptedBackend":
         """Read a script. Raises InputError that names the file and what does not fit."""
-        return cls(read_yaml(path).parse(list[Entry]), path.stem)
+        return cls(read_yaml(path).parse(list[ScriptedReply]), path.stem)
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -113,7 +113,7 @@ class ScriptedBackend:
         asked = f"stage {request.stage}, subject {request.subject}, clip {request.clip}, attempt {request.attempt}"
         raise RequestRefused(f"the script {self.name} has no reply left for {asked}")
 
-    def _play(self, entry: Entry) -> Completion:
+    def _play(self, entry: ScriptedReply) -> Completion:
         if entry.error is not None:
             raise entry.error.raised()
         text = entry.text if entry.text is not None else json.dumps(entry.reply, ensure_ascii=False)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 
 @dataclass
-class Spent:
+class UsageCounter:
     """What a model was asked and what that cost, from where its budget counts.
 
     `uncounted` says that an answer came of which nobody knows the cost; `note` writes down what is added.

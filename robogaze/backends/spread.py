@@ -12,7 +12,7 @@ _REST_S = 30.0
 """How long a server that could not be reached is left alone."""
 
 
-class Spread:
+class LoadBalancer:
     """Asks the server that a clip belongs to; while it cannot be reached, the next one in the clip's own order."""
 
     def __init__(self, servers: Sequence[Backend], identity: Mapping[str, Any]) -> None:

@@ -14,7 +14,7 @@ from threading import Lock
 from typing import Any
 
 from robogaze.backends.base import Completion, Request
-from robogaze.core.pictures import Shot
+from robogaze.core.pictures import FrameImage
 from robogaze.errors import MissingExtra, RequestRefused
 from robogaze.threads import in_thread
 
@@ -104,7 +104,7 @@ def _messages(request: Request) -> list[dict[str, Any]]:
 
     content: list[dict[str, Any]] = []
     for part in request.parts:
-        if isinstance(part, Shot):
+        if isinstance(part, FrameImage):
             content.append({"type": "text", "text": part.label})
             content.append({"type": "image", "image": Image.open(io.BytesIO(part.jpeg)).convert("RGB")})
         else:

@@ -1,7 +1,7 @@
 """Which clips with a report want to be done again."""
 
 from robogaze.backends import AnswerStore
-from robogaze.core.digest import Digest
+from robogaze.core.digest import ReportSummary
 from robogaze.core.report import Report
 from robogaze.errors import RateLimited, RequestRefused, ServerFault, ServerStalled, Unreachable
 
@@ -13,17 +13,17 @@ _WANTING = frozenset({"InvalidAnswer", RequestRefused.__name__, _UNDECIDED})
 """Failures that another answer would mend."""
 
 
-def awaits_answer(report: Report | Digest) -> bool:
+def awaits_answer(report: Report | ReportSummary) -> bool:
     """Whether a question of a clip was never answered, so that the same command puts it again."""
     return any(failure.kind in _PASSING for failure in report.failures)
 
 
-def wants_other_answers(report: Report | Digest) -> bool:
+def wants_other_answers(report: Report | ReportSummary) -> bool:
     """Whether a clip's answers were refused, could not be used or settled nothing; `retry_failed` asks for others."""
     return any(failure.kind in _WANTING for failure in report.failures)
 
 
-def found_no_server(report: Report | Digest) -> bool:
+def found_no_server(report: Report | ReportSummary) -> bool:
     """Whether a clip was not judged because no server could be reached."""
     return report.status == "unscored" and any(one.kind == Unreachable.__name__ for one in report.failures)
 

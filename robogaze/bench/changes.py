@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from robogaze.bench.stock import Stock
+from robogaze.bench.stock import RunPlan
 from robogaze.errors import RunError
 from robogaze.store import RunFolder
 
@@ -16,7 +16,7 @@ class Changes:
     gone: Sequence[str] = ()
 
 
-def changes(stock: Stock, run: RunFolder) -> Changes:
+def changes(stock: RunPlan, run: RunFolder) -> Changes:
     """What differs between the clips there are and the run's own list; nothing for a run that begins.
 
     Raises RunError when a clip that is done was replaced by another file under its name: the run would hold what was

@@ -12,8 +12,8 @@ from typing import Any
 from robogaze.backends import Completion, Models, ModelsConfig, Request
 from robogaze.backends.limited import CHARACTERS_A_TOKEN, Price, estimated_tokens
 from robogaze.backends.rehearsal import RehearsalBackend
-from robogaze.core.digest import Digest
-from robogaze.engines.base import Task, Unit
+from robogaze.core.digest import ReportSummary
+from robogaze.engines.base import ClipWorker, Task
 from robogaze.stages import Pipeline
 
 _REHEARSED = 3
@@ -24,7 +24,7 @@ _ENOUGH = 5
 
 
 @dataclass(frozen=True)
-class Estimate:
+class CostEstimate:
     """What the clips to do will take: means of `sample` clips times their number.
 
     Of tokens received and dollars the least and the most, None where a price is missing or nothing is known.
@@ -43,11 +43,11 @@ class Estimate:
 
 async def estimate(
     tasks: Sequence[Task],
-    done: Mapping[str, Digest],
+    done: Mapping[str, ReportSummary],
     pipeline: Pipeline,
     config: ModelsConfig,
     decoder: str = "pyav",
-) -> Estimate | None:
+) -> CostEstimate | None:
     """What `tasks` will take; None when none of those rehearsed can be read, or there is nothing to do."""
     paid = [one for one in done.values() if one.status == "complete" and one.usage.calls]
     if len(paid) >= _ENOUGH and tasks:
@@ -55,7 +55,7 @@ async def estimate(
     meters: list[Mapping[str, _Meter]] = []
     for task in tasks:
         asked = {name: _Meter(config.models[name].price) for name in set(config.roles.values())}
-        result = await Unit(pipeline, Models(config, asked), decoder)(task, asyncio.Semaphore(1))
+        result = await ClipWorker(pipeline, Models(config, asked), decoder)(task, asyncio.Semaphore(1))
         if result.report is not None:
             meters.append(asked)
         if len(meters) == _REHEARSED:
@@ -63,14 +63,14 @@ async def estimate(
     return _rehearsed(len(tasks), meters) if meters else None
 
 
-def _measured(clips: int, paid: Sequence[Digest]) -> Estimate:
+def _measured(clips: int, paid: Sequence[ReportSummary]) -> CostEstimate:
     def mean(values: Sequence[float | None]) -> float | None:
         known = [value for value in values if value is not None]
         return clips * sum(known) / len(known) if len(known) == len(values) else None
 
     usages = [one.usage for one in paid]
     completion, cost = (mean([getattr(one, name) for one in usages]) for name in ("completion_tokens", "cost_usd"))
-    return Estimate(
+    return CostEstimate(
         clips=clips,
         sample=len(paid),
         measured=True,
@@ -81,13 +81,13 @@ def _measured(clips: int, paid: Sequence[Digest]) -> Estimate:
     )
 
 
-def _rehearsed(clips: int, meters: Sequence[Mapping[str, "_Meter"]]) -> Estimate:
+def _rehearsed(clips: int, meters: Sequence[Mapping[str, "_Meter"]]) -> CostEstimate:
     every = [meter for asked in meters for meter in asked.values()]
     times = clips / len(meters)
     tokens = {name: times * sum(getattr(one, name) for one in every) for name in ("least_tokens", "most_tokens")}
     least, most = (times * sum(getattr(one, name) for one in every) for name in ("least_usd", "most_usd"))
     priced = all(one.price is not None for one in every if one.calls)
-    return Estimate(
+    return CostEstimate(
         clips=clips,
         sample=len(meters),
         measured=False,

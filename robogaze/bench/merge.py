@@ -20,7 +20,7 @@ _FURTHER: tuple[Status, ...] = ("unscored", "partial", "complete")
 
 
 @dataclass(frozen=True)
-class Merged:
+class MergeResult:
     """What was joined: the runs, their clips with and without a report, those several had, and the shards that lack.
 
     `incomplete` are the clips with a report that is partial or unscored.
@@ -35,7 +35,7 @@ class Merged:
     incomplete: int
 
 
-def merge(sources: Sequence[Path], out: Path) -> Merged:
+def merge(sources: Sequence[Path], out: Path) -> MergeResult:
     """Join runs into `out`, which may hold an earlier merge.
 
     Raises RunError for a folder without a run, for runs that were done differently, for shards of different counts, and
@@ -57,7 +57,7 @@ def merge(sources: Sequence[Path], out: Path) -> Merged:
         digests = [found for line in run.lines if (found := run.stored.digest(line.clip_id)) is not None]
         _join_unreadable(sources, run)
     reports, incomplete = len(digests), sum(one.status != "complete" for one in digests)
-    return Merged(
+    return MergeResult(
         len(sources), len(run.lines), reports, repeated, len(StoredRun.at(out).unreadable), missing, incomplete
     )
 

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from robogaze.backends import AnswerStore
 from robogaze.bench.again import awaits_answer, forget_answers
-from robogaze.bench.stock import Stock, take_stock
-from robogaze.core.digest import Digest
+from robogaze.bench.stock import RunPlan, take_stock
+from robogaze.core.digest import ReportSummary
 from robogaze.core.report import Report, Unreadable
-from robogaze.datasets import Entry
+from robogaze.datasets import ManifestEntry
 from robogaze.engines.base import Engine, Result, Task
 from robogaze.errors import RunStopped
 from robogaze.store import RunFolder
@@ -23,24 +23,24 @@ from robogaze.threads import in_thread
 
 
 @dataclass(frozen=True)
-class Settled:
+class ClipResult:
     """A clip of which it is known what became of it; `report` is there when it was made now, None else."""
 
     clip_id: str
-    entry: Entry
-    digest: Digest | None
+    entry: ManifestEntry
+    digest: ReportSummary | None
     report: Report | None = None
 
 
 @dataclass
-class Outcome:
+class RunResult:
     """What became of a run's clips, in their order, and why the run stopped if it did.
 
     `digests` are by clip id. `diagnosed` are the ids of those that were not done before. `replaced` are those that
     were, of another file or with another instruction, by what changed.
     """
 
-    digests: dict[str, Digest] = field(default_factory=dict)
+    digests: dict[str, ReportSummary] = field(default_factory=dict)
     diagnosed: set[str] = field(default_factory=set)
     unreadable: list[Unreadable] = field(default_factory=list)
     repeated: list[str] = field(default_factory=list)
@@ -48,12 +48,12 @@ class Outcome:
     stopped: RunStopped | None = None
 
 
-async def _go_on(tasks: Sequence[Task], done: Mapping[str, Digest]) -> bool:
+async def _go_on(tasks: Sequence[Task], done: Mapping[str, ReportSummary]) -> bool:
     return True
 
 
 @dataclass(frozen=True)
-class Job:
+class RunOptions:
     """What a run does with its clips, wherever they are diagnosed.
 
     Without a run folder nothing is kept but what `on_settled` keeps. With `retry_failed`, clips are done again whose
@@ -68,16 +68,16 @@ class Job:
     retry_failed: bool = False
     whole: bool = False
     order: Callable[[str], str] = lambda clip_id: ""
-    on_stock: Callable[[Stock], None] = lambda stock: None
-    before: Callable[[Sequence[Task], Mapping[str, Digest]], Awaitable[bool]] = _go_on
-    on_settled: Callable[[Settled], None] = lambda settled: None
+    on_stock: Callable[[RunPlan], None] = lambda stock: None
+    before: Callable[[Sequence[Task], Mapping[str, ReportSummary]], Awaitable[bool]] = _go_on
+    on_settled: Callable[[ClipResult], None] = lambda settled: None
 
 
-async def run_clips(entries: Sequence[Entry], engine: Engine, job: Job | None = None) -> Outcome:
+async def run_clips(entries: Sequence[ManifestEntry], engine: Engine, job: RunOptions | None = None) -> RunResult:
     """Diagnose every clip that is not done. Raises what is the program's, the disk's or the domain's own fault."""
-    job = job or Job()
+    job = job or RunOptions()
     stock = await in_thread(take_stock, entries, job.run)
-    outcome = Outcome(unreadable=stock.unreadable, repeated=stock.repeated)
+    outcome = RunResult(unreadable=stock.unreadable, repeated=stock.repeated)
     job.on_stock(stock)
     tasks = _todo(stock, job, outcome)
     try:
@@ -99,7 +99,7 @@ async def run_clips(entries: Sequence[Entry], engine: Engine, job: Job | None = 
     return outcome
 
 
-def _todo(stock: Stock, job: Job, outcome: Outcome) -> list[Task]:
+def _todo(stock: RunPlan, job: RunOptions, outcome: RunResult) -> list[Task]:
     """The clips to be done, in the order to do them; those that are done go to the outcome."""
     todo = []
     for clip_id, clip in stock.clips.items():
@@ -111,11 +111,11 @@ def _todo(stock: Stock, job: Job, outcome: Outcome) -> list[Task]:
             todo.append(clip.task)
             continue
         outcome.digests[clip_id] = digest
-        job.on_settled(Settled(clip_id, clip.entry, digest))
+        job.on_settled(ClipResult(clip_id, clip.entry, digest))
     return sorted(todo, key=lambda task: job.order(task.clip_id))
 
 
-def _forget(tasks: Sequence[Task], job: Job) -> None:
+def _forget(tasks: Sequence[Task], job: RunOptions) -> None:
     """Forget the answers of clips that are done again because theirs were invalid."""
     if job.retry_failed and job.run is not None and job.answers is not None:
         for task in tasks:
@@ -123,29 +123,31 @@ def _forget(tasks: Sequence[Task], job: Job) -> None:
                 forget_answers(report, job.answers)
 
 
-def _wants_another(digest: Digest, job: Job) -> bool:
+def _wants_another(digest: ReportSummary, job: RunOptions) -> bool:
     return digest.status != "complete" and (job.retry_failed or awaits_answer(digest))
 
 
-def _keep(result: Result, stock: Stock, job: Job, outcome: Outcome) -> None:
+def _keep(result: Result, stock: RunPlan, job: RunOptions, outcome: RunResult) -> None:
     """Take what became of a clip."""
     clip, report = stock.clips[result.clip_id], result.report
     if report is None:
         reason = result.unreadable or ""
         outcome.unreadable.append(Unreadable(uri=clip.entry.address, reason=reason))
-        job.on_settled(Settled(result.clip_id, clip.entry, None))
+        job.on_settled(ClipResult(result.clip_id, clip.entry, None))
         return
     if job.run is not None:
         job.run.keep(report, result.frames)
     elif report.status != "complete" and job.answers is not None:
         # No report is left to be done again with `retry_failed`; the next command must not find the same answers.
         forget_answers(report, job.answers)
-    outcome.digests[result.clip_id] = digest = Digest.of(report)
+    outcome.digests[result.clip_id] = digest = ReportSummary.of(report)
     outcome.diagnosed.add(result.clip_id)
-    job.on_settled(Settled(result.clip_id, clip.entry, digest, report))
+    job.on_settled(ClipResult(result.clip_id, clip.entry, digest, report))
 
 
-def _keep_unreadable(outcome: Outcome, entries: Sequence[Entry], stock: Stock, job: Job, run: RunFolder) -> None:
+def _keep_unreadable(
+    outcome: RunResult, entries: Sequence[ManifestEntry], stock: RunPlan, job: RunOptions, run: RunFolder
+) -> None:
     unreadable = [one.with_(uri=run.address(Path(one.uri))) for one in outcome.unreadable]
     read = {clip.entry.address for clip_id, clip in stock.clips.items() if clip_id in outcome.digests}
     listed = {run.address(Path(one.address)) for one in entries} if job.whole else None

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from robogaze.datasets import Entry
+from robogaze.datasets import ManifestEntry
 from robogaze.errors import RunError
 
 _SHARD = re.compile(r"(\d+)/(\d+)")
@@ -40,7 +40,7 @@ class Shard:
         width = len(str(self.count))
         return shards_of(run) / f"{self.number:0{width}}-of-{self.count}"
 
-    def of(self, entries: Sequence[Entry], root: Path) -> tuple[Entry, ...]:
+    def of(self, entries: Sequence[ManifestEntry], root: Path) -> tuple[ManifestEntry, ...]:
         """The entries of this part; without a clip_id an entry goes by its instruction and its path from `root`."""
         return tuple(one for one in entries if _number(_name(one, root)) % self.count == self.number - 1)
 
@@ -71,14 +71,14 @@ def random_order(seed: int) -> Callable[[str], str]:
     return lambda clip_id: sha256(f"{seed}\0{clip_id}".encode()).hexdigest()
 
 
-def some(entries: Sequence[Entry], limit: int, seed: int, root: Path) -> tuple[Entry, ...]:
+def some(entries: Sequence[ManifestEntry], limit: int, seed: int, root: Path) -> tuple[ManifestEntry, ...]:
     """A random sample of so many entries, in their order; a larger one holds a smaller one of the same seed."""
     order = random_order(seed)
     chosen = {id(entry) for entry in sorted(entries, key=lambda entry: order(_name(entry, root)))[:limit]}
     return tuple(entry for entry in entries if id(entry) in chosen)
 
 
-def _name(entry: Entry, root: Path) -> str:
+def _name(entry: ManifestEntry, root: Path) -> str:
     return entry.clip_id or f"{Path(os.path.relpath(entry.path, root)).as_posix()}\0{entry.instruction or ''}"
 
 

@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from robogaze.core.report import Unreadable
-from robogaze.datasets import Entry, UnusableEntry, with_ids
+from robogaze.datasets import ManifestEntry, UnusableEntry, with_ids
 from robogaze.diagnose import content_sha256
 from robogaze.engines.base import Task
 from robogaze.errors import InputError, VideoError
@@ -19,10 +19,10 @@ from robogaze.store import ManifestLine, RunFolder
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListedClip:
     """A clip of the run, before it is opened."""
 
-    entry: Entry
+    entry: ManifestEntry
     line: ManifestLine
 
     @property
@@ -32,26 +32,26 @@ class Listed:
 
 
 @dataclass
-class Stock:
+class RunPlan:
     """The clips of a run by id; the files that cannot be read; those that are the same clip as another."""
 
-    clips: dict[str, Listed] = field(default_factory=dict)
+    clips: dict[str, ListedClip] = field(default_factory=dict)
     unreadable: list[Unreadable] = field(default_factory=list)
     repeated: list[str] = field(default_factory=list)
 
 
-def take_stock(entries: Sequence[Entry], run: RunFolder | None = None) -> Stock:
+def take_stock(entries: Sequence[ManifestEntry], run: RunFolder | None = None) -> RunPlan:
     """Which clips there are. A manifest line's path is as given; see `RunFolder.address` for how a run names it.
 
     Raises InputError for two clips of which one would be lost, because their ids are made of what they have in common.
     """
-    stock, contents = Stock(), _Contents(run)
+    stock, contents = RunPlan(), _Contents(run)
     for entry in with_ids(entries):
         if isinstance(entry, UnusableEntry):
             stock.unreadable.append(Unreadable(uri=entry.address, reason=entry.fault))
             continue
         try:
-            clip = Listed(entry, _line(entry, contents))
+            clip = ListedClip(entry, _line(entry, contents))
         except VideoError as error:
             stock.unreadable.append(Unreadable(uri=entry.address, reason=str(error)))
             continue
@@ -72,7 +72,7 @@ class _Contents:
         lines = () if run is None else run.lines
         self._known = {(line.path, line.size_bytes, line.modified_ns): line.sha256 for line in lines}
 
-    def of(self, entry: Entry, size_bytes: int | None = None, modified_ns: int | None = None) -> str:
+    def of(self, entry: ManifestEntry, size_bytes: int | None = None, modified_ns: int | None = None) -> str:
         """The content of a clip's file. Raises VideoError when it cannot be read, or is another than it is to be."""
         path = entry.path.as_posix() if self._run is None else self._run.address(entry.path)
         stamp = (path, size_bytes, modified_ns)
@@ -83,11 +83,11 @@ class _Contents:
         return self._known[stamp]
 
 
-def _line(entry: Entry, contents: _Contents) -> ManifestLine:
+def _line(entry: ManifestEntry, contents: _Contents) -> ManifestLine:
     """What shapes a clip's report. Raises VideoError when its file, or its initial frame, cannot be read."""
     stamp = _stamp(entry.path)
     content = contents.of(entry, **stamp)
-    given = {name: getattr(entry, name) for name in ManifestLine.model_fields if name in Entry.model_fields}
+    given = {name: getattr(entry, name) for name in ManifestLine.model_fields if name in ManifestEntry.model_fields}
     made = {"clip_id": entry.id_for(content), "path": entry.path.as_posix(), "sha256": content, **stamp}
     initial = entry.initial_frame
     return ManifestLine(**{**given, **made}, initial_frame_sha256=None if initial is None else _sha256(initial))

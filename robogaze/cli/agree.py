@@ -17,10 +17,10 @@ from robogaze.cli.shared.tables import as_text, print_tables, write_files
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from robogaze.agree import Agreement, AgreeTerms
-    from robogaze.core.account import Account
+    from robogaze.agree import AgreementResult, AgreeTerms
+    from robogaze.core.account import ClipAnnotation
     from robogaze.datasets.adapters import Labels
-    from robogaze.reporting.sheets import Sheet
+    from robogaze.reporting.sheets import ResultTable
 
 _SHOWN = 10
 """How many events of the queue a terminal shows; --out and --json hold all."""
@@ -85,8 +85,8 @@ def _computed(why_not: str) -> int:
 def _agreement(
     paths: Sequence[str], terms: AgreeTerms, mixed: bool, domain: str | None, judge: str, rubric: str | None,
     rest: Mapping[str, Any],
-) -> Agreement:  # fmt: skip
-    from robogaze.agree import Panel
+) -> AgreementResult:  # fmt: skip
+    from robogaze.agree import AnnotationSet
     from robogaze.agree import agree as agreement
     from robogaze.datasets.adapters import load_labels
     from robogaze.datasets.alignment import aligned
@@ -95,17 +95,17 @@ def _agreement(
     loaded = load_domain(domain or default_domain())
     labels = load_labels(domain or default_domain())
     reading = {name: rest[name] for name in ("file_format", "fps", "first_frame", "lenient")}
-    accounts: list[Account] = []
+    accounts: list[ClipAnnotation] = []
     for path in paths:
         found = aligned(accounts, _accounts(path, labels, reading))
         if found.by["sha256"] or found.by["stem"]:
             click.echo(f"{path}: clips paired {found}", err=True)
         accounts += found.accounts
-    panel = Panel.of(accounts, terms.by, mixed=mixed)
+    panel = AnnotationSet.of(accounts, terms.by, mixed=mixed)
     return asyncio.run(agreement(panel, opened(judge, rubric or loaded.file.judge), terms))
 
 
-def _accounts(named: str, labels: Labels, reading: Mapping[str, Any]) -> list[Account]:
+def _accounts(named: str, labels: Labels, reading: Mapping[str, Any]) -> list[ClipAnnotation]:
     """The accounts of a path, under the name given with it, if any."""
     name, path = named_path(named, "PATH")
     accounts = read(path, labels, **reading)
@@ -131,7 +131,7 @@ def _ratings(path: Path, terms: AgreeTerms, form: str, as_json: bool, out: Path 
     return "" if result.overall.n else result.overall.why
 
 
-def _show(result: Agreement, form: str, as_json: bool, out: Path | None) -> None:
+def _show(result: AgreementResult, form: str, as_json: bool, out: Path | None) -> None:
     from robogaze.reporting.agreement import queue_in_brief, sheets
     from robogaze.reporting.agreement_json import accounts_csv, agreement_json
 
@@ -146,8 +146,8 @@ def _show(result: Agreement, form: str, as_json: bool, out: Path | None) -> None
 
 def _told(
     texts: Mapping[str, str],
-    tables: Sequence[Sheet],
-    shown: Sequence[Sheet],
+    tables: Sequence[ResultTable],
+    shown: Sequence[ResultTable],
     form: str,
     as_json: bool,
     out: Path | None,

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from robogaze.cli import EXIT_ERROR, EXIT_UNFINISHED, interrupt
-from robogaze.cli.bench_start import Start
+from robogaze.cli.bench_start import RunConfig
 from robogaze.cli.shared import runs, tracking
 from robogaze.cli.shared.clips import check_there
 
 if TYPE_CHECKING:
-    from robogaze.bench import Outcome
+    from robogaze.bench import RunResult
     from robogaze.bench.shards import Shard
     from robogaze.reporting.trackers import Tracker
 
@@ -91,7 +91,7 @@ def bench(
     part = _shard(shard)
     tracker = _tracker(track, shard, engine)
     in_flight = concurrency or runs.CLIPS_AT_ONCE
-    start = Start(manifest, out, part, plan, in_flight, engine, workers, only_estimate=only_estimate, **rest)
+    start = RunConfig(manifest, out, part, plan, in_flight, engine, workers, only_estimate=only_estimate, **rest)
     start.check_caps()
     if engine == "datatrove" and not only_estimate:
         return _in_shards(manifest, out, workers or os.cpu_count() or 1)
@@ -132,7 +132,7 @@ def _tracker(text: str | None, shard: str | None, engine: str) -> Tracker | None
     return tracking.opened(text)
 
 
-def _track(tracker: Tracker, outcome: Outcome, plan: runs.Plan, out: Path) -> None:
+def _track(tracker: Tracker, outcome: RunResult, plan: runs.ScoringPlan, out: Path) -> None:
     from robogaze.reporting.trackers import run_numbers
 
     numbers = run_numbers(list(outcome.digests.values()), outcome.unreadable, plan.domain)
@@ -168,7 +168,7 @@ def _arguments(given: Mapping[str, Any]) -> list[str]:
     return told
 
 
-def _show(outcome: Outcome, plan: runs.Plan, as_json: bool, folder: Path) -> None:
+def _show(outcome: RunResult, plan: runs.ScoringPlan, as_json: bool, folder: Path) -> None:
     from robogaze.reporting.run import counts_as_json, event_table
     from robogaze.reporting.tables import summary_lines
 

@@ -18,24 +18,24 @@ from robogaze.cli.shared.clips import entries_of
 
 if TYPE_CHECKING:
     from robogaze.backends import AnswerStore, Models
-    from robogaze.bench import Job, Outcome, Settled
-    from robogaze.bench.estimate import Estimate
+    from robogaze.bench import ClipResult, RunOptions, RunResult
+    from robogaze.bench.estimate import CostEstimate
     from robogaze.bench.shards import Shard
-    from robogaze.bench.stock import Stock
-    from robogaze.core.digest import Digest
-    from robogaze.datasets import Entry
+    from robogaze.bench.stock import RunPlan
+    from robogaze.core.digest import ReportSummary
+    from robogaze.datasets import ManifestEntry
     from robogaze.engines.base import Engine, Task
     from robogaze.store import RunFolder
 
 
 @dataclass(frozen=True)
-class Start:
+class RunConfig:
     """One start of a run."""
 
     manifest: Path
     out: Path
     shard: Shard | None
-    plan: runs.Plan
+    plan: runs.ScoringPlan
     in_flight: int
     engine: str
     workers: int | None
@@ -53,9 +53,9 @@ class Start:
         """Where it is written."""
         return self.out if self.shard is None else self.shard.folder(self.out)
 
-    def run(self) -> Outcome:
+    def run(self) -> RunResult:
         """Do what is not done."""
-        from robogaze.backends.purse import Purse
+        from robogaze.backends.purse import Budget
         from robogaze.bench import run_clips
         from robogaze.cli.shared.progress import showing
 
@@ -67,12 +67,12 @@ class Start:
             if self.only_estimate:  # which neither a server nor a key is needed for
                 return asyncio.run(run_clips(entries, runs.here(self.plan, self.in_flight)(None, None), job))
             interrupt.keeps_clips(self.folder)
-            door = runs.Door(Purse(self.max_calls, self.max_cost), self.outage * 60)
+            door = runs.ModelOptions(Budget(self.max_calls, self.max_cost), self.outage * 60)
             here = runs.here(self.plan, self.in_flight, show.decoded)
             engine = self._on_ray if self.engine == "ray" else here
             return asyncio.run(runs.run(entries, job, self.plan, engine, door))
 
-    def _entries(self) -> tuple[Entry, ...]:
+    def _entries(self) -> tuple[ManifestEntry, ...]:
         from robogaze.bench.shards import some
 
         entries = entries_of([self.manifest])
@@ -95,15 +95,15 @@ class Start:
             run.claim()  # a part without clips is a part, too, and must not be missed
         return run
 
-    def _job(self, folder: RunFolder | None, on_settled: Callable[[Settled], None]) -> Job:
-        from robogaze.bench import Job
+    def _job(self, folder: RunFolder | None, on_settled: Callable[[ClipResult], None]) -> RunOptions:
+        from robogaze.bench import RunOptions
         from robogaze.bench.shards import random_order
 
-        def look(stock: Stock) -> None:
+        def look(stock: RunPlan) -> None:
             if folder is not None and self.limit is None:
                 _tell_changes(stock, folder)
 
-        return Job(
+        return RunOptions(
             run=folder,
             retry_failed=self.retry_failed,
             whole=self.limit is None,
@@ -139,7 +139,7 @@ class Start:
         if self.max_cost is not None and any(one.kind == "batch" for one in models):
             raise click.UsageError("--max-cost is not for a batch, which is paid when it is answered; use --max-calls")
 
-    def _tell_cap(self, found: Estimate) -> None:
+    def _tell_cap(self, found: CostEstimate) -> None:
         """Say how far a cap will let a run come, if not to its end."""
         from robogaze.reporting.wording import count
 
@@ -165,7 +165,7 @@ class Start:
         answers.close()
         return sum(one.calls for one in spent), sum(one.cost_usd for one in spent)
 
-    async def _before(self, tasks: Sequence[Task], done: Mapping[str, Digest]) -> bool:
+    async def _before(self, tasks: Sequence[Task], done: Mapping[str, ReportSummary]) -> bool:
         """Say what is to come; whether to go on."""
         from robogaze.bench.estimate import estimate
         from robogaze.reporting.wording import count
@@ -181,7 +181,7 @@ class Start:
         return not self.only_estimate
 
 
-def _tell_changes(stock: Stock, folder: RunFolder) -> None:
+def _tell_changes(stock: RunPlan, folder: RunFolder) -> None:
     from robogaze.bench.changes import changes
     from robogaze.reporting.wording import count
 
@@ -193,7 +193,7 @@ def _tell_changes(stock: Stock, folder: RunFolder) -> None:
         click.echo(f"{what}; their reports stay in the run", err=True)
 
 
-def said(found: Estimate) -> str:
+def said(found: CostEstimate) -> str:
     """An estimate in a sentence."""
     from robogaze.reporting.wording import count
 

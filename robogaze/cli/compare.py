@@ -14,9 +14,9 @@ from robogaze.cli.shared.accounts import named_path
 from robogaze.cli.shared.tables import as_text, print_tables, write_files
 
 if TYPE_CHECKING:
-    from robogaze.compare import Calibration, Check, Comparison, Run
+    from robogaze.compare import Calibration, Comparison, GateCheck, Run
     from robogaze.datasets.adapters import Labels
-    from robogaze.reporting.sheets import Sheet
+    from robogaze.reporting.sheets import ResultTable
     from robogaze.reporting.trackers import Tracker
 
 _READING = ("fps", "first_frame", "lenient")
@@ -74,7 +74,7 @@ def compare(
     RUN holds the reports of one checkpoint: a run folder, a folder, JSONL. It goes by its own name; NAME=RUN gives
     another. Reads reports only: no video, no model library.
     """
-    from robogaze.compare import Terms, read_gate
+    from robogaze.compare import ComparisonConfig, read_gate
     from robogaze.compare import compare as compared
 
     if bool(calibrations) != (reference is not None):
@@ -88,7 +88,7 @@ def compare(
     reader = _Reader(domain, {"format": rest["file_format"], **{name: rest[name] for name in _READING}}, author)
     runs, baseline = _with_baseline(list(_runs(paths, reader, by)), paths, baseline, reader)
     sample, samples = _samples(calibrations, reference, reader, runs, mixed)
-    terms = Terms(level=rest["level"], resamples=rest["resamples"], seed=rest["seed"], margin=rest["margin"])
+    terms = ComparisonConfig(level=rest["level"], resamples=rest["resamples"], seed=rest["seed"], margin=rest["margin"])
     result = compared(runs, terms, baseline=baseline, pair_by=pair_by, mixed=mixed, sample=sample, samples=samples)
     from robogaze.compare import check
 
@@ -195,7 +195,12 @@ def _samples(
 
 
 def _show(
-    result: Comparison, checks: tuple[Check, ...] | None, form: str, as_json: bool, out: Path | None, domain: str | None
+    result: Comparison,
+    checks: tuple[GateCheck, ...] | None,
+    form: str,
+    as_json: bool,
+    out: Path | None,
+    domain: str | None,
 ) -> None:
     from robogaze.reporting.comparison import sheets
     from robogaze.reporting.comparison_json import comparison_json
@@ -212,7 +217,9 @@ def _show(
         print_tables([_cut(one) for one in tables if one.name.endswith(_BRIEF)], form)
 
 
-def _keep(result: Comparison, told: Mapping[str, Any], tables: Sequence[Sheet], out: Path, domain: str | None) -> None:
+def _keep(
+    result: Comparison, told: Mapping[str, Any], tables: Sequence[ResultTable], out: Path, domain: str | None
+) -> None:
     """Write the folder that `robogaze report` reads again."""
     from robogaze.cli.report import COMPARISON, write_comparison
     from robogaze.reporting.compared import FILE, shown
@@ -232,7 +239,7 @@ def _track(tracker: Tracker, result: Comparison) -> None:
         tracking.track(tracker, one.name, made, standing_numbers(one, result.scope))
 
 
-def _cut(table: Sheet) -> Sheet:
+def _cut(table: ResultTable) -> ResultTable:
     """A long table's first rows, with a note of how many there are."""
     if not table.name.endswith(_LONG) or len(table.rows) <= _SHOWN:
         return table
@@ -240,7 +247,7 @@ def _cut(table: Sheet) -> Sheet:
     return replace(table, rows=table.rows[:_SHOWN], notes=(*table.notes, note))
 
 
-def _passed(checks: Sequence[Check], junit: Path | None) -> int:
+def _passed(checks: Sequence[GateCheck], junit: Path | None) -> int:
     """The exit code, after a line for each rule that failed."""
     from robogaze.reporting.junit import junit as document
     from robogaze.store import write_whole

@@ -13,8 +13,8 @@ import click
 
 if TYPE_CHECKING:
     from robogaze.datasets.importers import Imported
-    from robogaze.datasets.importers.check import Seen
-    from robogaze.datasets.manifest import Entry
+    from robogaze.datasets.importers.check import DecodedFacts
+    from robogaze.datasets.manifest import ManifestEntry
     from robogaze.store import FinishedRun
 
 SCHEMA_VERSION = 1
@@ -142,11 +142,11 @@ def check(manifest: Path, as_json: bool) -> int:
     return EXIT_ERROR if found.problems else 0
 
 
-def _look(entry: Entry, done: Callable[[int], None]) -> Seen:
+def _look(entry: ManifestEntry, done: Callable[[int], None]) -> DecodedFacts:
     """Decode a clip and its initial frame. Raises VideoError when one cannot be."""
     from hashlib import sha256
 
-    from robogaze.datasets.importers.check import Seen
+    from robogaze.datasets.importers.check import DecodedFacts
     from robogaze.media.decode import read_frames
     from robogaze.media.picture_files import open_picture
 
@@ -158,7 +158,7 @@ def _look(entry: Entry, done: Callable[[int], None]) -> Seen:
         end_s = frame.time_s + frame.duration_s
     if entry.initial_frame is not None:
         open_picture(entry.initial_frame, f"the initial frame {entry.initial_frame}")
-    return Seen(tuple(times_s), end_s, pictures.hexdigest())
+    return DecodedFacts(tuple(times_s), end_s, pictures.hexdigest())
 
 
 @dataset.command()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from robogaze.doctor import Finding
+    from robogaze.doctor import DoctorCheck
 
 _MARKS = {True: "ok  ", False: "FAIL", None: "-   "}
 
@@ -33,7 +33,7 @@ def doctor(model: str | None, as_json: bool) -> int:
     return 1 if any(one.ok is False for one in findings) else 0
 
 
-def _examine(spec: str) -> list[Finding]:
+def _examine(spec: str) -> list[DoctorCheck]:
     import asyncio
     import random
 
@@ -43,7 +43,7 @@ def _examine(spec: str) -> list[Finding]:
 
     quiet_retries()
 
-    async def go() -> list[Finding]:
+    async def go() -> list[DoctorCheck]:
         models = Models.open(ModelsConfig.read(spec), None, os.environ)
         try:
             return await examine(models, random.Random())

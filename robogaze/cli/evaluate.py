@@ -18,14 +18,14 @@ from robogaze.cli.shared.tables import as_text, print_tables, write_files
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from robogaze.core.account import Account
+    from robogaze.core.account import ClipAnnotation
     from robogaze.datasets.adapters import Labels
     from robogaze.datasets.pairing import Pairing
     from robogaze.domains import Domain
     from robogaze.evaluate import Evaluation
     from robogaze.judges.base import Judge
-    from robogaze.reporting.sheets import Sheet
-    from robogaze.scoring.terms import Terms
+    from robogaze.reporting.sheets import ResultTable
+    from robogaze.scoring.terms import EvaluationConfig
 
 _CONVENTIONS = ("robogaze", "glide-paper", "descriptions", "robogaze-released", "glide-released")
 _READING = ("file_format", "fps", "first_frame", "lenient")
@@ -130,7 +130,7 @@ def _pairing(
 
 def _references(
     reference: Path, predictions: Sequence[tuple[str, Path]], labels: Labels, reading: dict[str, Any]
-) -> list[Account]:
+) -> list[ClipAnnotation]:
     """The references; where they cannot be read by themselves, on the axes that the predictions know.
 
     So a partner's frame rate comes before --fps, and --lenient leaves out only what does not fit on its clip's axis.
@@ -143,12 +143,14 @@ def _references(
         return read(reference, labels, clips=_axes(predictions, labels, reading), **reading)
 
 
-def _axes(predictions: Sequence[tuple[str, Path]], labels: Labels, reading: dict[str, Any]) -> dict[str, Account]:
+def _axes(
+    predictions: Sequence[tuple[str, Path]], labels: Labels, reading: dict[str, Any]
+) -> dict[str, ClipAnnotation]:
     """The accounts of predictions that know their clip's frames by themselves, by clip."""
     from robogaze.datasets.adapters import read_accounts
     from robogaze.errors import InputError
 
-    found: dict[str, Account] = {}
+    found: dict[str, ClipAnnotation] = {}
     for _, path in predictions:
         try:
             said = read_accounts(
@@ -172,26 +174,33 @@ def _named(predictions: Iterable[str]) -> list[tuple[str, Path]]:
     return found
 
 
-def _terms(convention: str, changes: dict[str, Any]) -> Terms:
+def _terms(convention: str, changes: dict[str, Any]) -> EvaluationConfig:
     from pydantic import ValidationError
 
     from robogaze.core.data import first_fault
-    from robogaze.scoring.terms import Terms
+    from robogaze.scoring.terms import EvaluationConfig
 
     try:
-        return Terms.of(convention, **changes)
+        return EvaluationConfig.of(convention, **changes)
     except ValidationError as error:
         raise click.UsageError(first_fault(error)[1]) from error
 
 
-async def _judged(pairing: Pairing, judges: Sequence[Judge], terms: Terms, by: tuple[str, ...]) -> list[Evaluation]:
+async def _judged(
+    pairing: Pairing, judges: Sequence[Judge], terms: EvaluationConfig, by: tuple[str, ...]
+) -> list[Evaluation]:
     from robogaze.evaluate import evaluate
 
     return [await evaluate(pairing, judge, terms, by) for judge in judges]
 
 
 def _show(
-    results: Sequence[Evaluation], tables: list[Sheet], by: Sequence[str], form: str, as_json: bool, out: Path | None
+    results: Sequence[Evaluation],
+    tables: list[ResultTable],
+    by: Sequence[str],
+    form: str,
+    as_json: bool,
+    out: Path | None,
 ) -> None:
     from robogaze.reporting.evaluation import brief
     from robogaze.reporting.evaluation_json import evaluation_json

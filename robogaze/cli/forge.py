@@ -18,7 +18,7 @@ from robogaze.cli.shared.tables import as_text, print_tables, write_files
 if TYPE_CHECKING:
     from robogaze.forge.plant.folder import Planted
     from robogaze.forge.sensitivity import Group, Sensitivity, Share
-    from robogaze.reporting.sheets import Cell, Sheet
+    from robogaze.reporting.sheets import Cell, ResultTable
 
 SCHEMA_VERSION = 1
 
@@ -60,13 +60,13 @@ def plant(
     from robogaze.cli import EXIT_UNFINISHED
     from robogaze.domains import default_domain
     from robogaze.errors import InputError
-    from robogaze.forge.plant.folder import Order, plant_clips
+    from robogaze.forge.plant.folder import PlantingOrder, plant_clips
     from robogaze.forge.plant.recipe import read_recipe
 
     clips.check_there(*paths)
     recipe = read_recipe(domain or default_domain())
     entries = clips.entries_of(paths, instruction=instruction, layout=clips.layout_of(layout))
-    order = Order(recipe, recipe.chosen(only), each, seed)
+    order = PlantingOrder(recipe, recipe.chosen(only), each, seed)
     interrupt.keeps_clips(out)
     with click.progressbar(length=len(entries), label="planting", file=sys.stderr) as bar:
         planted = plant_clips(entries, order, out, lambda source: bar.update(1))
@@ -94,15 +94,15 @@ def _tell(planted: Planted) -> None:
         click.echo(f"left out: {name} {count(number, 'time')}, because {reason}", err=True)
 
 
-def _planted_sheet(planted: Planted) -> Sheet:
-    from robogaze.reporting.sheets import Sheet
+def _planted_sheet(planted: Planted) -> ResultTable:
+    from robogaze.reporting.sheets import ResultTable
     from robogaze.reporting.wording import count
 
     rows = tuple(
         (name, one["planted"], one["left_out"], sum(one["refused_draws"].values()))
         for name, one in planted.by_plant.items()
     )
-    return Sheet(
+    return ResultTable(
         name="planted",
         title=f"Planted in {count(len(planted.sources), 'clip')}, besides an untouched copy of each",
         columns=("plant", "planted", "left out", "draws refused"),
@@ -167,9 +167,9 @@ def _as_json(result: Sensitivity, run: Path, level: float) -> dict[str, Any]:
 _COLUMNS = ("planted", "found", "open", "bounds", "noticed", "untouched", "onset error (s)", "tIoU", "not looked for")
 
 
-def _sheets(result: Sensitivity) -> Iterator[Sheet]:
+def _sheets(result: Sensitivity) -> Iterator[ResultTable]:
     from robogaze.forge.sensitivity import RULE
-    from robogaze.reporting.sheets import Sheet
+    from robogaze.reporting.sheets import ResultTable
 
     notes = (
         f"{RULE}.",
@@ -181,7 +181,7 @@ def _sheets(result: Sensitivity) -> Iterator[Sheet]:
         "error and no tIoU. Where frames are left out the span is a single one, of which tIoU says little.",
     )
     for field, groups in (("all", {"all": result.total}), *result.by.items()):
-        yield Sheet(
+        yield ResultTable(
             name=f"sensitivity-{field}",
             title="What was found" if field == "all" else f"By {field}",
             columns=("" if field == "all" else field, *_COLUMNS),
@@ -189,7 +189,7 @@ def _sheets(result: Sensitivity) -> Iterator[Sheet]:
             notes=notes,
         )
     alarms = result.alarms
-    yield Sheet(
+    yield ResultTable(
         name="sensitivity-untouched",
         title=f"Alarms on the {alarms.untouched} untouched clips",
         columns=("", "value"),

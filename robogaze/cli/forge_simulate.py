@@ -15,7 +15,7 @@ from robogaze.cli import interrupt
 if TYPE_CHECKING:
     from robogaze.forge.sim.draw import Gl
     from robogaze.forge.sim.folder import Simulated
-    from robogaze.reporting.sheets import Sheet
+    from robogaze.reporting.sheets import ResultTable
 
 
 def _size(context: click.Context, parameter: click.Parameter, text: str) -> tuple[int, int]:
@@ -69,7 +69,7 @@ def simulate(
     from robogaze.forge.sim import load_simulator
 
     load_simulator()
-    from robogaze.forge.sim.folder import Plan, chosen_types, simulate_clips
+    from robogaze.forge.sim.folder import SimulationPlan, chosen_types, simulate_clips
     from robogaze.forge.sim.make import Workshop
     from robogaze.forge.sim.recipe import load_recipe
 
@@ -77,7 +77,7 @@ def simulate(
     recipe = load_recipe(name).only(tasks)
     recipe.world(world)  # a name that is unknown is told before anything is made
     shop = Workshop(out, load_domain(name), recipe, seed, size, cast("Gl", gl), world)
-    plan = Plan(shop, clips, chosen_types(recipe, types), clean_share, twins)
+    plan = SimulationPlan(shop, clips, chosen_types(recipe, types), clean_share, twins)
     interrupt.keeps_clips(out)
     with click.progressbar(length=clips, label="simulating", file=sys.stderr) as bar:
         done = simulate_clips(plan, jobs, lambda: bar.update(1))
@@ -91,13 +91,13 @@ def simulate(
     return EXIT_UNFINISHED if done.given_up else 0
 
 
-def _sheet(done: Simulated) -> Sheet:
-    from robogaze.reporting.sheets import Sheet
+def _sheet(done: Simulated) -> ResultTable:
+    from robogaze.reporting.sheets import ResultTable
     from robogaze.reporting.wording import count
 
     rows = tuple((name or "clean", number) for name, number in done.by_type.items())
     turned_down = sum(sum(reasons.values()) for reasons in done.rejections.values())
-    return Sheet(
+    return ResultTable(
         name="simulated",
         title=f"{count(len(done.made), 'clip')} simulated, seed {done.plan.workshop.seed}",
         columns=("type", "clips"),

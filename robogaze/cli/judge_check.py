@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from robogaze.core.scores import Estimate
     from robogaze.judges.base import Judge, Judgement
-    from robogaze.judges.check import Check
+    from robogaze.judges.check import JudgeCheck
     from robogaze.judges.rated import Rated
 
 SCHEMA_VERSION = 1
@@ -75,7 +75,7 @@ def _tell_unscored(rated: Sequence[Rated], run: Sequence[Judgement]) -> None:
         click.echo(f"{len(failed)} pairs are unscored; the first, {pair.reference!r}: {why}", err=True)
 
 
-def _as_json(found: Check, judge: Judge, rubric: str) -> dict[str, Any]:
+def _as_json(found: JudgeCheck, judge: Judge, rubric: str) -> dict[str, Any]:
     stability = found.stability
     return {
         "schema_version": SCHEMA_VERSION,
@@ -97,7 +97,7 @@ def _as_json(found: Check, judge: Judge, rubric: str) -> dict[str, Any]:
     }
 
 
-def _measured(found: Check) -> Iterator[tuple[str, Estimate]]:
+def _measured(found: JudgeCheck) -> Iterator[tuple[str, Estimate]]:
     """What was measured; the AUC where there are pairs of both kinds."""
     for name in _MEASURES:
         one = getattr(found.agreement, name)
@@ -105,10 +105,10 @@ def _measured(found: Check) -> Iterator[tuple[str, Estimate]]:
             yield name, one
 
 
-def _print(found: Check, judge: Judge, pairs: Path) -> None:
+def _print(found: JudgeCheck, judge: Judge, pairs: Path) -> None:
     from rich.console import Console
 
-    from robogaze.reporting.sheets import Sheet, as_terminal
+    from robogaze.reporting.sheets import ResultTable, as_terminal
 
     rows: list[tuple[Any, ...]] = [(_MEASURES[name], one) for name, one in _measured(found)]
     if found.stability is not None:
@@ -117,9 +117,11 @@ def _print(found: Check, judge: Judge, pairs: Path) -> None:
     rows += [("pairs", found.pairs), ("rated together (units of the intervals)", found.units)]
     rows.append(("unscored", found.unscored))
     console = Console(width=None if sys.stdout.isatty() else 160)
-    console.print(as_terminal(Sheet("judge-check", f"{judge.name} against {pairs.name}", ("", "value"), tuple(rows))))
+    console.print(
+        as_terminal(ResultTable("judge-check", f"{judge.name} against {pairs.name}", ("", "value"), tuple(rows)))
+    )
     if found.kinds:
         kinds = tuple((kind, *numbers) for kind, numbers in found.kinds.items())
-        table = Sheet("kinds", "mean similarity by kind of pair", ("kind", "n", "rated", "judge"), kinds)
+        table = ResultTable("kinds", "mean similarity by kind of pair", ("kind", "n", "rated", "judge"), kinds)
         console.print(as_terminal(table))
     console.print(judge.note, highlight=False, markup=False)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from robogaze.domains import Domain
-    from robogaze.reporting.compared import Shown
+    from robogaze.reporting.compared import ComparisonPageData
 
 COMPARISON = "comparison.json"
 """The file by which a comparison's folder is told from a run's."""
@@ -78,7 +78,7 @@ def write_page(root: Path, domain: Domain) -> Path:
     return path
 
 
-def write_comparison(root: Path, told: Mapping[str, Any], shown: Shown, domain: str | None) -> Path:
+def write_comparison(root: Path, told: Mapping[str, Any], shown: ComparisonPageData, domain: str | None) -> Path:
     """Write a comparison's page and return its path; what the page lacks is said on stderr."""
     from robogaze.reporting.comparison_page import clip_key, comparison_files
     from robogaze.reporting.videos import video_sources
@@ -92,7 +92,7 @@ def write_comparison(root: Path, told: Mapping[str, Any], shown: Shown, domain: 
     return path
 
 
-def _words(shown: Shown, domain: str | None) -> Domain | None:
+def _words(shown: ComparisonPageData, domain: str | None) -> Domain | None:
     """The domain whose words the runs speak in: the one that was named, or the built-in one of the same taxonomy."""
     from robogaze.domains import domain_folders, load_domain
 

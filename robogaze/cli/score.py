@@ -15,9 +15,9 @@ from robogaze.cli import interrupt
 from robogaze.cli.shared import clips, runs
 
 if TYPE_CHECKING:
-    from robogaze.bench import Outcome, Settled
+    from robogaze.bench import ClipResult, RunResult
     from robogaze.core.report import Report
-    from robogaze.datasets import Entry
+    from robogaze.datasets import ManifestEntry
     from robogaze.domains import Domain
 
 
@@ -84,12 +84,16 @@ def score(
 
 
 def _run(
-    entries: Sequence[Entry], plan: runs.Plan, out: Path | None, retry_failed: bool, concurrency: int | None
-) -> tuple[Outcome, list[Report]]:
+    entries: Sequence[ManifestEntry],
+    plan: runs.ScoringPlan,
+    out: Path | None,
+    retry_failed: bool,
+    concurrency: int | None,
+) -> tuple[RunResult, list[Report]]:
     """What became of the clips, and the reports of all of them, those done before as well."""
     import asyncio
 
-    from robogaze.bench import Job
+    from robogaze.bench import RunOptions
     from robogaze.cli.shared.progress import showing
     from robogaze.store import RunFolder
 
@@ -102,19 +106,19 @@ def _run(
         run = None if out is None else stack.enter_context(RunFolder(out, plan.configuration))
         show = stack.enter_context(showing(len(entries)))
 
-        def settle(settled: Settled) -> None:
+        def settle(settled: ClipResult) -> None:
             before = None if run is None else run.stored.report(settled.clip_id)
             if (report := settled.report or before) is not None:
                 found[settled.clip_id] = report
             show.take(settled)
 
-        job = Job(run, retry_failed=retry_failed, on_settled=settle)
+        job = RunOptions(run, retry_failed=retry_failed, on_settled=settle)
         engine = runs.here(plan, concurrency or runs.CLIPS_AT_ONCE, show.decoded)
         outcome = asyncio.run(runs.run(entries, job, plan, engine))
     return outcome, [found[clip_id] for clip_id in outcome.digests]
 
 
-def _tell_needs(reports: Sequence[Report], plan: runs.Plan) -> None:
+def _tell_needs(reports: Sequence[Report], plan: runs.ScoringPlan) -> None:
     """Say which dimensions need an instruction that clips do not have; without a model none of them is examined."""
     from robogaze.reporting.wording import count, listed
 
@@ -126,7 +130,7 @@ def _tell_needs(reports: Sequence[Report], plan: runs.Plan) -> None:
         click.echo(f"{what}; give it with -i TEXT, a sidecar or a manifest", err=True)
 
 
-def _show(reports: Sequence[Report], outcome: Outcome, domain: Domain, as_json: bool) -> None:
+def _show(reports: Sequence[Report], outcome: RunResult, domain: Domain, as_json: bool) -> None:
     if as_json:
         found = [report.model_dump(mode="json") for report in reports]
         click.echo(json.dumps({"schema_version": runs.SCHEMA_VERSION, "reports": found, **runs.as_told(outcome)}))

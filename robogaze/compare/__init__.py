@@ -14,25 +14,25 @@ comparison.py   all of it joined
 gate.py         rules a checkpoint must pass
 """
 
-from robogaze.compare.board import Standing, Terms
+from robogaze.compare.board import ComparisonConfig, LeaderboardRow
 from robogaze.compare.calibration import Calibration, Corrected, calibration
 from robogaze.compare.comparison import Comparison, compare
-from robogaze.compare.gate import Check, Gate, check, read_gate
-from robogaze.compare.pairs import Gap, Pair
+from robogaze.compare.gate import Gate, GateCheck, check, read_gate
+from robogaze.compare.pairs import PairedDifference, RunPair
 from robogaze.compare.runs import Facts, Run
 
 __all__ = [
     "Calibration",
-    "Check",
     "Comparison",
+    "ComparisonConfig",
     "Corrected",
     "Facts",
-    "Gap",
     "Gate",
-    "Pair",
+    "GateCheck",
+    "LeaderboardRow",
+    "PairedDifference",
     "Run",
-    "Standing",
-    "Terms",
+    "RunPair",
     "calibration",
     "check",
     "compare",

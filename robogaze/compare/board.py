@@ -10,17 +10,17 @@ import numpy as np
 from robogaze.compare.measures import CLEAN, MEASURES, could_be_clean, dimensions_of, rows, types_of
 from robogaze.compare.runs import Run
 from robogaze.compare.scope import Scope
-from robogaze.core.account import Account
+from robogaze.core.account import ClipAnnotation
 from robogaze.core.report import Status
 from robogaze.core.scores import Estimate, undefined
 from robogaze.metrics.tally import scored
 from robogaze.stats.proportion import wilson
 from robogaze.stats.resample import Sums, draw, mean, mean_rows
-from robogaze.stats.student import Spread, clustered_share, moves, strata_of, student
+from robogaze.stats.student import Variability, clustered_share, moves, strata_of, student
 
 
 @dataclass(frozen=True)
-class Terms:
+class ComparisonConfig:
     """How a comparison is made: the level of its intervals, and how clips are resampled.
 
     `margin` is the difference of clean rates up to which two runs count as equal, None for no such verdict. `family` is
@@ -42,7 +42,7 @@ class Terms:
 
 
 @dataclass(frozen=True)
-class Standing:
+class LeaderboardRow:
     """What one run shows.
 
     `clips` counts complete, partial, unscored, unreadable and missing ones, each clip once; `undecided` counts those of
@@ -77,7 +77,9 @@ class Standing:
         return unknown / whole if whole else float("nan")
 
 
-def standing(run: Run, missing: int, names: "Names", terms: Terms, units: Mapping[str, str] | None = None) -> Standing:
+def standing(
+    run: Run, missing: int, names: "Names", terms: ComparisonConfig, units: Mapping[str, str] | None = None
+) -> LeaderboardRow:
     """Where a run stands; `missing` clips it should have and has not.
 
     `units` says by clip id what each clip was made from; each is a unit of its own without it.
@@ -87,7 +89,7 @@ def standing(run: Run, missing: int, names: "Names", terms: Terms, units: Mappin
     clean = sum(terms.scope.counts(one) for one in accounts)
     n, whole = len(accounts) + run.unreadable, len(accounts) + run.unreadable + missing
     possible = sum(could_be_clean(one) for one in accounts) + run.unreadable + missing
-    return Standing(
+    return LeaderboardRow(
         name=run.name,
         clips={
             **{name: status[name] for name in get_args(Status)},
@@ -125,21 +127,21 @@ class Names:
         return cls(tuple(sorted(dimensions)), tuple(sorted({name for one in accounts for name in types_of(one)})))
 
 
-def looked_for(one: Account, dimension: str) -> bool:
+def looked_for(one: ClipAnnotation, dimension: str) -> bool:
     """Whether a clip can speak of a dimension: it was scored, and its author looked for that or found it."""
     return scored(one) and (one.looked_for is None or dimension in one.looked_for or dimension in dimensions_of(one))
 
 
-def _any_dimension(one: Account, _: str) -> bool:
+def _any_dimension(one: ClipAnnotation, _: str) -> bool:
     return scored(one)
 
 
 def _shares(
-    accounts: Sequence[Account],
+    accounts: Sequence[ClipAnnotation],
     names: Sequence[str],
-    held: Callable[[Account], frozenset[str]],
-    counts: Callable[[Account, str], bool],
-    terms: Terms,
+    held: Callable[[ClipAnnotation], frozenset[str]],
+    counts: Callable[[ClipAnnotation, str], bool],
+    terms: ComparisonConfig,
 ) -> Mapping[str, Estimate]:
     found = {}
     for name in names:
@@ -148,7 +150,9 @@ def _shares(
     return found
 
 
-def _means(accounts: Sequence[Account], units: Sequence[str], clean: Estimate, terms: Terms) -> Mapping[str, Estimate]:
+def _means(
+    accounts: Sequence[ClipAnnotation], units: Sequence[str], clean: Estimate, terms: ComparisonConfig
+) -> Mapping[str, Estimate]:
     """Every measure, over units; n counts the scored clips. `clean` is the clean rate as of independent clips."""
     table = rows(accounts, terms.scope)
     known = sum(scored(one) for one in accounts)
@@ -163,17 +167,17 @@ def _means(accounts: Sequence[Account], units: Sequence[str], clean: Estimate, t
     return found | {CLEAN: _clustered(sums, clean, terms)}
 
 
-def _clustered(sums: Sums, clean: Estimate, terms: Terms) -> Estimate:
+def _clustered(sums: Sums, clean: Estimate, terms: ComparisonConfig) -> Estimate:
     """The clean rate with the interval of as many independent clips as vary alike, where several share a prompt."""
     if not sums.clustered:
         return clean
-    spread = Spread.of(moves(sums, MEASURES[CLEAN]), strata_of(sums))
+    spread = Variability.of(moves(sums, MEASURES[CLEAN]), strata_of(sums))
     telling, units = (float(spread.error[0]), float(spread.freedom[0])), sums.rows.shape[-2]
     low, high = clustered_share(clean.value, clean.n, telling, units, level=terms.level)
     return Estimate(clean.value, low, high, clean.n)
 
 
-def _cost(run: Run, terms: Terms) -> Estimate:
+def _cost(run: Run, terms: ComparisonConfig) -> Estimate:
     """The mean cost of the clips whose cost is known."""
     known = [facts.cost_usd for _, facts in sorted(run.facts.items()) if facts.cost_usd is not None]
     if not known:

@@ -13,26 +13,26 @@ from math import nan
 
 import numpy as np
 
-from robogaze.compare.board import Terms
+from robogaze.compare.board import ComparisonConfig
 from robogaze.compare.measures import dimensions_of
-from robogaze.compare.pairs import Clips, Gap
+from robogaze.compare.pairs import Clips, PairedDifference
 from robogaze.compare.runs import Run
-from robogaze.core.account import Account
+from robogaze.core.account import ClipAnnotation
 from robogaze.core.scores import Estimate, undefined
 from robogaze.errors import InputError
 from robogaze.stats.calibrated import calibrated_difference, calibrated_mean, naive_mean
 from robogaze.stats.paired import DETECTED, one_sided
 from robogaze.stats.resample import Floats, draw, mean, mean_rows
-from robogaze.stats.student import Spread, moves, strata_of
+from robogaze.stats.student import Variability, moves, strata_of
 
-Value = Callable[[Account], float]
+Value = Callable[[ClipAnnotation], float]
 
 
 @dataclass(frozen=True)
 class Calibration:
     """Pairs of the same clip: what the judge said, and what is true. `unpaired` counts clips that only one side has."""
 
-    pairs: tuple[tuple[Account, Account], ...]
+    pairs: tuple[tuple[ClipAnnotation, ClipAnnotation], ...]
     unpaired: int
 
 
@@ -81,7 +81,9 @@ def _check_same_judge(predictions: Run, runs: Sequence[Run]) -> None:
             )
 
 
-def corrected(run: Run, sample: Calibration, dimensions: Sequence[str], terms: Terms) -> Mapping[str, Corrected]:
+def corrected(
+    run: Run, sample: Calibration, dimensions: Sequence[str], terms: ComparisonConfig
+) -> Mapping[str, Corrected]:
     """The clean rate, the events a clip, and the share of clips with an event of each dimension, of one run."""
     values: dict[str, Value] = {"clean_rate": terms.scope.counts, "events_per_clip": lambda one: len(one.findings)}
     values |= {f"dimension {name}": _holds(name) for name in dimensions}
@@ -97,24 +99,26 @@ def corrected(run: Run, sample: Calibration, dimensions: Sequence[str], terms: T
     return found
 
 
-def corrected_gap(clips: Clips, units: Sequence[str], first: Calibration, second: Calibration, terms: Terms) -> Gap:
+def corrected_gap(
+    clips: Clips, units: Sequence[str], first: Calibration, second: Calibration, terms: ComparisonConfig
+) -> PairedDifference:
     """The difference of the clean rates over prompts whose clips are both complete, each run with its own labels."""
     clean = terms.scope.counts
     kept = [at for at, both in enumerate(clips) if all(one.status == "complete" for one in both)]
     if not kept:
-        return Gap(undefined("no prompt has two complete clips"), nan, nan)
+        return PairedDifference(undefined("no prompt has two complete clips"), nan, nan)
     values = np.array([[float(clean(clips[at][0])) - float(clean(clips[at][1])) for at in kept]])
     sums = draw([0] * len(kept), 1, terms.rng, [units[at] for at in kept]).sums(mean_rows(values))
-    spread = Spread.of(moves(sums, mean), strata_of(sums))
+    spread = Variability.of(moves(sums, mean), strata_of(sums))
     naive = float(mean(sums.total)[0]), float(spread.error[0]), float(spread.freedom[0])
     outer = one_sided(terms.level, terms.family)
     found, p, error, most = calibrated_difference(
         naive, _errors(first, terms), _errors(second, terms), len(kept), level=terms.level, outer=outer
     )
-    return Gap(found, p, error * DETECTED, most)
+    return PairedDifference(found, p, error * DETECTED, most)
 
 
-def _errors(sample: Calibration, terms: Terms) -> Floats:
+def _errors(sample: Calibration, terms: ComparisonConfig) -> Floats:
     """How much cleaner the judge says each labelled clip is than it is."""
     said, true = (_column([both[side] for both in sample.pairs], terms.scope.counts) for side in (0, 1))
     return said - true
@@ -124,5 +128,5 @@ def _holds(dimension: str) -> Value:
     return lambda one: dimension in dimensions_of(one)
 
 
-def _column(accounts: Sequence[Account], value: Value) -> Floats:
+def _column(accounts: Sequence[ClipAnnotation], value: Value) -> Floats:
     return np.array([float(value(one)) for one in accounts], dtype=np.float64)

@@ -10,15 +10,15 @@ from itertools import combinations
 import numpy as np
 
 from robogaze.compare import verdict
-from robogaze.compare.board import Names, Standing, Terms, standing
+from robogaze.compare.board import ComparisonConfig, LeaderboardRow, Names, standing
 from robogaze.compare.calibration import Calibration, Corrected, corrected, corrected_gap
 from robogaze.compare.measures import CLEAN, MEASURES, rows
-from robogaze.compare.pairs import Gap, Pair, adjusted, bands, clean_gap, pair
-from robogaze.compare.prompts import AUTO, Prompts, by_prompt
+from robogaze.compare.pairs import PairedDifference, RunPair, adjusted, bands, clean_gap, pair
+from robogaze.compare.prompts import AUTO, PromptPairing, by_prompt
 from robogaze.compare.runs import Run, check_comparable
 from robogaze.compare.scope import Scope, scope_of
 from robogaze.compare.trend import Trend, trend
-from robogaze.core.account import Account
+from robogaze.core.account import ClipAnnotation
 from robogaze.core.scores import undefined
 from robogaze.errors import InputError
 from robogaze.stats.paired import Rank, ranks
@@ -37,11 +37,11 @@ class Comparison:
     """
 
     runs: tuple[Run, ...]
-    terms: Terms
+    terms: ComparisonConfig
     baseline: int | None
-    prompts: Prompts
-    standings: tuple[Standing, ...]
-    pairs: tuple[Pair, ...]
+    prompts: PromptPairing
+    standings: tuple[LeaderboardRow, ...]
+    pairs: tuple[RunPair, ...]
     verdicts: tuple[str, ...]
     order: tuple[int, ...]
     bands: tuple[tuple[int, ...], ...]
@@ -67,14 +67,14 @@ class Comparison:
         shared = self.prompts.shared(*range(len(self.runs)))
         return len({self.prompts.unit[prompt] for prompt in shared})
 
-    def clips(self, one: Pair) -> Mapping[str, tuple[Account, Account]]:
+    def clips(self, one: RunPair) -> Mapping[str, tuple[ClipAnnotation, ClipAnnotation]]:
         """The two clips of each prompt that a pair shares."""
         return _both(self.prompts, one.first, one.second)
 
 
 def compare(
     runs: Sequence[Run],
-    terms: Terms,
+    terms: ComparisonConfig,
     *,
     baseline: str | None = None,
     pair_by: str = AUTO,
@@ -130,8 +130,12 @@ def compare(
 
 
 def _pairs(
-    against: Sequence[tuple[int, int]], prompts: Prompts, own: Sequence[Calibration | None], names: Names, terms: Terms
-) -> tuple[Pair, ...]:
+    against: Sequence[tuple[int, int]],
+    prompts: PromptPairing,
+    own: Sequence[Calibration | None],
+    names: Names,
+    terms: ComparisonConfig,
+) -> tuple[RunPair, ...]:
     """The runs that are compared, with p adjusted for their number."""
     found = []
     for one, other in against:
@@ -157,14 +161,14 @@ def _against(runs: int, baseline: int | None) -> list[tuple[int, int]]:
     return [(later, earlier) for earlier, later in combinations(range(runs), 2)]
 
 
-def _both(prompts: Prompts, first: int, second: int) -> Mapping[str, tuple[Account, Account]]:
+def _both(prompts: PromptPairing, first: int, second: int) -> Mapping[str, tuple[ClipAnnotation, ClipAnnotation]]:
     one, other = prompts.runs[first], prompts.runs[second]
     return {prompt: (one[prompt], other[prompt]) for prompt in prompts.shared(first, second)}
 
 
 def _corrected_gap(
-    prompts: Prompts, first: int, second: int, own: Sequence[Calibration | None], terms: Terms
-) -> Gap | None:
+    prompts: PromptPairing, first: int, second: int, own: Sequence[Calibration | None], terms: ComparisonConfig
+) -> PairedDifference | None:
     """The corrected difference of two runs; None unless each has labels of its own."""
     one, other = own[first], own[second]
     if one is None or other is None:
@@ -173,16 +177,16 @@ def _corrected_gap(
     return corrected_gap(list(both.values()), [prompts.unit[prompt] for prompt in both], one, other, terms)
 
 
-def _clean_gap(prompts: Prompts, first: int, second: int, terms: Terms) -> Gap:
+def _clean_gap(prompts: PromptPairing, first: int, second: int, terms: ComparisonConfig) -> PairedDifference:
     both = _both(prompts, first, second)
     return clean_gap(list(both.values()), [prompts.unit[prompt] for prompt in both], terms)
 
 
-def _from_best(one: Standing) -> tuple[float, str]:
+def _from_best(one: LeaderboardRow) -> tuple[float, str]:
     return (-one.clean_rate.value if one.clean_rate.defined else 1.0, one.name)
 
 
-def _ranks(prompts: Prompts, terms: Terms) -> tuple[Rank, ...]:
+def _ranks(prompts: PromptPairing, terms: ComparisonConfig) -> tuple[Rank, ...]:
     """Places by the clean rate, over the prompts that every run has a clip of."""
     shared = prompts.shared(*range(len(prompts.runs)))
     if not shared:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from robogaze.compare.measures import load_of
-from robogaze.core.account import Account
+from robogaze.core.account import ClipAnnotation
 from robogaze.metrics.tally import scored
 
 Kind = Literal["new", "worse", "changed", "better", "fixed"]
@@ -56,7 +56,7 @@ class Flips:
         return {**told, "same": self.same, "unknown": self.unknown}
 
 
-def flips_between(clips: Mapping[str, tuple[Account, Account]]) -> Flips:
+def flips_between(clips: Mapping[str, tuple[ClipAnnotation, ClipAnnotation]]) -> Flips:
     """Flips from the second clip of each prompt (before) to the first (after).
 
     The order: what is new by its severity, the highest first; then what grew worse by its load; what grew better
@@ -74,11 +74,11 @@ def flips_between(clips: Mapping[str, tuple[Account, Account]]) -> Flips:
     return Flips(tuple(found), same, unknown)
 
 
-def _known(one: Account) -> bool:
+def _known(one: ClipAnnotation) -> bool:
     return scored(one) and (one.status == "complete" or bool(one.findings))
 
 
-def _flip(prompt: str, before: Account, after: Account) -> Flip | None:
+def _flip(prompt: str, before: ClipAnnotation, after: ClipAnnotation) -> Flip | None:
     was, now = _types(before), _types(after)
     load = load_of(before), load_of(after)
     kind = _kind(before, after, was.keys(), now.keys(), load)
@@ -89,7 +89,9 @@ def _flip(prompt: str, before: Account, after: Account) -> Flip | None:
     return Flip(prompt, before.clip_id, after.clip_id, kind, _severest(gained), _severest(lost), load)
 
 
-def _kind(before: Account, after: Account, was: Set[str], now: Set[str], load: tuple[int, int]) -> Kind | None:
+def _kind(
+    before: ClipAnnotation, after: ClipAnnotation, was: Set[str], now: Set[str], load: tuple[int, int]
+) -> Kind | None:
     if bool(before.findings) is not bool(after.findings):
         return "new" if after.findings else "fixed"
     weight = (load[0], len(before.findings)), (load[1], len(after.findings))
@@ -98,7 +100,7 @@ def _kind(before: Account, after: Account, was: Set[str], now: Set[str], load: t
     return "changed" if was != now else None
 
 
-def _types(one: Account) -> dict[str, int | None]:
+def _types(one: ClipAnnotation) -> dict[str, int | None]:
     """The types of a clip's events with their highest severity; an event without a type goes by its dimension."""
     found: dict[str, int | None] = {}
     for event in one.findings:

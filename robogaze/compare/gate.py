@@ -68,7 +68,7 @@ class Unscored(Data):
     at_most: Fraction
 
 
-class Rule(Data):
+class GateRule(Data):
     """One rule, under its name."""
 
     no_new_types: NoNewTypes | None = None
@@ -77,7 +77,7 @@ class Rule(Data):
     unscored: Unscored | None = None
 
     @model_validator(mode="after")
-    def _one_at_a_time(self) -> "Rule":
+    def _one_at_a_time(self) -> "GateRule":
         if len(self.model_fields_set) != 1 or self.settings is None:
             raise ValueError(f"a rule is one of: {', '.join(type(self).model_fields)}")
         return self
@@ -102,11 +102,11 @@ class Rule(Data):
 class Gate(Data):
     """The rules."""
 
-    rules: tuple[Rule, ...] = Field(min_length=1)
+    rules: tuple[GateRule, ...] = Field(min_length=1)
 
 
 @dataclass(frozen=True)
-class Check:
+class GateCheck:
     """A rule applied to a run; `said` is the sentence that goes with it, whether it passed or not."""
 
     rule: str
@@ -120,7 +120,7 @@ def read_gate(path: Path) -> Gate:
     return read_yaml(path).parse(Gate)
 
 
-def check(gate: Gate, result: Comparison) -> tuple[Check, ...]:
+def check(gate: Gate, result: Comparison) -> tuple[GateCheck, ...]:
     """Every rule for every run but the baseline. Raises InputError when a rule needs a baseline and none is named."""
     if result.baseline is None and (missing := [one.name for one in gate.rules if one.needs_baseline]):
         raise InputError(f"the gate's rule {missing[0]} compares with a baseline; name one with --baseline")
@@ -130,12 +130,12 @@ def check(gate: Gate, result: Comparison) -> tuple[Check, ...]:
     return tuple(_check(rule, run, result) for run in runs for rule in gate.rules)
 
 
-def _check(rule: Rule, run: int, result: Comparison) -> Check:
+def _check(rule: GateRule, run: int, result: Comparison) -> GateCheck:
     passed, said = _decided(rule, run, result)
-    return Check(rule.name, result.names[run], passed, said)
+    return GateCheck(rule.name, result.names[run], passed, said)
 
 
-def _decided(rule: Rule, run: int, result: Comparison) -> tuple[bool, str]:
+def _decided(rule: GateRule, run: int, result: Comparison) -> tuple[bool, str]:
     standing = result.standings[run]
     if rule.unscored is not None:
         share = standing.unscored_share

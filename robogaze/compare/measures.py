@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from robogaze.compare.scope import Scope
-from robogaze.core.account import Account
+from robogaze.core.account import ClipAnnotation
 from robogaze.metrics.tally import scored
 from robogaze.stats.resample import Floats, ratio
 
@@ -23,7 +23,7 @@ CLEAN = "clean_rate"
 
 
 @dataclass(frozen=True)
-class Measure:
+class ComparedMeasure:
     """A ratio of two columns."""
 
     part: int
@@ -35,18 +35,18 @@ class Measure:
         return ratio(sums[..., self.part], sums[..., self.whole])
 
 
-MEASURES: Mapping[str, Measure] = {
-    CLEAN: Measure(0, 1, False),
-    "events_per_clip": Measure(2, 3, True),
-    "load_per_clip": Measure(4, 3, True),
-    "load_per_minute": Measure(5, 6, True),
+MEASURES: Mapping[str, ComparedMeasure] = {
+    CLEAN: ComparedMeasure(0, 1, False),
+    "events_per_clip": ComparedMeasure(2, 3, True),
+    "load_per_clip": ComparedMeasure(4, 3, True),
+    "load_per_minute": ComparedMeasure(5, 6, True),
 }
 """The measures by name."""
 
 _COLUMNS = 7
 
 
-def row(one: Account, scope: Scope) -> Floats:
+def row(one: ClipAnnotation, scope: Scope) -> Floats:
     """The row of a clip."""
     load, minutes = load_of(one), (one.duration_s or 0.0) / 60
     known = scored(one)
@@ -57,26 +57,26 @@ def row(one: Account, scope: Scope) -> Floats:
     )
 
 
-def rows(accounts: Sequence[Account], scope: Scope) -> Floats:
+def rows(accounts: Sequence[ClipAnnotation], scope: Scope) -> Floats:
     """The rows of clips, shape (clips, columns)."""
     return np.stack([row(one, scope) for one in accounts]) if accounts else np.empty((0, _COLUMNS))
 
 
-def load_of(one: Account) -> int:
+def load_of(one: ClipAnnotation) -> int:
     """The sum of the severities that are given."""
     return sum(found.severity or 0 for found in one.findings)
 
 
-def could_be_clean(one: Account) -> bool:
+def could_be_clean(one: ClipAnnotation) -> bool:
     """Whether what was not examined of a clip could leave it clean."""
     return not one.findings
 
 
-def dimensions_of(one: Account) -> frozenset[str]:
+def dimensions_of(one: ClipAnnotation) -> frozenset[str]:
     """The dimensions of a clip's events, secondary ones included."""
     return frozenset(name for found in one.findings for name in (found.dimension, *found.secondary) if name)
 
 
-def types_of(one: Account) -> frozenset[str]:
+def types_of(one: ClipAnnotation) -> frozenset[str]:
     """The types of a clip's events."""
     return frozenset(found.type for found in one.findings if found.type)

@@ -13,11 +13,11 @@ from math import isnan, nan
 
 import numpy as np
 
-from robogaze.compare.board import Names, Terms, looked_for
+from robogaze.compare.board import ComparisonConfig, Names, looked_for
 from robogaze.compare.flips import Flips, flips_between
 from robogaze.compare.measures import CLEAN, MEASURES, could_be_clean, dimensions_of, rows, types_of
 from robogaze.compare.scope import Scope
-from robogaze.core.account import Account
+from robogaze.core.account import ClipAnnotation
 from robogaze.core.scores import Estimate, undefined
 from robogaze.metrics.tally import scored
 from robogaze.stats.many import benjamini_hochberg, holm
@@ -25,11 +25,11 @@ from robogaze.stats.paired import Difference, of_cells
 from robogaze.stats.paired import compare as differences
 from robogaze.stats.resample import draw, mean, mean_rows
 
-Clips = Sequence[tuple[Account, Account]]
+Clips = Sequence[tuple[ClipAnnotation, ClipAnnotation]]
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
+class PairedDifference:
     """A difference with its p, two-sided, as it is and adjusted for the number of comparisons (Holm, FDR).
 
     `smallest` is the difference that so many prompts would show: 80 % power at the level of 5 %. `most` is the largest
@@ -54,7 +54,7 @@ class Gap:
 
 
 @dataclass(frozen=True)
-class Pair:
+class RunPair:
     """Two runs by their positions, the first against the second.
 
     `alone` counts the clips of each that found no partner. `worst` and `best` bound the difference of the clean rates
@@ -69,19 +69,19 @@ class Pair:
     alone: tuple[int, int]
     worst: float
     best: float
-    gaps: Mapping[str, Gap]
-    dimensions: Mapping[str, Gap]
-    types: Mapping[str, Gap]
+    gaps: Mapping[str, PairedDifference]
+    dimensions: Mapping[str, PairedDifference]
+    types: Mapping[str, PairedDifference]
     flips: Flips
-    corrected: Gap | None = None
+    corrected: PairedDifference | None = None
 
     @property
-    def decisive(self) -> Gap:
+    def decisive(self) -> PairedDifference:
         """The difference that the verdict goes by: the corrected one where there is one."""
         return self.clean if self.corrected is None else self.corrected
 
     @property
-    def clean(self) -> Gap:
+    def clean(self) -> PairedDifference:
         """The difference of the clean rates."""
         return self.gaps[CLEAN]
 
@@ -91,9 +91,14 @@ class Pair:
 
 
 def pair(
-    first: int, second: int, clips: Mapping[str, tuple[Account, Account]], alone: tuple[int, int], names: Names,
-    unit: Mapping[str, str], terms: Terms,
-) -> Pair:  # fmt: skip
+    first: int,
+    second: int,
+    clips: Mapping[str, tuple[ClipAnnotation, ClipAnnotation]],
+    alone: tuple[int, int],
+    names: Names,
+    unit: Mapping[str, str],
+    terms: ComparisonConfig,
+) -> RunPair:
     """Compare two runs by their clips of each shared prompt; p is adjusted later, among all pairs.
 
     `unit` says for each prompt what is resampled together with it.
@@ -101,7 +106,7 @@ def pair(
     both, units = [clips[prompt] for prompt in sorted(clips)], [unit[prompt] for prompt in sorted(clips)]
     bounds = [_bounds(one, other, terms.scope) for one, other in both]
     n = len(both)
-    return Pair(
+    return RunPair(
         first=first,
         second=second,
         prompts=n,
@@ -115,34 +120,34 @@ def pair(
     )
 
 
-def clean_gap(clips: Clips, units: Sequence[str], terms: Terms) -> Gap:
+def clean_gap(clips: Clips, units: Sequence[str], terms: ComparisonConfig) -> PairedDifference:
     """The difference of the clean rates."""
     return _of_shares([(terms.scope.counts(one), terms.scope.counts(other)) for one, other in clips], units, terms)
 
 
-def mean_gaps(clips: Clips, units: Sequence[str], terms: Terms) -> Mapping[str, Gap]:
+def mean_gaps(clips: Clips, units: Sequence[str], terms: ComparisonConfig) -> Mapping[str, PairedDifference]:
     """The differences in the other measures."""
     names = [name for name in MEASURES if name != CLEAN]
     kept = [at for at, (one, other) in enumerate(clips) if scored(one) and scored(other)]
     if not kept:
-        return {name: Gap(undefined("no prompt has two scored clips"), nan, nan) for name in names}
+        return {name: PairedDifference(undefined("no prompt has two scored clips"), nan, nan) for name in names}
     table = np.stack([rows([clips[at][side] for at in kept], terms.scope) for side in (0, 1)])
     sums = draw([0] * len(kept), 1, terms.rng, [units[at] for at in kept]).sums(table)
     return {name: _gap(differences(sums, MEASURES[name], level=terms.level, family=terms.family)[0]) for name in names}
 
 
-def _gap(one: Difference) -> Gap:
-    return Gap(one.difference, one.p, one.smallest, one.most)
+def _gap(one: Difference) -> PairedDifference:
+    return PairedDifference(one.difference, one.p, one.smallest, one.most)
 
 
 def _gaps_in(
     names: Sequence[str],
     clips: Clips,
     units: Sequence[str],
-    held: Callable[[Account], frozenset[str]],
-    counts: Callable[[Account, str], bool],
-    terms: Terms,
-) -> Mapping[str, Gap]:
+    held: Callable[[ClipAnnotation], frozenset[str]],
+    counts: Callable[[ClipAnnotation, str], bool],
+    terms: ComparisonConfig,
+) -> Mapping[str, PairedDifference]:
     """The differences of the shares of clips with an event of each kind, where both clips can speak of it."""
     said = [(one, other, held(one), held(other), unit) for (one, other), unit in zip(clips, units, strict=True)]
     found = {}
@@ -154,7 +159,7 @@ def _gaps_in(
     return found
 
 
-def _of_shares(said: Sequence[tuple[bool, bool]], units: Sequence[str], terms: Terms) -> Gap:
+def _of_shares(said: Sequence[tuple[bool, bool]], units: Sequence[str], terms: ComparisonConfig) -> PairedDifference:
     if len(set(units)) < len(units):
         table = mean_rows(np.array(said, dtype=np.float64).T)
         sums = draw([0] * len(said), 1, terms.rng, units).sums(table)
@@ -164,13 +169,13 @@ def _of_shares(said: Sequence[tuple[bool, bool]], units: Sequence[str], terms: T
     return _gap(of_cells(0, 1, cells, terms.family, terms.level))
 
 
-def _bounds(one: Account, other: Account, scope: Scope) -> tuple[int, int]:
+def _bounds(one: ClipAnnotation, other: ClipAnnotation, scope: Scope) -> tuple[int, int]:
     """The least and the largest that a prompt could add to the difference of clean clips."""
     sure, possible = (scope.counts(one), scope.counts(other)), (could_be_clean(one), could_be_clean(other))
     return sure[0] - possible[1], possible[0] - sure[1]
 
 
-def adjusted(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
+def adjusted(pairs: Sequence[RunPair]) -> tuple[RunPair, ...]:
     """The pairs with p adjusted for their number: each measure by itself, all dimensions together, all types."""
     of_measures = [_adjust_groups([{name: one.gaps[name]} for one in pairs]) for name in MEASURES]
     corrected = iter(_adjust([one.corrected for one in pairs if one.corrected is not None]))
@@ -187,19 +192,21 @@ def adjusted(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
     )
 
 
-def _adjust_groups(groups: Sequence[Mapping[str, Gap]]) -> list[Mapping[str, Gap]]:
+def _adjust_groups(groups: Sequence[Mapping[str, PairedDifference]]) -> list[Mapping[str, PairedDifference]]:
     """Gaps adjusted as one family, in their groups again."""
     found = iter(_adjust([each for group in groups for each in group.values()]))
     return [{name: next(found) for name in group} for group in groups]
 
 
-def _adjust(gaps: Sequence[Gap]) -> list[Gap]:
+def _adjust(gaps: Sequence[PairedDifference]) -> list[PairedDifference]:
     p = [one.p for one in gaps]
     both = zip(gaps, holm(p), benjamini_hochberg(p), strict=True)
     return [replace(one, holm=float(h), fdr=float(f)) for one, h, f in both]
 
 
-def bands(order: Sequence[int], pairs: Mapping[tuple[int, int], Gap], level: float) -> tuple[tuple[int, ...], ...]:
+def bands(
+    order: Sequence[int], pairs: Mapping[tuple[int, int], PairedDifference], level: float
+) -> tuple[tuple[int, ...], ...]:
     """Runs that do not differ significantly, from `order`, the best first; p is adjusted for all pairs.
 
     A run joins the band above it when it differs from no run of that band; else it begins the next one. So within a

@@ -12,21 +12,21 @@ clip id                         what is left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from robogaze.compare.runs import Listed, Run
-from robogaze.core.account import Account
+from robogaze.compare.runs import ManifestClip, Run
+from robogaze.core.account import ClipAnnotation
 from robogaze.errors import InputError
 
 AUTO = "auto"
 
 
-def _with_initial_frame(run: Run, one: Account) -> str | None:
+def _with_initial_frame(run: Run, one: ClipAnnotation) -> str | None:
     facts = run.facts.get(one.clip_id)
     if facts is None or facts.initial_frame is None or one.instruction is None:
         return None
     return f"{one.instruction} | {facts.initial_frame}"
 
 
-KEYS: Mapping[str, Callable[[Run, Account], str | None]] = {
+KEYS: Mapping[str, Callable[[Run, ClipAnnotation], str | None]] = {
     "prompt_id": lambda run, one: one.fields.get("prompt_id"),
     "instruction": lambda run, one: one.instruction,
     "instruction and initial frame": _with_initial_frame,
@@ -34,7 +34,7 @@ KEYS: Mapping[str, Callable[[Run, Account], str | None]] = {
 }
 """The keys by name, in the order of preference."""
 
-_LISTED: Mapping[str, Callable[[str, Listed], str | None]] = {
+_LISTED: Mapping[str, Callable[[str, ManifestClip], str | None]] = {
     "prompt_id": lambda clip_id, one: one.fields.get("prompt_id"),
     "instruction": lambda clip_id, one: one.instruction,
     # A manifest tells the content of an initial frame, not its address.
@@ -45,7 +45,7 @@ _LISTED: Mapping[str, Callable[[str, Listed], str | None]] = {
 
 
 @dataclass(frozen=True)
-class Prompts:
+class PromptPairing:
     """The clips of every run by prompt.
 
     `key` says by what; `passed_over` are sentences that say why those before it could not serve, less those that no
@@ -56,7 +56,7 @@ class Prompts:
 
     key: str
     passed_over: tuple[str, ...]
-    runs: tuple[Mapping[str, Account], ...]
+    runs: tuple[Mapping[str, ClipAnnotation], ...]
     unit: Mapping[str, str]
 
     def units(self, place: int) -> Mapping[str, str]:
@@ -89,7 +89,7 @@ class Prompts:
         return max(0, elsewhere + unmade - run.unreadable)
 
 
-def by_prompt(runs: Sequence[Run], chosen: str = AUTO) -> Prompts:
+def by_prompt(runs: Sequence[Run], chosen: str = AUTO) -> PromptPairing:
     """Every run's clips by prompt. Raises InputError when a key that was `chosen` does not tell the clips apart."""
     passed_over: list[str] = []
     for name in KEYS if chosen == AUTO else (chosen,):
@@ -97,13 +97,13 @@ def by_prompt(runs: Sequence[Run], chosen: str = AUTO) -> Prompts:
         if fault is None:
             key = KEYS[name]
             clips = tuple({f"{key(run, one)}": one for one in run.accounts.values()} for run in runs)
-            return Prompts(name, tuple(passed_over), clips, _units(runs, name, clips))
+            return PromptPairing(name, tuple(passed_over), clips, _units(runs, name, clips))
         if any(KEYS[name](run, one) is not None for run in runs for one in run.accounts.values()):
             passed_over.append(f"not by {name}: {fault}")
     raise InputError(f"clips cannot be paired by {chosen}: {fault}")
 
 
-def _units(runs: Sequence[Run], key: str, clips: Sequence[Mapping[str, Account]]) -> Mapping[str, str]:
+def _units(runs: Sequence[Run], key: str, clips: Sequence[Mapping[str, ClipAnnotation]]) -> Mapping[str, str]:
     """The unit of each prompt: itself, unless clips are paired by id and say what they were made from."""
     units: dict[str, str] = {}
     for run, by_key in zip(runs, clips, strict=True):

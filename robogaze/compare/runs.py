@@ -13,11 +13,11 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
-from robogaze.core.account import FIELDS, Account
+from robogaze.core.account import FIELDS, ClipAnnotation
 from robogaze.core.clip import address
 from robogaze.datasets.adapters import report
-from robogaze.datasets.adapters.base import Part
-from robogaze.datasets.adapters.documents import Fault, documents
+from robogaze.datasets.adapters.base import AnnotationPart
+from robogaze.datasets.adapters.documents import FormatError, documents
 from robogaze.datasets.adapters.files import find_files
 from robogaze.datasets.pairing import System
 from robogaze.errors import InputError
@@ -37,8 +37,8 @@ class Facts:
 
 
 @dataclass(frozen=True)
-class Listed:
-    """What a run's manifest says of a clip: what it was made for, the fields of `Account.fields`, and where it lies."""
+class ManifestClip:
+    """A clip in a run's manifest: what it was made for, the fields of `ClipAnnotation.fields`, and its address."""
 
     instruction: str | None = None
     fields: Mapping[str, str] = field(default_factory=dict)
@@ -56,15 +56,15 @@ class Run:
     """
 
     name: str
-    accounts: Mapping[str, Account]
+    accounts: Mapping[str, ClipAnnotation]
     facts: Mapping[str, Facts] = field(default_factory=dict)
     unreadable: int = 0
-    listed: Mapping[str, Listed] = field(default_factory=dict)
+    listed: Mapping[str, ManifestClip] = field(default_factory=dict)
     at: tuple[str, ...] = ()
     unplaced: int = 0
 
     @classmethod
-    def of(cls, name: str, accounts: Sequence[Account], path: Path | None = None) -> "Run":
+    def of(cls, name: str, accounts: Sequence[ClipAnnotation], path: Path | None = None) -> "Run":
         """A run from accounts, and from the path they were read from, if any.
 
         Raises InputError when a clip has two accounts, or the run's own lists are damaged.
@@ -136,11 +136,11 @@ def _facts(path: Path) -> Iterator[tuple[str, Facts]]:
                 continue  # no report, or one that `read_accounts` has left out
 
 
-def _parts(file: Path, folders: tuple[str, ...]) -> Iterator[Part]:
+def _parts(file: Path, folders: tuple[str, ...]) -> Iterator[AnnotationPart]:
     try:
         for document in documents(file, folders):
             yield from report.split(document)
-    except Fault:
+    except FormatError:
         return  # `read_accounts` has left out what cannot be read
 
 
@@ -168,10 +168,10 @@ def _lines(manifest: Path) -> Iterator[dict[str, Any]]:
         yield found
 
 
-def _listed(line: Mapping[str, Any]) -> Listed:
+def _listed(line: Mapping[str, Any]) -> ManifestClip:
     fields = {name: value for name in FIELDS if isinstance(value := line.get(name), str)}
     where = address(line.get("path") or "", line.get("start_s"), line.get("end_s"))
-    return Listed(line.get("instruction"), fields, where)
+    return ManifestClip(line.get("instruction"), fields, where)
 
 
 def _unreadable(listed: Path) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from robogaze.compare.runs import Run
-from robogaze.core.account import Account
+from robogaze.core.account import ClipAnnotation
 from robogaze.core.coverage import covers_all
 
 
@@ -33,7 +33,7 @@ class Scope:
         """A measure's name in JSON: that of the rate is its key here."""
         return self.key if measure == "clean_rate" else measure
 
-    def counts(self, account: Account) -> bool:
+    def counts(self, account: ClipAnnotation) -> bool:
         """Whether a clip counts for the rate: it is clean, or nothing was found in it."""
         return account.clean if self.dimensions is None else account.nothing_found
 
@@ -47,5 +47,5 @@ def scope_of(runs: Sequence[Run]) -> Scope:
     return Scope(tuple(sorted(frozenset.intersection(*covered))))
 
 
-def _covers_all(account: Account) -> bool:
+def _covers_all(account: ClipAnnotation) -> bool:
     return account.coverage is None or covers_all(account.coverage.values())

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robogaze.compare.board import Terms
+from robogaze.compare.board import ComparisonConfig
 from robogaze.compare.measures import MEASURES, rows
-from robogaze.compare.prompts import Prompts
+from robogaze.compare.prompts import PromptPairing
 from robogaze.core.scores import Estimate
 from robogaze.stats.interval import percentile
 from robogaze.stats.resample import Floats, draw
@@ -35,7 +35,7 @@ def step_of(name: str) -> int | None:
     return int(found[-1][0]) * _TIMES[found[-1][1].lower()] if found else None
 
 
-def trend(names: Sequence[str], prompts: Prompts, terms: Terms) -> Trend | None:
+def trend(names: Sequence[str], prompts: PromptPairing, terms: ComparisonConfig) -> Trend | None:
     """The trend, with intervals from resampled prompts.
 
     None where a name tells no step, two tell the same or differ in more than it, there are fewer than LEAST_STEPS, or

@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from math import isnan
 
-from robogaze.compare.board import Standing, Terms
+from robogaze.compare.board import ComparisonConfig, LeaderboardRow
 from robogaze.compare.calibration import Corrected
-from robogaze.compare.pairs import Gap, Pair
+from robogaze.compare.pairs import PairedDifference, RunPair
 from robogaze.core.scores import Estimate
 
 
-def of_pair(one: Pair, names: Sequence[str], comparisons: int, terms: Terms) -> str:
+def of_pair(one: RunPair, names: Sequence[str], comparisons: int, terms: ComparisonConfig) -> str:
     """Whether two runs differ in their clean rate, by how much, and what would turn it over."""
     first, second, rate = names[one.first], names[one.second], terms.scope.name
     if not one.prompts:
@@ -31,7 +31,7 @@ def of_pair(one: Pair, names: Sequence[str], comparisons: int, terms: Terms) -> 
     return f"No significant difference between {first} and {second}: {rate} {by} {over}; {_left(found, terms)}."
 
 
-def _left(found: Gap, terms: Terms) -> str:
+def _left(found: PairedDifference, terms: ComparisonConfig) -> str:
     """Which differences are ruled out; where a margin is given, whether the two are equal within it."""
     most = f"no difference larger than {100 * found.most:.1f} points"
     if terms.margin is None:
@@ -41,8 +41,8 @@ def _left(found: Gap, terms: Terms) -> str:
 
 
 def overall(
-    standings: Sequence[Standing], bands: Sequence[Sequence[int]], pairs: Sequence[Pair], baseline: int | None,
-    terms: Terms, corrected: Sequence[Mapping[str, Corrected]] = (),
+    standings: Sequence[LeaderboardRow], bands: Sequence[Sequence[int]], pairs: Sequence[RunPair], baseline: int | None,
+    terms: ComparisonConfig, corrected: Sequence[Mapping[str, Corrected]] = (),
 ) -> str:  # fmt: skip
     """Which run is the best, and what of the baseline, in one sentence; rates are `corrected` where they can be."""
     names = [one.name for one in standings]
@@ -61,7 +61,7 @@ def overall(
     return f"{best}; {_against(pairs, names, baseline, terms)}."
 
 
-def _against(pairs: Sequence[Pair], names: Sequence[str], baseline: int, terms: Terms) -> str:
+def _against(pairs: Sequence[RunPair], names: Sequence[str], baseline: int, terms: ComparisonConfig) -> str:
     apart: dict[str, list[str]] = {"better": [], "worse": [], "not significantly different": []}
     for one in pairs:
         if not one.separated(terms.level):
@@ -77,7 +77,7 @@ def points(share: float) -> str:
     return "undefined" if isnan(share) else f"{100 * share:+.1f}"
 
 
-def _turned(one: Pair) -> str:
+def _turned(one: RunPair) -> str:
     """Whether the undecided clips could turn the sign."""
     if one.worst <= 0 <= one.best:
         between = f"{points(one.worst)} to {points(one.best)} points"
@@ -91,7 +91,7 @@ def _p(p: float, holm: float, comparisons: int) -> str:
     return f"p = {p:.2g} ({holm:.2g} adjusted for {comparisons} comparisons)"
 
 
-def _rate(run: int, standings: Sequence[Standing], corrected: Sequence[Mapping[str, Corrected]]) -> str:
+def _rate(run: int, standings: Sequence[LeaderboardRow], corrected: Sequence[Mapping[str, Corrected]]) -> str:
     naive = _told(standings[run].clean_rate)
     if not corrected or "clean_rate" not in corrected[run] or not corrected[run]["clean_rate"].corrected.defined:
         return naive

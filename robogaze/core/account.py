@@ -1,7 +1,8 @@
 """An account of a clip: what one author, a person or a system, says went wrong in it.
 
-All that scores reads accounts and nothing else. A report is one (`account_of`); what foreign formats hold becomes one,
-too, though they know less: a finding without a dimension, a severity or a place in time says None or nothing there.
+All that scores reads accounts and nothing else. A report is one (`annotation_of`); what foreign formats hold becomes
+one, too, though they know less: a finding without a dimension, a severity or a place in time says None or nothing
+there.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -18,10 +19,10 @@ FIELDS = ("split", "task_family", "embodiment", "checkpoint", "prompt_id")
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenIntervals:
     """The intervals of a finding as its file has them, in the file's unit: they may be empty, reversed or overlap.
 
-    Only the released evaluators look at them; everything else reads `Finding.spans`.
+    Only the released evaluators look at them; everything else reads `AnnotatedEvent.spans`.
     """
 
     unit: Literal["frames", "seconds"]
@@ -29,7 +30,7 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class AnnotatedEvent:
     """Something an author says went wrong.
 
     `spans` are disjoint and in order, empty when the author gives no time. `severity` is 1 to 5, `confidence` in
@@ -44,7 +45,7 @@ class Finding:
     secondary: tuple[str, ...] = ()
     severity: int | None = None
     confidence: float | None = None
-    written: Written | None = field(default=None, compare=False)
+    written: WrittenIntervals | None = field(default=None, compare=False)
 
     @property
     def content(self) -> tuple[Any, ...]:
@@ -55,7 +56,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class ClipAnnotation:
     """What one author says of one clip.
 
     `clip_id` pairs accounts; where ids differ, `clip_sha256` and the stem of `clip_file` do, None when not known.
@@ -70,9 +71,9 @@ class Account:
     clip_id: str
     author: str
     status: Status
-    findings: tuple[Finding, ...]
+    findings: tuple[AnnotatedEvent, ...]
     coverage: Mapping[str, CoverageState] | None = None
-    candidates: tuple[Finding, ...] = ()
+    candidates: tuple[AnnotatedEvent, ...] = ()
     frame_times_s: Sequence[float] | None = None
     duration_s: float | None = None
     instruction: str | None = None
@@ -117,10 +118,10 @@ class Account:
         return frozenset(name for name, state in self.coverage.items() if state in wanted)
 
 
-def account_of(report: Report, source: str = "") -> Account:
+def annotation_of(report: Report, source: str = "") -> ClipAnnotation:
     """A report as an account."""
     clip = report.clip
-    return Account(
+    return ClipAnnotation(
         clip_id=clip.id,
         author=report.author,
         status=report.status,
@@ -143,9 +144,9 @@ def _decided(claim: Hypothesis) -> bool:
     return claim.verdict in ("accepted", "rejected")
 
 
-def _findings(claims: Sequence[Claim]) -> Iterator[Finding]:
+def _findings(claims: Sequence[Claim]) -> Iterator[AnnotatedEvent]:
     for claim in claims:
-        yield Finding(
+        yield AnnotatedEvent(
             id=claim.id,
             spans=claim.spans,
             description=claim.description,

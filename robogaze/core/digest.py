@@ -18,7 +18,7 @@ class _Glance(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class Mark(_Glance):
+class EventSummary(_Glance):
     """An event, less where it is and what is said of it."""
 
     type: str
@@ -26,7 +26,7 @@ class Mark(_Glance):
     severity: int | None = None
 
 
-class Lack(_Glance):
+class FailureSummary(_Glance):
     """A failure, less its message."""
 
     stage: str
@@ -34,7 +34,7 @@ class Lack(_Glance):
     dimension: str | None = None
 
 
-class Digest(_Glance):
+class ReportSummary(_Glance):
     """What a run keeps in mind of a report; the fields are the report's."""
 
     pipeline: str
@@ -42,8 +42,8 @@ class Digest(_Glance):
     status: Status
     verdict: Verdict
     coverage: dict[str, Coverage]
-    events: tuple[Mark, ...]
-    failures: tuple[Lack, ...] = ()
+    events: tuple[EventSummary, ...]
+    failures: tuple[FailureSummary, ...] = ()
     notes: tuple[str, ...] = ()
     usage: Usage = Usage()
 

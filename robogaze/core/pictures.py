@@ -30,7 +30,7 @@ class Picture(Data):
 
 
 @dataclass(frozen=True)
-class Shot:
+class FrameImage:
     """A picture with its bytes (JPEG) and the label that is said beside it."""
 
     picture: Picture

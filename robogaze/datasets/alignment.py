@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 
-from robogaze.core.account import Account
+from robogaze.core.account import ClipAnnotation
 from robogaze.datasets.manifest import stem_of
 
 _VIDEO = (".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi")
@@ -15,7 +15,7 @@ _VIDEO = (".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi")
 class Aligned:
     """Accounts under the ids of the references; `by` counts how each of those that have a reference was found."""
 
-    accounts: tuple[Account, ...]
+    accounts: tuple[ClipAnnotation, ...]
     by: Mapping[str, int]
 
     def __str__(self) -> str:
@@ -23,7 +23,7 @@ class Aligned:
         return ", ".join(f"{number} by {key}" for key, number in self.by.items() if number)
 
 
-def aligned(references: Sequence[Account], accounts: Sequence[Account]) -> Aligned:
+def aligned(references: Sequence[ClipAnnotation], accounts: Sequence[ClipAnnotation]) -> Aligned:
     """Give accounts the clip ids of the references of the same clips.
 
     A content or a stem pairs only where it is that of one clip on either side, and a stem never two files that are
@@ -44,17 +44,19 @@ def aligned(references: Sequence[Account], accounts: Sequence[Account]) -> Align
     return Aligned(tuple(renamed), by)
 
 
-def _unique(accounts: Sequence[Account], key: Callable[[Account], str | None]) -> dict[str, Account]:
+def _unique(
+    accounts: Sequence[ClipAnnotation], key: Callable[[ClipAnnotation], str | None]
+) -> dict[str, ClipAnnotation]:
     """One account of each clip by a key that no other clip has."""
     clips = {one.clip_id: one for one in accounts}
     counts = Counter(key(one) for one in clips.values())
     return {value: one for one in clips.values() if (value := key(one)) is not None and counts[value] == 1}
 
 
-def _sha256(account: Account) -> str | None:
+def _sha256(account: ClipAnnotation) -> str | None:
     return account.clip_sha256
 
 
-def _stem(account: Account) -> str:
+def _stem(account: ClipAnnotation) -> str:
     path = PurePath((account.clip_file or account.clip_id).partition("#")[0])
     return stem_of(path.stem if account.clip_file or path.suffix.lower() in _VIDEO else path.name).casefold()

@@ -49,7 +49,7 @@ TextPath = Annotated[Path, AfterValidator(_path)]
 """A path that can be written into a report."""
 
 
-class Entry(Data):
+class ManifestEntry(Data):
     """A clip to look at, before it is opened.
 
     `start_s` and `end_s` make it a part of a longer video, `[start_s, end_s)` from the file's first frame on; either
@@ -114,7 +114,7 @@ def stem_of(name: str) -> str:
     return sub("_+", "_", safe).strip("_")[:_STEM_LIMIT] or "clip"
 
 
-class UnusableEntry(Entry):
+class UnusableEntry(ManifestEntry):
     """A clip that cannot be looked at; `fault` says why. The others go on."""
 
     fault: str
@@ -124,13 +124,14 @@ class UnusableEntry(Entry):
         raise VideoError(self.fault)
 
 
-def with_ids(entries: Sequence[Entry]) -> tuple[Entry, ...]:
+def with_ids(entries: Sequence[ManifestEntry]) -> tuple[ManifestEntry, ...]:
     """Entries with their file's stem as id, where that is the id of no other; those that share one keep none.
 
-    `Entry.id_for` tells the latter apart, by content: the id of a clip does not depend on the order of the others.
+    `ManifestEntry.id_for` tells the latter apart, by content: the id of a clip does not depend on the order of the
+    others.
     """
     names = [(entry.clip_id or entry.stem).casefold() for entry in entries]
-    owners: dict[str, set[Entry]] = {}
+    owners: dict[str, set[ManifestEntry]] = {}
     for name, entry in zip(names, entries, strict=True):
         owners.setdefault(name, set()).add(entry)
     return tuple(
@@ -148,7 +149,7 @@ def file_sha256(path: Path) -> str:
         raise VideoError(f"{path} cannot be read: {error.strerror}") from error
 
 
-def find_entries(paths: Sequence[Path], **given: Any) -> tuple[Entry, ...]:
+def find_entries(paths: Sequence[Path], **given: Any) -> tuple[ManifestEntry, ...]:
     """Entries for videos and manifests (`.jsonl`); what is `given` holds for all and wins over sidecars.
 
     Raises InputError for a sidecar or manifest that does not fit, and for one clip_id of two different clips. A video
@@ -157,11 +158,11 @@ def find_entries(paths: Sequence[Path], **given: Any) -> tuple[Entry, ...]:
     return with_given([entry for path in paths for entry in _entries(path)], **given)
 
 
-def with_given(entries: Sequence[Entry], **given: Any) -> tuple[Entry, ...]:
+def with_given(entries: Sequence[ManifestEntry], **given: Any) -> tuple[ManifestEntry, ...]:
     """Entries with what is given for all of them. Raises InputError for one clip_id of two different clips."""
     known = {key: value for key, value in given.items() if value is not None}
     found = tuple(entry.with_(**known) for entry in entries)
-    first: dict[str, Entry] = {}
+    first: dict[str, ManifestEntry] = {}
     for entry in found:
         if entry.clip_id is not None and first.setdefault(entry.clip_id, entry) != entry:
             both = f"{first[entry.clip_id].address} and {entry.address}"
@@ -169,15 +170,15 @@ def with_given(entries: Sequence[Entry], **given: Any) -> tuple[Entry, ...]:
     return found
 
 
-def _entries(path: Path) -> tuple[Entry, ...]:
+def _entries(path: Path) -> tuple[ManifestEntry, ...]:
     return read_manifest(path) if path.suffix == ".jsonl" else (_with_sidecar(path),)
 
 
-def read_manifest(path: Path) -> tuple[Entry, ...]:
+def read_manifest(path: Path) -> tuple[ManifestEntry, ...]:
     """The entries of a JSONL manifest. Raises InputError with file, line and key; for ids that stand twice, too."""
     # Split at newlines only: `splitlines` would also split at separators that JSON allows within a text.
     lines = {number: line for number, line in enumerate(text_of(path).split("\n"), start=1) if line.strip()}
-    entries: list[Entry] = []
+    entries: list[ManifestEntry] = []
     first: dict[str, int] = {}
     for number, line in lines.items():
         entry = _entry(object_in(line, f"{path}:{number}"), f"{path}:{number}", path.parent)
@@ -191,7 +192,7 @@ def read_manifest(path: Path) -> tuple[Entry, ...]:
     return tuple(entries)
 
 
-def _with_sidecar(video: Path) -> Entry:
+def _with_sidecar(video: Path) -> ManifestEntry:
     """A video with what its sidecar says of it; a sidecar's further keys belong to whoever wrote it."""
     try:
         _path(video)
@@ -203,7 +204,7 @@ def _with_sidecar(video: Path) -> Entry:
     json_text, text = sidecars.values()
     if json_text is not None:
         found = object_in(json_text, f"{as_json}")
-        known = {key: value for key, value in found.items() if key in Entry.model_fields and key != "path"}
+        known = {key: value for key, value in found.items() if key in ManifestEntry.model_fields and key != "path"}
         said = [found[key] for key in ("instruction", "prompt") if _instruction(found.get(key)) is not None]
         if not said and text is not None:
             said.append(text)
@@ -224,12 +225,12 @@ def _sidecar(path: Path) -> str | None:
     return text_of(path)
 
 
-def _entry(fields: dict[str, Any], where: str, folder: Path = Path()) -> Entry:
+def _entry(fields: dict[str, Any], where: str, folder: Path = Path()) -> ManifestEntry:
     try:
-        entry = Entry(**fields)
+        entry = ManifestEntry(**fields)
         initial = None if entry.initial_frame is None else folder / entry.initial_frame
         return entry.with_(path=folder / entry.path, initial_frame=initial)
     except ValidationError as error:
         place, message = first_fault(error)
-        keys = ", ".join(Entry.model_fields)
+        keys = ", ".join(ManifestEntry.model_fields)
         raise InputError(f"{where}: {dotted(place)}: {message}; an entry has: {keys}") from error

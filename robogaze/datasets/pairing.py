@@ -7,7 +7,7 @@ a reference that was never finished are listed and counted.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from robogaze.core.account import Account
+from robogaze.core.account import ClipAnnotation
 from robogaze.errors import InputError
 
 _SHOWN = 3
@@ -19,10 +19,10 @@ class System:
     """What one system said of every clip it has a report for, by clip id."""
 
     name: str
-    accounts: Mapping[str, Account]
+    accounts: Mapping[str, ClipAnnotation]
 
     @classmethod
-    def of(cls, name: str, accounts: Sequence[Account]) -> "System":
+    def of(cls, name: str, accounts: Sequence[ClipAnnotation]) -> "System":
         """Raises InputError when a clip has two accounts."""
         return cls(name, _by_clip(accounts))
 
@@ -35,14 +35,14 @@ class Pairing:
     is not complete. `left_out` are the parts of files that did not fit, each with its place.
     """
 
-    references: tuple[Account, ...]
+    references: tuple[ClipAnnotation, ...]
     systems: tuple[System, ...]
     unreferenced: tuple[str, ...]
     unfinished: tuple[str, ...]
     left_out: tuple[str, ...] = ()
 
 
-def pair(references: Sequence[Account], systems: Sequence[System], *, mixed: bool = False) -> Pairing:
+def pair(references: Sequence[ClipAnnotation], systems: Sequence[System], *, mixed: bool = False) -> Pairing:
     """Pair accounts by clip id.
 
     Raises InputError when a clip has two references, when both sides know the clip's file and it is not the same,
@@ -70,7 +70,7 @@ def pair(references: Sequence[Account], systems: Sequence[System], *, mixed: boo
     )
 
 
-def _timed(reference: Account, systems: Sequence[System]) -> Account:
+def _timed(reference: ClipAnnotation, systems: Sequence[System]) -> ClipAnnotation:
     """The reference with the clip's frames, which a prediction may know where the reference does not."""
     if reference.frame_times_s is not None:
         return reference
@@ -81,8 +81,8 @@ def _timed(reference: Account, systems: Sequence[System]) -> Account:
     return replace(reference, frame_times_s=known.frame_times_s, duration_s=reference.duration_s or known.duration_s)
 
 
-def _by_clip(accounts: Sequence[Account]) -> dict[str, Account]:
-    found: dict[str, Account] = {}
+def _by_clip(accounts: Sequence[ClipAnnotation]) -> dict[str, ClipAnnotation]:
+    found: dict[str, ClipAnnotation] = {}
     for account in accounts:
         other = found.setdefault(account.clip_id, account)
         if other is not account:
@@ -93,7 +93,7 @@ def _by_clip(accounts: Sequence[Account]) -> dict[str, Account]:
     return found
 
 
-def _check_same_clip(reference: Account, prediction: Account) -> None:
+def _check_same_clip(reference: ClipAnnotation, prediction: ClipAnnotation) -> None:
     known = {one.clip_sha256 for one in (reference, prediction)} - {None}
     if len(known) > 1:
         raise InputError(
@@ -102,8 +102,8 @@ def _check_same_clip(reference: Account, prediction: Account) -> None:
         )
 
 
-def _check_same_labels(references: Sequence[Account], systems: Sequence[System]) -> None:
-    seen: dict[str, Account] = {}
+def _check_same_labels(references: Sequence[ClipAnnotation], systems: Sequence[System]) -> None:
+    seen: dict[str, ClipAnnotation] = {}
     for account in (*references, *(one for system in systems for one in system.accounts.values())):
         if account.taxonomy is not None:
             seen.setdefault(account.taxonomy, account)
@@ -122,6 +122,6 @@ def _check_same_labels(references: Sequence[Account], systems: Sequence[System])
             )
 
 
-def _listed(names: Mapping[str, Account] | set[str]) -> str:
+def _listed(names: Mapping[str, ClipAnnotation] | set[str]) -> str:
     shown = sorted(names)[:_SHOWN]
     return ", ".join(shown) + (", ..." if len(names) > _SHOWN else "") if names else "none"

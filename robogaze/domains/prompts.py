@@ -17,7 +17,7 @@ from jinja2 import meta, nodes
 
 from robogaze.domains.contract import record
 from robogaze.domains.links import check_inside
-from robogaze.domains.rendering import LIMITS, Limits, concat, metered
+from robogaze.domains.rendering import LIMITS, RenderLimits, concat, metered
 from robogaze.domains.sandbox import SandboxedTemplates
 from robogaze.domains.yaml_files import YamlText, parse_yaml, read_text
 from robogaze.errors import DomainError
@@ -75,7 +75,7 @@ class Prompts:
 
     folders: tuple[Path, ...]
     home: Path | None = None
-    limits: Limits = LIMITS
+    limits: RenderLimits = LIMITS
 
     @cached_property
     def _environment(self) -> SandboxedTemplates:

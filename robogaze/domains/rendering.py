@@ -11,7 +11,7 @@ from jinja2.exceptions import SecurityError
 
 
 @dataclass(frozen=True)
-class Limits:
+class RenderLimits:
     """How much one rendering may do.
 
     A round of a loop, a call, a filter and a printed value are a step each (a long round is several); `characters` is
@@ -24,14 +24,14 @@ class Limits:
     seconds: float = 10.0
 
 
-LIMITS = Limits()
+LIMITS = RenderLimits()
 
 
 @dataclass
-class Meter:
+class RenderMeter:
     """Counts one rendering. Its methods raise SecurityError beyond a limit."""
 
-    limits: Limits
+    limits: RenderLimits
     steps: int = 0
     made: int = 0
     deadline: float = field(init=False)
@@ -53,18 +53,18 @@ class Meter:
             raise SecurityError(f"rendering makes more than {self.limits.characters:,} characters")
 
 
-_METER: ContextVar[Meter] = ContextVar("_METER")
+_METER: ContextVar[RenderMeter] = ContextVar("_METER")
 
 
-def meter() -> Meter:
+def meter() -> RenderMeter:
     """What counts the rendering that runs."""
     return _METER.get()
 
 
 @contextmanager
-def metered(limits: Limits) -> Iterator[None]:
+def metered(limits: RenderLimits) -> Iterator[None]:
     """What templates do meanwhile is counted, and ends at the limits."""
-    token = _METER.set(Meter(limits))
+    token = _METER.set(RenderMeter(limits))
     try:
         yield
     finally:

@@ -10,7 +10,7 @@ from typing import Protocol
 from robogaze.backends import Models
 from robogaze.core.key_frames import frames_to_show
 from robogaze.core.report import Report
-from robogaze.datasets import Entry
+from robogaze.datasets import ManifestEntry
 from robogaze.diagnose import OpenClip, diagnose, open_clip
 from robogaze.errors import RunStopped, VideoError
 from robogaze.stages import Pipeline
@@ -25,7 +25,7 @@ class Task:
     """A clip to diagnose."""
 
     clip_id: str
-    entry: Entry
+    entry: ManifestEntry
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Engine(Protocol):
 
 
 @dataclass(frozen=True)
-class Unit:
+class ClipWorker:
     """What is done with each clip; the same clip and the same answers give the same result wherever it is done.
 
     `on_decoded` is given a clip's id with the share of it that is decoded (NaN: the file does not say how long it is),

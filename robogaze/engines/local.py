@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from robogaze.engines.base import Result, Task, Unit
+from robogaze.engines.base import ClipWorker, Result, Task
 from robogaze.errors import RobogazeError, RunStopped
 
 
@@ -24,7 +24,7 @@ class _State:
 class Local:
     """Diagnoses `in_flight` clips side by side in this process."""
 
-    unit: Unit
+    unit: ClipWorker
     in_flight: int = 16
 
     async def run(self, tasks: Sequence[Task], keep: Callable[[Result], None]) -> RunStopped | None:

@@ -14,7 +14,7 @@ from typing import Any
 from robogaze.backends import Models, ModelsConfig
 from robogaze.backends.constant import FirstTold, check_answer
 from robogaze.domains import load_domain
-from robogaze.engines.base import Result, Task, Unit
+from robogaze.engines.base import ClipWorker, Result, Task
 from robogaze.engines.local import Local
 from robogaze.errors import MissingExtra, ModelChanged, RobogazeError, RunStopped
 from robogaze.stages import Pipeline
@@ -29,7 +29,7 @@ _QUIET = {"log_to_driver": False, "include_dashboard": False, "logging_level": l
 
 
 @dataclass(frozen=True)
-class Recipe:
+class WorkerConfig:
     """What a worker does with each clip, as plain data that travels.
 
     `secrets` are the keys of servers by the name of their environment variable; they are never written down.
@@ -55,7 +55,7 @@ class Ray:
     server answered first; a clip on which another one answered is not kept, and ends the run.
     """
 
-    recipe: Recipe
+    recipe: WorkerConfig
     workers: int | None = None
     address: str | None = None
     first: FirstTold = lambda model, does, name: name
@@ -124,19 +124,19 @@ def _fetched(ray: Any, reference: Any) -> tuple[list[Result], RunStopped | None]
     return found
 
 
-def _block(tasks: list[Task], recipe: Recipe) -> tuple[list[Result], RunStopped | None]:
+def _block(tasks: list[Task], recipe: WorkerConfig) -> tuple[list[Result], RunStopped | None]:
     """What a worker does: a few clips side by side."""
     return asyncio.run(_diagnosed(tasks, recipe))
 
 
-async def _diagnosed(tasks: list[Task], recipe: Recipe) -> tuple[list[Result], RunStopped | None]:
+async def _diagnosed(tasks: list[Task], recipe: WorkerConfig) -> tuple[list[Result], RunStopped | None]:
     pipeline = Pipeline.build(load_domain(recipe.domain), recipe.pipeline)
     models = None
     if recipe.models is not None:
         models = Models.open(recipe.models, None, recipe.secrets, outage_s=recipe.outage_s)
     results: list[Result] = []
     try:
-        unit = Unit(pipeline, models, recipe.decoder)
+        unit = ClipWorker(pipeline, models, recipe.decoder)
         stopped = await Local(unit, recipe.in_flight).run(tasks, results.append)
     finally:
         if models is not None:

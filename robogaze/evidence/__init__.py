@@ -1,21 +1,21 @@
 """What can be measured in the pixels of a clip: signals per frame, numbers without verdicts, and rules over them."""
 
-from robogaze.evidence.base import Evidence, Gauge, Look, Measured, Meter, Signal
+from robogaze.evidence.base import ClipSignals, FrameView, Signal, SignalExtractor, SignalRecorder, ViewSignals
 from robogaze.evidence.blocks import Blocks
 from robogaze.evidence.classifier import Classifier, class_signals, classified
 from robogaze.evidence.cover import Cover
 from robogaze.evidence.exposure import Exposure
-from robogaze.evidence.gaps import Gap, gaps
+from robogaze.evidence.gaps import MeasurementGap, gaps
 from robogaze.evidence.motion import Motion
 from robogaze.evidence.regions import Regions
 from robogaze.evidence.repeats import Repeats
-from robogaze.evidence.rules import Condition, Explained, Finding, Rule, check, explained, find, place
+from robogaze.evidence.rules import Condition, Explained, RuleFinding, SignalRule, check, explained, find, place
 from robogaze.evidence.seams import Seams
 from robogaze.evidence.sharpness import Sharpness
 from robogaze.evidence.summary import summarise
 from robogaze.evidence.tears import Tears
 
-METERS: dict[str, type[Meter]] = {
+METERS: dict[str, type[SignalExtractor]] = {
     "exposure": Exposure,
     "sharpness": Sharpness,
     "motion": Motion,
@@ -35,17 +35,17 @@ __all__ = [
     "METERS",
     "SIGNALS",
     "Classifier",
+    "ClipSignals",
     "Condition",
-    "Evidence",
     "Explained",
-    "Finding",
-    "Gap",
-    "Gauge",
-    "Look",
-    "Measured",
-    "Meter",
-    "Rule",
+    "FrameView",
+    "MeasurementGap",
+    "RuleFinding",
     "Signal",
+    "SignalExtractor",
+    "SignalRecorder",
+    "SignalRule",
+    "ViewSignals",
     "check",
     "class_signals",
     "classified",

@@ -42,7 +42,7 @@ class Signal(Data):
 
 
 @dataclass(frozen=True)
-class Look:
+class FrameView:
     """One view of one frame, with the reductions that several meters share, made at most once."""
 
     number: int
@@ -84,44 +84,44 @@ class Look:
 
 
 @dataclass
-class Measured:
+class ViewSignals:
     """What a meter found in one view: a series per signal and, where a place belongs to a value, its box."""
 
     series: dict[str, Series]
     boxes: dict[str, dict[int, Box]] = field(default_factory=dict)
 
 
-class Meter(Protocol):
+class SignalExtractor(Protocol):
     """Measures one view of a clip, frame by frame."""
 
     signals: tuple[Signal, ...]
 
-    def update(self, look: Look) -> None:
+    def update(self, look: FrameView) -> None:
         """Take the next frame."""
 
-    def finish(self) -> Measured:
+    def finish(self) -> ViewSignals:
         """The series of all frames seen; what needs the whole clip (a median, a trend) is done here."""
 
 
 @dataclass(frozen=True)
-class Evidence:
+class ClipSignals:
     """All that was measured in a clip: by view, the series and boxes of every signal.
 
     `duration_s` is when the last frame ends; without it a span could not be written for that frame.
     """
 
     signals: Mapping[str, Signal]
-    views: Mapping[str, Measured]
+    views: Mapping[str, ViewSignals]
     frame_times_s: tuple[float, ...]
     duration_s: float
 
 
-class Gauge:
+class SignalRecorder:
     """Measures a clip as it is decoded: an observer for `robogaze.media.film`."""
 
-    def __init__(self, meters: Mapping[str, Callable[[], Meter]]) -> None:
+    def __init__(self, meters: Mapping[str, Callable[[], SignalExtractor]]) -> None:
         self._meters = meters
-        self._by_view: list[list[Meter]] = []
+        self._by_view: list[list[SignalExtractor]] = []
         self._times_s: list[float] = []
 
     def __call__(self, number: int, time_s: float, views: tuple[Image, ...]) -> None:
@@ -130,19 +130,19 @@ class Gauge:
             self._by_view = [[make() for make in self._meters.values()] for _ in views]
         self._times_s.append(time_s)
         for meters, image in zip(self._by_view, views, strict=True):
-            look = Look(number, time_s, image)
+            look = FrameView(number, time_s, image)
             for meter in meters:
                 meter.update(look)
 
-    def evidence(self, view_names: Sequence[str], duration_s: float) -> Evidence:
+    def evidence(self, view_names: Sequence[str], duration_s: float) -> ClipSignals:
         """What was measured, by view; `duration_s` is the clip's, as `Footage` and `Clip` hold it."""
         signals = {signal.name: signal for meter in self._by_view[0] for signal in meter.signals}
         views = {name: _merge(meters) for name, meters in zip(view_names, self._by_view, strict=True)}
-        return Evidence(signals, views, tuple(self._times_s), duration_s)
+        return ClipSignals(signals, views, tuple(self._times_s), duration_s)
 
 
-def _merge(meters: Sequence[Meter]) -> Measured:
-    whole = Measured({}, {})
+def _merge(meters: Sequence[SignalExtractor]) -> ViewSignals:
+    whole = ViewSignals({}, {})
     for meter in meters:
         part = meter.finish()
         whole.series.update(part.series)

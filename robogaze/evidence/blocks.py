@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robogaze.core.events import Box
-from robogaze.evidence.base import Look, Measured, Signal
+from robogaze.evidence.base import FrameView, Signal, ViewSignals
 from robogaze.evidence.series import own_level
 
 _GRID_PX = 8
@@ -47,7 +47,7 @@ class Blocks:
         self._rows: list[tuple[float, float]] = []
         self._boxes: dict[int, Box] = {}
 
-    def update(self, look: Look) -> None:
+    def update(self, look: FrameView) -> None:
         """Take the next frame."""
         self._times_s.append(look.time_s)
         if min(look.gray.shape) < 3 * _GRID_PX:
@@ -58,7 +58,7 @@ class Blocks:
         if (box := _box(across, down)) is not None:
             self._boxes[look.number] = box
 
-    def finish(self) -> Measured:
+    def finish(self) -> ViewSignals:
         """Series of all frames; NaN for pictures under 24 px and clips under 0.5 s, which have no usual frame.
 
         Steps are counted beyond the clip's median.
@@ -68,7 +68,7 @@ class Blocks:
             "grid_strength": strength / own_level(strength, self._times_s, 50),
             "block_steps": np.maximum(steps - own_level(steps, self._times_s, 50), 0.0),
         }
-        return Measured(series, dict.fromkeys(series, self._boxes))
+        return ViewSignals(series, dict.fromkeys(series, self._boxes))
 
 
 class _Side:

@@ -17,7 +17,7 @@ from scipy.special import softmax
 
 from robogaze.core.data import Data
 from robogaze.errors import InputError
-from robogaze.evidence.base import Evidence, Measured, Series, Signal
+from robogaze.evidence.base import ClipSignals, Series, Signal, ViewSignals
 
 MOST = 3.0
 """How far from its mean a feature counts, in its scales, so that no single signal decides."""
@@ -113,16 +113,16 @@ def class_signals(classifiers: Sequence[Classifier], known: Mapping[str, Signal]
     return made
 
 
-def classified(evidence: Evidence, classifiers: Sequence[Classifier]) -> Evidence:
+def classified(evidence: ClipSignals, classifiers: Sequence[Classifier]) -> ClipSignals:
     """The evidence with the classes among its signals; a class has the boxes of the signal it is about."""
     views = {name: _classified(measured, classifiers) for name, measured in evidence.views.items()}
     return replace(evidence, signals=class_signals(classifiers, evidence.signals), views=views)
 
 
-def _classified(measured: Measured, classifiers: Sequence[Classifier]) -> Measured:
+def _classified(measured: ViewSignals, classifiers: Sequence[Classifier]) -> ViewSignals:
     series, boxes = dict(measured.series), dict(measured.boxes)
     for one in classifiers:
         shares = one.shares(measured.series)
         series.update(shares)
         boxes.update(dict.fromkeys(shares, measured.boxes.get(one.of, {})))
-    return Measured(series, boxes)
+    return ViewSignals(series, boxes)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robogaze.core.events import Box
-from robogaze.evidence.base import Look, Measured, Series, Signal
+from robogaze.evidence.base import FrameView, Series, Signal, ViewSignals
 
 _SIDE_PX = 64  # the longer side of a thumbnail
 _DARK_LEVELS, _DARKER_LEVELS = 60, 40  # luma of a dark place, and how far it lies below what is usual there
@@ -40,7 +40,7 @@ class Cover:
         self._times_s: list[float] = []
         self._thumbnails: list[NDArray[np.uint8]] = []
 
-    def update(self, look: Look) -> None:
+    def update(self, look: FrameView) -> None:
         """Take the next frame."""
         height, width = look.small_gray.shape
         scale = min(1.0, _SIDE_PX / max(height, width))
@@ -49,7 +49,7 @@ class Cover:
         self._times_s.append(look.time_s)
         self._thumbnails.append(np.asarray(thumbnail, dtype=np.uint8))
 
-    def finish(self) -> Measured:
+    def finish(self) -> ViewSignals:
         """A value of both for every frame."""
         frames = np.array(self._thumbnails, dtype=np.int16)
         usual = np.median(frames, axis=0)
@@ -58,7 +58,7 @@ class Cover:
         patch = np.maximum(area - np.median(area), 0.0)
         boxes = {number: box for number, (_, box) in enumerate(patches) if box is not None}
         series = {"dark_patch": patch, "dark_arrival": _arrival(patch, np.array(self._times_s))}
-        return Measured(series, dict.fromkeys(series, boxes))
+        return ViewSignals(series, dict.fromkeys(series, boxes))
 
 
 def _largest(dark: NDArray[np.bool_]) -> tuple[float, Box | None]:

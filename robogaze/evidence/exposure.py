@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from robogaze.evidence.base import Look, Measured, Signal
+from robogaze.evidence.base import FrameView, Signal, ViewSignals
 from robogaze.evidence.series import own_level
 
 _DARK, _BRIGHT = 4, 251
@@ -40,18 +40,18 @@ class Exposure:
         self._times_s: list[float] = []
         self._rows: list[tuple[float, float, float, float]] = []
 
-    def update(self, look: Look) -> None:
+    def update(self, look: FrameView) -> None:
         """Take the next frame."""
         self._times_s.append(look.time_s)
         up_to = look.shares_up_to
         luma = float(look.small_gray.mean()) / 255
         self._rows.append((luma, look.contrast, float(up_to[_DARK]), float(1 - up_to[_BRIGHT - 1])))
 
-    def finish(self) -> Measured:
+    def finish(self) -> ViewSignals:
         """A value of each signal for every frame; the change is NaN at the first one, the drop in clips too short."""
         luma, contrast, dark, bright = np.array(self._rows, dtype=np.float64).T
         change = np.abs(np.diff(luma, prepend=np.nan))
         own = own_level(contrast, self._times_s, _OWN_PERCENT)
         drop = np.zeros_like(contrast) if own == 0 else 1 - contrast / own
         columns = (luma, change, contrast, drop, dark, bright)
-        return Measured({signal.name: column for signal, column in zip(self.signals, columns, strict=True)})
+        return ViewSignals({signal.name: column for signal, column in zip(self.signals, columns, strict=True)})

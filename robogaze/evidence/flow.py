@@ -7,7 +7,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from robogaze.evidence.base import Look
+from robogaze.evidence.base import FrameView
 from robogaze.media.decode import Image
 
 _MEAN_PX = 5
@@ -53,7 +53,7 @@ class Flow:
     def __init__(self) -> None:
         self._search = cv2.DISOpticalFlow.create(cv2.DISOPTICAL_FLOW_PRESET_FAST)
 
-    def between(self, before: Look, now: Look) -> Change:
+    def between(self, before: FrameView, now: FrameView) -> Change:
         """The change from one frame to the next; both at least 16 px in size."""
         there = self._toward(before, now)
         back = self._toward(now, before)
@@ -63,7 +63,7 @@ class Flow:
         sampled = there[::FLOW_STEP, ::FLOW_STEP].copy()
         return Change(now.number, before.small, now.small, np.minimum(came, went), stirred, sampled)
 
-    def _toward(self, one: Look, other: Look) -> Field:
+    def _toward(self, one: FrameView, other: FrameView) -> Field:
         start = np.zeros((*one.small_gray.shape, 2), np.float32)
         return np.asarray(self._search.calc(one.small_gray, other.small_gray, start), dtype=np.float32)
 

@@ -9,11 +9,11 @@ import numpy as np
 
 from robogaze.core.data import Data
 from robogaze.core.time import runs
-from robogaze.evidence.base import Evidence
-from robogaze.evidence.rules import TOLERANCE_S, Frames, Rule, frame_edges, held, joined_runs
+from robogaze.evidence.base import ClipSignals
+from robogaze.evidence.rules import TOLERANCE_S, Frames, SignalRule, frame_edges, held, joined_runs
 
 
-class Gap(Data):
+class MeasurementGap(Data):
     """Where a rule could not tell, in one view: half-open runs of frame numbers.
 
     `of` counts the frames in which it was asked to; `longest_s` is how long the longest run lasts; `why` says what
@@ -32,7 +32,7 @@ class Gap(Data):
         return sum(end - first for first, end in self.runs)
 
 
-def gaps(rule: Rule, evidence: Evidence) -> tuple[Gap, ...]:
+def gaps(rule: SignalRule, evidence: ClipSignals) -> tuple[MeasurementGap, ...]:
     """Where a rule could not tell, a gap for each view that has one; empty when it could tell everywhere.
 
     The first frame, which has none before it, is left out, unless it is the only one. A run too short to hold what
@@ -42,7 +42,7 @@ def gaps(rule: Rule, evidence: Evidence) -> tuple[Gap, ...]:
     return tuple(gap for gap in found if gap is not None)
 
 
-def _gap(rule: Rule, evidence: Evidence, view: str) -> Gap | None:
+def _gap(rule: SignalRule, evidence: ClipSignals, view: str) -> MeasurementGap | None:
     edges = frame_edges(evidence)
     holds, missing = held(rule, evidence, view), _missing(rule, evidence, view)
     possible = np.logical_or.reduce([holds, *missing.values()])
@@ -56,7 +56,7 @@ def _gap(rule: Rule, evidence: Evidence, view: str) -> Gap | None:
     stretches = runs(np.flatnonzero(np.logical_or.reduce(list(missing.values())) & inside).tolist())
     if not stretches:
         return None
-    return Gap(
+    return MeasurementGap(
         view=view,
         runs=stretches,
         of=len(holds) - asked,
@@ -65,7 +65,7 @@ def _gap(rule: Rule, evidence: Evidence, view: str) -> Gap | None:
     )
 
 
-def _missing(rule: Rule, evidence: Evidence, view: str) -> dict[str, Frames]:
+def _missing(rule: SignalRule, evidence: ClipSignals, view: str) -> dict[str, Frames]:
     """In which frames the rule's question stays open, by what stands in the way."""
     measured, edges = evidence.views[view], frame_edges(evidence)
     settled = np.zeros(len(edges) - 1, dtype=np.bool_)

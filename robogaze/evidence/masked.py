@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from robogaze.core.events import Box
 from robogaze.evidence.pattern import Spot
-from robogaze.evidence.tracking import Look, Place, placed
+from robogaze.evidence.tracking import Place, TrackingFrame, placed
 from robogaze.media.decode import Image
 
 Masks = Callable[[Image], NDArray[np.bool_] | None]
@@ -26,13 +26,13 @@ class ByMask:
     Where the frame it is followed from has no mask, its place there is the spot.
     """
 
-    def __init__(self, begin: Callable[[Box], Masks], look: Look, spot: Spot) -> None:
+    def __init__(self, begin: Callable[[Box], Masks], look: TrackingFrame, spot: Spot) -> None:
         """`begin` is given the box of the spot, and what it returns that frame first."""
         self.spot = spot
         self._masks = begin(spot.box(look.image))
         self.first = self.next(look) or placed(spot, look.image, math.nan)
 
-    def next(self, now: Look) -> Place | None:
+    def next(self, now: TrackingFrame) -> Place | None:
         """See `robogaze.evidence.tracking.Chase`."""
         mask = self._masks(now.full)
         if mask is None or not mask.any():

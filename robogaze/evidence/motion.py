@@ -21,7 +21,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from robogaze.evidence.base import Look, Measured, Series, Signal
+from robogaze.evidence.base import FrameView, Series, Signal, ViewSignals
 from robogaze.evidence.series import running_median
 
 Points = NDArray[np.float32]
@@ -151,13 +151,13 @@ class Motion:
         self._times_s: list[float] = []
         self._moves: list[_Move] = []
 
-    def update(self, look: Look) -> None:
+    def update(self, look: FrameView) -> None:
         """Take the next frame."""
         before, self._before = self._before, look.small_gray
         self._times_s.append(look.time_s)
         self._moves.append(_Move() if before is None else _camera_move(before, look.small_gray))
 
-    def finish(self) -> Measured:
+    def finish(self) -> ViewSignals:
         """Series of all frames; NaN at the first one and wherever the camera's motion cannot be told."""
         times_s = np.array(self._times_s)
         right, down, turn, zoom, inliers, spread = np.array(
@@ -169,7 +169,7 @@ class Motion:
         loose = np.array([move.loose for move in self._moves])
         rough = loose | np.array([move.rough for move in self._moves])
         shift = np.where(loose, math.nan, np.hypot(right, down))
-        return Measured(
+        return ViewSignals(
             {
                 "camera_shift": shift,
                 "camera_unrest": _unrest(shift),

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robogaze.core.time import runs
-from robogaze.evidence.tracking import Track
+from robogaze.evidence.tracking import TrackedObject
 
 JUMP = 0.05
 """Diagonals."""
@@ -102,7 +102,7 @@ class _Steps:
         return self.lengths / self.seconds
 
 
-def movement(track: Track, times_s: NDArray[np.float64]) -> Movement:
+def movement(track: TrackedObject, times_s: NDArray[np.float64]) -> Movement:
     """How the thing of a track moves; `times_s` are the times of its frames."""
     steps = _steps(track, times_s)
     rests = tuple(_rests(steps))
@@ -118,7 +118,7 @@ def movement(track: Track, times_s: NDArray[np.float64]) -> Movement:
     )
 
 
-def _steps(track: Track, times_s: NDArray[np.float64]) -> _Steps:
+def _steps(track: TrackedObject, times_s: NDArray[np.float64]) -> _Steps:
     found = [(number, place.middle) for number, place in enumerate(track.places) if place is not None]
     frames = np.array([number for number, _ in found])
     told = np.asarray(np.isfinite(track.camera).all(axis=1), dtype=np.bool_)

@@ -42,7 +42,7 @@ class Pop:
 
 
 @dataclass(frozen=True)
-class Pair:
+class RegionPair:
     """Two regions of one frame: one vanished, one appeared; how alike (0 to 1) and how far apart (diagonals).
 
     One of them at least is sure; that the other looks the same is reason enough to take it for the same thing.
@@ -74,7 +74,7 @@ def described(region: Mask, before: Image, now: Image, box: Box, sure: bool) -> 
     return Pop(sure, box, (float(right), float(down)), float(region.mean()), appeared, max(earlier, later), colours)
 
 
-def best_pair(pops: Sequence[Pop]) -> Pair | None:
+def best_pair(pops: Sequence[Pop]) -> RegionPair | None:
     """The vanished and the appeared region that are most alike; None without one of each, one of them sure."""
     old_ones, new_ones = ([pop for pop in pops if pop.appeared == appeared] for appeared in (False, True))
     pairs = [_pair(old, new) for old in old_ones for new in new_ones if old.sure or new.sure]
@@ -93,7 +93,7 @@ def _colours(pixels: NDArray[np.uint8]) -> NDArray[np.float64]:
     return np.bincount(cells, minlength=_CELLS**3) / len(pixels)
 
 
-def _pair(old: Pop, new: Pop) -> Pair:
+def _pair(old: Pop, new: Pop) -> RegionPair:
     common = float(np.minimum(old.colours, new.colours).sum())
     similarity = common * min(old.area, new.area) / max(old.area, new.area)
-    return Pair(old, new, similarity, math.dist(old.centre, new.centre))
+    return RegionPair(old, new, similarity, math.dist(old.centre, new.centre))

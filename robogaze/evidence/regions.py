@@ -22,7 +22,7 @@ import cv2
 import numpy as np
 
 from robogaze.core.events import Box
-from robogaze.evidence.base import Look, Measured, Series, Signal
+from robogaze.evidence.base import FrameView, Series, Signal, ViewSignals
 from robogaze.evidence.flow import UNLIKE_LEVELS, Change, Flow
 from robogaze.evidence.pop import Mask, Pop, best_pair, described, grown
 from robogaze.evidence.series import running_median
@@ -105,7 +105,7 @@ class Regions:
 
     def __init__(self) -> None:
         self._flow = Flow()
-        self._before: Look | None = None
+        self._before: FrameView | None = None
         self._recent: deque[Change] = deque(maxlen=2 * _AROUND + 1)
         self._times_s: list[float] = []
         self._unexplained: list[tuple[float, float]] = []
@@ -114,7 +114,7 @@ class Regions:
         self._turnovers = Turnovers()
         self._tracks = Tracks()
 
-    def update(self, look: Look) -> None:
+    def update(self, look: FrameView) -> None:
         """Take the next frame."""
         before, self._before = self._before, look
         self._times_s.append(look.time_s)
@@ -137,7 +137,7 @@ class Regions:
         self._surges.examine(self._recent, place)
         self._turnovers.examine(self._recent, place)
 
-    def finish(self) -> Measured:
+    def finish(self) -> ViewSignals:
         """Series of all frames; NaN at the first one, and in pictures under 64 px.
 
         Pops, pairs and jumps are NaN, too, where a region is neither surely one nor surely none; a contrast is NaN
@@ -169,7 +169,7 @@ class Regions:
         for part in parts:
             series.update(part.series)
             boxes.update(part.boxes)
-        return Measured(series, boxes)
+        return ViewSignals(series, boxes)
 
 
 def _shares(unexplained: Mask) -> tuple[float, float]:

@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from robogaze.evidence.base import SMALL_SIDE_PX, Look, Measured, Series, Signal
+from robogaze.evidence.base import SMALL_SIDE_PX, FrameView, Series, Signal, ViewSignals
 from robogaze.evidence.series import level
 
 _TILE_PX = 8
@@ -72,17 +72,17 @@ class Repeats:
     )
 
     def __init__(self) -> None:
-        self._before: Look | None = None
+        self._before: FrameView | None = None
         self._times_s: list[float] = []
         self._changes: list[tuple[float, float]] = []
 
-    def update(self, look: Look) -> None:
+    def update(self, look: FrameView) -> None:
         """Take the next frame."""
         before, self._before = self._before, look
         self._times_s.append(look.time_s)
         self._changes.append((np.nan, np.nan) if before is None else _change(before, look))
 
-    def finish(self) -> Measured:
+    def finish(self) -> ViewSignals:
         """Series of all frames.
 
         The first frame has no change; a jump is NaN where no run of repeats ends, the motion at the end everywhere
@@ -97,10 +97,10 @@ class Repeats:
         if len(overall) > _LAST:
             ending[-1] = np.median(np.where(still, 0.0, overall)[-_LAST:]) / level(np.where(still, np.nan, overall), 50)
         jump = _resume_jump(overall, still, frozen, times_s)
-        return Measured({**series, "resume_jump": jump, "motion_at_end": ending})
+        return ViewSignals({**series, "resume_jump": jump, "motion_at_end": ending})
 
 
-def _change(before: Look, now: Look) -> tuple[float, float]:
+def _change(before: FrameView, now: FrameView) -> tuple[float, float]:
     """The mean difference, and that of the tile with the largest."""
     overall = cv2.norm(before.image, now.image, cv2.NORM_L1) / now.image.size
     difference = cv2.absdiff(before.small_gray, now.small_gray)

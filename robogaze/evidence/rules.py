@@ -28,7 +28,7 @@ from robogaze.core.data import Data
 from robogaze.core.events import Box
 from robogaze.core.time import Span, runs
 from robogaze.errors import InputError
-from robogaze.evidence.base import Evidence, Series
+from robogaze.evidence.base import ClipSignals, Series
 
 TOLERANCE_S = 1e-6
 
@@ -55,7 +55,7 @@ class Condition(Data):
             raise ValueError(f"the condition on {self.signal} needs one of 'above' and 'below'")
         return self
 
-    def holds(self, evidence: Evidence, view: str) -> Frames:
+    def holds(self, evidence: ClipSignals, view: str) -> Frames:
         """In which frames it holds."""
         series = evidence.views[view].series[self.signal]
         limit = self.above if self.above is not None else self.below
@@ -76,7 +76,7 @@ class Condition(Data):
         return int(np.where(within & np.isfinite(height), height, -np.inf).argmax())
 
 
-class Rule(Condition):
+class SignalRule(Condition):
     """A condition that lasts: at least `for_s` (0: a single frame will do), with gaps shorter than `join_s` bridged.
 
     What lasts longer than `at_most_s` is something else (None: it may last). `also` must hold too, in the same frame;
@@ -112,7 +112,7 @@ class Rule(Condition):
         return (self.signal, self.shown, *(condition.signal for condition in conditions))
 
 
-class Finding(Data):
+class RuleFinding(Data):
     """A stretch of one view in which a rule holds.
 
     `peak` is the rule's signal where it is most extreme, and `peak_frame` where; `amount`, in `unit`, is what is
@@ -137,13 +137,13 @@ class Explained(Data):
     `unit`.
     """
 
-    finding: Finding
+    finding: RuleFinding
     by: Condition
     peak: float
     unit: str
 
 
-def check(rule: Rule, known: Iterable[str]) -> None:
+def check(rule: SignalRule, known: Iterable[str]) -> None:
     """Raise InputError when the rule reads a signal that is not among the known ones."""
     names = tuple(known)
     for name in rule.signals:
@@ -151,7 +151,7 @@ def check(rule: Rule, known: Iterable[str]) -> None:
             raise InputError(f"there is no signal {name!r}; there is: {', '.join(names)}")
 
 
-def find(rule: Rule, evidence: Evidence) -> tuple[Finding, ...]:
+def find(rule: SignalRule, evidence: ClipSignals) -> tuple[RuleFinding, ...]:
     """Where a rule holds, by view and then in time; empty when it holds nowhere.
 
     Raises InputError for a signal that was not measured.
@@ -160,7 +160,7 @@ def find(rule: Rule, evidence: Evidence) -> tuple[Finding, ...]:
     return tuple(finding for view in evidence.views for finding in _in_view(rule, evidence, view))
 
 
-def explained(rule: Rule, evidence: Evidence) -> tuple[Explained, ...]:
+def explained(rule: SignalRule, evidence: ClipSignals) -> tuple[Explained, ...]:
     """What an explanation that has words keeps a rule from finding; empty when there is none.
 
     A stretch of which the rule finds a part is found, and not explained.
@@ -190,11 +190,11 @@ def _near(frames: Frames, times_s: Series, near_s: float) -> Frames:
     return np.asarray(apart <= near_s + TOLERANCE_S, dtype=np.bool_)
 
 
-def _meet(one: Finding, other: Finding) -> bool:
+def _meet(one: RuleFinding, other: RuleFinding) -> bool:
     return one.view == other.view and one.span.overlap(other.span) > 0
 
 
-def _explained(finding: Finding, rule: Rule, evidence: Evidence) -> Explained:
+def _explained(finding: RuleFinding, rule: SignalRule, evidence: ClipSignals) -> Explained:
     """The explanation that holds in most of a finding's frames."""
     view, times_s = finding.view, np.array(evidence.frame_times_s)
     inside = (times_s >= finding.span.start - TOLERANCE_S) & (times_s < finding.span.end - TOLERANCE_S)
@@ -205,12 +205,12 @@ def _explained(finding: Finding, rule: Rule, evidence: Evidence) -> Explained:
     return Explained(finding=finding, by=by, peak=peak, unit=evidence.signals[by.signal].unit)
 
 
-def frame_edges(evidence: Evidence) -> tuple[float, ...]:
+def frame_edges(evidence: ClipSignals) -> tuple[float, ...]:
     """Where each frame begins, and where the last one ends."""
     return (*evidence.frame_times_s, evidence.duration_s)
 
 
-def held(rule: Rule, evidence: Evidence, view: str) -> Frames:
+def held(rule: SignalRule, evidence: ClipSignals, view: str) -> Frames:
     """In which frames of a view the rule holds, however long."""
     holds = rule.holds(evidence, view) & np.isfinite(evidence.views[view].series[rule.shown])
     for condition in rule.also:
@@ -220,7 +220,7 @@ def held(rule: Rule, evidence: Evidence, view: str) -> Frames:
     return holds
 
 
-def joined_runs(rule: Rule, frames: Frames, edges: Sequence[float]) -> list[tuple[int, int]]:
+def joined_runs(rule: SignalRule, frames: Frames, edges: Sequence[float]) -> list[tuple[int, int]]:
     """The runs of frames, joined across the gaps a rule bridges."""
     joined: list[tuple[int, int]] = []
     for first, end in runs(np.flatnonzero(frames).tolist()):
@@ -231,7 +231,7 @@ def joined_runs(rule: Rule, frames: Frames, edges: Sequence[float]) -> list[tupl
     return joined
 
 
-def _in_view(rule: Rule, evidence: Evidence, view: str) -> list[Finding]:
+def _in_view(rule: SignalRule, evidence: ClipSignals, view: str) -> list[RuleFinding]:
     holds, edges = held(rule, evidence, view), frame_edges(evidence)
     least_s = rule.for_s - TOLERANCE_S
     most_s = math.inf if rule.at_most_s is None else rule.at_most_s + TOLERANCE_S
@@ -244,7 +244,7 @@ def _in_view(rule: Rule, evidence: Evidence, view: str) -> list[Finding]:
 
 
 def _spread(
-    rule: Rule, stretches: Sequence[tuple[int, int]], evidence: Evidence, view: str
+    rule: SignalRule, stretches: Sequence[tuple[int, int]], evidence: ClipSignals, view: str
 ) -> Sequence[tuple[int, int]]:
     """The stretches with the frames beside them over which they go on; those that meet are one."""
     if not (rule.spread and stretches):
@@ -256,13 +256,13 @@ def _spread(
     return [(low, high) for low, high in reached if any(low <= first < high for first, _ in stretches)]
 
 
-def _finding(rule: Rule, evidence: Evidence, view: str, holds: Frames, first: int, end: int) -> Finding:
+def _finding(rule: SignalRule, evidence: ClipSignals, view: str, holds: Frames, first: int, end: int) -> RuleFinding:
     measured, edges = evidence.views[view], frame_edges(evidence)
     # A bridged gap may hold a higher value that was explained away: the peak is sought where the rule holds.
     inside = np.zeros(len(holds), dtype=np.bool_)
     inside[first:end] = holds[first:end]
     peak = rule.extreme(measured.series[rule.signal], inside)
-    return Finding(
+    return RuleFinding(
         view=view,
         span=Span(edges[first], edges[end]),
         peak=float(measured.series[rule.signal][peak]),

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robogaze.core.events import Box
-from robogaze.evidence.base import Look, Measured, Signal
+from robogaze.evidence.base import FrameView, Signal, ViewSignals
 
 _STEP_LEVELS = 8
 """Rows differ sharply where they differ by this much more than the pairs of rows above and below."""
@@ -51,7 +51,7 @@ class Seams:
         self._seams: list[float] = []
         self._boxes: dict[int, Box] = {}
 
-    def update(self, look: Look) -> None:
+    def update(self, look: FrameView) -> None:
         """Take the next frame."""
         if min(look.gray.shape) < _LEAST_PX:
             self._seams.append(math.nan)
@@ -74,9 +74,9 @@ class Seams:
                 left=0.0, top=max(0.0, height - _BOX), right=1.0, bottom=min(1.0, height + _BOX)
             )
 
-    def finish(self) -> Measured:
+    def finish(self) -> ViewSignals:
         """A value for every frame; NaN at the first one and in pictures under 32 px."""
-        return Measured({"seam": np.array(self._seams, dtype=np.float64)}, {"seam": self._boxes})
+        return ViewSignals({"seam": np.array(self._seams, dtype=np.float64)}, {"seam": self._boxes})
 
 
 def _steps(gray: NDArray[np.uint8]) -> Steps:

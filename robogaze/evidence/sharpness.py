@@ -15,7 +15,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from robogaze.evidence.base import Look, Measured, Signal
+from robogaze.evidence.base import FrameView, Signal, ViewSignals
 from robogaze.evidence.series import own_level
 
 Map = NDArray[np.float32]
@@ -113,7 +113,7 @@ class Sharpness:
         self._moving: list[float] = []
         self._across: list[tuple[float, ...]] = []
 
-    def update(self, look: Look) -> None:
+    def update(self, look: FrameView) -> None:
         """Take the next frame."""
         self._times_s.append(look.time_s)
         gray, before = _worked_on(look), self._before
@@ -130,11 +130,11 @@ class Sharpness:
         moves = None if before is None else _moves(before, gray)
         self._moving.append(math.nan if moves is None else _of_edges(gradient[moves], bend[moves]))
 
-    def finish(self) -> Measured:
+    def finish(self) -> ViewSignals:
         """A value for every frame; NaN without edges, and for the drops in clips that are too short."""
         series, across = np.array(self._sharpness), np.array(self._across)
         drops = [1 - one / own_level(one, self._times_s, _OWN_PERCENT) for one in (series, *across.T)]
-        return Measured(
+        return ViewSignals(
             {
                 "sharpness": series,
                 "sharpness_drop": drops[0],
@@ -144,7 +144,7 @@ class Sharpness:
         )
 
 
-def _worked_on(look: Look) -> cv2.typing.MatLike:
+def _worked_on(look: FrameView) -> cv2.typing.MatLike:
     """The luma that edges are measured on."""
     height, width = look.gray.shape
     scale = min(1.0, WORK_SIDE_PX / max(height, width))

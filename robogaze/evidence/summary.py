@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from robogaze.evidence.base import Evidence, Series
+from robogaze.evidence.base import ClipSignals, Series
 from robogaze.evidence.series import level
 
 
-def summarise(evidence: Evidence) -> list[str]:
+def summarise(evidence: ClipSignals) -> list[str]:
     """For each signal its median, its usual range and its extremes with their times, view by view.
 
     A signal that has one value throughout says so, and one that is nowhere defined too. Where a value is missing
@@ -15,7 +15,7 @@ def summarise(evidence: Evidence) -> list[str]:
     return [_line(evidence, signal.name) for signal in evidence.signals.values() if not signal.of]
 
 
-def _line(evidence: Evidence, name: str) -> str:
+def _line(evidence: ClipSignals, name: str) -> str:
     signal = evidence.signals[name]
     parts = []
     for view, measured in evidence.views.items():

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from robogaze.evidence.base import Measured, Series, Signal
+from robogaze.evidence.base import Series, Signal, ViewSignals
 from robogaze.evidence.flow import UNLIKE_LEVELS, Change
 from robogaze.evidence.pop import Mask, grown
 
@@ -49,14 +49,14 @@ class Surges:
             before, after = _moving(changes[place - 1]), _moving(changes[place + 1])
             self._stays[change.number] = max(_within(before, after), _within(after, before))
 
-    def finish(self, times_s: Series) -> Measured:
+    def finish(self, times_s: Series) -> ViewSignals:
         """The series of all frames; NaN in the first two and the last, which have no steps on both sides."""
         rates, stays = np.full(len(times_s), math.nan), np.full(len(times_s), math.nan)
         for frame, levels in self._levels.items():
             rates[frame] = levels / (times_s[frame] - times_s[frame - 1])
         for frame, share in self._stays.items():
             stays[frame] = share
-        return Measured({"surge": np.maximum(0.0, _beside(rates, times_s) - 1) * _left(stays)})
+        return ViewSignals({"surge": np.maximum(0.0, _beside(rates, times_s) - 1) * _left(stays)})
 
 
 def _moving(change: Change) -> Mask:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robogaze.core.events import Box
-from robogaze.evidence.base import Look, Measured, Signal
+from robogaze.evidence.base import FrameView, Signal, ViewSignals
 
 _BAND_PX = 4  # rows of the reduced picture in a band
 _REACH = 1 / 8  # of the width: the largest shift that is sought
@@ -66,7 +66,7 @@ class Tears:
         self._shifts: list[Shifts | None] = []
         self._lines: list[Line | None] = []
 
-    def update(self, look: Look) -> None:
+    def update(self, look: FrameView) -> None:
         """Take the next frame."""
         before, self._before = self._before, _bands(look.small_gray)
         self._width = look.small_gray.shape[1]
@@ -82,7 +82,7 @@ class Tears:
         self._shifts.append(_shifts(costs))
         self._lines.append(_largest(costs))
 
-    def finish(self) -> Measured:
+    def finish(self) -> ViewSignals:
         """The series of all frames; NaN at the first one and in pictures too small to tell."""
         tears = np.array([np.nan if shifts is None else 0.0 for shifts in self._shifts])
         boxes: dict[int, Box] = {}
@@ -92,7 +92,7 @@ class Tears:
                 boxes[frame] = Box(
                     left=0.0, top=max(0.0, line.height - 0.05), right=1.0, bottom=min(1.0, line.height + 0.05)
                 )
-        return Measured({"tear": tears}, {"tear": boxes})
+        return ViewSignals({"tear": tears}, {"tear": boxes})
 
     def _goes_on(self, frame: int, line: Line) -> bool:
         """The rows move against each other the same way in the frame before or after."""

@@ -65,7 +65,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Track:
+class TrackedObject:
     """One thing through a sequence of frames of `width` x `height` pixels.
 
     `places` holds None where it was not found. `camera` is how far the background moved from each frame to the next, as
@@ -79,7 +79,7 @@ class Track:
 
 
 @dataclass(frozen=True)
-class Look:
+class TrackingFrame:
     """A frame as it is worked on: `image` is the picture as it came, reduced to SIDE_PX, `half` half of that."""
 
     full: Image
@@ -89,7 +89,7 @@ class Look:
     half_gray: NDArray[np.uint8]
 
     @classmethod
-    def at(cls, full: Image) -> "Look":
+    def at(cls, full: Image) -> "TrackingFrame":
         """The look at a picture."""
         image, half = fit(full, SIDE_PX), fit(full, SIDE_PX // 2)
         return cls(full, image, _gray(image), half, _gray(half))
@@ -104,22 +104,24 @@ class Chase(Protocol):
     first: Place
     spot: Spot
 
-    def next(self, now: Look) -> Place | None:
+    def next(self, now: TrackingFrame) -> Place | None:
         """Where it is in the next frame; None where it is not found there."""
 
 
-BeginChase = Callable[[Look, Spot], Chase]
+BeginChase = Callable[[TrackingFrame, Spot], Chase]
 """Begins to follow what is at a spot of a look."""
 
 
-def follow(picture: Callable[[int], Image], count: int, start: int, box: Box, chase: BeginChase | None = None) -> Track:
+def follow(
+    picture: Callable[[int], Image], count: int, start: int, box: Box, chase: BeginChase | None = None
+) -> TrackedObject:
     """Follow what is in a box of the frame `start` through all `count` frames, whose pictures `picture` gives.
 
     Each picture is asked for once. The thing is followed in the way that `chase` begins. Where that is None it is its
     corners and colours that are followed, and a thing whose middle leaves the view is lost. Raises TooSmall for a box
     of less than 6 pixels in a picture of 640.
     """
-    first = Look.at(picture(start))
+    first = TrackingFrame.at(picture(start))
     spot = Spot.of(box, first.image)
     if min(spot.wide, spot.high) < LEAST_PX:
         raise TooSmall(f"a box of {spot.wide:.0f} x {spot.high:.0f} px in a picture of {SIDE_PX} cannot be followed")
@@ -130,14 +132,16 @@ def follow(picture: Callable[[int], Image], count: int, start: int, box: Box, ch
     places = (*(place for place, _ in reversed(back)), chased.first, *(place for place, _ in ahead))
     camera = [(-right, -down) for _, (right, down) in reversed(back)] + [shift for _, shift in ahead]
     height, width = first.image.shape[:2]
-    return Track(places, np.array(camera, dtype=np.float64).reshape(-1, 2), width, height)
+    return TrackedObject(places, np.array(camera, dtype=np.float64).reshape(-1, 2), width, height)
 
 
-def _through(chase: Chase, look: Look, images: Iterable[Image]) -> list[tuple[Place | None, tuple[float, float]]]:
+def _through(
+    chase: Chase, look: TrackingFrame, images: Iterable[Image]
+) -> list[tuple[Place | None, tuple[float, float]]]:
     """Where the thing is in each picture, and how far the background moved to it."""
     found = []
     for image in images:
-        now = Look.at(image)
+        now = TrackingFrame.at(image)
         camera = _background(look, now, chase.spot)
         found.append((chase.next(now), camera))
         look = now
@@ -151,7 +155,7 @@ def _gray(image: Image) -> NDArray[np.uint8]:
 class _ByColour:
     """Follows a thing by its corners, and by what the box held."""
 
-    def __init__(self, look: Look, spot: Spot) -> None:
+    def __init__(self, look: TrackingFrame, spot: Spot) -> None:
         self.first = placed(spot, look.image, 0.0)
         self.spot = spot
         self._look = look
@@ -159,7 +163,7 @@ class _ByColour:
         self._step = (0.0, 0.0)
         self._lost = False
 
-    def next(self, now: Look) -> Place | None:
+    def next(self, now: TrackingFrame) -> Place | None:
         """See Chase."""
         expected = None if self._lost else self._where_expected(now)
         found = expected or self._all_over(now)
@@ -171,7 +175,7 @@ class _ByColour:
         self.spot, self._last = spot, cut(now.image, spot)
         return placed(spot, now.image, unlike, searched=expected is None)
 
-    def _where_expected(self, now: Look) -> Found | None:
+    def _where_expected(self, now: TrackingFrame) -> Found | None:
         """The place near the predicted one that is like what it was first, or else what it was last."""
         spot, grown = self._predicted(now)
         sizes = (spot,) if grown == 1 else (spot, spot.times(grown))
@@ -182,7 +186,7 @@ class _ByColour:
         best = by_first if by_first[1] <= LIKE_LEVELS else by_last
         return best if best[1] <= LIKE_LEVELS and best[0].inside(now.image) else None
 
-    def _predicted(self, now: Look) -> tuple[Spot, float]:
+    def _predicted(self, now: TrackingFrame) -> tuple[Spot, float]:
         """Where the corners inside went, and by what factor they drew apart.
 
         Where there are too few of them, where its last step leads.
@@ -195,7 +199,7 @@ class _ByColour:
         right, down = np.median(end - start, axis=0)
         return spot.at(spot.x + right, spot.y + down), _growth(start, end)
 
-    def _all_over(self, now: Look) -> Found | None:
+    def _all_over(self, now: TrackingFrame) -> Found | None:
         """The one place in the whole picture that is like it."""
         half = now.half.shape[1] / now.image.shape[1]
         small = Spot(self.spot.x * half, self.spot.y * half, self.spot.wide * half, self.spot.high * half)
@@ -244,7 +248,7 @@ def _growth(start: Vectors, end: Vectors) -> float:
     return grown if 1 / _GROWTH_A_STEP < grown < _GROWTH_A_STEP else 1.0
 
 
-def _background(before: Look, now: Look, spot: Spot) -> tuple[float, float]:
+def _background(before: TrackingFrame, now: TrackingFrame, spot: Spot) -> tuple[float, float]:
     """How far what lies outside the box moved, as shares of the view; NaN where most of it does not move alike."""
     high, wide = before.half_gray.shape
     box = spot.box(before.image)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robogaze.core.events import Box
-from robogaze.evidence.base import Measured, Signal
+from robogaze.evidence.base import Signal, ViewSignals
 from robogaze.evidence.beside import Beside, joined
 from robogaze.evidence.flow import FLOW_STEP, UNLIKE_LEVELS, Change, Field
 from robogaze.evidence.segments import Point, Segment, Tones, box_of, segments, tones
@@ -150,7 +150,7 @@ class Tracks:
         self._tracks = [*(track for track in self._tracks if track.missed <= _FORGOTTEN), *fresh]
         return best.values
 
-    def finish(self, frames: int) -> Measured:
+    def finish(self, frames: int) -> ViewSignals:
         """Series of so many frames; NaN in the first one, and where things cannot be followed."""
         names = tuple(signal.name for signal in self.signals)
         series = {name: np.full(frames, math.nan) for name in names}
@@ -160,7 +160,7 @@ class Tracks:
                 series[name][frame], box = values.get(name, (0.0, None))
                 if box is not None:
                     boxes[name][frame] = box
-        return Measured(series, boxes)
+        return ViewSignals(series, boxes)
 
 
 class _Best:

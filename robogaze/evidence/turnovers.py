@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from robogaze.core.events import Box
-from robogaze.evidence.base import Measured, Signal
+from robogaze.evidence.base import Signal, ViewSignals
 from robogaze.evidence.colours import Colours, Moving, likeness
 from robogaze.evidence.flow import UNLIKE_LEVELS, Change
 from robogaze.evidence.turnover import Moment, Turnover, candidates, echo, growths, turnovers
@@ -213,7 +213,7 @@ class Turnovers:
     def _remember(self, frame: int, found: Sequence[Turnover]) -> None:
         self._past.extend((frame, one) for one in found if one.strength >= _REMEMBERED)
 
-    def finish(self, frames: int) -> Measured:
+    def finish(self, frames: int) -> ViewSignals:
         """Series of so many frames; NaN where nothing was looked into."""
         names = tuple(signal.name for signal in self.signals)
         series = {name: np.full(frames, math.nan) for name in names}
@@ -227,7 +227,7 @@ class Turnovers:
                     boxes[name][frame] = box
         if self._stirred:
             series["stirred_usual"][:] = float(np.median(self._stirred))
-        return Measured(series, boxes)
+        return ViewSignals(series, boxes)
 
 
 def _strongest(found: Sequence[Turnover]) -> Turnover:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from robogaze.core.account import Finding, account_of
+from robogaze.core.account import AnnotatedEvent, annotation_of
 from robogaze.core.report import Report
 from robogaze.core.scores import Estimate, undefined
 from robogaze.datasets.pairing import System, pair
@@ -144,8 +144,8 @@ def measure(
 
     Raises InputError when no report is of a clip of the data set, or one is of another file or taxonomy.
     """
-    accounts = [account_of(one, one.clip.id) for one in references]
-    pair(accounts, [System.of(name, [account_of(one, f"{name}: {one.clip.id}") for one in reports])])
+    accounts = [annotation_of(one, one.clip.id) for one in references]
+    pair(accounts, [System.of(name, [annotation_of(one, f"{name}: {one.clip.id}") for one in reports])])
     said = {one.clip.id: one for one in reports}
     trials = tuple(_trial(one, said) for one in references if one.events)
     untouched = [one for one in references if not _told(one)["plant"]]
@@ -175,7 +175,7 @@ def _trial(reference: Report, said: Mapping[str, Report]) -> Trial:
     event, told = reference.events[0], _told(reference)
     report = said.get(reference.clip.id)
     whole = event.spans == (reference.clip.span,)
-    glitch = account_of(reference).findings[0]
+    glitch = annotation_of(reference).findings[0]
     match, noticed = _looked_up(glitch, report, event.dimension)
     found = match is not None
     localised = None if match is None or whole or report is None else match
@@ -201,11 +201,11 @@ def _decided(report: Report | None, dimension: str) -> bool:
     return report is not None and report.status != "unscored" and dimension not in report.undecided_dimensions
 
 
-def _looked_up(glitch: Finding, report: Report | None, dimension: str) -> tuple[Match | None, bool]:
+def _looked_up(glitch: AnnotatedEvent, report: Report | None, dimension: str) -> tuple[Match | None, bool]:
     """The event that is the glitch, and whether any shares time with it."""
     if report is None or report.status == "unscored" or not report.events:
         return None, False
-    findings = account_of(report).findings
+    findings = annotation_of(report).findings
     overlap = iou_matrix([glitch], findings, report.clip.frame_times_s)
     alike = np.array([[float(one.type == glitch.type) for one in findings]])
     found = match_findings([glitch], findings, alike, overlap, Weighting(use="similarity*iou"))

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class DescriptionPair:
     """A reference and a prediction of one clip: who they are, and what they say went wrong.
 
     `instruction` is what the clip was made for, None when not known. The types are labels, None when not given; a
@@ -71,5 +71,5 @@ class Judge(Protocol):
     def note(self) -> str:
         """One sentence about how far it can be trusted; printed under every table it scored."""
 
-    async def rate(self, pairs: Sequence[Pair]) -> Sequence[Judgement]:
+    async def rate(self, pairs: Sequence[DescriptionPair]) -> Sequence[Judgement]:
         """A judgement for each pair, in their order."""

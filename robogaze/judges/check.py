@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Agreement:
+class JudgeAgreement:
     """Two series of similarities compared; the difference is the judge's minus the rated.
 
     `auc_other_object` is how often one event in other words is above the same type of event on another thing, None
@@ -49,23 +49,23 @@ class Stability:
 
 
 @dataclass(frozen=True)
-class Check:
+class JudgeCheck:
     """A judge measured: `kinds` holds the mean similarity as rated and by the judge for each kind of pair."""
 
     pairs: int
     units: int
     unscored: int
-    agreement: Agreement
+    agreement: JudgeAgreement
     kinds: Mapping[str, tuple[int, float, float]]
     stability: Stability | None
 
 
-def compare(judged: Floats, rated: Sequence[Rated], rng: np.random.Generator, resamples: int = 1000) -> Agreement:
+def compare(judged: Floats, rated: Sequence[Rated], rng: np.random.Generator, resamples: int = 1000) -> JudgeAgreement:
     """Similarities against the ratings of the same pairs."""
     human = np.array([one.similarity for one in rated])
     places = {unit: place for place, unit in enumerate(sorted({one.unit for one in rated}))}
     by = Clusters(draw([""] * len(places), resamples, rng), [places[one.unit] for one in rated])
-    return Agreement(
+    return JudgeAgreement(
         pearson=pearson(judged, human, by=by),
         spearman=spearman(judged, human, by=by),
         mean_difference=mean_difference(judged, human, by=by),
@@ -95,13 +95,13 @@ def same_event_auc(
     return auc(judged[kept], same, by=by)
 
 
-def check(rated: Sequence[Rated], runs: Sequence[Sequence[Judgement]], rng: np.random.Generator) -> Check:
+def check(rated: Sequence[Rated], runs: Sequence[Sequence[Judgement]], rng: np.random.Generator) -> JudgeCheck:
     """A judge's runs over the same rated pairs: agreement of the first, stability over all of them."""
     scores = np.array([[_number(one) for one in run] for run in runs])
     scored = ~np.isnan(scores[0])
     kept = [one for one, there in zip(rated, scored, strict=True) if there]
     first = scores[0][scored]
-    return Check(
+    return JudgeCheck(
         pairs=len(rated),
         units=len({one.unit for one in kept}),
         unscored=int((~scored).sum()),

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from robogaze.judges.readings import Mention, Reading
+from robogaze.judges.readings import Mention, ParsedDescription
 from robogaze.judges.weights import Rows
-from robogaze.judges.words import Words
+from robogaze.judges.words import WordList
 
 Floats = NDArray[np.float64]
 
@@ -20,7 +20,7 @@ RELATED = 0.5
 class Concepts:
     """Which concepts resemble and which exclude one another, and of what kinds they are."""
 
-    def __init__(self, words: Words) -> None:
+    def __init__(self, words: WordList) -> None:
         self.place = {concept: place for place, concept in enumerate(words.kinds)}
         self.kinds = tuple(dict.fromkeys(words.kinds.values()))
         self._things, self._events, self._always = (
@@ -44,7 +44,7 @@ class Concepts:
         """Whether a mention counts as a fact."""
         return mention.fact or mention.concept in self._always
 
-    def befallen(self, reading: Reading) -> Iterator[tuple[str, str]]:
+    def befallen(self, reading: ParsedDescription) -> Iterator[tuple[str, str]]:
         """(thing, event) of each event that is a fact: the last thing named before it, else the first after it."""
         things = [one for one in reading.mentions if one.concept in self._things]
         for event in reading.mentions:
@@ -77,7 +77,7 @@ class Described:
         return Described(*(rows[places] for rows in (self.facts, self.denied, self.near, self.roles, self.near_roles)))
 
 
-def describe(readings: Sequence[Reading], known: Concepts) -> Described:
+def describe(readings: Sequence[ParsedDescription], known: Concepts) -> Described:
     """Readings as rows."""
     facts: list[tuple[int, int]] = []
     denied: list[tuple[int, int]] = []

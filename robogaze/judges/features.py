@@ -23,11 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robogaze.judges import weights
-from robogaze.judges.base import Pair
+from robogaze.judges.base import DescriptionPair
 from robogaze.judges.concepts import Concepts, Described, Floats, describe
-from robogaze.judges.readings import Reading, read
+from robogaze.judges.readings import ParsedDescription, read
 from robogaze.judges.weights import Rows, Weighted
-from robogaze.judges.words import Stems, Words
+from robogaze.judges.words import Stems, WordList
 
 NEAR, MOST_APART = 0.6, 3.0
 EVENT = "event"
@@ -42,14 +42,14 @@ Places = NDArray[np.intp]
 class Features:
     """Computes the features of pairs. The corpus tells how rare words are."""
 
-    def __init__(self, words: Words, corpus: Sequence[str]) -> None:
+    def __init__(self, words: WordList, corpus: Sequence[str]) -> None:
         self._concepts = Concepts(words)
         # A description meets many others, and those of references meet every system's.
         self._read = lru_cache(maxsize=_REMEMBERED)(partial(read, known=words))
         readings = [self._read(text) for text in corpus]
         self._cosines = {part.__name__: Weighted(part, readings) for part in _PARTS}
 
-    def of(self, pairs: Sequence[Pair]) -> tuple[Mapping[str, Floats], NDArray[np.bool_]]:
+    def of(self, pairs: Sequence[DescriptionPair]) -> tuple[Mapping[str, Floats], NDArray[np.bool_]]:
         """Every feature of the pairs, by name; and which pairs are the same but for punctuation and forms of words."""
         texts = {text: None for one in pairs for text in (one.reference, one.prediction)}
         place = {text: number for number, text in enumerate(texts)}
@@ -67,7 +67,9 @@ class Features:
         wording = np.array([alike.setdefault(stems, len(alike)) for stems in said], dtype=np.intp)
         return found, wording[references] == wording[predictions]
 
-    def _lexical(self, readings: Sequence[Reading], references: Places, predictions: Places) -> dict[str, Floats]:
+    def _lexical(
+        self, readings: Sequence[ParsedDescription], references: Places, predictions: Places
+    ) -> dict[str, Floats]:
         found: dict[str, Floats] = {}
         for name, weighted in self._cosines.items():
             rows = weighted.rows(readings)
@@ -112,7 +114,7 @@ def _firm(side: Described) -> Rows:
     return side.facts - side.facts.multiply(side.denied)
 
 
-def _labels(pairs: Sequence[Pair]) -> dict[str, Floats]:
+def _labels(pairs: Sequence[DescriptionPair]) -> dict[str, Floats]:
     labels = [(one.reference_type, one.prediction_type) for one in pairs]
     both = np.array([None not in pair for pair in labels], dtype=bool)
     same = np.array([one == other for one, other in labels], dtype=bool)

@@ -21,7 +21,7 @@ from robogaze.domains import Prompts
 from robogaze.domains.contract import Answer, Text, json_schema
 from robogaze.domains.shelves import shelf
 from robogaze.errors import BackendError, RunStopped
-from robogaze.judges.base import Judgement, Pair, unscored
+from robogaze.judges.base import DescriptionPair, Judgement, unscored
 from robogaze.judges.rubric import REASONS, Rubric
 
 TRIES = 3
@@ -90,7 +90,7 @@ class ModelJudge:
             "from the texts alone; measure it against ratings by people with: robogaze judge-check."
         )
 
-    async def rate(self, pairs: Sequence[Pair]) -> Sequence[Judgement]:
+    async def rate(self, pairs: Sequence[DescriptionPair]) -> Sequence[Judgement]:
         """A judgement for each pair, in their order.
 
         Raises Unreachable when no server answers, InputError for a key that is not set, RunStopped when answers
@@ -101,7 +101,7 @@ class ModelJudge:
         found = dict(zip(texts, judged, strict=True))
         return [one.silent or found[_texts(one)] for one in pairs]
 
-    async def _ask_all(self, pairs: Sequence[Pair]) -> list[Judgement]:
+    async def _ask_all(self, pairs: Sequence[DescriptionPair]) -> list[Judgement]:
         """Ask about each pair, some at a time; all are asked before the run stops, for a batch holds a whole round."""
         name = self.config.model_of("judge")
         alone = self.config.with_(models={name: self._model}, roles={"vlm": name})
@@ -119,7 +119,7 @@ class ModelJudge:
             raise stopped[-1]
         return [one for one in found if isinstance(one, Judgement)]
 
-    async def _side_by_side(self, pairs: Sequence[Pair], model: Model) -> list[Judgement | RunStopped]:
+    async def _side_by_side(self, pairs: Sequence[DescriptionPair], model: Model) -> list[Judgement | RunStopped]:
         found: dict[int, Judgement | RunStopped] = {}
         waiting = iter(enumerate(pairs))
 
@@ -133,7 +133,7 @@ class ModelJudge:
         await asyncio.gather(*(work() for _ in range(self._model.limits.concurrency)))
         return [found[number] for number in range(len(pairs))]
 
-    async def _ask(self, pair: Pair, model: Model) -> Judgement:
+    async def _ask(self, pair: DescriptionPair, model: Model) -> Judgement:
         parts: tuple[str, ...] = (self._question(pair),)
         fault = ""
         for attempt in range(1, TRIES + 1):
@@ -148,7 +148,7 @@ class ModelJudge:
                 parts = (self._question(pair), self._prompts.render("again", again))
         return unscored(f"no valid answer in {TRIES} tries; the last: {fault}")
 
-    def _question(self, pair: Pair) -> str:
+    def _question(self, pair: DescriptionPair) -> str:
         rubric = self.rubric.file
         variables = {
             "axes": rubric.axes,
@@ -161,7 +161,7 @@ class ModelJudge:
         }
         return self._prompts.render("rate", variables)
 
-    def _request(self, pair: Pair, parts: tuple[str, ...], attempt: int) -> Request:
+    def _request(self, pair: DescriptionPair, parts: tuple[str, ...], attempt: int) -> Request:
         decoding = self._model.decoding
         if decoding.temperature is not None:  # None: the server takes no temperature
             decoding = decoding.with_(temperature=0.0)
@@ -183,5 +183,5 @@ class ModelJudge:
         return Judgement(self.rubric.similarity(said), said, reasons)
 
 
-def _texts(pair: Pair) -> _Texts:
+def _texts(pair: DescriptionPair) -> _Texts:
     return pair.reference, pair.prediction, pair.instruction

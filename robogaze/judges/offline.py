@@ -19,7 +19,7 @@ import numpy as np
 from robogaze.core.data import Data
 from robogaze.domains.shelves import shelf
 from robogaze.domains.yaml_files import read_yaml
-from robogaze.judges.base import Judgement, Pair
+from robogaze.judges.base import DescriptionPair, Judgement
 from robogaze.judges.features import Features
 from robogaze.judges.rated import Rated, read_rated
 from robogaze.judges.rubric import Rubric, read_rubric
@@ -51,7 +51,7 @@ class AxisWeights(Data):
     weights: dict[str, float]
 
 
-class Measured(Data):
+class StoredEstimate(Data):
     """An estimate as it is stored."""
 
     value: float
@@ -64,12 +64,12 @@ class HeldOut(Data):
 
     pairs: int
     events: int
-    pearson: Measured
-    spearman: Measured
-    mean_absolute_error: Measured
-    pearson_unseen_words: Measured
+    pearson: StoredEstimate
+    spearman: StoredEstimate
+    mean_absolute_error: StoredEstimate
+    pearson_unseen_words: StoredEstimate
     """The same without the words that only the held-out half has: those who wrote the pairs wrote the word list."""
-    auc_other_object: Measured
+    auc_other_object: StoredEstimate
     """How often one event in other words is rated above the same type of event on another object."""
 
 
@@ -124,16 +124,16 @@ class OfflineJudge:
             f"{other.value:.2f} [{other.low:.2f}, {other.high:.2f}] (1 is always, 0.5 is chance)."
         )
 
-    async def rate(self, pairs: Sequence[Pair]) -> Sequence[Judgement]:
+    async def rate(self, pairs: Sequence[DescriptionPair]) -> Sequence[Judgement]:
         """A judgement for each pair, in their order."""
         parts = (pairs[start : start + _AT_ONCE] for start in range(0, len(pairs), _AT_ONCE))
         return [one for part in parts for one in judge_pairs(part, self.features, self.fitted.axes, self.rubric)]
 
 
 def judge_pairs(
-    pairs: Sequence[Pair], features: Features, axes: Mapping[str, AxisWeights], rubric: Rubric
+    pairs: Sequence[DescriptionPair], features: Features, axes: Mapping[str, AxisWeights], rubric: Rubric
 ) -> list[Judgement]:
-    """Judgements of pairs; see `Pair.silent` for those that say nothing."""
+    """Judgements of pairs; see `DescriptionPair.silent` for those that say nothing."""
     found, same = features.of(pairs)
     worst, best = rubric.file.scale
     columns = []

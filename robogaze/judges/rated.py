@@ -16,7 +16,7 @@ from pydantic import Field, model_validator
 
 from robogaze.core.data import Data, Fraction
 from robogaze.errors import InputError
-from robogaze.judges.base import Pair
+from robogaze.judges.base import DescriptionPair
 from robogaze.judges.lines import read_lines
 from robogaze.judges.rubric import Rubric
 
@@ -50,7 +50,7 @@ class _Line(Data):
 class Rated:
     """A pair and how it was rated; `unit` names what was rated together (its event, else its clip, else itself)."""
 
-    pair: Pair
+    pair: DescriptionPair
     similarity: float
     axes: dict[str, float]
     unit: str
@@ -73,7 +73,7 @@ def read_rated(path: Path, rubric: Rubric, split: str | None = None) -> tuple[Ra
 
 def _rated(where: str, line: _Line, rubric: Rubric) -> Rated:
     number = where.rpartition(":")[2]
-    pair = Pair(
+    pair = DescriptionPair(
         clip_id=line.clip_id,
         reference_id=line.reference_id or number,
         prediction_id=line.prediction_id or number,

@@ -8,7 +8,7 @@ a fact ("never opened" is closed).
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from robogaze.judges.words import Stems, Words
+from robogaze.judges.words import Stems, WordList
 
 _DENIAL_REACH = 6
 """How many words a denial reaches ahead."""
@@ -27,7 +27,7 @@ class Mention:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ParsedDescription:
     """A description read.
 
     `stems` are all its words, `words` those that say something, `unknown` those of them that belong to no concept.
@@ -39,7 +39,7 @@ class Reading:
     mentions: tuple[Mention, ...]
 
 
-def read(text: str, known: Words) -> Reading:
+def read(text: str, known: WordList) -> ParsedDescription:
     """Read a description."""
     stems = known.stemmer.stems(text)
     cues: _Found = {start: (end, names) for start, end, names in known.cues.find(stems)}
@@ -47,7 +47,7 @@ def read(text: str, known: Words) -> Reading:
     named = _covered(concepts)
     silent = _covered(cues) | {place for place, stem in enumerate(stems) if not stem[0].isalnum()}
     words = tuple((place, stem) for place, stem in enumerate(stems) if place in named or place not in silent)
-    return Reading(
+    return ParsedDescription(
         stems=stems,
         words=tuple(stem for _, stem in words),
         unknown=tuple(stem for place, stem in words if place not in named),

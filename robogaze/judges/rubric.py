@@ -24,7 +24,7 @@ REASONS = "rationale"
 """What an answer calls its reasons; no axis can have this name."""
 
 
-class Axis(Data):
+class RubricAxis(Data):
     """One thing to rate, with what its ends mean."""
 
     id: Name
@@ -38,7 +38,7 @@ class RubricFile(Data):
 
     schema_version: Literal[1]
     id: Name
-    axes: tuple[Axis, ...] = Field(min_length=1)
+    axes: tuple[RubricAxis, ...] = Field(min_length=1)
     scale: tuple[int, int]
     ratings: Literal["whole", "fractional"] = "whole"
     threshold: Fraction | None = None
@@ -46,7 +46,7 @@ class RubricFile(Data):
 
     @field_validator("axes")
     @classmethod
-    def _names_can_be_answered(cls, axes: tuple[Axis, ...]) -> tuple[Axis, ...]:
+    def _names_can_be_answered(cls, axes: tuple[RubricAxis, ...]) -> tuple[RubricAxis, ...]:
         for number, axis in enumerate(axes):
             if axis.id == REASONS or not axis.id.isidentifier() or axis.id[0] == "_" or hasattr(Answer, axis.id):
                 raise ValueError(f"{axis.id!r} cannot name an axis; use another word of letters, digits and _")

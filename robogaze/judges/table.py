@@ -13,7 +13,7 @@ from typing import Any
 
 from robogaze.core.data import Data, Fraction
 from robogaze.errors import InputError
-from robogaze.judges.base import Judgement, Pair, unscored
+from robogaze.judges.base import DescriptionPair, Judgement, unscored
 from robogaze.judges.lines import read_lines
 
 _Key = tuple[str, str, str]
@@ -62,7 +62,7 @@ class TableJudge:
         """Where the similarities come from."""
         return f"Similarities are read from {self.path.name}, which holds {len(self.similarities)} pairs."
 
-    async def rate(self, pairs: Sequence[Pair]) -> Sequence[Judgement]:
+    async def rate(self, pairs: Sequence[DescriptionPair]) -> Sequence[Judgement]:
         """A judgement for each pair, in their order."""
         return [self._rated((one.clip_id, one.reference_id, one.prediction_id)) for one in pairs]
 

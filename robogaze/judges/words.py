@@ -119,7 +119,7 @@ class Phrases(Generic[T]):
 
 
 @dataclass(frozen=True)
-class Words:
+class WordList:
     """The word list, ready to read with.
 
     `kinds` gives the kind of every concept, in the file's order; `things`, `events` and `always` are kinds that name
@@ -140,7 +140,7 @@ class Words:
     broader: frozenset[tuple[str, str]]
 
 
-def read_words(path: Path) -> Words:
+def read_words(path: Path) -> WordList:
     """Read a word list. Raises DomainError with file and line for what does not fit."""
     file = read_yaml(path)
     content = file.parse(WordsFile)
@@ -151,7 +151,7 @@ def read_words(path: Path) -> Words:
     for name in roles.pop("exclusive"):
         alike = [concept for concept, kind in kinds.items() if kind == name]
         pairs["opposites"] += [(one, other) for one in alike for other in alike if one != other]
-    return Words(
+    return WordList(
         stemmer=stemmer,
         kinds=kinds,
         **roles,

@@ -12,11 +12,11 @@ import cv2
 import numpy as np
 
 from robogaze.core.events import Box
-from robogaze.core.pictures import Picture, Shot
+from robogaze.core.pictures import FrameImage, Picture
 from robogaze.domains.special_tokens import broken_up
 from robogaze.media.compose import decode_image, encode_jpeg, sheet, unstrip
 from robogaze.media.decode import Image
-from robogaze.media.footage import Footage
+from robogaze.media.footage import DecodedClip
 
 LEAST_PX = 32
 """A smaller part is widened to this about its middle: of fewer pixels nothing could be told."""
@@ -27,13 +27,13 @@ MOST_TIMES = 8
 _BAND_PX, _GAP_PX = 24, 4  # what a sheet adds to each picture
 
 
-def view_in(shot: Shot, view: str) -> Image:
+def view_in(shot: FrameImage, view: str) -> Image:
     """One view of a frame's picture, as it is kept."""
     names = shot.picture.views
     return unstrip(decode_image(shot.jpeg, shot.label), len(names))[names.index(view)]
 
 
-def alone(footage: Footage, number: int, view: str) -> Shot:
+def alone(footage: DecodedClip, number: int, view: str) -> FrameImage:
     """The picture of one view of a frame, with nothing around it."""
     shot = footage.shot(number)
     if len(footage.layout.active) == 1:
@@ -41,7 +41,7 @@ def alone(footage: Footage, number: int, view: str) -> Shot:
     return _shot(footage, f"V{number}", [number], view, view_in(shot, view), f"{shot.label}, view {view}")
 
 
-def magnified(footage: Footage, numbers: Sequence[int], view: str, box: Box) -> Shot:
+def magnified(footage: DecodedClip, numbers: Sequence[int], view: str, box: Box) -> FrameImage:
     """A part of a view, in one frame or several, on one picture no larger than a frame's may be."""
     images = [view_in(footage.shot(number), view) for number in numbers]
     left, top, right, bottom = _pixels(box, images[0])
@@ -58,7 +58,7 @@ def magnified(footage: Footage, numbers: Sequence[int], view: str, box: Box) -> 
     return _shot(footage, name, numbers, view, whole, label)
 
 
-def _shot(footage: Footage, name: str, numbers: Sequence[int], view: str, image: Image, label: str) -> Shot:
+def _shot(footage: DecodedClip, name: str, numbers: Sequence[int], view: str, image: Image, label: str) -> FrameImage:
     jpeg = encode_jpeg(image, footage.settings.quality)
     picture = Picture(
         id=f"{name}_{footage.layout.active.index(view)}",
@@ -69,7 +69,7 @@ def _shot(footage: Footage, name: str, numbers: Sequence[int], view: str, image:
         height=image.shape[0],
         sha256=sha256(jpeg).hexdigest(),
     )
-    return Shot(picture, broken_up(label), jpeg)  # a view may have any name
+    return FrameImage(picture, broken_up(label), jpeg)  # a view may have any name
 
 
 def _pixels(box: Box, image: Image) -> tuple[int, int, int, int]:

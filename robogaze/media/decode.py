@@ -41,7 +41,7 @@ class Frame:
 
 
 @dataclass(frozen=True)
-class Shown:
+class DecodedFrame:
     """What a reader yields: a picture with its time, and how long it is shown (0: the file does not say).
 
     The time counts from the file's first picture.
@@ -57,7 +57,7 @@ MOST_PIXELS = 1 << 26
 
 REENCODE = "re-encode it first (ffmpeg -i IN OUT.mp4)"
 
-Reader = Callable[[Path, float], Iterator[Shown]]
+Reader = Callable[[Path, float], Iterator[DecodedFrame]]
 """Takes a file and a time; yields its pictures from one on that is shown at that time or before."""
 
 DECODERS = {"pyav": "robogaze.media.decode_pyav", "decord": "robogaze.media.decode_decord"}
@@ -89,7 +89,7 @@ def read_frames(
     yield from frames if whole else _inside(path, frames, start_s or 0.0, inf if end_s is None else end_s)
 
 
-def _timed(path: Path, first: Shown, rest: Iterator[Shown]) -> Iterator[Frame]:
+def _timed(path: Path, first: DecodedFrame, rest: Iterator[DecodedFrame]) -> Iterator[Frame]:
     """Frames with their numbers and times; each is shown until the next one, the last as long as the file says."""
     start_s = round(first.time_s, 6)
     number, time_s, held = 0, 0.0, first

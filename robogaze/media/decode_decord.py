@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from robogaze.errors import MissingExtra, VideoError
-from robogaze.media.decode import Shown
+from robogaze.media.decode import DecodedFrame
 from robogaze.media.decode_pyav import open_video, packets_of, quarters_of, seconds, shown_s, shows
 
 _WAY_OUT = "use --decoder pyav"
@@ -20,7 +20,7 @@ _WAY_OUT = "use --decoder pyav"
 _NO_REPEAT = 1e-9
 
 
-def read(path: Path, start_s: float = 0.0) -> Iterator[Shown]:
+def read(path: Path, start_s: float = 0.0) -> Iterator[DecodedFrame]:
     """Yield what the video shows from a time on; see `robogaze.media.decode`. Raises MissingExtra without decord."""
     try:
         import decord
@@ -35,7 +35,7 @@ def read(path: Path, start_s: float = 0.0) -> Iterator[Shown]:
         for number, (time_s, duration_s) in enumerate(times):
             picture = video[number]  # also before the part: leaps go astray with open GOPs and edit lists
             if number >= first:
-                yield Shown(time_s, duration_s, picture.asnumpy())
+                yield DecodedFrame(time_s, duration_s, picture.asnumpy())
     except (decord.DECORDError, decord.DECORDLimitReachedError, RuntimeError, IndexError) as error:
         raise VideoError(f"{path} cannot be read by decord from frame {number} on; {_WAY_OUT}") from error
 

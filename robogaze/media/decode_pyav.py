@@ -21,7 +21,7 @@ from av.video.reformatter import VideoReformatter
 from av.video.stream import VideoStream
 
 from robogaze.errors import VideoError
-from robogaze.media.decode import MOST_PIXELS, REENCODE, Shown
+from robogaze.media.decode import MOST_PIXELS, REENCODE, DecodedFrame
 
 _CONTAINERS = "mov,matroska"
 # In other codecs a packet may hold a picture that is never shown, or none.
@@ -30,7 +30,7 @@ _ONE_PICTURE_A_PACKET = frozenset({"h264", "hevc", "vp9", "av1"})
 _STRICT = {"hevc": {"err_detect": "crccheck+explode"}}
 
 
-def read(path: Path, start_s: float = 0.0) -> Iterator[Shown]:
+def read(path: Path, start_s: float = 0.0) -> Iterator[DecodedFrame]:
     """Yield what the video shows from a time on; see `robogaze.media.decode`."""
     convert = VideoReformatter()  # one for all frames: setting one up takes as long as converting a small frame
     quarters: int | None = None
@@ -45,7 +45,7 @@ def read(path: Path, start_s: float = 0.0) -> Iterator[Shown]:
                 quarters = quarters_of(frame.rotation, path)
             pixels = np.asarray(convert.reformat(frame, format="rgb24").to_ndarray(), dtype=np.uint8)
             image = np.ascontiguousarray(np.rot90(pixels, quarters))
-            yield Shown(seconds(ticks - zero, stream), shown_s(frame.duration, stream), image)
+            yield DecodedFrame(seconds(ticks - zero, stream), shown_s(frame.duration, stream), image)
 
 
 def _enter(container: InputContainer, stream: VideoStream, path: Path, start_s: float) -> int:

@@ -13,7 +13,7 @@ from itertools import chain
 from pathlib import Path
 
 from robogaze.core.clip import Layout
-from robogaze.core.pictures import Picture, PictureSettings, Shot
+from robogaze.core.pictures import FrameImage, Picture, PictureSettings
 from robogaze.errors import VideoError
 from robogaze.media.compose import decode_image, encode_jpeg, fit, sheet, split, strip
 from robogaze.media.decode import Frame, Image, read_frames
@@ -30,8 +30,8 @@ Observer = Callable[[int, float, tuple[Image, ...]], None]
 """Called for every frame with its number, its time in seconds, and its views."""
 
 
-class Footage:
-    """The pictures of one clip; close it to free them. Made by `film`.
+class DecodedClip:
+    """The pictures of one clip; close it to free them. Made by `decode_clip`.
 
     `start_s` is where its first frame stands in its file, above 0 for a part of one only.
     """
@@ -42,7 +42,7 @@ class Footage:
         self.times_s: list[float] = []
         self.duration_s = self.start_s = 0.0
         self.width = self.height = 0
-        self.initial: Shot | None = None
+        self.initial: FrameImage | None = None
         self._file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY_BYTES)  # noqa: SIM115 - closed by close()
         self._ends = [0]
         self._size = (0, 0)
@@ -73,20 +73,20 @@ class Footage:
         if not alike:
             raise VideoError(f"{unlike}: one shows something in a panel where the other is black")
         jpeg, size = self._encode(split(image, self.layout))
-        self.initial = Shot(self._describe("I0", (), size, jpeg), "initial frame, before the clip", jpeg)
+        self.initial = FrameImage(self._describe("I0", (), size, jpeg), "initial frame, before the clip", jpeg)
 
-    def shot(self, number: int) -> Shot:
+    def shot(self, number: int) -> FrameImage:
         """The picture of one frame, as every backend and every report shows it."""
         start, end = self._ends[number], self._ends[number + 1]
         self._file.seek(start)
         jpeg = self._file.read(end - start)
-        return Shot(self._describe(f"F{number}", (number,), self._size, jpeg), self.label(number), jpeg)
+        return FrameImage(self._describe(f"F{number}", (number,), self._size, jpeg), self.label(number), jpeg)
 
     def label(self, number: int) -> str:
         """What is said beside a frame: its number and its time."""
         return f"frame {number} at {self.times_s[number]:.2f} s"
 
-    def sheet(self, numbers: Sequence[int], columns: int) -> Shot:
+    def sheet(self, numbers: Sequence[int], columns: int) -> FrameImage:
         """Several frames on one contact sheet, numbered outside the pictures.
 
         They are made smaller, so that a sheet of as many rows as columns is no larger than a picture may be.
@@ -98,7 +98,7 @@ class Footage:
         first, last = numbers[0], numbers[-1]
         label = f"frames {first} to {last}, {self.times_s[first]:.2f} s to {self.times_s[last]:.2f} s"
         name = "S" + "-".join(str(number) for number in numbers)
-        return Shot(self._describe(name, tuple(numbers), (whole.shape[1], whole.shape[0]), jpeg), label, jpeg)
+        return FrameImage(self._describe(name, tuple(numbers), (whole.shape[1], whole.shape[0]), jpeg), label, jpeg)
 
     def _side_on_sheet(self, columns: int) -> int:
         """The longer side of a frame of which as many rows as columns stand on a sheet, in pixels."""
@@ -129,7 +129,7 @@ class Footage:
         )
 
 
-def film(
+def decode_clip(
     path: Path,
     *,
     layout: Layout | None = None,
@@ -139,7 +139,7 @@ def film(
     observers: Sequence[Observer] = (),
     start_s: float | None = None,
     end_s: float | None = None,
-) -> Footage:
+) -> DecodedClip:
     """Decode a clip once, to its end; with `start_s` or `end_s`, that part of the file.
 
     Without a layout, a 2x2 grid with one black panel is recognised and anything else is a single view. Raises
@@ -149,7 +149,7 @@ def film(
     frames = read_frames(path, decoder, start_s, end_s)
     first = next(frames)
     found = layout or detect_layout(first.image) or Layout()
-    footage = Footage(found, settings or PictureSettings())
+    footage = DecodedClip(found, settings or PictureSettings())
     with ExitStack() as on_failure:
         on_failure.callback(footage.close)
         footage.height, footage.width = first.image.shape[:2]

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from robogaze.core.account import Account, Finding
+from robogaze.core.account import AnnotatedEvent, ClipAnnotation
 from robogaze.metrics.scores import divided
-from robogaze.metrics.tally import Matched, judgeable, scored
+from robogaze.metrics.tally import MatchedPair, judgeable, scored
 
 Matrix = NDArray[np.float64]
 
@@ -25,26 +25,30 @@ GROUP_COLUMNS = ("references", "predictions", "references_similarity", "predicti
 """What is counted in a group: events of both sides, the S of those that are matched, and of pairs within the group."""
 
 
-def dimension_of(one: Finding) -> str:
+def dimension_of(one: AnnotatedEvent) -> str:
     """The dimension an event is filed under; UNNAMED where it has none."""
     return one.dimension or UNNAMED
 
 
-def type_of(one: Finding) -> str:
+def type_of(one: AnnotatedEvent) -> str:
     """The type an event is filed under; UNNAMED where it has none."""
     return one.type or UNNAMED
 
 
-Group = Callable[[Finding], str]
+Group = Callable[[AnnotatedEvent], str]
 
 
-def groups_in(accounts: Iterable[Account], group: Group) -> tuple[str, ...]:
+def groups_in(accounts: Iterable[ClipAnnotation], group: Group) -> tuple[str, ...]:
     """The groups that occur in the findings of accounts, sorted; UNNAMED comes first."""
     return tuple(sorted({group(one) for account in accounts for one in account.findings}))
 
 
 def by_group(
-    reference: Account, prediction: Account | None, matches: Sequence[Matched], group: Group, groups: Sequence[str]
+    reference: ClipAnnotation,
+    prediction: ClipAnnotation | None,
+    matches: Sequence[MatchedPair],
+    group: Group,
+    groups: Sequence[str],
 ) -> Matrix:
     """A clip's counts by group, shape (groups, len(GROUP_COLUMNS)); they add up over clips.
 
@@ -79,7 +83,11 @@ def group_scores(sums: Matrix) -> Matrix:
 
 
 def confusion(
-    reference: Account, prediction: Account | None, matches: Sequence[Matched], group: Group, groups: Sequence[str]
+    reference: ClipAnnotation,
+    prediction: ClipAnnotation | None,
+    matches: Sequence[MatchedPair],
+    group: Group,
+    groups: Sequence[str],
 ) -> Matrix:
     """A clip's events by the group they have on both sides, shape (groups + 1, groups + 1); they add up over clips.
 
@@ -100,7 +108,7 @@ def confusion(
     return counts
 
 
-def _predicted(reference: Account, prediction: Account | None) -> Mapping[int, Finding]:
+def _predicted(reference: ClipAnnotation, prediction: ClipAnnotation | None) -> Mapping[int, AnnotatedEvent]:
     """The judgeable findings of a prediction by their index."""
     if not scored(prediction):
         return {}

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from robogaze.core.account import Account, Finding
+from robogaze.core.account import AnnotatedEvent, ClipAnnotation
 from robogaze.core.time import Span
 
 Matrix = NDArray[np.float64]
@@ -28,7 +28,7 @@ LATE = 0.7
 class Guess:
     """A control's account of a clip and its similarities to the reference, (reference findings, its findings)."""
 
-    account: Account
+    account: ClipAnnotation
     similarity: Matrix
 
 
@@ -43,10 +43,10 @@ class Control:
     name: str
     rule: str
     oracle: bool
-    guess: Callable[[Account], Guess | None]
+    guess: Callable[[ClipAnnotation], Guess | None]
 
 
-def duration_s(account: Account) -> float | None:
+def duration_s(account: ClipAnnotation) -> float | None:
     """How long a clip lasts: as said, else to the end of its last frame; None where neither is known.
 
     The last frame is taken to stay as long as the one before it, so one frame alone does not tell.
@@ -57,26 +57,26 @@ def duration_s(account: Account) -> float | None:
     return 2 * times_s[-1] - times_s[-2]
 
 
-def _guess(reference: Account, name: str, findings: tuple[Finding, ...], similarity: Matrix) -> Guess:
+def _guess(reference: ClipAnnotation, name: str, findings: tuple[AnnotatedEvent, ...], similarity: Matrix) -> Guess:
     return Guess(replace(reference, author=f"control {name}", findings=findings, candidates=()), similarity)
 
 
-def _always_clean(reference: Account) -> Guess:
+def _always_clean(reference: ClipAnnotation) -> Guess:
     return _guess(reference, "always_clean", (), np.zeros((len(reference.findings), 0)))
 
 
-def _from(share: float, name: str) -> Callable[[Account], Guess | None]:
-    def guess(reference: Account) -> Guess | None:
+def _from(share: float, name: str) -> Callable[[ClipAnnotation], Guess | None]:
+    def guess(reference: ClipAnnotation) -> Guess | None:
         length_s = duration_s(reference)
         if length_s is None:
             return None
-        event = Finding("1", (Span(share * length_s, length_s),), "Something is wrong here.")
+        event = AnnotatedEvent("1", (Span(share * length_s, length_s),), "Something is wrong here.")
         return _guess(reference, name, (event,), np.ones((len(reference.findings), 1)))
 
     return guess
 
 
-def _constant_severity(reference: Account) -> Guess:
+def _constant_severity(reference: ClipAnnotation) -> Guess:
     findings = tuple(replace(one, severity=SEVERITY) for one in reference.findings)
     return _guess(reference, "constant_severity", findings, np.eye(len(findings)))
 

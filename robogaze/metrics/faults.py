@@ -31,8 +31,8 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from robogaze.core.account import Finding
-from robogaze.metrics.tally import Matched
+from robogaze.core.account import AnnotatedEvent
+from robogaze.metrics.tally import MatchedPair
 
 Matrix = NDArray[np.float64]
 
@@ -48,7 +48,7 @@ PLACED = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class EventError:
     """An error and the findings it lies between, as indices; None where a side has none.
 
     For a duplicate or a split part `reference` is the event it tells of again; for a merged event `prediction` is the
@@ -61,18 +61,18 @@ class Fault:
 
 
 @dataclass(frozen=True)
-class Case:
+class MatchedClipEvents:
     """A clip's findings on both sides and how they were matched; arrays are (references, predictions).
 
     `judgeable` says which predictions the reference can speak for; the others are no errors.
     """
 
-    references: Sequence[Finding]
-    predictions: Sequence[Finding]
+    references: Sequence[AnnotatedEvent]
+    predictions: Sequence[AnnotatedEvent]
     judgeable: NDArray[np.bool_]
     similarity: Matrix
     iou: Matrix
-    matches: Sequence[Matched]
+    matches: Sequence[MatchedPair]
 
     @cached_property
     def prediction_of(self) -> Mapping[int, int]:
@@ -91,7 +91,7 @@ class Case:
         return told
 
 
-def faults_of(case: Case) -> tuple[Fault, ...]:
+def faults_of(case: MatchedClipEvents) -> tuple[EventError, ...]:
     """All errors of a clip, each once: those of matched pairs, of predictions, of references."""
     lone = [one for one in range(len(case.references)) if one not in case.prediction_of]
     matched = set(case.prediction_of.values())
@@ -104,44 +104,44 @@ def faults_of(case: Case) -> tuple[Fault, ...]:
     return (*_of_pairs(case), *spare, *(_of_reference(case, one) for one in lone if one not in meant))
 
 
-def _of_pairs(case: Case) -> Iterator[Fault]:
+def _of_pairs(case: MatchedClipEvents) -> Iterator[EventError]:
     for one in case.matches:
         dimensions = {case.references[one.reference].dimension, case.predictions[one.prediction].dimension}
         if one.similarity < SAME:
-            yield Fault("description", one.reference, one.prediction)
+            yield EventError("description", one.reference, one.prediction)
         elif one.iou < PLACED:
-            yield Fault("span", one.reference, one.prediction)
+            yield EventError("span", one.reference, one.prediction)
         elif len(dimensions - {None}) == 2:
-            yield Fault("dimension", one.reference, one.prediction)
+            yield EventError("dimension", one.reference, one.prediction)
 
 
-def _of_prediction(case: Case, prediction: int, lone: Sequence[int]) -> Fault:
+def _of_prediction(case: MatchedClipEvents, prediction: int, lone: Sequence[int]) -> EventError:
     similarity, overlap = case.similarity[:, prediction], case.overlap[:, prediction]
     told = [one for one in case.prediction_of if case.told[one, prediction]]
     if (again := _highest(told, case.references, similarity, overlap)) is not None:
         together = _together(case.predictions[prediction], case.predictions[case.prediction_of[again]])
-        return Fault("duplicate" if together else "split", again, prediction)
+        return EventError("duplicate" if together else "split", again, prediction)
     same = [one for one in lone if similarity[one] >= SAME]
     if (elsewhere := _highest(same, case.references, similarity, overlap)) is not None:
-        return Fault("span", elsewhere, prediction)
+        return EventError("span", elsewhere, prediction)
     placed = [one for one in lone if overlap[one] >= PLACED]
     if (here := _highest(placed, case.references, overlap, similarity)) is not None:
-        return Fault("description", here, prediction)
-    return Fault("spurious", prediction=prediction)
+        return EventError("description", here, prediction)
+    return EventError("spurious", prediction=prediction)
 
 
-def _of_reference(case: Case, reference: int) -> Fault:
+def _of_reference(case: MatchedClipEvents, reference: int) -> EventError:
     telling = [one for one in case.prediction_of.values() if case.told[reference, one]]
     whole = _highest(telling, case.predictions, case.similarity[reference], case.overlap[reference])
-    return Fault("missed", reference) if whole is None else Fault("merged", reference, whole)
+    return EventError("missed", reference) if whole is None else EventError("merged", reference, whole)
 
 
-def _highest(among: Sequence[int], findings: Sequence[Finding], first: Matrix, then: Matrix) -> int | None:
+def _highest(among: Sequence[int], findings: Sequence[AnnotatedEvent], first: Matrix, then: Matrix) -> int | None:
     """The index with the highest values; where they are equal the findings' contents decide. None among none."""
     return min(among, key=lambda one: (-first[one], -then[one], findings[one].content), default=None)
 
 
-def _together(one: Finding, other: Finding) -> bool:
+def _together(one: AnnotatedEvent, other: AnnotatedEvent) -> bool:
     """Whether two predictions share at least half of the shorter; True where a time is not given."""
     shared = sum(a.overlap(b) for a in one.spans for b in other.spans)
     return 2 * shared >= min(sum(span.length for span in side.spans) for side in (one, other))

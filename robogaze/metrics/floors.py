@@ -11,7 +11,7 @@ from math import isnan, nan
 import numpy as np
 from numpy.typing import NDArray
 
-from robogaze.core.account import Account, Finding
+from robogaze.core.account import AnnotatedEvent, ClipAnnotation
 from robogaze.core.time import Span
 from robogaze.metrics.controls import duration_s
 
@@ -29,16 +29,16 @@ Kind = tuple[str | None, str | None]
 """Dimension and type."""
 
 
-def type_prior(references: Sequence[Account], units: Sequence[Hashable]) -> dict[str, Account]:
+def type_prior(references: Sequence[ClipAnnotation], units: Sequence[Hashable]) -> dict[str, ClipAnnotation]:
     """What the prior says of every clip, by clip id, from the clips of other units; no entry where these name no type.
 
     Times are shares of the clip; an event has none where the clip's length is not known.
     """
-    together: dict[Hashable, list[Account]] = {}
+    together: dict[Hashable, list[ClipAnnotation]] = {}
     for unit, one in zip(units, references, strict=True):
         together.setdefault(unit, []).append(one)
     known = {kind: events for kind, events in _events(together.values()).items() if kind != (None, None)}
-    said: dict[str, Account] = {}
+    said: dict[str, ClipAnnotation] = {}
     for unit, members in enumerate(together.values()):
         left = {kind: int((events[:, 0] != unit).sum()) for kind, events in known.items()}
         if not any(left.values()):
@@ -51,7 +51,7 @@ def type_prior(references: Sequence[Account], units: Sequence[Hashable]) -> dict
     return said
 
 
-def _events(units: Iterable[Sequence[Account]]) -> dict[Kind, NDArray[np.float64]]:
+def _events(units: Iterable[Sequence[ClipAnnotation]]) -> dict[Kind, NDArray[np.float64]]:
     """All events by kind: the number of the unit, start and end as shares of the clip, and severity; NaN if unknown."""
     found: dict[Kind, list[tuple[float, float, float, float]]] = {}
     for unit, members in enumerate(units):
@@ -66,11 +66,11 @@ def _events(units: Iterable[Sequence[Account]]) -> dict[Kind, NDArray[np.float64
     return {kind: np.array(events) for kind, events in found.items()}
 
 
-def _typical(kind: Kind, events: NDArray[np.float64]) -> Finding:
+def _typical(kind: Kind, events: NDArray[np.float64]) -> AnnotatedEvent:
     """An event as those of its kind are at the median; its span is in shares of a clip."""
     start, end, severity = (float(np.median(one[~np.isnan(one)])) if not np.isnan(one).all() else nan
                             for one in events[:, 1:].T)  # fmt: skip
-    return Finding(
+    return AnnotatedEvent(
         TYPE_PRIOR,
         () if isnan(start) else (Span(start, end),),
         (kind[1] or kind[0] or "").replace("_", " "),
@@ -80,20 +80,20 @@ def _typical(kind: Kind, events: NDArray[np.float64]) -> Finding:
 
 
 def shuffled(
-    references: Sequence[Account],
-    accounts: Mapping[str, Account],
+    references: Sequence[ClipAnnotation],
+    accounts: Mapping[str, ClipAnnotation],
     strata: Sequence[Hashable],
     units: Sequence[Hashable],
     rng: np.random.Generator,
-) -> dict[str, Account | None]:
+) -> dict[str, ClipAnnotation | None]:
     """What the system says of another clip of the same stratum and of another unit, by the clip it is moved to.
 
     None where it says nothing of that other clip; no entry where there is no other one. Spans keep their shares of the
     clip where both lengths are known.
     """
-    moved: dict[str, Account | None] = {}
+    moved: dict[str, ClipAnnotation | None] = {}
     for stratum in dict.fromkeys(strata):
-        together: dict[Hashable, list[Account]] = {}
+        together: dict[Hashable, list[ClipAnnotation]] = {}
         for one, of, unit in zip(references, strata, units, strict=True):
             if of == stratum:
                 together.setdefault(unit, []).append(one)
@@ -109,7 +109,7 @@ def shuffled(
     return moved
 
 
-def _moved(said: Account, home: Account, clip: Account) -> Account:
+def _moved(said: ClipAnnotation, home: ClipAnnotation, clip: ClipAnnotation) -> ClipAnnotation:
     lengths_s = duration_s(home), duration_s(clip)
     scale = lengths_s[1] / lengths_s[0] if lengths_s[0] and lengths_s[1] else 1.0
     findings = tuple(

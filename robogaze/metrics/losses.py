@@ -21,14 +21,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from robogaze.core.account import Account, Finding
+from robogaze.core.account import AnnotatedEvent, ClipAnnotation
 from robogaze.core.time import Span, union
-from robogaze.metrics.faults import KINDS, Case, Fault, Kind, faults_of
-from robogaze.metrics.tally import Matched, judgeable, scored, tally
+from robogaze.metrics.faults import KINDS, EventError, Kind, MatchedClipEvents, faults_of
+from robogaze.metrics.tally import MatchedPair, judgeable, scored, tally
 
 Matrix = NDArray[np.float64]
 
-Rescore = Callable[[Sequence[Finding], Sequence[Finding], Matrix], tuple[Sequence[Matched], Matrix]]
+Rescore = Callable[[Sequence[AnnotatedEvent], Sequence[AnnotatedEvent], Matrix], tuple[Sequence[MatchedPair], Matrix]]
 """Matches references with predictions by their similarities; gives the matches and the IoU of all pairs."""
 
 
@@ -36,7 +36,7 @@ Rescore = Callable[[Sequence[Finding], Sequence[Finding], Matrix], tuple[Sequenc
 class Losses:
     """The errors of a clip, and its rows with each kind repaired, shape (len(KINDS), columns)."""
 
-    faults: tuple[Fault, ...]
+    faults: tuple[EventError, ...]
     rows: Matrix
 
     @property
@@ -45,7 +45,9 @@ class Losses:
         return np.array([sum(one.kind == kind for one in self.faults) for kind in KINDS], dtype=np.float64)
 
 
-def losses(reference: Account, prediction: Account | None, similarity: Matrix, rescore: Rescore) -> Losses:
+def losses(
+    reference: ClipAnnotation, prediction: ClipAnnotation | None, similarity: Matrix, rescore: Rescore
+) -> Losses:
     """The errors of one clip, and its rows repaired; `similarity` is (reference findings, predicted findings)."""
     if scored(prediction):
         system = prediction
@@ -53,7 +55,7 @@ def losses(reference: Account, prediction: Account | None, similarity: Matrix, r
         system, similarity = replace(reference, findings=()), np.zeros((len(reference.findings), 0))
     matches, iou = rescore(reference.findings, system.findings, similarity)
     kept = judgeable(reference, system)
-    case = Case(reference.findings, system.findings, kept, similarity, iou, matches)
+    case = MatchedClipEvents(reference.findings, system.findings, kept, similarity, iou, matches)
     faults = faults_of(case)
     rows = np.tile(tally(reference, prediction, matches, iou), (len(KINDS), 1))
     for number, kind in enumerate(KINDS):
@@ -64,43 +66,43 @@ def losses(reference: Account, prediction: Account | None, similarity: Matrix, r
     return Losses(faults, rows)
 
 
-Repaired = tuple[list[Finding], Matrix]
+Repaired = tuple[list[AnnotatedEvent], Matrix]
 """Predictions without the errors of a kind, and their similarities."""
 
 
-def _found(case: Case, faults: Sequence[Fault]) -> Repaired:
+def _found(case: MatchedClipEvents, faults: Sequence[EventError]) -> Repaired:
     missed = [one for one in range(len(case.references)) if one in {fault.reference for fault in faults}]
     perfect = np.eye(len(case.references))[:, missed]
     return [*case.predictions, *(case.references[one] for one in missed)], np.hstack([case.similarity, perfect])
 
 
-def _gone(case: Case, faults: Sequence[Fault]) -> Repaired:
+def _gone(case: MatchedClipEvents, faults: Sequence[EventError]) -> Repaired:
     stays = [one for one in range(len(case.predictions)) if one not in {fault.prediction for fault in faults}]
     return [case.predictions[one] for one in stays], case.similarity[:, stays]
 
 
-def _moved(case: Case, faults: Sequence[Fault]) -> Repaired:
+def _moved(case: MatchedClipEvents, faults: Sequence[EventError]) -> Repaired:
     predictions = list(case.predictions)
     for reference, prediction in _pairs(faults):
         predictions[prediction] = replace(predictions[prediction], spans=case.references[reference].spans)
     return predictions, case.similarity
 
 
-def _filed(case: Case, faults: Sequence[Fault]) -> Repaired:
+def _filed(case: MatchedClipEvents, faults: Sequence[EventError]) -> Repaired:
     predictions = list(case.predictions)
     for reference, prediction in _pairs(faults):
         predictions[prediction] = replace(predictions[prediction], dimension=case.references[reference].dimension)
     return predictions, case.similarity
 
 
-def _described(case: Case, faults: Sequence[Fault]) -> Repaired:
+def _described(case: MatchedClipEvents, faults: Sequence[EventError]) -> Repaired:
     similarity = case.similarity.copy()
     for pair in _pairs(faults):
         similarity[pair] = 1.0
     return list(case.predictions), similarity
 
 
-def _joined(case: Case, faults: Sequence[Fault]) -> Repaired:
+def _joined(case: MatchedClipEvents, faults: Sequence[EventError]) -> Repaired:
     predictions = list(case.predictions)
     for reference, part in _pairs(faults):
         whole = case.prediction_of[reference]
@@ -109,7 +111,7 @@ def _joined(case: Case, faults: Sequence[Fault]) -> Repaired:
     return _gone(replace(case, predictions=predictions), faults)
 
 
-def _parted(case: Case, faults: Sequence[Fault]) -> Repaired:
+def _parted(case: MatchedClipEvents, faults: Sequence[EventError]) -> Repaired:
     predictions = list(case.predictions)
     own = {prediction: reference for reference, prediction in case.prediction_of.items()}
     columns = np.zeros((len(case.references), len(faults)))
@@ -120,13 +122,13 @@ def _parted(case: Case, faults: Sequence[Fault]) -> Repaired:
     return predictions, np.hstack([case.similarity, columns])
 
 
-def _pairs(faults: Sequence[Fault]) -> list[tuple[int, int]]:
+def _pairs(faults: Sequence[EventError]) -> list[tuple[int, int]]:
     return [
         (one.reference, one.prediction) for one in faults if one.reference is not None and one.prediction is not None
     ]
 
 
-_REPAIRS: Mapping[Kind, Callable[[Case, Sequence[Fault]], Repaired]] = {
+_REPAIRS: Mapping[Kind, Callable[[MatchedClipEvents, Sequence[EventError]], Repaired]] = {
     "missed": _found,
     "spurious": _gone,
     "span": _moved,

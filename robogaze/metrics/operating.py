@@ -5,13 +5,13 @@ A report keeps every hypothesis with what became of it and how sure its critic w
 
 from dataclasses import replace
 
-from robogaze.core.account import Account
+from robogaze.core.account import ClipAnnotation
 
 THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7)
 """The thresholds of Table 23."""
 
 
-def at_threshold(account: Account, threshold: float) -> Account:
+def at_threshold(account: ClipAnnotation, threshold: float) -> ClipAnnotation:
     """The account with the findings whose confidence is at least `threshold`, in [0, 1].
 
     They are chosen from the candidates, or from the findings themselves where no candidates are stored. Without a

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 
-from robogaze.core.account import Finding
+from robogaze.core.account import AnnotatedEvent
 from robogaze.core.scores import Estimate
 from robogaze.core.time import RESOLUTION, Span, iou
 
@@ -35,14 +35,14 @@ class Video:
     """
 
     name: str
-    references: Sequence[Finding]
-    predictions: Sequence[Finding] | None
+    references: Sequence[AnnotatedEvent]
+    predictions: Sequence[AnnotatedEvent] | None
     similarity: ArrayLike
     fps: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Matched:
+class GlideReleasePair:
     """A pair that was matched: where it stands in the two sequences of findings."""
 
     reference: int
@@ -58,11 +58,11 @@ class VideoScore:
     name: str
     references: int
     predictions: int
-    matches: tuple[Matched, ...]
+    matches: tuple[GlideReleasePair, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Scores:
+class GlideReleaseScores:
     """What the release's summary holds, without intervals, for it gives none.
 
     `metrics`: desc_precision, desc_recall, desc_f1, iou_precision, iou_recall, f1_iou and miou, and mean_rating in
@@ -74,7 +74,7 @@ class Scores:
     metrics: Mapping[str, Estimate]
 
 
-def score(videos: Sequence[Video]) -> Scores:
+def score(videos: Sequence[Video]) -> GlideReleaseScores:
     """Score videos as the release does.
 
     ValueError when a similarity matrix has the wrong shape or a value that is not finite, and when of two videos of one
@@ -90,7 +90,7 @@ def score(videos: Sequence[Video]) -> Scores:
     # Quirk A'7: a video without a report leaves every sum, its references with it.
     scored = tuple(_video_score(name, one) for name, one in sorted(named.items()) if one.predictions is not None)
     dropped = tuple(name for name, one in sorted(named.items()) if one.predictions is None)
-    return Scores(scored, dropped, _metrics(scored))
+    return GlideReleaseScores(scored, dropped, _metrics(scored))
 
 
 def _video_score(name: str, video: Video) -> VideoScore:
@@ -98,7 +98,7 @@ def _video_score(name: str, video: Video) -> VideoScore:
     return VideoScore(name, len(video.references), len(predictions), _match(name, video, predictions))
 
 
-def _match(name: str, video: Video, predictions: Sequence[Finding]) -> tuple[Matched, ...]:
+def _match(name: str, video: Video, predictions: Sequence[AnnotatedEvent]) -> tuple[GlideReleasePair, ...]:
     """One-to-one matching of the greatest summed rating. Rows are predictions: that decides between equal sums."""
     references = video.references
     if not references or not predictions:
@@ -114,12 +114,12 @@ def _match(name: str, video: Video, predictions: Sequence[Finding]) -> tuple[Mat
     # Whole ratings, not fifths: where sums tie, the rounding of fifths would choose other pairs.
     rows, columns = linear_sum_assignment(-BEST_RATING * similarity.T)
     return tuple(
-        Matched(j, i, float(similarity[j, i]), _iou(references[j], predictions[i], video.fps))
+        GlideReleasePair(j, i, float(similarity[j, i]), _iou(references[j], predictions[i], video.fps))
         for i, j in zip(rows.tolist(), columns.tolist(), strict=True)
     )
 
 
-def _iou(a: Finding, b: Finding, fps: float | None) -> float:
+def _iou(a: AnnotatedEvent, b: AnnotatedEvent, fps: float | None) -> float:
     """Overlap in seconds.
 
     Quirk A'7: 1 for two findings that take no time, though they be apart: both without intervals, or both with none but
@@ -131,7 +131,7 @@ def _iou(a: Finding, b: Finding, fps: float | None) -> float:
     return iou(long_a, long_b) if long_a or long_b else 1.0
 
 
-def _intervals(finding: Finding, fps: float | None) -> tuple[bool, list[Span]]:
+def _intervals(finding: AnnotatedEvent, fps: float | None) -> tuple[bool, list[Span]]:
     """Whether a finding has intervals, and those that have a length.
 
     Seconds that a file has are taken as they are. Else a moment, which has no length there, is a span of one frame

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 
-from robogaze.core.account import Finding
+from robogaze.core.account import AnnotatedEvent
 from robogaze.core.scores import Estimate
 from robogaze.core.time import RESOLUTION
 
@@ -44,18 +44,18 @@ class Sample:
     `predictions` is None where there is no prediction file. `similarity` is in [0, 1], rows references, columns
     predictions; it is not read when either side has no finding. `frame_times_s` are the clip's frames, ascending: where
     only a rate is known, `[number / fps for number in range(count)]`. They place the findings that are not written in
-    frames (`Finding.written`); empty where every finding is.
+    frames (`AnnotatedEvent.written`); empty where every finding is.
     """
 
     id: str
-    references: Sequence[Finding]
-    predictions: Sequence[Finding] | None
+    references: Sequence[AnnotatedEvent]
+    predictions: Sequence[AnnotatedEvent] | None
     similarity: ArrayLike
     frame_times_s: Sequence[float]
 
 
 @dataclass(frozen=True, slots=True)
-class Matched:
+class RobogazeReleasePair:
     """A pair that was matched: where it stands in the two sequences of findings, and its three factors' product."""
 
     reference: int
@@ -76,13 +76,13 @@ class ClipScore:
     id: str
     references: int
     predictions: int
-    matches: tuple[Matched, ...]
+    matches: tuple[RobogazeReleasePair, ...]
     values: Mapping[str, float]
     per_dimension: Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Scores:
+class RobogazeReleaseScores:
     """What the release's summary.json holds.
 
     `metrics` are MEANS over the clips that have a reference finding, and clean_accuracy, detection_precision,
@@ -114,7 +114,7 @@ def score(
     dimension_bonus: float = 0.25,
     resamples: int = 1000,
     seed: int = 0,
-) -> Scores:
+) -> RobogazeReleaseScores:
     """Score clips as the release does; `taxonomy` maps each dimension to its types.
 
     The last three are the release's fixed values; with others nothing is comparable any more. ValueError when a
@@ -129,7 +129,7 @@ def score(
     intervals = dict(zip(WITH_INTERVAL, bounds, strict=True))
     # Quirk A6.6: but a false alarm on a clean clip does count in the mean of its dimension, as a 0.
     rows = {name: [clip.per_dimension[name] for clip in clips if name in clip.per_dimension] for name in taxonomy}
-    return Scores(
+    return RobogazeReleaseScores(
         clips=clips,
         dropped=tuple(one.id for one in ordered if one.predictions is None),
         metrics={name: _mean(column, *intervals.get(name, ())) for name, column in columns.items()} | _detection(clips),
@@ -157,7 +157,7 @@ def _clip_score(sample: Sample, taxonomy: Mapping[str, Collection[str]], dimensi
     )
 
 
-def _event(finding: Finding, fps: float, taxonomy: Mapping[str, Collection[str]]) -> _Event:
+def _event(finding: AnnotatedEvent, fps: float, taxonomy: Mapping[str, Collection[str]]) -> _Event:
     start, end = _frames(finding, fps)
     # Quirk A6.7: UNKNOWN is like any other dimension in matching and in the means over clips; it has no row of its own.
     named = finding.dimension or next((name for name, types in taxonomy.items() if finding.type in types), UNKNOWN)
@@ -171,7 +171,7 @@ def _rate(frame_times_s: Sequence[float]) -> float:
     return round(steps / (frame_times_s[-1] - frame_times_s[0]), 6) if steps > 0 else 0.0
 
 
-def _frames(finding: Finding, fps: float) -> tuple[int, int]:
+def _frames(finding: AnnotatedEvent, fps: float) -> tuple[int, int]:
     """The frames nearest to where a finding starts and ends; (0, 0), as in the release, when it gives no time.
 
     An event has one interval there, from the start of its first span to the end of its last. Frames that a file has are
@@ -200,7 +200,7 @@ def _iou(a: _Event, b: _Event) -> float:
 
 def _match(
     sample: Sample, references: Sequence[_Event], predictions: Sequence[_Event], dimension_bonus: float
-) -> tuple[Matched, ...]:
+) -> tuple[RobogazeReleasePair, ...]:
     """Maximum-weight matching. Rows are predictions, as in the release: that decides between equal weights."""
     if not references or not predictions:
         return ()
@@ -215,14 +215,14 @@ def _match(
     weight = similarity.T * overlap * (1.0 + dimension_bonus * same)
     rows, columns = linear_sum_assignment(weight, maximize=True)
     return tuple(
-        Matched(j, i, float(similarity[j, i]), float(overlap[i, j]), float(weight[i, j]))
+        RobogazeReleasePair(j, i, float(similarity[j, i]), float(overlap[i, j]), float(weight[i, j]))
         for i, j in zip(rows.tolist(), columns.tolist(), strict=True)
         if weight[i, j] > _SMALLEST_WEIGHT
     )
 
 
 def _values(
-    references: Sequence[_Event], predictions: Sequence[_Event], matches: Sequence[Matched]
+    references: Sequence[_Event], predictions: Sequence[_Event], matches: Sequence[RobogazeReleasePair]
 ) -> dict[str, float]:
     """MEANS of one clip and what they come from, not rounded."""
     n, m = len(predictions), len(references)
@@ -252,7 +252,7 @@ def _values(
 def _per_dimension(
     references: Sequence[_Event],
     predictions: Sequence[_Event],
-    matches: Sequence[Matched],
+    matches: Sequence[RobogazeReleasePair],
     taxonomy: Mapping[str, Collection[str]],
 ) -> dict[str, float]:
     """F1 of descriptions within each dimension of the taxonomy that either side names.

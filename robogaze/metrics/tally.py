@@ -27,7 +27,7 @@ from typing import Protocol, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from robogaze.core.account import Account, Finding
+from robogaze.core.account import AnnotatedEvent, ClipAnnotation
 
 Matrix = NDArray[np.float64]
 
@@ -83,7 +83,7 @@ ROUNDING = 1e-9
 """An IoU this close below a threshold reaches it: seconds are not exact in binary, 0.3 is not 3/10."""
 
 
-class Matched(Protocol):
+class MatchedPair(Protocol):
     """A matched pair: indices into the findings of the two accounts, and how alike they are."""
 
     @property
@@ -96,12 +96,12 @@ class Matched(Protocol):
     def iou(self) -> float: ...
 
 
-def scored(prediction: Account | None) -> TypeGuard[Account]:
+def scored(prediction: ClipAnnotation | None) -> TypeGuard[ClipAnnotation]:
     """Whether there is an account that says anything about its clip."""
     return prediction is not None and prediction.status != "unscored"
 
 
-def judgeable(reference: Account, prediction: Account | None) -> NDArray[np.bool_]:
+def judgeable(reference: ClipAnnotation, prediction: ClipAnnotation | None) -> NDArray[np.bool_]:
     """Which of the prediction's findings the reference can speak for, shape (findings,); none without a prediction.
 
     The others must not be matched: give them the similarity 0.
@@ -113,7 +113,9 @@ def judgeable(reference: Account, prediction: Account | None) -> NDArray[np.bool
     return np.array([_looked_for(one, covered) for one in findings], dtype=np.bool_)
 
 
-def tally(reference: Account, prediction: Account | None, matches: Sequence[Matched], iou: Matrix) -> Matrix:
+def tally(
+    reference: ClipAnnotation, prediction: ClipAnnotation | None, matches: Sequence[MatchedPair], iou: Matrix
+) -> Matrix:
     """The row of one clip, shape (len(COLUMNS),).
 
     `matches` are one to one, `iou` has shape (reference findings, predicted findings). Of a prediction that is missing
@@ -141,14 +143,14 @@ def tally(reference: Account, prediction: Account | None, matches: Sequence[Matc
     )
 
 
-Pairs = Sequence[tuple[Finding, Finding, Matched]]
+Pairs = Sequence[tuple[AnnotatedEvent, AnnotatedEvent, MatchedPair]]
 
 
 def _row(numbers: dict[str, float]) -> Matrix:
     return np.array([numbers.get(column, 0) for column in COLUMNS], dtype=np.float64)
 
 
-def _of_clip(reference: Account, prediction: Account | None, predicted: int) -> dict[str, float]:
+def _of_clip(reference: ClipAnnotation, prediction: ClipAnnotation | None, predicted: int) -> dict[str, float]:
     complete = scored(prediction) and prediction.status == "complete"
     said_clean = complete and not predicted and _covers(prediction, reference)
     return {
@@ -162,7 +164,7 @@ def _of_clip(reference: Account, prediction: Account | None, predicted: int) -> 
     }
 
 
-def _covers(prediction: Account | None, reference: Account) -> bool:
+def _covers(prediction: ClipAnnotation | None, reference: ClipAnnotation) -> bool:
     """Whether the prediction examined or ruled out every dimension that the reference speaks for."""
     if prediction is None or prediction.coverage is None:
         return prediction is not None
@@ -171,7 +173,7 @@ def _covers(prediction: Account | None, reference: Account) -> bool:
 
 
 def _of_events(
-    references: Sequence[Finding], predictions: Sequence[Finding], looked_for: frozenset[str] | None
+    references: Sequence[AnnotatedEvent], predictions: Sequence[AnnotatedEvent], looked_for: frozenset[str] | None
 ) -> dict[str, float]:
     numbers: dict[str, float] = {
         "references_not_looked_for": sum(not _looked_for(one, looked_for) for one in references),
@@ -186,7 +188,7 @@ def _of_events(
     return numbers
 
 
-_FIELDS: Mapping[str, Callable[[Finding], bool]] = {
+_FIELDS: Mapping[str, Callable[[AnnotatedEvent], bool]] = {
     "timed": lambda one: bool(one.spans),
     "dimensioned": lambda one: one.dimension is not None,
     "graded": lambda one: one.severity is not None,
@@ -194,7 +196,9 @@ _FIELDS: Mapping[str, Callable[[Finding], bool]] = {
 """The fields that may be blank, and whether an event has one."""
 
 
-def _of_fields(references: Sequence[Finding], predictions: Sequence[Finding], pairs: Pairs) -> dict[str, float]:
+def _of_fields(
+    references: Sequence[AnnotatedEvent], predictions: Sequence[AnnotatedEvent], pairs: Pairs
+) -> dict[str, float]:
     """How many predictions a field is asked of, and how many leave blank one that the reference's events have."""
     numbers: dict[str, float] = {}
     blank: set[int] = set()
@@ -256,6 +260,6 @@ def _of_overlap(iou: Matrix) -> dict[str, float]:
     }
 
 
-def _looked_for(one: Finding, dimensions: frozenset[str] | None) -> bool:
+def _looked_for(one: AnnotatedEvent, dimensions: frozenset[str] | None) -> bool:
     """Whether an author who looked for some dimensions would have reported such an event."""
     return dimensions is None or one.dimension is None or not dimensions.isdisjoint((one.dimension, *one.secondary))

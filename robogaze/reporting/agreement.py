@@ -3,17 +3,17 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from robogaze.agree.agreement import Agreement
+from robogaze.agree.agreement import AgreementResult
 from robogaze.agree.ceiling import Ceiling
-from robogaze.agree.consensus import LEAST_IOU, MOST_APART, Question
+from robogaze.agree.consensus import LEAST_IOU, MOST_APART, OpenQuestion
 from robogaze.agree.kappas import Kind
 from robogaze.agree.measures import Measures
 from robogaze.agree.ratings import RatingAgreement
-from robogaze.core.account import Finding
+from robogaze.core.account import AnnotatedEvent
 from robogaze.core.scores import Estimate
 from robogaze.metrics.scores import METRICS
 from robogaze.reporting.evaluation import HEADLINE
-from robogaze.reporting.sheets import Cell, Sheet
+from robogaze.reporting.sheets import Cell, ResultTable
 from robogaze.reporting.wording import count, listed, seconds
 from robogaze.stats.interval import LEAST_DEFINED
 
@@ -44,7 +44,7 @@ NO_DATASET = "(none given)"
 _SHOWN = 3
 
 
-def sheets(result: Agreement) -> Iterator[Sheet]:
+def sheets(result: AgreementResult) -> Iterator[ResultTable]:
     """Every table, the headline first; that alone where there is nothing to compare."""
     slices = dict(_slices(result))
     clips = count(result.overall.clips, "clip")
@@ -67,7 +67,7 @@ def sheets(result: Agreement) -> Iterator[Sheet]:
     yield _queue(result)
 
 
-def footnotes(result: Agreement) -> Iterator[str]:
+def footnotes(result: AgreementResult) -> Iterator[str]:
     """What the numbers must not be read without."""
     terms, panel = result.terms, result.panel
     yield f"Annotators: {listed(panel.annotators)}."
@@ -93,13 +93,13 @@ def footnotes(result: Agreement) -> Iterator[str]:
     yield from _left_out(result)
 
 
-def _units(result: Agreement) -> str:
+def _units(result: AgreementResult) -> str:
     cases, field = result.panel.cases, result.terms.units
     units = {(one.dataset, one.unit(field)) for one in cases}
     return "clips" if len(units) == len(cases) else f"{len(units):,} values of {field}"
 
 
-def _left_out(result: Agreement) -> Iterator[str]:
+def _left_out(result: AgreementResult) -> Iterator[str]:
     panel = result.panel
     if panel.single:
         yield f"Left out, with one annotator: {_some(panel.single)}."
@@ -141,7 +141,7 @@ def _beside(several: bool) -> Iterator[str]:
         yield "Mean Cohen: over the pairs of annotators for whom it is defined, which n counts."
 
 
-def _slices(result: Agreement) -> Iterator[tuple[str, Measures]]:
+def _slices(result: AgreementResult) -> Iterator[tuple[str, Measures]]:
     yield "overall", result.overall
     if len(result.datasets) > 1:
         yield from ((name or NO_DATASET, one) for name, one in result.datasets.items())
@@ -149,12 +149,12 @@ def _slices(result: Agreement) -> Iterator[tuple[str, Measures]]:
 
 def _measures(
     name: str, title: str, of: str, rows: Mapping[str, Measures], names: Mapping[str, str], notes: tuple[str, ...] = ()
-) -> Sheet:
+) -> ResultTable:
     cells: tuple[tuple[Cell, ...], ...] = tuple(
         (row, one.clips, one.events, *(_short(getattr(one, key)) for key in names)) for row, one in rows.items()
     )
     notes = (*notes, *_reasons(rows, tuple(names)))
-    return Sheet(name, title, (of, "clips", "events", *names.values()), cells, notes)
+    return ResultTable(name, title, (of, "clips", "events", *names.values()), cells, notes)
 
 
 def _short(one: Estimate) -> Estimate:
@@ -173,11 +173,11 @@ def _reasons(rows: Mapping[str, Measures], names: tuple[str, ...]) -> Iterator[s
         yield f"Undefined where {why}: {listed(list(where))}."
 
 
-def _ceiling(ceiling: Ceiling, annotators: int) -> Iterator[Sheet]:
+def _ceiling(ceiling: Ceiling, annotators: int) -> Iterator[ResultTable]:
     whole = tuple((name, ceiling.whole.macro[name], ceiling.whole.micro[name]) for name in METRICS)
     columns = ("metric", "macro (over clips)", "micro (over the corpus)")
     notes = tuple(_ceiling_notes(ceiling, annotators))
-    yield Sheet("human-ceiling", "Human ceiling: each annotator against the others", columns, whole, notes)
+    yield ResultTable("human-ceiling", "Human ceiling: each annotator against the others", columns, whole, notes)
     rows: dict[str, tuple[Cell, ...]] = {"all": _headline(ceiling.whole.macro)}
     if len(ceiling.datasets) > 1:
         rows |= {name or NO_DATASET: _headline(one.macro) for name, one in ceiling.datasets.items()}
@@ -186,7 +186,7 @@ def _ceiling(ceiling: Ceiling, annotators: int) -> Iterator[Sheet]:
         rows["if all failed pairs were unrelated"] = _headline(ceiling.worst.macro)
         rows["if they were all the same"] = _headline(ceiling.best.macro)
     cells = tuple((name, *row) for name, row in rows.items())
-    yield Sheet("human-ceiling-rows", "Human ceiling, mean over clips", ("human", *HEADLINE), cells)
+    yield ResultTable("human-ceiling-rows", "Human ceiling, mean over clips", ("human", *HEADLINE), cells)
 
 
 def _headline(scores: Mapping[str, Cell]) -> tuple[Cell, ...]:
@@ -207,7 +207,7 @@ def _ceiling_notes(ceiling: Ceiling, annotators: int) -> Iterator[str]:
         yield f"{count(ceiling.failed, 'account')} left out with a failed judgement; see the bounds."
 
 
-def _queue(result: Agreement) -> Sheet:
+def _queue(result: AgreementResult) -> ResultTable:
     """What a person must settle, a row for each annotator's event; those of one number are one event."""
     rows = tuple(
         (number, one.clip_id, "; ".join(one.reasons), author, _when(found), found.type or found.dimension,
@@ -216,30 +216,30 @@ def _queue(result: Agreement) -> Sheet:
         for author, found in one.events
     )  # fmt: skip
     columns = ("event", "clip", "why", "annotator", "when", "label", "severity", "description")
-    return Sheet("queue", _to_settle(result), columns, rows, (_settled(result),))
+    return ResultTable("queue", _to_settle(result), columns, rows, (_settled(result),))
 
 
-def queue_in_brief(result: Agreement, most: int) -> Sheet:
+def queue_in_brief(result: AgreementResult, most: int) -> ResultTable:
     """The first of what a person must settle, a row for each event."""
     queue = result.adjudication.queue
     rows = tuple((one.clip_id, "; ".join(one.reasons), _told(one)) for one in queue[:most])
     more = len(queue) - len(rows)
     notes = [f"{more} more are not shown; --out DIR writes all."] if more else []
-    return Sheet("queue", _to_settle(result), ("clip", "why", "events"), rows, (*notes, _settled(result)))
+    return ResultTable("queue", _to_settle(result), ("clip", "why", "events"), rows, (*notes, _settled(result)))
 
 
-def _told(one: Question) -> str:
+def _told(one: OpenQuestion) -> str:
     return "; ".join(
         f"{author}: {' '.join(filter(None, (_when(found), found.type or found.dimension)))}"
         for author, found in one.events
     )
 
 
-def _to_settle(result: Agreement) -> str:
+def _to_settle(result: AgreementResult) -> str:
     return f"For a person to settle: {count(len(result.adjudication.queue), 'event')}"
 
 
-def _settled(result: Agreement) -> str:
+def _settled(result: AgreementResult) -> str:
     return (
         f"{count(result.adjudication.settled, 'event')} settled without a person: reported by all annotators of the "
         f"clip, every two with an IoU of at least {LEAST_IOU} (united), one dimension and type, severities at most "
@@ -247,11 +247,11 @@ def _settled(result: Agreement) -> str:
     )
 
 
-def _when(one: Finding) -> str:
+def _when(one: AnnotatedEvent) -> str:
     return ", ".join(seconds(span.start, span.end) for span in one.spans)
 
 
-def rating_sheet(result: RatingAgreement, level: float, resamples: int, seed: int) -> Sheet:
+def rating_sheet(result: RatingAgreement, level: float, resamples: int, seed: int) -> ResultTable:
     """Agreement on labels as a table."""
     rows = (("all units", result.overall), *((name, one) for name, one in result.labels.items()))
     notes = [
@@ -267,5 +267,5 @@ def rating_sheet(result: RatingAgreement, level: float, resamples: int, seed: in
             f"{count(result.tied, 'unit')} of two labels or more in equal parts, for they are given equally often."
         )
     columns = ("label", "Krippendorff's alpha")
-    return Sheet("ratings", f"Agreement of {count(len(result.annotators), 'annotator')} on labels", columns, rows,
+    return ResultTable("ratings", f"Agreement of {count(len(result.annotators), 'annotator')} on labels", columns, rows,
                  tuple(notes))  # fmt: skip

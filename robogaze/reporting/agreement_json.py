@@ -5,17 +5,17 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from robogaze.agree.agreement import Agreement
-from robogaze.agree.ceiling import Ceiling, Row
+from robogaze.agree.agreement import AgreementResult
+from robogaze.agree.ceiling import Ceiling, CeilingRow
 from robogaze.agree.measures import Measures
 from robogaze.agree.ratings import RatingAgreement
-from robogaze.core.account import FIELDS, Account, Finding
+from robogaze.core.account import FIELDS, AnnotatedEvent, ClipAnnotation
 from robogaze.core.coverage import as_cell
 from robogaze.core.time import RESOLUTION
 from robogaze.scoring.estimates import Scores
 
 
-def agreement_json(result: Agreement) -> Mapping[str, Any]:
+def agreement_json(result: AgreementResult) -> Mapping[str, Any]:
     """The result as one JSON object."""
     panel = result.panel
     return {
@@ -74,7 +74,7 @@ def _ceiling(ceiling: Ceiling) -> Mapping[str, Any]:
     }
 
 
-def _row(row: Row) -> Mapping[str, Any]:
+def _row(row: CeilingRow) -> Mapping[str, Any]:
     return {"accounts": row.n, "macro": _scores(row.macro), "micro": _scores(row.micro)}
 
 
@@ -82,7 +82,7 @@ def _scores(scores: Scores) -> Mapping[str, Any]:
     return {name: one.as_json() for name, one in scores.items()}
 
 
-def _finding(one: Finding) -> Mapping[str, Any]:
+def _finding(one: AnnotatedEvent) -> Mapping[str, Any]:
     return {
         "id": one.id,
         "dimension": one.dimension,
@@ -111,7 +111,7 @@ _CLIP = ("clip_id", "author", "status", "coverage", "instruction", *FIELDS, "dur
 _EVENT = ("event_id", "dimension", "type", "description", "start_s", "end_s", "severity")
 
 
-def accounts_csv(accounts: Sequence[Account]) -> str:
+def accounts_csv(accounts: Sequence[ClipAnnotation]) -> str:
     """Accounts as a table in the format "csv", one row a span, one without an event for a clip without any.
 
     Frames are kept where they come at a constant rate; the format has no place for others.
@@ -137,7 +137,7 @@ def _frames(times_s: Sequence[float] | None) -> Mapping[str, float]:
     return {"fps": fps, "frame_count": len(times_s)} if steady else {}
 
 
-def _rows(findings: Sequence[Finding]) -> Iterator[Mapping[str, Any]]:
+def _rows(findings: Sequence[AnnotatedEvent]) -> Iterator[Mapping[str, Any]]:
     if not findings:
         yield {}
     for one in findings:

@@ -23,7 +23,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Sheet:
+class ResultTable:
     """A table: `notes` are the sentences that belong under it; `name` is its file's, unless it is a part of one."""
 
     name: str

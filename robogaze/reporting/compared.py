@@ -13,7 +13,7 @@ from typing import Literal
 from pydantic import ValidationError
 
 from robogaze.compare import Comparison, Run
-from robogaze.core.account import Account, Finding
+from robogaze.core.account import AnnotatedEvent, ClipAnnotation
 from robogaze.core.coverage import CoverageState
 from robogaze.core.data import Data, fault_of
 from robogaze.core.events import Severity
@@ -38,7 +38,7 @@ class ShownEvent(Data):
     description: str
 
     @classmethod
-    def of(cls, one: Finding) -> "ShownEvent":
+    def of(cls, one: AnnotatedEvent) -> "ShownEvent":
         """An event of an account."""
         return cls(**{name: getattr(one, name) for name in cls.model_fields})
 
@@ -82,7 +82,7 @@ class ShownRun(Data):
     clips: Mapping[str, ShownClip]
 
 
-class Shown(Data):
+class ComparisonPageData(Data):
     """All of it; the runs stand in the order of the comparison's."""
 
     schema_version: Literal[2] = 2
@@ -94,7 +94,7 @@ class Shown(Data):
         return frozenset(one for run in self.runs for one in run.taxonomies)
 
 
-def shown(result: Comparison, folder: Path) -> Shown:
+def shown(result: Comparison, folder: Path) -> ComparisonPageData:
     """What a page that stands in `folder` shows of a comparison."""
     changed: list[set[str]] = [set() for _ in result.runs]
     for pair in result.pairs:
@@ -102,13 +102,15 @@ def shown(result: Comparison, folder: Path) -> Shown:
             changed[pair.second].add(flip.before)
             changed[pair.first].add(flip.after)
     places = _Places(folder)
-    return Shown(runs=tuple(_run(run, clips, places) for run, clips in zip(result.runs, changed, strict=True)))
+    return ComparisonPageData(
+        runs=tuple(_run(run, clips, places) for run, clips in zip(result.runs, changed, strict=True))
+    )
 
 
-def read_shown(path: Path) -> Shown:
+def read_shown(path: Path) -> ComparisonPageData:
     """Read what was kept. Raises InputError with the file and the key of what does not fit."""
     try:
-        return Shown.model_validate_json(path.read_bytes())
+        return ComparisonPageData.model_validate_json(path.read_bytes())
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from error
     except ValidationError as error:
@@ -150,7 +152,7 @@ def _models(told: set[str]) -> dict[str, tuple[str, ...]]:
     return {role: tuple(sorted(names)) for role, names in sorted(found.items())}
 
 
-def _clip(one: Account, places: "_Places") -> ShownClip:
+def _clip(one: ClipAnnotation, places: "_Places") -> ShownClip:
     video, start_s, content = places.video_of(one)
     return ShownClip(
         id=one.clip_id,
@@ -175,7 +177,7 @@ class _Places:
         self._runs: dict[Path, StoredRun | None] = {}
         self._lines: dict[Path, Mapping[str, ManifestLine]] = {}
 
-    def run_of(self, one: Account) -> StoredRun | None:
+    def run_of(self, one: ClipAnnotation) -> StoredRun | None:
         """The run folder that a report lies in: `<clip id>/report.json` or `reports/<clip id>.json`; None elsewhere."""
         root = Path(one.source).parent.parent
         if root not in self._runs:
@@ -184,7 +186,7 @@ class _Places:
             self._lines[root] = {} if run is None else {line.clip_id: line for line in run.lines}
         return self._runs[root]
 
-    def video_of(self, one: Account) -> tuple[str | None, float, str | None]:
+    def video_of(self, one: ClipAnnotation) -> tuple[str | None, float, str | None]:
         """The address of a clip's video, where in it the clip begins, in seconds, and the SHA-256 it had."""
         run = self.run_of(one)
         line = None if run is None else self._lines[run.root].get(one.clip_id)

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import inf, isnan
 
-from robogaze.compare import Check, Comparison, Gap, Pair
+from robogaze.compare import Comparison, GateCheck, PairedDifference, RunPair
 from robogaze.compare.flips import Flip
 from robogaze.compare.measures import MEASURES
 from robogaze.compare.verdict import points
 from robogaze.core.scores import Estimate
-from robogaze.reporting.sheets import Cell, Sheet, file_name
+from robogaze.reporting.sheets import Cell, ResultTable, file_name
 from robogaze.reporting.wording import count, listed
 from robogaze.scoring.terms import LEAST_UNITS
 
@@ -18,7 +18,7 @@ Row = tuple[Cell, ...]
 _GAP = ("difference", "p", "p (Holm)", "p (FDR)", "smallest to be shown")
 
 
-def sheets(result: Comparison, checks: tuple[Check, ...] | None = None) -> Iterator[Sheet]:
+def sheets(result: Comparison, checks: tuple[GateCheck, ...] | None = None) -> Iterator[ResultTable]:
     """Every table, the leaderboard first; each carries the sentences it must not be read without."""
     yield _leaderboard(result)
     yield _clips(result)
@@ -36,7 +36,7 @@ def sheets(result: Comparison, checks: tuple[Check, ...] | None = None) -> Itera
         yield _gate(checks)
 
 
-def _leaderboard(result: Comparison) -> Sheet:
+def _leaderboard(result: Comparison) -> ResultTable:
     band_of = {run: number for number, band in enumerate(result.bands, start=1) for run in band}
     rows: tuple[Row, ...] = tuple(
         (
@@ -50,7 +50,7 @@ def _leaderboard(result: Comparison) -> Sheet:
     )
     columns = ("run", "band", "rank", result.scope.name, "events a clip", "load a clip", "load a minute", "USD a clip")
     notes = (result.verdict, *_notes(result))
-    return Sheet("leaderboard", f"Leaderboard of {count(len(rows), 'run')}", columns, rows, notes)
+    return ResultTable("leaderboard", f"Leaderboard of {count(len(rows), 'run')}", columns, rows, notes)
 
 
 def _notes(result: Comparison) -> Iterator[str]:
@@ -109,7 +109,7 @@ def _paired_by(result: Comparison) -> str:
     return f"{said}{passed}; without a partner: {'; '.join(alone) or 'none'}."
 
 
-def _clips(result: Comparison) -> Sheet:
+def _clips(result: Comparison) -> ResultTable:
     names = tuple(result.standings[0].clips)
     rows: tuple[Row, ...] = tuple(
         (one.name, *(one.clips[name] for name in names), one.undecided, one.worst, one.clean_rate.value, one.best)
@@ -117,19 +117,19 @@ def _clips(result: Comparison) -> Sheet:
     )
     columns = ("run", *names, "undecided", f"{result.scope.name} at worst", "as it is", "at best")
     notes = ("At worst every undecided or missing clip is faulty, at best clean where nothing was found.",)
-    return Sheet(
+    return ResultTable(
         "clips", f"Clips, and what the unknown clips could make of the {result.scope.name}", columns, rows, notes
     )
 
 
-def _rates(result: Comparison, kind: str, title: str) -> Sheet:
+def _rates(result: Comparison, kind: str, title: str) -> ResultTable:
     rates: list[Mapping[str, Estimate]] = [getattr(result.standings[run], kind) for run in result.order]
     rows: tuple[Row, ...] = tuple((name, *(one[name] for one in rates)) for name in rates[0])
     columns = (title, *(result.names[run] for run in result.order))
-    return Sheet(f"by-{title}", f"Share of scored clips with an event, by {title}", columns, rows)
+    return ResultTable(f"by-{title}", f"Share of scored clips with an event, by {title}", columns, rows)
 
 
-def _corrected(result: Comparison) -> Sheet:
+def _corrected(result: Comparison) -> ResultTable:
     rows: tuple[Row, ...] = tuple(
         (name, result.scope.renamed(what), both.naive, both.corrected)
         for name, values in zip(result.names, result.corrected, strict=True)
@@ -141,45 +141,45 @@ def _corrected(result: Comparison) -> Sheet:
         "the mean of its errors on those (prediction-powered inference)."
     )
     columns = ("run", "what", "as the judge says", "corrected")
-    return Sheet("calibrated", "Corrected for the judge's own errors", columns, rows, (note,))
+    return ResultTable("calibrated", "Corrected for the judge's own errors", columns, rows, (note,))
 
 
-def _title(one: Pair, result: Comparison) -> str:
+def _title(one: RunPair, result: Comparison) -> str:
     return f"{result.names[one.first]} against {result.names[one.second]}"
 
 
-def _file(one: Pair, result: Comparison, what: str) -> str:
+def _file(one: RunPair, result: Comparison, what: str) -> str:
     return file_name(f"{result.names[one.first]}-{result.names[one.second]}", what)
 
 
-def _cells(one: Gap) -> Row:
+def _cells(one: PairedDifference) -> Row:
     return one.difference, one.p, one.holm, one.fdr, one.smallest
 
 
-def _pair(one: Pair, said: str, result: Comparison) -> Sheet:
+def _pair(one: RunPair, said: str, result: Comparison) -> ResultTable:
     rows: tuple[Row, ...] = tuple((result.scope.renamed(name), *_cells(gap)) for name, gap in one.gaps.items())
     bounds = f"{points(one.worst)} to {points(one.best)} points, whatever the undecided clips are."
     notes = (said, f"{_title(one, result)}: the {result.scope.name}s differ by {bounds}")
     title = f"{_title(one, result)}: paired differences over {count(one.prompts, 'shared prompt')}"
-    return Sheet(_file(one, result, "pair"), title, ("measure", *_GAP), rows, notes)
+    return ResultTable(_file(one, result, "pair"), title, ("measure", *_GAP), rows, notes)
 
 
-def _in_what(one: Pair, result: Comparison) -> Sheet:
+def _in_what(one: RunPair, result: Comparison) -> ResultTable:
     """The dimensions and types, those of the smallest p first."""
     gaps = [(f"dimension {name}", gap) for name, gap in one.dimensions.items()]
     gaps += [(f"type {name}", gap) for name, gap in one.types.items()]
     gaps.sort(key=lambda item: (inf if isnan(item[1].p) else item[1].p, item[0]))
     rows: tuple[Row, ...] = tuple((name, *_cells(gap)) for name, gap in gaps)
     title = f"{_title(one, result)}: share of clips with an event, by dimension and type"
-    return Sheet(_file(one, result, "in-what"), title, ("of", *_GAP), rows)
+    return ResultTable(_file(one, result, "in-what"), title, ("of", *_GAP), rows)
 
 
-def _flips(one: Pair, result: Comparison) -> Sheet:
+def _flips(one: RunPair, result: Comparison) -> ResultTable:
     rows: tuple[Row, ...] = tuple(_flip(flip) for flip in one.flips.found)
     told = listed([f"{number} {kind}" for kind, number in one.flips.counts.items()])
     columns = ("prompt", "change", "gained", "lost", "load", "clip before", "clip after")
     title = f"{_title(one, result)}: what changed, what deserves a look first"
-    return Sheet(_file(one, result, "flips"), title, columns, rows, (f"Prompts: {told}.",))
+    return ResultTable(_file(one, result, "flips"), title, columns, rows, (f"Prompts: {told}.",))
 
 
 def _flip(one: Flip) -> Row:
@@ -190,7 +190,7 @@ def _flip(one: Flip) -> Row:
     return one.prompt, one.kind, gained, lost, f"{one.load[0]} -> {one.load[1]}", one.before, one.after
 
 
-def _trend(result: Comparison) -> Sheet:
+def _trend(result: Comparison) -> ResultTable:
     assert result.trend is not None
     steps = sorted(result.trend.steps)
     whole = (steps[-1] - steps[0]) / 1000
@@ -200,13 +200,13 @@ def _trend(result: Comparison) -> Sheet:
     columns = ("measure", "per 1,000 steps", "from the first to the last")
     title = f"Trend over the steps {', '.join(f'{step:,}' for step in steps)}"
     note = f"Least squares over the runs, on {count(result.trend.prompts, 'prompt')} that all share, resampled."
-    return Sheet("trend", title, columns, rows, (note,))
+    return ResultTable("trend", title, columns, rows, (note,))
 
 
 def _times(slope: Estimate, factor: float) -> Estimate:
     return replace(slope, value=slope.value * factor, low=slope.low * factor, high=slope.high * factor)
 
 
-def _gate(checks: tuple[Check, ...]) -> Sheet:
+def _gate(checks: tuple[GateCheck, ...]) -> ResultTable:
     rows: tuple[Row, ...] = tuple((one.rule, one.run, "passed" if one.passed else "FAILED", one.said) for one in checks)
-    return Sheet("gate", "Gate", ("rule", "run", "", "why"), rows)
+    return ResultTable("gate", "Gate", ("rule", "run", "", "why"), rows)

@@ -4,14 +4,14 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from robogaze.compare import Check, Comparison, Gap, Pair, Standing
+from robogaze.compare import Comparison, GateCheck, LeaderboardRow, PairedDifference, RunPair
 from robogaze.compare.flips import Flip
 from robogaze.stats.paired import Rank
 
 Json = Mapping[str, Any]
 
 
-def comparison_json(result: Comparison, checks: Sequence[Check] | None = None) -> Json:
+def comparison_json(result: Comparison, checks: Sequence[GateCheck] | None = None) -> Json:
     """The result, and what a gate said of it where there was one. Runs stand in the order they were named."""
     told = {
         "schema_version": 2,
@@ -53,7 +53,7 @@ def _run(place: int, result: Comparison) -> Json:
     return told
 
 
-def _standing(one: Standing, result: Comparison) -> dict[str, Any]:
+def _standing(one: LeaderboardRow, result: Comparison) -> dict[str, Any]:
     return {
         **{result.scope.renamed(name): value.as_json() for name, value in one.measures.items()},
         "rate_bounds": {"worst": _number(one.worst), "best": _number(one.best)},
@@ -68,7 +68,7 @@ def _rank(one: Rank) -> Json:
     return {**one.rank.as_json(), "first": _number(one.first)}
 
 
-def _pair(one: Pair, said: str, result: Comparison) -> Json:
+def _pair(one: RunPair, said: str, result: Comparison) -> Json:
     first, second = result.names[one.first], result.names[one.second]
     return {
         "first": first,
@@ -87,7 +87,7 @@ def _pair(one: Pair, said: str, result: Comparison) -> Json:
     }
 
 
-def _gap(one: Gap) -> dict[str, Any]:
+def _gap(one: PairedDifference) -> dict[str, Any]:
     return {
         "difference": one.difference.as_json(),
         "p": _number(one.p),
@@ -118,7 +118,7 @@ def _trend(result: Comparison) -> Json | None:
     return {"steps": result.trend.steps, "prompts": result.trend.prompts, "per_1000_steps": slopes}
 
 
-def _gate(checks: Sequence[Check]) -> Json:
+def _gate(checks: Sequence[GateCheck]) -> Json:
     told = [{"rule": one.rule, "run": one.run, "passed": one.passed, "said": one.said} for one in checks]
     return {"passed": all(one.passed for one in checks), "checks": told}
 

@@ -15,7 +15,7 @@ from robogaze.compare.trend import step_of
 from robogaze.core.scores import Estimate
 from robogaze.domains import Domain
 from robogaze.reporting.bundles import bundles
-from robogaze.reporting.compared import Shown
+from robogaze.reporting.compared import ComparisonPageData
 from robogaze.reporting.comparison import scope_sentence
 from robogaze.reporting.comparison_trust import Json, bounds_of, comparison_checks
 from robogaze.reporting.document import document, vocabulary
@@ -40,7 +40,7 @@ _KINDS = ("new", "worse", "changed", "better", "fixed")
 
 
 def comparison_files(
-    told: Json, shown: Shown, videos: Mapping[str, str | None], domain: Domain | None, title: str
+    told: Json, shown: ComparisonPageData, videos: Mapping[str, str | None], domain: Domain | None, title: str
 ) -> Iterator[tuple[str, str]]:
     """Names and texts of the files of the page, `index.html` the last of them.
 
@@ -84,7 +84,7 @@ def clip_key(place: int, clip_id: str) -> str:
     return f"{place}/{clip_id}"
 
 
-def _clips(shown: Shown, videos: Mapping[str, str | None]) -> Iterator[tuple[str, str]]:
+def _clips(shown: ComparisonPageData, videos: Mapping[str, str | None]) -> Iterator[tuple[str, str]]:
     for place, run in enumerate(shown.runs):
         for clip_id, clip in run.clips.items():
             key = clip_key(place, clip_id)
@@ -143,7 +143,7 @@ def _drawn(told: Json, low: float, high: float, bounds: Json | None = None) -> d
     return {"strip": Markup(strip(_estimate(told), low, high, edges)), "said": written(_estimate(told))}
 
 
-def _board(told: Json, shown: Shown) -> list[dict[str, Any]]:
+def _board(told: Json, shown: ComparisonPageData) -> list[dict[str, Any]]:
     """The leaderboard's rows, the best run first."""
     runs = {run["name"]: run for run in told["runs"]}
     pages = {run.name: run.page for run in shown.runs}

@@ -8,7 +8,7 @@ from robogaze.judges import offline
 from robogaze.metrics.controls import CONTROLS
 from robogaze.metrics.floors import PRIOR_RULE, SHUFFLED_RULE, TYPE_PRIOR
 from robogaze.metrics.scores import METRICS
-from robogaze.reporting.sheets import Cell, Part, Sheet, file_name, written
+from robogaze.reporting.sheets import Cell, Part, ResultTable, file_name, written
 from robogaze.reporting.wording import count
 from robogaze.scoring.estimates import GROUP_METRICS, Scores
 from robogaze.scoring.robustness import robustness
@@ -31,23 +31,23 @@ BRIEF = (
 Row = tuple[Cell, ...]
 
 
-def brief(tables: Iterable[Sheet], by: Sequence[str]) -> list[Sheet]:
+def brief(tables: Iterable[ResultTable], by: Sequence[str]) -> list[ResultTable]:
     """What a terminal shows of the tables."""
     wanted = {*BRIEF, *(f"by-{field}" for field in by)}
     return [one for one in tables if one.name in wanted or (one.part is not None and one.part.file in wanted)]
 
 
-def sheets(result: Evaluation) -> Iterator[Sheet]:
+def sheets(result: Evaluation) -> Iterator[ResultTable]:
     """Every table, the headline first; each carries the sentences it must not be read without."""
     judge = judge_note(result)
     for one in _sheets(result):
         yield one if judge in one.notes else replace(one, notes=(*one.notes, judge))
 
 
-def _sheets(result: Evaluation) -> Iterator[Sheet]:
+def _sheets(result: Evaluation) -> Iterator[ResultTable]:
     notes = tuple(footnotes(result))
     shown = (_shown(result, name) for name in HEADLINE)
-    yield Sheet("scores", "Scores, mean over clips", ("system", *shown), tuple(_headline(result)), notes)
+    yield ResultTable("scores", "Scores, mean over clips", ("system", *shown), tuple(_headline(result)), notes)
     yield from _data_sets(result)
     for system in result.systems:
         yield _metrics(system, result, notes)
@@ -67,7 +67,7 @@ def judge_note(result: Evaluation) -> str:
     return f"Judge {result.judge}: {result.judge_note}"
 
 
-def robustness_sheet(first: Evaluation, second: Evaluation) -> Sheet:
+def robustness_sheet(first: Evaluation, second: Evaluation) -> ResultTable:
     """The scores of the same systems under another judge."""
     before, after = ({one.name: one.macro for one in result.systems} for result in (first, second))
     rows: tuple[Row, ...] = tuple(
@@ -88,7 +88,7 @@ def robustness_sheet(first: Evaluation, second: Evaluation) -> Sheet:
         if one.counts["unjudged"]
     ]
     notes = (judge_note(first), judge_note(second), *failed)
-    return Sheet("judges", f"{second.judge} against {first.judge}", columns, rows, notes)
+    return ResultTable("judges", f"{second.judge} against {first.judge}", columns, rows, notes)
 
 
 def footnotes(result: Evaluation) -> Iterator[str]:
@@ -141,7 +141,7 @@ def _not_above(result: Evaluation) -> Iterator[str]:
         )
 
 
-def _data_sets(result: Evaluation) -> Iterator[Sheet]:
+def _data_sets(result: Evaluation) -> Iterator[ResultTable]:
     """The paper's headline, where there are several data sets."""
     name = result.terms.strata
     count_ = len({one.fields.get(name, "") for one in result.clips})
@@ -152,7 +152,7 @@ def _data_sets(result: Evaluation) -> Iterator[Sheet]:
         )
         columns = ("system", *(_shown(result, metric) for metric in HEADLINE))
         title = f"Scores, mean over {count_} data sets ({name}): the headline of the RoboGaze paper"
-        yield Sheet("scores-data-sets", title, columns, rows, (f"n counts values of {name}.",))
+        yield ResultTable("scores-data-sets", title, columns, rows, (f"n counts values of {name}.",))
 
 
 def _intervals(result: Evaluation) -> str:
@@ -222,7 +222,7 @@ def _headline(result: Evaluation) -> Iterator[Row]:
         yield name, *(scores[_shown(result, metric)] for metric in HEADLINE)
 
 
-def _metrics(system: SystemResult, result: Evaluation, notes: tuple[str, ...]) -> Sheet:
+def _metrics(system: SystemResult, result: Evaluation, notes: tuple[str, ...]) -> ResultTable:
     floors = [system.floor] if system.floor else []
     rows: tuple[Row, ...] = tuple(
         (
@@ -243,9 +243,9 @@ def _metrics(system: SystemResult, result: Evaluation, notes: tuple[str, ...]) -
 def _of_system(
     system: SystemResult, what: str, title: str, columns: tuple[str, ...], rows: tuple[Row, ...],
     notes: tuple[str, ...] = (),
-) -> Sheet:  # fmt: skip
+) -> ResultTable:  # fmt: skip
     part = Part(what, "system", system.name)
-    return Sheet(file_name(system.name, what), f"{system.name}: {title}", columns, rows, notes, part)
+    return ResultTable(file_name(system.name, what), f"{system.name}: {title}", columns, rows, notes, part)
 
 
 def _control(name: str) -> str:
@@ -254,7 +254,7 @@ def _control(name: str) -> str:
     return f"upper bound: {name}, S = 1"
 
 
-def _breakdowns(system: SystemResult, result: Evaluation) -> Iterator[Sheet]:
+def _breakdowns(system: SystemResult, result: Evaluation) -> Iterator[ResultTable]:
     for name, groups in (("dimension", system.dimensions), ("type", system.types)):
         yield _by(system, name, "over all events", groups, GROUP_METRICS)
     for field, values in system.by.items():
@@ -266,14 +266,16 @@ def _breakdowns(system: SystemResult, result: Evaluation) -> Iterator[Sheet]:
     yield _of_system(system, "confusion", title, ("reference", *names, "missed"), rows)
 
 
-def _by(system: SystemResult, field: str, over: str, values: Mapping[str, Scores], metrics: Sequence[str]) -> Sheet:
+def _by(
+    system: SystemResult, field: str, over: str, values: Mapping[str, Scores], metrics: Sequence[str]
+) -> ResultTable:
     rows: tuple[Row, ...] = tuple(
         (value or UNNAMED, *(scores[metric] for metric in metrics)) for value, scores in values.items()
     )
     return _of_system(system, f"by-{field}", f"by {field}, {over}", (field, *metrics), rows)
 
 
-def _losses(system: SystemResult) -> Sheet:
+def _losses(system: SystemResult) -> ResultTable:
     rows: tuple[Row, ...] = tuple((kind, errors, gain) for kind, (errors, gain) in system.losses.items())
     note = (
         f"Description F1 over the corpus is {written(system.micro['desc_f1'])}; a row is what it would gain if that "
@@ -283,7 +285,7 @@ def _losses(system: SystemResult) -> Sheet:
     return _of_system(system, "losses", "what each kind of error costs", columns, rows, (note,))
 
 
-def _lambdas(system: SystemResult) -> Sheet:
+def _lambdas(system: SystemResult) -> ResultTable:
     rows: tuple[Row, ...] = tuple(
         (f"{bonus:g}", *(scores[name] for name in HEADLINE)) for bonus, scores in system.lambdas.items()
     )
@@ -292,7 +294,7 @@ def _lambdas(system: SystemResult) -> Sheet:
     return _of_system(system, "lambda", title, ("lambda", *HEADLINE), rows, (note,))
 
 
-def _operating(system: SystemResult) -> Sheet:
+def _operating(system: SystemResult) -> ResultTable:
     rows: tuple[Row, ...] = tuple(
         (f"{least:.2f}", *(means[name] for name in SWEPT)) for least, (means, _) in system.operating.items()
     )
@@ -301,7 +303,7 @@ def _operating(system: SystemResult) -> Sheet:
     return _of_system(system, "operating", title, ("confidence", *SWEPT), rows, (note,))
 
 
-def _bounds(system: SystemResult, bounds: Bounds) -> Sheet:
+def _bounds(system: SystemResult, bounds: Bounds) -> ResultTable:
     rows: tuple[Row, ...] = tuple(
         (name, bounds.worst[name].value, system.macro[name], bounds.best[name].value) for name in BOUNDED
     )
@@ -310,7 +312,7 @@ def _bounds(system: SystemResult, bounds: Bounds) -> Sheet:
     return _of_system(system, "bounds", title, columns, rows)
 
 
-def _comparisons(result: Evaluation) -> Iterator[Sheet]:
+def _comparisons(result: Evaluation) -> Iterator[ResultTable]:
     names = [system.name for system in result.systems]
     for metric in (_shown(result, one) for one in HEADLINE):
         found = result.comparisons.get(metric)
@@ -331,11 +333,13 @@ def _comparisons(result: Evaluation) -> Iterator[Sheet]:
         notes = (PAIRS, *_few_units(result), *_caution(result))
         columns = ("pair", "difference", "p", "p (Holm)", "p (FDR)", "smallest to be shown", "verdict")
         title = f"{metric}: paired differences over the same clips"
-        yield Sheet(f"pairs-{metric}", title, columns, rows, notes, Part("pairs", "metric", metric))
+        yield ResultTable(f"pairs-{metric}", title, columns, rows, notes, Part("pairs", "metric", metric))
         places: tuple[Row, ...] = tuple(
             (name, one.rank, one.first) for name, one in zip(names, found.ranks, strict=True)
         )
-        yield Sheet(f"ranks-{metric}", f"{metric}: ranks", RANKED, places, notes[1:], Part("ranks", "metric", metric))
+        yield ResultTable(
+            f"ranks-{metric}", f"{metric}: ranks", RANKED, places, notes[1:], Part("ranks", "metric", metric)
+        )
 
 
 RANKED = ("system", "rank", "share of first places")

@@ -6,18 +6,18 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup
 
-from robogaze.core.account import Account, Finding
+from robogaze.core.account import AnnotatedEvent, ClipAnnotation
 from robogaze.evaluate import Evaluation, NamedMatch, SystemResult
 from robogaze.metrics.controls import duration_s
 from robogaze.metrics.tally import scored
 from robogaze.reporting.figures import Lane, Point, bars, curve, timeline
-from robogaze.reporting.sheets import Sheet, files, written
+from robogaze.reporting.sheets import ResultTable, files, written
 
 TIMELINES = 24
 """How many clips are drawn for a system: those with the most events that found no match."""
 
 
-def files_of(result: Evaluation, tables: Sequence[Sheet]) -> Iterator[tuple[str, str]]:
+def files_of(result: Evaluation, tables: Sequence[ResultTable]) -> Iterator[tuple[str, str]]:
     """Names and texts of all files."""
     yield from files(tables)
     yield "index.html", page(tables, [svg for system in result.systems for svg in figures_of(system, result)])
@@ -41,10 +41,10 @@ def figures_of(system: SystemResult, result: Evaluation) -> Iterator[str]:
             yield timeline(lanes, length_s, f"{system.name}: {clip.clip_id}")
 
 
-def _worst(system: SystemResult, result: Evaluation) -> list[tuple[Account, tuple[NamedMatch, ...]]]:
+def _worst(system: SystemResult, result: Evaluation) -> list[tuple[ClipAnnotation, tuple[NamedMatch, ...]]]:
     """The clips with the most unmatched events first; those without any are not worth a look."""
 
-    def unmatched(clip: Account, matches: Sequence[NamedMatch]) -> int:
+    def unmatched(clip: ClipAnnotation, matches: Sequence[NamedMatch]) -> int:
         return len(clip.findings) + len(_said(system.system.accounts.get(clip.clip_id))) - 2 * len(matches)
 
     clips = [(unmatched(*one), one) for one in zip(result.clips, system.matches, strict=True)]
@@ -52,11 +52,11 @@ def _worst(system: SystemResult, result: Evaluation) -> list[tuple[Account, tupl
     return [one for _, one in ordered[:TIMELINES]]
 
 
-def _said(account: Account | None) -> Sequence[Finding]:
+def _said(account: ClipAnnotation | None) -> Sequence[AnnotatedEvent]:
     return account.findings if scored(account) else ()
 
 
-def _lanes(reference: Account, prediction: Account | None, matches: Sequence[NamedMatch]) -> list[Lane]:
+def _lanes(reference: ClipAnnotation, prediction: ClipAnnotation | None, matches: Sequence[NamedMatch]) -> list[Lane]:
     pairs = {("reference", one.reference): number for number, one in enumerate(matches, start=1)}
     pairs |= {("prediction", one.prediction): number for number, one in enumerate(matches, start=1)}
     sides = (("reference", reference.findings), ("prediction", _said(prediction)))
@@ -67,7 +67,7 @@ def _lanes(reference: Account, prediction: Account | None, matches: Sequence[Nam
     ]
 
 
-def page(tables: Sequence[Sheet], figures: Sequence[str]) -> str:
+def page(tables: Sequence[ResultTable], figures: Sequence[str]) -> str:
     """One self-contained HTML file; all text is escaped."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),

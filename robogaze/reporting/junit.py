@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from robogaze.compare import Check
+from robogaze.compare import GateCheck
 from robogaze.reporting.wording import printable
 
 
-def junit(checks: Sequence[Check]) -> str:
+def junit(checks: Sequence[GateCheck]) -> str:
     """The document; a rule that stands twice makes two cases of one name."""
     failed = str(sum(not one.passed for one in checks))
     counts = {"tests": str(len(checks)), "failures": failed, "errors": "0", "skipped": "0"}

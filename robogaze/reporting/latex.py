@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from robogaze.core.scores import Estimate
-from robogaze.reporting.cells import Cell, Sheet, written
+from robogaze.reporting.cells import Cell, ResultTable, written
 
 PAGE_PT, PAGE_LINES = 345.0, 42
 """The width of a page, and how many lines of a table in \\footnotesize are on it."""
@@ -38,7 +38,7 @@ _SIGNS = str.maketrans(
 Lines = tuple[str, ...]
 
 
-def as_latex(sheet: Sheet) -> str:
+def as_latex(sheet: ResultTable) -> str:
     """The table, as several where one does not fit."""
     cells = [[_lines(cell) for cell in row] for row in sheet.rows]
     below = list(zip(*cells, strict=True)) if cells else [()] * len(sheet.columns)
@@ -111,7 +111,7 @@ def _beside(widths: Sequence[float]) -> list[list[int]]:
     return parts
 
 
-def _head(sheet: Sheet, number: int, count: int) -> Iterator[str]:
+def _head(sheet: ResultTable, number: int, count: int) -> Iterator[str]:
     of = f" (part {number} of {count})" if count > 1 else ""
     label = sheet.name if number == 1 else f"{sheet.name}-{number}"
     yield from (r"\begin{table}", r"\centering", r"\footnotesize", rf"\setlength{{\tabcolsep}}{{{GAP_PT / 2:g}pt}}")

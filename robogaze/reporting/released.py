@@ -4,14 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from robogaze.judges.base import Judge
-from robogaze.reporting.sheets import Sheet
+from robogaze.reporting.sheets import ResultTable
 from robogaze.reporting.wording import count
 from robogaze.scoring.released import Released
 
 _WARNING = "The numbers of a released evaluator, quirks included (docs/metrics/conventions.md)."
 
 
-def released_sheets(results: Sequence[Released], judge: Judge, convention: str) -> Iterator[Sheet]:
+def released_sheets(results: Sequence[Released], judge: Judge, convention: str) -> Iterator[ResultTable]:
     """The metrics, and those by dimension where the evaluator gives them."""
     notes = [f"Convention {convention}.", _WARNING, f"Judge {judge.name}: {judge.note}"]
     notes += [
@@ -24,7 +24,7 @@ def released_sheets(results: Sequence[Released], judge: Judge, convention: str) 
         if columns:
             rows = tuple((one.name, *(getattr(one, part).get(metric) for metric in columns)) for one in results)
             title = "Scores" if part == "metrics" else "Description F1 by dimension"
-            yield Sheet(f"released-{name}", title, ("system", *columns), rows, tuple(notes))
+            yield ResultTable(f"released-{name}", title, ("system", *columns), rows, tuple(notes))
 
 
 def released_json(results: Sequence[Released], judge: Judge, convention: str) -> Mapping[str, Any]:

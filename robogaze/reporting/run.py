@@ -7,7 +7,7 @@ from typing import Any, get_args
 from rich.table import Table
 from rich.text import Text
 
-from robogaze.core.digest import Digest
+from robogaze.core.digest import ReportSummary
 from robogaze.core.report import Status, Unreadable, Verdict
 from robogaze.domains import Domain
 from robogaze.reporting.tally import Tally
@@ -16,7 +16,7 @@ from robogaze.reporting.wording import Total
 _COLUMNS = ("events", "clips", "type", "dimension", "worst")
 
 
-def event_table(digests: Sequence[Digest], domain: Domain) -> Table:
+def event_table(digests: Sequence[ReportSummary], domain: Domain) -> Table:
     """The types of events found, the most frequent first: how many, in how many clips, and the highest severity."""
     table = Table(*_COLUMNS, box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for row in _by_type(digests):
@@ -33,7 +33,9 @@ def event_table(digests: Sequence[Digest], domain: Domain) -> Table:
     return table
 
 
-def counts_as_json(digests: Sequence[Digest], unreadable: Sequence[Unreadable], domain: Domain) -> Mapping[str, Any]:
+def counts_as_json(
+    digests: Sequence[ReportSummary], unreadable: Sequence[Unreadable], domain: Domain
+) -> Mapping[str, Any]:
     """The counts of a run: clips by verdict and status, dimensions by coverage, events by type, usage.
 
     Usage is None where a part of it is not known.
@@ -61,7 +63,7 @@ def _whole(total: Total) -> float | None:
     return total.known if total.unknown == 0 else None
 
 
-def _by_type(digests: Sequence[Digest]) -> list[dict[str, Any]]:
+def _by_type(digests: Sequence[ReportSummary]) -> list[dict[str, Any]]:
     marks = [(number, mark) for number, one in enumerate(digests) for mark in one.events]
     kinds = Counter((mark.type, mark.dimension) for _, mark in marks)
     rows = []

@@ -11,17 +11,28 @@ from rich.table import Table
 from rich.text import Text
 
 from robogaze.core.scores import Estimate
-from robogaze.reporting.cells import Cell, Part, Sheet, written
+from robogaze.reporting.cells import Cell, Part, ResultTable, written
 from robogaze.reporting.latex import as_latex
 from robogaze.reporting.wording import printable
 
-__all__ = ["FORMS", "Cell", "Part", "Sheet", "as_csv", "as_latex", "as_markdown", "as_terminal", "file_name", "files",
-           "written"]  # fmt: skip
+__all__ = [
+    "FORMS",
+    "Cell",
+    "Part",
+    "ResultTable",
+    "as_csv",
+    "as_latex",
+    "as_markdown",
+    "as_terminal",
+    "file_name",
+    "files",
+    "written",
+]
 
 _NAME_LIMIT = 100
 
 
-def as_terminal(sheet: Sheet) -> Group:
+def as_terminal(sheet: ResultTable) -> Group:
     """The table for a terminal, under its title."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
     for number, column in enumerate(sheet.columns):
@@ -31,7 +42,7 @@ def as_terminal(sheet: Sheet) -> Group:
     return Group(Text(printable(sheet.title), style="bold"), table)
 
 
-def as_csv(sheet: Sheet) -> str:
+def as_csv(sheet: ResultTable) -> str:
     """The table as CSV: an estimate takes four columns (value, low, high, n); what is undefined is empty."""
     wide = [any(isinstance(row[number], Estimate) for row in sheet.rows) for number in range(len(sheet.columns))]
     out = io.StringIO()
@@ -55,7 +66,7 @@ def _fields(cell: Cell, wide: bool) -> list[str]:
     return [*numbers, str(cell.n)]
 
 
-def as_markdown(sheet: Sheet) -> str:
+def as_markdown(sheet: ResultTable) -> str:
     """The table as Markdown, with its title and notes."""
     lines = [f"### {_marked(sheet.title)}", "", _line(sheet.columns), _line(["---"] * len(sheet.columns))]
     lines += [_line([_marked(written(cell)) for cell in row]) for row in sheet.rows]
@@ -72,16 +83,16 @@ def _marked(text: str) -> str:
     return "".join(f"\\{sign}" if sign in "\\|*_<>`" else sign for sign in text)
 
 
-FORMS: Mapping[str, Callable[[Sheet], str]] = {"csv": as_csv, "markdown": as_markdown, "latex": as_latex}
+FORMS: Mapping[str, Callable[[ResultTable], str]] = {"csv": as_csv, "markdown": as_markdown, "latex": as_latex}
 """The written forms by name."""
 
 
-def files(sheets: Sequence[Sheet]) -> Iterator[tuple[str, str]]:
+def files(sheets: Sequence[ResultTable]) -> Iterator[tuple[str, str]]:
     """Names of files and their texts: a CSV file for each table, and all tables in one Markdown and one LaTeX file.
 
     Parts of one table are in one CSV file. ValueError for parts with other columns.
     """
-    together: dict[str, list[Sheet]] = {}
+    together: dict[str, list[ResultTable]] = {}
     for sheet in sheets:
         together.setdefault(sheet.part.file if sheet.part else sheet.name, []).append(sheet)
     for name, parts in together.items():
@@ -90,14 +101,14 @@ def files(sheets: Sequence[Sheet]) -> Iterator[tuple[str, str]]:
         yield f"tables.{ending}", "\n".join(form(sheet) for sheet in sheets)
 
 
-def _joined(parts: Sequence[Sheet]) -> Sheet:
+def _joined(parts: Sequence[ResultTable]) -> ResultTable:
     first = parts[0]
     if first.part is None:
         return first
     if any(one.columns != first.columns for one in parts):
         raise ValueError(f"{first.part.file}: its parts have other columns")
     rows = [(one.part.value, *row) for one in parts if one.part for row in one.rows]
-    return Sheet(first.part.file, first.title, (first.part.column, *first.columns), tuple(rows))
+    return ResultTable(first.part.file, first.title, (first.part.column, *first.columns), tuple(rows))
 
 
 def file_name(system: str, what: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rich.table import Table
 from rich.text import Text
 
-from robogaze.core.digest import Digest
+from robogaze.core.digest import ReportSummary
 from robogaze.core.events import Event
 from robogaze.core.report import Report, Unreadable
 from robogaze.domains import Domain
@@ -102,10 +102,10 @@ def _plain(text: str) -> Text:
 
 
 def summary_lines(
-    reports: Sequence[Report] | Sequence[Digest], unreadable: Sequence[Unreadable], domain: Domain
+    reports: Sequence[Report] | Sequence[ReportSummary], unreadable: Sequence[Unreadable], domain: Domain
 ) -> list[str]:
     """The counts; what the clips without events are free of; what was not examined, or not measured; what it cost."""
-    digests = tuple(one if isinstance(one, Digest) else Digest.of(one) for one in reports)
+    digests = tuple(one if isinstance(one, ReportSummary) else ReportSummary.of(one) for one in reports)
     tally = Tally(digests, tuple(unreadable), domain)
     lines = [headline(tally), *without_events(tally), not_examined(tally), unmeasured(tally), only_evidence(tally)]
     lines.append(cost_line(tally) if reports else "")

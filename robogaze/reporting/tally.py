@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Generic, TypeVar, get_args
 
 from robogaze.core.coverage import COVERED, CoverageState
-from robogaze.core.digest import Digest
+from robogaze.core.digest import ReportSummary
 from robogaze.core.report import Report, Unreadable
 from robogaze.domains import Domain
 from robogaze.reporting.wording import Total, amount, count, listed, money
@@ -21,10 +21,10 @@ UNMEASURED = "Not measured: "
 ONLY_EVIDENCE = "Measured, but evidence only: "
 """How a note on a finding that makes no event begins."""
 
-Counted = TypeVar("Counted", Report, Digest)
+Counted = TypeVar("Counted", Report, ReportSummary)
 
 
-def worst_severity(report: Report | Digest) -> int | None:
+def worst_severity(report: Report | ReportSummary) -> int | None:
     """The highest severity among the events; None when none of them has one."""
     return max((event.severity for event in report.events if event.severity is not None), default=None)
 
@@ -95,7 +95,7 @@ class Tally(Generic[Counted]):
         return {name: {state: found[name, state] for state in get_args(CoverageState)} for name in named}
 
 
-AnyTally = Tally[Report] | Tally[Digest]
+AnyTally = Tally[Report] | Tally[ReportSummary]
 
 
 def dimension_names(dimensions: Sequence[str], domain: Domain) -> str:
@@ -135,7 +135,7 @@ def without_event(report: Report, domain: Domain) -> str:
     return f"{found}; undecided in {dimension_names(open_, domain)}" if open_ else found
 
 
-def covered(report: Report | Digest) -> tuple[str, ...]:
+def covered(report: Report | ReportSummary) -> tuple[str, ...]:
     """The dimensions of a report in which no finding means no fault."""
     return tuple(name for name, each in report.coverage.items() if each.state in COVERED)
 

@@ -9,7 +9,7 @@ from robogaze.reporting.wording import count
 
 
 @dataclass(frozen=True)
-class Check:
+class ValidityCheck:
     """One answer: a sentence, whether it is a good one, and which clips to look at.
 
     `status` is a status or a verdict to filter the list of clips by, None for no filter.
@@ -20,10 +20,10 @@ class Check:
     status: str | None = None
 
 
-def checks(tally: Tally[Report]) -> tuple[Check, ...]:
+def checks(tally: Tally[Report]) -> tuple[ValidityCheck, ...]:
     """All checks, in order of weight. Without a single report only that is said."""
     if not tally.reports:
-        return (_unreadable(tally), Check(False, "There is no report: nothing is known about any clip."))
+        return (_unreadable(tally), ValidityCheck(False, "There is no report: nothing is known about any clip."))
     return (
         _unscored(tally),
         _unreadable(tally),
@@ -36,27 +36,29 @@ def checks(tally: Tally[Report]) -> tuple[Check, ...]:
     )
 
 
-def _unscored(tally: Tally[Report]) -> Check:
+def _unscored(tally: Tally[Report]) -> ValidityCheck:
     number = tally.statuses["unscored"]
     if not number:
-        return Check(True, "No clip is unscored.")
+        return ValidityCheck(True, "No clip is unscored.")
     of = f"{number} of {count(tally.clips, 'clip')}"
-    return Check(False, f"{of} unscored: no dimension could be examined, so nothing is known about them.", "unscored")
+    return ValidityCheck(
+        False, f"{of} unscored: no dimension could be examined, so nothing is known about them.", "unscored"
+    )
 
 
-def _unreadable(tally: Tally[Report]) -> Check:
+def _unreadable(tally: Tally[Report]) -> ValidityCheck:
     number = len(tally.unreadable)
     if not number:
-        return Check(True, "Every file could be read.")
-    return Check(
+        return ValidityCheck(True, "Every file could be read.")
+    return ValidityCheck(
         False, f"{count(number, 'file')} could not be read, so nothing is known about the content.", "unreadable"
     )
 
 
-def _partial(tally: Tally[Report]) -> Check:
+def _partial(tally: Tally[Report]) -> ValidityCheck:
     number = tally.statuses["partial"]
     if not number:
-        return Check(True, "No clip is partial.")
+        return ValidityCheck(True, "No clip is partial.")
     partial = [report for report in tally.reports if report.status == "partial"]
     names = dimension_names([name for report in partial for name in report.undecided_dimensions], tally.domain)
     why = (
@@ -64,50 +66,50 @@ def _partial(tally: Tally[Report]) -> Check:
         if names
         else "a stage failed (see the failures of each clip)"
     )
-    return Check(False, f"{count(number, 'clip')} partial: {why}.", "partial")
+    return ValidityCheck(False, f"{count(number, 'clip')} partial: {why}.", "partial")
 
 
-def _examined(tally: Tally[Report]) -> Check:
+def _examined(tally: Tally[Report]) -> ValidityCheck:
     short = any(found["partial"] or found["not_examined"] for found in tally.coverage.values())
-    return Check(not short, not_examined(tally), "undecided" if short and tally.verdicts["undecided"] else None)
+    return ValidityCheck(not short, not_examined(tally), "undecided" if short and tally.verdicts["undecided"] else None)
 
 
-def _unseen(tally: Tally[Report]) -> Check:
+def _unseen(tally: Tally[Report]) -> ValidityCheck:
     shares = sorted(share for report in tally.reports if (share := unseen_frames(report) / report.clip.frame_count))
     if not shares:
-        return Check(True, "No report names a frame that went unseen.")
+        return ValidityCheck(True, "No report names a frame that went unseen.")
     extent = f"{shares[0]:.0%}" if f"{shares[0]:.0%}" == f"{shares[-1]:.0%}" else f"{shares[0]:.0%} to {shares[-1]:.0%}"
     where = f"In {len(shares)} of {count(len(tally.reports), 'clip')} with a report"
-    return Check(
+    return ValidityCheck(
         False, f"{where}, {extent} of the frames were shown to no specialist; a fault that only these show is missed."
     )
 
 
-def _unmeasured(tally: Tally[Report]) -> Check:
+def _unmeasured(tally: Tally[Report]) -> ValidityCheck:
     said = unmeasured(tally)
-    return Check(not said, said or "No report names frames that could not be measured.")
+    return ValidityCheck(not said, said or "No report names frames that could not be measured.")
 
 
-def _calls(tally: Tally[Report]) -> Check:
+def _calls(tally: Tally[Report]) -> ValidityCheck:
     calls = [call for report in tally.reports for call in report.provenance.calls]
     failed = sum(call.outcome == "failed" for call in calls)
     invalid = sum(call.outcome == "invalid" for call in calls)
     if not calls:
-        return Check(True, "No call to a model is recorded.")
+        return ValidityCheck(True, "No call to a model is recorded.")
     if not failed + invalid:
-        return Check(True, f"All {len(calls)} recorded calls were answered in the form asked for.")
-    return Check(
+        return ValidityCheck(True, f"All {len(calls)} recorded calls were answered in the form asked for.")
+    return ValidityCheck(
         False,
         f"Of {len(calls)} recorded calls {failed} failed and {invalid} brought an answer that broke the form; "
         "a later attempt may have made up for it.",
     )
 
 
-def _fingerprint(tally: Tally[Report]) -> Check:
+def _fingerprint(tally: Tally[Report]) -> ValidityCheck:
     other = sum(differs(report, tally.domain) for report in tally.reports)
     if not other:
-        return Check(True, "All reports speak in the same version of the domain as this page.")
-    return Check(
+        return ValidityCheck(True, "All reports speak in the same version of the domain as this page.")
+    return ValidityCheck(
         False, f"{count(other, 'report')} made under another version of the domain; names and severities may differ."
     )
 

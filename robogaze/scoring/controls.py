@@ -5,19 +5,19 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from robogaze.core.account import Account
+from robogaze.core.account import ClipAnnotation
 from robogaze.judges.base import Judge
 from robogaze.metrics.controls import CONTROLS
 from robogaze.metrics.tally import scored
 from robogaze.scoring.judging import similarities
 from robogaze.scoring.rows import NOTHING, base_row, row
 from robogaze.scoring.tables import CHUNK
-from robogaze.scoring.terms import Terms
+from robogaze.scoring.terms import EvaluationConfig
 
 Matrix = NDArray[np.float64]
 
 
-def control_tables(references: Sequence[Account], terms: Terms) -> Matrix:
+def control_tables(references: Sequence[ClipAnnotation], terms: EvaluationConfig) -> Matrix:
     """The rows of every control, shape (CONTROLS, n, columns); zero where a control has no guess."""
     tables = np.zeros((len(CONTROLS), len(references), len(NOTHING)))
     for place, control in enumerate(CONTROLS.values()):
@@ -29,7 +29,10 @@ def control_tables(references: Sequence[Account], terms: Terms) -> Matrix:
 
 
 async def floor_table(
-    references: Sequence[Account], said: Mapping[str, Account | None], judge: Judge, terms: Terms
+    references: Sequence[ClipAnnotation],
+    said: Mapping[str, ClipAnnotation | None],
+    judge: Judge,
+    terms: EvaluationConfig,
 ) -> Matrix:
     """The rows (n, columns) of a floor, judged as a system is; zero for clips without an entry."""
     table = np.zeros((len(references), len(NOTHING)))

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from robogaze.core.scores import Estimate
 from robogaze.metrics.breakdown import group_scores
 from robogaze.metrics.scores import METRICS, divided, expand, macro, macro_n, micro, micro_n
-from robogaze.scoring.terms import Terms
+from robogaze.scoring.terms import EvaluationConfig
 from robogaze.stats.interval import interval, percentile
 from robogaze.stats.proportion import wilson
 from robogaze.stats.resample import Resamples, Sums
-from robogaze.stats.student import Spread, clustered_share, moves, speaking, strata_of, student
+from robogaze.stats.student import Variability, clustered_share, moves, speaking, strata_of, student
 
 Matrix = NDArray[np.float64]
 Scores = Mapping[str, Estimate]
@@ -28,17 +28,17 @@ def totals(tables: Matrix, resamples: Resamples) -> Sums:
     return resamples.sums(expand(tables))
 
 
-def macro_scores(sums: Sums, terms: Terms) -> list[Scores]:
+def macro_scores(sums: Sums, terms: EvaluationConfig) -> list[Scores]:
     """The means over clips, for each table of a stack."""
     return _scores(sums, macro, macro_n(sums.total), terms)
 
 
-def micro_scores(sums: Sums, terms: Terms) -> list[Scores]:
+def micro_scores(sums: Sums, terms: EvaluationConfig) -> list[Scores]:
     """The values over the corpus, for each table of a stack."""
     return _scores(sums, micro, micro_n(sums.total), terms)
 
 
-def _scores(sums: Sums, values: Values, n: Matrix, terms: Terms) -> list[Scores]:
+def _scores(sums: Sums, values: Values, n: Matrix, terms: EvaluationConfig) -> list[Scores]:
     found = estimates(sums, values, len(METRICS), terms)
     shares = _Shares(sums, values, terms)
     return [
@@ -57,9 +57,9 @@ SHARES = ("clean_accuracy", "detection_precision", "detection_recall")
 class _Shares:
     """Wilson's intervals for shares of clips; of as many independent ones as vary alike, where a unit has several."""
 
-    def __init__(self, sums: Sums, values: Values, terms: Terms) -> None:
+    def __init__(self, sums: Sums, values: Values, terms: EvaluationConfig) -> None:
         self._level = terms.level
-        self._spread = Spread.of(moves(sums, values), strata_of(sums)) if sums.clustered else None
+        self._spread = Variability.of(moves(sums, values), strata_of(sums)) if sums.clustered else None
         self._units = speaking(sums, values).sum(axis=-1)
 
     def __call__(self, name: str, table: int, index: int, one: Estimate) -> Estimate:
@@ -77,7 +77,7 @@ class _Shares:
 
 
 def estimates(
-    sums: Sums, values: Values, count: int, terms: Terms, *, share: bool = True
+    sums: Sums, values: Values, count: int, terms: EvaluationConfig, *, share: bool = True
 ) -> Callable[[int, int, int], Estimate]:
     """The estimates of `count` values for each of a stack of tables: (table, value, n) to an estimate.
 
@@ -97,7 +97,7 @@ def estimates(
     return estimate
 
 
-def _resampled(sums: Sums, values: Values, count: int, terms: Terms) -> Callable[[int, int, int], Estimate]:
+def _resampled(sums: Sums, values: Values, count: int, terms: EvaluationConfig) -> Callable[[int, int, int], Estimate]:
     if terms.interval == "bca":
         each = [interval(sums, one_of(values, index), level=terms.level, method="bca") for index in range(count)]
         return lambda table, index, n: each[index].estimate(table, n=n)
@@ -110,7 +110,7 @@ def one_of(values: Values, index: int) -> Values:
     return lambda sums: values(sums)[..., index]
 
 
-def mean_of_strata(table: Matrix, strata: Sequence[str], resamples: Resamples, terms: Terms) -> Scores:
+def mean_of_strata(table: Matrix, strata: Sequence[str], resamples: Resamples, terms: EvaluationConfig) -> Scores:
     """The macro values averaged over strata, as the paper's tables are over its three datasets.
 
     A stratum in which a value is undefined leaves that mean; n counts the strata in it.
@@ -137,7 +137,7 @@ def _mean(values: Matrix) -> Matrix:
     return divided(np.where(defined, values, 0.0).sum(axis=-2), defined.sum(axis=-2))
 
 
-def group_estimates(tables: Matrix, resamples: Resamples, terms: Terms) -> list[Scores]:
+def group_estimates(tables: Matrix, resamples: Resamples, terms: EvaluationConfig) -> list[Scores]:
     """Precision, recall and F1 of every group from counts (groups, clips, group columns); n counts events."""
     sums = resamples.sums(tables)
     found = estimates(sums, group_scores, len(GROUP_METRICS), terms)
@@ -153,7 +153,7 @@ GROUP_METRICS = ("desc_precision", "desc_recall", "desc_f1")
 """What is scored in a group."""
 
 
-def loss_estimates(base: Matrix, repaired: Matrix, resamples: Resamples, terms: Terms) -> list[Estimate]:
+def loss_estimates(base: Matrix, repaired: Matrix, resamples: Resamples, terms: EvaluationConfig) -> list[Estimate]:
     """The description F1 over the corpus that each repair gains, from what F1 needs (`F1_AT`); n counts events.
 
     `base` (clips, 3) is as it was, `repaired` (kinds, clips, 3) with a kind of error repaired.

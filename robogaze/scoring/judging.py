@@ -5,12 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from robogaze.core.account import Account, Finding
-from robogaze.judges.base import Judge, Pair
+from robogaze.core.account import AnnotatedEvent, ClipAnnotation
+from robogaze.judges.base import DescriptionPair, Judge
 
 Matrix = NDArray[np.float64]
 
-Question = tuple[Account, Sequence[Finding]]
+Question = tuple[ClipAnnotation, Sequence[AnnotatedEvent]]
 """A reference, and findings of the same clip to compare with its own."""
 
 
@@ -36,8 +36,8 @@ async def similarities(questions: Sequence[Question], judge: Judge) -> list[Matr
     return [matrix for matrix, _ in await judgements(questions, judge)]
 
 
-def _pair(clip: Account, reference: Finding, prediction: Finding) -> Pair:
-    return Pair(
+def _pair(clip: ClipAnnotation, reference: AnnotatedEvent, prediction: AnnotatedEvent) -> DescriptionPair:
+    return DescriptionPair(
         clip_id=clip.clip_id,
         reference_id=reference.id,
         prediction_id=prediction.id,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robogaze.core.account import Account, Finding
+from robogaze.core.account import AnnotatedEvent, ClipAnnotation
 from robogaze.core.scores import Estimate
 from robogaze.datasets.pairing import Pairing, System
 from robogaze.errors import InputError
@@ -41,7 +41,7 @@ async def released(pairing: Pairing, judge: Judge, convention: str, taxonomy: Ta
 
 
 async def _scored(
-    references: Sequence[Account],
+    references: Sequence[ClipAnnotation],
     system: System,
     judge: Judge,
     convention: str,
@@ -68,7 +68,7 @@ async def _scored(
     return Released(system.name, robogaze.metrics, robogaze.per_dimension, robogaze.dropped)
 
 
-def _frames(account: Account, predictions: Sequence[Finding] | None) -> Sequence[float]:
+def _frames(account: ClipAnnotation, predictions: Sequence[AnnotatedEvent] | None) -> Sequence[float]:
     """The clip's frames; empty where they are not known and not needed, for every event is written in frames."""
     if account.frame_times_s is not None:
         return account.frame_times_s
@@ -79,10 +79,10 @@ def _frames(account: Account, predictions: Sequence[Finding] | None) -> Sequence
     return ()
 
 
-def _in_frames(one: Finding) -> bool:
+def _in_frames(one: AnnotatedEvent) -> bool:
     return one.written is not None and one.written.unit == "frames"
 
 
-def _fps(account: Account) -> float | None:
+def _fps(account: ClipAnnotation) -> float | None:
     times_s = account.frame_times_s
     return None if times_s is None or len(times_s) < 2 else (len(times_s) - 1) / (times_s[-1] - times_s[0])

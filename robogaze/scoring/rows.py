@@ -10,13 +10,13 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from robogaze.core.account import Account, Finding
+from robogaze.core.account import AnnotatedEvent, ClipAnnotation
 from robogaze.matching import Match, Weighting, iou_matrix, match_findings
 from robogaze.metrics.breakdown import by_group, confusion, dimension_of, type_of
 from robogaze.metrics.losses import losses
 from robogaze.metrics.scores import COLUMN
 from robogaze.metrics.tally import COLUMNS, judgeable, scored, tally
-from robogaze.scoring.terms import LAMBDAS, Terms
+from robogaze.scoring.terms import LAMBDAS, EvaluationConfig
 
 Matrix = NDArray[np.float64]
 
@@ -64,7 +64,13 @@ class Rows:
     matches: tuple[Match, ...]
 
 
-def count(reference: Account, prediction: Account | None, similarity: Matrix, terms: Terms, groups: Groups) -> Rows:
+def count(
+    reference: ClipAnnotation,
+    prediction: ClipAnnotation | None,
+    similarity: Matrix,
+    terms: EvaluationConfig,
+    groups: Groups,
+) -> Rows:
     """The rows of one clip; `similarity` (reference findings, predicted findings) is NaN for a failed judgement."""
     weighting = terms.weighting
     similarity = only_judgeable(reference, prediction, similarity)
@@ -92,7 +98,9 @@ def count(reference: Account, prediction: Account | None, similarity: Matrix, te
     )
 
 
-def base_row(reference: Account, prediction: Account | None, similarity: Matrix, terms: Terms) -> Matrix:
+def base_row(
+    reference: ClipAnnotation, prediction: ClipAnnotation | None, similarity: Matrix, terms: EvaluationConfig
+) -> Matrix:
     """`Rows.base` alone: what counts no groups, so it takes findings of any label."""
     similarity = only_judgeable(reference, prediction, similarity)
     findings = prediction.findings if scored(prediction) else ()
@@ -106,14 +114,14 @@ def base_row(reference: Account, prediction: Account | None, similarity: Matrix,
 
 
 def _overlap(
-    reference: Account, findings: Sequence[Finding], similarity: Matrix, weighting: Weighting
+    reference: ClipAnnotation, findings: Sequence[AnnotatedEvent], similarity: Matrix, weighting: Weighting
 ) -> tuple[Matrix, NDArray[np.bool_]]:
     """The IoU of all pairs, and which failed judgements could change who is matched or what a match is worth."""
     iou = iou_matrix(reference.findings, findings, reference.frame_times_s, weighting.iou)
     return iou, np.isnan(similarity) & ((iou > 0) | (weighting.use == "similarity"))
 
 
-def _most(reference: Account, prediction: Account | None, similarity: Matrix, iou: Matrix) -> Matrix:
+def _most(reference: ClipAnnotation, prediction: ClipAnnotation | None, similarity: Matrix, iou: Matrix) -> Matrix:
     """The row with the largest sum of S, and of S * IoU, that any matching of overlapping events has."""
     assert scored(prediction)
     rows = []
@@ -127,8 +135,8 @@ def _most(reference: Account, prediction: Account | None, similarity: Matrix, io
 
 
 def _by_bonus(
-    reference: Account, prediction: Account | None, similarity: Matrix, iou: Matrix, base: Matrix,
-    matches: tuple[Match, ...], terms: Terms,
+    reference: ClipAnnotation, prediction: ClipAnnotation | None, similarity: Matrix, iou: Matrix, base: Matrix,
+    matches: tuple[Match, ...], terms: EvaluationConfig,
 ) -> Matrix:  # fmt: skip
     """The row for each of LAMBDAS. The bonus changes a row only by who is matched, which it seldom does."""
     findings = prediction.findings if scored(prediction) else ()
@@ -142,13 +150,15 @@ def _by_bonus(
     return np.array(rows)
 
 
-def row(reference: Account, prediction: Account | None, similarity: Matrix, weighting: Weighting) -> Matrix:
+def row(
+    reference: ClipAnnotation, prediction: ClipAnnotation | None, similarity: Matrix, weighting: Weighting
+) -> Matrix:
     """The row of one clip, shape (columns,)."""
     return tally(reference, prediction, *found(reference, prediction, similarity, weighting))
 
 
 def found(
-    reference: Account, prediction: Account | None, similarity: Matrix, weighting: Weighting
+    reference: ClipAnnotation, prediction: ClipAnnotation | None, similarity: Matrix, weighting: Weighting
 ) -> tuple[tuple[Match, ...], Matrix]:
     """The matches of a clip and the IoU of all pairs; none for a prediction that says nothing."""
     findings = prediction.findings if scored(prediction) else ()
@@ -156,15 +166,19 @@ def found(
 
 
 def matched(
-    clip: Account, references: Sequence[Finding], predictions: Sequence[Finding], similarity: Matrix, *,
+    clip: ClipAnnotation,
+    references: Sequence[AnnotatedEvent],
+    predictions: Sequence[AnnotatedEvent],
+    similarity: Matrix,
+    *,
     weighting: Weighting,
-) -> tuple[tuple[Match, ...], Matrix]:  # fmt: skip
+) -> tuple[tuple[Match, ...], Matrix]:
     """The matches between findings on the axis of a clip, and the IoU of all pairs."""
     iou = iou_matrix(references, predictions, clip.frame_times_s, weighting.iou)
     return match_findings(references, predictions, similarity, iou, weighting), iou
 
 
-def only_judgeable(reference: Account, prediction: Account | None, similarity: Matrix) -> Matrix:
+def only_judgeable(reference: ClipAnnotation, prediction: ClipAnnotation | None, similarity: Matrix) -> Matrix:
     """The similarities with 0 for findings that the reference cannot speak for."""
     if not scored(prediction):
         return np.zeros((len(reference.findings), 0))

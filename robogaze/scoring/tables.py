@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from robogaze.core.account import Account
+from robogaze.core.account import ClipAnnotation
 from robogaze.judges.base import Judge
 from robogaze.matching import Match
 from robogaze.metrics.faults import KINDS
@@ -14,7 +14,7 @@ from robogaze.metrics.operating import THRESHOLDS, at_threshold
 from robogaze.metrics.tally import scored
 from robogaze.scoring.judging import judgements, similarities
 from robogaze.scoring.rows import NOTHING, Groups, base_row, count
-from robogaze.scoring.terms import Terms
+from robogaze.scoring.terms import EvaluationConfig
 
 Matrix = NDArray[np.float64]
 
@@ -50,7 +50,11 @@ _STACKED = ("base", "worst", "best", "lambdas", "repaired", "dimensions", "types
 
 
 async def system_tables(
-    references: Sequence[Account], accounts: Mapping[str, Account], judge: Judge, terms: Terms, groups: Groups
+    references: Sequence[ClipAnnotation],
+    accounts: Mapping[str, ClipAnnotation],
+    judge: Judge,
+    terms: EvaluationConfig,
+    groups: Groups,
 ) -> Tables:
     """Judge, match and count every clip, at least one; one without an account counts as if nothing was reported."""
     stacked: dict[str, Matrix] = {}
@@ -75,7 +79,7 @@ async def system_tables(
 
 
 async def threshold_tables(
-    references: Sequence[Account], accounts: Mapping[str, Account], judge: Judge, terms: Terms
+    references: Sequence[ClipAnnotation], accounts: Mapping[str, ClipAnnotation], judge: Judge, terms: EvaluationConfig
 ) -> Matrix:
     """The rows at every operating point, shape (THRESHOLDS, n, columns); see `Rows.base` for failed judgements."""
     tables = np.zeros((len(THRESHOLDS), len(references), len(NOTHING)))

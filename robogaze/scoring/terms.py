@@ -25,7 +25,7 @@ LEAST_UNITS = 60
 """With fewer units intervals hold the truth less often than they say; a table then warns."""
 
 
-class Terms(Data):
+class EvaluationConfig(Data):
     """How events are matched, scored and resampled.
 
     `convention` is the name they go by; `use`, `dimension_bonus` and `iou` are the weight of a pair (see

@@ -2,7 +2,7 @@
 
 from robogaze.stages.base import Stage
 from robogaze.stages.context import Context
-from robogaze.stages.desk import Desk, NoAnswer, Question
+from robogaze.stages.desk import ModelClient, NoAnswer, Query
 from robogaze.stages.pipeline import STAGES, Pipeline
 
-__all__ = ["STAGES", "Context", "Desk", "NoAnswer", "Pipeline", "Question", "Stage"]
+__all__ = ["STAGES", "Context", "ModelClient", "NoAnswer", "Pipeline", "Query", "Stage"]

@@ -10,9 +10,9 @@ from typing import ClassVar
 
 from robogaze.core.data import Data
 from robogaze.domains import Domain
-from robogaze.evidence import Evidence
+from robogaze.evidence import ClipSignals
 from robogaze.stages.context import Context, Slot
-from robogaze.stages.desk import Desk
+from robogaze.stages.desk import ModelClient
 
 
 class Stage(Data):
@@ -51,14 +51,14 @@ class Stage(Data):
         """The prompts that these parameters make it render."""
         return self.prompts
 
-    def notes(self, domain: Domain, evidence: Evidence | None) -> tuple[str, ...]:
+    def notes(self, domain: Domain, evidence: ClipSignals | None) -> tuple[str, ...]:
         """Sentences the reader of a report should know about what these parameters can and cannot find."""
         return ()
 
     def check(self, domain: Domain) -> None:
         """Raise ValueError when the parameters do not fit the domain."""
 
-    async def run(self, context: Context, desk: Desk) -> Context:
+    async def run(self, context: Context, desk: ModelClient) -> Context:
         """Do the step.
 
         What was examined goes into `coverage`; what fails, into `failures`. RunStopped passes through.

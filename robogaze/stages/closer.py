@@ -12,35 +12,35 @@ from pydantic import create_model
 
 from robogaze.core.clip import Clip
 from robogaze.core.context import Window
-from robogaze.core.pictures import Shot
+from robogaze.core.pictures import FrameImage
 from robogaze.core.report import Failure
 from robogaze.core.time import Span
 from robogaze.domains.contract import Answer, list_of
 from robogaze.stages.answers import one_of
 from robogaze.stages.context import Context
-from robogaze.stages.desk import Desk, NoAnswer, Question
-from robogaze.stages.tools import TOOLS, Card, Finding, Tool, cards, choice
+from robogaze.stages.desk import ModelClient, NoAnswer, Query
+from robogaze.stages.tools import TOOLS, Card, Tool, ToolFinding, cards, choice
 
 _AROUND_S = 1.0
 """What a look is about is looked at with so much before and after it."""
 
 
 @dataclass(frozen=True)
-class Look:
+class CloserLook:
     """What a closer look at something found; `about` is its id."""
 
     about: str
-    finding: Finding
+    finding: ToolFinding
 
 
 @dataclass(frozen=True)
 class Looks:
     """The closer looks taken for one question."""
 
-    taken: tuple[Look, ...] = ()
+    taken: tuple[CloserLook, ...] = ()
     failures: tuple[Failure, ...] = ()
 
-    def shots(self, besides: Sequence[Shot], room: int) -> tuple[Shot, ...]:
+    def shots(self, besides: Sequence[FrameImage], room: int) -> tuple[FrameImage, ...]:
         """The pictures they rest on, each once, without those that are shown anyway.
 
         At most `room` of them: where a model takes no more pictures, a look is told in words alone.
@@ -68,7 +68,7 @@ class Closer:
         """For the prompt of a plan."""
         return ToolsVariables(tools=cards([TOOLS[name]() for name in self.names]), at_most=self.at_most)
 
-    def plan(self, question: Question, about: Sequence[str], frames: Sequence[int], clip: Clip) -> Question:
+    def plan(self, question: Query, about: Sequence[str], frames: Sequence[int], clip: Clip) -> Query:
         """A question for a plan: its contract is a list of looks, each about one of some things, at frames shown."""
         window = Window(id=0, span=clip.span, frames=tuple(frames))
         use = choice([TOOLS[name]() for name in self.names], window, clip)
@@ -83,7 +83,7 @@ class Closer:
         return f"looks: at most {self.at_most}, not {len(said.looks)}" if len(said.looks) > self.at_most else None
 
     async def take(
-        self, plans: Sequence[tuple[Question, Mapping[str, Sequence[Span]]]], context: Context, desk: Desk
+        self, plans: Sequence[tuple[Query, Mapping[str, Sequence[Span]]]], context: Context, desk: ModelClient
     ) -> tuple[Looks, ...]:
         """Ask for the plans and take the looks; each plan comes with the spans of what it may be about."""
         answers = await desk.ask_each([question for question, _ in plans], context)
@@ -101,7 +101,7 @@ class Closer:
                 looks[one.plan] = replace(before, failures=(*before.failures, said.failure))
             else:
                 finding = await one.tool.finding(one.use, said, one.window, desk)
-                looks[one.plan] = replace(before, taken=(*before.taken, Look(one.about, finding)))
+                looks[one.plan] = replace(before, taken=(*before.taken, CloserLook(one.about, finding)))
         return tuple(looks)
 
 
@@ -118,7 +118,7 @@ class _Wanted:
     def tool(self) -> Tool:
         return TOOLS[self.use.tool]()
 
-    def question(self, plan: Question, context: Context, desk: Desk) -> Question:
+    def question(self, plan: Query, context: Context, desk: ModelClient) -> Query:
         return self.tool.question(self.use, self.window, context, desk, plan.stage, f"{plan.subject}, {self.about}")
 
 

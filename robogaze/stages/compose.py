@@ -15,7 +15,7 @@ from robogaze.core.events import Event, Evidence, Hypothesis
 from robogaze.core.time import frame_iou, union
 from robogaze.stages.base import Stage
 from robogaze.stages.context import Context, Slot
-from robogaze.stages.desk import Desk
+from robogaze.stages.desk import ModelClient
 
 
 class Compose(Stage):
@@ -33,7 +33,7 @@ class Compose(Stage):
         """The events."""
         return frozenset({"events", "hypotheses"})
 
-    async def run(self, context: Context, desk: Desk) -> Context:
+    async def run(self, context: Context, desk: ModelClient) -> Context:
         """Merge, then write; asks no model."""
         hypotheses = tuple(self._accepted(one) for one in context.hypotheses or ())
         hypotheses = merge_duplicates(hypotheses, context.clip.frame_times_s, self.merge_iou)

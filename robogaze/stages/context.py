@@ -9,7 +9,7 @@ from robogaze.core.context import Memory, Observation, Route, Segment
 from robogaze.core.coverage import Coverage, furthest
 from robogaze.core.events import Event, Hypothesis
 from robogaze.core.report import Failure
-from robogaze.evidence import Evidence
+from robogaze.evidence import ClipSignals
 
 Slot = Literal[
     "evidence",
@@ -40,7 +40,7 @@ class Context:
     dimensions: tuple[str, ...]
     partial_dimensions: tuple[str, ...] = ()
     coverage: Mapping[str, Coverage] = field(default_factory=dict)
-    evidence: Evidence | None = None
+    evidence: ClipSignals | None = None
     task: Memory | None = None
     scene: Memory | None = None
     observations: tuple[Observation, ...] | None = None

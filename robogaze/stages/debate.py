@@ -17,7 +17,7 @@ from robogaze.core.events import Hypothesis
 from robogaze.domains import Dimension
 from robogaze.domains.contract import Answer, Text
 from robogaze.stages.answers import ShareAnswer, narrowed, one_of
-from robogaze.stages.tools import Arguments, Card, Finding, Tool, choice
+from robogaze.stages.tools import Arguments, Card, Tool, ToolFinding, choice
 
 SIDES = ("advocate", "skeptic")
 """Those who argue, by the name of their prompt."""
@@ -46,11 +46,11 @@ class RulingAnswer(Answer):
 
 
 @dataclass(frozen=True)
-class Step:
+class DebateStep:
     """A step that was taken: what was looked at, what was found, what each side made of it, and the ruling."""
 
     use: Arguments
-    finding: Finding
+    finding: ToolFinding
     sides: tuple[Memory, ...]
     ruling: RulingAnswer
 
@@ -60,7 +60,7 @@ class PlanVariables(TypedDict):
 
     claim: Hypothesis
     window: Window
-    steps: tuple[Step, ...]
+    steps: tuple[DebateStep, ...]
     tools: tuple[Card, ...]
     may_end: bool
 
@@ -70,8 +70,8 @@ class SideVariables(TypedDict):
 
     claim: Hypothesis
     window: Window
-    steps: tuple[Step, ...]
-    finding: Finding
+    steps: tuple[DebateStep, ...]
+    finding: ToolFinding
 
 
 class JudgeVariables(TypedDict):
@@ -79,8 +79,8 @@ class JudgeVariables(TypedDict):
 
     claim: Hypothesis
     window: Window
-    steps: tuple[Step, ...]
-    finding: Finding
+    steps: tuple[DebateStep, ...]
+    finding: ToolFinding
     sides: tuple[Memory, ...]
     dimensions: tuple[Dimension, ...]
 
@@ -93,7 +93,7 @@ def plan_contract(tools: Sequence[Tool], window: Window, clip: Clip, may_end: bo
     return made
 
 
-def repeated(use: Arguments | None, steps: Sequence[Step]) -> str | None:
+def repeated(use: Arguments | None, steps: Sequence[DebateStep]) -> str | None:
     """What is wrong with a use that was made before, None for a new one; letter case and signs make no difference."""
     for number, step in enumerate(steps, start=1):
         if use is not None and _words(use) == _words(step.use):

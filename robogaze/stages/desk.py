@@ -15,18 +15,18 @@ from typing import Any, TypedDict
 
 from pydantic import BaseModel
 
-from robogaze.backends import Completion, Model, Models, Request, Source
+from robogaze.backends import ClipTiming, Completion, Model, Models, Request
 from robogaze.backends.answers import UnreadableAnswer, read_completion
 from robogaze.backends.config import SHEET_COLUMNS
 from robogaze.core.clip import Clip
 from robogaze.core.context import Memory, Observation, Segment
-from robogaze.core.pictures import Picture, Shot
+from robogaze.core.pictures import FrameImage, Picture
 from robogaze.core.report import Call, Failure, Usage
 from robogaze.domains import Domain
 from robogaze.domains.contract import json_schema
 from robogaze.errors import BackendError
 from robogaze.evidence import summarise
-from robogaze.media import Footage
+from robogaze.media import DecodedClip
 from robogaze.stages.context import Context
 
 TRIES = 3
@@ -79,7 +79,7 @@ class NoAnswer(Exception):
 
 
 @dataclass(frozen=True)
-class Question:
+class Query:
     """What a stage asks.
 
     `subject` tells apart the questions of one stage (a dimension, a group of windows, a round). `check` returns what
@@ -91,10 +91,10 @@ class Question:
     role: str
     prompt: str
     variables: Mapping[str, Any]
-    shots: tuple[Shot, ...]
+    shots: tuple[FrameImage, ...]
     contract: type[BaseModel]
     dimension: str | None = None
-    more_shots: tuple[Shot, ...] = ()
+    more_shots: tuple[FrameImage, ...] = ()
     sample: int = 0
     temperature: float | None = None
     constrained: bool = True
@@ -102,12 +102,12 @@ class Question:
 
 
 @dataclass
-class Desk:
+class ModelClient:
     """Asks the models about one clip and keeps the ledger."""
 
     domain: Domain
     clip: Clip
-    footage: Footage
+    footage: DecodedClip
     models: Models | None
     pictures: dict[str, Picture] = field(default_factory=dict)
     calls: list[Call] = field(default_factory=list)
@@ -123,14 +123,14 @@ class Desk:
         config = self.model(role).config
         return config.frames.frames(self.clip.frame_times_s, self.clip.duration_s)
 
-    def show(self, role: str, frames: Sequence[int]) -> tuple[Shot, ...]:
+    def show(self, role: str, frames: Sequence[int]) -> tuple[FrameImage, ...]:
         """Frames as the pictures that the model of a role is shown: one each, or on contact sheets."""
         if self.model(role).config.present == "frames":
             return tuple(self.footage.shot(number) for number in frames)
         groups = [frames[start : start + _SHEET_FRAMES] for start in range(0, len(frames), _SHEET_FRAMES)]
         return tuple(self.footage.sheet(group, SHEET_COLUMNS) for group in groups)
 
-    async def ask_each(self, questions: Sequence[Question], context: Context) -> tuple[Any, ...]:
+    async def ask_each(self, questions: Sequence[Query], context: Context) -> tuple[Any, ...]:
         """Put several questions side by side; in place of an answer that never came stands its NoAnswer.
 
         All are put before any is missed: a batch then holds every request of the round.
@@ -143,11 +143,11 @@ class Desk:
                 raise result
         return tuple(results)
 
-    async def ask(self, question: Question, context: Context) -> Any:
+    async def ask(self, question: Query, context: Context) -> Any:
         """Put a question until the answer keeps its contract. Raises NoAnswer when it does not in three tries."""
         return await self._ask(question, context, self._rounds + 1)
 
-    async def _ask(self, question: Question, context: Context, first_round: int) -> Any:
+    async def _ask(self, question: Query, context: Context, first_round: int) -> Any:
         model = self.model(question.role)
         fault: str | None = None
         parts = self._parts(question, context)
@@ -170,7 +170,7 @@ class Desk:
             parts = (*self._parts(question, context), self.domain.prompts.render("again", again))
         raise NoAnswer(_failure(question, "InvalidAnswer", f"no valid answer in {TRIES} tries; the last: {fault}"))
 
-    def _parts(self, question: Question, context: Context) -> tuple[str | Shot, ...]:
+    def _parts(self, question: Query, context: Context) -> tuple[str | FrameImage, ...]:
         prompts = self.domain.prompts
         known = prompts.render("context", self._known(context, bool(question.shots or question.more_shots)))
         return (*question.shots, known, *question.more_shots, prompts.render(question.prompt, question.variables))
@@ -191,7 +191,7 @@ class Desk:
             measurements=None if context.evidence is None else tuple(summarise(context.evidence)),
         )
 
-    def _request(self, question: Question, parts: tuple[str | Shot, ...], model: Model, attempt: int) -> Request:
+    def _request(self, question: Query, parts: tuple[str | FrameImage, ...], model: Model, attempt: int) -> Request:
         decoding = model.config.decoding
         if question.temperature is not None:
             decoding = decoding.with_(temperature=question.temperature, seed=(decoding.seed or 0) + question.sample)
@@ -205,13 +205,13 @@ class Desk:
             parts=parts,
             schema=json_schema(question.contract) if question.constrained else None,
             decoding=decoding,
-            source=Source(clip.fps, clip.frame_count, clip.duration_s),
+            source=ClipTiming(clip.fps, clip.frame_count, clip.duration_s),
             sample=question.sample,
         )
 
     def _record(
         self,
-        question: Question,
+        question: Query,
         request: Request,
         model: Model,
         round_: int,
@@ -262,7 +262,7 @@ class Desk:
         return None if any(value is None for value in values) or (self.calls and not values) else sum(values)
 
 
-def _read(completion: Completion, question: Question) -> tuple[Any, str | None]:
+def _read(completion: Completion, question: Query) -> tuple[Any, str | None]:
     """The answer, and what is wrong with it; one of both is None. Raises BackendError for what is no answer at all."""
     try:
         answer = read_completion(completion, question.contract)
@@ -283,11 +283,11 @@ def _counted(completion: Completion) -> dict[str, Any]:
     }
 
 
-def _failure(question: Question, kind: str, message: str) -> Failure:
+def _failure(question: Query, kind: str, message: str) -> Failure:
     return Failure(stage=question.stage, dimension=question.dimension, kind=kind, message=message)
 
 
-def _check_pictures(question: Question, model: Model) -> None:
+def _check_pictures(question: Query, model: Model) -> None:
     """Raise NoAnswer for a question of more pictures than the model takes; a server would refuse it, or drop some."""
     number, most = len(question.shots) + len(question.more_shots), model.config.max_pictures
     if number > most:

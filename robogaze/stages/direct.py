@@ -19,7 +19,7 @@ from robogaze.domains.model import SeverityLevel
 from robogaze.stages.answers import ClaimAnswer, RecurringAnswer, SeverityAnswer, claim, wrapped
 from robogaze.stages.base import Examiner
 from robogaze.stages.context import Context
-from robogaze.stages.desk import Desk, NoAnswer, Question
+from robogaze.stages.desk import ModelClient, NoAnswer, Query
 
 _AT_MOST = 12
 
@@ -80,7 +80,7 @@ class Direct(Examiner):
         if self.samples > 1 and not self.temperature:
             raise ValueError("several samples need a temperature above 0, or they are one and the same")
 
-    async def run(self, context: Context, desk: Desk) -> Context:
+    async def run(self, context: Context, desk: ModelClient) -> Context:
         """Ask once for each sample, side by side."""
         taken = len(looks(desk))
         questions = [self._question(sample, context, desk) for sample in range(taken, taken + self.samples)]
@@ -107,11 +107,11 @@ class Direct(Examiner):
             failures=(*context.failures, *failures),
         )
 
-    def _question(self, sample: int, context: Context, desk: Desk) -> Question:
+    def _question(self, sample: int, context: Context, desk: ModelClient) -> Query:
         frames = desk.frames(self.role())
         dimensions = tuple(desk.domain.dimensions[name] for name in context.dimensions)
         event = RecurringEventAnswer if self.recurring else EventAnswer
-        return Question(
+        return Query(
             stage="direct",
             subject=f"sample {sample + 1}",
             role=self.role(),
@@ -130,7 +130,7 @@ class Direct(Examiner):
         )
 
 
-def looks(desk: Desk) -> Mapping[str, bool]:
+def looks(desk: ModelClient) -> Mapping[str, bool]:
     """The looks taken at the clip so far, and whether each gave an answer.
 
     Each goes by the name that its hypotheses give in `proposed_by`. Empty before the first.

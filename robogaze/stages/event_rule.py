@@ -11,10 +11,10 @@ from pydantic import Field, model_validator
 
 from robogaze.core.data import Data
 from robogaze.core.events import Name
-from robogaze.evidence import Rule
+from robogaze.evidence import SignalRule
 
 
-class Step(Data):
+class ConfidenceStep(Data):
     """What findings were worth whose peak went as far as `reaching`, or further: `right` of so many `of`."""
 
     reaching: float
@@ -34,7 +34,7 @@ class Weak(Data):
     told: str = Field(min_length=1)
 
 
-class EventRule(Rule):
+class EventRule(SignalRule):
     """A rule with what it means: an event type, and the prompt that describes it.
 
     `confidence` are steps outward from the threshold, of which none is worth less than the one before. `told` says
@@ -45,7 +45,7 @@ class EventRule(Rule):
     dimension: Name
     type: Name
     describe: str
-    confidence: tuple[Step, ...] = ()
+    confidence: tuple[ConfidenceStep, ...] = ()
     told: str = ""
     weak: Weak | None = None
 

@@ -14,7 +14,7 @@ from robogaze.domains import Domain
 from robogaze.domains.contract import record
 from robogaze.stages.base import Stage
 from robogaze.stages.context import Context, Slot
-from robogaze.stages.desk import Desk, Question
+from robogaze.stages.desk import ModelClient, Query
 
 MEMORIES: Mapping[str, Slot] = {"task_memory": "task", "scene_memory": "scene"}
 
@@ -57,13 +57,13 @@ class Ground(Stage):
             ):
                 raise ValueError("the prompt ground.md.j2 must declare task_memory.subtasks as a list of named records")
 
-    async def run(self, context: Context, desk: Desk) -> Context:
+    async def run(self, context: Context, desk: ModelClient) -> Context:
         """Ask once about the initial scene."""
         wanted = [name for name in self.memories if name != "task_memory" or context.clip.instruction is not None]
         if not wanted:
             return context
         declared = desk.domain.prompts.contract("ground")
-        question = Question(
+        question = Query(
             stage="ground",
             subject="clip",
             role=self.role(),

@@ -32,16 +32,16 @@ from robogaze.stages.context import Context, Slot
 from robogaze.stages.debate import (
     NEEDS_MORE,
     SIDES,
+    DebateStep,
     JudgeVariables,
     PlanVariables,
     SideVariables,
-    Step,
     plan_contract,
     repeated,
     ruling_contract,
     unasked,
 )
-from robogaze.stages.desk import Desk, NoAnswer, Question
+from robogaze.stages.desk import ModelClient, NoAnswer, Query
 from robogaze.stages.tools import TOOLS, Tool, ToolName, cards, templates
 from robogaze.stages.windows import joined, within
 
@@ -52,7 +52,7 @@ class _Case:
 
     claim: Hypothesis
     window: Window
-    steps: list[Step] = field(default_factory=list)
+    steps: list[DebateStep] = field(default_factory=list)
     use: Any = None
     finding: Any = None
     sides: tuple[Memory, ...] = ()
@@ -65,7 +65,7 @@ class _Case:
         return bool(self.steps) and self.steps[-1].ruling.ruling == NEEDS_MORE
 
 
-Asking = Callable[[_Case, Context, Desk], list[Question]]
+Asking = Callable[[_Case, Context, ModelClient], list[Query]]
 """What is asked in a case."""
 
 
@@ -107,7 +107,7 @@ class Investigate(Stage):
         for side in SIDES if self.debate else ():
             domain.prompts.contract(side)
 
-    async def run(self, context: Context, desk: Desk) -> Context:
+    async def run(self, context: Context, desk: ModelClient) -> Context:
         """Take the cases through their steps, side by side."""
         hypotheses = context.hypotheses or ()
         windows = [one.window for one in context.scanned or ()]
@@ -125,7 +125,7 @@ class Investigate(Stage):
             failures=(*context.failures, *undecided, *unanswered),
         )
 
-    async def _step(self, cases: Sequence[_Case], context: Context, desk: Desk) -> None:
+    async def _step(self, cases: Sequence[_Case], context: Context, desk: ModelClient) -> None:
         """Take one step in every case that is not done."""
         for case, (plan,) in await _ask(cases, self._plan, context, desk):
             case.use, case.done = plan.use, plan.use is None
@@ -135,25 +135,25 @@ class Investigate(Stage):
             for case, sides in await _ask(cases, self._argue, context, desk):
                 case.sides = tuple(side.model_dump() for side in sides)
         for case, (ruling,) in await _ask(cases, self._rule, context, desk):
-            case.steps.append(Step(case.use, case.finding, case.sides, ruling))
+            case.steps.append(DebateStep(case.use, case.finding, case.sides, ruling))
             case.done = ruling.confidence >= self.settled and not case.needs_more
 
-    def _plan(self, case: _Case, context: Context, desk: Desk) -> list[Question]:
+    def _plan(self, case: _Case, context: Context, desk: ModelClient) -> list[Query]:
         tools = self._tools() if case.steps else self._tools()[:1]
         may_end = bool(case.steps) and not case.needs_more
         told = {"tools": cards(tools), "may_end": may_end}
         contract = plan_contract(tools, case.window, context.clip, may_end)
         return [self._question(case, "plan", told, contract, lambda said: repeated(said.use, case.steps))]
 
-    def _look(self, case: _Case, context: Context, desk: Desk) -> list[Question]:
+    def _look(self, case: _Case, context: Context, desk: ModelClient) -> list[Query]:
         question = _tool(case).question(case.use, case.window, context, desk, "investigate", _subject(case))
         return [replace(question, dimension=case.claim.dimension)]
 
-    def _argue(self, case: _Case, context: Context, desk: Desk) -> list[Question]:
+    def _argue(self, case: _Case, context: Context, desk: ModelClient) -> list[Query]:
         answers = {side: record(side.title(), desk.domain.prompts.contract(side)) for side in SIDES}
         return [self._question(case, side, {"finding": case.finding}, answer) for side, answer in answers.items()]
 
-    def _rule(self, case: _Case, context: Context, desk: Desk) -> list[Question]:
+    def _rule(self, case: _Case, context: Context, desk: ModelClient) -> list[Query]:
         dimensions = tuple(desk.domain.dimensions[name] for name in context.dimensions)
         told = {"finding": case.finding, "sides": case.sides, "dimensions": dimensions}
         return [self._question(case, "judge", told, ruling_contract(dimensions), unasked)]
@@ -165,10 +165,10 @@ class Investigate(Stage):
         told: Mapping[str, Any],
         contract: type[Answer],
         check: Callable[[Any], str | None] = lambda answer: None,
-    ) -> Question:
+    ) -> Query:
         """A question without pictures, with what everyone is told of the case and something more."""
         known = {"claim": case.claim, "window": case.window, "steps": tuple(case.steps)}
-        return Question(
+        return Query(
             stage="investigate",
             subject=f"{_subject(case)} {prompt}",
             role=self.role(),
@@ -210,7 +210,7 @@ class Investigate(Stage):
 
 
 async def _ask(
-    cases: Iterable[_Case], asking: Asking, context: Context, desk: Desk
+    cases: Iterable[_Case], asking: Asking, context: Context, desk: ModelClient
 ) -> list[tuple[_Case, tuple[Any, ...]]]:
     """Ask in every case that is not done, all side by side; a case without all its answers is done, with a failure."""
     waiting = [(case, asking(case, context, desk)) for case in cases if not case.done]

@@ -35,9 +35,9 @@ from robogaze.errors import InputError
 from robogaze.evidence import (
     SIGNALS,
     Classifier,
-    Evidence,
-    Finding,
-    Gap,
+    ClipSignals,
+    MeasurementGap,
+    RuleFinding,
     check,
     class_signals,
     classified,
@@ -48,7 +48,7 @@ from robogaze.evidence import (
 )
 from robogaze.stages.base import Stage
 from robogaze.stages.context import Context, Slot
-from robogaze.stages.desk import Desk
+from robogaze.stages.desk import ModelClient
 from robogaze.stages.event_rule import EventRule
 from robogaze.stages.measure_notes import ONLY_EVIDENCE, gaps_in_words
 
@@ -111,7 +111,7 @@ class Measure(Stage):
         """The rules whose findings make events."""
         return tuple(rule for rule in self.rules if not rule.told)
 
-    def _only_told(self, evidence: Evidence) -> Iterator[tuple[EventRule, Finding]]:
+    def _only_told(self, evidence: ClipSignals) -> Iterator[tuple[EventRule, RuleFinding]]:
         """What is found that makes no event, with the rule that tells of it.
 
         What a fault of the same type that is found meets in time, in any view, is a part of that fault.
@@ -124,7 +124,7 @@ class Measure(Stage):
                 if not any(weak.span.overlap(span) > 0 for span in found):
                     yield rule, weak
 
-    def notes(self, domain: Domain, evidence: Evidence | None) -> tuple[str, ...]:
+    def notes(self, domain: Domain, evidence: ClipSignals | None) -> tuple[str, ...]:
         """What the rules cannot show, what is evidence only, and where they could not measure."""
         if evidence is None:
             return ()
@@ -135,15 +135,15 @@ class Measure(Stage):
         weak = (f"{ONLY_EVIDENCE}{name}. {why}." for name, why in self._weak(domain, evidence))
         return (*limits, *weak, *(f"{gap}." for _, gap in gaps_in_words(told, evidence, domain)))
 
-    def _weak(self, domain: Domain, evidence: Evidence) -> tuple[tuple[str, str], ...]:
+    def _weak(self, domain: Domain, evidence: ClipSignals) -> tuple[tuple[str, str], ...]:
         """The types of which something was found that makes no event, and why it makes none."""
         found = self._only_told(evidence)
         return tuple(dict.fromkeys((domain.types[rule.type].name, rule.told) for rule, _ in found))
 
-    def _gaps(self, evidence: Evidence) -> tuple[tuple[EventRule, Gap], ...]:
+    def _gaps(self, evidence: ClipSignals) -> tuple[tuple[EventRule, MeasurementGap], ...]:
         """The worst gap of each type in each view, views of a type together."""
         types = [rule.type for rule in self._deciding]
-        worst: dict[tuple[str, str], tuple[EventRule, Gap]] = {}
+        worst: dict[tuple[str, str], tuple[EventRule, MeasurementGap]] = {}
         for rule in self._deciding:
             for gap in gaps(rule.weakened or rule, evidence):
                 told = worst.setdefault((rule.type, gap.view), (rule, gap))[1]
@@ -151,7 +151,7 @@ class Measure(Stage):
                     worst[rule.type, gap.view] = (rule, gap)
         return tuple(worst[key] for key in sorted(worst, key=lambda key: types.index(key[0])))
 
-    def _allows(self, gap: Gap) -> bool:
+    def _allows(self, gap: MeasurementGap) -> bool:
         allowed = self.unmeasured
         return gap.frames <= allowed.share * gap.of and gap.longest_s <= allowed.stretch_s + RESOLUTION
 
@@ -174,7 +174,7 @@ class Measure(Stage):
             if name not in {rule.dimension for rule in self._deciding}:
                 raise ValueError(f"partial names {name}, in which no rule makes an event")
 
-    async def run(self, context: Context, desk: Desk) -> Context:
+    async def run(self, context: Context, desk: ModelClient) -> Context:
         """Apply the rules; asks no model."""
         assert context.evidence is not None, "diagnose measures the clip for a pipeline with this stage"
         evidence = classified(context.evidence, self.classifiers)
@@ -196,7 +196,7 @@ class Measure(Stage):
         partly = self.covers_partly(domain) & set(context.partial_dimensions)
         return (self.covers(domain) & set(context.dimensions)) | partly
 
-    def _coverage(self, evidence: Evidence, context: Context, domain: Domain) -> dict[str, Coverage]:
+    def _coverage(self, evidence: ClipSignals, context: Context, domain: Domain) -> dict[str, Coverage]:
         """What each dimension's rules could look for, and where they could not measure."""
         asked, gaps = self._asked(context, domain), self._gaps(evidence)
         beyond = {
@@ -205,7 +205,7 @@ class Measure(Stage):
         types = {name: [rule.type for rule in self._deciding if rule.dimension == name] for name in asked}
         return {name: _covered(types[name], name in self.partial, beyond[name], domain) for name in asked}
 
-    def _claims(self, evidence: Evidence, clip: Clip, domain: Domain) -> Iterator[Hypothesis]:
+    def _claims(self, evidence: ClipSignals, clip: Clip, domain: Domain) -> Iterator[Hypothesis]:
         """What the rules find, what they only tell, and what was explained away."""
         for rule in self._deciding:
             tried = "; ".join(one.explains for one in rule.unless if one.explains)
@@ -222,7 +222,7 @@ class Measure(Stage):
                 claim = _hypothesis(rule, one.finding, clip, domain)
                 yield claim.with_(verdict="rejected", reason=reason, confidence=None)
 
-    def _undecided(self, evidence: Evidence, context: Context, domain: Domain) -> Iterator[Failure]:
+    def _undecided(self, evidence: ClipSignals, context: Context, domain: Domain) -> Iterator[Failure]:
         """What is evidence only, and no part of a fault that was found: neither a fault nor nothing.
 
         In a dimension that only other stages cover it is theirs to decide.
@@ -237,7 +237,7 @@ class Measure(Stage):
                 message=f"{when} is neither found nor ruled out: {rule.told}; check it yourself or run with a model",
             )
 
-    def _failures(self, evidence: Evidence, context: Context, domain: Domain) -> Iterator[Failure]:
+    def _failures(self, evidence: ClipSignals, context: Context, domain: Domain) -> Iterator[Failure]:
         """The gaps beyond what is allowed."""
         limit = f"allowed: {self.unmeasured.share:.0%} of the frames, {self.unmeasured.stretch_s:g} s on end"
         asked = self._asked(context, domain)
@@ -248,7 +248,7 @@ class Measure(Stage):
             yield Failure(stage="measure", dimension=dimension, kind="not measured", message=f"{told} ({limit})")
 
 
-def _covered(types: Sequence[str], partly: bool, beyond: Sequence[Gap], domain: Domain) -> Coverage:
+def _covered(types: Sequence[str], partly: bool, beyond: Sequence[MeasurementGap], domain: Domain) -> Coverage:
     """The coverage of a dimension with rules for these types; `beyond` are the gaps larger than is allowed."""
     if beyond:
         widest = max(beyond, key=lambda gap: gap.frames / gap.of)
@@ -262,7 +262,7 @@ def _covered(types: Sequence[str], partly: bool, beyond: Sequence[Gap], domain: 
     return Coverage(state="examined", reason=f"measured in the pixels of every frame: {names}")
 
 
-def _hypothesis(rule: EventRule, finding: Finding, clip: Clip, domain: Domain) -> Hypothesis:
+def _hypothesis(rule: EventRule, finding: RuleFinding, clip: Clip, domain: Domain) -> Hypothesis:
     """A finding in words; its id is given when all are there."""
     single = len(clip.layout.active) == 1
     variables = MeasureVariables(

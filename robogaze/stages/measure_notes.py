@@ -5,7 +5,7 @@ from itertools import groupby
 
 from robogaze.core.events import Name
 from robogaze.domains import Domain
-from robogaze.evidence import Evidence, Gap
+from robogaze.evidence import ClipSignals, MeasurementGap
 from robogaze.stages.event_rule import EventRule
 
 UNMEASURED = "Not measured: "
@@ -18,7 +18,7 @@ _SHOWN_STRETCHES = 3
 
 
 def gaps_in_words(
-    found: Sequence[tuple[EventRule, Gap]], evidence: Evidence, domain: Domain
+    found: Sequence[tuple[EventRule, MeasurementGap]], evidence: ClipSignals, domain: Domain
 ) -> Iterator[tuple[Name, str]]:
     """Gaps in words, those of a type that have one reason in one sentence; each with its dimension."""
     for (kind, why), same in groupby(found, key=lambda one: (one[0].type, one[1].why)):
@@ -26,7 +26,7 @@ def gaps_in_words(
         yield domain.dimension_of[kind], f"{UNMEASURED}{domain.types[kind].name} in {where}: {why}"
 
 
-def _where(gap: Gap, evidence: Evidence) -> str:
+def _where(gap: MeasurementGap, evidence: ClipSignals) -> str:
     """How many frames of which view, and when: the longest stretches."""
     edges = (*evidence.frame_times_s, evidence.duration_s)
     longest = sorted(gap.runs, key=lambda run: edges[run[0]] - edges[run[1]])[:_SHOWN_STRETCHES]

@@ -17,7 +17,7 @@ from robogaze.domains.contract import record
 from robogaze.stages.answers import keyed
 from robogaze.stages.base import Stage
 from robogaze.stages.context import Context, Slot
-from robogaze.stages.desk import Desk, NoAnswer, Question
+from robogaze.stages.desk import ModelClient, NoAnswer, Query
 
 
 class ObserveVariables(TypedDict):
@@ -49,7 +49,7 @@ class Observe(Stage):
             raise ValueError("stride_s is longer than window_s, so that parts of the clip would be in no window")
         domain.prompts.contract("observe")
 
-    async def run(self, context: Context, desk: Desk) -> Context:
+    async def run(self, context: Context, desk: ModelClient) -> Context:
         """Ask about all windows, group by group, side by side."""
         clip, config = context.clip, desk.model(self.role()).config
         all_windows = windows(clip.frame_times_s, clip.duration_s, self.window_s, self.stride_s, config.frames)
@@ -61,10 +61,10 @@ class Observe(Stage):
         seen = tuple(Observation(window=window, notes=said[f"W{window.id}"]) for window in all_windows)
         return replace(context, observations=seen)
 
-    def _question(self, group: Sequence[Window], desk: Desk) -> Question:
+    def _question(self, group: Sequence[Window], desk: ModelClient) -> Query:
         notes = record("Notes", desk.domain.prompts.contract("observe"))
         names = [f"W{window.id}" for window in group]
-        return Question(
+        return Query(
             stage="observe",
             subject=f"windows {names[0]} to {names[-1]}",
             role=self.role(),

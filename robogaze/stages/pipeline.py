@@ -14,11 +14,11 @@ from robogaze.core.report import Failure
 from robogaze.domains import Domain, PipelineSpec, StageSpec
 from robogaze.domains.yaml_files import Key
 from robogaze.errors import DomainError, InputError
-from robogaze.evidence import Evidence
+from robogaze.evidence import ClipSignals
 from robogaze.stages.base import Stage
 from robogaze.stages.compose import Compose
 from robogaze.stages.context import Context, Slot
-from robogaze.stages.desk import PROMPTS, Desk, NoAnswer
+from robogaze.stages.desk import PROMPTS, ModelClient, NoAnswer
 from robogaze.stages.direct import Direct
 from robogaze.stages.ground import Ground
 from robogaze.stages.investigate import Investigate
@@ -108,7 +108,7 @@ class Pipeline:
         seen: frozenset[str] = frozenset().union(*(stage.covers_partly(self.domain) for _, stage in self.stages))
         return tuple(name for name in self.domain.dimensions if name in seen and name not in self.dimensions)
 
-    def start(self, clip: Clip, evidence: Evidence | None = None) -> Context:
+    def start(self, clip: Clip, evidence: ClipSignals | None = None) -> Context:
         """What is known of a clip before the first stage: what it will be examined for, and that nothing was yet."""
         return Context(
             clip=clip,
@@ -132,7 +132,7 @@ class Pipeline:
             reason = "no stage has examined it"
         return Coverage(state="not_examined", reason=reason)
 
-    async def run(self, context: Context, desk: Desk) -> Context:
+    async def run(self, context: Context, desk: ModelClient) -> Context:
         """Run the stages. A question without an answer that a later stage would need ends the run there.
 
         What such a run has covered counts for nothing, since no stage has composed its events. A clip in which no

@@ -23,9 +23,9 @@ from robogaze.domains.contract import Answer
 from robogaze.domains.model import SeverityLevel
 from robogaze.stages.answers import ClaimAnswer, SeverityAnswer, ShareAnswer, claim, wrapped
 from robogaze.stages.base import Examiner
-from robogaze.stages.closer import Closer, Look, Looks, ToolsVariables
+from robogaze.stages.closer import Closer, CloserLook, Looks, ToolsVariables
 from robogaze.stages.context import Context
-from robogaze.stages.desk import Desk, NoAnswer, Question
+from robogaze.stages.desk import ModelClient, NoAnswer, Query
 from robogaze.stages.route import whole_clip
 from robogaze.stages.tools import TOOLS, ToolName, templates
 
@@ -38,7 +38,7 @@ class ProposeVariables(TypedDict):
     severity: tuple[SeverityLevel, ...]
     cascade: str
     least_confidence: float
-    looks: tuple[Look, ...]
+    looks: tuple[CloserLook, ...]
 
 
 class ProposeLooksVariables(ToolsVariables):
@@ -76,7 +76,7 @@ class Propose(Examiner):
             **templates([TOOLS[name]() for name in self.tools]),
         }
 
-    async def run(self, context: Context, desk: Desk) -> Context:
+    async def run(self, context: Context, desk: ModelClient) -> Context:
         """Ask the specialists side by side. A dimension that no segment was routed to is ruled out."""
         segments = context.segments or (whole_clip(context),)
         routed = {name: _routed(name, segments, context) for name in context.dimensions}
@@ -98,7 +98,7 @@ class Propose(Examiner):
         )
 
     async def _look_closer(
-        self, routed: Mapping[str, Sequence[Segment]], context: Context, desk: Desk
+        self, routed: Mapping[str, Sequence[Segment]], context: Context, desk: ModelClient
     ) -> Mapping[str, Looks]:
         """The closer looks that each specialist asks for; none without tools."""
         if not self.tools:
@@ -107,7 +107,7 @@ class Propose(Examiner):
         plans = []
         for name, segments in routed.items():
             dimension = desk.domain.dimensions[name]
-            question = Question(
+            question = Query(
                 stage="propose",
                 subject=f"{name}, closer looks",
                 role=self.role(),
@@ -121,12 +121,14 @@ class Propose(Examiner):
             plans.append((closer.plan(question, list(about), frames, context.clip), about))
         return dict(zip(routed, await closer.take(plans, context, desk), strict=True))
 
-    def _question(self, name: str, segments: Sequence[Segment], looks: Looks, context: Context, desk: Desk) -> Question:
+    def _question(
+        self, name: str, segments: Sequence[Segment], looks: Looks, context: Context, desk: ModelClient
+    ) -> Query:
         dimension, frames = desk.domain.dimensions[name], desk.frames(self.role())
         shots = desk.show(self.role(), frames)
         looked = looks.shots(shots, desk.model(self.role()).config.max_pictures - len(shots))
         seen = tuple(sorted({*frames, *(frame for shot in looked for frame in shot.picture.frames)}))
-        return Question(
+        return Query(
             stage="propose",
             subject=name,
             role=self.role(),
@@ -165,7 +167,7 @@ class Propose(Examiner):
         )
 
 
-def _covered(question: Question, answer: Any, context: Context) -> Coverage:
+def _covered(question: Query, answer: Any, context: Context) -> Coverage:
     """What a specialist's answer, or the lack of an answer, says of its dimension."""
     if isinstance(answer, NoAnswer):
         return Coverage(state="not_examined", reason=f"the specialist gave no answer: {answer.failure.message}")

@@ -13,7 +13,7 @@ from robogaze.domains import Domain
 from robogaze.domains.contract import record
 from robogaze.stages.base import Stage
 from robogaze.stages.context import Context, Slot
-from robogaze.stages.desk import Desk, Question
+from robogaze.stages.desk import ModelClient, Query
 
 
 class RememberVariables(TypedDict):
@@ -43,9 +43,9 @@ class Remember(Stage):
         """Raise DomainError when the prompt declares no answer."""
         domain.prompts.contract("remember")
 
-    async def run(self, context: Context, desk: Desk) -> Context:
+    async def run(self, context: Context, desk: ModelClient) -> Context:
         """Ask once about all windows that say something."""
-        question = Question(
+        question = Query(
             stage="remember",
             subject="clip",
             role=self.role(),

@@ -13,7 +13,7 @@ from robogaze.domains.contract import Answer, Text, list_of
 from robogaze.stages.answers import keyed, narrowed, one_of
 from robogaze.stages.base import Stage
 from robogaze.stages.context import Context, Slot
-from robogaze.stages.desk import Desk, Question
+from robogaze.stages.desk import ModelClient, Query
 
 
 class RouteVariables(TypedDict):
@@ -43,13 +43,13 @@ class RouteStage(Stage):
         """The model that looks."""
         return "vlm"
 
-    async def run(self, context: Context, desk: Desk) -> Context:
+    async def run(self, context: Context, desk: ModelClient) -> Context:
         """Ask once about the whole clip."""
         segments = context.segments or (whole_clip(context),)
         dimensions = tuple(desk.domain.dimensions[name] for name in context.dimensions)
         listed = list_of(one_of(context.dimensions), len(context.dimensions))
         item = narrowed(RouteAnswer, candidate_dimensions=listed)
-        question = Question(
+        question = Query(
             stage="route",
             subject="clip",
             role=self.role(),

@@ -21,7 +21,7 @@ from robogaze.domains.contract import Answer, Text, list_of
 from robogaze.stages.answers import ShareAnswer, narrowed, one_of
 from robogaze.stages.base import Examiner
 from robogaze.stages.context import Context, Slot
-from robogaze.stages.desk import Desk, NoAnswer, Question
+from robogaze.stages.desk import ModelClient, NoAnswer, Query
 from robogaze.stages.windows import cut, picture
 
 NOTHING = "none"
@@ -63,7 +63,7 @@ class Scan(Examiner):
         if NOTHING in domain.types:
             raise ValueError(f"a type cannot be called {NOTHING!r} here, for that says that nothing is wrong")
 
-    async def run(self, context: Context, desk: Desk) -> Context:
+    async def run(self, context: Context, desk: ModelClient) -> Context:
         """Ask about all windows. Raises NoAnswer when none is answered."""
         windows = cut(context.clip, self.fps, self.frames)
         answers = await desk.ask_each([self._question(window, context, desk) for window in windows], context)
@@ -83,9 +83,9 @@ class Scan(Examiner):
             failures=(*context.failures, *(one.failure for one in missed)),
         )
 
-    def _question(self, window: Window, context: Context, desk: Desk) -> Question:
+    def _question(self, window: Window, context: Context, desk: ModelClient) -> Query:
         dimensions = tuple(desk.domain.dimensions[name] for name in context.dimensions)
-        return Question(
+        return Query(
             stage="scan",
             subject=f"W{window.id}",
             role=self.role(),

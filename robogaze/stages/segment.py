@@ -17,7 +17,7 @@ from robogaze.domains.contract import Answer, Phrase, Text, list_of
 from robogaze.stages.answers import narrowed, one_of, wrapped
 from robogaze.stages.base import Stage
 from robogaze.stages.context import Context, Slot
-from robogaze.stages.desk import Desk, Question
+from robogaze.stages.desk import ModelClient, Query
 
 
 class SegmentVariables(TypedDict):
@@ -61,13 +61,13 @@ class SegmentStage(Stage):
         """A model that looks when it also routes, else one that reads."""
         return "vlm" if self.route else "llm"
 
-    async def run(self, context: Context, desk: Desk) -> Context:
+    async def run(self, context: Context, desk: ModelClient) -> Context:
         """Ask once about the whole clip."""
         assert context.observations is not None, "the pipeline's order is checked"
         windows = tuple(observation.window for observation in context.observations)
         dimensions = tuple(desk.domain.dimensions[name] for name in context.dimensions) if self.route else ()
         subtasks = None if context.task is None else tuple(one["name"] for one in context.task["subtasks"])
-        question = Question(
+        question = Query(
             stage="segment",
             subject="clip",
             role=self.role(),

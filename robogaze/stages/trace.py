@@ -24,7 +24,7 @@ from robogaze.domains.contract import Answer, Text
 from robogaze.stages.answers import keyed, narrowed, one_of
 from robogaze.stages.base import Stage
 from robogaze.stages.context import Context, Slot
-from robogaze.stages.desk import Desk, NoAnswer, Question
+from robogaze.stages.desk import ModelClient, NoAnswer, Query
 from robogaze.stages.windows import picture, within
 
 
@@ -90,12 +90,12 @@ class Trace(Stage):
         """The model that looks."""
         return "vlm"
 
-    async def run(self, context: Context, desk: Desk) -> Context:
+    async def run(self, context: Context, desk: ModelClient) -> Context:
         """Merge, then follow."""
         context = await self._merge(context, desk)
         return await self._follow(context, desk)
 
-    async def _merge(self, context: Context, desk: Desk) -> Context:
+    async def _merge(self, context: Context, desk: ModelClient) -> Context:
         claims = sorted(_accepted(context), key=lambda one: one.onset_s)
         if len(claims) < 2:
             return context
@@ -116,9 +116,9 @@ class Trace(Stage):
             stands[claim.id] = claim.with_(verdict="merged", merged_into=root, reason=reason)
         return replace(context, hypotheses=tuple(stands.get(one.id, one) for one in context.hypotheses or ()))
 
-    def _same(self, claims: Sequence[Hypothesis]) -> Question:
+    def _same(self, claims: Sequence[Hypothesis]) -> Query:
         names = [claim.id for claim in claims]
-        return Question(
+        return Query(
             stage="trace",
             subject="same",
             role=self.role(),
@@ -129,7 +129,7 @@ class Trace(Stage):
             check=lambda answer: _forward(dict(answer.same), names),
         )
 
-    async def _follow(self, context: Context, desk: Desk) -> Context:
+    async def _follow(self, context: Context, desk: ModelClient) -> Context:
         windows = [one.window for one in context.scanned or ()]
         events = {one.id: one for one in _accepted(context)}
         held = {name: {window.id for window in within(one.spans, windows)} for name, one in events.items()}
@@ -159,8 +159,8 @@ class Trace(Stage):
             failures=(*context.failures, *failures),
         )
 
-    def _visible(self, event: Hypothesis, window: Window, desk: Desk) -> Question:
-        return Question(
+    def _visible(self, event: Hypothesis, window: Window, desk: ModelClient) -> Query:
+        return Query(
             stage="trace",
             subject=f"{event.id} W{window.id}",
             role=self.role(),
@@ -171,10 +171,10 @@ class Trace(Stage):
             dimension=event.dimension,
         )
 
-    def _summary(self, parts: Sequence[Hypothesis], desk: Desk) -> Question:
+    def _summary(self, parts: Sequence[Hypothesis], desk: ModelClient) -> Query:
         event = parts[0]
         ordered = sorted(parts, key=lambda one: one.onset_s)
-        return Question(
+        return Query(
             stage="trace",
             subject=f"{event.id} summary",
             role=self.role(),

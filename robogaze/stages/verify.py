@@ -31,9 +31,9 @@ from robogaze.domains.contract import Answer, Text, list_of
 from robogaze.domains.model import SeverityLevel
 from robogaze.stages.answers import SeverityAnswer, ShareAnswer, keyed, narrowed, one_of, seconds
 from robogaze.stages.base import Stage
-from robogaze.stages.closer import Closer, Look, Looks, ToolsVariables
+from robogaze.stages.closer import Closer, CloserLook, Looks, ToolsVariables
 from robogaze.stages.context import Context, Slot
-from robogaze.stages.desk import Desk, NoAnswer, Question
+from robogaze.stages.desk import ModelClient, NoAnswer, Query
 from robogaze.stages.tools import TOOLS, ToolName, templates
 
 _ASKED_AGAIN = 1
@@ -47,7 +47,7 @@ class VerifyVariables(TypedDict):
     severity: tuple[SeverityLevel, ...]
     cascade: str
     least_confidence: float
-    looks: tuple[Look, ...]
+    looks: tuple[CloserLook, ...]
 
 
 class VerifyLooksVariables(ToolsVariables):
@@ -127,7 +127,7 @@ class Verify(Stage):
             **templates([TOOLS[name]() for name in self.tools]),
         }
 
-    async def run(self, context: Context, desk: Desk) -> Context:
+    async def run(self, context: Context, desk: ModelClient) -> Context:
         """Ask, round by round, until nothing is open."""
         hypotheses = context.hypotheses or ()
         waiting = [one.id for one in hypotheses if one.verdict == "unverified"]
@@ -150,11 +150,11 @@ class Verify(Stage):
         undecided = tuple(_failure(one) for one in closed if one.verdict == "unverified")
         return replace(context, hypotheses=closed, failures=(*context.failures, *undecided, *ended))
 
-    async def _look_closer(self, docket: _Docket, context: Context, desk: Desk) -> Looks:
+    async def _look_closer(self, docket: _Docket, context: Context, desk: ModelClient) -> Looks:
         """The closer looks that the critic asks for before it decides."""
         claims = {name: docket.standing[name] for name in docket.open}
         closer, frames = Closer(self.tools, self.at_most_looks), desk.frames(self.role())
-        question = Question(
+        question = Query(
             stage="verify",
             subject="closer looks",
             role=self.role(),
@@ -167,7 +167,7 @@ class Verify(Stage):
         (looks,) = await closer.take([(plan, {name: one.spans for name, one in claims.items()})], context, desk)
         return looks
 
-    def _question(self, number: int, docket: _Docket, context: Context, desk: Desk) -> Question:
+    def _question(self, number: int, docket: _Docket, context: Context, desk: ModelClient) -> Query:
         frames = desk.frames(self.role())
         shots = desk.show(self.role(), frames)
         claims = tuple(docket.standing[name] for name in docket.open)
@@ -180,7 +180,7 @@ class Verify(Stage):
         looked = docket.looks.shots((*shots, *more), room - len(more))
         seen = {*frames, *closer, *(frame for shot in looked for frame in shot.picture.frames)}
         accepted = tuple(one for one in docket.standing.values() if one.verdict == "accepted")
-        return Question(
+        return Query(
             stage="verify",
             subject=f"round {number}",
             role=self.role(),

@@ -17,7 +17,7 @@ from robogaze.core.report import Failure
 from robogaze.core.time import frame_iou, union
 from robogaze.stages.base import Stage
 from robogaze.stages.context import Context, Slot
-from robogaze.stages.desk import Desk
+from robogaze.stages.desk import ModelClient
 from robogaze.stages.direct import looks
 
 _ROUNDING = 1e-9
@@ -37,7 +37,7 @@ class Vote(Stage):
         """The hypotheses, decided."""
         return frozenset({"hypotheses", "verdicts"})
 
-    async def run(self, context: Context, desk: Desk) -> Context:
+    async def run(self, context: Context, desk: ModelClient) -> Context:
         """Group, count, decide; asks no model."""
         taken = looks(desk)
         hypotheses = context.hypotheses or ()

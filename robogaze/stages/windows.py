@@ -8,10 +8,10 @@ from itertools import pairwise
 
 from robogaze.core.clip import Clip
 from robogaze.core.context import Window
-from robogaze.core.pictures import Shot
+from robogaze.core.pictures import FrameImage
 from robogaze.core.sampling import Regime, evenly
 from robogaze.core.time import Span
-from robogaze.media import Footage
+from robogaze.media import DecodedClip
 
 _COLUMNS = 2
 """Frames in a row: eight wide frames then make a picture that is about square, and each is half as wide as it."""
@@ -41,6 +41,6 @@ def joined(windows: Sequence[Window]) -> Window:
     return Window(id=first.id, span=Span(first.span.start, last.span.end), frames=evenly(frames, fullest))
 
 
-def picture(window: Window, footage: Footage) -> Shot:
+def picture(window: Window, footage: DecodedClip) -> FrameImage:
     """A window as one picture."""
     return footage.sheet(window.frames, _COLUMNS)

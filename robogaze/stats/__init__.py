@@ -7,17 +7,17 @@ from robogaze.stats.many import benjamini_hochberg, holm, least_resamples
 from robogaze.stats.paired import Difference, Rank, compare, ranks
 from robogaze.stats.proportion import wilson
 from robogaze.stats.resample import Clusters, Resamples, Sums, draw, mean, mean_rows, ratio
-from robogaze.stats.unitizing import Timeline, Unit, alpha_u
+from robogaze.stats.unitizing import LabelledStretch, Timeline, alpha_u
 
 __all__ = [
     "Clusters",
     "Difference",
     "Intervals",
+    "LabelledStretch",
     "Rank",
     "Resamples",
     "Sums",
     "Timeline",
-    "Unit",
     "alpha",
     "alpha_by_class",
     "alpha_u",

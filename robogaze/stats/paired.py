@@ -18,7 +18,7 @@ from robogaze.stats.interval import LEAST_DEFINED, LEVEL, NOISE, Statistic
 from robogaze.stats.many import benjamini_hochberg, holm
 from robogaze.stats.paired_shares import paired_shares
 from robogaze.stats.resample import Floats, Resamples, Sums, mean, mean_rows
-from robogaze.stats.student import SAME, UNDEFINED, WITHOUT, Spread, moves, speaking, strata_of, wilson_ends
+from robogaze.stats.student import SAME, UNDEFINED, WITHOUT, Variability, moves, speaking, strata_of, wilson_ends
 
 ALPHA, POWER = 0.05, 0.8
 
@@ -168,7 +168,7 @@ def _differences(
     `counts` are their n, and of how many units both have a value.
     """
     n, units = counts
-    spread, outer = Spread.of(moved, strata_of(sums)), one_sided(level, family or len(value))
+    spread, outer = Variability.of(moved, strata_of(sums)), one_sided(level, family or len(value))
     p, reach, widest = spread.p(value), spread.reach(level), spread.reach(outer)
     flat = spread.error == 0
     if share:

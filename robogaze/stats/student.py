@@ -24,7 +24,7 @@ SAME = "nothing varies from unit to unit"
 
 
 @dataclass(frozen=True)
-class Spread:
+class Variability:
     """How much values vary: arrays of one shape, NaN where a value is undefined without some unit.
 
     `error` is the standard error, 0 where nothing varies; `freedom` the degrees of freedom, at least 1.
@@ -34,7 +34,7 @@ class Spread:
     freedom: Floats
 
     @classmethod
-    def of(cls, moved: Floats, strata: Floats) -> "Spread":
+    def of(cls, moved: Floats, strata: Floats) -> "Variability":
         """From what each unit moves (..., units); `strata` says for each unit the number of its stratum."""
         error = np.sqrt((moved**2).sum(axis=-1))
         telling = np.abs(moved) > NOISE * np.maximum(error, NOISE)[..., None]
@@ -93,7 +93,7 @@ def student(sums: Sums, statistic: Statistic, *, level: float = LEVEL, share: bo
     The statistic may give several values: shapes are those of the systems, then of the values.
     """
     value = np.asarray(statistic(sums.total))
-    spread = Spread.of(moves(sums, statistic), strata_of(sums))
+    spread = Variability.of(moves(sums, statistic), strata_of(sums))
     low, high = value - spread.reach(level), value + spread.reach(level)
     why = np.full(value.shape, "", dtype=object)
     why[np.isnan(spread.error)] = WITHOUT
@@ -103,7 +103,7 @@ def student(sums: Sums, statistic: Statistic, *, level: float = LEVEL, share: bo
         # A single unit that is so, or is not, is 1 of 1 or 0 of 1.
         single = np.isnan(spread.error) & (units == 1) & (np.minimum(np.abs(value), np.abs(1 - value)) < NOISE)
         flat, why = flat | single, np.where(single, "", why)
-        spread = Spread(np.where(single, 0.0, spread.error), spread.freedom)
+        spread = Variability(np.where(single, 0.0, spread.error), spread.freedom)
         low, high = np.maximum(0.0, low), np.minimum(1.0, high)
         ends = wilson_ends(value, units, level=level)
         low, high = np.where(flat, ends[0], low), np.where(flat, ends[1], high)

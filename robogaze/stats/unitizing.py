@@ -26,7 +26,7 @@ from robogaze.stats.resample import Clusters, Floats, ratio
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class LabelledStretch:
     """A stretch [start, end) that an observer gives a category."""
 
     start: float
@@ -39,7 +39,7 @@ class Timeline:
     """A continuum [0, length) and the units each observer marked on it, in any order; none is a rating, too."""
 
     length: float
-    observers: tuple[tuple[Unit, ...], ...]
+    observers: tuple[tuple[LabelledStretch, ...], ...]
 
     def __post_init__(self) -> None:
         for unit in (unit for units in self.observers for unit in units):
@@ -54,7 +54,7 @@ class Timeline:
         """The timeline with the same category for all units: where was anything marked at all?"""
         return self._changed(lambda units: tuple(replace(unit, category=True) for unit in units))
 
-    def _changed(self, change: Callable[[tuple[Unit, ...]], tuple[Unit, ...]]) -> "Timeline":
+    def _changed(self, change: Callable[[tuple[LabelledStretch, ...]], tuple[LabelledStretch, ...]]) -> "Timeline":
         return replace(self, observers=tuple(change(units) for units in self.observers))
 
 
@@ -124,9 +124,9 @@ def _row(timeline: Timeline, categories: Sequence[Hashable], grain: float) -> Fl
     return np.array([*lengths, apart, squares])
 
 
-def _wholes(units: Sequence[Unit]) -> list[Unit]:
+def _wholes(units: Sequence[LabelledStretch]) -> list[LabelledStretch]:
     """Units of the same category that overlap, joined; those that only touch stay two."""
-    joined: list[Unit] = []
+    joined: list[LabelledStretch] = []
     for unit in sorted(units, key=lambda one: (repr(one.category), one.start, one.end)):
         last = joined[-1] if joined else None
         if last and last.category == unit.category and unit.start < last.end:

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from robogaze.core.data import fault_of
-from robogaze.core.digest import Digest
+from robogaze.core.digest import ReportSummary
 from robogaze.core.report import Report, Unreadable
 from robogaze.errors import InputError, RunError
 from robogaze.store.files import file_name
@@ -68,11 +68,11 @@ class StoredRun:
         path = self.report_path(clip_id)
         return read_report(path) if path.is_file() else None
 
-    def digest(self, clip_id: str) -> Digest | None:
+    def digest(self, clip_id: str) -> ReportSummary | None:
         """A clip's report at a glance, None when it is not done."""
         path = self.report_path(clip_id)
         try:
-            return Digest.model_validate_json(path.read_bytes())
+            return ReportSummary.model_validate_json(path.read_bytes())
         except FileNotFoundError:
             return None
         except ValidationError as error:

@@ -15,11 +15,11 @@ from math import sqrt
 import numpy as np
 from scipy.special import ndtri
 
-from robogaze.compare import Run, Terms, compare
-from robogaze.core.account import Account, Finding
+from robogaze.compare import ComparisonConfig, Run, compare
+from robogaze.core.account import AnnotatedEvent, ClipAnnotation
 from robogaze.core.time import Span
 
-KIND = Finding("e", (Span(0.0, 1.0),), "made up", "made_up", "made_up", (), 3)
+KIND = AnnotatedEvent("e", (Span(0.0, 1.0),), "made up", "made_up", "made_up", (), 3)
 EXTRA = 0.8
 """The events of a faulty clip beyond the first, on average."""
 
@@ -40,10 +40,10 @@ def checkpoint(name: str, rate: float, ease: np.ndarray, shared: float, rng: np.
     return Run.of(name, [clip(f"{name}-{at}", int(number)) for at, number in enumerate(events)])
 
 
-def clip(clip_id: str, events: int) -> Account:
+def clip(clip_id: str, events: int) -> ClipAnnotation:
     """An account of a clip with so many events; its instruction is its number."""
     found = tuple(replace(KIND, id=f"e{number}") for number in range(events))
-    return Account(clip_id, "judge", "complete", found, duration_s=8.0, instruction=clip_id.partition("-")[2])
+    return ClipAnnotation(clip_id, "judge", "complete", found, duration_s=8.0, instruction=clip_id.partition("-")[2])
 
 
 def events_of_a_faulty_clip() -> float:
@@ -60,7 +60,7 @@ def tried(rates: tuple[float, float], shared: float, repetitions: int, prompts: 
     for repetition in range(repetitions):
         ease = rng.normal(size=prompts)
         runs = [checkpoint(name, rate, ease, shared, rng) for name, rate in zip("ab", rates, strict=True)]
-        pair = compare(runs, Terms(seed=repetition)).pairs[0]
+        pair = compare(runs, ComparisonConfig(seed=repetition)).pairs[0]
         clean, events = pair.clean.difference, pair.gaps["events_per_clip"].difference
         of_events = -truth * events_of_a_faulty_clip()
         counts += (clean.low <= truth <= clean.high, events.low <= of_events <= events.high, pair.separated(0.95))

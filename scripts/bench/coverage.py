@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from robogaze.metrics.scores import METRICS, macro
 from robogaze.metrics.tally import COLUMNS
 from robogaze.scoring.estimates import macro_scores, one_of, totals
-from robogaze.scoring.terms import Terms
+from robogaze.scoring.terms import EvaluationConfig
 from robogaze.stats.paired import compare, compare_means, compare_shares
 from robogaze.stats.resample import draw
 
@@ -87,7 +87,7 @@ def true_values(rng: np.random.Generator, *, clustered: bool) -> Matrix:
 def held(rng: np.random.Generator, simulations: int, clips: int, truth: Matrix, *, clustered: bool) -> dict[str, float]:
     """The share of simulations in which each interval holds the truth; one without an interval does not."""
     counts = dict.fromkeys((*SHOWN, *(f"{name} difference" for name in SHOWN)), 0)
-    terms = Terms(resamples=1)
+    terms = EvaluationConfig(resamples=1)
     for _ in range(simulations):
         rows, prompts = corpus(rng, clips, per=SEEDS if clustered else 1)
         resamples = draw([""] * clips, 1, rng, prompts)

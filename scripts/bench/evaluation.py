@@ -22,12 +22,12 @@ from typing import Any
 
 from scipy.optimize import linear_sum_assignment
 
-from robogaze.core.account import Account, Finding
+from robogaze.core.account import AnnotatedEvent, ClipAnnotation
 from robogaze.core.time import Span, frame_iou
 from robogaze.datasets.pairing import System, pair
 from robogaze.evaluate import evaluate
-from robogaze.judges.base import Judgement, Pair
-from robogaze.scoring.terms import Terms
+from robogaze.judges.base import DescriptionPair, Judgement
+from robogaze.scoring.terms import EvaluationConfig
 
 FRAMES, FPS = 139, 16
 TIMES_S = tuple(number / FPS for number in range(FRAMES))
@@ -45,12 +45,12 @@ class Table:
     name, note = "table", "Made up."
     identity: dict[str, Any] = {}
 
-    async def rate(self, pairs: Sequence[Pair]) -> Sequence[Judgement]:
+    async def rate(self, pairs: Sequence[DescriptionPair]) -> Sequence[Judgement]:
         """The made-up similarities."""
         return [Judgement(similarity(one.reference, one.prediction)) for one in pairs]
 
 
-def events(rng: random.Random, count: int, name: str) -> tuple[Finding, ...]:
+def events(rng: random.Random, count: int, name: str) -> tuple[AnnotatedEvent, ...]:
     """Some events of a clip."""
     found = []
     for number in range(count):
@@ -58,13 +58,13 @@ def events(rng: random.Random, count: int, name: str) -> tuple[Finding, ...]:
         span = Span(start, start + rng.uniform(0.1, 2.5))
         text, dimension = "x" * rng.randrange(20, 90), rng.choice(DIMENSIONS)
         kind = f"{dimension}_{rng.randrange(5)}"
-        found.append(Finding(f"{name}{number}", (span,), text, dimension, kind, (), rng.randrange(1, 6)))
+        found.append(AnnotatedEvent(f"{name}{number}", (span,), text, dimension, kind, (), rng.randrange(1, 6)))
     return tuple(found)
 
 
-def account(clip_id: str, findings: tuple[Finding, ...], split: str) -> Account:
+def account(clip_id: str, findings: tuple[AnnotatedEvent, ...], split: str) -> ClipAnnotation:
     """An account of a made-up clip."""
-    return Account(
+    return ClipAnnotation(
         clip_id,
         "someone",
         "complete",
@@ -75,7 +75,7 @@ def account(clip_id: str, findings: tuple[Finding, ...], split: str) -> Account:
     )
 
 
-def corpus(clips: int, systems: int, rng: random.Random) -> tuple[list[Account], list[System]]:
+def corpus(clips: int, systems: int, rng: random.Random) -> tuple[list[ClipAnnotation], list[System]]:
     """References and systems."""
     references = [
         account(f"c{number:06}", events(rng, 0 if rng.random() < 0.3 else rng.randrange(1, 6), "r"), "abc"[number % 3])
@@ -98,7 +98,7 @@ def corpus(clips: int, systems: int, rng: random.Random) -> tuple[list[Account],
 PlainScores = dict[str, float | None]
 
 
-def plain_clip(reference: Account, prediction: Account) -> PlainScores:
+def plain_clip(reference: ClipAnnotation, prediction: ClipAnnotation) -> PlainScores:
     """The scores of one clip, written down as the definition reads."""
     rows, columns = reference.findings, prediction.findings
     overlap = [[frame_iou(one.spans, other.spans, TIMES_S) for other in columns] for one in rows]
@@ -129,7 +129,7 @@ def plain_clip(reference: Account, prediction: Account) -> PlainScores:
 
 
 def plain(
-    references: Sequence[Account], systems: Sequence[System], resamples: int, rng: random.Random
+    references: Sequence[ClipAnnotation], systems: Sequence[System], resamples: int, rng: random.Random
 ) -> tuple[dict[str, float], float, float]:
     """The first system's means over clips; the seconds that scoring took, and those of intervals and differences."""
     started = time.perf_counter()
@@ -164,7 +164,7 @@ def main() -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     started = time.perf_counter()
     result = asyncio.run(
-        evaluate(pair(references, systems), Table(), Terms.of("robogaze", resamples=options.resamples))
+        evaluate(pair(references, systems), Table(), EvaluationConfig.of("robogaze", resamples=options.resamples))
     )
     took = time.perf_counter() - started
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

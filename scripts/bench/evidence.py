@@ -55,12 +55,12 @@ def _cost(clip: Path, measuring: bool) -> dict[str, float]:
     """The cost of one reading of a clip; without measuring, of decoding it."""
     import cv2
 
-    from robogaze.evidence import METERS, Gauge
-    from robogaze.media import film
+    from robogaze.evidence import METERS, SignalRecorder
+    from robogaze.media import decode_clip
 
     cv2.setNumThreads(1)
     start = time.process_time()
-    with closing(film(clip, observers=(Gauge(METERS),) if measuring else ())) as footage:
+    with closing(decode_clip(clip, observers=(SignalRecorder(METERS),) if measuring else ())) as footage:
         spent = time.process_time() - start
         video_s = footage.duration_s
     return {"cpu_s": spent, "video_s": video_s, "peak_mib": _peak_mib()}

@@ -18,20 +18,20 @@ from typing import Any
 import numpy as np
 from coverage import AT, corpus
 
-from robogaze.compare import Run, Terms, compare
-from robogaze.core.account import Account, Finding
+from robogaze.compare import ComparisonConfig, Run, compare
+from robogaze.core.account import AnnotatedEvent, ClipAnnotation
 from robogaze.core.time import Span
 from robogaze.datasets.pairing import System, pair
 from robogaze.evaluate import evaluate
+from robogaze.judges.base import DescriptionPair as JudgedPair
 from robogaze.judges.base import Judgement
-from robogaze.judges.base import Pair as JudgedPair
 from robogaze.metrics.scores import METRICS
-from robogaze.scoring.terms import Terms as EvaluationTerms
+from robogaze.scoring.terms import EvaluationConfig as EvaluationTerms
 from robogaze.stats.paired import compare_means, compare_shares
 from robogaze.stats.resample import draw
 
-EVENT = Finding("e", (Span(0.0, 1.0),), "made up", "made_up", "made_up", (), 3)
-TERMS = Terms(resamples=1)
+EVENT = AnnotatedEvent("e", (Span(0.0, 1.0),), "made up", "made_up", "made_up", (), 3)
+TERMS = ComparisonConfig(resamples=1)
 EVALUATION = EvaluationTerms(resamples=1)
 
 Random = np.random.Generator
@@ -59,10 +59,10 @@ def checkpoints(rng: Random, runs: int, prompts: int, seeds: int) -> list[Run]:
     return made
 
 
-def clip(prompt: str, clip_id: str, faulty: bool) -> Account:
+def clip(prompt: str, clip_id: str, faulty: bool) -> ClipAnnotation:
     """A clip with one event or none."""
     findings = (EVENT,) if faulty else ()
-    return Account(clip_id, "judge", "complete", findings, duration_s=8.0, fields={"prompt_id": prompt})
+    return ClipAnnotation(clip_id, "judge", "complete", findings, duration_s=8.0, fields={"prompt_id": prompt})
 
 
 def some_pair(rng: Random, runs: int, prompts: int, seeds: int) -> bool:
@@ -103,14 +103,14 @@ class SameText:
 def above_its_floor(rng: Random, clips: int, per: int) -> bool:
     """Whether a system that has seen nothing is called above its floor; both sides have habits, and prompts theirs."""
 
-    def some(text: int) -> tuple[Finding, ...]:
+    def some(text: int) -> tuple[AnnotatedEvent, ...]:
         start = rng.beta(2, 4) * 8
         span = Span(start, start + rng.uniform(0.5, 4.0))
-        return (Finding("e", (span,), "abcd"[text], "made_up", "made_up"),) if rng.random() < 0.8 else ()
+        return (AnnotatedEvent("e", (span,), "abcd"[text], "made_up", "made_up"),) if rng.random() < 0.8 else ()
 
     sides = [
         [
-            Account(
+            ClipAnnotation(
                 f"{number:03}",
                 "author",
                 "complete",

@@ -23,9 +23,9 @@ from synthetic import write_clip
 
 from robogaze.backends import Models, ModelsConfig
 from robogaze.bench import run_clips
-from robogaze.datasets import Entry
+from robogaze.datasets import ManifestEntry
 from robogaze.domains import default_domain, load_domain
-from robogaze.engines.base import Unit
+from robogaze.engines.base import ClipWorker
 from robogaze.engines.local import Local
 from robogaze.stages import Pipeline
 
@@ -46,7 +46,8 @@ def main() -> None:
         try:
             path = write_clip(Path(folder) / "clip.mp4", frames=64, width=320, height=240)
             entries = [
-                Entry(path=path, instruction=f"Put bar {number} to the right") for number in range(options.clips)
+                ManifestEntry(path=path, instruction=f"Put bar {number} to the right")
+                for number in range(options.clips)
             ]
             _wait_for(port)
             _report(asyncio.run(_measure(entries, options.concurrency, port)), options)
@@ -54,11 +55,11 @@ def main() -> None:
             stub.terminate()
 
 
-async def _measure(entries: list[Entry], concurrency: int, port: int) -> tuple[float, float, int, int]:
+async def _measure(entries: list[ManifestEntry], concurrency: int, port: int) -> tuple[float, float, int, int]:
     """Wall seconds, CPU seconds, calls of all clips, and rounds of the longest."""
     config = ModelsConfig.read(f"openai:stub@http://127.0.0.1:{port}/v1").with_concurrency(concurrency)
     models = Models.open(config, None, os.environ)
-    unit = Unit(Pipeline.build(load_domain(default_domain()), "full"), models)
+    unit = ClipWorker(Pipeline.build(load_domain(default_domain()), "full"), models)
     wall, cpu = time.perf_counter(), time.process_time()
     outcome = await run_clips(entries, Local(unit, in_flight=concurrency))
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu

@@ -39,7 +39,7 @@ from robogaze.core.time import frame_iou
 from robogaze.diagnose import OpenClip, diagnose
 from robogaze.domains import load_domain
 from robogaze.evidence import METERS
-from robogaze.media.footage import Footage, PictureSettings
+from robogaze.media.footage import DecodedClip, PictureSettings
 from robogaze.reporting.figures import Point, curve
 from robogaze.stages import Pipeline
 from robogaze.stages.measure import Measure
@@ -83,7 +83,7 @@ async def from_cache(folder: Path, cache: Path, pipeline: Pipeline, first: int |
     clips = []
     for known in islice(simulated(folder, cache, list(METERS)), first):
         assert known.truth is not None, "a simulated clip has its truth"
-        footage = Footage(known.truth.clip.layout, PictureSettings())
+        footage = DecodedClip(known.truth.clip.layout, PictureSettings())
         opened = OpenClip(known.truth.clip, footage, known.evidence, {"layout": "given"})
         clips.append(Clip(known.truth, await diagnose(opened, pipeline)))
         footage.close()

@@ -24,7 +24,7 @@ from synthetic import BENCHMARK_CLIPS, write_clip
 
 from robogaze.backends import Models, ModelsConfig
 from robogaze.core.report import Report
-from robogaze.datasets import Entry
+from robogaze.datasets import ManifestEntry
 from robogaze.diagnose import OpenClip, diagnose, open_clip
 from robogaze.domains import default_domain, load_domain
 from robogaze.stages import Pipeline
@@ -90,7 +90,7 @@ def main() -> None:
         clips = [write_clip(Path(folder) / f"{name[:4]}.mp4", *size) for name, size in BENCHMARK_CLIPS.items()]
         for _, group in groupby(sorted(pipelines, key=lambda one: one.measures), lambda one: one.measures):
             asking = [pipeline for pipeline in group if pipeline.roles]
-            opened = [stack.enter_context(open_clip(Entry(path=clip), asking[0], None)) for clip in clips]
+            opened = [stack.enter_context(open_clip(ManifestEntry(path=clip), asking[0], None)) for clip in clips]
             for pipeline in asking:
                 found = [one for clip in opened for one in asyncio.run(costs(pipeline, clip, stub, url))]
                 print(row(pipeline.name, found), flush=True)

@@ -14,7 +14,7 @@ from robogaze.core.clip import Clip, Layout
 from robogaze.core.coverage import all_examined
 from robogaze.core.report import Report
 from robogaze.domains import load_domain
-from robogaze.media import film
+from robogaze.media import decode_clip
 
 DOMAIN = "robot"
 
@@ -61,7 +61,7 @@ def refreshed(report: Report, folder: Path) -> Report:
 
 def measured(path: Path) -> dict[str, Any]:
     """What the file itself says about a clip, decoded to its end."""
-    with closing(film(path)) as footage:
+    with closing(decode_clip(path)) as footage:
         return {
             "sha256": sha256(path.read_bytes()).hexdigest(),
             "frame_count": len(footage.times_s),

@@ -6,11 +6,11 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from robogaze.core.account import Account, Finding, account_of
+from robogaze.core.account import AnnotatedEvent, ClipAnnotation, annotation_of
 from robogaze.core.coverage import CoverageState
 from robogaze.core.report import Report
 from robogaze.core.time import Span
-from robogaze.judges.base import Judgement, Pair
+from robogaze.judges.base import DescriptionPair, Judgement
 
 DEMO = Path(__file__).parents[2] / "datasets" / "demo" / "annotations.jsonl"
 
@@ -18,12 +18,12 @@ FRAMES = tuple(float(number) for number in range(10))
 """Ten frames, one a second: spans with whole ends hold as many frames as seconds."""
 
 
-def event(start: float, end: float, text: str = "the cup falls", **said: Any) -> Finding:
+def event(start: float, end: float, text: str = "the cup falls", **said: Any) -> AnnotatedEvent:
     """An event with one span."""
-    return Finding(**{"id": "e", "spans": (Span(start, end),), "description": text, "severity": 3, **said})
+    return AnnotatedEvent(**{"id": "e", "spans": (Span(start, end),), "description": text, "severity": 3, **said})
 
 
-def account(author: str, clip_id: str, *findings: Finding, **said: Any) -> Account:
+def account(author: str, clip_id: str, *findings: AnnotatedEvent, **said: Any) -> ClipAnnotation:
     """What an annotator says of a clip of ten seconds; events are numbered."""
     numbered = tuple(replace(one, id=f"e{number}") for number, one in enumerate(findings, start=1))
     known: dict[str, Any] = {
@@ -32,7 +32,7 @@ def account(author: str, clip_id: str, *findings: Finding, **said: Any) -> Accou
         "status": "complete",
         "source": f"{author}.json",
     }
-    return Account(**{"clip_id": clip_id, "author": author, "findings": numbered, **known, **said})
+    return ClipAnnotation(**{"clip_id": clip_id, "author": author, "findings": numbered, **known, **said})
 
 
 def looked_for(*dimensions: str, among: Sequence[str] = ("x", "y", "z")) -> dict[str, CoverageState]:
@@ -48,12 +48,12 @@ class WordJudge:
     """
 
     tilt: float = 0.0
-    asked: list[Pair] = field(default_factory=list)
+    asked: list[DescriptionPair] = field(default_factory=list)
     name: str = "words"
     note: str = "Counts words."
     identity: Mapping[str, Any] = field(default_factory=dict)
 
-    async def rate(self, pairs: Sequence[Pair]) -> Sequence[Judgement]:
+    async def rate(self, pairs: Sequence[DescriptionPair]) -> Sequence[Judgement]:
         self.asked += pairs
         return [self._judged(one.reference, one.prediction) for one in pairs]
 
@@ -69,21 +69,21 @@ def similarity(reference: str, prediction: str) -> float:
     return len(one & other) / len(one | other)
 
 
-def demo_annotators(names: Sequence[str], seed: int = 0) -> list[Account]:
+def demo_annotators(names: Sequence[str], seed: int = 0) -> list[ClipAnnotation]:
     """Annotators of the demonstration clips: the first sees what is there, the others nearly so."""
     reports = [Report.model_validate_json(line) for line in DEMO.read_text().splitlines()]
-    truth = [replace(account_of(one, "demo"), author=names[0]) for one in reports]
+    truth = [replace(annotation_of(one, "demo"), author=names[0]) for one in reports]
     rng = Random(seed)
     return truth + [replace(_seen_by(rng, one), author=name) for name in names[1:] for one in truth]
 
 
-def _seen_by(rng: Random, one: Account) -> Account:
+def _seen_by(rng: Random, one: ClipAnnotation) -> ClipAnnotation:
     """The account of somebody less exact: ends move, severities change by one, an event is missed now and then."""
     seen = tuple(_reported(rng, finding, one.duration_s or 0) for finding in one.findings if rng.random() > 0.15)
     return replace(one, findings=seen)
 
 
-def _reported(rng: Random, one: Finding, end_s: float) -> Finding:
+def _reported(rng: Random, one: AnnotatedEvent, end_s: float) -> AnnotatedEvent:
     spans = [
         (max(0.0, span.start - rng.random() / 2), min(end_s, span.end + rng.random() / 2)) for span in one.spans[:1]
     ]

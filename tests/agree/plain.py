@@ -10,24 +10,24 @@ from itertools import combinations, permutations
 from typing import Any
 
 from agree.annotators import similarity
-from robogaze.agree.panel import Case, Panel
-from robogaze.core.account import Finding
+from robogaze.agree.panel import AnnotationSet, ClipAnnotations
+from robogaze.core.account import AnnotatedEvent
 
 SECONDS = 10
 
 Label = Any
 
 
-def plain_measures(panel: Panel, dimension: str | None) -> dict[str, float | None]:
+def plain_measures(panel: AnnotationSet, dimension: str | None) -> dict[str, float | None]:
     """Every number by name, None where it is undefined."""
     about = [one for one in panel.cases if dimension is None or one.dimensions is None or dimension in one.dimensions]
     matches = [(case, *match) for case in about for match in all_matches(case)]
     units = [unit for case in about for unit in units_of(case, [match[1:] for match in matches if match[0] is case])]
 
-    def asked(one: Finding) -> bool:
+    def asked(one: AnnotatedEvent) -> bool:
         return dimension is None or one.dimension == dimension
 
-    def label(one: Finding) -> Label:
+    def label(one: AnnotatedEvent) -> Label:
         return one.dimension if dimension is None or one.dimension is None else one.dimension == dimension
 
     detection = [{account.author: any(map(asked, account.findings)) for account in case.accounts} for case in about]
@@ -60,7 +60,7 @@ def plain_measures(panel: Panel, dimension: str | None) -> dict[str, float | Non
     }
 
 
-def whole_panel(panel: Panel) -> dict[str, list[set[str]]]:
+def whole_panel(panel: AnnotationSet) -> dict[str, list[set[str]]]:
     """Who rated each clip, and the dimension of each matched event: what the choice of a kappa depends on."""
     clips = [{account.author for account in case.accounts} for case in panel.cases]
     units = [unit for case in panel.cases for unit in units_of(case, all_matches(case))]
@@ -71,22 +71,22 @@ def sizes(raters: Sequence[set[str]]) -> set[int]:
     return {len(one) for one in raters if len(one) > 1}
 
 
-def seconds(one: Finding) -> set[int]:
+def seconds(one: AnnotatedEvent) -> set[int]:
     return {second for span in one.spans for second in range(int(span.start), int(span.end))}
 
 
-def overlap(one: Finding, other: Finding) -> float:
+def overlap(one: AnnotatedEvent, other: AnnotatedEvent) -> float:
     return len(seconds(one) & seconds(other)) / len(seconds(one) | seconds(other))
 
 
-def weight(one: Finding, other: Finding) -> float:
+def weight(one: AnnotatedEvent, other: AnnotatedEvent) -> float:
     return overlap(one, other) * similarity(one.description, other.description)
 
 
-Named = tuple[str, Finding]
+Named = tuple[str, AnnotatedEvent]
 
 
-def all_matches(case: Case) -> list[tuple[Named, Named]]:
+def all_matches(case: ClipAnnotations) -> list[tuple[Named, Named]]:
     """The best assignment for every two annotators, by trying all."""
     found = []
     for one, other in combinations(case.accounts, 2):
@@ -101,7 +101,7 @@ def all_matches(case: Case) -> list[tuple[Named, Named]]:
     return found
 
 
-def units_of(case: Case, matches: Sequence[tuple[Named, Named]]) -> list[dict[str, Finding]]:
+def units_of(case: ClipAnnotations, matches: Sequence[tuple[Named, Named]]) -> list[dict[str, AnnotatedEvent]]:
     """Matches chained, the heaviest first, without two events of one annotator."""
     units = [{account.author: one} for account in case.accounts for one in account.findings]
     for (who, one), (whom, other) in sorted(matches, key=lambda match: -weight(match[0][1], match[1][1])):

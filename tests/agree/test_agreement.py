@@ -8,15 +8,15 @@ import pytest
 from pydantic import ValidationError
 
 from agree.annotators import WordJudge, account, demo_annotators, event
-from robogaze.agree import Agreement, AgreeTerms, Panel, agree
-from robogaze.core.account import Account
+from robogaze.agree import AgreementResult, AgreeTerms, AnnotationSet, agree
+from robogaze.core.account import ClipAnnotation
 from robogaze.reporting.agreement_json import agreement_json
 
 TERMS = AgreeTerms(resamples=100)
 
 
-async def result(*accounts: Account, terms: AgreeTerms = TERMS) -> Agreement:
-    return await agree(Panel.of(accounts, terms.by), WordJudge(tilt=0.1), terms)
+async def result(*accounts: ClipAnnotation, terms: AgreeTerms = TERMS) -> AgreementResult:
+    return await agree(AnnotationSet.of(accounts, terms.by), WordJudge(tilt=0.1), terms)
 
 
 async def test_everything_is_there_for_all_clips_each_dataset_dimension_and_pair() -> None:
@@ -76,7 +76,7 @@ def numbers(told: object) -> object:
 async def test_clips_of_one_prompt_are_one_piece_of_evidence() -> None:
     """Four seeds of a prompt that all go alike are worth one clip of each."""
 
-    def seeds(count: int) -> list[Account]:
+    def seeds(count: int) -> list[ClipAnnotation]:
         rng = Random(7)
         found = []
         for prompt in range(24):

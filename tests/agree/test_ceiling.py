@@ -11,19 +11,19 @@ from agree.test_measures import random_accounts
 from robogaze.agree.ceiling import Ceiling, human_ceiling
 from robogaze.agree.consensus import consensus
 from robogaze.agree.events import match_events
-from robogaze.agree.panel import Panel
-from robogaze.core.account import Account
+from robogaze.agree.panel import AnnotationSet
+from robogaze.core.account import ClipAnnotation
 from robogaze.core.scores import Estimate
 from robogaze.datasets.pairing import System, pair
 from robogaze.evaluate import evaluate
 from robogaze.metrics.scores import METRICS
-from robogaze.scoring.terms import Terms
+from robogaze.scoring.terms import EvaluationConfig
 
-TERMS = Terms(resamples=100)
+TERMS = EvaluationConfig(resamples=100)
 
 
-async def ceiling(*accounts: Account) -> Ceiling:
-    panel = Panel.of(accounts)
+async def ceiling(*accounts: ClipAnnotation) -> Ceiling:
+    panel = AnnotationSet.of(accounts)
     matched, _ = await match_events(panel.cases, WordJudge(), "iou*similarity", "frames")
     return await human_ceiling(matched, panel.annotators, WordJudge(), TERMS)
 
@@ -63,7 +63,7 @@ async def test_the_row_of_an_annotator_is_that_of_a_system_in_evaluate(seed: int
     accounts = random_accounts(Random(seed), 3, 0.0)
     found = await ceiling(*accounts)
     for name in ("p0", "p1", "p2"):
-        others = Panel.of([one for one in accounts if one.author != name])
+        others = AnnotationSet.of([one for one in accounts if one.author != name])
         matched, _ = await match_events(others.cases, WordJudge(), "iou*similarity", "frames")
         references = [consensus(one, "frames") for one in matched]
         system = System.of(name, [one for one in accounts if one.author == name])
@@ -112,7 +112,7 @@ async def test_without_a_case_nothing_is_defined() -> None:
 
 async def test_a_judge_is_asked_as_for_a_system_and_about_events_by_their_names() -> None:
     judge = WordJudge()
-    panel = Panel.of([account("ann", "a", event(0, 4, type="t")), account("bob", "a", event(0, 4, type="t"))])
+    panel = AnnotationSet.of([account("ann", "a", event(0, 4, type="t")), account("bob", "a", event(0, 4, type="t"))])
     matched, _ = await match_events(panel.cases, WordJudge(), "iou*similarity", "frames")
     await human_ceiling(matched, panel.annotators, judge, TERMS)
     asked = {(one.reference_id, one.prediction_id, one.reference_type, one.prediction_type) for one in judge.asked}

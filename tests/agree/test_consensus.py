@@ -6,23 +6,23 @@ import pytest
 
 from agree.annotators import WordJudge, account, event, looked_for
 from robogaze.agree.consensus import Adjudication, adjudicate, consensus
-from robogaze.agree.events import Matched, match_events
-from robogaze.agree.panel import Panel
-from robogaze.core.account import Account, Finding
+from robogaze.agree.events import MatchedClip, match_events
+from robogaze.agree.panel import AnnotationSet
+from robogaze.core.account import AnnotatedEvent, ClipAnnotation
 from robogaze.core.time import Span
 
 
-async def matched(*accounts: Account) -> Matched:
-    return (await match_events(Panel.of(accounts).cases, WordJudge(), "iou*similarity", "frames"))[0][0]
+async def matched(*accounts: ClipAnnotation) -> MatchedClip:
+    return (await match_events(AnnotationSet.of(accounts).cases, WordJudge(), "iou*similarity", "frames"))[0][0]
 
 
-async def settled(*events: Finding) -> Adjudication:
+async def settled(*events: AnnotatedEvent) -> Adjudication:
     """One event of each of some annotators."""
     accounts = [account(name, "a", one) for name, one in zip(("ann", "bob", "eve"), events, strict=False)]
     return adjudicate([await matched(*accounts)], "frames")
 
 
-async def reasons(*events: Finding) -> list[tuple[str, ...]]:
+async def reasons(*events: AnnotatedEvent) -> list[tuple[str, ...]]:
     return [one.reasons for one in (await settled(*events)).queue]
 
 
@@ -33,7 +33,7 @@ async def test_what_both_report_alike_is_settled() -> None:
     (one,) = found.accounts
     assert (one.author, one.clip_id, one.status) == ("consensus", "a", "complete")
     assert one.findings == (
-        Finding(
+        AnnotatedEvent(
             id="e1", spans=(Span(0, 8),), description="the cup falls", dimension="x", type="t", secondary=(), severity=3
         ),
     )
@@ -120,7 +120,7 @@ async def test_a_clip_that_all_find_clean_is_clean() -> None:
 # The consensus of some annotators, when there is no person to ask.
 
 
-async def agreed(*events: tuple[Finding, ...]) -> Account:
+async def agreed(*events: tuple[AnnotatedEvent, ...]) -> ClipAnnotation:
     accounts = [account(name, "a", *one) for name, one in zip(("ann", "bob", "eve", "pam"), events, strict=False)]
     return consensus(await matched(*accounts), "frames")
 

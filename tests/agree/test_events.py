@@ -9,22 +9,22 @@ from random import Random
 import pytest
 
 from agree.annotators import WordJudge, account, event, similarity
-from robogaze.agree.events import By, Matched, match_events
-from robogaze.agree.panel import Panel
-from robogaze.core.account import Account
+from robogaze.agree.events import By, MatchedClip, match_events
+from robogaze.agree.panel import AnnotationSet
+from robogaze.core.account import ClipAnnotation
 
 
-async def matched(*accounts: Account, by: By = "iou*similarity", judge: WordJudge | None = None) -> Matched:
-    (found,), _ = await match_events(Panel.of(accounts).cases, judge or WordJudge(), by, "frames")
+async def matched(*accounts: ClipAnnotation, by: By = "iou*similarity", judge: WordJudge | None = None) -> MatchedClip:
+    (found,), _ = await match_events(AnnotationSet.of(accounts).cases, judge or WordJudge(), by, "frames")
     return found
 
 
-def pairs(one: Matched) -> set[tuple[str, str]]:
+def pairs(one: MatchedClip) -> set[tuple[str, str]]:
     """The descriptions of matched events."""
     return {(one.finding(link.first).description, one.finding(link.second).description) for link in one.links}
 
 
-def described(one: Matched) -> list[tuple[str | None, ...]]:
+def described(one: MatchedClip) -> list[tuple[str | None, ...]]:
     """The descriptions of each unit."""
     return [tuple(None if found is None else found.description for found in unit) for unit in one.units]
 
@@ -98,7 +98,7 @@ async def test_between_equal_weights_neither_names_nor_the_order_of_events_decid
     assert found[0] == found[1]
 
 
-def severities(one: Matched) -> list[set[int | None]]:
+def severities(one: MatchedClip) -> list[set[int | None]]:
     return sorted(
         ({one.finding(link.first).severity, one.finding(link.second).severity} for link in one.links), key=str
     )
@@ -107,7 +107,7 @@ def severities(one: Matched) -> list[set[int | None]]:
 async def test_a_pair_without_a_judgement_is_matched_only_if_no_judged_pair_is_lost() -> None:
     ann = account("ann", "a", event(0, 4, "unreadable"), event(0, 2, "cup"))
     bob = account("bob", "a", event(0, 4, "cup"))
-    cases = Panel.of([ann, bob]).cases
+    cases = AnnotationSet.of([ann, bob]).cases
     (one,), failed = await match_events(cases, WordJudge(), "iou*similarity", "frames")
     assert failed == 1
     assert pairs(one) == {("cup", "cup")}
@@ -195,7 +195,7 @@ def _assignments(weights: Sequence[Sequence[float]]) -> list[float]:
     ]
 
 
-def random_account(rng: Random, author: str) -> Account:
+def random_account(rng: Random, author: str) -> ClipAnnotation:
     words = ("cup", "falls", "hand", "stops", "table")
     found = []
     for _ in range(rng.randrange(5)):

@@ -9,26 +9,28 @@ import pytest
 
 from agree.annotators import WordJudge, account, event, looked_for
 from agree.plain import plain_measures
-from robogaze.agree.events import By, Matched, match_events
+from robogaze.agree.events import By, MatchedClip, match_events
 from robogaze.agree.measures import Drawing, Kinds, Measures, kinds, measure
-from robogaze.agree.panel import Panel
-from robogaze.core.account import Account, Finding
+from robogaze.agree.panel import AnnotationSet
+from robogaze.core.account import AnnotatedEvent, ClipAnnotation
 from robogaze.core.time import Span
 
 DRAWING = Drawing(resamples=200, seed=0, level=0.95, units="prompt_id")
 
 
-async def matches(accounts: Sequence[Account], by: By = "iou*similarity") -> tuple[tuple[Matched, ...], Panel]:
-    panel = Panel.of(accounts)
+async def matches(
+    accounts: Sequence[ClipAnnotation], by: By = "iou*similarity"
+) -> tuple[tuple[MatchedClip, ...], AnnotationSet]:
+    panel = AnnotationSet.of(accounts)
     return (await match_events(panel.cases, WordJudge(), by, "frames"))[0], panel
 
 
-async def measured(*accounts: Account, dimension: str | None = None, drawing: Drawing = DRAWING) -> Measures:
+async def measured(*accounts: ClipAnnotation, dimension: str | None = None, drawing: Drawing = DRAWING) -> Measures:
     found, panel = await matches(accounts)
     return measure(found, panel.annotators, kinds(found, panel.annotators), drawing, dimension)
 
 
-def clips(author: str, *events: Sequence[Finding]) -> list[Account]:
+def clips(author: str, *events: Sequence[AnnotatedEvent]) -> list[ClipAnnotation]:
     """One clip for each list of events."""
     return [account(author, f"clip{number}", *found) for number, found in enumerate(events)]
 
@@ -188,7 +190,7 @@ def same(one: float, other: float | None) -> bool:
     return math.isnan(one) if other is None else abs(one - other) < 1e-9
 
 
-def random_accounts(rng: Random, annotators: int, missing: float, clips: int = 6) -> list[Account]:
+def random_accounts(rng: Random, annotators: int, missing: float, clips: int = 6) -> list[ClipAnnotation]:
     accounts = []
     for clip in range(clips):
         truth = [random_event(rng) for _ in range(rng.randrange(4))]
@@ -203,7 +205,7 @@ def random_accounts(rng: Random, annotators: int, missing: float, clips: int = 6
 WORDS = tuple(f"word{number}" for number in range(60))
 
 
-def random_event(rng: Random) -> Finding:
+def random_event(rng: Random) -> AnnotatedEvent:
     start = rng.randrange(8)
     # Enough words that no two pairs weigh the same: then any right matching is the same matching.
     text = " ".join(rng.sample(WORDS, rng.randint(11, 23)))
@@ -211,7 +213,7 @@ def random_event(rng: Random) -> Finding:
     return event(start, rng.randint(start + 1, 10), text, **labels)
 
 
-def slightly_else(rng: Random, one: Finding) -> Finding:
+def slightly_else(rng: Random, one: AnnotatedEvent) -> AnnotatedEvent:
     start = max(0, int(one.spans[0].start) - rng.randrange(2))
     end = min(10, int(one.spans[0].end) + rng.randrange(2))
     words = [word for word in one.description.split() if rng.random() > 0.3] + rng.sample(WORDS, rng.randrange(5))

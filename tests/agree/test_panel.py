@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 
 from agree.annotators import account, event, looked_for
-from robogaze.agree.panel import Panel, common
+from robogaze.agree.panel import AnnotationSet, common
 from robogaze.errors import InputError
 
 
 def test_a_clip_of_two_annotators_is_a_case_and_one_of_a_single_annotator_is_listed() -> None:
-    panel = Panel.of([account("bob", "a"), account("ann", "a"), account("ann", "b"), account("bob", "c")])
+    panel = AnnotationSet.of([account("bob", "a"), account("ann", "a"), account("ann", "b"), account("bob", "c")])
     assert panel.annotators == ("ann", "bob")
     assert [(case.clip_id, case.authors) for case in panel.cases] == [("a", ("ann", "bob"))]
     assert panel.single == ("b", "c")
@@ -18,12 +18,12 @@ def test_a_clip_of_two_annotators_is_a_case_and_one_of_a_single_annotator_is_lis
 
 def test_cases_come_in_the_order_of_their_ids_whatever_order_accounts_come_in() -> None:
     accounts = [account(author, clip) for author in ("ann", "bob") for clip in ("a", "b", "c")]
-    assert Panel.of(reversed(accounts)) == Panel.of(accounts)
-    assert [case.clip_id for case in Panel.of(accounts).cases] == ["a", "b", "c"]
+    assert AnnotationSet.of(reversed(accounts)) == AnnotationSet.of(accounts)
+    assert [case.clip_id for case in AnnotationSet.of(accounts).cases] == ["a", "b", "c"]
 
 
 def test_an_account_that_is_not_finished_says_nothing_and_is_listed() -> None:
-    panel = Panel.of(
+    panel = AnnotationSet.of(
         [account("ann", "a"), account("bob", "a", status="partial"), account("eve", "a", status="unscored")]
     )
     assert panel.cases == ()
@@ -34,7 +34,7 @@ def test_an_account_that_is_not_finished_says_nothing_and_is_listed() -> None:
 def test_only_what_all_annotators_looked_for_is_compared() -> None:
     ann = account("ann", "a", event(0, 1, dimension="x"), event(1, 2, dimension="y"), event(2, 3))
     bob = account("bob", "a", event(0, 1, dimension="x"), coverage=looked_for("x", "z"))
-    panel = Panel.of([ann, bob])
+    panel = AnnotationSet.of([ann, bob])
     assert panel.cases[0].dimensions == {"x", "z"}
     assert [one.dimension for one in panel.cases[0].accounts[0].findings] == ["x", None]
     assert panel.aside == 1
@@ -42,13 +42,13 @@ def test_only_what_all_annotators_looked_for_is_compared() -> None:
 
 def test_a_finding_is_kept_for_a_secondary_dimension_that_was_looked_for() -> None:
     ann = account("ann", "a", event(0, 1, dimension="y", secondary=("x",)))
-    panel = Panel.of([ann, account("bob", "a", coverage=looked_for("x"))])
+    panel = AnnotationSet.of([ann, account("bob", "a", coverage=looked_for("x"))])
     assert (len(panel.cases[0].accounts[0].findings), panel.aside) == (1, 0)
 
 
 def test_annotators_who_looked_for_nothing_in_common_are_not_in_agreement() -> None:
     both = [account("ann", "a", coverage=looked_for("x")), account("bob", "a", coverage=looked_for("y"))]
-    panel = Panel.of(both)
+    panel = AnnotationSet.of(both)
     assert (panel.cases, panel.apart, panel.single) == ((), ("a",), ())
 
 
@@ -64,16 +64,16 @@ def test_what_was_ruled_out_was_looked_for_and_what_was_covered_partially_was_no
 
 def test_frames_and_length_come_from_whoever_knows_them() -> None:
     ann = account("ann", "a", frame_times_s=None, duration_s=None)
-    panel = Panel.of([ann, account("bob", "a", frame_times_s=(0.0, 1.0), duration_s=2.0)])
+    panel = AnnotationSet.of([ann, account("bob", "a", frame_times_s=(0.0, 1.0), duration_s=2.0)])
     assert (panel.cases[0].frame_times_s, panel.cases[0].duration_s) == ((0.0, 1.0), 2.0)
-    assert Panel.of([ann, replace(ann, author="bob")]).cases[0].frame_times_s is None
+    assert AnnotationSet.of([ann, replace(ann, author="bob")]).cases[0].frame_times_s is None
 
 
 def test_the_dataset_is_a_field_of_the_clip() -> None:
     ann, bob = account("ann", "a", fields={"split": "sim", "embodiment": "arm"}), account("bob", "a")
-    assert Panel.of([ann, bob]).cases[0].dataset == "sim"
-    assert Panel.of([ann, bob], by="embodiment").cases[0].dataset == "arm"
-    assert Panel.of([ann, bob], by="checkpoint").cases[0].dataset == ""
+    assert AnnotationSet.of([ann, bob]).cases[0].dataset == "sim"
+    assert AnnotationSet.of([ann, bob], by="embodiment").cases[0].dataset == "arm"
+    assert AnnotationSet.of([ann, bob], by="checkpoint").cases[0].dataset == ""
 
 
 def test_two_datasets_of_one_clip_are_refused() -> None:
@@ -81,25 +81,25 @@ def test_two_datasets_of_one_clip_are_refused() -> None:
     with pytest.raises(
         InputError, match=r"a has the split 'sim' in ann\.json and 'real' in bob\.json; correct one of them"
     ):
-        Panel.of(both)
+        AnnotationSet.of(both)
 
 
 @pytest.mark.parametrize("status", ["complete", "partial"])
 def test_two_accounts_of_a_clip_by_one_annotator_are_refused_and_the_way_out_is_told(status: str) -> None:
     both = [account("ann", "a", status=status), account("ann", "a", source="other.json")]
     with pytest.raises(InputError, match=r"ann has two accounts of a .*ANN=FILE"):
-        Panel.of(both)
+        AnnotationSet.of(both)
 
 
 def test_one_id_for_two_files_is_refused() -> None:
     both = [account("ann", "a", clip_sha256="1" * 64), account("bob", "a", clip_sha256="2" * 64)]
     with pytest.raises(InputError, match=r"a is not the same file in ann\.json and bob\.json"):
-        Panel.of(both)
+        AnnotationSet.of(both)
 
 
 def test_labels_of_two_taxonomies_are_compared_only_when_told() -> None:
     both = [account("ann", "a", taxonomy="one"), account("bob", "a", taxonomy="two")]
     with pytest.raises(InputError, match="different taxonomies; --mixed compares them anyway"):
-        Panel.of(both)
-    assert len(Panel.of(both, mixed=True).cases) == 1
-    assert len(Panel.of([both[0], account("bob", "a")]).cases) == 1
+        AnnotationSet.of(both)
+    assert len(AnnotationSet.of(both, mixed=True).cases) == 1
+    assert len(AnnotationSet.of([both[0], account("bob", "a")]).cases) == 1

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from robogaze.backends import Decoding, Request, Source
-from robogaze.core.pictures import Picture, Shot
+from robogaze.backends import ClipTiming, Decoding, Request
+from robogaze.core.pictures import FrameImage, Picture
 from robogaze.media.compose import encode_jpeg
 
 SCHEMA = {
@@ -14,7 +14,7 @@ SCHEMA = {
 }
 
 
-def shot(number: int | None, value: int = 128) -> Shot:
+def shot(number: int | None, value: int = 128) -> FrameImage:
     """A flat picture of a frame (None: of no frame)."""
     import numpy as np
 
@@ -31,7 +31,7 @@ def shot(number: int | None, value: int = 128) -> Shot:
         height=32,
         sha256=digest,
     )
-    return Shot(picture, f"frame {number}", jpeg)
+    return FrameImage(picture, f"frame {number}", jpeg)
 
 
 def request(*parts: Any, **fields: Any) -> Request:
@@ -45,6 +45,6 @@ def request(*parts: Any, **fields: Any) -> Request:
         "parts": parts or (shot(0), shot(4), "Is there a cup?"),
         "schema": SCHEMA,
         "decoding": Decoding(max_tokens=64),
-        "source": Source(16.0, 64, 4.0),
+        "source": ClipTiming(16.0, 64, 4.0),
     }
     return Request(**{**known, **fields})

@@ -14,11 +14,11 @@ from robogaze.backends.batch import BatchBackend
 from robogaze.backends.config import KINDS
 from robogaze.backends.openai import OpenAIBackend
 from robogaze.backends.rehearsal import RehearsalBackend
-from robogaze.backends.scripted import Entry, ScriptedBackend
+from robogaze.backends.scripted import ScriptedBackend, ScriptedReply
 
 
 def _scripted(tmp_path: Path, url: str) -> Backend:
-    return ScriptedBackend([Entry(reply={"cup": True, "word": "cup"}, repeat=True)])
+    return ScriptedBackend([ScriptedReply(reply={"cup": True, "word": "cup"}, repeat=True)])
 
 
 def _batch(tmp_path: Path, url: str) -> Backend:

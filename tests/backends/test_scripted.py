@@ -6,7 +6,7 @@ import pytest
 from backends.asking import request
 
 from robogaze.backends.rehearsal import plainest
-from robogaze.backends.scripted import Entry, ScriptedBackend
+from robogaze.backends.scripted import ScriptedBackend, ScriptedReply
 from robogaze.errors import InputError, RateLimited, RequestRefused
 
 SCRIPT = """
@@ -55,7 +55,7 @@ def test_a_script_that_does_not_fit_is_named(tmp_path: Path, text: str) -> None:
 
 def test_entries_answer_nothing_twice() -> None:
     with pytest.raises(ValueError, match="one of 'reply', 'text' and 'error'"):
-        Entry()
+        ScriptedReply()
 
 
 def test_the_plainest_answer_fills_what_must_be_filled() -> None:

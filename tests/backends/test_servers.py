@@ -9,11 +9,11 @@ import pytest
 from backends.asking import request
 
 from robogaze.backends import AnswerStore, Completion, Decoding
-from robogaze.backends.constant import Constant
-from robogaze.backends.limited import Limited, Limits, Price
-from robogaze.backends.outlasted import Outlasted
-from robogaze.backends.purse import Purse
-from robogaze.backends.spread import Spread
+from robogaze.backends.constant import ModelIdentityGuard
+from robogaze.backends.limited import Limited, Price, RateLimits
+from robogaze.backends.outlasted import OutageWait
+from robogaze.backends.purse import Budget
+from robogaze.backends.spread import LoadBalancer
 from robogaze.errors import BudgetExhausted, ModelChanged, ServerFault, Unreachable
 
 
@@ -47,7 +47,7 @@ class Server:
 
 async def test_an_outage_is_waited_for_by_all_requests_together() -> None:
     server, said = Server(up=False), list[str]()
-    backend = Outlasted(server, longest_s=5, tell=said.append, knock_s=0.02)
+    backend = OutageWait(server, longest_s=5, tell=said.append, knock_s=0.02)
 
     async def come_back() -> None:
         await asyncio.sleep(0.1)
@@ -64,7 +64,7 @@ async def test_an_outage_is_waited_for_by_all_requests_together() -> None:
 
 async def test_a_server_that_stays_away_is_given_up_once_and_not_waited_for_again() -> None:
     server, said = Server(up=False), list[str]()
-    backend = Outlasted(server, longest_s=0.05, tell=said.append, knock_s=0.02)
+    backend = OutageWait(server, longest_s=0.05, tell=said.append, knock_s=0.02)
     for _ in range(3):
         with pytest.raises(Unreachable):
             await backend.complete(request())
@@ -80,7 +80,7 @@ async def test_a_request_that_brings_a_server_down_is_given_up() -> None:
 
     server.complete = fall  # type: ignore[method-assign]
     with pytest.raises(Unreachable):
-        await Outlasted(server, longest_s=5, tell=lambda text: None, knock_s=0.01).complete(request())
+        await OutageWait(server, longest_s=5, tell=lambda text: None, knock_s=0.01).complete(request())
     assert len(server.asked) == 4
 
 
@@ -90,17 +90,17 @@ async def test_other_faults_are_not_waited_for() -> None:
             raise ServerFault("f")
 
     with pytest.raises(ServerFault):
-        await Outlasted(Faulty(), longest_s=60, tell=lambda text: None, knock_s=5).complete(request())
+        await OutageWait(Faulty(), longest_s=60, tell=lambda text: None, knock_s=5).complete(request())
 
 
 def test_without_time_to_wait_there_is_no_waiting() -> None:
     server = Server()
-    assert Outlasted.around(server, 0, lambda text: None) is server
+    assert OutageWait.around(server, 0, lambda text: None) is server
 
 
 async def test_another_model_is_noticed_in_an_answer_and_at_a_start(tmp_path: Path) -> None:
     server, store = Server("qwen"), AnswerStore(tmp_path / "a.sqlite")
-    backend = Constant(server, "eyes", store.first_told)
+    backend = ModelIdentityGuard(server, "eyes", store.first_told)
     assert await backend.ready() == "qwen"
     await backend.complete(request())
     server.name = "llama"
@@ -114,7 +114,7 @@ async def test_another_model_is_noticed_in_an_answer_and_at_a_start(tmp_path: Pa
 
 async def test_each_clip_has_its_server_and_another_only_while_that_is_away() -> None:
     servers = [Server(), Server()]
-    spread = Spread(servers, {"kind": "test"})
+    spread = LoadBalancer(servers, {"kind": "test"})
     clips = [f"clip {number}" for number in range(40)]
     for clip in clips * 2:
         await spread.complete(request(clip=clip))
@@ -137,12 +137,12 @@ PRICE = Price(prompt_usd=0, completion_usd=1_000_000)
 """A dollar for every token of an answer."""
 
 
-def capped(server: Server, purse: Purse) -> Limited:
-    return Limited.around(server, Limits(concurrency=50), PRICE, purse=purse)
+def capped(server: Server, purse: Budget) -> Limited:
+    return Limited.around(server, RateLimits(concurrency=50), PRICE, purse=purse)
 
 
 async def test_a_cap_of_cost_is_not_passed_however_many_requests_are_under_way() -> None:
-    server, purse = Server(prompt_tokens=0, completion_tokens=2), Purse(cost_usd=10)
+    server, purse = Server(prompt_tokens=0, completion_tokens=2), Budget(cost_usd=10)
     backend = capped(server, purse)
     asked = [backend.complete(request(decoding=Decoding(max_tokens=4))) for _ in range(30)]
     ended = await asyncio.gather(*asked, return_exceptions=True)
@@ -153,7 +153,7 @@ async def test_a_cap_of_cost_is_not_passed_however_many_requests_are_under_way()
 
 
 async def test_a_cap_holds_for_all_models_together() -> None:
-    purse = Purse(calls=3)
+    purse = Budget(calls=3)
     eyes, critic = (capped(Server(prompt_tokens=0, completion_tokens=0), purse) for _ in range(2))
     await eyes.complete(request())
     await critic.complete(request())
@@ -163,10 +163,10 @@ async def test_a_cap_holds_for_all_models_together() -> None:
 
 
 async def test_a_cap_of_cost_that_cannot_be_kept_ends_the_run() -> None:
-    unpriced = Limited.around(Server(), Limits(), None, purse=Purse(cost_usd=10))
+    unpriced = Limited.around(Server(), RateLimits(), None, purse=Budget(cost_usd=10))
     with pytest.raises(BudgetExhausted, match="a model has no price"):
         await unpriced.complete(request())
-    uncounted = capped(Server(), Purse(cost_usd=10))
+    uncounted = capped(Server(), Budget(cost_usd=10))
     await uncounted.complete(request(decoding=Decoding(max_tokens=1)))
     with pytest.raises(BudgetExhausted, match="counts no tokens"):
         await uncounted.complete(request(decoding=Decoding(max_tokens=1)))

@@ -16,8 +16,8 @@ from backends.asking import request
 from robogaze.backends import AnswerStore, Completion
 from robogaze.backends.cached import Cached
 from robogaze.backends.checked import Ended, Typed
-from robogaze.backends.limited import Limited, Limits, Price
-from robogaze.backends.retried import Patience, Retried
+from robogaze.backends.limited import Limited, Price, RateLimits
+from robogaze.backends.retried import Retried, RetryPolicy
 from robogaze.errors import (
     AnswersPending,
     BackendError,
@@ -30,7 +30,7 @@ from robogaze.errors import (
     Unreachable,
 )
 
-QUICK = Patience(attempts=4, first_wait_s=0.001, longest_wait_s=0.002)
+QUICK = RetryPolicy(attempts=4, first_wait_s=0.001, longest_wait_s=0.002)
 
 
 class Inner:
@@ -81,7 +81,7 @@ async def test_patience_ends() -> None:
 
 async def test_a_server_that_names_a_time_is_given_it() -> None:
     started = time.perf_counter()
-    await Retried(Inner(RateLimited("r", retry_after_s=0.3)), Patience(first_wait_s=0.001)).complete(request())
+    await Retried(Inner(RateLimited("r", retry_after_s=0.3)), RetryPolicy(first_wait_s=0.001)).complete(request())
     assert 0.29 < time.perf_counter() - started < 2
 
 
@@ -116,7 +116,7 @@ async def test_what_is_no_answer_is_not_kept(tmp_path: Path, fields: dict[str, A
 async def test_a_refused_answer_is_paid_for_and_an_odd_one_is_a_fault() -> None:
     price = Price(prompt_usd=1, completion_usd=1)
     inner = Inner(finish_reason="content_filter", prompt_tokens=10**6, completion_tokens=0)
-    limited = Limited.around(Typed(inner), Limits(), price)
+    limited = Limited.around(Typed(inner), RateLimits(), price)
     with pytest.raises(RequestRefused, match="content filter"):
         await Ended(limited).complete(request())
     assert limited.spent.cost_usd == 1.0
@@ -126,13 +126,13 @@ async def test_a_refused_answer_is_paid_for_and_an_odd_one_is_a_fault() -> None:
 
 async def test_no_more_than_so_many_at_once() -> None:
     inner = Inner(seconds=0.02)
-    limited = Limited.around(inner, Limits(concurrency=3), None)
+    limited = Limited.around(inner, RateLimits(concurrency=3), None)
     await asyncio.gather(*(limited.complete(request()) for _ in range(10)))
     assert inner.most_at_once == 3
 
 
 async def test_requests_a_minute_are_paced() -> None:
-    limited = Limited.around(Inner(), Limits(requests_per_minute=600), None)
+    limited = Limited.around(Inner(), RateLimits(requests_per_minute=600), None)
     limited._requests.max_rate = 1  # type: ignore[union-attr]
     limited._requests._rate_per_sec = 10  # type: ignore[union-attr]
     started = time.perf_counter()
@@ -142,7 +142,7 @@ async def test_requests_a_minute_are_paced() -> None:
 
 
 async def test_the_limit_of_calls_stops_the_run() -> None:
-    limited = Limited.around(Inner(), Limits(calls=2), None)
+    limited = Limited.around(Inner(), RateLimits(calls=2), None)
     await limited.complete(request())
     await limited.complete(request())
     with pytest.raises(BudgetExhausted, match="limit of 2 calls is reached"):
@@ -151,7 +151,7 @@ async def test_the_limit_of_calls_stops_the_run() -> None:
 
 async def test_the_limit_of_cost_stops_the_run() -> None:
     inner = Inner(prompt_tokens=1_000_000, completion_tokens=0)
-    limited = Limited.around(inner, Limits(cost_usd=1.5), Price(prompt_usd=1, completion_usd=2))
+    limited = Limited.around(inner, RateLimits(cost_usd=1.5), Price(prompt_usd=1, completion_usd=2))
     assert (await limited.complete(request())).cost_usd == 1.0
     await limited.complete(request())
     with pytest.raises(BudgetExhausted, match=r"1\.5 USD"):
@@ -160,7 +160,7 @@ async def test_the_limit_of_cost_stops_the_run() -> None:
 
 async def test_a_limit_of_cost_that_cannot_be_kept_stops_the_run_after_one_answer() -> None:
     inner = Inner(prompt_tokens=None, completion_tokens=7)
-    limited = Limited.around(inner, Limits(cost_usd=1.5), Price(prompt_usd=1, completion_usd=2))
+    limited = Limited.around(inner, RateLimits(cost_usd=1.5), Price(prompt_usd=1, completion_usd=2))
     assert (await limited.complete(request())).cost_usd is None, "what was answered is not lost"
     with pytest.raises(BudgetExhausted, match=r"counts no tokens.*limits\.calls"):
         await limited.complete(request())
@@ -172,7 +172,7 @@ async def test_a_budget_goes_on_from_what_the_store_says_was_spent(tmp_path: Pat
     price, said = Price(prompt_usd=1, completion_usd=2), []
     for _ in range(3):
         store = AnswerStore(tmp_path / "a.sqlite")
-        limited = Limited.around(inner, Limits(calls=3, cost_usd=1.5), price, store.spent("eyes"))
+        limited = Limited.around(inner, RateLimits(calls=3, cost_usd=1.5), price, store.spent("eyes"))
         try:
             await limited.complete(request())
         except (ServerFault, BudgetExhausted) as error:
@@ -184,7 +184,7 @@ async def test_a_budget_goes_on_from_what_the_store_says_was_spent(tmp_path: Pat
     spent = store.spent("eyes")
     assert (said, spent.calls, spent.cost_usd) == (["f"], 3, 2.0), "a call without an answer is a call"
     with pytest.raises(BudgetExhausted, match="limit of 3 calls"):
-        await Limited.around(inner, Limits(calls=3), price, spent).complete(request())
+        await Limited.around(inner, RateLimits(calls=3), price, spent).complete(request())
     store.close()
 
 
@@ -193,7 +193,7 @@ async def test_an_answer_that_is_fetched_is_no_further_call(tmp_path: Path) -> N
 
     def start() -> Limited:
         backend = BatchBackend("m", tmp_path)
-        return Limited.around(backend, Limits(calls=1), None, store.spent("m"), backend.was_sent)
+        return Limited.around(backend, RateLimits(calls=1), None, store.spent("m"), backend.was_sent)
 
     store = AnswerStore(tmp_path / "a.sqlite")
     for _ in range(2):

@@ -12,17 +12,17 @@ from synthetic import write_clip
 from robogaze.backends import AnswerStore, ModelConfig, ModelsConfig
 from robogaze.backends.limited import Price
 from robogaze.backends.rehearsal import RehearsalBackend
-from robogaze.bench import Job, Outcome, run_clips
+from robogaze.bench import RunOptions, RunResult, run_clips
 from robogaze.bench.changes import changes
 from robogaze.bench.estimate import estimate
 from robogaze.bench.merge import merge
 from robogaze.bench.shards import Shard, random_order, shards_of
 from robogaze.bench.stock import take_stock
-from robogaze.core.digest import Digest
+from robogaze.core.digest import ReportSummary
 from robogaze.core.report import Usage
-from robogaze.datasets import Entry
+from robogaze.datasets import ManifestEntry
 from robogaze.domains import Domain
-from robogaze.engines.base import Task, Unit
+from robogaze.engines.base import ClipWorker, Task
 from robogaze.engines.local import Local
 from robogaze.errors import RunError
 from robogaze.stages import Pipeline
@@ -30,22 +30,22 @@ from robogaze.store import RunFolder, StoredRun
 
 
 @pytest.fixture
-def clips(tmp_path: Path) -> list[Entry]:
+def clips(tmp_path: Path) -> list[ManifestEntry]:
     path = write_clip(tmp_path / "bar.mp4", frames=16, width=64, height=48)
-    return [Entry(path=path, instruction=f"Move bar {number}", clip_id=f"bar-{number}") for number in range(6)]
+    return [ManifestEntry(path=path, instruction=f"Move bar {number}", clip_id=f"bar-{number}") for number in range(6)]
 
 
 @pytest.fixture
-def unit(robot: Domain) -> Unit:
-    return Unit(Pipeline.build(robot, "vanilla"), models_of(RehearsalBackend()))
+def unit(robot: Domain) -> ClipWorker:
+    return ClipWorker(Pipeline.build(robot, "vanilla"), models_of(RehearsalBackend()))
 
 
-async def run(clips: list[Entry], unit: Unit, root: Path, shard: str | None = None) -> Outcome:
+async def run(clips: list[ManifestEntry], unit: ClipWorker, root: Path, shard: str | None = None) -> RunResult:
     """Do a flat run in which the answers cost nothing."""
     told = {"pipeline": unit.pipeline.name, **({"shard": shard} if shard else {})}
     with RunFolder(root, told, flat=True) as folder:
         folder.claim()
-        return await run_clips(clips, Local(unit), Job(folder))
+        return await run_clips(clips, Local(unit), RunOptions(folder))
 
 
 # Shards and order.
@@ -58,7 +58,7 @@ def test_what_is_no_shard_is_refused(text: str) -> None:
 
 
 def test_shards_share_no_clip_and_forget_none_whoever_cuts_them_and_from_where() -> None:
-    clips = [Entry(path=Path(f"a/{number}.mp4"), instruction="Stir") for number in range(100)]
+    clips = [ManifestEntry(path=Path(f"a/{number}.mp4"), instruction="Stir") for number in range(100)]
     elsewhere = [one.with_(path=Path("/far/away") / one.path) for one in clips]
     names = []
     for number in range(1, 5):
@@ -70,12 +70,12 @@ def test_shards_share_no_clip_and_forget_none_whoever_cuts_them_and_from_where()
 
 
 def test_one_video_with_many_instructions_is_spread_over_the_shards() -> None:
-    clips = [Entry(path=Path("bar.mp4"), instruction=f"Move bar {number}") for number in range(40)]
+    clips = [ManifestEntry(path=Path("bar.mp4"), instruction=f"Move bar {number}") for number in range(40)]
     assert all(len(Shard(number, 2).of(clips, Path())) > 10 for number in (1, 2))
 
 
 def test_a_clip_stays_in_its_shard_when_others_come() -> None:
-    clips = [Entry(path=Path(f"{number}.mp4")) for number in range(50)]
+    clips = [ManifestEntry(path=Path(f"{number}.mp4")) for number in range(50)]
     assert set(Shard(2, 3).of(clips[:20], Path())) <= set(Shard(2, 3).of(clips, Path()))
 
 
@@ -91,14 +91,14 @@ def test_the_order_is_random_by_seed_and_the_same_for_a_seed() -> None:
 
 
 def test_a_file_that_did_not_change_is_not_read_again(
-    tmp_path: Path, clips: list[Entry], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, clips: list[ManifestEntry], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with RunFolder(tmp_path / "run", {}, flat=True) as folder:
         stock = take_stock(clips[:1], folder)
         folder.enter(*(one.line.with_(path=folder.address(one.entry.path)) for one in stock.clips.values()))
         read = list[Path]()
 
-        def digest(entry: Entry) -> str:
+        def digest(entry: ManifestEntry) -> str:
             read.append(entry.path)
             return "f" * 64
 
@@ -109,7 +109,9 @@ def test_a_file_that_did_not_change_is_not_read_again(
         assert take_stock(clips[:1], folder).clips["bar-0"].line.sha256 == "f" * 64
 
 
-async def test_what_became_of_the_manifest_is_known(tmp_path: Path, clips: list[Entry], unit: Unit) -> None:
+async def test_what_became_of_the_manifest_is_known(
+    tmp_path: Path, clips: list[ManifestEntry], unit: ClipWorker
+) -> None:
     await run(clips[:4], unit, tmp_path / "run")
     with RunFolder(tmp_path / "run", {"pipeline": "vanilla"}, flat=True) as folder:
         found = changes(take_stock(clips[1:], folder), folder)
@@ -119,7 +121,7 @@ async def test_what_became_of_the_manifest_is_known(tmp_path: Path, clips: list[
 
 
 async def test_a_file_that_was_replaced_under_another_id_is_refused(
-    tmp_path: Path, clips: list[Entry], unit: Unit
+    tmp_path: Path, clips: list[ManifestEntry], unit: ClipWorker
 ) -> None:
     unnamed = [clips[0].with_(clip_id=None)]
     await run(unnamed, unit, tmp_path / "run")
@@ -135,10 +137,10 @@ async def test_a_file_that_was_replaced_under_another_id_is_refused(
 
 
 async def test_clips_are_done_in_the_order_asked_for_and_reported_in_the_manifests(
-    tmp_path: Path, clips: list[Entry], unit: Unit
+    tmp_path: Path, clips: list[ManifestEntry], unit: ClipWorker
 ) -> None:
     seen = list[str]()
-    job = Job(
+    job = RunOptions(
         order=lambda clip_id: str(9 - int(clip_id[-1])),
         on_settled=lambda settled: seen.append(settled.clip_id),
     )
@@ -147,7 +149,9 @@ async def test_clips_are_done_in_the_order_asked_for_and_reported_in_the_manifes
     assert list(outcome.digests) == [one.clip_id for one in clips]
 
 
-async def test_a_run_that_is_told_not_to_go_on_writes_nothing(tmp_path: Path, clips: list[Entry], unit: Unit) -> None:
+async def test_a_run_that_is_told_not_to_go_on_writes_nothing(
+    tmp_path: Path, clips: list[ManifestEntry], unit: ClipWorker
+) -> None:
     told = list[int]()
 
     async def stop(tasks: object, done: object) -> bool:
@@ -155,7 +159,7 @@ async def test_a_run_that_is_told_not_to_go_on_writes_nothing(tmp_path: Path, cl
         return False
 
     with RunFolder(tmp_path / "run", {}, flat=True) as folder:
-        outcome = await run_clips(clips, Local(unit), Job(folder, before=stop))
+        outcome = await run_clips(clips, Local(unit), RunOptions(folder, before=stop))
         assert (told, outcome.diagnosed, folder.lines) == ([6], set(), ())
         assert not (tmp_path / "run" / "run.json").exists()
 
@@ -170,7 +174,7 @@ def priced() -> ModelsConfig:
 
 @pytest.mark.parametrize(("pipeline", "calls"), [("vanilla", 1), ("vote3", 3)])
 async def test_a_run_is_rehearsed_before_it_begins(
-    robot: Domain, clips: list[Entry], pipeline: str, calls: int
+    robot: Domain, clips: list[ManifestEntry], pipeline: str, calls: int
 ) -> None:
     tasks = [Task(one.clip_id or "", one) for one in clips]
     found = await estimate(tasks, {}, Pipeline.build(robot, pipeline), priced())
@@ -184,8 +188,10 @@ async def test_a_run_is_rehearsed_before_it_begins(
     assert most == pytest.approx((found.prompt_tokens + 2 * found.completion_tokens[1]) / 1e6)
 
 
-async def test_a_clip_that_cannot_be_read_is_not_rehearsed(robot: Domain, tmp_path: Path, clips: list[Entry]) -> None:
-    gone = Task("gone", Entry(path=tmp_path / "gone.mp4"))
+async def test_a_clip_that_cannot_be_read_is_not_rehearsed(
+    robot: Domain, tmp_path: Path, clips: list[ManifestEntry]
+) -> None:
+    gone = Task("gone", ManifestEntry(path=tmp_path / "gone.mp4"))
     tasks = [gone, *(Task(one.clip_id or "", one) for one in clips)]
     found = await estimate(tasks, {}, Pipeline.build(robot, "vanilla"), priced())
     assert found is not None
@@ -193,10 +199,10 @@ async def test_a_clip_that_cannot_be_read_is_not_rehearsed(robot: Domain, tmp_pa
     assert await estimate([gone], {}, Pipeline.build(robot, "vanilla"), priced()) is None
 
 
-async def test_clips_that_are_done_say_what_the_others_take(robot: Domain, clips: list[Entry]) -> None:
-    def digest(calls: int, cost: float | None = 0.5) -> Digest:
+async def test_clips_that_are_done_say_what_the_others_take(robot: Domain, clips: list[ManifestEntry]) -> None:
+    def digest(calls: int, cost: float | None = 0.5) -> ReportSummary:
         usage = Usage(calls=calls, prompt_tokens=100 * calls, completion_tokens=None, cost_usd=cost)
-        return Digest(
+        return ReportSummary(
             pipeline="vanilla",
             author="",
             status="complete",
@@ -220,7 +226,9 @@ async def test_clips_that_are_done_say_what_the_others_take(robot: Domain, clips
 # Joining.
 
 
-async def test_joined_shards_are_the_run_that_was_never_cut(tmp_path: Path, clips: list[Entry], unit: Unit) -> None:
+async def test_joined_shards_are_the_run_that_was_never_cut(
+    tmp_path: Path, clips: list[ManifestEntry], unit: ClipWorker
+) -> None:
     await run(clips, unit, tmp_path / "whole")
     for number in (1, 2):
         shard = Shard(number, 2)
@@ -236,7 +244,7 @@ async def test_joined_shards_are_the_run_that_was_never_cut(tmp_path: Path, clip
 
 
 async def test_a_shard_that_is_missing_is_named_and_taken_in_later(
-    tmp_path: Path, clips: list[Entry], unit: Unit
+    tmp_path: Path, clips: list[ManifestEntry], unit: ClipWorker
 ) -> None:
     out, late = tmp_path / "run", Shard(2, 3)
     for number in (1, 3):
@@ -248,7 +256,7 @@ async def test_a_shard_that_is_missing_is_named_and_taken_in_later(
     assert (again.missing, again.reports, again.repeated) == ((), 6, first.reports)
 
 
-async def test_the_more_complete_report_wins(tmp_path: Path, clips: list[Entry], unit: Unit) -> None:
+async def test_the_more_complete_report_wins(tmp_path: Path, clips: list[ManifestEntry], unit: ClipWorker) -> None:
     for name in ("a", "b"):
         await run(clips[:1], unit, tmp_path / name)
     stored = StoredRun.at(tmp_path / "a")
@@ -286,7 +294,7 @@ def test_a_folder_without_a_run_is_not_joined(tmp_path: Path) -> None:
         merge([tmp_path], tmp_path / "out")
 
 
-async def test_answers_come_along(tmp_path: Path, clips: list[Entry], unit: Unit) -> None:
+async def test_answers_come_along(tmp_path: Path, clips: list[ManifestEntry], unit: ClipWorker) -> None:
     await run(clips[:1], unit, tmp_path / "a")
     store = AnswerStore(tmp_path / "a" / "calls.sqlite")
     store.spent("eyes").add_call()

@@ -10,7 +10,7 @@ import pytest
 from agree.annotators import DEMO, demo_annotators
 
 from cli.running import Shell
-from robogaze.core.account import Account
+from robogaze.core.account import ClipAnnotation
 from robogaze.reporting.agreement_json import accounts_csv
 
 FEW = ("--resamples", 50)
@@ -26,7 +26,7 @@ def annotators(tmp_path: Path) -> list[Path]:
     ]
 
 
-def write(path: Path, accounts: list[Account]) -> Path:
+def write(path: Path, accounts: list[ClipAnnotation]) -> Path:
     path.write_text(accounts_csv(accounts))
     return path
 

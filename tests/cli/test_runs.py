@@ -16,9 +16,9 @@ from stub_server import Body, Reply, Stub, pictures_of, running, stage_of
 from synthetic import write_clip
 
 from cli.running import Ran, Shell
-from robogaze.bench import Outcome
+from robogaze.bench import RunResult
 from robogaze.cli.shared.runs import exit_code
-from robogaze.core.digest import Digest
+from robogaze.core.digest import ReportSummary
 from robogaze.core.report import Report
 from robogaze.store import read_run
 
@@ -316,7 +316,7 @@ def test_an_unscored_clip_of_which_nobody_says_why_is_unfinished_work(robogaze: 
     unscored = report.with_(
         coverage=coverage(not_examined=list(report.coverage)), events=(), hypotheses=(), failures=()
     )
-    assert exit_code(Outcome(digests={"bar": Digest.of(unscored)}, diagnosed={"bar"})) == 4
+    assert exit_code(RunResult(digests={"bar": ReportSummary.of(unscored)}, diagnosed={"bar"})) == 4
 
 
 def test_a_server_is_gone_only_when_no_clip_of_this_start_was_reached(

@@ -5,14 +5,14 @@ import math
 import pytest
 from checkpoints import account, clean_and_faulty, covered, event, facts, run
 
-from robogaze.compare import Run, Standing, Terms
+from robogaze.compare import ComparisonConfig, LeaderboardRow, Run
 from robogaze.compare.board import Names, standing
 from robogaze.stats import wilson
 
-TERMS = Terms(resamples=200)
+TERMS = ComparisonConfig(resamples=200)
 
 
-def of(one: Run, missing: int = 0) -> Standing:
+def of(one: Run, missing: int = 0) -> LeaderboardRow:
     return standing(one, missing, Names.of([one]), TERMS)
 
 

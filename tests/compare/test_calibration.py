@@ -3,7 +3,7 @@
 import pytest
 from checkpoints import account, clean_and_faulty, event, facts, run
 
-from robogaze.compare import Run, Terms, calibration, compare
+from robogaze.compare import ComparisonConfig, Run, calibration, compare
 from robogaze.errors import InputError
 
 SHIFT = event("colour_shift")
@@ -19,7 +19,7 @@ def labelled(wrong: int = 8) -> tuple[Run, Run]:
 def test_the_errors_on_the_sample_are_taken_off() -> None:
     one = clean_and_faulty("a", "+" * 30 + "-" * 10)
     sample = calibration(*labelled(), [one], mixed=False)
-    found = compare([one], Terms(resamples=50), sample=sample)
+    found = compare([one], ComparisonConfig(resamples=50), sample=sample)
     clean = found.corrected[0]["clean_rate"]
     assert (found.labels, clean.naive.value) == ((40,), 0.75)
     assert clean.corrected.value == pytest.approx(0.75 - 8 / 40)
@@ -58,7 +58,7 @@ def test_too_few_labels_correct_nothing() -> None:
     said, true = labelled()
     few = run("true", *list(true.accounts.values())[:29])
     one = clean_and_faulty("a", "++-")
-    found = compare([one], Terms(resamples=50), sample=calibration(said, few, [one], mixed=False))
+    found = compare([one], ComparisonConfig(resamples=50), sample=calibration(said, few, [one], mixed=False))
     assert not found.corrected[0]["clean_rate"].corrected.defined
 
 
@@ -72,13 +72,13 @@ def lenient_about(name: str, faulty: int) -> tuple[Run, Run]:
 def test_labels_of_each_run_correct_the_difference_and_the_verdict() -> None:
     """The judge calls the second run cleaner only because it is blind to its faults."""
     runs = [clean_and_faulty("a", "+-" * 100), clean_and_faulty("b", "+" * 160 + "-" * 40)]
-    plain = compare(runs, Terms(resamples=50))
+    plain = compare(runs, ComparisonConfig(resamples=50))
     assert plain.verdicts[0].startswith("b is better than a: clean rate +30.0 points")
     samples = {
         one.name: calibration(*lenient_about(one.name, faulty), [one], mixed=False)
         for one, faulty in zip(runs, (0, 14), strict=True)
     }
-    found = compare(runs, Terms(resamples=50), samples=samples)
+    found = compare(runs, ComparisonConfig(resamples=50), samples=samples)
     gap = found.pairs[0].corrected
     assert gap is not None
     assert gap.difference.value == pytest.approx(0.3 - 14 / 40)
@@ -90,8 +90,8 @@ def test_labels_of_each_run_correct_the_difference_and_the_verdict() -> None:
 
 def test_labels_for_all_runs_together_shift_them_alike_and_change_no_verdict() -> None:
     runs = [clean_and_faulty("a", "+-" * 100), clean_and_faulty("b", "+" * 160 + "-" * 40)]
-    found = compare(runs, Terms(resamples=50), sample=calibration(*labelled(), runs, mixed=False))
-    assert found.verdicts == compare(runs, Terms(resamples=50)).verdicts
+    found = compare(runs, ComparisonConfig(resamples=50), sample=calibration(*labelled(), runs, mixed=False))
+    assert found.verdicts == compare(runs, ComparisonConfig(resamples=50)).verdicts
     assert found.pairs[0].corrected is None
     assert "b has the highest clean rate, 0.600 [" in found.verdict
     assert "corrected for the judge's errors (0.800 [" in found.verdict

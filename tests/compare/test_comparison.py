@@ -8,13 +8,13 @@ import pytest
 from checkpoints import account, clean_and_faulty, event, run
 from compare import tried
 
-from robogaze.compare import Comparison, Run, Terms, compare
+from robogaze.compare import Comparison, ComparisonConfig, Run, compare
 from robogaze.compare.trend import step_of
 from robogaze.errors import InputError
 from robogaze.stats import holm
 from robogaze.stats.paired_shares import paired_shares
 
-TERMS = Terms(resamples=300)
+TERMS = ComparisonConfig(resamples=300)
 
 GOOD, FAIR, POOR = "-" * 5 + "+" * 45, "+" * 40 + "-" * 10, "+" * 15 + "-" * 35
 

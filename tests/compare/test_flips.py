@@ -5,15 +5,15 @@ from typing import Any
 from checkpoints import PIXELS, account, event
 
 from robogaze.compare.flips import Flip, flips_between
-from robogaze.core.account import Finding
+from robogaze.core.account import AnnotatedEvent
 
 
-def flip(before: list[Finding], after: list[Finding], **said: Any) -> Flip | None:
+def flip(before: list[AnnotatedEvent], after: list[AnnotatedEvent], **said: Any) -> Flip | None:
     found = flips_between({"p": (account("new-p", *after, **said), account("old-p", *before))}).found
     return found[0] if found else None
 
 
-def kind(before: list[Finding], after: list[Finding]) -> str | None:
+def kind(before: list[AnnotatedEvent], after: list[AnnotatedEvent]) -> str | None:
     found = flip(before, after)
     return found and found.kind
 

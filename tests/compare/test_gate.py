@@ -7,7 +7,7 @@ import pytest
 import yaml
 from checkpoints import account, clean_and_faulty, event, run, without_a_model
 
-from robogaze.compare import Check, Comparison, Gate, Run, Terms, check, compare, read_gate
+from robogaze.compare import Comparison, ComparisonConfig, Gate, GateCheck, Run, check, compare, read_gate
 from robogaze.errors import InputError
 
 
@@ -16,10 +16,10 @@ def gate(*rules: dict[str, Any]) -> Gate:
 
 
 def result(*runs: Run, baseline: str | None = "base") -> Comparison:
-    return compare(runs, Terms(resamples=300), baseline=baseline)
+    return compare(runs, ComparisonConfig(resamples=300), baseline=baseline)
 
 
-def only(rule: dict[str, Any], *runs: Run) -> Check:
+def only(rule: dict[str, Any], *runs: Run) -> GateCheck:
     (found,) = check(gate(rule), result(*runs))
     return found
 
@@ -141,7 +141,9 @@ def test_runs_without_a_common_prompt_do_not_pass() -> None:
 def test_the_confidence_is_one_sided() -> None:
     base, new = clean_and_faulty("base", "+" * 200 + "-" * 100), clean_and_faulty("new", "+" * 195 + "-" * 105)
     (sure,) = check(gate(CLEAN), result(base, new))
-    low = compare([base, new], Terms(level=0.9, resamples=300), baseline="base").pairs[0].clean.difference.low
+    low = (
+        compare([base, new], ComparisonConfig(level=0.9, resamples=300), baseline="base").pairs[0].clean.difference.low
+    )
     assert f"above {low:+.3f} with 95%" in sure.said
 
 

@@ -4,7 +4,7 @@ import pytest
 from checkpoints import account, clean_and_faulty, facts, run
 
 from robogaze.compare.prompts import by_prompt
-from robogaze.compare.runs import Listed
+from robogaze.compare.runs import ManifestClip
 from robogaze.errors import InputError
 
 
@@ -57,7 +57,7 @@ def test_a_prompt_that_another_run_has_is_missing() -> None:
 
 
 def test_so_is_a_clip_that_the_manifest_lists() -> None:
-    listed = {f"a-p{at}": Listed(f"p{at}") for at in range(3)}
+    listed = {f"a-p{at}": ManifestClip(f"p{at}") for at in range(3)}
     runs = [
         run("a", account("a-p0"), listed=listed, unreadable=1),
         run("b", account("b-p0"), account("b-p1")),
@@ -68,7 +68,7 @@ def test_so_is_a_clip_that_the_manifest_lists() -> None:
 
 def test_a_clip_that_is_missing_both_here_and_against_another_run_is_missing_once() -> None:
     """Clips of one prompt may have instructions that differ."""
-    listed = {f"a-{at}": Listed(f"said otherwise {at}", {"prompt_id": f"{at}"}) for at in range(3)}
+    listed = {f"a-{at}": ManifestClip(f"said otherwise {at}", {"prompt_id": f"{at}"}) for at in range(3)}
     runs = [
         run("a", account("a-0", fields={"prompt_id": "0"}), listed=listed),
         run("b", *(account(f"b-{at}", fields={"prompt_id": f"{at}"}) for at in range(2))),

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from checkpoints import account, clean_and_faulty, facts, report, run, write_reports
 
-from robogaze.compare import Run, Terms, compare
+from robogaze.compare import ComparisonConfig, Run, compare
 from robogaze.compare.prompts import by_prompt
-from robogaze.compare.runs import Listed, check_comparable
+from robogaze.compare.runs import ManifestClip, check_comparable
 from robogaze.core.report import Provenance, Usage
 from robogaze.datasets.adapters import read_accounts
 from robogaze.errors import InputError
@@ -57,8 +57,8 @@ def test_a_run_folder_tells_what_it_lacks(tmp_path: Path) -> None:
     (folder / "unreadable.json").write_text('[{"uri": "x.mp4", "reason": "no video"}]')
     found = read(folder)
     assert found.listed == {
-        "a-p0": Listed("p0", {}, "../cup.mp4"),
-        "a-p1": Listed(None, {"checkpoint": "a", "prompt_id": "7"}, "../all.mp4#t=2.0,3.5"),
+        "a-p0": ManifestClip("p0", {}, "../cup.mp4"),
+        "a-p1": ManifestClip(None, {"checkpoint": "a", "prompt_id": "7"}, "../all.mp4#t=2.0,3.5"),
     }
     assert (found.unreadable, found.at) == (1, ("x.mp4",))
 
@@ -85,7 +85,7 @@ def test_what_has_no_report_goes_where_the_manifest_says_when_a_run_is_split() -
     both = run(
         "run",
         *(account(name, fields={"checkpoint": said[name]}) for name in ("a-1", "b-1")),
-        listed={name: Listed(None, {"checkpoint": value}, f"{name}.mp4") for name, value in said.items()},
+        listed={name: ManifestClip(None, {"checkpoint": value}, f"{name}.mp4") for name, value in said.items()},
         unreadable=3,
         at=("a-2.mp4", "c-1.mp4", "nobody-knows.mp4"),
     )
@@ -102,11 +102,11 @@ def test_a_checkpoint_of_which_nothing_could_be_read_is_compared_as_such() -> No
     both = run(
         "run",
         account("a-1", fields={"checkpoint": "a"}),
-        listed={"b-1": Listed("1", {"checkpoint": "b"}, "b-1.mp4")},
+        listed={"b-1": ManifestClip("1", {"checkpoint": "b"}, "b-1.mp4")},
         unreadable=1,
         at=("b-1.mp4",),
     )
-    result = compare(list(both.split_by("checkpoint")), Terms(resamples=20))
+    result = compare(list(both.split_by("checkpoint")), ComparisonConfig(resamples=20))
     assert result.standings[1].clips == {"complete": 0, "partial": 0, "unscored": 0, "unreadable": 1, "missing": 0}
     assert result.standings[1].clean_rate.value == 0.0
 

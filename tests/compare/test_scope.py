@@ -3,11 +3,11 @@
 import pytest
 from checkpoints import PIXELS, account, clean_and_faulty, covered, event, run, without_a_model
 
-from robogaze.compare import Run, Terms, calibration, compare
+from robogaze.compare import ComparisonConfig, Run, calibration, compare
 from robogaze.compare.scope import Scope, scope_of
 from robogaze.stats import wilson
 
-TERMS = Terms(resamples=50)
+TERMS = ComparisonConfig(resamples=50)
 NOTHING = run("nothing", account("nothing-p0", coverage=covered(partial=["colour"], not_examined=["shape"])))
 
 

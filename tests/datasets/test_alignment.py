@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from robogaze.core.account import Account
+from robogaze.core.account import ClipAnnotation
 from robogaze.datasets.alignment import aligned
 
 A, B = "a" * 64, "b" * 64
 
 
-def account(clip_id: str, sha256: str | None = None, file: str | None = None) -> Account:
-    return replace(Account(clip_id, "someone", "complete", ()), clip_sha256=sha256, clip_file=file)
+def account(clip_id: str, sha256: str | None = None, file: str | None = None) -> ClipAnnotation:
+    return replace(ClipAnnotation(clip_id, "someone", "complete", ()), clip_sha256=sha256, clip_file=file)
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ def account(clip_id: str, sha256: str | None = None, file: str | None = None) ->
         (account("v1.2", A, "x/v1.2.mp4"), account("V1.2"), "stem"),
     ],
 )
-def test_a_clip_is_found_and_how_is_said(reference: Account, prediction: Account, by: str) -> None:
+def test_a_clip_is_found_and_how_is_said(reference: ClipAnnotation, prediction: ClipAnnotation, by: str) -> None:
     found = aligned([reference], [prediction])
     assert [one.clip_id for one in found.accounts] == [reference.clip_id]
     assert str(found) == f"1 by {by}"

@@ -17,11 +17,11 @@ from robogaze.core.clip import Layout
 from robogaze.core.coverage import states
 from robogaze.core.report import Report
 from robogaze.core.time import frames_in
-from robogaze.datasets import Entry
+from robogaze.datasets import ManifestEntry
 from robogaze.diagnose import diagnose, open_clip
 from robogaze.domains import Domain, load_domain
-from robogaze.evidence import Evidence
-from robogaze.media import film
+from robogaze.evidence import ClipSignals
+from robogaze.media import decode_clip
 from robogaze.reporting import summary_lines
 from robogaze.stages import Pipeline
 
@@ -57,7 +57,7 @@ def test_manifest_annotations_and_films_are_about_the_same_clips() -> None:
 def test_a_clip_decodes_to_its_end_and_is_the_one_that_was_annotated(row: dict[str, Any]) -> None:
     path, clip = DEMO / row["path"], REPORTS[row["clip_id"]].clip
     assert sha256(path.read_bytes()).hexdigest() == clip.sha256
-    with closing(film(path, layout=Layout.parse(row["layout"]))) as footage:
+    with closing(decode_clip(path, layout=Layout.parse(row["layout"]))) as footage:
         assert tuple(footage.times_s) == clip.frame_times_s
         assert (footage.duration_s, footage.width, footage.height) == (clip.duration_s, clip.width, clip.height)
 
@@ -79,7 +79,7 @@ def test_a_clip_runs_at_16_frames_a_second_for_about_four_seconds(row: dict[str,
 
 @each_row
 def test_the_grid_is_recognised_by_its_black_panel_and_a_single_view_is_not_cut(row: dict[str, Any]) -> None:
-    with closing(film(DEMO / row["path"])) as footage:
+    with closing(decode_clip(DEMO / row["path"])) as footage:
         recognised = [name is not None for name in footage.layout.views]
     assert recognised == [name is not None for name in Layout.parse(row["layout"]).views]
 
@@ -131,13 +131,13 @@ def test_the_files_stay_small() -> None:
 
 
 @pytest.fixture(scope="module")
-def measured(robot: Domain) -> Callable[[str], tuple[Report, Evidence]]:
+def measured(robot: Domain) -> Callable[[str], tuple[Report, ClipSignals]]:
     """What the pipeline that asks no model makes of a clip, and the evidence it had."""
 
     @cache
-    def score(clip: str) -> tuple[Report, Evidence]:
+    def score(clip: str) -> tuple[Report, ClipSignals]:
         pipeline = Pipeline.build(robot, "pixels")
-        with open_clip(Entry(path=DEMO / "clips" / f"{clip}.mp4"), pipeline, models=None) as opened:
+        with open_clip(ManifestEntry(path=DEMO / "clips" / f"{clip}.mp4"), pipeline, models=None) as opened:
             assert opened.evidence is not None
             return asyncio.run(diagnose(opened, pipeline)), opened.evidence
 

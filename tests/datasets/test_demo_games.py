@@ -14,7 +14,7 @@ from robogaze.core.coverage import states
 from robogaze.core.report import Report
 from robogaze.core.time import frames_in
 from robogaze.domains import load_domain
-from robogaze.media import film
+from robogaze.media import decode_clip
 
 ROOT = Path(__file__).parents[2]
 DEMO = ROOT / "datasets" / "demo-games"
@@ -48,7 +48,7 @@ def test_manifest_annotations_and_films_are_about_the_same_clips() -> None:
 def test_a_clip_decodes_to_its_end_and_is_the_one_that_was_annotated(row: dict[str, Any]) -> None:
     path, clip = DEMO / row["path"], REPORTS[row["clip_id"]].clip
     assert sha256(path.read_bytes()).hexdigest() == clip.sha256
-    with closing(film(path)) as footage:
+    with closing(decode_clip(path)) as footage:
         assert tuple(footage.times_s) == clip.frame_times_s
         assert (footage.duration_s, footage.width, footage.height) == (clip.duration_s, clip.width, clip.height)
         assert footage.layout.active == ("main",)

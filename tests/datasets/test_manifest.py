@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from robogaze.core.clip import Layout
-from robogaze.datasets import Entry, UnusableEntry, find_entries, with_ids
+from robogaze.datasets import ManifestEntry, UnusableEntry, find_entries, with_ids
 from robogaze.datasets.manifest import read_manifest
 from robogaze.errors import InputError, VideoError
 
@@ -34,7 +34,7 @@ def manifest(folder: Path, *lines: dict[str, Any] | str) -> Path:
 
 
 def test_an_id_tells_the_file_and_nothing_but_a_name() -> None:
-    name = Entry(path=Path("some/where/tasse à café #1.mp4")).id_for(RED)
+    name = ManifestEntry(path=Path("some/where/tasse à café #1.mp4")).id_for(RED)
     stem, digest = name.rsplit("-", 1)
     assert stem == "tasse_a_cafe_1"
     assert len(digest) == 12
@@ -42,56 +42,61 @@ def test_an_id_tells_the_file_and_nothing_but_a_name() -> None:
 
 
 def test_an_id_is_the_same_wherever_the_file_lies_and_whenever_it_is_asked_for() -> None:
-    here, there = Entry(path=Path("a/cup.mp4"), instruction="Lift"), Entry(path=Path("b/cup.mp4"), instruction="Lift")
+    here, there = (
+        ManifestEntry(path=Path("a/cup.mp4"), instruction="Lift"),
+        ManifestEntry(path=Path("b/cup.mp4"), instruction="Lift"),
+    )
     assert here.id_for(RED) == here.id_for(RED) == there.id_for(RED)
 
 
 def test_files_of_one_name_and_other_content_have_other_ids() -> None:
-    entry = Entry(path=Path("0/video.mp4"))
+    entry = ManifestEntry(path=Path("0/video.mp4"))
     assert entry.id_for(RED) != entry.id_for(BLUE)
 
 
 def test_one_film_with_two_instructions_is_two_clips() -> None:
-    one, two, none = (Entry(path=Path("cup.mp4"), instruction=text) for text in ("Lift the cup", "Drop it", None))
+    one, two, none = (
+        ManifestEntry(path=Path("cup.mp4"), instruction=text) for text in ("Lift the cup", "Drop it", None)
+    )
     assert len({one.id_for(RED), two.id_for(RED), none.id_for(RED)}) == 3
 
 
 @pytest.mark.parametrize("field", ["checkpoint", "split"])
 def test_one_film_of_two_checkpoints_or_splits_is_two_clips(field: str) -> None:
-    entries = [Entry(path=Path("cup.mp4"), **{field: value}) for value in (None, "one", "two")]
+    entries = [ManifestEntry(path=Path("cup.mp4"), **{field: value}) for value in (None, "one", "two")]
     assert len({entry.id_for(RED) for entry in entries}) == 3
 
 
 def test_a_checkpoint_and_a_split_of_one_name_are_not_the_same() -> None:
-    checkpoint, split = (Entry(path=Path("cup.mp4"), **{field: "x"}) for field in ("checkpoint", "split"))
+    checkpoint, split = (ManifestEntry(path=Path("cup.mp4"), **{field: "x"}) for field in ("checkpoint", "split"))
     assert checkpoint.id_for(RED) != split.id_for(RED)
 
 
 def test_two_parts_of_one_file_are_two_clips_and_neither_is_the_whole() -> None:
     parts = [(None, None), (0.0, None), (None, 2.0), (0.0, 2.0), (2.0, None), (2.0, 4.0), (2.0, 4.000001)]
-    entries = [Entry(path=Path("all.mp4"), start_s=start, end_s=end) for start, end in parts]
+    entries = [ManifestEntry(path=Path("all.mp4"), start_s=start, end_s=end) for start, end in parts]
     assert len({entry.id_for(RED) for entry in entries}) == len(parts)
 
 
 def test_the_id_of_a_whole_file_is_what_it_always_was() -> None:
     """Runs that were begun earlier go on."""
-    entry = Entry(path=Path("cup.mp4"), instruction="Lift", checkpoint="a")
+    entry = ManifestEntry(path=Path("cup.mp4"), instruction="Lift", checkpoint="a")
     assert entry.id_for(RED) == "cup-" + sha256(f"{RED}\0Lift\0a\0".encode()).hexdigest()[:12]
     assert entry.with_(prompt_id="7", sha256=RED).id_for(RED) == entry.id_for(RED)
 
 
 def test_ids_do_not_collide_in_a_large_set_of_films_of_one_name() -> None:
-    entry = Entry(path=Path("video.mp4"))
+    entry = ManifestEntry(path=Path("video.mp4"))
     contents = [sha256(str(number).encode()).hexdigest() for number in range(100_000)]
     assert len({entry.id_for(content) for content in contents}) == len(contents)
 
 
 def test_a_given_id_is_kept() -> None:
-    assert Entry(path=Path("cup.mp4"), clip_id="the red one").id_for(RED) == "the red one"
+    assert ManifestEntry(path=Path("cup.mp4"), clip_id="the red one").id_for(RED) == "the red one"
 
 
 def test_a_long_name_gives_an_id_that_can_be_one() -> None:
-    assert len(Entry(path=Path("x" * 250 + ".mp4")).id_for(RED)) <= 200
+    assert len(ManifestEntry(path=Path("x" * 250 + ".mp4")).id_for(RED)) <= 200
 
 
 @pytest.mark.parametrize(
@@ -105,16 +110,16 @@ def test_a_long_name_gives_an_id_that_can_be_one() -> None:
     ],
 )
 def test_the_id_of_a_clip_is_the_stem_of_its_file(name: str, stem: str) -> None:
-    (entry,) = with_ids([Entry(path=Path(name))])
+    (entry,) = with_ids([ManifestEntry(path=Path(name))])
     assert (entry.clip_id, entry.id_for(RED)) == (stem, stem)
 
 
 def test_only_stems_that_several_clips_have_are_made_unique() -> None:
     paths = ("a/cup.mp4", "b/Cup.mp4", "b/pot.mp4", "b/pot.mp4")
-    named = with_ids([Entry(path=Path(path)) for path in paths])
+    named = with_ids([ManifestEntry(path=Path(path)) for path in paths])
     assert [entry.clip_id for entry in named] == [None, None, "pot", "pot"]
     assert named[0].id_for(RED).startswith("cup-")
-    taken = with_ids([Entry(path=Path("cup.mp4")), Entry(path=Path("x.mp4"), clip_id="cup")])
+    taken = with_ids([ManifestEntry(path=Path("cup.mp4")), ManifestEntry(path=Path("x.mp4"), clip_id="cup")])
     assert [entry.clip_id for entry in taken] == [None, "cup"]
 
 
@@ -131,7 +136,7 @@ def test_only_stems_that_several_clips_have_are_made_unique() -> None:
     ],
 )
 def test_the_address_of_a_part_is_a_media_fragment(part: dict[str, float], address: str) -> None:
-    assert Entry(path=Path("a/all.mp4"), **part).address == address
+    assert ManifestEntry(path=Path("a/all.mp4"), **part).address == address
 
 
 @pytest.mark.parametrize(
@@ -153,9 +158,9 @@ def test_a_part_or_a_content_that_cannot_be_is_refused(tmp_path: Path, line: dic
 
 
 def test_a_file_with_another_content_than_it_is_to_have_is_refused_in_one_sentence(cup: Path) -> None:
-    entry = Entry(path=cup, sha256=RED)
+    entry = ManifestEntry(path=cup, sha256=RED)
     entry.check_content(RED)
-    Entry(path=cup).check_content(BLUE)
+    ManifestEntry(path=cup).check_content(BLUE)
     with pytest.raises(VideoError, match=r"cup\.mp4 was replaced since the manifest was written: it holds "):
         entry.check_content(BLUE)
 
@@ -164,13 +169,13 @@ def test_a_file_with_another_content_than_it_is_to_have_is_refused_in_one_senten
 
 
 def test_a_video_without_a_sidecar_is_only_a_path(cup: Path) -> None:
-    assert find_entries([cup]) == (Entry(path=cup),)
+    assert find_entries([cup]) == (ManifestEntry(path=cup),)
 
 
 @pytest.mark.parametrize("written", ["Lift the cup\n", "  Lift the cup", "\ufeffLift the cup\r\n"])
 def test_a_text_beside_a_video_is_its_instruction(cup: Path, written: str) -> None:
     cup.with_suffix(".txt").write_text(written, encoding="utf-8")
-    assert find_entries([cup]) == (Entry(path=cup, instruction="Lift the cup"),)
+    assert find_entries([cup]) == (ManifestEntry(path=cup, instruction="Lift the cup"),)
 
 
 def test_an_instruction_of_several_lines_keeps_them(cup: Path) -> None:
@@ -219,7 +224,7 @@ def test_what_a_generator_writes_beside_its_video_is_a_sidecar(cup: Path) -> Non
         "path": "/nowhere/else.mp4",
     }
     cup.with_suffix(".json").write_text(json.dumps(written), encoding="utf-8")
-    assert find_entries([cup]) == (Entry(path=cup, instruction="Lift the cup"),)
+    assert find_entries([cup]) == (ManifestEntry(path=cup, instruction="Lift the cup"),)
 
 
 def test_an_instruction_goes_before_a_prompt_and_json_before_text(cup: Path) -> None:
@@ -281,7 +286,7 @@ def test_a_sidecar_that_does_not_fit_is_named(cup: Path, suffix: str, content: b
 
 def test_a_folder_is_left_to_who_opens_it(tmp_path: Path) -> None:
     for path in (Path(), Path(".."), Path("/"), tmp_path):
-        assert find_entries([path]) == (Entry(path=path),)
+        assert find_entries([path]) == (ManifestEntry(path=path),)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names are always text")
@@ -341,7 +346,7 @@ def test_a_line_of_a_manifest_may_hold_all_of_an_entry(tmp_path: Path) -> None:
         "layout": "2x2:a,b,c,-",
     }
     (entry,) = read_manifest(manifest(tmp_path, line))
-    assert entry == Entry(**{**line, "path": tmp_path / "cup.mp4"})
+    assert entry == ManifestEntry(**{**line, "path": tmp_path / "cup.mp4"})
     assert entry.layout is not None
     assert entry.layout.active == ("a", "b", "c")
 

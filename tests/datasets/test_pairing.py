@@ -4,16 +4,16 @@ from dataclasses import replace
 
 import pytest
 
-from robogaze.core.account import Account
+from robogaze.core.account import ClipAnnotation
 from robogaze.datasets.pairing import System, pair
 from robogaze.errors import InputError
 
 
-def account(clip_id: str, author: str = "someone", **known: object) -> Account:
-    return replace(Account(clip_id, author, "complete", (), source=f"{author}/{clip_id}"), **known)
+def account(clip_id: str, author: str = "someone", **known: object) -> ClipAnnotation:
+    return replace(ClipAnnotation(clip_id, author, "complete", (), source=f"{author}/{clip_id}"), **known)
 
 
-def system(*accounts: Account, name: str = "model") -> System:
+def system(*accounts: ClipAnnotation, name: str = "model") -> System:
     return System.of(name, accounts)
 
 

@@ -12,7 +12,7 @@ from making import scripted
 import robogaze
 from robogaze.core.report import Report
 from robogaze.core.time import Span
-from robogaze.datasets import Entry
+from robogaze.datasets import ManifestEntry
 from robogaze.diagnose import diagnose, open_clip
 from robogaze.domains import Domain, domain_folders, load_domain
 from robogaze.domains.shelves import shelf
@@ -103,7 +103,7 @@ def egocentric() -> Domain:
 async def examine(domain: Domain, video: Path, instruction: str | None) -> tuple[Report, list[Any]]:
     models, backend = scripted(*CONVERSATION)
     pipeline = Pipeline.build(domain, "full")
-    with open_clip(Entry(path=video, instruction=instruction), pipeline, models) as opened:
+    with open_clip(ManifestEntry(path=video, instruction=instruction), pipeline, models) as opened:
         return await diagnose(opened, pipeline, models), backend.asked
 
 

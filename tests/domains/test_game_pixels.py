@@ -8,7 +8,7 @@ from cli.running import Shell
 
 from robogaze.domains import Domain, load_domain
 from robogaze.domains.prompts import Prompts
-from robogaze.evidence import METERS, Evidence, Finding, Gauge, find
+from robogaze.evidence import METERS, ClipSignals, RuleFinding, SignalRecorder, find
 from robogaze.media.decode import Image
 from robogaze.stages import Pipeline
 from robogaze.stages.measure import Measure, MeasureVariables
@@ -31,16 +31,18 @@ def rules(game: Domain) -> Measure:
     return stage
 
 
-def measured(rules: Measure, images: list[Image]) -> Evidence:
+def measured(rules: Measure, images: list[Image]) -> ClipSignals:
     """What the rules read; other meters would only take time."""
     read = {name for rule in rules.rules for name in rule.signals}
-    gauge = Gauge({name: meter for name, meter in METERS.items() if read & {one.name for one in meter.signals}})
+    gauge = SignalRecorder(
+        {name: meter for name, meter in METERS.items() if read & {one.name for one in meter.signals}}
+    )
     for number, image in enumerate(images):
         gauge(number, number / FPS, (image,))
     return gauge.evidence(["main"], len(images) / FPS)
 
 
-def found(rules: Measure, images: list[Image]) -> list[Finding]:
+def found(rules: Measure, images: list[Image]) -> list[RuleFinding]:
     evidence = measured(rules, images)
     return [finding for rule in rules.rules for finding in find(rule, evidence)]
 

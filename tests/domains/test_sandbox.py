@@ -8,7 +8,7 @@ import pytest
 
 from robogaze.domains import load_domain
 from robogaze.domains.prompts import Prompts
-from robogaze.domains.rendering import LIMITS, Limits
+from robogaze.domains.rendering import LIMITS, RenderLimits
 from robogaze.errors import DomainError
 
 from .folders import make_folder, write
@@ -94,7 +94,7 @@ RUNS_AWAY = {
 }
 
 
-def prompts(tmp_path: Path, template: str, limits: Limits = LIMITS) -> Prompts:
+def prompts(tmp_path: Path, template: str, limits: RenderLimits = LIMITS) -> Prompts:
     write(tmp_path / "prompts" / "ask.md.j2", f"One.\nTwo.\n{template}\nFour.")
     write(tmp_path / "secret.md.j2", "the secret")
     return Prompts((tmp_path / "prompts",), home=tmp_path / "prompts", limits=limits)
@@ -124,7 +124,7 @@ def test_a_template_that_prints_much_ends_at_the_limit(tmp_path: Path) -> None:
 
 
 def test_a_template_that_takes_long_ends_at_the_limit(tmp_path: Path) -> None:
-    slow = prompts(tmp_path, _LOOPS + "{% endfor %}", Limits(steps=10**12, characters=10**12, seconds=0.2))
+    slow = prompts(tmp_path, _LOOPS + "{% endfor %}", RenderLimits(steps=10**12, characters=10**12, seconds=0.2))
     started = time.monotonic()
     with pytest.raises(DomainError, match=r"takes more than 0\.2 s"):
         slow.render("ask", {})

@@ -18,7 +18,7 @@ from stub_server import Body, Reply, Stub, running, stage_of, text_of
 from synthetic import write_clip
 
 from robogaze.core.report import Report
-from robogaze.datasets import Entry
+from robogaze.datasets import ManifestEntry
 from robogaze.domains import load_domain
 from robogaze.stages import Pipeline
 
@@ -57,7 +57,7 @@ async def reports(domain: str, clip: Path, url: str, clips: int = 1, timeout_s: 
     """The reports of clips under the default pipeline of a domain."""
     loaded = load_domain(domain)
     models = open_models(url, None, timeout_s)
-    entries = [Entry(path=clip, instruction=f"Move bar {number}") for number in range(clips)]
+    entries = [ManifestEntry(path=clip, instruction=f"Move bar {number}") for number in range(clips)]
     try:
         return await reports_of(entries, Pipeline.build(loaded, loaded.file.default_pipeline), models)
     finally:
@@ -112,7 +112,7 @@ async def test_text_in_the_instruction_cannot_end_its_fence(domain: str, clip: P
     loaded, models = load_domain(domain), open_models(url, None)
     try:
         pipeline = Pipeline.build(loaded, loaded.file.default_pipeline)
-        await reports_of([Entry(path=clip, instruction=hostile)], pipeline, models)
+        await reports_of([ManifestEntry(path=clip, instruction=hostile)], pipeline, models)
     finally:
         await models.close()
     assert stub.asked

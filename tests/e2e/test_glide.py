@@ -25,11 +25,11 @@ from robogaze.backends.base import Completion, Request
 from robogaze.backends.rehearsal import RehearsalBackend, plainest
 from robogaze.core.report import Report
 from robogaze.core.time import Span
-from robogaze.datasets import Entry
+from robogaze.datasets import ManifestEntry
 from robogaze.datasets.exporters import export_reports
 from robogaze.diagnose import diagnose, open_clip
 from robogaze.domains import Domain, domain_folders, load_domain
-from robogaze.stages import Desk, Pipeline
+from robogaze.stages import ModelClient, Pipeline
 
 TITLE = "ARK: Survival Evolved"
 ABLATIONS = ("glide-no-memory", "glide-no-debate", "glide-no-grounding")
@@ -140,7 +140,7 @@ DECIDED = [*SCANNED, MEMORY, *REJECTED, *ACCEPTED, *CLOSED, *TRACED, TOLD]
 async def examine(game: Domain, play: Path, name: str, *lines: Line, **known: Any) -> tuple[Report, list[Any]]:
     models, backend = scripted(*lines)
     pipeline = Pipeline.build(game, name)
-    entry = Entry(path=play, instruction=TITLE, **known)
+    entry = ManifestEntry(path=play, instruction=TITLE, **known)
     with open_clip(entry, pipeline, models) as opened:
         return await diagnose(opened, pipeline, models), backend.asked
 
@@ -244,7 +244,7 @@ async def test_rounds_do_not_grow_with_the_length_of_the_clip(
 ) -> None:
     pipeline, clip = Pipeline.build(game, "glide"), make_clip(seconds)
     footage = make_footage(clip)
-    desk = Desk(game, clip, footage, models_of(Tester()))
+    desk = ModelClient(game, clip, footage, models_of(Tester()))
     end = await pipeline.run(pipeline.start(clip), desk)
     footage.close()
     assert end.failures == ()
@@ -256,7 +256,7 @@ async def test_a_learned_tracker_is_named_in_the_report(game: Domain, play: Path
     identity = {"kind": "sam3", "name": "facebook/sam3"}
     models.tracker = SimpleNamespace(identity=identity)
     pipeline = Pipeline.build(game, "glide")
-    with open_clip(Entry(path=play, instruction=TITLE), pipeline, models) as opened:
+    with open_clip(ManifestEntry(path=play, instruction=TITLE), pipeline, models) as opened:
         report = await diagnose(opened, pipeline, models)
     assert report.provenance.models["tracker"] == {"identity": identity}
 

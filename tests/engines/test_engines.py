@@ -14,11 +14,11 @@ from stub_server import Stub, running
 from synthetic import write_clip
 
 from robogaze.backends import AnswerStore, Models, ModelsConfig
-from robogaze.datasets import Entry
+from robogaze.datasets import ManifestEntry
 from robogaze.domains import default_domain, load_domain
-from robogaze.engines.base import Engine, Result, Task, Unit
+from robogaze.engines.base import ClipWorker, Engine, Result, Task
 from robogaze.engines.local import Local
-from robogaze.engines.ray import Ray, Recipe
+from robogaze.engines.ray import Ray, WorkerConfig
 from robogaze.errors import BudgetExhausted, InputError, ModelChanged
 from robogaze.stages import Pipeline
 
@@ -47,14 +47,14 @@ def cluster() -> Iterator[Any]:
 @pytest.fixture
 def tasks(tmp_path: Path) -> list[Task]:
     path = write_clip(tmp_path / "bar.mp4", frames=16, width=64, height=48)
-    return [Task(f"bar-{number}", Entry(path=path, instruction=f"Move bar {number}")) for number in range(8)]
+    return [Task(f"bar-{number}", ManifestEntry(path=path, instruction=f"Move bar {number}")) for number in range(8)]
 
 
 @asynccontextmanager
 async def local(url: str | None, **limits: Any) -> AsyncIterator[Engine]:
     pipeline = Pipeline.build(load_domain(default_domain()), "vanilla" if url else "pixels")
     models = None if url is None else Models.open(config(url, **limits), None, {})
-    yield Local(Unit(pipeline, models))
+    yield Local(ClipWorker(pipeline, models))
     if models is not None:
         await models.close()
 
@@ -62,7 +62,7 @@ async def local(url: str | None, **limits: Any) -> AsyncIterator[Engine]:
 @asynccontextmanager
 async def on_ray(url: str | None, **limits: Any) -> AsyncIterator[Engine]:
     pipeline = "vanilla" if url else "pixels"
-    yield Ray(Recipe(default_domain(), pipeline, config(url, **limits) if url else None), workers=1)
+    yield Ray(WorkerConfig(default_domain(), pipeline, config(url, **limits) if url else None), workers=1)
 
 
 def config(url: str, **limits: Any) -> ModelsConfig:
@@ -116,7 +116,7 @@ def test_a_clip_that_cannot_be_read_says_why_and_the_others_go_on(
 ) -> None:
     (tmp_path / "bad.mp4").write_bytes(b"no video")
     with running(Stub()) as url:
-        kept, _ = ran(make(url), [Task("bad", Entry(path=tmp_path / "bad.mp4")), *tasks[:2]])
+        kept, _ = ran(make(url), [Task("bad", ManifestEntry(path=tmp_path / "bad.mp4")), *tasks[:2]])
     assert kept["bad"].report is None
     assert "bad.mp4" in (kept["bad"].unreadable or "")
     assert all(kept[task.clip_id].report is not None for task in tasks[:2])
@@ -133,7 +133,7 @@ def test_a_clip_that_another_model_answered_is_not_kept_and_ends_the_run(
     tasks: list[Task], tmp_path: Path, cluster: Any
 ) -> None:
     recipe, answers, kept = (
-        Recipe(default_domain(), "vanilla"),
+        WorkerConfig(default_domain(), "vanilla"),
         AnswerStore(tmp_path / "answers.sqlite"),
         list[Result](),
     )
@@ -151,7 +151,7 @@ def test_a_clip_that_another_model_answered_is_not_kept_and_ends_the_run(
 
 def test_a_fault_of_the_user_is_raised_as_it_is(tasks: list[Task], cluster: Any) -> None:
     with pytest.raises(InputError, match="has no pipeline 'nothing'"):
-        asyncio.run(Ray(Recipe(default_domain(), "nothing"), workers=1).run(tasks, lambda result: None))
+        asyncio.run(Ray(WorkerConfig(default_domain(), "nothing"), workers=1).run(tasks, lambda result: None))
 
 
 def test_a_node_that_is_lost_loses_no_clip(tasks: list[Task], cluster: Any) -> None:
@@ -166,7 +166,7 @@ def test_a_node_that_is_lost_loses_no_clip(tasks: list[Task], cluster: Any) -> N
             await asyncio.sleep(0.05)
 
     async def lose_a_node(url: str) -> Any:
-        engine = Ray(Recipe(default_domain(), "vanilla", config(url), in_flight=1), workers=2)
+        engine = Ray(WorkerConfig(default_domain(), "vanilla", config(url), in_flight=1), workers=2)
         run = asyncio.create_task(engine.run(tasks, kept.append))
         await until(lambda: stub.most_at_once == 2)
         await asyncio.to_thread(cluster.remove_node, node, allow_graceful=False)
@@ -194,5 +194,5 @@ async def test_without_an_address_ray_joins_no_cluster_of_an_earlier_run(monkeyp
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
     monkeypatch.setattr(ray, "init", init)
     with pytest.raises(Stop):
-        await Ray(Recipe(default_domain(), "pixels"), workers=1).run([], lambda result: None)
+        await Ray(WorkerConfig(default_domain(), "pixels"), workers=1).run([], lambda result: None)
     assert asked == ["local"]

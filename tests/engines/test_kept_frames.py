@@ -3,9 +3,9 @@
 import asyncio
 from pathlib import Path
 
-from robogaze.datasets import Entry
+from robogaze.datasets import ManifestEntry
 from robogaze.domains import load_domain
-from robogaze.engines.base import Task, Unit
+from robogaze.engines.base import ClipWorker, Task
 from robogaze.media.compose import decode_image
 from robogaze.stages import Pipeline
 
@@ -13,8 +13,8 @@ CLIPS = Path(__file__).parents[2] / "datasets" / "demo" / "clips"
 
 
 async def test_of_three_views_each_is_wide_enough_to_be_seen_and_the_neighbours_of_the_event_are_kept() -> None:
-    unit = Unit(Pipeline.build(load_domain("robot"), "pixels"))
-    result = await unit(Task("grid", Entry(path=CLIPS / "multi_view.mp4")), asyncio.Semaphore(1))
+    unit = ClipWorker(Pipeline.build(load_domain("robot"), "pixels"))
+    result = await unit(Task("grid", ManifestEntry(path=CLIPS / "multi_view.mp4")), asyncio.Semaphore(1))
     assert result.report is not None
     (event,) = result.report.events
     onset = result.report.clip.frame_at(event.onset_s)

@@ -9,7 +9,7 @@ from measured_clips import Known
 from robogaze.core.events import Event
 from robogaze.core.report import DomainRef, Report
 from robogaze.core.time import Span
-from robogaze.evidence import Evidence, Measured, Signal
+from robogaze.evidence import ClipSignals, Signal, ViewSignals
 from robogaze.evidence.base import Series
 from robogaze.stages.event_rule import EventRule
 
@@ -41,5 +41,5 @@ def make_known(
         events=tuple(events),
     )
     signals = {key: Signal(name=key, unit="units", description="A signal.") for key in series}
-    views = {"main": Measured(dict(series))}
-    return Known(name, truth, Evidence(signals, views, tuple(np.arange(count) / FPS), count / FPS), world)
+    views = {"main": ViewSignals(dict(series))}
+    return Known(name, truth, ClipSignals(signals, views, tuple(np.arange(count) / FPS), count / FPS), world)

@@ -15,7 +15,7 @@ import numpy as np
 
 from robogaze.domains.shelves import shelf
 from robogaze.domains.yaml_files import read_yaml
-from robogaze.evidence import Evidence, Finding, classified, find, gaps
+from robogaze.evidence import ClipSignals, RuleFinding, classified, find, gaps
 from robogaze.media.decode import Image
 from robogaze.stages.event_rule import EventRule
 from robogaze.stages.measure import Measure
@@ -36,12 +36,12 @@ def rules(*, told: bool = True) -> list[EventRule]:
     return [rule for rule in stage().rules if told or not rule.told]
 
 
-def evident(images: Sequence[Image]) -> Evidence:
+def evident(images: Sequence[Image]) -> ClipSignals:
     """What is measured in a clip, and what the pipeline's classifiers make of it."""
     return classified(measured(images), stage().classifiers)
 
 
-def unanswered(evidence: Evidence) -> Iterator[str]:
+def unanswered(evidence: ClipSignals) -> Iterator[str]:
     """The rules that could not be answered in more of the clip than the pipeline allows, of those that judge."""
     allowed = stage().unmeasured
     for rule in (one for one in rules() if not one.told):
@@ -50,13 +50,13 @@ def unanswered(evidence: Evidence) -> Iterator[str]:
                 yield rule.describe
 
 
-def right(rule: EventRule, finding: Finding, planted: Planted) -> bool:
+def right(rule: EventRule, finding: RuleFinding, planted: Planted) -> bool:
     """The finding has an admissible type and meets the planted frames, give or take two."""
     frames = range(planted.start - 2, planted.end + 2)
     return rule.type in planted.types and (finding.frames[0] in frames or finding.frames[-1] in frames)
 
 
-def extreme(rule: EventRule, evidence: Evidence) -> float:
+def extreme(rule: EventRule, evidence: ClipSignals) -> float:
     """The most extreme value of the rule's signal where its other conditions hold; NaN without any."""
     open_ = rule.at(-1e9 if rule.above is not None else 1e9).with_(for_s=0, join_s=0)
     peaks = [finding.peak for finding in find(open_, evidence)]

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from robogaze.core.events import Box
 from robogaze.errors import InputError
-from robogaze.evidence import Classifier, Evidence, Measured, Rule, Signal, class_signals, classified, find
+from robogaze.evidence import Classifier, ClipSignals, Signal, SignalRule, ViewSignals, class_signals, classified, find
 from robogaze.evidence.classifier import Class, Feature
 
 NAN = math.nan
@@ -28,10 +28,10 @@ SIGNALS = {
 }
 
 
-def evidence(**series: list[float]) -> Evidence:
-    measured = Measured({name: np.array(values, float) for name, values in series.items()}, {"place": {1: BOX}})
+def evidence(**series: list[float]) -> ClipSignals:
+    measured = ViewSignals({name: np.array(values, float) for name, values in series.items()}, {"place": {1: BOX}})
     frames = len(series["place"])
-    return Evidence(SIGNALS, {"main": measured}, tuple(range(frames)), float(frames))
+    return ClipSignals(SIGNALS, {"main": measured}, tuple(range(frames)), float(frames))
 
 
 def shares(**series: list[float]) -> np.ndarray:
@@ -60,7 +60,7 @@ def test_where_its_signal_could_not_be_measured_a_share_is_missing_for_the_same_
 
 def test_a_rule_goes_by_a_class_and_finds_the_place_of_its_signal() -> None:
     told = classified(evidence(place=[0, 7], size=[NAN, 3], strength=[NAN, 0]), [CLASSIFIER])
-    (found,) = find(Rule(signal="gone", above=0.5, shows="place"), told)
+    (found,) = find(SignalRule(signal="gone", above=0.5, shows="place"), told)
     assert (found.amount, found.unit, found.box) == (7, "units", BOX)
     assert found.peak > 0.99
 

@@ -5,7 +5,7 @@ import pytest
 from fit_pixels import fitted, steps, written
 from measured_clips import Known
 
-from robogaze.stages.event_rule import EventRule, Step
+from robogaze.stages.event_rule import ConfidenceStep, EventRule
 
 from .fitting import make_known
 
@@ -28,7 +28,7 @@ def test_the_threshold_lies_between_clean_clips_and_faults_where_all_faults_are_
     rule, told = fitted(RULE, [*clean, *faults])
     assert rule.above == pytest.approx(0.5)
     assert (told.events, told.accused, told.precision) == (5, 0, 1.0)
-    assert rule.confidence == (Step(reaching=rule.above, right=5, of=5),)
+    assert rule.confidence == (ConfidenceStep(reaching=rule.above, right=5, of=5),)
 
 
 def test_a_fault_missed_is_better_than_a_clean_clip_accused() -> None:
@@ -63,7 +63,9 @@ def test_a_threshold_is_found_although_most_clips_reach_little_and_many_go_beyon
 
 
 def test_too_few_findings_leave_a_rule_as_it_is_and_without_confidence() -> None:
-    rule, told = fitted(RULE.with_(confidence=(Step(reaching=0.5, right=9, of=9),)), [known("f", 0.9, faulty=True)])
+    rule, told = fitted(
+        RULE.with_(confidence=(ConfidenceStep(reaching=0.5, right=9, of=9),)), [known("f", 0.9, faulty=True)]
+    )
     assert (rule.above, rule.confidence, told.events) == (0.5, (), 1)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from robogaze.core.events import Box
 from robogaze.evidence.masked import ByMask, Masks
 from robogaze.evidence.movement import movement
-from robogaze.evidence.tracking import TooSmall, Track, follow
+from robogaze.evidence.tracking import TooSmall, TrackedObject, follow
 
 from .moving import HEIGHT, WIDTH, Scene
 
@@ -40,7 +40,7 @@ def with_specks(scene: Scene, number: int) -> NDArray[np.bool_] | None:
     return mask
 
 
-def tracked(scene: Scene, draw: Drawn, start: int = 0) -> Track:
+def tracked(scene: Scene, draw: Drawn, start: int = 0) -> TrackedObject:
     """A scene followed by its masks; a frame is known by its pixels."""
     frames = scene.frames()
     numbers = {frame.tobytes(): number for number, frame in enumerate(frames)}

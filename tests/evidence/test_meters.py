@@ -5,7 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from robogaze.evidence import METERS, SIGNALS, Gauge, Meter
+from robogaze.evidence import METERS, SIGNALS, SignalExtractor, SignalRecorder
 from robogaze.media.decode import Image
 
 from .measuring import measured, measured_by
@@ -31,7 +31,9 @@ CLIPS: dict[str, list[Image]] = {
 
 @pytest.mark.parametrize("clip", CLIPS)
 @pytest.mark.parametrize("meter", METERS.values(), ids=METERS)
-def test_every_declared_signal_has_one_finite_or_undefined_value_a_frame(meter: type[Meter], clip: str) -> None:
+def test_every_declared_signal_has_one_finite_or_undefined_value_a_frame(
+    meter: type[SignalExtractor], clip: str
+) -> None:
     found = measured_by(meter, CLIPS[clip])
     assert set(found.series) == {signal.name for signal in meter.signals}
     for series in found.series.values():
@@ -41,7 +43,7 @@ def test_every_declared_signal_has_one_finite_or_undefined_value_a_frame(meter: 
 
 
 @pytest.mark.parametrize("meter", METERS.values(), ids=METERS)
-def test_boxes_belong_to_declared_signals_and_frames_of_the_clip(meter: type[Meter]) -> None:
+def test_boxes_belong_to_declared_signals_and_frames_of_the_clip(meter: type[SignalExtractor]) -> None:
     for clip in CLIPS.values():
         found = measured_by(meter, clip)
         assert set(found.boxes) <= set(found.series)
@@ -49,7 +51,7 @@ def test_boxes_belong_to_declared_signals_and_frames_of_the_clip(meter: type[Met
 
 
 @pytest.mark.parametrize("meter", METERS.values(), ids=METERS)
-def test_measuring_twice_gives_the_same_numbers(meter: type[Meter]) -> None:
+def test_measuring_twice_gives_the_same_numbers(meter: type[SignalExtractor]) -> None:
     one, other = (measured_by(meter, CLIPS["a clip"]).series for _ in range(2))
     for name in one:
         np.testing.assert_array_equal(one[name], other[name])
@@ -65,7 +67,7 @@ def test_signals_are_named_once_and_described_in_one_sentence() -> None:
 
 
 def test_views_are_measured_apart() -> None:
-    gauge = Gauge(METERS)
+    gauge = SignalRecorder(METERS)
     dark, light = np.zeros((20, 20, 3), np.uint8), np.full((20, 20, 3), 255, np.uint8)
     for number in range(2):
         gauge(number, number / 16, (dark, light))
@@ -78,7 +80,7 @@ def test_views_are_measured_apart() -> None:
 
 
 def test_a_frame_leaves_numbers_behind_and_no_picture() -> None:
-    gauge = Gauge(METERS)
+    gauge = SignalRecorder(METERS)
     images = film(1, Take(frames=8, size=(160, 100)))
     held = []
     tracemalloc.start()

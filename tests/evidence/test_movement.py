@@ -12,7 +12,7 @@ import pytest
 
 from robogaze.core.events import Box
 from robogaze.evidence.movement import BURST, JUMP, MOVING, SHAKE, STILL_S, Flag, Movement, movement
-from robogaze.evidence.tracking import Place, Track, follow
+from robogaze.evidence.tracking import Place, TrackedObject, follow
 
 from .motions import drawn
 from .moving import DIAGONAL_PX, FPS, HEIGHT, WIDTH
@@ -27,7 +27,7 @@ def moved(path: Callable[[float], Point | None], camera: Sequence[Point] | None 
     """The movement of a thing whose middle is known exactly, in pixels."""
     places = [_place(path(float(time_s))) for time_s in TIMES_S]
     shifts = np.zeros((len(TIMES_S) - 1, 2)) if camera is None else np.array(camera) / [WIDTH, HEIGHT]
-    return movement(Track(tuple(places), shifts, WIDTH, HEIGHT), TIMES_S)
+    return movement(TrackedObject(tuple(places), shifts, WIDTH, HEIGHT), TIMES_S)
 
 
 def _place(at: Point | None) -> Place | None:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from robogaze.evidence import Measured
+from robogaze.evidence import ViewSignals
 from robogaze.evidence.regions import Regions
 
 from .measuring import measured_by
@@ -15,7 +15,7 @@ _SMALL = (320, 200)
 _SEED = 11  # its victim is never covered by the arm
 
 
-def _regions(seed: int = _SEED, **how: object) -> Measured:
+def _regions(seed: int = _SEED, **how: object) -> ViewSignals:
     return measured_by(Regions, encoded(film(seed, Take(frames=24, size=_SMALL, **how))))  # type: ignore[arg-type]
 
 

@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 
-from robogaze.evidence import SIGNALS, Evidence, Measured, Signal, summarise
+from robogaze.evidence import SIGNALS, ClipSignals, Signal, ViewSignals, summarise
 
 from .measuring import measured
 from .procedural import Take, film
@@ -10,11 +10,11 @@ from .procedural import Take, film
 NAN = math.nan
 
 
-def _evidence(gap: str = "", **views: list[float]) -> Evidence:
+def _evidence(gap: str = "", **views: list[float]) -> ClipSignals:
     signal = Signal(name="heat", unit="degrees", description="How hot.", gap=gap)
-    measured = {name: Measured({"heat": np.array(series, float)}) for name, series in views.items()}
+    measured = {name: ViewSignals({"heat": np.array(series, float)}) for name, series in views.items()}
     count = len(next(iter(views.values())))
-    return Evidence({"heat": signal}, measured, tuple(frame / 2 for frame in range(count)), count / 2)
+    return ClipSignals({"heat": signal}, measured, tuple(frame / 2 for frame in range(count)), count / 2)
 
 
 def test_a_line_gives_median_range_and_extremes_with_their_times() -> None:

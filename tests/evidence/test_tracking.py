@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from robogaze.core.events import Box
-from robogaze.evidence.tracking import TooSmall, Track, follow
+from robogaze.evidence.tracking import TooSmall, TrackedObject, follow
 from robogaze.media.decode import Image
 
 from .moving import FPS, HEIGHT, WIDTH, Scene, background
@@ -20,12 +20,12 @@ ELSEWHERE = Scene(lambda t: (120, 180) if t < 0.8 else (480, 90), seconds=1.5)
 
 
 @cache
-def tracked(scene: Scene, start: int = 0, grown: float = 1.1) -> Track:
+def tracked(scene: Scene, start: int = 0, grown: float = 1.1) -> TrackedObject:
     frames = scene.frames()
     return follow(lambda place: frames[place], len(frames), start, scene.box(start, grown))
 
 
-def errors_px(scene: Scene, track: Track) -> list[float]:
+def errors_px(scene: Scene, track: TrackedObject) -> list[float]:
     """How far the box's middle is from the thing's, for every frame in which both are there."""
     pairs = [(place, scene.truth(number)) for number, place in enumerate(track.places)]
     return [

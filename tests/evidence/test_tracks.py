@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 import pytest
 
-from robogaze.evidence import Measured
+from robogaze.evidence import ViewSignals
 from robogaze.evidence.regions import Regions
 from robogaze.media.decode import Image
 
@@ -33,7 +33,7 @@ Draw = Callable[[Image, int], None]
 
 
 @cache
-def _clip(draw: Draw, frames: int = 24) -> Measured:
+def _clip(draw: Draw, frames: int = 24) -> ViewSignals:
     """A grained ground at rest, on which something is painted by frame."""
     rng = np.random.default_rng(5)
     ground = cv2.GaussianBlur(rng.normal(120, 20, (200, 320, 1)), (0, 0), 3)[..., None] * (1.1, 1.0, 0.9)
@@ -62,7 +62,7 @@ def _arm(image: Image, x: float, y: float) -> None:
         cv2.rectangle(image, (int(x) - 18, max(top - 12, 0)), (int(x) + 18, max(top, 0)), colour, -1)
 
 
-def _reached(found: Measured) -> set[str]:
+def _reached(found: ViewSignals) -> set[str]:
     """What things do by themselves in a clip."""
     return {name for name, most in _BY_ITSELF.items() if np.nanmax(found.series[name]) > most}
 

@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 import pytest
 
-from robogaze.evidence import Measured
+from robogaze.evidence import ViewSignals
 from robogaze.evidence.regions import Regions
 from robogaze.media.decode import Image
 
@@ -15,11 +15,11 @@ _SMALL = (320, 200)
 _STRONG = 11.5
 
 
-def _measured(seed: int, **how: object) -> Measured:
+def _measured(seed: int, **how: object) -> ViewSignals:
     return measured_by(Regions, encoded(film(seed, Take(frames=24, size=_SMALL, **how))))  # type: ignore[arg-type]
 
 
-def _strong(found: Measured) -> list[int]:
+def _strong(found: ViewSignals) -> list[int]:
     return np.flatnonzero(found.series["turnover"] > _STRONG).tolist()
 
 

@@ -24,14 +24,14 @@ from injection.plays import DEBATE, PLAYS, QUESTIONS, STAGE_OF, Asked, Way
 from injection.table import Fault, OddReply, Spoil
 from robogaze.backends import AnswerStore, Completion, Models, ModelsConfig, Request
 from robogaze.backends.openai import OpenAIBackend
-from robogaze.backends.retried import Patience
-from robogaze.bench import Job, Settled, run_clips
+from robogaze.backends.retried import RetryPolicy
+from robogaze.bench import ClipResult, RunOptions, run_clips
 from robogaze.core.report import Report
 from robogaze.core.sampling import Regime
-from robogaze.datasets import Entry
+from robogaze.datasets import ManifestEntry
 from robogaze.diagnose import OpenClip, diagnose, open_clip
 from robogaze.domains import load_domain
-from robogaze.engines.base import Result, Task, Unit
+from robogaze.engines.base import ClipWorker, Result, Task
 from robogaze.engines.local import Local
 from robogaze.stages import Pipeline
 
@@ -205,7 +205,7 @@ def put_in_process(models: Models, behave: Callable[[Body], Reply]) -> None:
 def open_models(url: str, answers: AnswerStore | None, timeout_s: float = 20) -> Models:
     """The models of a stub server, asked without long waits."""
     config = ModelsConfig.read(f"openai:stub@{url}")
-    patience = Patience(attempts=3, first_wait_s=0, longest_wait_s=0.02)
+    patience = RetryPolicy(attempts=3, first_wait_s=0, longest_wait_s=0.02)
     frames = Regime.parse("uniform 12")
     model = config.models["model"].with_(patience=patience, timeout_s=timeout_s, frames=frames)
     return Models.open(config.with_(models={"model": model}), answers, os.environ)
@@ -397,12 +397,12 @@ class Bench:
             self.stub.behave = self.server.behave
         reports: dict[int, Report] = {}
 
-        def keep(settled: Settled) -> None:
+        def keep(settled: ClipResult) -> None:
             if settled.report is not None:
                 reports[int(settled.clip_id)] = settled.report
 
-        entries = [Entry(path=self.video, clip_id=f"{n:06}", instruction=instruction(n)) for n in numbers]
-        await run_clips(entries, Local(self.unit), Job(answers=self.answers, on_settled=keep))
+        entries = [ManifestEntry(path=self.video, clip_id=f"{n:06}", instruction=instruction(n)) for n in numbers]
+        await run_clips(entries, Local(self.unit), RunOptions(answers=self.answers, on_settled=keep))
         return reports
 
 
@@ -465,10 +465,10 @@ async def prepared(
         models = open_models("http://in.process/v1" if served is None else served[1], answers)
         if served is None:
             put_in_process(models, server.behave)
-            opened = stack.enter_context(open_clip(Entry(path=video), pipeline, models))
+            opened = stack.enter_context(open_clip(ManifestEntry(path=video), pipeline, models))
             bench = Bench(play, video, server, DecodedOnce(opened, pipeline, models), answers)
         else:
-            bench = Bench(play, video, server, Unit(pipeline, models), answers, served[0])
+            bench = Bench(play, video, server, ClipWorker(pipeline, models), answers, served[0])
         try:
             await bench.prepare()
             yield bench

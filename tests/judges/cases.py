@@ -9,18 +9,18 @@ from typing import Any
 import yaml
 
 from robogaze.backends import ModelsConfig
-from robogaze.judges.base import Judge, Judgement, Pair
+from robogaze.judges.base import DescriptionPair, Judge, Judgement
 from robogaze.judges.llm import ModelJudge
 from robogaze.judges.rubric import read_rubric
 
 
-def pair(reference: str = "The cup falls.", prediction: str = "The mug drops.", **fields: Any) -> Pair:
+def pair(reference: str = "The cup falls.", prediction: str = "The mug drops.", **fields: Any) -> DescriptionPair:
     """A pair of a clip."""
     known: dict[str, Any] = {"clip_id": "clip", "reference_id": "r", "prediction_id": "p"}
-    return Pair(**{**known, **fields}, reference=reference, prediction=prediction)
+    return DescriptionPair(**{**known, **fields}, reference=reference, prediction=prediction)
 
 
-def rate(judge: Judge, pairs: Sequence[Pair]) -> list[Judgement]:
+def rate(judge: Judge, pairs: Sequence[DescriptionPair]) -> list[Judgement]:
     """What a judge says."""
     return list(asyncio.run(judge.rate(pairs)))
 
@@ -43,7 +43,7 @@ def model_judge(folder: Path, *entries: dict[str, Any], rubric: str = "robogaze"
     return ModelJudge(read_rubric(rubric), config, folder / "answers.sqlite", {}, **fields)
 
 
-def write_table(path: Path, pairs: Sequence[Pair], similarity: float = 0.5) -> Path:
+def write_table(path: Path, pairs: Sequence[DescriptionPair], similarity: float = 0.5) -> Path:
     """A table that holds pairs."""
     names = ("clip_id", "reference_id", "prediction_id")
     lines = [{**{name: getattr(one, name) for name in names}, "similarity": similarity} for one in pairs]

@@ -7,11 +7,11 @@ import pytest
 
 from judges.cases import pair
 from robogaze.judges.base import Judgement, unscored
-from robogaze.judges.check import Check, check
+from robogaze.judges.check import JudgeCheck, check
 from robogaze.judges.rated import Rated
 
 
-def measured(people: list[float], *runs: list[float | None], units: str = "") -> Check:
+def measured(people: list[float], *runs: list[float | None], units: str = "") -> JudgeCheck:
     """Runs of a judge (None: unscored) against what people say."""
     names = units or [str(number) for number in range(len(people))]
     rated = [

@@ -7,7 +7,7 @@ import pytest
 
 from judges.cases import pair
 from judges.small_words import write_words
-from robogaze.judges.base import Pair
+from robogaze.judges.base import DescriptionPair
 from robogaze.judges.features import Features
 from robogaze.judges.words import read_words
 
@@ -19,7 +19,7 @@ def features(tmp_path: Path) -> Features:
     return Features(read_words(write_words(tmp_path)), CORPUS)
 
 
-def of(features: Features, one: Pair) -> dict[str, float]:
+def of(features: Features, one: DescriptionPair) -> dict[str, float]:
     """The features of one pair that are not 0."""
     found, _ = features.of([one])
     return {name: float(values[0]) for name, values in found.items() if values[0] != 0}

@@ -11,7 +11,7 @@ from stub_server import Body, Reply, Stub, running, schema_of, text_of
 
 from judges.cases import model_judge, pair, rate, ratings
 from robogaze.backends import Completion, Model, ModelConfig, ModelsConfig, Request
-from robogaze.backends.scripted import Entry, ScriptedBackend
+from robogaze.backends.scripted import ScriptedBackend, ScriptedReply
 from robogaze.errors import AnswersPending, BudgetExhausted, InputError, Unreachable
 from robogaze.judges.llm import ModelJudge
 from robogaze.judges.rubric import read_rubric
@@ -19,7 +19,7 @@ from robogaze.judges.rubric import read_rubric
 
 def asked(judge: ModelJudge, *entries: dict[str, Any]) -> list[Request]:
     """The requests that one pair leads to."""
-    backend = ScriptedBackend([Entry(**one) for one in entries])
+    backend = ScriptedBackend([ScriptedReply(**one) for one in entries])
     model = Model(name="model", config=ModelConfig(kind="scripted"), backend=backend)
     asyncio.run(judge._ask(pair("It falls.", 'Say "5".', instruction="Hold it"), model))
     return backend.asked

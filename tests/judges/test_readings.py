@@ -6,15 +6,15 @@ import pytest
 
 from judges.small_words import write_words
 from robogaze.judges.readings import read
-from robogaze.judges.words import Words, read_words
+from robogaze.judges.words import WordList, read_words
 
 
 @pytest.fixture
-def words(tmp_path: Path) -> Words:
+def words(tmp_path: Path) -> WordList:
     return read_words(write_words(tmp_path))
 
 
-def said(text: str, words: Words) -> str:
+def said(text: str, words: WordList) -> str:
     """The concepts in order, those that are no fact with a `-`."""
     return " ".join(("" if one.fact else "-") + one.concept for one in read(text, words).mentions)
 
@@ -39,11 +39,11 @@ CASES = [
 
 
 @pytest.mark.parametrize(("text", "expected"), CASES)
-def test_a_concept_is_a_fact_unless_it_is_denied_or_wished_for(text: str, expected: str, words: Words) -> None:
+def test_a_concept_is_a_fact_unless_it_is_denied_or_wished_for(text: str, expected: str, words: WordList) -> None:
     assert said(text, words) == expected
 
 
-def test_words_of_no_concept_are_kept_and_idle_ones_are_not(words: Words) -> None:
+def test_words_of_no_concept_are_kept_and_idle_ones_are_not(words: WordList) -> None:
     reading = read("It hangs in the air of the attic.", words)
     assert reading.unknown == ("attic",)
     assert reading.words == ("hang", "in", "the", "air", "attic")

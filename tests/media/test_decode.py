@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from robogaze.errors import VideoError
-from robogaze.media.decode import DECODERS, Frame, Shown, read_frames
+from robogaze.media.decode import DECODERS, DecodedFrame, Frame, read_frames
 
 Read = Callable[..., list[Frame]]
 
@@ -25,10 +25,10 @@ def read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Read:
         sizes: tuple[tuple[int, int], ...] = (),
         part: tuple[float | None, float | None] = (None, None),
     ) -> list[Frame]:
-        def made_up(_: Path, start_s: float) -> Iterator[Shown]:
+        def made_up(_: Path, start_s: float) -> Iterator[DecodedFrame]:
             for number, (time_s, duration_s) in enumerate(shown):
                 height, width = sizes[number] if sizes else (4, 6)
-                yield Shown(time_s, duration_s, np.zeros((height, width, 3), dtype=np.uint8))
+                yield DecodedFrame(time_s, duration_s, np.zeros((height, width, 3), dtype=np.uint8))
 
         module = ModuleType("made_up")
         module.read = made_up  # type: ignore[attr-defined]

@@ -15,7 +15,7 @@ import pytest
 from robogaze.core.clip import Layout
 from robogaze.core.pictures import PictureSettings
 from robogaze.errors import VideoError
-from robogaze.media import Footage, film, footage
+from robogaze.media import DecodedClip, decode_clip, footage
 from robogaze.media.compose import decode_image, encode_jpeg, fit, split, strip
 from robogaze.media.decode import Image, read_frames
 
@@ -49,15 +49,15 @@ def grid_clip(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def filmed(clip: Path) -> Iterator[Footage]:
-    with closing(film(clip)) as made:
+def filmed(clip: Path) -> Iterator[DecodedClip]:
+    with closing(decode_clip(clip)) as made:
         yield made
 
 
 # What is kept.
 
 
-def test_footage_knows_the_frames_of_its_clip(filmed: Footage) -> None:
+def test_footage_knows_the_frames_of_its_clip(filmed: DecodedClip) -> None:
     assert filmed.times_s == [number / FPS for number in range(24)]
     assert (filmed.duration_s, filmed.width, filmed.height) == (1.5, 96, 72)
     assert filmed.layout == Layout()
@@ -67,14 +67,14 @@ def test_footage_knows_the_frames_of_its_clip(filmed: Footage) -> None:
 @pytest.mark.parametrize("max_side_px", [32, 64, 1024])
 def test_a_shot_is_byte_for_byte_the_picture_that_was_encoded(clip: Path, max_side_px: int) -> None:
     settings = PictureSettings(max_side_px=max_side_px, quality=70)
-    with closing(film(clip, settings=settings)) as filmed:
+    with closing(decode_clip(clip, settings=settings)) as filmed:
         for frame in read_frames(clip):
             shot = filmed.shot(frame.number)
             assert shot.jpeg == encode_jpeg(fit(frame.image, max_side_px), 70)
             assert shot.picture.sha256 == sha256(shot.jpeg).hexdigest()
 
 
-def test_a_shot_says_what_it_shows(filmed: Footage) -> None:
+def test_a_shot_says_what_it_shows(filmed: DecodedClip) -> None:
     shot = filmed.shot(5)
     image = decode_image(shot.jpeg, "a shot")
     assert number_in(image) == 5
@@ -85,7 +85,7 @@ def test_a_shot_says_what_it_shows(filmed: Footage) -> None:
 
 
 def test_a_part_of_a_video_is_a_film_of_its_own_that_knows_where_it_stands(clip: Path) -> None:
-    with closing(film(clip, start_s=5 / FPS, end_s=9 / FPS)) as filmed:
+    with closing(decode_clip(clip, start_s=5 / FPS, end_s=9 / FPS)) as filmed:
         assert [number_in(decode_image(filmed.shot(n).jpeg, "")) for n in range(4)] == [5, 6, 7, 8]
         assert filmed.times_s == pytest.approx([n / FPS for n in range(4)])
         assert (filmed.start_s, filmed.duration_s) == (pytest.approx(5 / FPS), pytest.approx(4 / FPS))
@@ -99,7 +99,7 @@ def test_a_clip_is_decoded_once_whatever_is_asked_of_it(clip: Path, monkeypatch:
         return read_frames(path, *how)
 
     monkeypatch.setattr(footage, "read_frames", counting)
-    with closing(film(clip, observers=[lambda number, time_s, views: None])) as filmed:
+    with closing(decode_clip(clip, observers=[lambda number, time_s, views: None])) as filmed:
         clip.unlink()
         assert [number_in(decode_image(filmed.shot(n).jpeg, "")) for n in (23, 0, 7, 7)] == [23, 0, 7, 7]
         filmed.sheet((1, 2), 2)
@@ -110,7 +110,7 @@ def test_a_clip_is_decoded_once_whatever_is_asked_of_it(clip: Path, monkeypatch:
 def test_observers_are_given_every_frame_in_full_size(clip: Path) -> None:
     seen = []
     small = PictureSettings(max_side_px=32)
-    with closing(film(clip, settings=small, observers=[lambda *given: seen.append(given)])):
+    with closing(decode_clip(clip, settings=small, observers=[lambda *given: seen.append(given)])):
         pass
     assert [number for number, _, _ in seen] == list(range(24))
     assert [time_s for _, time_s, _ in seen] == [number / FPS for number in range(24)]
@@ -121,7 +121,7 @@ def test_observers_are_given_every_frame_in_full_size(clip: Path) -> None:
 def grown_bytes(frames: int) -> int:
     """By how much memory grows, at most, while frames are added."""
     images = [np.random.default_rng(seed).integers(0, 256, (120, 160, 3), dtype=np.uint8) for seed in range(4)]
-    with closing(Footage(Layout(), PictureSettings())) as made:
+    with closing(DecodedClip(Layout(), PictureSettings())) as made:
         made.keep(0.0, (images[0],))
         tracemalloc.start()
         for number in range(1, frames):
@@ -141,14 +141,14 @@ def test_memory_does_not_grow_with_the_pictures_of_a_long_clip(monkeypatch: pyte
 
 def test_pictures_can_be_asked_for_while_others_are_still_added(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(footage, "_IN_MEMORY_BYTES", 2**12)
-    with closing(Footage(Layout(), PictureSettings())) as made:
+    with closing(DecodedClip(Layout(), PictureSettings())) as made:
         for number in range(20):
             made.keep(number / FPS, (numbered(number),))
             assert number_in(decode_image(made.shot(number // 2).jpeg, "")) == number // 2
 
 
 def test_closed_footage_shows_nothing(clip: Path) -> None:
-    filmed = film(clip)
+    filmed = decode_clip(clip)
     filmed.close()
     with pytest.raises(ValueError, match="closed file"):
         filmed.shot(0)
@@ -157,7 +157,7 @@ def test_closed_footage_shows_nothing(clip: Path) -> None:
 # Contact sheets and thumbnails.
 
 
-def test_a_sheet_shows_its_frames_in_order_and_says_which(filmed: Footage) -> None:
+def test_a_sheet_shows_its_frames_in_order_and_says_which(filmed: DecodedClip) -> None:
     shot = filmed.sheet((3, 9, 20), columns=2)
     whole = decode_image(shot.jpeg, "a sheet")
     cells = [whole[24:96, :96], whole[24:96, 100:], whole[124:, :96]]
@@ -173,7 +173,7 @@ def test_a_sheet_is_no_larger_than_a_picture_may_be_and_no_smaller_than_it_must(
     tmp_path: Path, size: tuple[int, int], max_side_px: int
 ) -> None:
     path = write(tmp_path / "clip.mp4", 9, size=size)
-    with closing(film(path, settings=PictureSettings(max_side_px=max_side_px))) as filmed:
+    with closing(decode_clip(path, settings=PictureSettings(max_side_px=max_side_px))) as filmed:
         said = filmed.sheet(range(9), columns=3).picture
     whole = (3 * (size[0] + 4) - 4, 3 * (size[1] + 28) - 4)
     longer = max(said.width, said.height)
@@ -185,24 +185,24 @@ def test_a_sheet_is_no_larger_than_a_picture_may_be_and_no_smaller_than_it_must(
 
 def test_a_sheet_of_few_frames_shows_them_as_large_as_a_full_one(tmp_path: Path) -> None:
     path = write(tmp_path / "clip.mp4", 9, size=(640, 400))
-    with closing(film(path, settings=PictureSettings(max_side_px=512))) as filmed:
+    with closing(decode_clip(path, settings=PictureSettings(max_side_px=512))) as filmed:
         full, one = (filmed.sheet(range(count), columns=3).picture for count in (9, 1))
     assert abs(full.width - 3 * one.width - 2 * 4) <= 3
 
 
 def test_a_sheet_of_several_views_is_no_larger_than_one_moment_of_them(grid_clip: Path) -> None:
-    with closing(film(grid_clip, settings=PictureSettings(max_side_px=96))) as filmed:
+    with closing(decode_clip(grid_clip, settings=PictureSettings(max_side_px=96))) as filmed:
         moment, said = filmed.shot(0).picture, filmed.sheet(range(9), columns=3).picture
     assert len(moment.views) == 3
     assert max(said.width, said.height) <= moment.width == 3 * 100 - 4
 
 
-def test_two_sheets_have_one_name_only_when_they_show_the_same_frames(filmed: Footage) -> None:
+def test_two_sheets_have_one_name_only_when_they_show_the_same_frames(filmed: DecodedClip) -> None:
     names = [filmed.sheet(numbers, 3).picture.id for numbers in ((3, 9, 20), (3, 10, 20), (3, 9, 20))]
     assert names[0] == names[2] != names[1]
 
 
-def test_a_thumbnail_is_a_small_picture_of_its_frame(filmed: Footage) -> None:
+def test_a_thumbnail_is_a_small_picture_of_its_frame(filmed: DecodedClip) -> None:
     image = decode_image(filmed.thumbnail(6, 48), "a thumbnail")
     assert image.shape == (36, 48, 3)
     assert number_in(image) == 6
@@ -213,7 +213,7 @@ def test_a_thumbnail_is_a_small_picture_of_its_frame(filmed: Footage) -> None:
 
 def test_a_recognised_grid_is_filmed_as_views_side_by_side_without_the_black_panel(grid_clip: Path) -> None:
     seen = []
-    with closing(film(grid_clip, observers=[lambda *given: seen.append(given)])) as filmed:
+    with closing(decode_clip(grid_clip, observers=[lambda *given: seen.append(given)])) as filmed:
         assert filmed.layout.active == ("top left", "top right", "bottom left")
         assert filmed.shot(7).picture.views == filmed.layout.active
         assert (filmed.width, filmed.height) == (192, 144)
@@ -224,15 +224,15 @@ def test_a_recognised_grid_is_filmed_as_views_side_by_side_without_the_black_pan
 
 
 def test_a_given_layout_names_the_views_and_is_not_second_guessed(grid_clip: Path) -> None:
-    with closing(film(grid_clip, layout=NAMED)) as filmed:
+    with closing(decode_clip(grid_clip, layout=NAMED)) as filmed:
         assert filmed.layout is NAMED
-    with closing(film(grid_clip, layout=Layout())) as filmed:
+    with closing(decode_clip(grid_clip, layout=Layout())) as filmed:
         assert filmed.shot(0).picture.width == 192
 
 
 def test_each_view_is_kept_up_to_the_full_side(grid_clip: Path) -> None:
     settings = PictureSettings(max_side_px=48)
-    with closing(film(grid_clip, layout=NAMED, settings=settings)) as filmed:
+    with closing(decode_clip(grid_clip, layout=NAMED, settings=settings)) as filmed:
         first = next(read_frames(grid_clip))
         views = [fit(view, 48) for view in split(first.image, NAMED)]
         assert filmed.shot(0).jpeg == encode_jpeg(strip(views, NAMED.active), 90)
@@ -241,20 +241,20 @@ def test_each_view_is_kept_up_to_the_full_side(grid_clip: Path) -> None:
 def test_a_panel_that_was_black_only_at_first_stops_the_filming(tmp_path: Path) -> None:
     path = write(tmp_path / "late.mp4", size=(192, 144), draw=lambda number: grid(number, 0 if number < 10 else 90))
     with pytest.raises(VideoError, match=r"late.mp4 began like a 2x2 grid .* something at frame 10; name the layout"):
-        film(path)
-    with closing(film(path, layout=Layout.parse("2x2:a,b,c,d"))) as filmed:
+        decode_clip(path)
+    with closing(decode_clip(path, layout=Layout.parse("2x2:a,b,c,d"))) as filmed:
         assert filmed.shot(0).picture.views == ("a", "b", "c", "d")
 
 
 def test_a_clip_that_fades_in_from_black_is_one_view(tmp_path: Path) -> None:
     path = write(tmp_path / "fade.mp4", size=(192, 144), draw=lambda n: grid(n) if n > 5 else np.zeros_like(grid(n)))
-    with closing(film(path)) as filmed:
+    with closing(decode_clip(path)) as filmed:
         assert filmed.layout == Layout()
 
 
 def test_a_layout_that_does_not_divide_the_picture_is_refused(clip: Path) -> None:
     with pytest.raises(VideoError, match=r"clip.mp4: a picture of 96x72 cannot be cut into 1x5 views; .*--layout"):
-        film(clip, layout=Layout.parse("1x5:a,b,c,d,e"))
+        decode_clip(clip, layout=Layout.parse("1x5:a,b,c,d,e"))
 
 
 # The scene before the clip.
@@ -263,7 +263,7 @@ def test_a_layout_that_does_not_divide_the_picture_is_refused(clip: Path) -> Non
 def test_an_initial_frame_may_be_of_another_size(clip: Path, tmp_path: Path) -> None:
     settings = PictureSettings(max_side_px=64)
     with closing(
-        film(clip, initial_frame=picture(tmp_path / "i.png", numbered(200, 320, 180)), settings=settings)
+        decode_clip(clip, initial_frame=picture(tmp_path / "i.png", numbered(200, 320, 180)), settings=settings)
     ) as f:
         assert f.initial is not None
         assert number_in(decode_image(f.initial.jpeg, "")) == 200
@@ -273,7 +273,7 @@ def test_an_initial_frame_may_be_of_another_size(clip: Path, tmp_path: Path) -> 
 
 
 def test_the_initial_frame_of_a_grid_is_cut_like_the_clip(grid_clip: Path, tmp_path: Path) -> None:
-    with closing(film(grid_clip, initial_frame=picture(tmp_path / "i.png", grid(0)))) as filmed:
+    with closing(decode_clip(grid_clip, initial_frame=picture(tmp_path / "i.png", grid(0)))) as filmed:
         assert filmed.initial is not None
         assert filmed.initial.picture.views == filmed.layout.active
         assert filmed.initial.picture.width == filmed.shot(0).picture.width
@@ -297,12 +297,12 @@ def test_an_initial_frame_that_does_not_fit_is_refused(name: str, grid_clip: Pat
     path = tmp_path / "initial.png"
     make(path)
     with pytest.raises(VideoError, match=f"the initial frame .*initial.png {reason}"):
-        film(grid_clip, initial_frame=path)
+        decode_clip(grid_clip, initial_frame=path)
 
 
 def test_an_initial_frame_may_show_what_the_user_drops_of_the_clip_too(tmp_path: Path) -> None:
     path = write(tmp_path / "four.mp4", size=(192, 144), draw=lambda number: grid(number, 90))
-    with closing(film(path, layout=NAMED, initial_frame=picture(tmp_path / "i.png", grid(0, 90)))) as filmed:
+    with closing(decode_clip(path, layout=NAMED, initial_frame=picture(tmp_path / "i.png", grid(0, 90)))) as filmed:
         assert filmed.initial is not None
 
 
@@ -314,5 +314,5 @@ def test_filming_that_fails_half_way_leaves_no_file_open(clip: Path, monkeypatch
             raise RuntimeError("no more")
 
     with pytest.raises(RuntimeError, match="no more"):
-        film(clip, observers=[fail])
+        decode_clip(clip, observers=[fail])
     gc.collect()  # a file left open would be warned of here, and warnings are errors

@@ -7,7 +7,7 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
-from robogaze.core.account import Account, Finding
+from robogaze.core.account import AnnotatedEvent, ClipAnnotation
 from robogaze.core.coverage import CoverageState
 from robogaze.core.report import Status
 from robogaze.core.time import Span
@@ -30,36 +30,36 @@ def finding(
     severity: int | None = 3,
     confidence: float | None = None,
     secondary: tuple[str, ...] = (),
-) -> Finding:
+) -> AnnotatedEvent:
     timed = tuple(Span(*span) for span in spans)
-    return Finding(name, timed, text, dimension, kind, secondary, severity, confidence)
+    return AnnotatedEvent(name, timed, text, dimension, kind, secondary, severity, confidence)
 
 
 def account(
-    *findings: Finding,
+    *findings: AnnotatedEvent,
     clip_id: str = "clip",
     status: Status = "complete",
     covered: Sequence[str] | None = None,
     partial: Sequence[str] = (),
-    candidates: tuple[Finding, ...] = (),
-) -> Account:
+    candidates: tuple[AnnotatedEvent, ...] = (),
+) -> ClipAnnotation:
     coverage: dict[str, CoverageState] | None = None
     if covered is not None:
         coverage = {**dict.fromkeys(DIMENSIONS, "not_examined"), **dict.fromkeys(partial, "partial")}
         coverage |= dict.fromkeys(covered, "examined")
-    return Account(clip_id, "someone", status, findings, coverage, candidates, FRAMES, 10.0)
+    return ClipAnnotation(clip_id, "someone", status, findings, coverage, candidates, FRAMES, 10.0)
 
 
 @dataclass(frozen=True)
 class Pair:
     """Two accounts of a clip and the similarities of their findings."""
 
-    reference: Account
-    prediction: Account | None
+    reference: ClipAnnotation
+    prediction: ClipAnnotation | None
     similarity: Matrix
 
     @property
-    def predicted(self) -> tuple[Finding, ...]:
+    def predicted(self) -> tuple[AnnotatedEvent, ...]:
         return self.prediction.findings if self.prediction else ()
 
     @property
@@ -87,11 +87,11 @@ class Pair:
         return tally(self.reference, self.prediction, self.matched(weighting), self.iou)
 
 
-def _taken(one: Account, order: Sequence[int]) -> Account:
+def _taken(one: ClipAnnotation, order: Sequence[int]) -> ClipAnnotation:
     return replace(one, findings=tuple(one.findings[index] for index in order))
 
 
-def pair(reference: Account, prediction: Account | None, *rows: Sequence[float]) -> Pair:
+def pair(reference: ClipAnnotation, prediction: ClipAnnotation | None, *rows: Sequence[float]) -> Pair:
     """`rows` are the similarities of each reference; all 1 where they are not given."""
     shape = len(reference.findings), len(prediction.findings) if prediction else 0
     similarity = np.array(rows, dtype=np.float64).reshape(shape) if rows else np.ones(shape)
@@ -128,7 +128,7 @@ def _random_pair(rng: Random, number: int, tied: bool) -> Pair:
     return Pair(reference, prediction, np.array(values, dtype=np.float64).reshape(shape))
 
 
-def _random_account(rng: Random, clip_id: str, status: Status, tied: bool) -> Account:
+def _random_account(rng: Random, clip_id: str, status: Status, tied: bool) -> ClipAnnotation:
     count = 0 if status == "unscored" else rng.choice((0, 1, 2, 3, 4))
     findings = [_random_finding(rng, f"e{number}", tied) for number in range(count)]
     if rng.random() < 0.1:
@@ -137,7 +137,7 @@ def _random_account(rng: Random, clip_id: str, status: Status, tied: bool) -> Ac
     return account(*findings, clip_id=clip_id, status=status, covered=covered)
 
 
-def _random_finding(rng: Random, name: str, tied: bool) -> Finding:
+def _random_finding(rng: Random, name: str, tied: bool) -> AnnotatedEvent:
     step_s, steps = (1.0, 10) if tied else (0.1, 99)
     ends = sorted(rng.sample(range(steps), 2 * rng.choice((0, 1, 1, 1, 2))))
     # Some start a little after a frame, and so those of one step hold none.

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
 
-from robogaze.core.account import Account, Finding
+from robogaze.core.account import AnnotatedEvent, ClipAnnotation
 from robogaze.core.time import Span
 
 NAN = math.nan
@@ -21,7 +21,7 @@ def frames_of(spans: Sequence[Span], times_s: Sequence[float]) -> set[int]:
     return frames
 
 
-def iou_of(a: Finding, b: Finding, times_s: Sequence[float]) -> float:
+def iou_of(a: AnnotatedEvent, b: AnnotatedEvent, times_s: Sequence[float]) -> float:
     left, right = frames_of(a.spans, times_s), frames_of(b.spans, times_s)
     return len(left & right) / len(left | right) if left and right else NAN
 
@@ -46,9 +46,9 @@ def best_assignment(rows: int, columns: int, weight: Callable[[int, int], float]
 class Clip:
     """What the metrics are computed from: the events of both sides that count, and the matched ones among them."""
 
-    references: list[Finding]
-    predictions: list[Finding]
-    pairs: list[tuple[Finding, Finding, float]]
+    references: list[AnnotatedEvent]
+    predictions: list[AnnotatedEvent]
+    pairs: list[tuple[AnnotatedEvent, AnnotatedEvent, float]]
     times_s: Sequence[float]
     said_clean: bool
     ious: list[float] = field(init=False)
@@ -57,7 +57,9 @@ class Clip:
         self.ious = [iou_of(one, other, self.times_s) for one, other, _ in self.pairs]
 
 
-def clip_of(reference: Account, prediction: Account | None, pairs: Sequence[tuple[int, int, float]]) -> Clip:
+def clip_of(
+    reference: ClipAnnotation, prediction: ClipAnnotation | None, pairs: Sequence[tuple[int, int, float]]
+) -> Clip:
     """`pairs` holds indices into the findings of the two accounts, and S."""
     times_s = reference.frame_times_s or ()
     if prediction is None or prediction.status == "unscored":
@@ -67,7 +69,7 @@ def clip_of(reference: Account, prediction: Account | None, pairs: Sequence[tupl
     return Clip(list(reference.findings), predictions, events, times_s, said_clean(reference, prediction))
 
 
-def said_clean(reference: Account, prediction: Account) -> bool:
+def said_clean(reference: ClipAnnotation, prediction: ClipAnnotation) -> bool:
     """Whether the prediction is complete and covers what the reference speaks for."""
     if prediction.status != "complete" or prediction.coverage is None:
         return prediction.status == "complete"
@@ -76,7 +78,7 @@ def said_clean(reference: Account, prediction: Account) -> bool:
     return all(prediction.coverage.get(name) in ("examined", "ruled_out") for name in asked)
 
 
-def can_judge(reference: Account, one: Finding) -> bool:
+def can_judge(reference: ClipAnnotation, one: AnnotatedEvent) -> bool:
     if reference.coverage is None or one.dimension is None:
         return True
     covered = {name for name, state in reference.coverage.items() if state in ("examined", "ruled_out")}
@@ -84,7 +86,9 @@ def can_judge(reference: Account, one: Finding) -> bool:
     return bool(known & {one.dimension, *one.secondary})
 
 
-def full(reference: Account, prediction: Account | None, similarity: Sequence[Sequence[float]], bonus: float) -> Clip:
+def full(
+    reference: ClipAnnotation, prediction: ClipAnnotation | None, similarity: Sequence[Sequence[float]], bonus: float
+) -> Clip:
     """A clip matched by trying everything."""
     findings = prediction.findings if prediction and prediction.status != "unscored" else ()
 
@@ -121,7 +125,7 @@ def f1(clips: Sequence[Clip]) -> float:
     return ratio(2 * sum(s for clip in clips for *_, s in clip.pairs), events)
 
 
-def _overlapping(clip: Clip, side: Sequence[Finding], other: Sequence[Finding]) -> int:
+def _overlapping(clip: Clip, side: Sequence[AnnotatedEvent], other: Sequence[AnnotatedEvent]) -> int:
     return sum(any(iou_of(one, two, clip.times_s) > 0 for two in other) for one in side)
 
 
@@ -134,7 +138,7 @@ def _strict(clips: Sequence[Clip], predictions: bool, references: bool) -> float
     return ratio((predictions + references) * shared, events)
 
 
-def asked(clips: Sequence[Clip], has: Callable[[Finding], bool]) -> float:
+def asked(clips: Sequence[Clip], has: Callable[[AnnotatedEvent], bool]) -> float:
     """The events that a field is asked of: NaN, which no ratio survives, where no reference has it."""
     if any(clip.references for clip in clips) and not any(has(one) for clip in clips for one in clip.references):
         return NAN

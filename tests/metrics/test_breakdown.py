@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from metrics.cases import THREE_OF_ONE, Pair, account, corpus, finding, pair
 
-from robogaze.core.account import Account
+from robogaze.core.account import ClipAnnotation
 from robogaze.metrics import COLUMNS, by_group, confusion, dimension_of, group_scores, groups_in, type_of
 
 DIMENSIONS = ("", "a", "b", "c")
@@ -80,7 +80,7 @@ def test_a_group_that_is_not_in_the_list_is_refused() -> None:
 
 
 @pytest.mark.parametrize("prediction", [None, account(finding((0, 1)), status="unscored")])
-def test_a_prediction_that_says_nothing_misses_every_event(prediction: Account | None) -> None:
+def test_a_prediction_that_says_nothing_misses_every_event(prediction: ClipAnnotation | None) -> None:
     silent = replace(CROSSED, prediction=prediction, similarity=np.zeros((3, 0)))
     assert counts(silent) == {"a": [1, 0, 0, 0, 0], "b": [2, 0, 0, 0, 0]}
     table = confusion(silent.reference, silent.prediction, (), dimension_of, DIMENSIONS)

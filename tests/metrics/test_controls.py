@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from metrics.cases import Pair, account, finding
 
-from robogaze.core.account import Account
+from robogaze.core.account import ClipAnnotation
 from robogaze.core.time import Span
 from robogaze.metrics import CONTROLS, METRICS, micro
 from robogaze.metrics.controls import duration_s
@@ -13,7 +13,7 @@ from robogaze.metrics.controls import duration_s
 REFERENCE = account(finding((0, 1), severity=3), finding((7.5, 10), severity=5), finding((8, 9), severity=4))
 
 
-def scores(name: str, reference: Account = REFERENCE) -> dict[str, float]:
+def scores(name: str, reference: ClipAnnotation = REFERENCE) -> dict[str, float]:
     guess = CONTROLS[name].guess(reference)
     assert guess is not None
     return dict(zip(METRICS, micro(Pair(reference, guess.account, guess.similarity).row()).tolist(), strict=True))

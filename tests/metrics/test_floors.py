@@ -6,12 +6,12 @@ from dataclasses import replace
 import numpy as np
 from metrics.cases import account, finding
 
-from robogaze.core.account import Account
+from robogaze.core.account import ClipAnnotation
 from robogaze.core.time import Span
 from robogaze.metrics.floors import shuffled, type_prior
 
 
-def clip(name: str, *findings: object, **known: object) -> Account:
+def clip(name: str, *findings: object, **known: object) -> ClipAnnotation:
     return replace(account(*findings), clip_id=name, **known)  # type: ignore[arg-type]
 
 

@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 from metrics.cases import FRAMES, Matrix, Pair, account, corpus, finding, pair
 
-from robogaze.core.account import Account, Finding
+from robogaze.core.account import AnnotatedEvent, ClipAnnotation
 from robogaze.matching import Match, Use, Weighting, iou_matrix, match_findings
 from robogaze.metrics import COLUMNS, KINDS, METRICS, judgeable, losses, micro
-from robogaze.metrics.faults import Fault
+from robogaze.metrics.faults import EventError
 from robogaze.metrics.losses import Losses
 
 
 def explained(case: Pair, use: Use = "similarity*iou*bonus") -> Losses:
     def rescore(
-        references: Sequence[Finding], predictions: Sequence[Finding], similarity: Matrix
+        references: Sequence[AnnotatedEvent], predictions: Sequence[AnnotatedEvent], similarity: Matrix
     ) -> tuple[tuple[Match, ...], Matrix]:
         iou = iou_matrix(references, predictions, FRAMES)
         return match_findings(references, predictions, similarity, iou, Weighting(use)), iou
@@ -60,13 +60,13 @@ def test_an_event_that_nothing_tells_of_is_missed() -> None:
     #  reference   aaaa bbbb
     #  prediction  aaaa
     case = pair(account(A, A_LATE), account(A), [1.0], [0.0])
-    assert explained(case).faults == (Fault("missed", reference=1),)
+    assert explained(case).faults == (EventError("missed", reference=1),)
     assert gained(case) == {"missed": pytest.approx(1 - 2 / 3)}
 
 
 def test_a_prediction_that_tells_of_nothing_is_spurious() -> None:
     case = pair(account(A), account(A, A_LATE), [1.0, 0.0])
-    assert explained(case).faults == (Fault("spurious", prediction=1),)
+    assert explained(case).faults == (EventError("spurious", prediction=1),)
     assert gained(case) == {"spurious": pytest.approx(1 - 2 / 3)}
 
 
@@ -74,7 +74,7 @@ def test_the_same_event_told_of_another_time_has_the_wrong_span() -> None:
     #  reference   aaaa
     #  prediction       aaaa
     case = pair(account(A), account(A_LATE))
-    assert explained(case).faults == (Fault("span", 0, 0),)
+    assert explained(case).faults == (EventError("span", 0, 0),)
     assert gained(case) == {"span": 1.0}
 
 
@@ -82,14 +82,14 @@ def test_a_matched_event_that_is_badly_placed_has_the_wrong_span() -> None:
     #  reference   aaaa
     #  prediction     aaaa
     case = pair(account(A), account(finding((3, 7))))
-    assert explained(case).faults == (Fault("span", 0, 0),)
+    assert explained(case).faults == (EventError("span", 0, 0),)
     assert gained(case) == {}  # S is full already
     assert gained(case, "f1_iou") == {"span": pytest.approx(1 - 1 / 7)}
 
 
 def test_a_matched_event_of_another_dimension_costs_only_where_the_dimension_is_asked_for() -> None:
     case = pair(account(A), account(B))
-    assert explained(case).faults == (Fault("dimension", 0, 0),)
+    assert explained(case).faults == (EventError("dimension", 0, 0),)
     assert gained(case) == {}
     assert gained(case, "desc_f1_dimension") == {"dimension": 1.0}
 
@@ -103,14 +103,14 @@ def test_a_dimension_that_is_not_said_is_no_error() -> None:
 def test_a_well_placed_event_that_says_something_else_has_the_wrong_description(similarity: float) -> None:
     # Without any similarity the two are not matched, with a little they are: it is the same error.
     case = pair(account(A), account(A), [similarity])
-    assert explained(case).faults == (Fault("description", 0, 0),)
+    assert explained(case).faults == (EventError("description", 0, 0),)
     assert gained(case) == {"description": pytest.approx(1 - similarity)}
 
 
 def test_of_several_errors_in_one_pair_the_description_is_named_first_and_the_dimension_last() -> None:
     far = finding((3, 7), dimension="b")
-    assert explained(pair(account(A), account(far), [0.4])).faults == (Fault("description", 0, 0),)
-    assert explained(pair(account(A), account(far), [0.6])).faults == (Fault("span", 0, 0),)
+    assert explained(pair(account(A), account(far), [0.4])).faults == (EventError("description", 0, 0),)
+    assert explained(pair(account(A), account(far), [0.6])).faults == (EventError("span", 0, 0),)
 
 
 def test_what_a_good_match_lacks_to_1_is_lost_to_no_error() -> None:
@@ -124,7 +124,7 @@ def test_an_event_told_twice_is_a_duplicate() -> None:
     #  prediction  aaaa
     #              aaa
     case = pair(account(A), account(A, finding((0, 3))))
-    assert explained(case).faults == (Fault("duplicate", 0, 1),)
+    assert explained(case).faults == (EventError("duplicate", 0, 1),)
     assert gained(case) == {"duplicate": pytest.approx(1 - 2 / 3)}
 
 
@@ -133,14 +133,14 @@ def test_an_event_told_in_parts_is_split() -> None:
     #  prediction  aaa
     #                 a
     case = pair(account(A), account(finding((0, 3)), finding((3, 4))))
-    assert explained(case).faults == (Fault("split", 0, 1),)
+    assert explained(case).faults == (EventError("split", 0, 1),)
     assert gained(case) == {"split": pytest.approx(1 - 2 / 3)}
     assert gained(case, "f1_iou") == {"split": pytest.approx(1 - 2 * 0.75 / 3)}
 
 
 def test_all_parts_of_a_split_event_are_joined() -> None:
     case = pair(account(A), account(finding((0, 2)), finding((2, 3)), finding((3, 4))))
-    assert explained(case).faults == (Fault("split", 0, 1), Fault("split", 0, 2))
+    assert explained(case).faults == (EventError("split", 0, 1), EventError("split", 0, 2))
     assert gained(case, "f1_iou") == {"split": pytest.approx(1 - 2 * 0.5 / 4)}
 
 
@@ -159,7 +159,7 @@ def test_one_prediction_for_two_events_has_merged_them() -> None:
     #  prediction  ccccccccc
     whole = finding((0, 9))
     case = pair(account(A, A_LATE), account(whole), [0.6], [0.8])
-    assert explained(case).faults == (Fault("span", 1, 0), Fault("merged", 0, 0))
+    assert explained(case).faults == (EventError("span", 1, 0), EventError("merged", 0, 0))
     assert gained(case)["merged"] == pytest.approx(2 * 1.4 / 4 - 2 * 0.8 / 3)
     assert gained(case, "f1_iou")["merged"] == pytest.approx(2 * 1.4 / 4 - 2 * 0.8 * 4 / 9 / 3)
 
@@ -167,43 +167,43 @@ def test_one_prediction_for_two_events_has_merged_them() -> None:
 def test_where_an_event_lies_is_asked_before_what_it_may_have_been_meant_for() -> None:
     # The second prediction lies with the first reference, and says what the second, missed, says too.
     case = pair(account(A, A_LATE), account(A, A), [1.0, 1.0], [0.9, 0.9])
-    assert explained(case).faults == (Fault("duplicate", 0, 1), Fault("missed", reference=1))
+    assert explained(case).faults == (EventError("duplicate", 0, 1), EventError("missed", reference=1))
 
 
 def test_two_predictions_can_be_meant_for_one_event_and_only_one_is_matched_after_the_repair() -> None:
     case = pair(account(A), account(A_LATE, finding((6, 9))))
-    assert explained(case).faults == (Fault("span", 0, 0), Fault("span", 0, 1))
+    assert explained(case).faults == (EventError("span", 0, 0), EventError("span", 0, 1))
     assert gained(case) == {"span": pytest.approx(2 / 3)}
 
 
 def test_half_the_similarity_is_the_same_event_and_half_the_overlap_well_placed() -> None:
     half = finding((0, 2))
     assert explained(pair(account(A), account(half), [0.5])).faults == ()
-    assert explained(pair(account(A), account(A_LATE), [0.5])).faults == (Fault("span", 0, 0),)
-    assert explained(pair(account(A), account(half), [0.0])).faults == (Fault("description", 0, 0),)
-    assert explained(pair(account(A), account(A, A), [1.0, 0.5])).faults == (Fault("duplicate", 0, 1),)
+    assert explained(pair(account(A), account(A_LATE), [0.5])).faults == (EventError("span", 0, 0),)
+    assert explained(pair(account(A), account(half), [0.0])).faults == (EventError("description", 0, 0),)
+    assert explained(pair(account(A), account(A, A), [1.0, 0.5])).faults == (EventError("duplicate", 0, 1),)
 
 
 def test_the_second_prediction_of_a_merged_event_stands_for_that_event_alone() -> None:
     # The last reference shares its time with the merged one, and the dimension with the prediction.
     references = account(A, replace(A_LATE, dimension="b"), A_LATE)
     case = pair(references, account(finding((0, 9))), [0.9], [0.5], [0.45])
-    assert Fault("merged", 1, 0) in explained(case).faults
+    assert EventError("merged", 1, 0) in explained(case).faults
     assert gained(case)["merged"] == pytest.approx(2 * 1.4 / 5 - 2 * 0.9 / 4)
 
 
 def test_an_event_without_a_time_is_told_where_only_similarity_counts() -> None:
     timeless = finding()
     twice = pair(account(timeless), account(timeless, timeless))
-    assert explained(twice, "similarity").faults == (Fault("duplicate", 0, 1),)
+    assert explained(twice, "similarity").faults == (EventError("duplicate", 0, 1),)
     both = pair(account(timeless, timeless), account(timeless))
-    assert explained(both, "similarity").faults == (Fault("merged", 1, 0),)
+    assert explained(both, "similarity").faults == (EventError("merged", 1, 0),)
 
 
 @pytest.mark.parametrize("prediction", [None, account(A, status="unscored")])
-def test_in_a_clip_without_a_scored_prediction_every_event_is_missed(prediction: Account | None) -> None:
+def test_in_a_clip_without_a_scored_prediction_every_event_is_missed(prediction: ClipAnnotation | None) -> None:
     case = pair(account(A, A_LATE), prediction)
-    assert explained(case).faults == (Fault("missed", 0), Fault("missed", 1))
+    assert explained(case).faults == (EventError("missed", 0), EventError("missed", 1))
     assert gained(case) == {"missed": 1.0}
     assert explained(case).rows[KINDS.index("spurious")].tolist() == case.row().tolist()
 
@@ -216,7 +216,7 @@ def test_a_prediction_that_cannot_be_judged_is_no_error() -> None:
 
 def test_of_several_events_a_prediction_may_be_meant_for_the_most_similar_is_taken() -> None:
     case = pair(account(A_LATE, finding((7, 9))), account(A), [0.6], [0.7])
-    assert explained(case).faults == (Fault("span", 1, 0), Fault("missed", 0))
+    assert explained(case).faults == (EventError("span", 1, 0), EventError("missed", 0))
 
 
 # Under all of them.

@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 from metrics.cases import account, finding
 
-from robogaze.core.account import Account
+from robogaze.core.account import ClipAnnotation
 from robogaze.metrics import THRESHOLDS, at_threshold
 
 CANDIDATES = tuple(finding((0, 1), name=f"H{number}", confidence=number / 10) for number in (2, 5, 6, 9))
@@ -14,7 +14,7 @@ UNSURE = finding((0, 1), name="H0")
 REPORTED = tuple(finding((0, 1), name=name, confidence=sure) for name, sure in (("E1", 0.9), ("E2", 0.6), ("E3", None)))
 
 
-def ids(one: Account) -> list[str]:
+def ids(one: ClipAnnotation) -> list[str]:
     return [event.id for event in one.findings]
 
 

@@ -8,24 +8,24 @@ from typing import Any
 import pytest
 from metrics import independent_released as independent
 
-from robogaze.core.account import Finding
+from robogaze.core.account import AnnotatedEvent
 from robogaze.core.time import Span
-from robogaze.metrics.released_glide import Scores, Video, score
+from robogaze.metrics.released_glide import GlideReleaseScores, Video, score
 
 FPS = 30
 
 
-def finding(*intervals: tuple[float, float]) -> Finding:
+def finding(*intervals: tuple[float, float]) -> AnnotatedEvent:
     """A finding with intervals in seconds; one that ends where it starts is a single frame."""
-    return Finding("e", tuple(Span(start, max(end, start + 1 / FPS)) for start, end in intervals), "")
+    return AnnotatedEvent("e", tuple(Span(start, max(end, start + 1 / FPS)) for start, end in intervals), "")
 
 
 EVENT = finding((2, 6))
 
 
 def video(
-    references: Sequence[Finding],
-    predictions: Sequence[Finding] | None,
+    references: Sequence[AnnotatedEvent],
+    predictions: Sequence[AnnotatedEvent] | None,
     ratings: Sequence[Sequence[float]] = ((5,),),
     name: str = "video",
 ) -> Video:
@@ -33,7 +33,7 @@ def video(
     return Video(name, references, predictions, similarity, FPS)
 
 
-def value(scores: Scores, name: str) -> float:
+def value(scores: GlideReleaseScores, name: str) -> float:
     return scores.metrics[name].value
 
 
@@ -81,7 +81,9 @@ def test_recurring_events_are_compared_as_unions() -> None:
         (finding((2, 6), (9, 9)), EVENT, 1.0),
     ],
 )
-def test_findings_that_take_no_time_overlap_in_full(reference: Finding, prediction: Finding, overlap: float) -> None:
+def test_findings_that_take_no_time_overlap_in_full(
+    reference: AnnotatedEvent, prediction: AnnotatedEvent, overlap: float
+) -> None:
     assert value(score([video([reference], [prediction])]), "miou") == overlap
     assert value(score([video([prediction], [reference])]), "miou") == overlap
 

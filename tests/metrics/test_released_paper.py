@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from metrics import independent_released as independent
 
-from robogaze.core.account import Account, Finding
+from robogaze.core.account import AnnotatedEvent, ClipAnnotation
 from robogaze.core.time import Span
 from robogaze.matching import Weighting, iou_matrix, match_findings
 from robogaze.metrics.scores import METRICS
@@ -30,12 +30,12 @@ def made_video(dice: random.Random) -> dict[str, Any]:
     return {"references": references, "predictions": None if lost else predictions, "ratings": ratings}
 
 
-def as_account(events: list[list[list[int]]]) -> Account:
+def as_account(events: list[list[list[int]]]) -> ClipAnnotation:
     findings = [
-        Finding(str(number), tuple(Span(start, end) for start, end in intervals), "")
+        AnnotatedEvent(str(number), tuple(Span(start, end) for start, end in intervals), "")
         for number, intervals in enumerate(events)
     ]
-    return Account("video", "author", "complete", tuple(findings))
+    return ClipAnnotation("video", "author", "complete", tuple(findings))
 
 
 def row(video: dict[str, Any]) -> Any:

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from metrics import independent_released as independent
 
-from robogaze.core.account import Finding
+from robogaze.core.account import AnnotatedEvent
 from robogaze.core.time import Span
-from robogaze.metrics.released_robogaze import MEANS, Sample, Scores, score
+from robogaze.metrics.released_robogaze import MEANS, RobogazeReleaseScores, Sample, score
 
 FPS = 16
 TIMES = tuple(round(number / FPS, 6) for number in range(160))
@@ -19,26 +19,28 @@ TAXONOMY = {"motion": ("jump", "float"), "picture": ("haze",)}
 
 def finding(
     start: int, end: int, *, dimension: str | None = "motion", severity: int | None = 3, **said: Any
-) -> Finding:
+) -> AnnotatedEvent:
     """A finding that holds the frames from `start` up to, and not with, `end`; a single one when they are equal."""
     span = Span(start / FPS, max(end, start + 1) / FPS)
-    return Finding("e", (span,), "", dimension=dimension, severity=severity, **said)
+    return AnnotatedEvent("e", (span,), "", dimension=dimension, severity=severity, **said)
 
 
 def sample(
-    references: Sequence[Finding],
-    predictions: Sequence[Finding] | None,
+    references: Sequence[AnnotatedEvent],
+    predictions: Sequence[AnnotatedEvent] | None,
     similarity: Any = ((1.0,),),
     name: str = "clip",
 ) -> Sample:
     return Sample(name, references, predictions, similarity, TIMES)
 
 
-def one(references: Sequence[Finding], predictions: Sequence[Finding], similarity: Any = ((1.0,),)) -> Scores:
+def one(
+    references: Sequence[AnnotatedEvent], predictions: Sequence[AnnotatedEvent], similarity: Any = ((1.0,),)
+) -> RobogazeReleaseScores:
     return score([sample(references, predictions, similarity)], TAXONOMY)
 
 
-def value(scores: Scores, name: str) -> float:
+def value(scores: RobogazeReleaseScores, name: str) -> float:
     return scores.metrics[name].value
 
 
@@ -69,7 +71,7 @@ def test_overlap_is_of_frames_with_an_exclusive_end() -> None:
 
 
 def test_a_time_is_that_of_the_nearest_frame() -> None:
-    late = Finding("e", (Span(5.4 / FPS, 14.6 / FPS),), "")
+    late = AnnotatedEvent("e", (Span(5.4 / FPS, 14.6 / FPS),), "")
     assert value(one([finding(5, 15)], [late]), "miou") == 1.0
 
 
@@ -79,16 +81,16 @@ def test_in_a_clip_of_one_frame_no_event_has_a_length() -> None:
 
 
 def test_an_event_that_recurs_is_one_interval_from_its_first_start_to_its_last_end() -> None:
-    twice = Finding("e", (Span(0.0, 2 / FPS), Span(9 / FPS, 10 / FPS)), "")
+    twice = AnnotatedEvent("e", (Span(0.0, 2 / FPS), Span(9 / FPS, 10 / FPS)), "")
     assert value(one([twice], [finding(0, 10)]), "miou") == 1.0
 
 
 def test_an_event_without_a_time_is_at_frame_0_and_overlaps_with_nothing() -> None:
-    assert value(one([EVENT], [Finding("e", (), "", dimension="motion")]), "desc_f1") == 0.0
+    assert value(one([EVENT], [AnnotatedEvent("e", (), "", dimension="motion")]), "desc_f1") == 0.0
 
 
 def test_an_event_between_two_frames_has_no_length() -> None:
-    short = Finding("e", (Span(2.01, 2.02),), "")
+    short = AnnotatedEvent("e", (Span(2.01, 2.02),), "")
     (clip,) = one([short], [finding(0, 100)]).clips
     assert clip.matches == ()
 
@@ -269,7 +271,7 @@ def made_clip(dice: random.Random, number: int) -> dict[str, Any]:
     }
 
 
-def as_findings(events: Sequence[dict[str, Any]]) -> list[Finding]:
+def as_findings(events: Sequence[dict[str, Any]]) -> list[AnnotatedEvent]:
     return [
         finding(event["start"], event["end"], **{key: event[key] for key in ("dimension", "type", "severity")})
         for event in events

@@ -11,7 +11,7 @@ import pytest
 from metrics import independent
 from metrics.cases import Matrix, Pair, account, corpus, finding, pair
 
-from robogaze.core.account import Account
+from robogaze.core.account import ClipAnnotation
 from robogaze.matching import Use, Weighting
 from robogaze.metrics import COLUMNS, METRICS, expand, macro, macro_n, micro, micro_n
 
@@ -286,7 +286,7 @@ def everything(cases: Sequence[Pair]) -> str:
     return json.dumps([one.tolist() for one in (micro(total), macro(total), micro_n(total), macro_n(total))])
 
 
-def renamed(one: Account) -> Account:
+def renamed(one: ClipAnnotation) -> ClipAnnotation:
     count = len(one.findings)
     return replace(
         one, findings=tuple(replace(event, id=f"{count - number}") for number, event in enumerate(one.findings))

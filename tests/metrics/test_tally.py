@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from metrics.cases import DIMENSIONS, THREE_OF_ONE, Pair, account, finding, pair
 
-from robogaze.core.account import Account
+from robogaze.core.account import ClipAnnotation
 from robogaze.matching import Match, Weighting
 from robogaze.metrics import COLUMNS, judgeable, tally
 
@@ -116,7 +116,9 @@ CLEAN, FAULTY = account(), account(finding((0, 1), severity=2))
         (None, {"unscored"}),
     ],
 )
-def test_a_clean_clip_is_found_clean_where_it_was_completed(prediction: Account | None, columns: set[str]) -> None:
+def test_a_clean_clip_is_found_clean_where_it_was_completed(
+    prediction: ClipAnnotation | None, columns: set[str]
+) -> None:
     found = counted(pair(CLEAN, prediction))
     assert found.keys() & {"clean_found", "alarms", "unscored", "faulty_found"} == columns
     assert found["clean"] == 1
@@ -124,7 +126,7 @@ def test_a_clean_clip_is_found_clean_where_it_was_completed(prediction: Account 
 
 
 @pytest.mark.parametrize("prediction", [None, account(status="unscored"), account(finding((0, 1)), status="unscored")])
-def test_a_missing_or_unscored_prediction_misses_every_reference(prediction: Account | None) -> None:
+def test_a_missing_or_unscored_prediction_misses_every_reference(prediction: ClipAnnotation | None) -> None:
     assert counted(pair(FAULTY, prediction)) == {
         "clips": 1,
         "unscored": 1,
@@ -156,7 +158,7 @@ def test_a_reference_that_is_not_finished_is_refused(status: str) -> None:
     ],
 )
 def test_a_clip_is_found_clean_only_where_all_was_covered_that_the_reference_speaks_for(
-    reference: Account, prediction: Account, found_clean: bool
+    reference: ClipAnnotation, prediction: ClipAnnotation, found_clean: bool
 ) -> None:
     found = counted(pair(reference, prediction))
     assert (found["clean"], "clean_found" in found) == (1, found_clean)

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from robogaze.compare import Comparison, Run, Terms, compare
+from robogaze.compare import Comparison, ComparisonConfig, Run, compare
 from robogaze.core.events import Event
 from robogaze.core.report import Report
 from robogaze.datasets import file_sha256
 from robogaze.datasets.adapters import read_accounts
 from robogaze.domains import Domain
-from robogaze.reporting.compared import Shown, shown
+from robogaze.reporting.compared import ComparisonPageData, shown
 from robogaze.reporting.comparison_json import comparison_json
 from robogaze.reporting.comparison_page import clip_key, comparison_files
 from robogaze.reporting.videos import video_sources
@@ -76,7 +76,7 @@ def two_runs(folder: Path, domain: Domain) -> list[Run]:
 
 def compared(runs: list[Run], **said: object) -> Comparison:
     """A comparison with few resamples."""
-    return compare(runs, Terms(resamples=50), **said)  # type: ignore[arg-type]
+    return compare(runs, ComparisonConfig(resamples=50), **said)  # type: ignore[arg-type]
 
 
 def write_page(result: Comparison, out: Path, domain: Domain | None) -> Path:
@@ -89,7 +89,7 @@ def write_page(result: Comparison, out: Path, domain: Domain | None) -> Path:
     return out / "index.html"
 
 
-def sources(clips: Shown, out: Path) -> dict[str, str | None]:
+def sources(clips: ComparisonPageData, out: Path) -> dict[str, str | None]:
     """The videos of the clips, as the page carries them."""
     named = {clip_key(place, clip.id): clip for place, run in enumerate(clips.runs) for clip in run.clips.values()}
     paths = {key: out / clip.video for key, clip in named.items() if clip.video is not None}

@@ -8,27 +8,27 @@ from pathlib import Path
 import pytest
 from agree.annotators import WordJudge, account, demo_annotators, event, looked_for
 
-from robogaze.agree import Agreement, AgreeTerms, Panel, agree, agree_on_ratings
+from robogaze.agree import AgreementResult, AgreeTerms, AnnotationSet, agree, agree_on_ratings
 from robogaze.agree.ratings import Ratings
-from robogaze.core.account import Account
+from robogaze.core.account import ClipAnnotation
 from robogaze.datasets.adapters import read_accounts
 from robogaze.metrics.scores import METRICS
 from robogaze.reporting.agreement import rating_sheet, sheets
 from robogaze.reporting.agreement_json import accounts_csv, agreement_json, ratings_json
-from robogaze.reporting.sheets import Sheet, files, written
+from robogaze.reporting.sheets import ResultTable, files, written
 
 
-async def result(*accounts: Account) -> Agreement:
-    return await agree(Panel.of(accounts), WordJudge(), AgreeTerms(resamples=100))
+async def result(*accounts: ClipAnnotation) -> AgreementResult:
+    return await agree(AnnotationSet.of(accounts), WordJudge(), AgreeTerms(resamples=100))
 
 
-async def tables(*accounts: Account) -> dict[str, Sheet]:
+async def tables(*accounts: ClipAnnotation) -> dict[str, ResultTable]:
     return {one.name: one for one in sheets(await result(*accounts))}
 
 
 async def test_the_first_table_holds_the_five_numbers_of_the_paper_and_what_they_must_not_be_read_without() -> None:
     found = (await tables(*demo_annotators(["ann", "bob"])))["agreement"]
-    assert found.title == "Agreement of 2 annotators on 10 clips"
+    assert found.title == "AgreementResult of 2 annotators on 10 clips"
     assert found.columns == (
         "dataset", "clips", "events", "detection kappa", "dimension kappa", "tIoU", "severity alpha",
         "description similarity",
@@ -41,7 +41,7 @@ async def test_the_first_table_holds_the_five_numbers_of_the_paper_and_what_they
 
 
 async def test_datasets_have_rows_where_there_are_several() -> None:
-    def seen(author: str, clip: str, split: str) -> Account:
+    def seen(author: str, clip: str, split: str) -> ClipAnnotation:
         return account(author, clip, event(0, 4), fields={"split": split} if split else {})
 
     found = await tables(

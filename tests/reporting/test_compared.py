@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from checkpoints import PIXELS, account, clean_and_faulty, event, run, without_a_model
 
-from robogaze.compare import Terms, compare
+from robogaze.compare import ComparisonConfig, compare
 from robogaze.domains import Domain
 from robogaze.errors import InputError
 from robogaze.reporting.compared import FILE, read_shown, shown
@@ -39,11 +39,14 @@ def test_it_says_who_made_the_reports(domain: Domain, tmp_path: Path) -> None:
 
 def test_verdict_and_coverage_are_those_of_the_reports_whatever_the_rate_is(tmp_path: Path) -> None:
     runs = [without_a_model("old", "-"), without_a_model("new", "+")]
-    old, new = shown(compare(runs, Terms(resamples=20)), tmp_path).runs
+    old, new = shown(compare(runs, ComparisonConfig(resamples=20)), tmp_path).runs
     assert (old.clips["old-p0"].verdict, new.clips["new-p0"].verdict) == ("faulty", "undecided")
     assert new.clips["new-p0"].coverage == PIXELS
     foreign = run("new", account("new-p0", coverage=None))
-    assert shown(compare([runs[0], foreign], Terms(resamples=20)), tmp_path).runs[1].clips["new-p0"].coverage is None
+    assert (
+        shown(compare([runs[0], foreign], ComparisonConfig(resamples=20)), tmp_path).runs[1].clips["new-p0"].coverage
+        is None
+    )
 
 
 def test_it_is_known_where_in_its_file_a_clip_begins(domain: Domain, tmp_path: Path) -> None:
@@ -54,7 +57,9 @@ def test_it_is_known_where_in_its_file_a_clip_begins(domain: Domain, tmp_path: P
 
 def test_of_foreign_formats_what_is_not_known_is_nothing(tmp_path: Path) -> None:
     floating = account("new-p0", event("shape_hole"), duration_s=None)
-    kept = shown(compare([clean_and_faulty("old", "+"), run("new", floating)], Terms(resamples=20)), tmp_path)
+    kept = shown(
+        compare([clean_and_faulty("old", "+"), run("new", floating)], ComparisonConfig(resamples=20)), tmp_path
+    )
     clip = kept.runs[1].clips["new-p0"]
     assert (clip.video, clip.duration_s, clip.frame_times_s) == (None, None, ())
     assert (kept.runs[1].pipelines, kept.runs[1].models, kept.runs[1].page) == ((), {}, None)
@@ -63,7 +68,7 @@ def test_of_foreign_formats_what_is_not_known_is_nothing(tmp_path: Path) -> None
 def test_real_clips_and_what_was_found_in_them_are_counted(tmp_path: Path) -> None:
     clips = [account("a-p0", fields={"split": "control"}), account("a-p1", event("shape_hole"))]
     clips += [account("a-p2", event("shape_hole"), fields={"split": "control"})]
-    kept = shown(compare([run("a", *clips)], Terms(resamples=20)), tmp_path)
+    kept = shown(compare([run("a", *clips)], ComparisonConfig(resamples=20)), tmp_path)
     assert (kept.runs[0].controls, kept.runs[0].alarms) == (2, 1)
 
 

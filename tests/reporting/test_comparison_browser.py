@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from checkpoints import account, covered, event, run
 
-from robogaze.core.account import Finding
+from robogaze.core.account import AnnotatedEvent
 from robogaze.domains import Domain
 from robogaze.reporting import bundles
 
@@ -279,7 +279,7 @@ def test_an_empty_lane_says_how_far_its_dimension_was_examined(
     tmp_path: Path,
     status: str,
     task: str,
-    found: tuple[Finding, ...],
+    found: tuple[AnnotatedEvent, ...],
     said: list[str],
 ) -> None:
     before = account("a-p", event("task_end"), event("physics_jump"), event("picture_blur"))

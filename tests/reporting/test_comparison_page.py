@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 from checkpoints import account, clean_and_faulty, event, run, without_a_model
 
-from robogaze.compare import Comparison, Run, Terms, compare
+from robogaze.compare import Comparison, ComparisonConfig, Run, compare
 from robogaze.domains import Domain
 from robogaze.reporting import bundles
 from robogaze.reporting.compared import shown
@@ -28,7 +28,7 @@ def text_of(result: Comparison, domain: Domain | None = None, title: str = "c") 
 
 def page(*runs: Run, domain: Domain | None = None, title: str = "c", **said: Any) -> str:
     """The page of runs, in one file."""
-    return text_of(compare(list(runs), Terms(resamples=20), **said), domain, title)
+    return text_of(compare(list(runs), ComparisonConfig(resamples=20), **said), domain, title)
 
 
 def words(text: str) -> str:

@@ -6,21 +6,23 @@ from xml.etree import ElementTree
 import pytest
 from checkpoints import ALL, PIXELS, account, clean_and_faulty, event, run, without_a_model
 
-from robogaze.compare import Check, Comparison, Terms, calibration, compare
+from robogaze.compare import Comparison, ComparisonConfig, GateCheck, calibration, compare
 from robogaze.core.scores import Estimate
 from robogaze.reporting.comparison import sheets
 from robogaze.reporting.comparison_json import comparison_json
 from robogaze.reporting.junit import junit
-from robogaze.reporting.sheets import FORMS, Sheet
+from robogaze.reporting.sheets import FORMS, ResultTable
 
-CHECKS = (Check("unscored", "new", False, "3 % <too> many"), Check("no_new_types", "new", True, "none"))
+CHECKS = (GateCheck("unscored", "new", False, "3 % <too> many"), GateCheck("no_new_types", "new", True, "none"))
 
 
 def compared(*signs: str, resamples: int = 200) -> Comparison:
-    return compare([clean_and_faulty(f"r{at}", one) for at, one in enumerate(signs)], Terms(resamples=resamples))
+    return compare(
+        [clean_and_faulty(f"r{at}", one) for at, one in enumerate(signs)], ComparisonConfig(resamples=resamples)
+    )
 
 
-def tables(result: Comparison) -> dict[str, Sheet]:
+def tables(result: Comparison) -> dict[str, ResultTable]:
     return {one.name: one for one in sheets(result, CHECKS)}
 
 
@@ -48,7 +50,7 @@ def test_undecided_clips_bound_the_clean_rate() -> None:
 
 def test_without_a_model_every_table_speaks_of_a_nothing_found_rate() -> None:
     runs = [without_a_model(f"step_{n}000", signs) for n, signs in enumerate(("+---", "++--", "+++-"), start=1)]
-    found = {one.name: one for one in sheets(compare(runs, Terms(resamples=20)))}
+    found = {one.name: one for one in sheets(compare(runs, ComparisonConfig(resamples=20)))}
     assert found["leaderboard"].columns[3] == "nothing-found rate"
     assert any(note.startswith("Nothing found: complete and without events. Examined in every complete clip: colour;")
                for note in found["leaderboard"].notes)  # fmt: skip
@@ -74,7 +76,7 @@ def test_json_of_runs_without_a_model_has_a_nothing_found_rate_and_no_clean_rate
               for name, what in (("said", PIXELS), ("true", ALL))]  # fmt: skip
     runs = [without_a_model(f"step_{n}000", signs) for n, signs in enumerate(("+---", "++--", "+++-"), start=1)]
     sample = calibration(*labels, runs, mixed=False)
-    told = comparison_json(compare(runs, Terms(resamples=20), sample=sample))
+    told = comparison_json(compare(runs, ComparisonConfig(resamples=20), sample=sample))
     assert told["rate"] == {"key": "nothing_found_rate", "name": "nothing-found rate", "dimensions": ("colour",)}
     assert [one["nothing_found_rate"]["value"] for one in told["runs"]] == [0.25, 0.5, 0.75]
     assert told["runs"][0]["rate_bounds"] == {"worst": 0.25, "best": 0.25}
@@ -101,9 +103,13 @@ def test_every_pair_has_its_differences_and_its_flips() -> None:
 def test_what_differs_most_surely_stands_first() -> None:
     runs = [clean_and_faulty("a", "-" * 9, "shape_hole"), clean_and_faulty("b", "-" * 8 + "+", "shape_hole")]
     changed = run("b", *list(runs[1].accounts.values())[:-1], account("b-p8", event("colour_cast")))
-    rows = {one.name: one for one in sheets(compare([runs[0], changed], Terms(resamples=50)))}["b-a-in-what"].rows
+    rows = {one.name: one for one in sheets(compare([runs[0], changed], ComparisonConfig(resamples=50)))}[
+        "b-a-in-what"
+    ].rows
     assert [row[0] for row in rows] == ["dimension colour", "dimension shape", "type colour_cast", "type shape_hole"]
-    whole = compare([clean_and_faulty("a", "+" * 9), clean_and_faulty("b", "-" * 9, "shape_hole")], Terms(resamples=50))
+    whole = compare(
+        [clean_and_faulty("a", "+" * 9), clean_and_faulty("b", "-" * 9, "shape_hole")], ComparisonConfig(resamples=50)
+    )
     first = {one.name: one for one in sheets(whole)}["b-a-in-what"].rows[0]
     assert first[0] == "dimension shape"
 
@@ -111,7 +117,7 @@ def test_what_differs_most_surely_stands_first() -> None:
 def test_a_trend_is_told_by_a_thousand_steps_and_over_all() -> None:
     signs = {"step_1000": "+---", "step_2000": "++--", "step_3000": "+++-"}
     runs = [clean_and_faulty(name, one) for name, one in signs.items()]
-    found = {one.name: one for one in sheets(compare(runs, Terms(resamples=100)))}["trend"]
+    found = {one.name: one for one in sheets(compare(runs, ComparisonConfig(resamples=100)))}["trend"]
     assert found.title == "Trend over the steps 1,000, 2,000, 3,000"
     _, slope, whole = found.rows[0]
     assert isinstance(slope, Estimate)
@@ -127,7 +133,7 @@ def test_too_few_prompts_are_said_to_be() -> None:
 
 def test_events_without_severity_and_costs_that_are_not_known_are_said() -> None:
     one = run("a", account("a-p", event("colour_shift", None)))
-    notes = {one.name: one for one in sheets(compare([one], Terms(resamples=20)))}["leaderboard"].notes
+    notes = {one.name: one for one in sheets(compare([one], ComparisonConfig(resamples=20)))}["leaderboard"].notes
     assert any("1 event without a severity" in note for note in notes)
 
 

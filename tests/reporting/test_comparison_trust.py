@@ -5,8 +5,8 @@ from typing import Any
 
 from checkpoints import account, clean_and_faulty, covered, event, facts, run, without_a_model
 
-from robogaze.compare import Comparison, Run, Terms, calibration, compare
-from robogaze.compare.gate import Check as Passed
+from robogaze.compare import Comparison, ComparisonConfig, Run, calibration, compare
+from robogaze.compare.gate import GateCheck as Passed
 from robogaze.reporting.compared import shown
 from robogaze.reporting.comparison_json import comparison_json
 from robogaze.reporting.comparison_trust import bounds_of, comparison_checks
@@ -14,7 +14,7 @@ from robogaze.reporting.comparison_trust import bounds_of, comparison_checks
 
 def told(*runs: Run, checks: tuple[Passed, ...] | None = None, **said: Any) -> tuple[list[str], list[str]]:
     """What is good, and what is not."""
-    return of(compare(list(runs), Terms(resamples=20), **said), checks)
+    return of(compare(list(runs), ComparisonConfig(resamples=20), **said), checks)
 
 
 def of(result: Comparison, checks: tuple[Passed, ...] | None = None) -> tuple[list[str], list[str]]:
@@ -119,8 +119,8 @@ def test_rules_of_a_gate_stand_on_either_side() -> None:
 
 
 def test_bounds_of_a_difference() -> None:
-    result = compare([clean_and_faulty("a", "+-"), clean_and_faulty("b", "+?")], Terms(resamples=20))
+    result = compare([clean_and_faulty("a", "+-"), clean_and_faulty("b", "+?")], ComparisonConfig(resamples=20))
     (pair,) = comparison_json(result)["pairs"]
     assert bounds_of(pair) == ("Whatever the undecided clips are, the rates differ by +0.0 to +50.0 points.")
-    alone = compare([clean_and_faulty("a", "+"), run("b", account("b-q"))], Terms(resamples=20))
+    alone = compare([clean_and_faulty("a", "+"), run("b", account("b-q"))], ComparisonConfig(resamples=20))
     assert bounds_of(comparison_json(alone)["pairs"][0]) == ""

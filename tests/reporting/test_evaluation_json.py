@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from metrics.cases import account, finding
 
-from robogaze.core.account import Account
+from robogaze.core.account import ClipAnnotation
 from robogaze.datasets.pairing import System, pair
 from robogaze.evaluate import evaluate
 from robogaze.judges.base import Judgement
 from robogaze.metrics import CONTROLS, KINDS, METRICS
 from robogaze.reporting.evaluation_json import evaluation_json
-from robogaze.scoring.terms import Terms
+from robogaze.scoring.terms import EvaluationConfig
 
 PAGE = Path(__file__).parents[2] / "docs" / "metrics" / "evaluation-json.md"
 
@@ -53,12 +53,12 @@ def told() -> Any:
     first = [clip(name, event, candidates=(event,)) for name in names[:3]]
     first += [clip(names[3], replace(event, description="?"), timeless)]
     systems = [System.of("one", first), System.of("two", references)]
-    result = asyncio.run(evaluate(pair(references, systems), HalfJudge(), Terms(resamples=5), ("split",)))
+    result = asyncio.run(evaluate(pair(references, systems), HalfJudge(), EvaluationConfig(resamples=5), ("split",)))
     found = dict(evaluation_json(result))
     return json.loads(json.dumps({**found, "second_judge": {}}, allow_nan=False))
 
 
-def clip(name: str, *findings: Any, split: str = "x", **known: Any) -> Account:
+def clip(name: str, *findings: Any, split: str = "x", **known: Any) -> ClipAnnotation:
     return replace(account(*findings, clip_id=name, **known), fields={"split": split})
 
 
@@ -122,7 +122,9 @@ def test_the_difference_from_the_floor_has_the_keys_the_page_says(told: Any) -> 
 
 def test_a_single_system_s_keys_are_at_the_top_too(told: Any) -> None:
     references = [clip("a", finding((1, 2)))]
-    result = asyncio.run(evaluate(pair(references, [System.of("one", references)]), HalfJudge(), Terms(resamples=5)))
+    result = asyncio.run(
+        evaluate(pair(references, [System.of("one", references)]), HalfJudge(), EvaluationConfig(resamples=5))
+    )
     alone = evaluation_json(result)
     assert alone["systems"][0].keys() <= alone.keys()
     assert alone["counts"].keys() >= {*told["counts"], *alone["systems"][0]["counts"]}

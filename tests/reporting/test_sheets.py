@@ -9,9 +9,19 @@ import pytest
 from rich.console import Console
 
 from robogaze.core.scores import Estimate, undefined
-from robogaze.reporting.sheets import Part, Sheet, as_csv, as_latex, as_markdown, as_terminal, file_name, files, written
+from robogaze.reporting.sheets import (
+    Part,
+    ResultTable,
+    as_csv,
+    as_latex,
+    as_markdown,
+    as_terminal,
+    file_name,
+    files,
+    written,
+)
 
-SHEET = Sheet(
+SHEET = ResultTable(
     "scores",
     "Scores of <b> & 50% | done",
     ("system", "f1", "clips"),
@@ -41,7 +51,7 @@ def test_an_empty_cell_is_empty_and_text_cannot_steer_a_terminal() -> None:
 
 def test_a_row_has_a_cell_for_every_column() -> None:
     with pytest.raises(ValueError, match="scores: a row has 1 cells for 2 columns"):
-        Sheet("scores", "", ("a", "b"), (("x",),))
+        ResultTable("scores", "", ("a", "b"), (("x",),))
 
 
 def test_csv_gives_an_estimate_four_columns_and_leaves_the_undefined_empty() -> None:
@@ -52,7 +62,7 @@ def test_csv_gives_an_estimate_four_columns_and_leaves_the_undefined_empty() -> 
 
 
 def test_csv_keeps_every_digit() -> None:
-    sheet = Sheet("x", "", ("a", "b"), ((1 / 3, None),))
+    sheet = ResultTable("x", "", ("a", "b"), ((1 / 3, None),))
     assert as_csv(sheet) == f"a,b\n{1 / 3!r},\n"
 
 
@@ -87,13 +97,15 @@ def test_a_latex_table_of_many_columns_goes_on_below_with_the_first_one_repeated
     """Seven columns of estimates are about 500 points; an article has 345."""
     value = Estimate(0.5664, 0.538, 0.591, 382)
     names = tuple(f"metric{number}" for number in range(7))
-    parts = tabulars(as_latex(Sheet("wide", "Wide", ("system", *names), (("ours", *[value] * 7), ("b", *[value] * 7)))))
+    parts = tabulars(
+        as_latex(ResultTable("wide", "Wide", ("system", *names), (("ours", *[value] * 7), ("b", *[value] * 7))))
+    )
     assert [name for part in parts for name in part[0][1:]] == list(names)
     for part in parts:
         assert [row[0] for row in part] == ["system", "ours", "b"]
         # "{[}0.538, 0.591]" is 49 points in 8 point Computer Modern: 8 digits of 4.25, signs of 2.4 and a blank.
         assert 30 + (len(part[0]) - 1) * (49 + 6) < 345
-    text = as_latex(Sheet("wide", "Wide", ("system", *names), (("ours", *[value] * 7),), ("A note.",)))
+    text = as_latex(ResultTable("wide", "Wide", ("system", *names), (("ours", *[value] * 7),), ("A note.",)))
     assert text.count("A note.") == 1
     assert r"\caption{Wide (part 2 of 2)}" in text
     assert r"\label{tab:wide}" in text
@@ -102,7 +114,7 @@ def test_a_latex_table_of_many_columns_goes_on_below_with_the_first_one_repeated
 
 def test_a_long_latex_table_goes_on_on_the_next_page_and_long_text_is_wrapped() -> None:
     rows = tuple((f"clip {number}", "It says much. " * 10) for number in range(20))
-    text = as_latex(Sheet("long", "Long", ("clip", "text"), rows, ("A note. " * 400,)))
+    text = as_latex(ResultTable("long", "Long", ("clip", "text"), rows, ("A note. " * 400,)))
     parts = tabulars(text)
     assert [row[0] for part in parts for row in part[1:]] == [f"clip {number}" for number in range(20)]
     assert all(len(part) - 1 <= 7 for part in parts), "seven lines of 20 signs each take half a page"
@@ -112,25 +124,25 @@ def test_a_long_latex_table_goes_on_on_the_next_page_and_long_text_is_wrapped() 
 
 def test_a_long_head_of_a_latex_column_is_as_wide_as_what_stands_below() -> None:
     value = Estimate(0.5664, 0.538, 0.591, 382)
-    text = as_latex(Sheet("x", "", ("metric", "upper bound: whole_clip, S = 1"), (("f1", value),)))
+    text = as_latex(ResultTable("x", "", ("metric", "upper bound: whole_clip, S = 1"), (("f1", value),)))
     assert r"upper bound: \\ whole\_\allowbreak{}clip, \\ S = 1\end{tabular} \\" in text
 
 
 def test_a_row_of_latex_never_begins_with_what_the_row_before_takes_for_an_option() -> None:
-    text = as_latex(Sheet("x", "", ("a", "b"), (("[1]", 1), ("[2]", 2))))
+    text = as_latex(ResultTable("x", "", ("a", "b"), (("[1]", 1), ("[2]", 2))))
     assert r"1 \\" in text
     assert not re.search(r"\\\\\s*\[", text)
 
 
 def test_the_terminal_shows_text_as_it_is() -> None:
     console = Console(width=120, file=io.StringIO(), force_terminal=False)
-    console.print(as_terminal(Sheet("x", "[red]title", ("a",), (("[bold]x",),))))
+    console.print(as_terminal(ResultTable("x", "[red]title", ("a",), (("[bold]x",),))))
     assert "[red]title" in console.file.getvalue()  # type: ignore[attr-defined]
     assert "[bold]x" in console.file.getvalue()  # type: ignore[attr-defined]
 
 
 def test_a_table_is_a_csv_file_and_all_are_in_one_markdown_and_one_latex_file() -> None:
-    other = Sheet("ranks", "Ranks", ("system", "rank"), (("a", 1),))
+    other = ResultTable("ranks", "Ranks", ("system", "rank"), (("a", 1),))
     written = dict(files([SHEET, other]))
     assert list(written) == ["scores.csv", "ranks.csv", "tables.md", "tables.tex"]
     assert written["tables.md"] == f"{as_markdown(SHEET)}\n{as_markdown(other)}"
@@ -139,7 +151,7 @@ def test_a_table_is_a_csv_file_and_all_are_in_one_markdown_and_one_latex_file() 
 
 def test_parts_of_one_table_share_a_csv_file_and_are_told_apart_by_their_first_column() -> None:
     parts = [
-        Sheet(f"{name}-losses", f"{name}: losses", ("error", "gain"), rows, part=Part("losses", "system", name))
+        ResultTable(f"{name}-losses", f"{name}: losses", ("error", "gain"), rows, part=Part("losses", "system", name))
         for name, rows in (("a", (("missed", None),)), ("b", (("missed", Estimate(0.5, 0.25, 0.75, 3)),)))
     ]
     written = dict(files([SHEET, *parts]))
@@ -148,7 +160,7 @@ def test_parts_of_one_table_share_a_csv_file_and_are_told_apart_by_their_first_c
         "system,error,gain,gain low,gain high,gain n", "a,missed,,,,", "b,missed,0.5,0.25,0.75,3",
     ]  # fmt: skip
     assert "### a: losses" in written["tables.md"]
-    other = Sheet("c-losses", "", ("kind", "gain"), (), part=Part("losses", "system", "c"))
+    other = ResultTable("c-losses", "", ("kind", "gain"), (), part=Part("losses", "system", "c"))
     with pytest.raises(ValueError, match="losses: its parts have other columns"):
         list(files([*parts, other]))
 

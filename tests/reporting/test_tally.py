@@ -3,7 +3,7 @@
 from making import coverage
 
 from robogaze.core.coverage import Coverage
-from robogaze.core.digest import Digest
+from robogaze.core.digest import ReportSummary
 from robogaze.core.report import Failure, Report
 from robogaze.domains import Domain
 from robogaze.reporting import summary_lines
@@ -32,7 +32,7 @@ def test_every_clip_has_one_verdict_and_one_status(reports: list[Report], domain
 def test_verdicts_and_statuses_add_up_to_all_clips(reports: list[Report], domain: Domain) -> None:
     tally = Tally(tuple(reports), (UNREADABLE,), domain)
     assert sum(tally.verdicts.values()) + 1 == sum(tally.statuses.values()) + 1 == tally.clips == 6
-    digests = Tally(tuple(map(Digest.of, reports)), (UNREADABLE,), domain)
+    digests = Tally(tuple(map(ReportSummary.of, reports)), (UNREADABLE,), domain)
     assert (digests.verdicts, digests.statuses, digests.coverage) == (tally.verdicts, tally.statuses, tally.coverage)
 
 

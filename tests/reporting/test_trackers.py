@@ -19,8 +19,8 @@ from making import coverage
 from synthetic import write_clip
 
 from robogaze.cli.shared.tracking import NO_TELEMETRY
-from robogaze.compare import Terms, compare
-from robogaze.core.digest import Digest
+from robogaze.compare import ComparisonConfig, compare
+from robogaze.core.digest import ReportSummary
 from robogaze.core.report import Report, Usage
 from robogaze.domains import Domain
 from robogaze.errors import InputError, MissingExtra, RobogazeError
@@ -39,7 +39,7 @@ NUMBERS = {"clean_rate": 0.25, "clean_rate_low": 0.1, "clips/complete": 3, "type
 
 
 def test_a_run_is_sent_as_these_numbers(reports: list[Report], domain: Domain) -> None:
-    numbers = run_numbers([Digest.of(one) for one in reports], [UNREADABLE], domain)
+    numbers = run_numbers([ReportSummary.of(one) for one in reports], [UNREADABLE], domain)
     rates = {name: number for name, number in numbers.items() if "_rate/" in name}
     counts = {name: number for name, number in numbers.items() if name.startswith("clips/")}
     assert counts == {
@@ -65,12 +65,12 @@ def test_where_no_clip_could_be_clean_no_clean_rate_is_sent(domain: Domain) -> N
     event = make_event("e1", "physics", "floating", (0, 1))
     runs = [make_report(domain, make_clip(name), coverage=some) for name in "abc"]
     runs.append(make_report(domain, make_clip("d"), coverage=some, events=(event,)))
-    numbers = finite(run_numbers([Digest.of(one) for one in runs], [], domain))
+    numbers = finite(run_numbers([ReportSummary.of(one) for one in runs], [], domain))
     assert not any(name.startswith("clean_rate") for name in numbers)
     assert numbers["nothing_found_rate"] == 0.75
     assert (numbers["clips/clean"], numbers["clips/undecided"], numbers["clips/faulty"]) == (0, 3, 1)
     whole = make_report(domain, make_clip("e"), events=(event,))
-    numbers = run_numbers([Digest.of(one) for one in (*runs, whole)], [], domain)
+    numbers = run_numbers([ReportSummary.of(one) for one in (*runs, whole)], [], domain)
     assert (numbers["clean_rate"], numbers["nothing_found_rate"]) == (0.0, 0.6)
 
 
@@ -80,24 +80,24 @@ def test_a_rate_is_over_the_scored_clips_in_which_its_dimension_was_looked_for(
     every = coverage("physics", not_examined=["task", "picture"])
     more = [make_report(domain, make_clip(f"more-{number}"), coverage=every) for number in range(2)]
     faulty = next(one for one in reports if one.status == "complete" and one.events)
-    numbers = run_numbers([Digest.of(one) for one in (faulty, *more)], [], domain)
+    numbers = run_numbers([ReportSummary.of(one) for one in (faulty, *more)], [], domain)
     assert numbers["type_rate/passing_through"] == numbers["dimension_rate/physics"] == pytest.approx(1 / 3)
     assert numbers["dimension_rate/picture"] == 1.0  # the one clip in which it was looked for
-    unscored = [Digest.of(one) for one in reports if one.status == "unscored"]
-    assert run_numbers([Digest.of(faulty), *unscored], [], domain)["type_rate/passing_through"] == 1.0
+    unscored = [ReportSummary.of(one) for one in reports if one.status == "unscored"]
+    assert run_numbers([ReportSummary.of(faulty), *unscored], [], domain)["type_rate/passing_through"] == 1.0
 
 
 def test_a_rate_counts_what_is_covered_partially(reports: list[Report], domain: Domain) -> None:
     faulty = next(one for one in reports if one.status == "complete" and one.events)
     some = coverage("picture", partial=["physics"], not_examined=["task"])
-    digests = [Digest.of(one) for one in (faulty, make_report(domain, make_clip("more"), coverage=some))]
+    digests = [ReportSummary.of(one) for one in (faulty, make_report(domain, make_clip("more"), coverage=some))]
     assert run_numbers(digests, [], domain)["dimension_rate/physics"] == 0.5
 
 
 def test_what_is_not_known_is_not_sent(domain: Domain) -> None:
     some = coverage("physics", not_examined=["task", "picture"])
     one = make_report(domain, make_clip("a"), coverage=some, usage=Usage(calls=2, cost_usd=None))
-    numbers = finite(run_numbers([Digest.of(one)], [], domain))
+    numbers = finite(run_numbers([ReportSummary.of(one)], [], domain))
     assert "usage/cost_usd" not in numbers
     assert "type_rate/blur" not in numbers, "nobody looked for it"
     assert numbers["type_rate/floating"] == 0.0
@@ -106,7 +106,9 @@ def test_what_is_not_known_is_not_sent(domain: Domain) -> None:
 
 
 def test_a_run_of_a_comparison_is_sent_as_its_measures_and_what_is_unscored() -> None:
-    result = compare([clean_and_faulty("step_10", "++--"), clean_and_faulty("step_20", "+++?")], Terms(resamples=20))
+    result = compare(
+        [clean_and_faulty("step_10", "++--"), clean_and_faulty("step_20", "+++?")], ComparisonConfig(resamples=20)
+    )
     numbers = standing_numbers(result.standings[1], result.scope)
     measures = ("clean_rate", "events_per_clip", "load_per_clip", "load_per_minute")
     assert set(numbers) == {f"{name}{end}" for name in measures for end in ("", "_low", "_high")} | {"unscored_share"}
@@ -116,7 +118,7 @@ def test_a_run_of_a_comparison_is_sent_as_its_measures_and_what_is_unscored() ->
 
 
 def test_a_run_without_a_model_is_sent_as_its_nothing_found_rate() -> None:
-    result = compare([without_a_model("a", "++--"), clean_and_faulty("b", "+++-")], Terms(resamples=20))
+    result = compare([without_a_model("a", "++--"), clean_and_faulty("b", "+++-")], ComparisonConfig(resamples=20))
     for standing, value in zip(result.standings, (0.5, 0.75), strict=True):
         numbers = standing_numbers(standing, result.scope)
         assert numbers["nothing_found_rate"] == value

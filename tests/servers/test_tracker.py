@@ -21,9 +21,9 @@ from robogaze.core.time import Span
 from robogaze.domains import Domain
 from robogaze.errors import InputError
 from robogaze.evidence.masked import ByMask
-from robogaze.evidence.tracking import Track, follow
-from robogaze.media import Footage
-from robogaze.stages import Context, Desk
+from robogaze.evidence.tracking import TrackedObject, follow
+from robogaze.media import DecodedClip
+from robogaze.stages import Context, ModelClient
 from robogaze.stages.tools import TOOLS
 
 pytestmark = pytest.mark.server
@@ -50,7 +50,7 @@ def sam3(weights: Path) -> Sam3:
     return Sam3(str(weights), device="cpu")
 
 
-def tracked(sam3: Sam3) -> Track:
+def tracked(sam3: Sam3) -> TrackedObject:
     frames = SCENE.frames()
     return follow(lambda place: frames[place], len(frames), START, SCENE.box(START), partial(ByMask, sam3.masks))
 
@@ -116,11 +116,11 @@ async def test_a_models_file_names_it_and_the_tool_follows_with_it(robot: Domain
     models, _ = scripted({"reply": located})
     models.tracker = opened.tracker
     clip = make_clip(len(SCENE.times_s) / 16, width=WIDTH, height=HEIGHT)
-    footage = Footage(clip.layout, PictureSettings())
+    footage = DecodedClip(clip.layout, PictureSettings())
     for time_s, frame in zip(clip.frame_times_s, SCENE.frames(), strict=True):
         footage.keep(time_s, (frame,))
     footage.duration_s = clip.duration_s
-    desk, tool = Desk(robot, clip, footage, models), TOOLS["object_tracking"]()
+    desk, tool = ModelClient(robot, clip, footage, models), TOOLS["object_tracking"]()
     window = Window(id=0, span=Span(0.0, clip.duration_s), frames=(0, START, 8, 12))
     said: dict[str, Any] = {"tool": "object_tracking", "object_description": "the ball", "frame": START, "view": "main"}
     use = tool.contract(window, clip).model_validate(said)

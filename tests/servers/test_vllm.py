@@ -19,7 +19,7 @@ from robogaze.datasets import find_entries
 from robogaze.doctor import examine
 from robogaze.domains import Domain
 from robogaze.errors import RequestRefused
-from robogaze.judges.base import Pair
+from robogaze.judges.base import DescriptionPair
 from robogaze.judges.llm import ModelJudge
 from robogaze.judges.rubric import read_rubric
 from robogaze.stages import Pipeline
@@ -158,7 +158,7 @@ async def test_a_model_judges_descriptions_by_the_rubric(vllm_url: str, tmp_path
     rubric = read_rubric("robogaze")
     judge = ModelJudge(rubric, config, tmp_path / "answers.sqlite", os.environ)
     texts = ("The cup falls over.", "The arm passes through the cup.")
-    pairs = [Pair("a", "1", str(number), "The cup tips over.", text) for number, text in enumerate(texts)]
+    pairs = [DescriptionPair("a", "1", str(number), "The cup tips over.", text) for number, text in enumerate(texts)]
     judged = await judge.rate(pairs)
     for one in judged:
         assert one.similarity is not None, one.rationale

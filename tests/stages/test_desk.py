@@ -7,10 +7,10 @@ from making import make_clip, models_of, scripted
 
 from robogaze.backends import Completion, ModelConfig
 from robogaze.core.clip import Layout
-from robogaze.core.pictures import Shot
+from robogaze.core.pictures import FrameImage
 from robogaze.domains.contract import Answer
 from robogaze.errors import AnswersPending
-from robogaze.stages import NoAnswer, Question
+from robogaze.stages import NoAnswer, Query
 from robogaze.stages.route import RouteVariables
 
 
@@ -18,13 +18,13 @@ class Seen(Answer):
     cup: bool
 
 
-def question(desk: Any, role: str = "vlm", **fields: Any) -> Question:
+def question(desk: Any, role: str = "vlm", **fields: Any) -> Query:
     variables = RouteVariables(segments=(), dimensions=())
     known: dict[str, Any] = {
         "stage": "look", "subject": "cup", "role": role, "prompt": "route", "variables": variables,
         "shots": desk.show(role, desk.frames(role)), "contract": Seen,
     }  # fmt: skip
-    return Question(**{**known, **fields})
+    return Query(**{**known, **fields})
 
 
 async def test_an_answer_is_the_contracts_record(desk_for: Any) -> None:
@@ -38,7 +38,7 @@ async def test_pictures_come_first_then_the_clip_then_the_question(desk_for: Any
     desk, context = desk_for(models)
     await desk.ask(question(desk), context)
     *shots, known, asked = backend.asked[0].parts
-    assert all(isinstance(shot, Shot) for shot in shots)
+    assert all(isinstance(shot, FrameImage) for shot in shots)
     assert [shot.label for shot in shots[:2]] == ["frame 0 at 0.00 s", "frame 4 at 0.25 s"]
     assert "frames of one clip of 4.00 s" in known
     assert 'Answer with "routes"' in asked

@@ -13,7 +13,7 @@ from robogaze.core.clip import Layout
 from robogaze.core.coverage import Coverage
 from robogaze.core.report import Failure
 from robogaze.domains import Domain
-from robogaze.evidence import Evidence, Measured, Signal
+from robogaze.evidence import ClipSignals, Signal, ViewSignals
 from robogaze.stages import Context
 from robogaze.stages.measure import Measure
 
@@ -25,12 +25,12 @@ _SIGNALS = {
 }
 
 
-def evidence(*views: dict[str, Sequence[float]]) -> Evidence:
+def evidence(*views: dict[str, Sequence[float]]) -> ClipSignals:
     """Series by view; what is left out is 0 throughout."""
-    return Evidence(
+    return ClipSignals(
         _SIGNALS,
         {
-            f"view {number}": Measured({name: np.array(view.get(name, [0.0] * FRAMES)) for name in _SIGNALS})
+            f"view {number}": ViewSignals({name: np.array(view.get(name, [0.0] * FRAMES)) for name in _SIGNALS})
             for number, view in enumerate(views, start=1)
         },
         tuple(frame / 16 for frame in range(FRAMES)),
@@ -49,7 +49,9 @@ def rule(signal: str = "heat", dimension: str = "visual_quality", kind: str = "b
 HAZE = rule("haze", "object_scene_consistency", "object_disappearance")
 
 
-async def measure(desk_for: Any, measured: Evidence, *rules: dict[str, Any], **allowed: Any) -> tuple[Context, Measure]:
+async def measure(
+    desk_for: Any, measured: ClipSignals, *rules: dict[str, Any], **allowed: Any
+) -> tuple[Context, Measure]:
     stage = Measure.model_validate({"rules": rules, **allowed})
     layout = Layout(rows=1, columns=len(measured.views), views=tuple(measured.views))
     desk, context = desk_for(None, make_clip(1.0, layout=layout), evidence=measured)
@@ -132,7 +134,7 @@ async def test_each_view_is_held_to_the_allowance_and_named(desk_for: Any, robot
 GONE = HAZE["dimension"]
 
 
-async def partially(desk_for: Any, measured: Evidence, dimensions: Sequence[str], *rules: Any) -> Context:
+async def partially(desk_for: Any, measured: ClipSignals, dimensions: Sequence[str], *rules: Any) -> Context:
     stage = Measure.model_validate({"rules": rules, "partial": [GONE]})
     partial = () if GONE in dimensions else (GONE,)
     clip = make_clip(1.0)

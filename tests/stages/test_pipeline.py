@@ -8,12 +8,12 @@ from making import make_clip, models_of, reports_of, scripted
 
 from robogaze.backends.rehearsal import RehearsalBackend
 from robogaze.core.report import Failure
-from robogaze.datasets import Entry
+from robogaze.datasets import ManifestEntry
 from robogaze.domains import Domain, domain_folders, load_domain
 from robogaze.domains.scaffold import scaffold
 from robogaze.errors import DomainError, InputError
 from robogaze.rehearse import rehearse
-from robogaze.stages import STAGES, Context, Desk, NoAnswer, Pipeline
+from robogaze.stages import STAGES, Context, ModelClient, NoAnswer, Pipeline
 from robogaze.stages.direct import Direct
 from robogaze.stages.verify import Verify
 
@@ -220,7 +220,7 @@ async def test_a_contract_a_stage_cannot_use_is_refused(folder: Path) -> None:
 async def test_what_several_stages_propose_becomes_one_report(folder: Path, video: Path, looks: list[str]) -> None:
     pipeline = built(folder, [*looks, "  - compose: {accept_unverified: true}"])
     await rehearse(pipeline)
-    (report,) = await reports_of([Entry(path=video)], pipeline, models_of(RehearsalBackend()))
+    (report,) = await reports_of([ManifestEntry(path=video)], pipeline, models_of(RehearsalBackend()))
     names = [one.id for one in report.hypotheses]
     assert len(names) >= 2
     assert names == [f"H{number}" for number in range(1, len(names) + 1)]
@@ -229,7 +229,7 @@ async def test_what_several_stages_propose_becomes_one_report(folder: Path, vide
 class Twice(Direct):
     """A look whose hypotheses all have one name."""
 
-    async def run(self, context: Context, desk: Desk) -> Context:
+    async def run(self, context: Context, desk: ModelClient) -> Context:
         context = await super().run(context, desk)
         return replace(context, hypotheses=(*(context.hypotheses or ()), *(context.hypotheses or ())))
 
@@ -244,7 +244,7 @@ async def test_what_cannot_become_a_report_fails_in_a_rehearsal(folder: Path) ->
 class Deaf(Verify):
     """A critic that understands no answer."""
 
-    async def run(self, context: Context, desk: Desk) -> Context:
+    async def run(self, context: Context, desk: ModelClient) -> Context:
         raise NoAnswer(Failure(stage="verify", kind="InvalidAnswer", message="no valid answer"))
 
 
@@ -289,7 +289,7 @@ async def test_a_clip_with_nothing_to_examine_is_unscored_and_says_why(needy: Pa
     pipeline = built(needy, NEEDY[name])
     await rehearse(pipeline)
     models, backend = scripted()
-    (report,) = await reports_of([Entry(path=video)], pipeline, models)
+    (report,) = await reports_of([ManifestEntry(path=video)], pipeline, models)
     assert (report.status, report.verdict, report.events) == ("unscored", "undecided", ())
     assert backend.asked == []
     assert [(failure.kind, failure.message) for failure in report.failures] == [
@@ -307,7 +307,7 @@ async def test_a_critic_that_decides_nothing_leaves_a_report_that_says_so(folder
         {"when": {"stage": "verify"}, "reply": {"decisions": {}}, "repeat": True},
     )
     pipeline = Pipeline.build(load_domain(folder), "specialists")
-    (report,) = await reports_of([Entry(path=video)], pipeline, models)
+    (report,) = await reports_of([ManifestEntry(path=video)], pipeline, models)
     assert (report.status, report.verdict) == ("partial", "undecided")
     assert report.undecided_dimensions == ("consistency",)
     assert [(failure.stage, failure.dimension, failure.message) for failure in report.failures] == [

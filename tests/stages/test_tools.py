@@ -15,9 +15,9 @@ from robogaze.core.pictures import PictureSettings
 from robogaze.core.time import Span
 from robogaze.domains import Domain
 from robogaze.domains.contract import Answer, json_schema
-from robogaze.media import Footage
-from robogaze.stages import Context, Desk, NoAnswer
-from robogaze.stages.tools import TOOLS, Finding, cards, choice, templates
+from robogaze.media import DecodedClip
+from robogaze.stages import Context, ModelClient, NoAnswer
+from robogaze.stages.tools import TOOLS, ToolFinding, cards, choice, templates
 
 WINDOW = Window(id=0, span=Span(0.0, 1.0), frames=(0, 4, 8, 12))
 JUMPING = Scene(lambda t: (100 + 60 * t, 180) if t < 0.6 else (400 + 60 * t, 100), seconds=1.5)
@@ -39,27 +39,27 @@ def said(name: str, window: Window = WINDOW, clip: Clip | None = None, **changes
     return contract.model_validate({"tool": name, **USES[name], **changes})
 
 
-async def used(name: str, desk: Desk, context: Context, **changes: Any) -> Finding:
+async def used(name: str, desk: ModelClient, context: Context, **changes: Any) -> ToolFinding:
     return await TOOLS[name]().use(said(name, **changes), WINDOW, context, desk, "investigate", "W0 step 1")
 
 
 @pytest.fixture
-def on_film(robot: Domain) -> Iterator[Callable[..., tuple[Desk, Context]]]:
+def on_film(robot: Domain) -> Iterator[Callable[..., tuple[ModelClient, Context]]]:
     """Makes a desk over a drawn clip."""
-    opened: list[Footage] = []
+    opened: list[DecodedClip] = []
 
-    def make(scene: Scene, *lines: dict[str, Any], views: tuple[str, ...] = ("main",)) -> tuple[Desk, Context]:
+    def make(scene: Scene, *lines: dict[str, Any], views: tuple[str, ...] = ("main",)) -> tuple[ModelClient, Context]:
         frames = scene.frames()
         layout = Layout(rows=1, columns=len(views), views=views)
         clip = make_clip(len(frames) / FPS, width=WIDTH * len(views), height=HEIGHT, layout=layout)
-        footage = Footage(layout, PictureSettings())
+        footage = DecodedClip(layout, PictureSettings())
         opened.append(footage)
         for time_s, frame in zip(clip.frame_times_s, frames, strict=True):
             # Views besides the last show nothing that moves.
             footage.keep(time_s, (*(np.full_like(frame, 90) for _ in views[1:]), frame))
         footage.duration_s = clip.duration_s
         models, _ = scripted(*lines)
-        return Desk(robot, clip, footage, models), Context(clip=clip, dimensions=())
+        return ModelClient(robot, clip, footage, models), Context(clip=clip, dimensions=())
 
     yield make
     for footage in opened:

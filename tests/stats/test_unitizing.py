@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from robogaze.stats import Clusters, Timeline, Unit, alpha, alpha_u, draw
+from robogaze.stats import Clusters, LabelledStretch, Timeline, alpha, alpha_u, draw
 
 from . import plain
 
@@ -19,7 +19,7 @@ def rng(seed: int = 0) -> np.random.Generator:
 
 
 def timeline(length: float, *observers: Sequence[Mark]) -> Timeline:
-    return Timeline(length, tuple(tuple(Unit(*mark) for mark in marks) for marks in observers))
+    return Timeline(length, tuple(tuple(LabelledStretch(*mark) for mark in marks) for marks in observers))
 
 
 def random_timeline(seed: int, observers: int = 3, length: int = 12, categories: str = "ab") -> Timeline:
@@ -144,7 +144,7 @@ def test_neither_do_the_order_of_observers_units_and_timelines_and_the_names(see
         Timeline(
             one.length,
             tuple(
-                tuple(Unit(u.start, u.end, names[str(u.category)]) for u in units[::-1])
+                tuple(LabelledStretch(u.start, u.end, names[str(u.category)]) for u in units[::-1])
                 for units in one.observers[::-1]
             ),
         )

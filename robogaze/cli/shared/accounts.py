@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from robogaze.core.account import Account
+    from robogaze.core.account import ClipAnnotation
     from robogaze.datasets.adapters import Labels
 
 
@@ -31,10 +31,10 @@ def read(
     fps: float | None,
     first_frame: int | None,
     lenient: bool,
-    clips: Mapping[str, Account] | None = None,
+    clips: Mapping[str, ClipAnnotation] | None = None,
     left_out: list[str] | None = None,
     as_written: bool = False,
-) -> list[Account]:
+) -> list[ClipAnnotation]:
     """The accounts of a path; what was left out or understood in a certain way is told on stderr.
 
     `left_out` is given the former.

@@ -13,7 +13,7 @@ import click
 
 if TYPE_CHECKING:
     from robogaze.core.clip import Layout
-    from robogaze.datasets import Entry
+    from robogaze.datasets import ManifestEntry
 
 LAYOUT = "'single', or 'ROWSxCOLUMNS:name,name,...' for views in a grid, - for an empty panel."
 """The help of --layout."""
@@ -55,7 +55,7 @@ def layout_of(text: str | None) -> Layout | None:
         raise click.BadParameter(str(error), param_hint="--layout") from error
 
 
-def entries_of(paths: Sequence[Path], **given: Any) -> tuple[Entry, ...]:
+def entries_of(paths: Sequence[Path], **given: Any) -> tuple[ManifestEntry, ...]:
     """The clips of videos, manifests (.jsonl), and what else `dataset import` reads, such as folders of videos.
 
     What is `given` holds for all. A folder without clips among several paths is left to be reported as unreadable.
@@ -65,7 +65,7 @@ def entries_of(paths: Sequence[Path], **given: Any) -> tuple[Entry, ...]:
     from robogaze.datasets.importers.source import OTHER_VIDEOS, VIDEOS
     from robogaze.datasets.manifest import with_given, with_ids
 
-    found: list[Entry] = []
+    found: list[ManifestEntry] = []
     for path in paths:
         video = path.suffix.lower() in (".jsonl", *VIDEOS, *OTHER_VIDEOS)
         if not (isdir(path) or (len(paths) == 1 and isfile(path) and not video)):
@@ -80,7 +80,7 @@ def entries_of(paths: Sequence[Path], **given: Any) -> tuple[Entry, ...]:
     return with_ids(with_given(found, **given))
 
 
-def _imported(path: Path) -> tuple[Entry, ...]:
+def _imported(path: Path) -> tuple[ManifestEntry, ...]:
     from robogaze.datasets.importers.read import import_clips
     from robogaze.reporting.wording import count
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from robogaze.bench import Settled
+    from robogaze.bench import ClipResult
 
 _FIRST_S, _EVERY_S = 10.0, 60.0
 """When a log gets its first line, and how far apart lines are later: each pause is twice the one before, up to that."""
@@ -37,7 +37,7 @@ class Progress:
     decoding: dict[str, float] = field(default_factory=dict)
     started: float = field(default_factory=lambda: time.monotonic())
 
-    def take(self, settled: Settled) -> None:
+    def take(self, settled: ClipResult) -> None:
         """Count a clip; one without a report made now was done before, or cannot be read."""
         self.decoding.pop(settled.clip_id, None)
         if settled.report is None and settled.digest is not None:
@@ -78,13 +78,13 @@ def lasting(minutes: float) -> str:
 
 
 @dataclass(frozen=True)
-class Shown:
+class ProgressLine:
     """A progress that is shown again whenever it changes; it may change in several threads."""
 
     progress: Progress
     show: Callable[[], None]
 
-    def take(self, settled: Settled) -> None:
+    def take(self, settled: ClipResult) -> None:
         """Count a clip."""
         self.progress.take(settled)
         self.show()
@@ -96,11 +96,11 @@ class Shown:
 
 
 @contextmanager
-def showing(total: int) -> Iterator[Shown]:
+def showing(total: int) -> Iterator[ProgressLine]:
     """Show the progress of a run of `total` clips."""
     progress = Progress(total)
     if not sys.stderr.isatty():
-        yield Shown(progress, _in_a_log(progress))
+        yield ProgressLine(progress, _in_a_log(progress))
         return
     from rich.console import Console
     from rich.progress import BarColumn, TextColumn
@@ -112,7 +112,7 @@ def showing(total: int) -> Iterator[Shown]:
         def show() -> None:
             bar.update(task, completed=progress.before + progress.now, description=str(progress))
 
-        yield Shown(progress, _at_most_every(_REDRAWN_S, show))
+        yield ProgressLine(progress, _at_most_every(_REDRAWN_S, show))
 
 
 def _at_most_every(pause_s: float, show: Callable[[], None]) -> Callable[[], None]:

@@ -13,13 +13,13 @@ import click
 
 if TYPE_CHECKING:
     from robogaze.backends import AnswerStore, Models, ModelsConfig
-    from robogaze.backends.purse import Purse
-    from robogaze.bench import Job, Outcome
-    from robogaze.core.digest import Digest
-    from robogaze.datasets import Entry
+    from robogaze.backends.purse import Budget
+    from robogaze.bench import RunOptions, RunResult
+    from robogaze.core.digest import ReportSummary
+    from robogaze.datasets import ManifestEntry
     from robogaze.domains import Domain
     from robogaze.engines.base import Engine, Task
-    from robogaze.engines.ray import Recipe
+    from robogaze.engines.ray import WorkerConfig
     from robogaze.stages import Pipeline
 
 SCHEMA_VERSION = 1
@@ -48,7 +48,7 @@ def choosing(command: Command) -> Command:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ScoringPlan:
     """What is done with each clip: a pipeline, its models if it asks any, a decoder.
 
     `home` is the name of the domain, or its folder wherever a command runs.
@@ -79,7 +79,9 @@ class Plan:
         }
 
 
-def plan(domain: str | None, pipeline: str | None, model: str | None, concurrency: int | None, decoder: str) -> Plan:
+def plan(
+    domain: str | None, pipeline: str | None, model: str | None, concurrency: int | None, decoder: str
+) -> ScoringPlan:
     """What the options say. Raises UsageError for a pipeline that asks a model where none is given."""
     from robogaze.domains import default_domain, domain_folders, load_domain
     from robogaze.stages import Pipeline
@@ -89,7 +91,7 @@ def plan(domain: str | None, pipeline: str | None, model: str | None, concurrenc
         home = str(Path(home).absolute())
     loaded = load_domain(home)
     chosen = Pipeline.build(loaded, pipeline or _default_pipeline(loaded, model))
-    return Plan(home, loaded, chosen, _models(model, chosen, concurrency), decoder)
+    return ScoringPlan(home, loaded, chosen, _models(model, chosen, concurrency), decoder)
 
 
 def _default_pipeline(domain: Domain, model: str | None) -> str:
@@ -113,21 +115,21 @@ def _models(model: str | None, pipeline: Pipeline, concurrency: int | None) -> M
     return config if concurrency is None else config.with_concurrency(concurrency)
 
 
-def recipe(made: Plan, in_flight: int, outage_s: float) -> Recipe:
+def recipe(made: ScoringPlan, in_flight: int, outage_s: float) -> WorkerConfig:
     """A plan as what workers elsewhere are given, with the keys of its servers."""
-    from robogaze.engines.ray import Recipe
+    from robogaze.engines.ray import WorkerConfig
 
     models = () if made.models is None else made.models.models.values()
     names = {"OPENAI_API_KEY", "ROBOGAZE_API_KEY", *(model.api_key_env for model in models if model.api_key_env)}
     secrets = {name: os.environ[name] for name in names if name in os.environ}
-    return Recipe(made.home, made.pipeline.name, made.models, made.decoder, in_flight, outage_s, secrets)
+    return WorkerConfig(made.home, made.pipeline.name, made.models, made.decoder, in_flight, outage_s, secrets)
 
 
 @dataclass(frozen=True)
-class Door:
+class ModelOptions:
     """How models are opened beside what their file says; see `Models.open`."""
 
-    purse: Purse | None = None
+    purse: Budget | None = None
     outage_s: float = 0.0
 
 
@@ -135,7 +137,13 @@ EngineOf = Callable[["Models | None", "AnswerStore | None"], "Engine"]
 """Makes an engine of the models it may ask and the answers that are kept, None where no model is asked."""
 
 
-async def run(entries: Sequence[Entry], job: Job, plan: Plan, engine_of: EngineOf, door: Door | None = None) -> Outcome:
+async def run(
+    entries: Sequence[ManifestEntry],
+    job: RunOptions,
+    plan: ScoringPlan,
+    engine_of: EngineOf,
+    door: ModelOptions | None = None,
+) -> RunResult:
     """Do a job. Answers are kept in its run folder or in the user's cache; models are asked only if a clip is to do."""
     from robogaze.backends import AnswerStore, Models
     from robogaze.bench import run_clips
@@ -144,7 +152,7 @@ async def run(entries: Sequence[Entry], job: Job, plan: Plan, engine_of: EngineO
     if plan.models is None:
         return await run_clips(entries, engine_of(None, None), job)
     quiet_retries()
-    door = door or Door()
+    door = door or ModelOptions()
     with ExitStack() as stack:
         answers = AnswerStore(_cache_path() if job.run is None else job.run.answers)
         stack.callback(answers.close)
@@ -154,7 +162,7 @@ async def run(entries: Sequence[Entry], job: Job, plan: Plan, engine_of: EngineO
             plan.models, answers, os.environ, budget=budget, purse=door.purse, outage_s=door.outage_s, tell=_say
         )
 
-        async def before(tasks: Sequence[Task], done: Mapping[str, Digest]) -> bool:
+        async def before(tasks: Sequence[Task], done: Mapping[str, ReportSummary]) -> bool:
             going_on = await job.before(tasks, done)
             if going_on and tasks:
                 await models.ready()
@@ -166,12 +174,12 @@ async def run(entries: Sequence[Entry], job: Job, plan: Plan, engine_of: EngineO
             await models.close()
 
 
-def here(plan: Plan, in_flight: int, on_decoded: Callable[[str, float], None] | None = None) -> EngineOf:
-    """This process, with so many clips under way at once; `on_decoded` is told how far each is (see `Unit`)."""
-    from robogaze.engines.base import Unit
+def here(plan: ScoringPlan, in_flight: int, on_decoded: Callable[[str, float], None] | None = None) -> EngineOf:
+    """This process, with so many clips under way at once; `on_decoded` is told how far each is (see `ClipWorker`)."""
+    from robogaze.engines.base import ClipWorker
     from robogaze.engines.local import Local
 
-    return lambda models, answers: Local(Unit(plan.pipeline, models, plan.decoder, on_decoded), in_flight)
+    return lambda models, answers: Local(ClipWorker(plan.pipeline, models, plan.decoder, on_decoded), in_flight)
 
 
 def _say(text: str) -> None:
@@ -184,7 +192,7 @@ def _cache_path() -> Path:
     return user_cache_path("robogaze") / "answers.sqlite"
 
 
-def tell(outcome: Outcome, out: Path | None) -> None:
+def tell(outcome: RunResult, out: Path | None) -> None:
     """Say on stderr what went wrong, and what to do about it."""
     from robogaze.bench import awaits_answer, wants_other_answers
     from robogaze.reporting.wording import count
@@ -208,7 +216,7 @@ def tell(outcome: Outcome, out: Path | None) -> None:
         _say(f"{what}; {way_out} to ask again")
 
 
-def exit_code(outcome: Outcome) -> int:
+def exit_code(outcome: RunResult) -> int:
     """What the command ends with."""
     from robogaze.bench import found_no_server
     from robogaze.cli import EXIT_ERROR, EXIT_UNFINISHED, EXIT_UNREACHABLE
@@ -222,6 +230,6 @@ def exit_code(outcome: Outcome) -> int:
     return 0 if outcome.stopped is None and not outcome.unreadable and complete else EXIT_UNFINISHED
 
 
-def as_told(outcome: Outcome) -> Mapping[str, Any]:
+def as_told(outcome: RunResult) -> Mapping[str, Any]:
     """The unreadable clips as JSON."""
     return {"unreadable": [one.model_dump() for one in outcome.unreadable]}

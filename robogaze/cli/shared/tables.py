@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from robogaze.reporting.sheets import Sheet
+    from robogaze.reporting.sheets import ResultTable
 
 _WIDTH = 200
 """Signs a line where stdout is no terminal."""
@@ -24,7 +24,7 @@ def as_text(told: Mapping[str, Any]) -> str:
     return json.dumps(told, ensure_ascii=False, indent=1)
 
 
-def print_tables(tables: Iterable[Sheet], form: str) -> None:
+def print_tables(tables: Iterable[ResultTable], form: str) -> None:
     """Tables in a form, or for the terminal, which shows a note once however many tables carry it.
 
     CSV has no place for titles and notes: here they are lines that begin with `#`.

@@ -10,10 +10,10 @@ Times are seconds. A label names a type, or a dimension; it is the description, 
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from robogaze.core.account import Account, Finding
-from robogaze.datasets.adapters.axis import Axis
-from robogaze.datasets.adapters.base import Format, Part, Reading
-from robogaze.datasets.adapters.documents import Document, Fault
+from robogaze.core.account import AnnotatedEvent, ClipAnnotation
+from robogaze.datasets.adapters.axis import TimeAxis
+from robogaze.datasets.adapters.base import AnnotationPart, Format, ReadingContext
+from robogaze.datasets.adapters.documents import Document, FormatError
 from robogaze.datasets.adapters.foreign import Foreign, Interval, Rate, Share, parse
 from robogaze.datasets.adapters.places import Place
 
@@ -49,16 +49,16 @@ def _holds(videos: Any, kind: type) -> bool:
     return isinstance(videos, dict) and bool(videos) and all(isinstance(video, kind) for video in videos.values())
 
 
-def split(document: Document) -> Iterator[Part]:
+def split(document: Document) -> Iterator[AnnotationPart]:
     """Each video."""
     found = [kind for kind in _KINDS if isinstance(document.value, dict) and isinstance(document.value.get(kind), dict)]
     if len(found) != 1:
-        raise Fault("either a database or results are wanted, and not both")
+        raise FormatError("either a database or results are wanted, and not both")
     for name, video in document.value[found[0]].items():
-        yield Part(document, (found[0], name), video)
+        yield AnnotationPart(document, (found[0], name), video)
 
 
-def read(part: Part, reading: Reading) -> Account:
+def read(part: AnnotationPart, reading: ReadingContext) -> ClipAnnotation:
     """A video as an account."""
     kind, name = str(part.place[0]), str(part.place[1])
     if kind == "results":
@@ -76,11 +76,13 @@ def read(part: Part, reading: Reading) -> Account:
 def _results(value: Any) -> Sequence[_Segment]:
     try:
         return parse(_Result, {"segments": value}).segments
-    except Fault as fault:
-        raise Fault(fault.message, fault.place[1:]) from fault
+    except FormatError as fault:
+        raise FormatError(fault.message, fault.place[1:]) from fault
 
 
-def _findings(segments: Sequence[_Segment], above: Place, axis: Axis, reading: Reading) -> list[Finding]:
+def _findings(
+    segments: Sequence[_Segment], above: Place, axis: TimeAxis, reading: ReadingContext
+) -> list[AnnotatedEvent]:
     found = []
     for number, one in enumerate(segments):
         at: Place = (*above, number)
@@ -88,7 +90,7 @@ def _findings(segments: Sequence[_Segment], above: Place, axis: Axis, reading: R
         start, end = one.segment
         span = axis.seconds(start, end, (*at, "segment", 0), (*at, "segment", 1))
         text = one.description or one.label
-        found.append(Finding(str(number + 1), (span,), text, dimension, kind, confidence=one.score))
+        found.append(AnnotatedEvent(str(number + 1), (span,), text, dimension, kind, confidence=one.score))
     return found
 
 

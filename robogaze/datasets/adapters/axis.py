@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from robogaze.core.time import RESOLUTION, Span
-from robogaze.datasets.adapters.documents import Fault
+from robogaze.datasets.adapters.documents import FormatError
 from robogaze.datasets.adapters.notes import Notes
 from robogaze.datasets.adapters.places import Place
 
@@ -17,7 +17,7 @@ _RATE_WANTED = "the clip's frame rate is not known; give it with --fps"
 
 
 @dataclass(frozen=True)
-class Axis:
+class TimeAxis:
     """One clip's axis; None is what is not known.
 
     `times_s` are its frames, ascending; with them goes `duration_s`, which is after the last one.
@@ -35,11 +35,13 @@ class Axis:
         is kept as written, and counted.
         """
         if start < 0:
-            raise Fault(f"{start:g} s is before the clip begins", start_at)
+            raise FormatError(f"{start:g} s is before the clip begins", start_at)
         if end < start:
-            raise Fault(f"the span ends at {end:g} s, before it starts at {start:g} s", end_at)
+            raise FormatError(f"the span ends at {end:g} s, before it starts at {start:g} s", end_at)
         if self.duration_s is not None and start >= self.duration_s:
-            raise Fault(f"{start:g} s is after the clip's end at {self.duration_s:g} s; times are in seconds", start_at)
+            raise FormatError(
+                f"{start:g} s is after the clip's end at {self.duration_s:g} s; times are in seconds", start_at
+            )
         if start == end:
             return self._one_frame(start, end_at)
         if self.duration_s is not None and end > self.duration_s + RESOLUTION:
@@ -52,9 +54,9 @@ class Axis:
         Raises Fault for a span that is reversed or leaves the clip, and when neither frames nor rate are known.
         """
         if first < 0:
-            raise Fault(f"there is no frame {first}", start_at)
+            raise FormatError(f"there is no frame {first}", start_at)
         if end < first:
-            raise Fault(f"the span ends before frame {end}, but starts with frame {first}", end_at)
+            raise FormatError(f"the span ends before frame {end}, but starts with frame {first}", end_at)
         if first == end:
             self.notes.count("span", "with the same first and end frame, read as that one frame")
         return _span(self._time(first, start_at), self._time(max(end, first + 1), end_at), end_at)
@@ -65,17 +67,17 @@ class Axis:
             number = max(bisect_right(self.times_s, time_s + RESOLUTION) - 1, 0)
             return _span(self._time(number, place), self._time(number + 1, place), place)
         if self.fps is None:
-            raise Fault(f"a span of no length stands for one frame, but {_RATE_WANTED}", place)
+            raise FormatError(f"a span of no length stands for one frame, but {_RATE_WANTED}", place)
         return _span(time_s, time_s + 1 / self.fps, place)
 
     def _time(self, frame: int, place: Place) -> float:
         """When a frame begins, or the clip's end for the number after its last one."""
         if self.times_s is None or self.duration_s is None:
             if self.fps is None:
-                raise Fault(f"frames become seconds, but {_RATE_WANTED}", place)
+                raise FormatError(f"frames become seconds, but {_RATE_WANTED}", place)
             return frame / self.fps
         if frame > len(self.times_s):
-            raise Fault(f"frame {frame} is not in the clip, which has {len(self.times_s)} frames", place)
+            raise FormatError(f"frame {frame} is not in the clip, which has {len(self.times_s)} frames", place)
         return self.times_s[frame] if frame < len(self.times_s) else self.duration_s
 
 
@@ -83,4 +85,4 @@ def _span(start: float, end: float, place: Place) -> Span:
     try:
         return Span(start, end)
     except ValueError as error:
-        raise Fault(f"{error}", place) from error
+        raise FormatError(f"{error}", place) from error

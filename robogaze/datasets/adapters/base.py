@@ -13,12 +13,12 @@ from typing import Any, TypeVar, cast
 
 from pydantic import TypeAdapter, ValidationError
 
-from robogaze.core.account import Account, Finding
+from robogaze.core.account import AnnotatedEvent, ClipAnnotation
 from robogaze.core.clip import ClipId
 from robogaze.core.coverage import CoverageState
 from robogaze.core.report import Status
-from robogaze.datasets.adapters.axis import Axis
-from robogaze.datasets.adapters.documents import Document, Fault
+from robogaze.datasets.adapters.axis import TimeAxis
+from robogaze.datasets.adapters.documents import Document, FormatError
 from robogaze.datasets.adapters.labels import Labels, Vocabulary
 from robogaze.datasets.adapters.notes import Notes
 from robogaze.datasets.adapters.places import Place
@@ -29,7 +29,7 @@ Shared = TypeVar("Shared", bound=Hashable)
 
 
 @dataclass(frozen=True)
-class Part:
+class AnnotationPart:
     """What one author says of one clip, as it stands at a place of a document."""
 
     document: Document
@@ -49,18 +49,18 @@ class Format:
     name: str
     holds: str
     recognises: Callable[[Any], bool]
-    split: Callable[[Document], Iterator[Part]]
-    read: Callable[[Part, "Reading"], Account]
+    split: Callable[[Document], Iterator[AnnotationPart]]
+    read: Callable[[AnnotationPart, "ReadingContext"], ClipAnnotation]
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadingContext:
     """What accounts are read with.
 
     `author` stands for whoever a file does not name. `clips` are accounts of the same clips, by id, whose frames
     serve where a file does not know its own; `fps` serves where they do not either. `first_frame` is the number that
     a tool that counts frames gives to the first one. `as_written` takes what a released evaluator takes: labels as they
-    are, events without a severity, a description or a place that can be told (`Finding.written` holds it).
+    are, events without a severity, a description or a place that can be told (`AnnotatedEvent.written` holds it).
     """
 
     author: str
@@ -69,7 +69,7 @@ class Reading:
     labels: Labels | None = None
     fps: float | None = None
     first_frame: int | None = None
-    clips: Mapping[str, Account] = field(default_factory=dict)
+    clips: Mapping[str, ClipAnnotation] = field(default_factory=dict)
     as_written: bool = False
     _kept: dict[Any, Any] = field(default_factory=dict)
 
@@ -84,18 +84,18 @@ class Reading:
 
     def axis(
         self, clip_id: str, fps: float | None = None, frames: int | None = None, duration_s: float | None = None
-    ) -> Axis:
+    ) -> TimeAxis:
         """A clip's axis, from what its record says of it and from what is known beside. Raises Fault."""
         if fps is not None and frames is not None:
             length = frames / fps
             if duration_s is not None and abs(duration_s - length) > 1 / fps:
-                raise Fault(f"a length of {duration_s:g} s does not go with {frames} frames at {fps:g} fps")
+                raise FormatError(f"a length of {duration_s:g} s does not go with {frames} frames at {fps:g} fps")
             times = self.times([number / fps for number in range(frames)])
-            return Axis(self.notes, fps, times, max(duration_s or length, length))
+            return TimeAxis(self.notes, fps, times, max(duration_s or length, length))
         known = self.clips.get(clip_id)
         if known is not None and known.frame_times_s is not None and known.duration_s is not None:
-            return Axis(self.notes, fps or self.fps, known.frame_times_s, known.duration_s)
-        return Axis(self.notes, fps or self.fps, None, duration_s)
+            return TimeAxis(self.notes, fps or self.fps, known.frame_times_s, known.duration_s)
+        return TimeAxis(self.notes, fps or self.fps, None, duration_s)
 
     def labelled(
         self, kind: str | None, dimension: str | None, kind_at: Place, dimension_at: Place
@@ -129,34 +129,34 @@ class Reading:
             known = f"no {' or '.join(kinds)} of {self.labels.domain}"
             close = [meant for words in kinds.values() if (meant := words.close_to(label)) is not None]
             way_out = f"did you mean {close[0]}?" if close else f"say in {self.labels.table} what it stands for"
-            raise Fault(f"{label!r} is {known}; {way_out}", place)
+            raise FormatError(f"{label!r} is {known}; {way_out}", place)
         self.notes.count("label", f"{label!r} outside the taxonomy, kept as written")
         return next(iter(kinds)), label
 
     def account(
         self,
-        part: Part,
+        part: AnnotationPart,
         clip_id: str,
-        findings: Sequence[Finding],
-        axis: Axis | None = None,
+        findings: Sequence[AnnotatedEvent],
+        axis: TimeAxis | None = None,
         *,
         author: str | None = None,
         status: Status = "complete",
         coverage: Mapping[str, CoverageState] | None = None,
         instruction: str | None = None,
         fields: Mapping[str, str | None] | None = None,
-    ) -> Account:
+    ) -> ClipAnnotation:
         """The account of a part. Raises Fault for an id that cannot be one, and for two findings of one id."""
         try:
             _CLIP_ID.validate_python(clip_id, strict=True)
         except ValidationError as error:
-            raise Fault(f"{clip_id!r} cannot be the id of a clip: {error.errors()[0]['msg']}") from error
+            raise FormatError(f"{clip_id!r} cannot be the id of a clip: {error.errors()[0]['msg']}") from error
         if self.as_written:
             findings = _numbered(findings)
         ids = [finding.id for finding in findings]
         if twice := next((name for name in ids if ids.count(name) > 1), None):
-            raise Fault(f"{clip_id} has two events with the id {twice!r}")
-        return Account(
+            raise FormatError(f"{clip_id} has two events with the id {twice!r}")
+        return ClipAnnotation(
             clip_id=clip_id,
             author=author or self.author,
             status=status,
@@ -172,7 +172,7 @@ class Reading:
         )
 
 
-def _numbered(findings: Sequence[Finding]) -> list[Finding]:
+def _numbered(findings: Sequence[AnnotatedEvent]) -> list[AnnotatedEvent]:
     """The findings, those after the first of one id with a number behind it."""
     seen: dict[str, int] = {}
     kept = []

@@ -20,13 +20,13 @@ from typing import Any, get_args
 
 from pydantic import TypeAdapter
 
-from robogaze.core.account import FIELDS, Account, Finding
+from robogaze.core.account import FIELDS, AnnotatedEvent, ClipAnnotation
 from robogaze.core.coverage import CoverageState
 from robogaze.core.report import Status
 from robogaze.core.time import Span, union
-from robogaze.datasets.adapters.axis import Axis
-from robogaze.datasets.adapters.base import Format, Part, Reading
-from robogaze.datasets.adapters.documents import Document, Fault, Row, Table
+from robogaze.datasets.adapters.axis import TimeAxis
+from robogaze.datasets.adapters.base import AnnotationPart, Format, ReadingContext
+from robogaze.datasets.adapters.documents import Document, FormatError, Table, TableRow
 from robogaze.datasets.adapters.foreign import Count, Foreign, Frame, Level, Rate, Record, Share, parse
 
 _STATES = TypeAdapter(dict[str, CoverageState])
@@ -72,33 +72,33 @@ def recognises(value: Any) -> bool:
     return isinstance(value, Table) and "clip_id" in value.columns
 
 
-def split(document: Document) -> Iterator[Part]:
+def split(document: Document) -> Iterator[AnnotationPart]:
     """The rows of each clip and author, wherever they stand."""
     table = document.value
     if not isinstance(table, Table) or "clip_id" not in table.columns:
-        raise Fault("a table with a column 'clip_id' is wanted")
+        raise FormatError("a table with a column 'clip_id' is wanted")
     known = (*_OF_THE_CLIP, *_OF_THE_EVENT)
     if unknown := [name for name in table.columns if name not in known]:
-        raise Fault(f"unknown column {unknown[0]!r}; a table has: {', '.join(known)}")
-    together: dict[tuple[str, str], list[tuple[int, Row]]] = {}
+        raise FormatError(f"unknown column {unknown[0]!r}; a table has: {', '.join(known)}")
+    together: dict[tuple[str, str], list[tuple[int, TableRow]]] = {}
     for number, row in enumerate(table.rows):
         key = row.cells.get("clip_id", ""), row.cells.get("author", "")
         together.setdefault(key, []).append((number, row))
     for rows in together.values():
-        yield Part(document, (rows[0][0],), rows)
+        yield AnnotationPart(document, (rows[0][0],), rows)
 
 
-def read(part: Part, reading: Reading) -> Account:
+def read(part: AnnotationPart, reading: ReadingContext) -> ClipAnnotation:
     """The rows of a clip as an account."""
-    rows: Sequence[tuple[int, Row]] = part.value
+    rows: Sequence[tuple[int, TableRow]] = part.value
     clip = _one(_Clip, rows, _OF_THE_CLIP)
     axis = reading.axis(clip.clip_id, clip.fps, clip.frame_count, clip.duration_s)
     events = [(number, row) for number, row in rows if any(name in row.cells for name in _OF_THE_EVENT)]
     if events and (len(events) < len(rows) or clip.status == "unscored"):
-        raise Fault("a clip with events has no row without one, and is not unscored")
+        raise FormatError("a clip with events has no row without one, and is not unscored")
     named = {row.cells["event_id"] for _, row in events if "event_id" in row.cells}
     unused = (f"{number}" for number in count(1) if f"{number}" not in named)
-    together: dict[str, list[tuple[int, Row]]] = {}
+    together: dict[str, list[tuple[int, TableRow]]] = {}
     for number, row in events:
         name = row.cells["event_id"] if "event_id" in row.cells else next(unused)
         together.setdefault(name, []).append((number, row))
@@ -116,7 +116,7 @@ def read(part: Part, reading: Reading) -> Account:
     )
 
 
-def _coverage(cell: str, rows: Sequence[tuple[int, Row]]) -> dict[str, CoverageState]:
+def _coverage(cell: str, rows: Sequence[tuple[int, TableRow]]) -> dict[str, CoverageState]:
     """The states of a cell. Raises Fault for what is none."""
     try:
         found = [each.split("=") for each in cell.split()]
@@ -126,12 +126,12 @@ def _coverage(cell: str, rows: Sequence[tuple[int, Row]]) -> dict[str, CoverageS
     except ValueError as error:
         wanted = f"dimension=state, with the states {', '.join(get_args(CoverageState))}"
         place = next(number for number, row in rows if "coverage" in row.cells)
-        raise Fault(f"{cell!r} is no coverage; it is {wanted}", (place, "coverage")) from error
+        raise FormatError(f"{cell!r} is no coverage; it is {wanted}", (place, "coverage")) from error
 
 
-def _one(kind: type[Record], rows: Sequence[tuple[int, Row]], columns: Sequence[str]) -> Record:
+def _one(kind: type[Record], rows: Sequence[tuple[int, TableRow]], columns: Sequence[str]) -> Record:
     """What rows say together. Raises Fault where they contradict each other, or where a cell does not fit."""
-    said: dict[str, tuple[int, Row]] = {}
+    said: dict[str, tuple[int, TableRow]] = {}
     for number, row in rows:
         for name in columns:
             if name not in row.cells:
@@ -139,12 +139,12 @@ def _one(kind: type[Record], rows: Sequence[tuple[int, Row]], columns: Sequence[
             _, first = said.setdefault(name, (number, row))
             if first.cells[name] != row.cells[name]:
                 before = f"{first.cells[name]!r} on line {first.line}"
-                raise Fault(f"{row.cells[name]!r} contradicts {before}", (number, name))
+                raise FormatError(f"{row.cells[name]!r} contradicts {before}", (number, name))
     try:
         return parse(kind, {name: _typed(name, row.cells[name]) for name, (_, row) in said.items()})
-    except Fault as fault:
+    except FormatError as fault:
         name = str(fault.place[0])
-        raise Fault(fault.message, (said[name][0] if name in said else rows[0][0], name)) from fault
+        raise FormatError(fault.message, (said[name][0] if name in said else rows[0][0], name)) from fault
 
 
 def _typed(column: str, cell: str) -> str | float:
@@ -152,19 +152,21 @@ def _typed(column: str, cell: str) -> str | float:
     return float(cell) if column in _NUMBERS and _NUMBER.fullmatch(cell) else cell
 
 
-def _finding(name: str, rows: Sequence[tuple[int, Row]], axis: Axis, reading: Reading) -> Finding:
+def _finding(
+    name: str, rows: Sequence[tuple[int, TableRow]], axis: TimeAxis, reading: ReadingContext
+) -> AnnotatedEvent:
     number = rows[0][0]
     event = _one(_Event, rows, [column for column in _OF_THE_EVENT if column not in _TIMES])
     kind, dimension = reading.labelled(event.type, event.dimension, (number, "type"), (number, "dimension"))
     spans = [span for one in rows if (span := _span(one, axis)) is not None]
     if len(spans) < len(rows) and len(rows) > 1:
-        raise Fault(f"the rows of event {name!r} each need a span", (number, "event_id"))
-    return Finding(
+        raise FormatError(f"the rows of event {name!r} each need a span", (number, "event_id"))
+    return AnnotatedEvent(
         name, union(spans), event.description, dimension, kind, severity=event.severity, confidence=event.confidence
     )
 
 
-def _span(numbered: tuple[int, Row], axis: Axis) -> Span | None:
+def _span(numbered: tuple[int, TableRow], axis: TimeAxis) -> Span | None:
     """The span of a row, None when it has none."""
     number, row = numbered
     times = _one(_Event, [numbered], _TIMES)
@@ -174,7 +176,7 @@ def _span(numbered: tuple[int, Row], axis: Axis) -> Span | None:
     if times.start_frame is not None and times.end_frame is not None and len(given) == 2:
         return axis.frames(times.start_frame, times.end_frame, (number, "start_frame"), (number, "end_frame"))
     if given:
-        raise Fault("start_s and end_s are wanted, or start_frame and end_frame", (number, given[0]))
+        raise FormatError("start_s and end_s are wanted, or start_frame and end_frame", (number, given[0]))
     return None
 
 

@@ -23,7 +23,7 @@ from robogaze.datasets.adapters.places import Lines, Place
 _DELIMITERS = (",", ";", "\t")
 
 
-class Fault(ValueError):
+class FormatError(ValueError):
     """Something that does not fit, and its place in what was read."""
 
     def __init__(self, message: str, place: Place = ()) -> None:
@@ -33,7 +33,7 @@ class Fault(ValueError):
 
 
 @dataclass(frozen=True)
-class Row:
+class TableRow:
     """A row of a table: the line it begins on, and its cells by column, without those that are empty."""
 
     line: int
@@ -45,7 +45,7 @@ class Table:
     """A table with a header."""
 
     columns: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[TableRow, ...]
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Document:
         try:
             return self.raw.decode()
         except UnicodeDecodeError as error:
-            raise Fault(f"is not UTF-8 text: {error}") from error
+            raise FormatError(f"is not UTF-8 text: {error}") from error
 
 
 def documents(path: Path, folders: tuple[str, ...] = ()) -> Iterator[Document]:
@@ -103,7 +103,7 @@ def documents(path: Path, folders: tuple[str, ...] = ()) -> Iterator[Document]:
             else:
                 yield Document(path, folders, _whole(file))
     except OSError as error:
-        raise Fault(f"cannot be read: {error.strerror}") from error
+        raise FormatError(f"cannot be read: {error.strerror}") from error
 
 
 def _holds_a_document_a_line(file: BinaryIO) -> bool:
@@ -126,7 +126,7 @@ def _whole(file: BinaryIO) -> bytes:
     file.seek(0)
     raw = file.read().removeprefix(BOM_UTF8)
     if not raw.strip():
-        raise Fault("is empty")
+        raise FormatError("is empty")
     return raw
 
 
@@ -147,7 +147,7 @@ def _json(raw: bytes) -> Any:
         value = from_json(raw)  # unlike json.loads, it refuses what cannot be written again
         json.loads(raw, object_pairs_hook=_each_key_once)
     except ValueError as error:
-        raise error if isinstance(error, Fault) else Fault(f"is not JSON: {error}") from error
+        raise error if isinstance(error, FormatError) else FormatError(f"is not JSON: {error}") from error
     return value
 
 
@@ -156,7 +156,7 @@ def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise Fault(f"the key {twice!r} stands twice in one object")
+        raise FormatError(f"the key {twice!r} stands twice in one object")
     return found
 
 
@@ -164,7 +164,7 @@ def _table(text: str) -> Table:
     header = text.split("\n", 1)[0]
     delimiter = max(_DELIMITERS, key=header.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    rows: list[Row] = []
+    rows: list[TableRow] = []
     try:
         columns = tuple(name.strip() for name in next(reader))
         line = reader.line_num + 1
@@ -173,13 +173,13 @@ def _table(text: str) -> Table:
                 rows.append(_row(line, columns, cells))
             line = reader.line_num + 1
     except csv.Error as error:
-        raise Fault(f"is no table: line {reader.line_num}: {error}") from error
+        raise FormatError(f"is no table: line {reader.line_num}: {error}") from error
     if len(set(columns)) < len(columns):
-        raise Fault(f"a column stands twice in the header: {', '.join(columns)}")
+        raise FormatError(f"a column stands twice in the header: {', '.join(columns)}")
     return Table(columns, tuple(rows))
 
 
-def _row(line: int, columns: tuple[str, ...], cells: list[str]) -> Row:
+def _row(line: int, columns: tuple[str, ...], cells: list[str]) -> TableRow:
     if len(cells) != len(columns):
-        raise Fault(f"line {line} has {len(cells)} cells, but the header has {len(columns)} columns")
-    return Row(line, {name: cell.strip() for name, cell in zip(columns, cells, strict=True) if cell.strip()})
+        raise FormatError(f"line {line} has {len(cells)} cells, but the header has {len(columns)} columns")
+    return TableRow(line, {name: cell.strip() for name, cell in zip(columns, cells, strict=True) if cell.strip()})

@@ -26,7 +26,7 @@ _OF_A_RUN = ("run.json", "manifest.jsonl", "unreadable.json")
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundFiles:
     """The files to read below `root`, relative to it, and how many others there are that might have been meant."""
 
     root: Path
@@ -34,10 +34,10 @@ class Found:
     overlooked: int = 0
 
 
-def find_files(path: Path) -> Found:
+def find_files(path: Path) -> FoundFiles:
     """The files to read. Raises InputError when there is none."""
     if path.is_file():
-        return Found(path.parent, (PurePosixPath(path.name),))
+        return FoundFiles(path.parent, (PurePosixPath(path.name),))
     if not path.is_dir():
         raise InputError(f"{path} does not exist; name a file or a folder of reports or annotations")
     listed = _listed(path)
@@ -48,7 +48,7 @@ def find_files(path: Path) -> Found:
     )
     for rule in rules:
         if chosen := tuple(file for file in listed if rule(file)):
-            return Found(path, chosen, len(listed) - len(chosen))
+            return FoundFiles(path, chosen, len(listed) - len(chosen))
     raise InputError(f"{path} holds no file of reports or annotations ({', '.join(_SUFFIXES)})")
 
 

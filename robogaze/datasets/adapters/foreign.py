@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from robogaze.core.data import first_fault
-from robogaze.datasets.adapters.documents import Fault
+from robogaze.datasets.adapters.documents import FormatError
 
 _MOST_FRAMES = 10**7
 """More than a day at 100 frames a second; a larger number is a mistake, and would fill the memory."""
@@ -47,7 +47,7 @@ def parse(kind: type[Record], value: Any) -> Record:
         return kind.model_validate(value)
     except ValidationError as error:
         place, message = first_fault(error)
-        raise Fault(message, _keys(value, place)) from error
+        raise FormatError(message, _keys(value, place)) from error
 
 
 def _keys(value: Any, place: Sequence[str | int]) -> tuple[str | int, ...]:

@@ -11,9 +11,9 @@ description, else the title of a bug.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from robogaze.core.account import Account, Finding
-from robogaze.datasets.adapters.base import Format, Part, Reading
-from robogaze.datasets.adapters.documents import Document, Fault
+from robogaze.core.account import AnnotatedEvent, ClipAnnotation
+from robogaze.datasets.adapters.base import AnnotationPart, Format, ReadingContext
+from robogaze.datasets.adapters.documents import Document, FormatError
 from robogaze.datasets.adapters.foreign import Foreign, Identifier, Share, parse
 from robogaze.datasets.adapters.places import Place
 
@@ -40,12 +40,12 @@ def recognises(value: Any) -> bool:
     return isinstance(bugs, list) and all(isinstance(bug, dict) for bug in bugs)
 
 
-def split(document: Document) -> Iterator[Part]:
+def split(document: Document) -> Iterator[AnnotationPart]:
     """The one list of a document."""
-    yield Part(document, (), document.value)
+    yield AnnotationPart(document, (), document.value)
 
 
-def read(part: Part, reading: Reading) -> Account:
+def read(part: AnnotationPart, reading: ReadingContext) -> ClipAnnotation:
     """A list of bugs as an account whose findings have no spans."""
     record = parse(_Record, part.value)
     findings = [_finding(bug, number, reading) for number, bug in enumerate(record.bugs)]
@@ -57,18 +57,18 @@ def _name(record: Mapping[str, Any]) -> str:
     inner = [value.get("name") for value in record.values() if isinstance(value, dict)]
     names = sorted({name for name in (*keyed, *inner) if isinstance(name, str)})
     if len(names) != 1:
-        raise Fault(f"one name is wanted of what the bugs were found in, not {', '.join(names) or 'none'}")
+        raise FormatError(f"one name is wanted of what the bugs were found in, not {', '.join(names) or 'none'}")
     return names[0]
 
 
-def _finding(bug: _Bug, number: int, reading: Reading) -> Finding:
+def _finding(bug: _Bug, number: int, reading: ReadingContext) -> AnnotatedEvent:
     at: Place = ("bugs", number)
     text = next((text for key in _TEXTS if (text := getattr(bug, key))), None)
     if text is None:
-        raise Fault(f"a text is missing; it stands under one of {', '.join(_TEXTS)}", at)
+        raise FormatError(f"a text is missing; it stands under one of {', '.join(_TEXTS)}", at)
     kind, dimension = reading.labelled(bug.bug_type, None, (*at, "bug_type"), at)
     name = str(number + 1) if bug.id is None else str(bug.id)
-    return Finding(name, (), text, dimension, kind, confidence=bug.confidence)
+    return AnnotatedEvent(name, (), text, dimension, kind, confidence=bug.confidence)
 
 
 FORMAT = Format("gbqa", "GBQA: {bugs: [{observed_fault, ...}]}", recognises, split, read)

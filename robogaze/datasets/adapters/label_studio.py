@@ -18,11 +18,11 @@ from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from robogaze.core.account import Account, Finding
+from robogaze.core.account import AnnotatedEvent, ClipAnnotation
 from robogaze.core.time import union
-from robogaze.datasets.adapters.axis import Axis
-from robogaze.datasets.adapters.base import Format, Part, Reading
-from robogaze.datasets.adapters.documents import Document, Fault
+from robogaze.datasets.adapters.axis import TimeAxis
+from robogaze.datasets.adapters.base import AnnotationPart, Format, ReadingContext
+from robogaze.datasets.adapters.documents import Document, FormatError
 from robogaze.datasets.adapters.foreign import Foreign, Frame, Identifier, Level, parse
 from robogaze.datasets.adapters.places import Place
 from robogaze.errors import InputError
@@ -89,21 +89,21 @@ def _is_task(value: Any) -> bool:
     )
 
 
-def split(document: Document) -> Iterator[Part]:
+def split(document: Document) -> Iterator[AnnotationPart]:
     """Each annotation; where there is none, each prediction."""
     listed = isinstance(document.value, list)
     tasks = document.value if listed else [document.value]
     for number, task in enumerate(tasks):
         if not _is_task(task):
-            raise Fault("a task is wanted: 'data' and 'annotations'", (number,) if listed else ())
+            raise FormatError("a task is wanted: 'data' and 'annotations'", (number,) if listed else ())
     key = next((key for key in _LISTS if any(task.get(key) for task in tasks)), _LISTS[0])
     for number, task in enumerate(tasks):
         for order, said in enumerate(task.get(key, [])):
             place: Place = (number, key, order) if listed else (key, order)
-            yield Part(document, place, (task["data"], said))
+            yield AnnotationPart(document, place, (task["data"], said))
 
 
-def read(part: Part, reading: Reading) -> Account:
+def read(part: AnnotationPart, reading: ReadingContext) -> ClipAnnotation:
     """An annotation as an account. Raises InputError when it is not said how frames are counted."""
     if reading.first_frame is None:
         raise InputError(
@@ -124,23 +124,25 @@ def _clip_id(data: Mapping[str, Any]) -> str:
     if isinstance(data.get("clip_id"), str):
         return str(data["clip_id"])
     if not isinstance(data.get("video"), str):
-        raise Fault("the task's data names neither a clip_id nor a video")
+        raise FormatError("the task's data names neither a clip_id nor a video")
     address = urlsplit(data["video"])
     # Files that Label Studio serves from a local folder stand in the query: /data/local-files/?d=folder/name.mp4
     path = parse_qs(address.query).get("d", [unquote(address.path)])[0]
     return _UPLOADED.sub("", PurePosixPath(path).stem)
 
 
-def _findings(results: Sequence[_Result], axis: Axis, first_frame: int, reading: Reading) -> Iterator[Finding]:
+def _findings(
+    results: Sequence[_Result], axis: TimeAxis, first_frame: int, reading: ReadingContext
+) -> Iterator[AnnotatedEvent]:
     values = [_value(one, number) for number, one in enumerate(results)]
     for number, (result, value) in enumerate(zip(results, values, strict=True)):
         if value.timelinelabels is None:
             continue
         at: Place = ("result", number, "value")
         if len(value.timelinelabels) != 1:
-            raise Fault(f"a region has one label, not {len(value.timelinelabels)}", (*at, "timelinelabels"))
+            raise FormatError(f"a region has one label, not {len(value.timelinelabels)}", (*at, "timelinelabels"))
         if not value.ranges:
-            raise Fault("a region has a range at least", (*at, "ranges"))
+            raise FormatError("a region has a range at least", (*at, "ranges"))
         spans = union(
             axis.frames(
                 one.start - first_frame,
@@ -158,15 +160,15 @@ def _findings(results: Sequence[_Result], axis: Axis, first_frame: int, reading:
             if one.id is not None and one.id == result.id and said.timelinelabels is None
         ]
         name = str(number + 1) if result.id is None else str(result.id)
-        yield Finding(name, spans, _text(beside) or label, dimension, kind, severity=_severity(beside))
+        yield AnnotatedEvent(name, spans, _text(beside) or label, dimension, kind, severity=_severity(beside))
     _count_others(results, values, reading)
 
 
 def _value(result: _Result, number: int) -> _Value:
     try:
         return parse(_Value, result.value)
-    except Fault as fault:
-        raise Fault(fault.message, ("result", number, "value", *fault.place)) from fault
+    except FormatError as fault:
+        raise FormatError(fault.message, ("result", number, "value", *fault.place)) from fault
 
 
 def _text(beside: Sequence[tuple[_Result, _Value]]) -> str:
@@ -179,7 +181,7 @@ def _severity(beside: Sequence[tuple[_Result, _Value]]) -> int | None:
     return next((level for said in named for level in (said.rating, said.number) if level is not None), None)
 
 
-def _count_others(results: Sequence[_Result], values: Sequence[_Value], reading: Reading) -> None:
+def _count_others(results: Sequence[_Result], values: Sequence[_Value], reading: ReadingContext) -> None:
     regions = {one.id for one, value in zip(results, values, strict=True) if value.timelinelabels is not None}
     for one, value in zip(results, values, strict=True):
         if value.timelinelabels is None and (one.id is None or one.id not in regions):

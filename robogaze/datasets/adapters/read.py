@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from robogaze.core.account import Account
+from robogaze.core.account import ClipAnnotation
 from robogaze.core.data import dotted, first_fault
 from robogaze.core.report import Unreadable
 from robogaze.datasets.adapters import (
@@ -20,8 +20,8 @@ from robogaze.datasets.adapters import (
     robogaze_release,
     videoglitchbench,
 )
-from robogaze.datasets.adapters.base import Format, Part, Reading
-from robogaze.datasets.adapters.documents import Document, Fault, documents
+from robogaze.datasets.adapters.base import AnnotationPart, Format, ReadingContext
+from robogaze.datasets.adapters.documents import Document, FormatError, documents
 from robogaze.datasets.adapters.files import find_files
 from robogaze.datasets.adapters.labels import Labels
 from robogaze.datasets.adapters.notes import Notes, Skipped
@@ -46,7 +46,7 @@ class Accounts:
     """
 
     format: str
-    accounts: tuple[Account, ...]
+    accounts: tuple[ClipAnnotation, ...]
     skipped: tuple[Skipped, ...]
     warnings: tuple[str, ...]
 
@@ -59,7 +59,7 @@ def read_accounts(
     labels: Labels | None = None,
     fps: float | None = None,
     first_frame: int | None = None,
-    clips: Mapping[str, Account] | None = None,
+    clips: Mapping[str, ClipAnnotation] | None = None,
     as_written: bool = False,
 ) -> Accounts:
     """All accounts of a path; see `iter_accounts`."""
@@ -89,16 +89,16 @@ def iter_accounts(
     labels: Labels | None = None,
     fps: float | None = None,
     first_frame: int | None = None,
-    clips: Mapping[str, Account] | None = None,
+    clips: Mapping[str, ClipAnnotation] | None = None,
     as_written: bool = False,
-) -> Iterator[Account]:
+) -> Iterator[ClipAnnotation]:
     """The accounts of a report, of a file or of a folder, one after the other, in the order of the files' names.
 
     `format` is a name in FORMATS; "auto" recognises it by the first document's content, and all others have to be in
     it, too. With `labels`, foreign labels become those of a taxonomy. `fps` and the frames of `clips` (accounts by
     clip id, such as those of the other side) serve where a file counts in frames and does not say how long they
     last, the clips' frames first; `first_frame` is the number of the first one where a format leaves that open.
-    `as_written` takes from files of a release what its evaluator takes (see `Reading`).
+    `as_written` takes from files of a release what its evaluator takes (see `ReadingContext`).
 
     What does not fit stops the reading with its file, line and key (InputError); when `lenient`, what is said of that
     clip is left out as a whole, and noted. Two accounts of one clip by one author are never chosen from: InputError.
@@ -108,21 +108,21 @@ def iter_accounts(
     if fps is not None and not 0 < fps < math.inf:
         raise InputError(f"a frame rate of {fps:g} fps is none; --fps wants a number above 0")
     author = path.resolve().name if path.is_dir() else path.stem
-    reading = Reading(author, notes, lenient, labels, fps, first_frame, clips or {}, as_written)
+    reading = ReadingContext(author, notes, lenient, labels, fps, first_frame, clips or {}, as_written)
     yield from _Source(path, reading, FORMATS.get(format)).accounts()
 
 
 class _Source:
     """A path that is being read."""
 
-    def __init__(self, path: Path, reading: Reading, chosen: Format | None) -> None:
+    def __init__(self, path: Path, reading: ReadingContext, chosen: Format | None) -> None:
         self._path = path
         self._reading = reading
         self._notes = reading.notes
         self._format = chosen
         self._seen: dict[tuple[str, str], str] = {}
 
-    def accounts(self) -> Iterator[Account]:
+    def accounts(self) -> Iterator[ClipAnnotation]:
         """The accounts, in order."""
         found = find_files(self._path)
         self._notes.skipped.extend(_unreadable(self._path / "unreadable.json"))
@@ -141,33 +141,33 @@ class _Source:
     def _documents(self, file: Path, folders: tuple[str, ...]) -> Iterator[Document]:
         try:
             yield from documents(file, folders)
-        except Fault as fault:
+        except FormatError as fault:
             self._leave_out(Skipped(f"{file}", None, dotted(fault.place), fault.message), fault)
 
-    def _parts(self, document: Document) -> list[Part]:
+    def _parts(self, document: Document) -> list[AnnotationPart]:
         try:
             if self._format is None:
                 self._format = _recognised(document)
             self._notes.format = self._format.name
             return list(self._format.split(document))
-        except Fault as fault:
+        except FormatError as fault:
             self._leave_out(_skipped(document, fault.place, fault.message), fault)
             return []
 
-    def _account(self, part: Part) -> Account | None:
+    def _account(self, part: AnnotationPart) -> ClipAnnotation | None:
         assert self._format is not None
         try:
             return self._format.read(part, self._reading)
-        except Fault as fault:
+        except FormatError as fault:
             self._leave_out(_skipped(part.document, (*part.place, *fault.place), fault.message), fault)
             return None
 
-    def _leave_out(self, what: Skipped, fault: Fault) -> None:
+    def _leave_out(self, what: Skipped, fault: FormatError) -> None:
         if not self._reading.lenient:
             raise InputError(f"{what}; --lenient leaves out what does not fit") from fault
         self._notes.skipped.append(what)
 
-    def _only_once(self, account: Account) -> None:
+    def _only_once(self, account: ClipAnnotation) -> None:
         key = (account.clip_id, account.author)
         if key in self._seen:
             places = f"in {self._seen[key]} and in {account.source}"
@@ -187,9 +187,9 @@ def _recognised(document: Document) -> Format:
         return found[0]
     if found:
         names = " and ".join(one.name for one in found)
-        raise Fault(f"could be in the formats {names}; name the right one with --format")
+        raise FormatError(f"could be in the formats {names}; name the right one with --format")
     known = "; ".join(f"{one.name}, {one.holds}" for one in FORMATS.values())
-    raise Fault(f"is in no known format ({known}); if it is, name it with --format to see what does not fit")
+    raise FormatError(f"is in no known format ({known}); if it is, name it with --format to see what does not fit")
 
 
 def _unreadable(path: Path) -> Iterator[Skipped]:

@@ -9,12 +9,12 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import to_json
 
-from robogaze.core.account import Account, Finding, account_of
+from robogaze.core.account import AnnotatedEvent, ClipAnnotation, annotation_of
 from robogaze.core.coverage import CoverageState, states
 from robogaze.core.data import first_fault
 from robogaze.core.report import Report
-from robogaze.datasets.adapters.base import Format, Part, Reading
-from robogaze.datasets.adapters.documents import Document, Fault
+from robogaze.datasets.adapters.base import AnnotationPart, Format, ReadingContext
+from robogaze.datasets.adapters.documents import Document, FormatError
 
 
 def recognises(value: Any) -> bool:
@@ -30,23 +30,23 @@ def _holds_reports(value: Any) -> bool:
     return isinstance(value, dict) and isinstance(value.get("reports"), list)
 
 
-def split(document: Document) -> Iterator[Part]:
+def split(document: Document) -> Iterator[AnnotationPart]:
     """Each report, as text: it is checked while it is parsed, which is faster than to do one after the other."""
     if b'"reports"' in document.raw and _holds_reports(document.value):
         for number, report in enumerate(document.value["reports"]):
-            yield Part(document, ("reports", number), to_json(report))
+            yield AnnotationPart(document, ("reports", number), to_json(report))
     else:
-        yield Part(document, (), document.raw)
+        yield AnnotationPart(document, (), document.raw)
 
 
-def read(part: Part, reading: Reading) -> Account:
+def read(part: AnnotationPart, reading: ReadingContext) -> ClipAnnotation:
     """A report as an account; what else the report holds is dropped at once."""
     try:
         report = Report.model_validate_json(part.value, strict=True)
     except ValidationError as error:
         place, message = first_fault(error)
-        raise Fault(message, place) from error
-    account = account_of(report, part.source)
+        raise FormatError(message, place) from error
+    account = annotation_of(report, part.source)
     if reading.labels is not None:
         account = replace(
             account,
@@ -63,7 +63,7 @@ def read(part: Part, reading: Reading) -> Account:
     )
 
 
-def _covered(report: Report, reading: Reading) -> Iterator[tuple[str, CoverageState]]:
+def _covered(report: Report, reading: ReadingContext) -> Iterator[tuple[str, CoverageState]]:
     """The states by dimension, under the taxonomy's names. Raises Fault for a dimension that it does not have."""
     for name, state in states(report.coverage).items():
         _, dimension = reading.labelled(None, name, (), ("coverage", name))
@@ -76,7 +76,7 @@ def _shared(coverage: tuple[tuple[str, CoverageState], ...]) -> Mapping[str, Cov
     return MappingProxyType(dict(coverage))
 
 
-def _labelled(findings: Sequence[Finding], reading: Reading, key: str) -> tuple[Finding, ...]:
+def _labelled(findings: Sequence[AnnotatedEvent], reading: ReadingContext, key: str) -> tuple[AnnotatedEvent, ...]:
     found = []
     for number, one in enumerate(findings):
         kind, dimension = reading.labelled(one.type, one.dimension, (key, number, "type"), (key, number, "dimension"))

@@ -6,9 +6,9 @@ Times are seconds. A severity of null was not rated. `type` holds the taxonomy's
 from collections.abc import Iterator
 from typing import Any
 
-from robogaze.core.account import Account, Finding
-from robogaze.datasets.adapters.base import Format, Part, Reading
-from robogaze.datasets.adapters.documents import Document, Fault
+from robogaze.core.account import AnnotatedEvent, ClipAnnotation
+from robogaze.datasets.adapters.base import AnnotationPart, Format, ReadingContext
+from robogaze.datasets.adapters.documents import Document, FormatError
 from robogaze.datasets.adapters.foreign import Count, Foreign, Level, Rate, Whole, parse
 
 _FIELDS = ("split", "embodiment", "generator", "generation_mechanism", "duration_band")
@@ -52,37 +52,39 @@ def _is_clip(value: Any) -> bool:
     return isinstance(value, dict) and "clip_id" in value and isinstance(value.get("events"), list)
 
 
-def split(document: Document) -> Iterator[Part]:
+def split(document: Document) -> Iterator[AnnotationPart]:
     """Each clip."""
     value = document.value
     if not isinstance(value, dict):
-        raise Fault("an object with 'clips' is wanted, or one clip")
+        raise FormatError("an object with 'clips' is wanted, or one clip")
     if "clips" not in value:
-        yield Part(document, (), value)
+        yield AnnotationPart(document, (), value)
         return
     if not isinstance(value["clips"], list):
-        raise Fault("a list is wanted", ("clips",))
+        raise FormatError("a list is wanted", ("clips",))
     for number, clip in enumerate(value["clips"]):
-        yield Part(document, ("clips", number), clip)
+        yield AnnotationPart(document, ("clips", number), clip)
 
 
-def read(part: Part, reading: Reading) -> Account:
+def read(part: AnnotationPart, reading: ReadingContext) -> ClipAnnotation:
     """A clip as an account."""
     clip = parse(_Clip, part.value)
     if clip.n_events not in (None, len(clip.events)):
-        raise Fault(f"there are {len(clip.events)} events", ("n_events",))
+        raise FormatError(f"there are {len(clip.events)} events", ("n_events",))
     if clip.failure_free not in (None, not clip.events):
-        raise Fault(f"this does not go with {len(clip.events)} events", ("failure_free",))
+        raise FormatError(f"this does not go with {len(clip.events)} events", ("failure_free",))
     axis = reading.axis(clip.clip_id, clip.fps, clip.frames, clip.duration_s)
     findings = []
     for number, event in enumerate(clip.events):
         at = ("events", number)
         if event.type is None and event.label is None:
-            raise Fault("a type or a label is missing", (*at, "type"))
+            raise FormatError("a type or a label is missing", (*at, "type"))
         named = (event.type, "type") if event.type is not None else (event.label, "label")
         kind, dimension = reading.labelled(named[0], event.dimension, (*at, named[1]), (*at, "dimension"))
         span = axis.seconds(event.start_s, event.end_s, (*at, "start_s"), (*at, "end_s"))
-        findings.append(Finding(event.event_id, (span,), event.description, dimension, kind, severity=event.severity))
+        findings.append(
+            AnnotatedEvent(event.event_id, (span,), event.description, dimension, kind, severity=event.severity)
+        )
     fields = {name: getattr(clip, name) for name in _FIELDS}
     return reading.account(part, clip.clip_id, findings, axis, instruction=clip.instruction, fields=fields)
 

@@ -12,11 +12,11 @@ of a prediction. The bare video is never used: the same number stands for anothe
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from robogaze.core.account import Account, Finding, Written
+from robogaze.core.account import AnnotatedEvent, ClipAnnotation, WrittenIntervals
 from robogaze.core.time import Span
-from robogaze.datasets.adapters.axis import Axis
-from robogaze.datasets.adapters.base import Format, Part, Reading
-from robogaze.datasets.adapters.documents import Document, Fault
+from robogaze.datasets.adapters.axis import TimeAxis
+from robogaze.datasets.adapters.base import AnnotationPart, Format, ReadingContext
+from robogaze.datasets.adapters.documents import Document, FormatError
 from robogaze.datasets.adapters.foreign import Count, Foreign, Frame, Identifier, Level, Rate, Share, parse
 from robogaze.datasets.adapters.places import Place
 
@@ -60,12 +60,12 @@ def recognises(value: Any) -> bool:
     return isinstance(value, dict) and isinstance(value.get("glitches"), list)
 
 
-def split(document: Document) -> Iterator[Part]:
+def split(document: Document) -> Iterator[AnnotationPart]:
     """The one clip of a document."""
-    yield Part(document, (), document.value)
+    yield AnnotationPart(document, (), document.value)
 
 
-def read(part: Part, reading: Reading) -> Account:
+def read(part: AnnotationPart, reading: ReadingContext) -> ClipAnnotation:
     """A clip as an account."""
     record = parse(_Record, part.value)
     clip_id, dataset = _names(record, part.document)
@@ -94,7 +94,7 @@ def _names(record: _Record, document: Document) -> tuple[str, str | None]:
     return (video if video.startswith(prefix) else prefix + video), above[-1]
 
 
-def _finding(glitch: _Glitch, number: int, axis: Axis, record: _Record, reading: Reading) -> Finding:
+def _finding(glitch: _Glitch, number: int, axis: TimeAxis, record: _Record, reading: ReadingContext) -> AnnotatedEvent:
     at: Place = ("glitches", number)
     # The released evaluator reads a person's text from `note` first, and a prediction's from `description`.
     texts = (glitch.description, glitch.note) if record.video_meta else (glitch.note, glitch.description)
@@ -107,7 +107,7 @@ def _finding(glitch: _Glitch, number: int, axis: Axis, record: _Record, reading:
         _refuse_gaps(glitch, text, at)
         spans = (_span(glitch, axis, at),)
         labels = reading.labelled(glitch.glitch_type, glitch.dimension, (*at, "glitch_type"), (*at, "dimension"))
-    return Finding(
+    return AnnotatedEvent(
         id=str(next(name for name in names if name is not None)),
         spans=spans,
         description=" ".join((text or "").split()),
@@ -115,21 +115,21 @@ def _finding(glitch: _Glitch, number: int, axis: Axis, record: _Record, reading:
         type=labels[0] or None,
         severity=severity,
         confidence=glitch.confidence,
-        written=Written("frames", (_written(glitch, record),)),
+        written=WrittenIntervals("frames", (_written(glitch, record),)),
     )
 
 
 def _refuse_gaps(glitch: _Glitch, text: str | None, at: Place) -> None:
     """Raises Fault for an event that does not say what it is, or how severe; null says that it was not rated."""
     if glitch.glitch_type is None:
-        raise Fault("Field required", (*at, "glitch_type"))
+        raise FormatError("Field required", (*at, "glitch_type"))
     if not {"severity", "human_severity"} & glitch.model_fields_set:
-        raise Fault("Field required; null says that it was not rated", (*at, "severity"))
+        raise FormatError("Field required; null says that it was not rated", (*at, "severity"))
     for name in ("severity", "human_severity"):
         if getattr(glitch, name) == 0:
-            raise Fault("Input should be greater than or equal to 1", (*at, name))
+            raise FormatError("Input should be greater than or equal to 1", (*at, name))
     if text is None and glitch.description is None and glitch.note is None:
-        raise Fault("Field required, or a note", (*at, "description"))
+        raise FormatError("Field required, or a note", (*at, "description"))
 
 
 def _written(glitch: _Glitch, record: _Record) -> tuple[float, float]:
@@ -146,19 +146,19 @@ def _frame(frame: int | None, time_s: float | None, fps: float | None) -> int:
     return 0 if time_s is None or fps is None else round(time_s * fps)
 
 
-def _spans_if_any(glitch: _Glitch, axis: Axis, at: Place) -> tuple[Span, ...]:
+def _spans_if_any(glitch: _Glitch, axis: TimeAxis, at: Place) -> tuple[Span, ...]:
     try:
         return (_span(glitch, axis, at),)
-    except Fault:
+    except FormatError:
         return ()
 
 
-def _span(glitch: _Glitch, axis: Axis, at: Place) -> Span:
+def _span(glitch: _Glitch, axis: TimeAxis, at: Place) -> Span:
     if glitch.start_frame is not None and glitch.end_frame is not None:
         return axis.frames(glitch.start_frame, glitch.end_frame, (*at, "start_frame"), (*at, "end_frame"))
     if glitch.start_time is not None and glitch.end_time is not None:
         return axis.seconds(glitch.start_time, glitch.end_time, (*at, "start_time"), (*at, "end_time"))
-    raise Fault("start_frame and end_frame are wanted, or start_time and end_time", at)
+    raise FormatError("start_frame and end_frame are wanted, or start_time and end_time", at)
 
 
 FORMAT = Format(

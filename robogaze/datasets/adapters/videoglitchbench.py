@@ -11,11 +11,11 @@ from typing import Any
 
 from pydantic import AliasChoices, Field
 
-from robogaze.core.account import Account, Finding, Written
+from robogaze.core.account import AnnotatedEvent, ClipAnnotation, WrittenIntervals
 from robogaze.core.time import Span, union
-from robogaze.datasets.adapters.axis import Axis
-from robogaze.datasets.adapters.base import Format, Part, Reading
-from robogaze.datasets.adapters.documents import Document, Fault
+from robogaze.datasets.adapters.axis import TimeAxis
+from robogaze.datasets.adapters.base import AnnotationPart, Format, ReadingContext
+from robogaze.datasets.adapters.documents import Document, FormatError
 from robogaze.datasets.adapters.foreign import Foreign, Interval, parse
 
 _CLIP_KEYS = {"video_name": "_name", "video": ""}
@@ -36,33 +36,33 @@ def recognises(value: Any) -> bool:
     return bool(records) and all(isinstance(one, dict) and {"no_bugs", "bugs"} <= one.keys() for one in records)
 
 
-def split(document: Document) -> Iterator[Part]:
+def split(document: Document) -> Iterator[AnnotationPart]:
     """Each record."""
     if isinstance(document.value, list):
         for number, record in enumerate(document.value):
-            yield Part(document, (number,), record)
+            yield AnnotationPart(document, (number,), record)
     else:
-        yield Part(document, (), document.value)
+        yield AnnotationPart(document, (), document.value)
 
 
-def read(part: Part, reading: Reading) -> Account:
+def read(part: AnnotationPart, reading: ReadingContext) -> ClipAnnotation:
     """A record as an account."""
     record = parse(_Record, part.value)
     spelt = "time_nodes" if "time_nodes" in part.value else "intervals"
     if record.no_bugs == bool(record.bugs):
-        raise Fault(f"this does not go with {len(record.bugs)} bugs", ("no_bugs",))
+        raise FormatError(f"this does not go with {len(record.bugs)} bugs", ("no_bugs",))
     if len(record.intervals) != len(record.bugs):
-        raise Fault(f"there are {len(record.intervals)} entries for {len(record.bugs)} bugs", (spelt,))
+        raise FormatError(f"there are {len(record.intervals)} entries for {len(record.bugs)} bugs", (spelt,))
     title = _title(part.value)
     folder = part.document.folders[-1:]
     name = "/".join((*(title.values() or folder), record.clip.removesuffix(".mp4")))
     axis = reading.axis(name)
     findings = [
-        Finding(
+        AnnotatedEvent(
             str(number + 1),
             _spans(record.intervals[number], axis, (spelt, number), as_written=reading.as_written),
             text,
-            written=Written("seconds", tuple((start, end) for start, end in record.intervals[number])),
+            written=WrittenIntervals("seconds", tuple((start, end) for start, end in record.intervals[number])),
         )
         for number, text in enumerate(record.bugs)
     ]
@@ -78,11 +78,11 @@ def _title(record: Mapping[str, Any]) -> dict[str, str]:
         if key.endswith(ending) and key not in _OWN_KEYS and isinstance(value, str) and value
     }
     if len(found) > 1:
-        raise Fault(f"{' and '.join(found)} could both name the title of the clip; keep one")
+        raise FormatError(f"{' and '.join(found)} could both name the title of the clip; keep one")
     return found
 
 
-def _spans(intervals: list[list[float]], axis: Axis, at: tuple[str, int], *, as_written: bool) -> tuple[Span, ...]:
+def _spans(intervals: list[list[float]], axis: TimeAxis, at: tuple[str, int], *, as_written: bool) -> tuple[Span, ...]:
     """The spans of an event; those of no length are left out where they are kept as written and no rate is known."""
     found = []
     for number, (start, end) in enumerate(intervals):

@@ -11,7 +11,7 @@ from pathlib import Path
 from robogaze.core.clip import Clip
 from robogaze.core.report import Report
 from robogaze.datasets.importers import lerobot
-from robogaze.datasets.importers.source import Source
+from robogaze.datasets.importers.source import ImportSource
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def clean_episodes(
 
 
 def _of(root: Path, clips: Sequence[tuple[Path, Report]], dimensions: Collection[str]) -> Iterator[Episodes]:
-    source = Source.of(root)
+    source = ImportSource.of(root)
     if not lerobot.recognises(source):
         return
     there: dict[Path, list[lerobot.EpisodeVideo]] = {}

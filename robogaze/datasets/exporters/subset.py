@@ -5,13 +5,13 @@ from pathlib import Path
 
 from robogaze.core.account import FIELDS
 from robogaze.core.report import Report
-from robogaze.datasets.manifest import Entry
+from robogaze.datasets.manifest import ManifestEntry
 from robogaze.errors import InputError
 
 
 def clean_entries(
     reports: Sequence[Report], videos: Mapping[str, Path], dimensions: Collection[str]
-) -> tuple[Entry, ...]:
+) -> tuple[ManifestEntry, ...]:
     """The clips that are clean in these dimensions (`Report.clean_in`).
 
     Each entry has the SHA-256 of its file, so that a file that is replaced later is noticed. Clips keep their ids, and
@@ -20,13 +20,13 @@ def clean_entries(
     return tuple(_entry(report, videos[report.clip.id]) for report in reports if report.clean_in(dimensions))
 
 
-def _entry(report: Report, video: Path) -> Entry:
+def _entry(report: Report, video: Path) -> ManifestEntry:
     clip = report.clip
     initial = None if clip.initial_frame is None else Path(clip.initial_frame)
     if initial is not None and not initial.is_file():
         where = "run this from the folder that the run was started in"
         raise InputError(f"{clip.id}: the initial frame {initial} is not there; {where}")
-    return Entry(
+    return ManifestEntry(
         path=video,
         start_s=clip.start_s,
         end_s=clip.end_s,

@@ -13,8 +13,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from robogaze.core.data import dotted, first_fault
-from robogaze.datasets.importers.source import Source
-from robogaze.datasets.manifest import Entry
+from robogaze.datasets.importers.source import ImportSource
+from robogaze.datasets.manifest import ManifestEntry
 from robogaze.errors import InputError
 
 
@@ -36,16 +36,16 @@ class Packed:
 
 
 @dataclass
-class Found:
+class ImportState:
     """Filled while a source is read. `packed` are clips in archives, by the path of their entry."""
 
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[ManifestEntry] = field(default_factory=list)
     ignored: list[Ignored] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
     packed: dict[Path, Packed] = field(default_factory=dict)
     _settled: set[PurePosixPath] = field(default_factory=set)
 
-    def add(self, entry: Entry, *files: PurePosixPath | str) -> None:
+    def add(self, entry: ManifestEntry, *files: PurePosixPath | str) -> None:
         """A clip, with the source's files that it was made of: its video, and what describes it."""
         self.entries.append(entry)
         self.use(*files)
@@ -76,14 +76,14 @@ class Importer:
 
     name: str
     holds: str
-    recognises: Callable[[Source], bool]
-    read: Callable[[Source, Found], None]
+    recognises: Callable[[ImportSource], bool]
+    read: Callable[[ImportSource, ImportState], None]
 
 
-def make_entry(where: str, **fields: Any) -> Entry:
+def make_entry(where: str, **fields: Any) -> ManifestEntry:
     """An entry of what a place says. Raises InputError with the place and the field that does not fit."""
     try:
-        return Entry(**fields)
+        return ManifestEntry(**fields)
     except ValidationError as error:
         place, message = first_fault(error)
         raise InputError(f"{where}: {dotted(place)}: {message}") from error

@@ -16,7 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 from statistics import median, median_low
 
-from robogaze.datasets.manifest import Entry, file_sha256
+from robogaze.datasets.manifest import ManifestEntry, file_sha256
 from robogaze.errors import VideoError
 
 _SAME_RATE = 0.01
@@ -27,7 +27,7 @@ _CLOCK_S = 0.002
 
 
 @dataclass(frozen=True)
-class Seen:
+class DecodedFacts:
     """What a video shows: the time of each frame, its length, and a fingerprint of all its pictures."""
 
     times_s: tuple[float, ...]
@@ -62,11 +62,13 @@ class Checked:
         return Counter(problem.kind for problem in self.problems)
 
 
-def check_entries(entries: Sequence[Entry], written_s: float, look: Callable[[Entry], Seen]) -> Checked:
+def check_entries(
+    entries: Sequence[ManifestEntry], written_s: float, look: Callable[[ManifestEntry], DecodedFacts]
+) -> Checked:
     """Look at every clip. `written_s` is when the manifest was written; `look` raises VideoError."""
-    seen: list[Seen | None] = []
+    seen: list[DecodedFacts | None] = []
     problems: list[list[Problem]] = []
-    first: dict[str, Entry] = {}
+    first: dict[str, ManifestEntry] = {}
     content = cache(file_sha256)  # many clips may be parts of one file
     for entry in entries:
         said = (*_without_looking(entry), *_stale(entry, written_s, content))
@@ -87,12 +89,12 @@ def check_entries(entries: Sequence[Entry], written_s: float, look: Callable[[En
     return Checked(len(entries), tuple(problem for here in problems for problem in here))
 
 
-def _without_looking(entry: Entry) -> Iterator[tuple[str, str]]:
+def _without_looking(entry: ManifestEntry) -> Iterator[tuple[str, str]]:
     if entry.instruction is None:
         yield "no instruction", "it is not said what the clip was made for"
 
 
-def _stale(entry: Entry, written_s: float, content: Callable[[Path], str]) -> Iterator[tuple[str, str]]:
+def _stale(entry: ManifestEntry, written_s: float, content: Callable[[Path], str]) -> Iterator[tuple[str, str]]:
     """By content where the manifest tells it; a missing file is no stale one, and is found when it is looked at."""
     if entry.sha256 is not None and entry.path.is_file():
         try:
@@ -104,7 +106,7 @@ def _stale(entry: Entry, written_s: float, content: Callable[[Path], str]) -> It
             yield "stale", f"{path.name} was changed after the manifest was written; import it again"
 
 
-def _of_time(seen: Seen, usual: float) -> Iterator[tuple[str, str]]:
+def _of_time(seen: DecodedFacts, usual: float) -> Iterator[tuple[str, str]]:
     if abs(seen.fps / usual - 1) > _SAME_RATE:
         yield "odd rate", f"has {seen.fps:.2f} frames a second, where others have {usual:.2f}"
     gaps_s = [after - before for before, after in pairwise(seen.times_s)]

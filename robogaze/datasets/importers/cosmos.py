@@ -5,19 +5,19 @@ GR00T-Dreams and Cosmos-Curate write the same. What lies beside them (`t5_xxl/`,
 
 from pathlib import PurePosixPath
 
-from robogaze.datasets.importers.base import Found, Importer, make_entry
-from robogaze.datasets.importers.source import VIDEOS, Source
+from robogaze.datasets.importers.base import Importer, ImportState, make_entry
+from robogaze.datasets.importers.source import VIDEOS, ImportSource
 from robogaze.datasets.json_files import text_of
 
 _VIDEOS, _METAS = "videos", "metas"
 
 
-def recognises(source: Source) -> bool:
+def recognises(source: ImportSource) -> bool:
     """Videos in one folder, and a text for one of them in the other."""
     return any(source.has(_meta(video)) for video in _videos(source))
 
 
-def read(source: Source, found: Found) -> None:
+def read(source: ImportSource, found: ImportState) -> None:
     """A clip a video."""
     for video in _videos(source):
         meta = _meta(video)
@@ -29,7 +29,7 @@ def read(source: Source, found: Found) -> None:
             found.ignore(file, "a text whose video is not there")
 
 
-def _videos(source: Source) -> list[PurePosixPath]:
+def _videos(source: ImportSource) -> list[PurePosixPath]:
     return [file for file in source.within(_VIDEOS) if file.suffix.lower() in VIDEOS]
 
 

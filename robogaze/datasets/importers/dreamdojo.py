@@ -9,8 +9,8 @@ import re
 from hashlib import sha256
 from pathlib import PurePosixPath
 
-from robogaze.datasets.importers.base import Found, Importer, make_entry
-from robogaze.datasets.importers.source import Source
+from robogaze.datasets.importers.base import Importer, ImportState, make_entry
+from robogaze.datasets.importers.source import ImportSource
 
 CONTROL = "control"
 """The split of real clips."""
@@ -19,13 +19,13 @@ _NAME = re.compile(r"\d+_(?P<kind>pred|gt|merged)")
 _ITERATION = re.compile(r"iter_\d+")
 
 
-def recognises(source: Source) -> bool:
+def recognises(source: ImportSource) -> bool:
     """Every video is of one of the kinds, and some are predictions that lie beside another kind."""
     kinds = {_kind(video) for video in source.videos}
     return "pred" in kinds and len(kinds) > 1 and None not in kinds
 
 
-def read(source: Source, found: Found) -> None:
+def read(source: ImportSource, found: ImportState) -> None:
     """A clip a prediction, and one a real clip."""
     controls: dict[str, PurePosixPath] = {}
     for video in source.videos:
@@ -49,7 +49,7 @@ def _kind(video: PurePosixPath) -> str | None:
     return None if named is None else named["kind"]
 
 
-def _iteration(source: Source, video: PurePosixPath) -> str | None:
+def _iteration(source: ImportSource, video: PurePosixPath) -> str | None:
     """The folder of a prediction; the source's own where it is itself one iteration."""
     if video.parent.parts:
         return video.parent.as_posix()

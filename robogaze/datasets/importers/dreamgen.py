@@ -3,19 +3,19 @@
 import re
 from pathlib import PurePosixPath
 
-from robogaze.datasets.importers.base import Found, Importer, make_entry
-from robogaze.datasets.importers.source import Source
+from robogaze.datasets.importers.base import Importer, ImportState, make_entry
+from robogaze.datasets.importers.source import ImportSource
 
 _NAME = re.compile(r"\d+_(?P<words>.*[^\W\d_].*)")
 
 
-def recognises(source: Source) -> bool:
+def recognises(source: ImportSource) -> bool:
     """Every video is named so, and one has an instruction of several words."""
     words = [_words(video) for video in source.videos]
     return all(words) and any(" " in one for one in words)
 
 
-def read(source: Source, found: Found) -> None:
+def read(source: ImportSource, found: ImportState) -> None:
     """A clip a video."""
     for video in source.videos:
         words = _words(video)

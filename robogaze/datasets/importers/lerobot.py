@@ -16,10 +16,10 @@ from pydantic import ConfigDict, ValidationError
 
 from robogaze.core.data import Data, dotted, first_fault
 from robogaze.datasets.importers.arrow import read_parquet
-from robogaze.datasets.importers.base import Found, Importer, make_entry
+from robogaze.datasets.importers.base import Importer, ImportState, make_entry
 from robogaze.datasets.importers.rows import rows_of
-from robogaze.datasets.importers.source import Source, object_of
-from robogaze.datasets.manifest import Entry
+from robogaze.datasets.importers.source import ImportSource, object_of
+from robogaze.datasets.manifest import ManifestEntry
 from robogaze.errors import InputError
 
 INFO, _EPISODES, _MODALITY = "meta/info.json", "meta/episodes", "meta/modality.json"
@@ -67,12 +67,12 @@ class EpisodeVideo:
     end_s: float | None
 
 
-def recognises(source: Source) -> bool:
+def recognises(source: ImportSource) -> bool:
     """`meta/info.json` with a version."""
     return source.has(INFO) and "codebase_version" in object_of(source.at(INFO))
 
 
-def read(source: Source, found: Found) -> None:
+def read(source: ImportSource, found: ImportState) -> None:
     """A clip an episode and camera."""
     told = _told(source)
     info = _parse(_Info, told, f"{source.at(INFO)}")
@@ -84,7 +84,7 @@ def read(source: Source, found: Found) -> None:
     found.use(*source.within("meta"))
 
 
-def episode_videos(source: Source) -> list[EpisodeVideo]:
+def episode_videos(source: ImportSource) -> list[EpisodeVideo]:
     """Where every episode and camera of a data set lies; of one that has a file to itself no times are told.
 
     Raises InputError when the description contradicts itself, or does not say which part of a file an episode is.
@@ -101,13 +101,13 @@ def episode_videos(source: Source) -> list[EpisodeVideo]:
     return [one if held[one.video] > 1 else replace(one, start_s=None, end_s=None) for one in found]
 
 
-def _told(source: Source) -> Mapping[str, Any]:
+def _told(source: ImportSource) -> Mapping[str, Any]:
     if not source.has(INFO):
         raise InputError(f"{source.at(INFO)} does not exist; it describes the data set")
     return object_of(source.at(INFO))
 
 
-def _videos(source: Source, info: _Info) -> Iterator[EpisodeVideo]:
+def _videos(source: ImportSource, info: _Info) -> Iterator[EpisodeVideo]:
     if info.codebase_version.startswith("v2"):
         path = source.at(f"{_EPISODES}.jsonl")
         rows = [(row.where, row.cells) for row in rows_of(path)]
@@ -145,7 +145,9 @@ def _video(info: _Info, episode: _Episode, camera: str, cells: Mapping[str, Any]
     return PurePosixPath(named)
 
 
-def _entry(source: Source, clip: EpisodeVideo, info: _Info, told: Mapping[str, Any], found: Found) -> Entry:
+def _entry(
+    source: ImportSource, clip: EpisodeVideo, info: _Info, told: Mapping[str, Any], found: ImportState
+) -> ManifestEntry:
     tasks = [one for one in clip.tasks if not (one == _VALIDITY and source.has(_MODALITY))]
     if len(tasks) > 1:
         found.remark("some episodes have several tasks; the first is the instruction")

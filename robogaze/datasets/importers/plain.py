@@ -4,19 +4,19 @@ The sidecar is read as `robogaze.datasets.manifest` does: the text is the instru
 entry, and `prompt`. So this is Cosmos-Predict2.5's output, too.
 """
 
-from robogaze.datasets.importers.base import Found, Importer
-from robogaze.datasets.importers.source import Source
+from robogaze.datasets.importers.base import Importer, ImportState
+from robogaze.datasets.importers.source import ImportSource
 from robogaze.datasets.manifest import find_entries
 
 SIDECARS = (".json", ".txt")
 
 
-def recognises(source: Source) -> bool:
+def recognises(source: ImportSource) -> bool:
     """A folder with a video in it."""
     return bool(source.videos)
 
 
-def read(source: Source, found: Found) -> None:
+def read(source: ImportSource, found: ImportState) -> None:
     """A clip a video."""
     for video in source.videos:
         (entry,) = find_entries([source.at(video)])

@@ -18,9 +18,9 @@ from robogaze.datasets.importers import (
     videoglitchbench,
     webdataset,
 )
-from robogaze.datasets.importers.base import Found, Ignored, Importer, Packed
-from robogaze.datasets.importers.source import OTHER_VIDEOS, VIDEOS, Source
-from robogaze.datasets.manifest import Entry, file_sha256
+from robogaze.datasets.importers.base import Ignored, Importer, ImportState, Packed
+from robogaze.datasets.importers.source import OTHER_VIDEOS, VIDEOS, ImportSource
+from robogaze.datasets.manifest import ManifestEntry, file_sha256
 from robogaze.errors import InputError
 
 _MODULES = (
@@ -52,7 +52,7 @@ class Imported:
     """
 
     layout: str
-    entries: tuple[Entry, ...]
+    entries: tuple[ManifestEntry, ...]
     ignored: tuple[Ignored, ...]
     remarks: tuple[str, ...]
     packed: Mapping[Path, Packed]
@@ -68,9 +68,9 @@ def import_clips(path: Path, layout: str = AUTO) -> Imported:
     Raises InputError when there is none, when the layout is not known or contradicts itself, and for one clip_id of
     two clips. No video is opened.
     """
-    source = Source.of(path)
+    source = ImportSource.of(path)
     importer = _recognised(source) if layout == AUTO else _named(layout)
-    found = Found()
+    found = ImportState()
     importer.read(source, found)
     _settle_the_rest(source, found, importer)
     if not found.entries:
@@ -89,7 +89,7 @@ def with_content(found: Imported) -> Imported:
     return replace(found, entries=tuple(entry.with_(sha256=content(entry.path)) for entry in found.entries))
 
 
-def manifest_text(entries: Sequence[Entry], folder: Path) -> str:
+def manifest_text(entries: Sequence[ManifestEntry], folder: Path) -> str:
     """Entries as the lines of a manifest that lies in `folder`; paths are as seen from there."""
     lines = []
     for entry in entries:
@@ -114,14 +114,14 @@ def _named(layout: str) -> Importer:
     return IMPORTERS[layout]
 
 
-def _recognised(source: Source) -> Importer:
+def _recognised(source: ImportSource) -> Importer:
     chosen = next((one for one in IMPORTERS.values() if one.recognises(source)), None)
     if chosen is None:
         raise NoClips(_lacking(source))
     return chosen
 
 
-def _lacking(source: Source) -> str:
+def _lacking(source: ImportSource) -> str:
     """Why nothing can be imported from a path."""
     if source.is_file:
         return f"{source.path} is not recognised as a list of clips; name its --format: {', '.join(IMPORTERS)}"
@@ -130,7 +130,7 @@ def _lacking(source: Source) -> str:
     return f"{source.path} holds no video ({', '.join(VIDEOS)}){convert}"
 
 
-def _settle_the_rest(source: Source, found: Found, importer: Importer) -> None:
+def _settle_the_rest(source: ImportSource, found: ImportState, importer: Importer) -> None:
     for name in source.unnamed:
         found.ignore(name, "its name is not UTF-8; rename it")
     for file in source.files:
@@ -144,8 +144,8 @@ def _settle_the_rest(source: Source, found: Found, importer: Importer) -> None:
             found.ignore(file, "no video, and describes no clip")
 
 
-def _check_ids(entries: Sequence[Entry]) -> None:
-    first: dict[str, Entry] = {}
+def _check_ids(entries: Sequence[ManifestEntry]) -> None:
+    first: dict[str, ManifestEntry] = {}
     for entry in entries:
         if entry.clip_id is not None and first.setdefault(entry.clip_id, entry) is not entry:
             both = f"{first[entry.clip_id].address} and {entry.address}"

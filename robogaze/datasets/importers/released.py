@@ -6,9 +6,9 @@ frame.
 
 from pathlib import PurePosixPath
 
-from robogaze.datasets.importers.base import Found, Importer, make_entry
-from robogaze.datasets.importers.rows import Row, rows_of
-from robogaze.datasets.importers.source import Source
+from robogaze.datasets.importers.base import Importer, ImportState, make_entry
+from robogaze.datasets.importers.rows import ImportedRow, rows_of
+from robogaze.datasets.importers.source import ImportSource
 from robogaze.errors import InputError
 
 _TABLE, _VIDEOS, _PICTURES = "metadata.csv", "videos", "conditioning_frame"
@@ -16,12 +16,12 @@ _ENDINGS = (".jpg", ".jpeg", ".png")
 _LAYOUT = "video_layout.txt"
 
 
-def recognises(source: Source) -> bool:
+def recognises(source: ImportSource) -> bool:
     """The table, and a folder of conditioning frames."""
     return source.has(_TABLE) and bool(source.within(_PICTURES))
 
 
-def read(source: Source, found: Found) -> None:
+def read(source: ImportSource, found: ImportState) -> None:
     """A clip a row of the table."""
     if not source.has(_TABLE):
         raise InputError(f"{source.at(_TABLE)} does not exist; it lists the clips")
@@ -34,7 +34,7 @@ def read(source: Source, found: Found) -> None:
         found.ignore(_LAYOUT, "words about the views, which are not read; name the layout in the manifest")
 
 
-def _add(row: Row, source: Source, found: Found) -> None:
+def _add(row: ImportedRow, source: ImportSource, found: ImportState) -> None:
     name = row.cells.get("file_name")
     if name is None:
         raise InputError(f"{row.where}: file_name: the name of a video is wanted")

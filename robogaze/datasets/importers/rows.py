@@ -15,10 +15,10 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from robogaze.core.data import dotted
-from robogaze.datasets.adapters.documents import Document, Fault, Table, documents
+from robogaze.datasets.adapters.documents import Document, FormatError, Table, documents
 from robogaze.datasets.importers.arrow import read_parquet
-from robogaze.datasets.importers.base import Found, make_entry
-from robogaze.datasets.manifest import Entry
+from robogaze.datasets.importers.base import ImportState, make_entry
+from robogaze.datasets.manifest import ManifestEntry
 from robogaze.errors import InputError
 
 SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".parquet")
@@ -26,30 +26,34 @@ SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".parquet")
 PATHS = ("path", "file_name", "video", "video_path")
 INSTRUCTIONS = ("instruction", "prompt", "text", "caption")
 _MODEL = "model"
-_SAME = tuple(name for name in Entry.model_fields if name not in ("path", "instruction"))
+_SAME = tuple(name for name in ManifestEntry.model_fields if name not in ("path", "instruction"))
 
 
 @dataclass(frozen=True)
-class Row:
+class ImportedRow:
     """A row, and where it stands."""
 
     where: str
     cells: Mapping[str, Any]
 
 
-def rows_of(path: Path) -> list[Row]:
+def rows_of(path: Path) -> list[ImportedRow]:
     """The rows of a file, without cells that say nothing. Raises InputError when it holds something else."""
     if path.suffix.lower() == ".parquet":
-        parquet = (Row(f"{path}, row {number}", cells) for number, cells in enumerate(read_parquet(path), start=1))
-        return [Row(row.where, _said(row.cells)) for row in parquet]
+        parquet = (
+            ImportedRow(f"{path}, row {number}", cells) for number, cells in enumerate(read_parquet(path), start=1)
+        )
+        return [ImportedRow(row.where, _said(row.cells)) for row in parquet]
     try:
         return [row for document in documents(path) for row in _rows(document)]
-    except Fault as fault:
+    except FormatError as fault:
         place = f": {dotted(fault.place)}" if fault.place else ""
         raise InputError(f"{path}{place}: {fault.message}") from fault
 
 
-def add_rows(rows: Sequence[Row], listed_in: Path, folder: Path, found: Found, inner: PurePosixPath) -> None:
+def add_rows(
+    rows: Sequence[ImportedRow], listed_in: Path, folder: Path, found: ImportState, inner: PurePosixPath
+) -> None:
     """Entries for rows whose paths begin at `folder`, which is `inner` as seen from the source."""
     if rows and not any(name in row.cells for row in rows for name in PATHS):
         raise InputError(f"{listed_in}: no column names the videos; it is called {', '.join(PATHS)}")
@@ -68,7 +72,7 @@ def add_rows(rows: Sequence[Row], listed_in: Path, folder: Path, found: Found, i
         found.remark(f"{listed_in.name}: an entry has no place for {', '.join(extra)}")
 
 
-def fields_of(row: Row) -> dict[str, Any]:
+def fields_of(row: ImportedRow) -> dict[str, Any]:
     """What a row says of its clip, but for where it lies."""
     fields = {name: _text(row.cells[name]) for name in _SAME if name in row.cells}
     instruction = _first(row, INSTRUCTIONS)
@@ -80,24 +84,24 @@ def fields_of(row: Row) -> dict[str, Any]:
     return fields
 
 
-def _rows(document: Document) -> Iterator[Row]:
+def _rows(document: Document) -> Iterator[ImportedRow]:
     value = document.value
     if isinstance(value, Table):
         for row in value.rows:
-            yield Row(f"{document.path}:{row.line}", row.cells)
+            yield ImportedRow(f"{document.path}:{row.line}", row.cells)
         return
     for number, one in enumerate(value if isinstance(value, list) else [value]):
         where = document.source((number,) if isinstance(value, list) else ())
         if not isinstance(one, dict):
             raise InputError(f"{where}: an object with the fields of a clip is wanted, not {type(one).__name__}")
-        yield Row(where, _said(one))
+        yield ImportedRow(where, _said(one))
 
 
 def _said(cells: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in cells.items() if value is not None and value != ""}
 
 
-def _first(row: Row, names: Sequence[str]) -> Any:
+def _first(row: ImportedRow, names: Sequence[str]) -> Any:
     return next((row.cells[name] for name in names if name in row.cells), None)
 
 

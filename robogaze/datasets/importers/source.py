@@ -21,7 +21,7 @@ OTHER_VIDEOS = (".avi", ".mpeg", ".mpg", ".ts", ".wmv", ".flv", ".gif", ".ogv")
 
 
 @dataclass(frozen=True)
-class Source:
+class ImportSource:
     """A path to import from; `files` are those below it, relative to it, none where it is a file itself.
 
     `unnamed` are further ones whose names are no text; they are spelled out, and cannot be opened under that name.
@@ -32,7 +32,7 @@ class Source:
     unnamed: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, path: Path) -> "Source":
+    def of(cls, path: Path) -> "ImportSource":
         """List a path. Raises InputError when there is nothing."""
         if path.is_file():
             return cls(path, ())

@@ -2,17 +2,17 @@
 
 from pathlib import PurePosixPath
 
-from robogaze.datasets.importers.base import Found, Importer
+from robogaze.datasets.importers.base import Importer, ImportState
 from robogaze.datasets.importers.rows import SUFFIXES, add_rows, rows_of
-from robogaze.datasets.importers.source import Source
+from robogaze.datasets.importers.source import ImportSource
 
 
-def recognises(source: Source) -> bool:
+def recognises(source: ImportSource) -> bool:
     """A file whose name ends as that of a table."""
     return source.is_file and source.path.suffix.lower() in SUFFIXES
 
 
-def read(source: Source, found: Found) -> None:
+def read(source: ImportSource, found: ImportState) -> None:
     """A clip a row."""
     add_rows(rows_of(source.path), source.path, source.path.parent, found, PurePosixPath())
 

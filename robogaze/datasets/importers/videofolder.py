@@ -6,9 +6,9 @@ called as one.
 
 from pathlib import PurePosixPath
 
-from robogaze.datasets.importers.base import Found, Importer
-from robogaze.datasets.importers.rows import Row, add_rows, rows_of
-from robogaze.datasets.importers.source import Source
+from robogaze.datasets.importers.base import Importer, ImportState
+from robogaze.datasets.importers.rows import ImportedRow, add_rows, rows_of
+from robogaze.datasets.importers.source import ImportSource
 from robogaze.errors import InputError
 
 _NAMES = ("metadata.csv", "metadata.jsonl", "metadata.parquet")
@@ -16,14 +16,14 @@ _COLUMN = "file_name"
 _SPLITS = {"train": "train", "validation": "validation", "valid": "validation", "dev": "validation", "test": "test"}
 
 
-def recognises(source: Source) -> bool:
+def recognises(source: ImportSource) -> bool:
     """A table with the column, and videos."""
     return bool(source.videos) and any(
         any(_COLUMN in row.cells for row in rows_of(source.at(table))[:1]) for table in _tables(source)
     )
 
 
-def read(source: Source, found: Found) -> None:
+def read(source: ImportSource, found: ImportState) -> None:
     """A clip a row."""
     for table in _tables(source):
         path = source.at(table)
@@ -36,13 +36,13 @@ def read(source: Source, found: Found) -> None:
         found.ignore(video, "is not listed in the metadata")
 
 
-def _tables(source: Source) -> list[PurePosixPath]:
+def _tables(source: ImportSource) -> list[PurePosixPath]:
     return [file for file in source.files if file.name in _NAMES]
 
 
-def _with_split(row: Row, table: PurePosixPath) -> Row:
+def _with_split(row: ImportedRow, table: PurePosixPath) -> ImportedRow:
     split = _SPLITS.get(table.parts[0])
-    return row if split is None else Row(row.where, {"split": split, **row.cells})
+    return row if split is None else ImportedRow(row.where, {"split": split, **row.cells})
 
 
 IMPORTER = Importer("videofolder", "metadata.csv, .jsonl or .parquet with file_name beside videos", recognises, read)

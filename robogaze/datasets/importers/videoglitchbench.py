@@ -7,17 +7,17 @@ predictions and references meet. The title is what models are told (`instruction
 from pathlib import PurePosixPath
 
 from robogaze.datasets.adapters import videoglitchbench
-from robogaze.datasets.adapters.documents import Fault, documents
-from robogaze.datasets.importers.base import Found, Importer, make_entry
-from robogaze.datasets.importers.source import Source
+from robogaze.datasets.adapters.documents import FormatError, documents
+from robogaze.datasets.importers.base import Importer, ImportState, make_entry
+from robogaze.datasets.importers.source import ImportSource
 
 
-def recognises(source: Source) -> bool:
+def recognises(source: ImportSource) -> bool:
     """Videos in folders, and annotations beside the folders."""
     return any(len(video.parts) == 2 for video in source.videos) and bool(_annotations(source))
 
 
-def read(source: Source, found: Found) -> None:
+def read(source: ImportSource, found: ImportState) -> None:
     """A clip a video that lies in the folder of its title."""
     for video in source.videos:
         if len(video.parts) != 2:
@@ -30,15 +30,15 @@ def read(source: Source, found: Found) -> None:
         found.ignore(file, "annotations; name them to robogaze evaluate --reference")
 
 
-def _annotations(source: Source) -> list[PurePosixPath]:
+def _annotations(source: ImportSource) -> list[PurePosixPath]:
     beside = [file for file in source.files if len(file.parts) == 1 and file.suffix == ".json"]
     return [file for file in beside if _is_annotation(source, file)]
 
 
-def _is_annotation(source: Source, file: PurePosixPath) -> bool:
+def _is_annotation(source: ImportSource, file: PurePosixPath) -> bool:
     try:
         return all(videoglitchbench.FORMAT.recognises(one.value) for one in documents(source.at(file)))
-    except Fault:
+    except FormatError:
         return False  # no JSON at all, so no annotation
 
 

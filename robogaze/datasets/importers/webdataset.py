@@ -10,9 +10,9 @@ from pathlib import Path, PurePosixPath
 from pydantic_core import from_json
 
 from robogaze.datasets.importers.archives import Member, members
-from robogaze.datasets.importers.base import Found, Importer, Packed, make_entry
-from robogaze.datasets.importers.rows import Row, fields_of
-from robogaze.datasets.importers.source import VIDEOS, Source
+from robogaze.datasets.importers.base import Importer, ImportState, Packed, make_entry
+from robogaze.datasets.importers.rows import ImportedRow, fields_of
+from robogaze.datasets.importers.source import VIDEOS, ImportSource
 from robogaze.errors import InputError
 
 UNPACKED = ".clips"
@@ -30,13 +30,13 @@ MOST_TEXT = 256 << 20
 _TOO_LONG = b"\0too long"
 
 
-def recognises(source: Source) -> bool:
+def recognises(source: ImportSource) -> bool:
     """An archive, or a folder of them without a video beside, but for those that were unpacked of them."""
     unpacked = (any(folder.endswith(UNPACKED) for folder in video.parts[:-1]) for video in source.videos)
     return bool(_archives(source)) and all(unpacked)
 
 
-def read(source: Source, found: Found) -> None:
+def read(source: ImportSource, found: ImportState) -> None:
     """A clip a video in an archive."""
     for archive in _archives(source):
         path = source.path if source.is_file else source.at(archive)
@@ -45,12 +45,12 @@ def read(source: Source, found: Found) -> None:
         found.use(archive)
 
 
-def _archives(source: Source) -> list[PurePosixPath]:
+def _archives(source: ImportSource) -> list[PurePosixPath]:
     files = [PurePosixPath(source.path.name)] if source.is_file else source.files
     return [file for file in files if file.name.endswith(_ARCHIVES)]
 
 
-def _read(files: Iterator[Member], path: Path, archive: PurePosixPath, found: Found) -> None:
+def _read(files: Iterator[Member], path: Path, archive: PurePosixPath, found: ImportState) -> None:
     names: dict[PurePosixPath, None] = {}  # each once: of members with one name, the last holds
     said: dict[PurePosixPath, bytes] = {}
     total = 0
@@ -91,7 +91,7 @@ def _fields(key: PurePosixPath, said: Mapping[PurePosixPath, bytes], path: Path)
     if not isinstance(told, dict):
         raise InputError(f"{path}/{as_json} must be a JSON object, not {type(told).__name__}")
     known = {name: value for name, value in told.items() if value is not None and name != "initial_frame"}
-    return {**fields, **fields_of(Row(f"{path}/{as_json}", known))}
+    return {**fields, **fields_of(ImportedRow(f"{path}/{as_json}", known))}
 
 
 def _key(name: PurePosixPath) -> PurePosixPath:

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robogaze.core.events import Box
-from robogaze.forge.plant.edit import Edit, Refused
-from robogaze.forge.plant.scene import Flags, Scene, differing
+from robogaze.forge.plant.edit import GlitchEdit, Refused
+from robogaze.forge.plant.scene import Flags, PlantingScene, differing
 from robogaze.media.decode import Image
 
 LEAST_HIDDEN = 0.7
@@ -21,7 +21,7 @@ _SOFT = 0.012  # of the height: so near to a camera nothing is sharp
 Vector = NDArray[np.float64]
 
 
-def cover(scene: Scene, rng: np.random.Generator) -> Edit:
+def cover(scene: PlantingScene, rng: np.random.Generator) -> GlitchEdit:
     """A dark bar, 20 to 65 % of the height wide, slides in from an edge, covers what moves, and leaves again.
 
     Refused where too little moves, and where the bar hides less than LEAST_HIDDEN of it.
@@ -51,7 +51,7 @@ def cover(scene: Scene, rng: np.random.Generator) -> Edit:
 
     box = _around(hidden)
     amount = f"{share:.0%} of the height wide"
-    return Edit(scene.as_shown(), first, end, strength, amount, scene.place(view, box), change, view, box)
+    return GlitchEdit(scene.as_shown(), first, end, strength, amount, scene.place(view, box), change, view, box)
 
 
 def _moving(small: NDArray[np.uint8]) -> Flags:

@@ -15,8 +15,8 @@ from robogaze.core.events import Box
 from robogaze.media.decode import Image
 
 if TYPE_CHECKING:
-    from robogaze.forge.plant.recipe import Words
-    from robogaze.forge.plant.scene import Scene
+    from robogaze.forge.plant.recipe import InstructionChange
+    from robogaze.forge.plant.scene import PlantingScene
 
 Change = Callable[[int, Image], Image]
 """From the number of a frame and its view to the view with the glitch in it."""
@@ -48,7 +48,7 @@ class Refused(Exception):
 
 
 @dataclass(frozen=True)
-class Edit:
+class GlitchEdit:
     """A glitch before it is made.
 
     `sources` are the frames of the clip that are shown, in order. In the frames `first` to `end` (exclusive; counted
@@ -72,10 +72,10 @@ class Edit:
     """The new instruction whole, and the words that were and now are in it."""
 
 
-Planter = Callable[["Scene", np.random.Generator], Edit]
+Planter = Callable[["PlantingScene", np.random.Generator], GlitchEdit]
 
 
-def planter(name: str, words: "Words | None") -> Planter:
+def planter(name: str, words: "InstructionChange | None") -> Planter:
     """The planter of a name; `words` are for the one that changes instructions."""
     module = import_module(f"robogaze.forge.plant.{PLANTERS[name]}")
     found: Any = getattr(module, name)

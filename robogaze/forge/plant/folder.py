@@ -25,13 +25,13 @@ from pydantic import Field, ValidationError
 from robogaze.core.data import Data, dotted, first_fault
 from robogaze.core.report import Report
 from robogaze.datasets.importers import manifest_text
-from robogaze.datasets.manifest import Entry, file_sha256
+from robogaze.datasets.manifest import ManifestEntry, file_sha256
 from robogaze.errors import InputError, VideoError
 from robogaze.forge.held import held
-from robogaze.forge.plant.edit import Edit, Refused, planter
-from robogaze.forge.plant.recipe import Plant, Recipe
-from robogaze.forge.plant.reel import Reel, open_reel
-from robogaze.forge.plant.scene import Scene
+from robogaze.forge.plant.edit import GlitchEdit, Refused, planter
+from robogaze.forge.plant.recipe import Plant, PlantingConfig
+from robogaze.forge.plant.reel import FrameArray, open_reel
+from robogaze.forge.plant.scene import PlantingScene
 from robogaze.forge.plant.truth import clip_of, event, make, report, untouched
 from robogaze.media import check_whole
 from robogaze.media.picture_files import picture_bytes
@@ -46,10 +46,10 @@ _HIDDEN = ".planted"
 
 
 @dataclass(frozen=True)
-class Order:
+class PlantingOrder:
     """What is to be planted: the plants, how many of each in every clip, and the seed of all randomness."""
 
-    recipe: Recipe
+    recipe: PlantingConfig
     plants: tuple[Plant, ...]
     each: int
     seed: int
@@ -75,7 +75,7 @@ class LeftOut(Data):
     reason: str
 
 
-class Source(Data):
+class PlantedSource(Data):
     """A clip that is done: the reports of what came of it, the untouched one's first."""
 
     schema_version: Literal[1] = SCHEMA_VERSION
@@ -90,7 +90,7 @@ class Source(Data):
 class Planted:
     """A whole data set: its sources by id, and the clips that could not be read."""
 
-    sources: tuple[Source, ...]
+    sources: tuple[PlantedSource, ...]
     unreadable: tuple[str, ...]
     settings: Mapping[str, Any]
 
@@ -123,7 +123,10 @@ class Planted:
 
 
 def plant_clips(
-    entries: Sequence[Entry], order: Order, out: Path, on_done: Callable[[Source | None], None] = lambda source: None
+    entries: Sequence[ManifestEntry],
+    order: PlantingOrder,
+    out: Path,
+    on_done: Callable[[PlantedSource | None], None] = lambda source: None,
 ) -> Planted:
     """Plant glitches into clips and write the data set. `on_done` is called after each clip, done now or before.
 
@@ -153,16 +156,16 @@ def _write(planted: Planted, out: Path) -> None:
     write_whole(out / "planted.json", json.dumps(planted.as_json(), ensure_ascii=False, indent=1) + "\n")
 
 
-def _entry(made: Report, out: Path) -> Entry:
+def _entry(made: Report, out: Path) -> ManifestEntry:
     clip = made.clip
     given = ("instruction", "checkpoint", "split", "task_family", "embodiment", "layout")
     initial = None if clip.initial_frame is None else out / clip.initial_frame
-    return Entry(
+    return ManifestEntry(
         path=out / clip.uri, clip_id=clip.id, initial_frame=initial, **{name: getattr(clip, name) for name in given}
     )
 
 
-def _source(entry: Entry, order: Order, out: Path) -> Source:
+def _source(entry: ManifestEntry, order: PlantingOrder, out: Path) -> PlantedSource:
     """What comes of a clip, from an earlier start or made now. Raises VideoError."""
     check_whole(entry.path)
     content = file_sha256(entry.path)
@@ -177,7 +180,7 @@ def _source(entry: Entry, order: Order, out: Path) -> Source:
     return made
 
 
-def _initial(entry: Entry, out: Path) -> Path | None:
+def _initial(entry: ManifestEntry, out: Path) -> Path | None:
     """The picture of the scene before the clip, copied into the data set; its address there."""
     if entry.initial_frame is None:
         return None
@@ -187,9 +190,9 @@ def _initial(entry: Entry, out: Path) -> Path | None:
     return address
 
 
-def _read(path: Path) -> Source:
+def _read(path: Path) -> PlantedSource:
     try:
-        return Source.model_validate_json(path.read_bytes())
+        return PlantedSource.model_validate_json(path.read_bytes())
     except ValidationError as error:
         place, message = first_fault(error)
         raise InputError(f"{path}: {dotted(place)}: {message}; remove it and start again") from error
@@ -198,13 +201,13 @@ def _read(path: Path) -> Source:
 class _Bed:
     """One source and what is planted in it."""
 
-    def __init__(self, name: str, entry: Entry, reel: Reel, order: Order, out: Path) -> None:
+    def __init__(self, name: str, entry: ManifestEntry, reel: FrameArray, order: PlantingOrder, out: Path) -> None:
         self._name, self._entry, self._reel, self._order, self._out = name, entry, reel, order, out
-        self._scene = Scene(reel, entry.instruction)
+        self._scene = PlantingScene(reel, entry.instruction)
         self._refused: dict[str, Counter[str]] = {}
         self._instructions = {entry.instruction}
 
-    def planted(self) -> Source:
+    def planted(self) -> PlantedSource:
         """The untouched clip and all planted ones, written."""
         reports = [self._made("", 0, None, untouched(self._reel))]
         left_out = []
@@ -216,7 +219,7 @@ class _Bed:
                 else:
                     left_out.append(LeftOut(source=self._name, plant=plant.id, number=number, reason=found))
         refused = {name: dict(sorted(reasons.items())) for name, reasons in self._refused.items()}
-        return Source(source=self._name, reports=tuple(reports), left_out=tuple(left_out), refused=refused)
+        return PlantedSource(source=self._name, reports=tuple(reports), left_out=tuple(left_out), refused=refused)
 
     def _plant(self, plant: Plant, number: int) -> Report | str:
         """The report of a planted clip, or why there is none."""
@@ -237,11 +240,11 @@ class _Bed:
                 self._refused.setdefault(plant.id, Counter())[reason] += 1
         return reason
 
-    def _check_new(self, edit: Edit) -> None:
+    def _check_new(self, edit: GlitchEdit) -> None:
         if edit.instruction is not None and edit.instruction[0] in self._instructions:
             raise Refused("the same instruction was planted already")
 
-    def _made(self, name: str, number: int, plant: Plant | None, edit: Edit) -> Report:
+    def _made(self, name: str, number: int, plant: Plant | None, edit: GlitchEdit) -> Report:
         """Write a clip and say what is true of it. Raises Refused."""
         clip_id, domain = self._id(name, number), self._order.recipe.domain
         path = self._out / "clips" / f"{clip_id}.mp4"

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from robogaze.forge.plant.edit import Edit, Refused
-from robogaze.forge.plant.scene import Scene
+from robogaze.forge.plant.edit import GlitchEdit, Refused
+from robogaze.forge.plant.scene import PlantingScene
 
 _HELD_S, _SKIPPED_S, _REVERSED_S = (0.35, 1.6), (0.35, 1.6), (0.6, 2.0)
 _LEAST_MOVED = 0.01
@@ -16,7 +16,7 @@ _CUT_LEAST, _CUT_MOST = 0.4, 0.7  # of the clip: what comes last may only be the
 _MOVING_S = 0.25
 
 
-def hold(scene: Scene, rng: np.random.Generator) -> Edit:
+def hold(scene: PlantingScene, rng: np.random.Generator) -> GlitchEdit:
     """A frozen picture for 0.35 to 1.6 s (half of the clip at most), then a jump to where the clip would have been."""
     first, end = _inner_stretch(scene, rng, _HELD_S)
     _check_moves(scene, first - 1, end - 1)
@@ -24,7 +24,7 @@ def hold(scene: Scene, rng: np.random.Generator) -> Edit:
     return _edit(scene, sources, first, end, _strength(scene, end - first, _HELD_S))
 
 
-def skip(scene: Scene, rng: np.random.Generator) -> Edit:
+def skip(scene: PlantingScene, rng: np.random.Generator) -> GlitchEdit:
     """0.35 to 1.6 s are left out; the glitch is the frame after the gap."""
     first, end = _inner_stretch(scene, rng, _SKIPPED_S)
     _check_moves(scene, first - 1, end)
@@ -36,7 +36,7 @@ def skip(scene: Scene, rng: np.random.Generator) -> Edit:
     return _edit(scene, sources, first, first + 1, _strength(scene, end - first, _SKIPPED_S), left_out=end - first)
 
 
-def reverse(scene: Scene, rng: np.random.Generator) -> Edit:
+def reverse(scene: PlantingScene, rng: np.random.Generator) -> GlitchEdit:
     """0.6 to 2 s are shown backwards in their place."""
     first, end = _inner_stretch(scene, rng, _REVERSED_S)
     end -= (end - first) % 2  # of an odd number the middle one would stay where it is
@@ -45,7 +45,7 @@ def reverse(scene: Scene, rng: np.random.Generator) -> Edit:
     return _edit(scene, sources, first, end, _strength(scene, end - first, _REVERSED_S))
 
 
-def cut(scene: Scene, rng: np.random.Generator) -> Edit:
+def cut(scene: PlantingScene, rng: np.random.Generator) -> GlitchEdit:
     """The last 40 to 70 % of the clip are left out, while something moves; the glitch is the last frame shown."""
     share = float(rng.uniform(_CUT_LEAST, _CUT_MOST))
     end = max(2, round((1 - share) * scene.count))
@@ -58,7 +58,7 @@ def cut(scene: Scene, rng: np.random.Generator) -> Edit:
     return _edit(scene, tuple(range(end)), end - 1, end, strength, left_out=left_out)
 
 
-def _inner_stretch(scene: Scene, rng: np.random.Generator, seconds: tuple[float, float]) -> tuple[int, int]:
+def _inner_stretch(scene: PlantingScene, rng: np.random.Generator, seconds: tuple[float, float]) -> tuple[int, int]:
     """A stretch that something follows, or there would be no jump at its end."""
     first, end = scene.stretch(rng, *seconds)
     if end == scene.count:
@@ -66,18 +66,18 @@ def _inner_stretch(scene: Scene, rng: np.random.Generator, seconds: tuple[float,
     return first, end
 
 
-def _check_moves(scene: Scene, before: int, after: int) -> None:
+def _check_moves(scene: PlantingScene, before: int, after: int) -> None:
     if scene.moved(before, after) < _LEAST_MOVED:
         raise Refused("too little moves there")
 
 
-def _strength(scene: Scene, frames: int, seconds: tuple[float, float]) -> float:
+def _strength(scene: PlantingScene, frames: int, seconds: tuple[float, float]) -> float:
     least, most = (scene.frames(one) for one in seconds)
     return float(np.clip((frames - least) / max(1, most - least), 0, 1))
 
 
 def _edit(
-    scene: Scene, sources: tuple[int, ...], first: int, end: int, strength: float, left_out: int | None = None
-) -> Edit:
+    scene: PlantingScene, sources: tuple[int, ...], first: int, end: int, strength: float, left_out: int | None = None
+) -> GlitchEdit:
     lasts_s = (end - first if left_out is None else left_out) * scene.reel.duration_s / scene.count
-    return Edit(sources, first, end, strength, f"{lasts_s:.2f} s", "the picture", seen=left_out is None)
+    return GlitchEdit(sources, first, end, strength, f"{lasts_s:.2f} s", "the picture", seen=left_out is None)

@@ -10,8 +10,8 @@ import cv2
 import numpy as np
 
 from robogaze.core.events import Box
-from robogaze.forge.plant.edit import Edit
-from robogaze.forge.plant.scene import Scene
+from robogaze.forge.plant.edit import GlitchEdit
+from robogaze.forge.plant.scene import PlantingScene
 from robogaze.media.decode import Image
 
 SHORTEST_S, LONGEST_S = 0.35, 1.6
@@ -22,7 +22,7 @@ _LONGEST_RUN = 12  # blocks
 _WHOLE = Box(left=0, top=0, right=1, bottom=1)
 
 
-def smear(scene: Scene, rng: np.random.Generator) -> Edit:
+def smear(scene: PlantingScene, rng: np.random.Generator) -> GlitchEdit:
     """Out of focus: a Gaussian of 0.3 to 1.5 % of the view's height."""
     strength = float(rng.random())
     share = 0.003 + 0.012 * strength
@@ -33,7 +33,7 @@ def smear(scene: Scene, rng: np.random.Generator) -> Edit:
     return _edit(scene, rng, strength, f"a Gaussian of {share:.1%} of the height", change)
 
 
-def darken(scene: Scene, rng: np.random.Generator) -> Edit:
+def darken(scene: PlantingScene, rng: np.random.Generator) -> GlitchEdit:
     """Too dark: 30 to 4 % of the light is left."""
     strength = float(rng.random())
     left = 0.3 - 0.26 * strength
@@ -44,7 +44,7 @@ def darken(scene: Scene, rng: np.random.Generator) -> Edit:
     return _edit(scene, rng, strength, f"{left:.0%} of the light is left", change)
 
 
-def shake(scene: Scene, rng: np.random.Generator) -> Edit:
+def shake(scene: PlantingScene, rng: np.random.Generator) -> GlitchEdit:
     """A camera that jitters: every frame is off its place, by at most 0.6 to 4 % of the height, at least half of it."""
     strength = float(rng.random())
     reach = 0.006 + 0.034 * strength
@@ -60,7 +60,7 @@ def shake(scene: Scene, rng: np.random.Generator) -> Edit:
     return _edit(scene, rng, strength, f"by up to {reach:.1%} of the height", change)
 
 
-def blocks(scene: Scene, rng: np.random.Generator) -> Edit:
+def blocks(scene: PlantingScene, rng: np.random.Generator) -> GlitchEdit:
     """Damaged blocks: runs of them, 3 to 30 % of the picture, show one flat colour or a place beside them."""
     strength = float(rng.random())
     share = 0.03 + 0.27 * strength
@@ -81,7 +81,7 @@ def blocks(scene: Scene, rng: np.random.Generator) -> Edit:
     return _edit(scene, rng, strength, f"{share:.0%} of the blocks", change)
 
 
-def tear(scene: Scene, rng: np.random.Generator) -> Edit:
+def tear(scene: PlantingScene, rng: np.random.Generator) -> GlitchEdit:
     """Torn rows: below one to three rows the picture is shifted sideways, by up to 2 to 15 % of the width."""
     strength = float(rng.random())
     reach = 0.02 + 0.13 * strength
@@ -100,15 +100,15 @@ def tear(scene: Scene, rng: np.random.Generator) -> Edit:
 
 
 def _edit(
-    scene: Scene,
+    scene: PlantingScene,
     rng: np.random.Generator,
     strength: float,
     amount: str,
     change: Callable[[Image, np.random.Generator], Image],
-) -> Edit:
+) -> GlitchEdit:
     first, end = scene.stretch(rng, SHORTEST_S, LONGEST_S)
     view, seed = scene.some_view(rng), int(rng.integers(2**63))
-    return Edit(
+    return GlitchEdit(
         sources=scene.as_shown(),
         first=first,
         end=end,

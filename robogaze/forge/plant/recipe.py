@@ -40,7 +40,7 @@ _FIELDS = frozenset({"start", "end", "length", "where", "amount", "old", "new"})
 _SLOT, _PARTS = frozenset({"slot"}), frozenset({"first", "second"})
 
 
-class Words(Data):
+class InstructionChange(Data):
     """How an instruction is changed.
 
     `find` is a regular expression (case makes no difference). With a group `slot`, one of `instead` takes its place;
@@ -62,7 +62,7 @@ class Plant(Data):
     secondary: tuple[Name, ...] = ()
     severity: Annotated[dict[Severity, Fraction], Field(min_length=1)]
     describe: str = Field(min_length=1)
-    words: Words | None = None
+    words: InstructionChange | None = None
 
     @property
     def id(self) -> str:
@@ -82,7 +82,7 @@ class RecipeFile(Data):
 
 
 @dataclass(frozen=True)
-class Recipe:
+class PlantingConfig:
     """A domain and what is planted in its clips, by the plants' names."""
 
     domain: Domain
@@ -103,7 +103,7 @@ def find_recipe(name_or_path: str | Path) -> Path | None:
     return next((home / FILE for home in homes if (home / FILE).is_file()), None)
 
 
-def read_recipe(name_or_path: str | Path) -> Recipe:
+def read_recipe(name_or_path: str | Path) -> PlantingConfig:
     """What a domain has planted.
 
     Raises InputError when it has no forge.yaml, DomainError with the line for what does not fit in it.
@@ -116,7 +116,7 @@ def read_recipe(name_or_path: str | Path) -> Recipe:
     for number, plant in enumerate(found):
         for key, message in (*_faults(plant, domain), *_repeated(found, number)):
             raise file.fault(f"plants.{number}.{key[0]}: {message}", ("plants", number, *key))
-    return Recipe(domain, {plant.id: plant for plant in found})
+    return PlantingConfig(domain, {plant.id: plant for plant in found})
 
 
 Fault = tuple[Key, str]
@@ -157,7 +157,7 @@ def _described(template: str) -> Iterator[Fault]:
         yield ("describe",), f"{{{unknown[0]}}} stands for nothing (there is: {', '.join(sorted(_FIELDS))})"
 
 
-def _worded(words: Words) -> Iterator[Fault]:
+def _worded(words: InstructionChange) -> Iterator[Fault]:
     try:
         groups = frozenset(re.compile(words.find).groupindex)
     except re.error as error:

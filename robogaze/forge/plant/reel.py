@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robogaze.core.clip import Layout
-from robogaze.datasets.manifest import Entry
+from robogaze.datasets.manifest import ManifestEntry
 from robogaze.errors import VideoError
 from robogaze.media.compose import panels
 from robogaze.media.decode import Frame, Image, read_frames
@@ -22,7 +22,7 @@ from robogaze.media.grid import detect_layout
 
 
 @dataclass(frozen=True)
-class Reel:
+class FrameArray:
     """The frames of a clip, shape (frames, height, width, 3); height and width are even, as they will be written."""
 
     images: NDArray[np.uint8]
@@ -43,7 +43,7 @@ class Reel:
 
 
 @contextmanager
-def open_reel(entry: Entry) -> Iterator[Reel]:
+def open_reel(entry: ManifestEntry) -> Iterator[FrameArray]:
     """Decode a clip once, to its end. Raises VideoError, also for a layout that does not fit."""
     with tempfile.TemporaryFile() as file:
         frames = read_frames(entry.path, start_s=entry.start_s, end_s=entry.end_s)
@@ -57,7 +57,7 @@ def open_reel(entry: Entry) -> Iterator[Reel]:
             duration_s = round(frame.time_s + frame.duration_s, 6)
         file.flush()
         images: Any = np.memmap(file, dtype=np.uint8, mode="r", shape=(len(times_s), *even.shape))
-        yield Reel(images, tuple(times_s), duration_s, layout)
+        yield FrameArray(images, tuple(times_s), duration_s, layout)
 
 
 def _all(first: Frame, rest: Iterator[Frame]) -> Iterator[Frame]:
@@ -69,7 +69,7 @@ def _even(image: Image) -> Image:
     return image[: image.shape[0] // 2 * 2, : image.shape[1] // 2 * 2]
 
 
-def _check(entry: Entry, first: Frame, layout: Layout) -> None:
+def _check(entry: ManifestEntry, first: Frame, layout: Layout) -> None:
     height, width = first.image.shape[:2]
     if min(height, width) < 2 * max(layout.rows, layout.columns):
         raise VideoError(f"{entry.address} is {width}x{height} pixels; that is too small to plant anything in")

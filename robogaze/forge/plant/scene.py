@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robogaze.core.events import Box
-from robogaze.evidence.base import Look
+from robogaze.evidence.base import FrameView
 from robogaze.forge.plant.edit import Refused
-from robogaze.forge.plant.reel import Reel
+from robogaze.forge.plant.reel import FrameArray
 from robogaze.media.decode import Image
 
 VISIBLE_LEVELS = 20
@@ -38,10 +38,10 @@ def differ(image: Image, other: Image) -> bool:
 
 
 @dataclass(frozen=True)
-class Scene:
+class PlantingScene:
     """A clip to plant something in."""
 
-    reel: Reel
+    reel: FrameArray
     instruction: str | None = None
 
     @property
@@ -82,7 +82,7 @@ class Scene:
     def small(self) -> tuple[NDArray[np.uint8], ...]:
         """The reduced pictures by view, shape (frames, height, width, 3) each."""
         return tuple(
-            np.stack([Look(number, 0.0, self.reel.view(number, view)).small for number in range(self.count)])
+            np.stack([FrameView(number, 0.0, self.reel.view(number, view)).small for number in range(self.count)])
             for view in range(len(self.views))
         )
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from robogaze.core.events import Box
 from robogaze.forge.plant.edit import Refused
-from robogaze.forge.plant.scene import Scene, differing
+from robogaze.forge.plant.scene import PlantingScene, differing
 
 STANDS_OUT_LEVELS = 24
 """By how much, in any channel, a thing must differ from the median around it."""
@@ -36,7 +36,7 @@ Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Thing:
+class StillThing:
     """A thing in the reduced picture of a view: its pixels, and the frames `still` in which it stays as it is."""
 
     view: int
@@ -61,14 +61,14 @@ class Thing:
         return float(np.clip((self.area - _LEAST_AREA) / (0.03 - _LEAST_AREA), 0, 1))
 
 
-def some_thing(scene: Scene, rng: np.random.Generator) -> Thing:
+def some_thing(scene: PlantingScene, rng: np.random.Generator) -> StillThing:
     """A thing of a view and a frame drawn evenly. Raises Refused where there is none."""
     view, number = scene.some_view(rng), int(rng.integers(scene.count))
     found = outlines(scene.small[view][number])
     if not found:
         raise Refused("nothing compact stands out there")
     mask = found[int(rng.integers(len(found)))]
-    return Thing(view, mask, still(scene, view, ringed(mask), number))
+    return StillThing(view, mask, still(scene, view, ringed(mask), number))
 
 
 def outlines(picture: NDArray[np.uint8]) -> list[Flags]:
@@ -133,7 +133,7 @@ def ringed(mask: Flags) -> Flags:
     return np.asarray(cv2.dilate(mask.astype(np.uint8), kernel)) > 0
 
 
-def still(scene: Scene, view: int, region: Flags, number: int) -> range:
+def still(scene: PlantingScene, view: int, region: Flags, number: int) -> range:
     """The frames around one in which a region of the reduced pictures stays as it is."""
     left, top, wide, high = cv2.boundingRect(region.astype(np.uint8))
     window = slice(top, top + high), slice(left, left + wide)

@@ -8,9 +8,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from robogaze.forge.plant.edit import Change, Edit, Refused
-from robogaze.forge.plant.scene import Scene
-from robogaze.forge.plant.standing import Flags, Thing, outlines, ringed, some_thing, still
+from robogaze.forge.plant.edit import Change, GlitchEdit, Refused
+from robogaze.forge.plant.scene import PlantingScene
+from robogaze.forge.plant.standing import Flags, StillThing, outlines, ringed, some_thing, still
 from robogaze.media.decode import Image
 
 LEAST_LEVELS = 18
@@ -25,7 +25,7 @@ _TRIES = 30
 Pixels = NDArray[np.float32]
 
 
-def erase(scene: Scene, rng: np.random.Generator) -> Edit:
+def erase(scene: PlantingScene, rng: np.random.Generator) -> GlitchEdit:
     """A thing vanishes: what surrounds it is continued over it (Telea's inpainting)."""
     thing, first, end = _moment(scene, rng)
     before = scene.reel.view(first, thing.view)
@@ -43,7 +43,7 @@ def erase(scene: Scene, rng: np.random.Generator) -> Edit:
     return _edit(scene, thing, (first, end), thing.size, f"{levels:.0f} levels from what was there", change)
 
 
-def paste(scene: Scene, rng: np.random.Generator) -> Edit:
+def paste(scene: PlantingScene, rng: np.random.Generator) -> GlitchEdit:
     """A copy of a thing appears at an empty place."""
     thing, first, end = _moment(scene, rng)
     source = scene.reel.view(first, thing.view)
@@ -57,11 +57,11 @@ def paste(scene: Scene, rng: np.random.Generator) -> Edit:
     def change(_: int, image: Image) -> Image:
         return _over(image, place, copy, alpha)
 
-    moved = Thing(thing.view, np.roll(thing.mask, there, axis=(0, 1)), thing.still)
+    moved = StillThing(thing.view, np.roll(thing.mask, there, axis=(0, 1)), thing.still)
     return _edit(scene, moved, (first, end), thing.size, f"{levels:.0f} levels from what was there", change)
 
 
-def tint(scene: Scene, rng: np.random.Generator) -> Edit:
+def tint(scene: PlantingScene, rng: np.random.Generator) -> GlitchEdit:
     """A thing changes its colour little by little, by 25 to 70 levels of the a-b plane, and keeps its light."""
     thing, first, end = _moment(scene, rng)
     strength = float(rng.random())
@@ -82,7 +82,7 @@ def tint(scene: Scene, rng: np.random.Generator) -> Edit:
     return _edit(scene, thing, (first, end), strength, f"{far:.0f} levels of colour", change)
 
 
-def _moment(scene: Scene, rng: np.random.Generator) -> tuple[Thing, int, int]:
+def _moment(scene: PlantingScene, rng: np.random.Generator) -> tuple[StillThing, int, int]:
     """A thing, and the frames to change it in: it is still before and meanwhile. Raises Refused."""
     thing = some_thing(scene, rng)
     before, lasts = scene.frames(_BEFORE_S), scene.frames(_SHORTEST_S)
@@ -94,7 +94,7 @@ def _moment(scene: Scene, rng: np.random.Generator) -> tuple[Thing, int, int]:
     return thing, first, end
 
 
-def _empty_place(scene: Scene, thing: Thing, frames: range, rng: np.random.Generator) -> tuple[int, int]:
+def _empty_place(scene: PlantingScene, thing: StillThing, frames: range, rng: np.random.Generator) -> tuple[int, int]:
     """How far to move a thing, down and across in the reduced picture, so that it lies where nothing is or moves."""
     height, width = thing.mask.shape
     left, top, wide, high = cv2.boundingRect(thing.mask.astype(np.uint8))
@@ -165,6 +165,8 @@ def _difference(patch: Image, before: Image, alpha: Pixels) -> float:
     return levels
 
 
-def _edit(scene: Scene, thing: Thing, frames: tuple[int, int], strength: float, amount: str, change: Change) -> Edit:
+def _edit(
+    scene: PlantingScene, thing: StillThing, frames: tuple[int, int], strength: float, amount: str, change: Change
+) -> GlitchEdit:
     where = scene.place(thing.view, thing.box)
-    return Edit(scene.as_shown(), *frames, strength, amount, where, change, thing.view, thing.box)
+    return GlitchEdit(scene.as_shown(), *frames, strength, amount, where, change, thing.view, thing.box)

@@ -17,11 +17,11 @@ from robogaze.core.events import Event, Evidence
 from robogaze.core.report import Provenance, Report
 from robogaze.core.sampling import evenly
 from robogaze.core.time import Span
-from robogaze.datasets.manifest import Entry, file_sha256
+from robogaze.datasets.manifest import ManifestEntry, file_sha256
 from robogaze.domains import Domain
-from robogaze.forge.plant.edit import Edit, Refused
+from robogaze.forge.plant.edit import GlitchEdit, Refused
 from robogaze.forge.plant.recipe import Plant, filled
-from robogaze.forge.plant.reel import Reel
+from robogaze.forge.plant.reel import FrameArray
 from robogaze.forge.plant.scene import differ
 from robogaze.media.decode import Image, read_frames
 from robogaze.media.encode import write_video
@@ -35,7 +35,7 @@ _LEAST_FRAMES = 2
 _LIBRARIES = ("robogaze", "av", "numpy", "opencv-python-headless")
 
 
-def make(path: Path, reel: Reel, edit: Edit) -> tuple[int, int]:
+def make(path: Path, reel: FrameArray, edit: GlitchEdit) -> tuple[int, int]:
     """Write a clip with a glitch in it, and say in which frames that is to be seen.
 
     Raises Refused, and leaves no file, when it can hardly be.
@@ -52,13 +52,13 @@ def make(path: Path, reel: Reel, edit: Edit) -> tuple[int, int]:
         raise
 
 
-def untouched(reel: Reel) -> Edit:
+def untouched(reel: FrameArray) -> GlitchEdit:
     """The edit that changes nothing."""
     count = len(reel.times_s)
-    return Edit(tuple(range(count)), 0, count, 0.0, "", "", seen=False)
+    return GlitchEdit(tuple(range(count)), 0, count, 0.0, "", "", seen=False)
 
 
-def _frames(reel: Reel, edit: Edit, seen: dict[int, bool]) -> Iterator[Image]:
+def _frames(reel: FrameArray, edit: GlitchEdit, seen: dict[int, bool]) -> Iterator[Image]:
     """The frames with the glitch; `seen` is filled with whether each planned one can be told from the clip's."""
     views = range(len(reel.layout.active))
     for number, source in enumerate(edit.sources):
@@ -93,7 +93,7 @@ def report(clip: Clip, domain: Domain, events: Sequence[Event], planted: dict[st
     )
 
 
-def event(clip: Clip, plant: Plant, edit: Edit, frames: tuple[int, int], domain: Domain) -> Event:
+def event(clip: Clip, plant: Plant, edit: GlitchEdit, frames: tuple[int, int], domain: Domain) -> Event:
     """The glitch that was planted in the half-open run of frames."""
     first, end = frames
     span = Span(clip.frame_span(first).start, clip.frame_span(end - 1).end)
@@ -120,7 +120,7 @@ def event(clip: Clip, plant: Plant, edit: Edit, frames: tuple[int, int], domain:
     )
 
 
-def clip_of(path: Path, folder: Path, clip_id: str, reel: Reel, entry: Entry) -> Clip:
+def clip_of(path: Path, folder: Path, clip_id: str, reel: FrameArray, entry: ManifestEntry) -> Clip:
     """The record of a file that was written, from what it decodes to."""
     times_s, end_s, size = [], 0.0, (0, 0)
     for frame in read_frames(path):

@@ -9,12 +9,12 @@ import re
 
 import numpy as np
 
-from robogaze.forge.plant.edit import Edit, Refused
-from robogaze.forge.plant.recipe import Words
-from robogaze.forge.plant.scene import Scene
+from robogaze.forge.plant.edit import GlitchEdit, Refused
+from robogaze.forge.plant.recipe import InstructionChange
+from robogaze.forge.plant.scene import PlantingScene
 
 
-def reword(scene: Scene, rng: np.random.Generator, words: Words) -> Edit:
+def reword(scene: PlantingScene, rng: np.random.Generator, words: InstructionChange) -> GlitchEdit:
     """Another instruction, for the whole clip. Raises Refused where the words do not allow it."""
     old = scene.instruction
     if old is None:
@@ -30,7 +30,7 @@ def reword(scene: Scene, rng: np.random.Generator, words: Words) -> Edit:
     else:
         was, now = old, _swapped(old, found)
         new = now
-    return Edit(
+    return GlitchEdit(
         sources=scene.as_shown(),
         first=0,
         end=scene.count,
@@ -42,7 +42,7 @@ def reword(scene: Scene, rng: np.random.Generator, words: Words) -> Edit:
     )
 
 
-def _other(was: str, instruction: str, words: Words, rng: np.random.Generator) -> str:
+def _other(was: str, instruction: str, words: InstructionChange, rng: np.random.Generator) -> str:
     """Words to take the place of others: of those that share no word with the instruction, one drawn evenly."""
     others = [one for one in words.instead if not _words(one) & _words(instruction)]
     if not others:

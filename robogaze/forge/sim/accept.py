@@ -14,7 +14,7 @@ from robogaze.forge.sim.body import FINGERS
 from robogaze.forge.sim.draw import CAMERA, Frame, Player
 from robogaze.forge.sim.motion import Take
 from robogaze.forge.sim.story import PLAYBACK, Story
-from robogaze.forge.sim.tasks import Job, all_done
+from robogaze.forge.sim.tasks import MoveJob, all_done
 from robogaze.forge.sim.truth import Sighting
 
 SLIP_M = 0.012
@@ -74,7 +74,7 @@ def _grasps(story: Story) -> str | None:
     return None if all(held(take, job) for take, job in jobs) else "a grasp does not hold"
 
 
-def held(take: Take, job: Job) -> bool:
+def held(take: Take, job: MoveJob) -> bool:
     """Whether both fingers touch a thing in every frame in which it is carried, and it stays where it is in the hand.
 
     True where it is not taken up: pushed, or left.
@@ -91,7 +91,7 @@ def held(take: Take, job: Job) -> bool:
     return bool(np.ptp(places, axis=0).max() <= SLIP_M)
 
 
-def _in_hand(take: Take, job: Job, number: int) -> np.ndarray:
+def _in_hand(take: Take, job: MoveJob, number: int) -> np.ndarray:
     """How high a thing is under the tool, and how far beside it; the hand looks down all the time."""
     model = take.scene.model
     data = mujoco.MjData(model)
@@ -101,7 +101,7 @@ def _in_hand(take: Take, job: Job, number: int) -> np.ndarray:
     return np.array([tool[2] - thing[2], np.linalg.norm(tool[:2] - thing[:2])])
 
 
-def _begins(take: Take, phase: str, job: Job) -> int | None:
+def _begins(take: Take, phase: str, job: MoveJob) -> int | None:
     found = [one.first for one in take.phases if (one.name, one.thing) == (phase, job.thing.name)]
     return found[0] if found else None
 

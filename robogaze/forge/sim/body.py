@@ -42,7 +42,7 @@ class Build:
 
 
 @dataclass(frozen=True)
-class Part:
+class BodyPart:
     """A visible piece of a link: a box with half sizes at a place, or a round one from one point to another."""
 
     kind: str
@@ -52,51 +52,51 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Link:
+class BodyLink:
     """A body that turns about `axis` at `place` in its parent; angles in radians."""
 
     name: str
     place: _Vector
     axis: _Vector
     limit: tuple[float, float]
-    parts: tuple[Part, ...]
+    parts: tuple[BodyPart, ...]
 
 
-def _barrel(radius: float, half: float) -> tuple[Part, ...]:
+def _barrel(radius: float, half: float) -> tuple[BodyPart, ...]:
     """A joint's housing across the arm, with a dark cap and a bright rim at both ends."""
     return tuple(
-        Part("cylinder", paint, (radius * share,), (0, -half - beyond, 0, 0, half + beyond, 0))
+        BodyPart("cylinder", paint, (radius * share,), (0, -half - beyond, 0, 0, half + beyond, 0))
         for paint, share, beyond in (("shell", 1.0, 0.0), ("accent", 0.86, 0.003), ("dark", 0.78, 0.008))
     )
 
 
-def _tube(radius: float, low: float, high: float) -> Part:
-    return Part("capsule", "shell", (radius,), (0, 0, low, 0, 0, high))
+def _tube(radius: float, low: float, high: float) -> BodyPart:
+    return BodyPart("capsule", "shell", (radius,), (0, 0, low, 0, 0, high))
 
 
 LINKS = (
-    Link("turn", (0, 0, 0.05), (0, 0, 1), (-2.8, 2.8),
-         (Part("cylinder", "shell", (0.068,), (0, 0, 0, 0, 0, 0.14)),
-          Part("cylinder", "dark", (0.070,), (0, 0, 0, 0, 0, 0.012)), _tube(0.060, 0.12, 0.23))),
-    Link("shoulder", (0, 0, 0.24), (0, 1, 0), (-1.8, 1.8), (*_barrel(0.066, 0.074), _tube(0.050, 0, 0.40))),
-    Link("elbow", (0, 0, 0.40), (0, 1, 0), (-0.3, 2.7), (*_barrel(0.057, 0.063), _tube(0.043, 0, 0.19))),
-    Link("roll", (0, 0, 0.20), (0, 0, 1), (-2.9, 2.9),
-         (Part("cylinder", "accent", (0.046,), (0, 0, -0.012, 0, 0, 0.010)), _tube(0.039, 0.01, 0.17))),
-    Link("wrist", (0, 0, 0.18), (0, 1, 0), (-2.2, 2.2), (*_barrel(0.044, 0.048), _tube(0.037, 0, 0.055))),
-    Link("spin", (0, 0, 0.095), (0, 0, 1), (-3.0, 3.0),
-         (Part("cylinder", "accent", (0.036,), (0, 0, -0.008, 0, 0, 0.014)),)),
+    BodyLink("turn", (0, 0, 0.05), (0, 0, 1), (-2.8, 2.8),
+         (BodyPart("cylinder", "shell", (0.068,), (0, 0, 0, 0, 0, 0.14)),
+          BodyPart("cylinder", "dark", (0.070,), (0, 0, 0, 0, 0, 0.012)), _tube(0.060, 0.12, 0.23))),
+    BodyLink("shoulder", (0, 0, 0.24), (0, 1, 0), (-1.8, 1.8), (*_barrel(0.066, 0.074), _tube(0.050, 0, 0.40))),
+    BodyLink("elbow", (0, 0, 0.40), (0, 1, 0), (-0.3, 2.7), (*_barrel(0.057, 0.063), _tube(0.043, 0, 0.19))),
+    BodyLink("roll", (0, 0, 0.20), (0, 0, 1), (-2.9, 2.9),
+         (BodyPart("cylinder", "accent", (0.046,), (0, 0, -0.012, 0, 0, 0.010)), _tube(0.039, 0.01, 0.17))),
+    BodyLink("wrist", (0, 0, 0.18), (0, 1, 0), (-2.2, 2.2), (*_barrel(0.044, 0.048), _tube(0.037, 0, 0.055))),
+    BodyLink("spin", (0, 0, 0.095), (0, 0, 1), (-3.0, 3.0),
+         (BodyPart("cylinder", "accent", (0.036,), (0, 0, -0.008, 0, 0, 0.014)),)),
 )  # fmt: skip
 
 _PALM = (
-    Part("box", "shell", (0.024, 0.058, 0.020), (0, 0, 0.034)),
-    Part("box", "dark", (0.020, 0.060, 0.007), (0, 0, 0.059)),
-    Part("cylinder", "accent", (0.010,), (0.0225, 0, 0.036, 0.0255, 0, 0.036)),
+    BodyPart("box", "shell", (0.024, 0.058, 0.020), (0, 0, 0.034)),
+    BodyPart("box", "dark", (0.020, 0.060, 0.007), (0, 0, 0.059)),
+    BodyPart("cylinder", "accent", (0.010,), (0.0225, 0, 0.036, 0.0255, 0, 0.036)),
 )
 _FINGER = (
-    Part("box", "dark", (0.011, 0.009, 0.018), (0, 0.011, 0.014)),
-    Part("box", "dark", (0.009, 0.0045, 0.020), (0, 0.0085, 0.044)),
+    BodyPart("box", "dark", (0.011, 0.009, 0.018), (0, 0.011, 0.014)),
+    BodyPart("box", "dark", (0.009, 0.0045, 0.020), (0, 0.0085, 0.044)),
 )
-_PAD = Part("box", "rubber", (0.009, 0.002, 0.015), (0, 0.002, 0.049))
+_PAD = BodyPart("box", "rubber", (0.009, 0.002, 0.015), (0, 0.002, 0.049))
 _RIB_M = 0.02
 _STEPS = (1.15, 1.0, 0.8, 0.65)
 """The radii of what gets thinner step by step, as shares of a round tube's."""
@@ -106,8 +106,8 @@ _FINGER_Z, _TOOL_Z = 0.066, 0.117
 def add_arm(spec: mujoco.MjSpec, side: str, place: _Vector, build: Build) -> None:
     """Stand an arm on the table at `place` (m); its names begin with `side`, and so do its materials."""
     base = spec.worldbody.add_body(name=f"{side}base", pos=place)
-    _add(base, Part("cylinder", "dark", (0.092,), (0, 0, 0, 0, 0, 0.022)), side)
-    _add(base, Part("cylinder", "shell", (0.082,), (0, 0, 0.022, 0, 0, 0.05)), side)
+    _add(base, BodyPart("cylinder", "dark", (0.092,), (0, 0, 0, 0, 0, 0.022)), side)
+    _add(base, BodyPart("cylinder", "shell", (0.082,), (0, 0, 0.022, 0, 0, 0.05)), side)
     body = base
     for link in LINKS:
         body = body.add_body(name=f"{side}{link.name}", pos=link.place, gravcomp=1)
@@ -125,29 +125,32 @@ def add_arm(spec: mujoco.MjSpec, side: str, place: _Vector, build: Build) -> Non
     _add_hand(spec, body.add_body(name=f"{side}{HAND}", gravcomp=1), side)
 
 
-def _built(part: Part, build: Build) -> tuple[Part, ...]:
+def _built(part: BodyPart, build: Build) -> tuple[BodyPart, ...]:
     """A link's part as the build has it, in one piece or several."""
     size = tuple(one * build.girth for one in part.size)
     if part.kind != "capsule" or build.links == "round":
-        return (Part(part.kind, part.paint, size, part.place),)
+        return (BodyPart(part.kind, part.paint, size, part.place),)
     low, high = part.place[2], part.place[5]
     if build.links == "twin":
         (radius,) = size
         sides = (-0.62 * radius, 0.62 * radius)
-        return tuple(Part("capsule", part.paint, (0.42 * radius,), (0, y, low, 0, y, high)) for y in sides)
+        return tuple(BodyPart("capsule", part.paint, (0.42 * radius,), (0, y, low, 0, y, high)) for y in sides)
     if build.links == "ribbed":
         (radius,) = size
-        rod = Part("capsule", part.paint, (0.55 * radius,), part.place)
-        return (rod, *(Part("cylinder", part.paint, (radius,), (0, 0, z, 0, 0, z + _RIB_M)) for z in _ribs(low, high)))
+        rod = BodyPart("capsule", part.paint, (0.55 * radius,), part.place)
+        return (
+            rod,
+            *(BodyPart("cylinder", part.paint, (radius,), (0, 0, z, 0, 0, z + _RIB_M)) for z in _ribs(low, high)),
+        )
     if build.links == "stepped":
         (radius,) = size
         ends = np.linspace(low, high, len(_STEPS) + 1)
         return tuple(
-            Part("cylinder", part.paint, (share * radius,), (0, 0, start, 0, 0, end))
+            BodyPart("cylinder", part.paint, (share * radius,), (0, 0, start, 0, 0, end))
             for share, start, end in zip(_STEPS, ends[:-1], ends[1:], strict=True)
         )
     half = (size[0] * 0.8, size[0], (high - low) / 2 + size[0] * 0.5)
-    return (Part("box", part.paint, half, (0, 0, (low + high) / 2)),)
+    return (BodyPart("box", part.paint, half, (0, 0, (low + high) / 2)),)
 
 
 def _ribs(low: float, high: float) -> list[float]:
@@ -186,7 +189,7 @@ def _add_motor(spec: mujoco.MjSpec, side: str) -> None:
     motor.forcerange = [-GRIP_N, GRIP_N]
 
 
-def _add(body: mujoco.MjsBody, part: Part, side: str, solid: bool = False) -> None:
+def _add(body: mujoco.MjsBody, part: BodyPart, side: str, solid: bool = False) -> None:
     where = {"pos": part.place} if part.kind == "box" else {"fromto": part.place}
     size = (*part.size, 0, 0)[:3]
     touch = TOUCH if solid else {"contype": 0, "conaffinity": 0}

@@ -9,8 +9,8 @@ import numpy as np
 from robogaze.forge.sim.body import HAND
 from robogaze.forge.sim.motion import Move
 from robogaze.forge.sim.stage import NoRoom, Setting
-from robogaze.forge.sim.tasks import Job, grasp_height
-from robogaze.forge.sim.things import Thing
+from robogaze.forge.sim.tasks import MoveJob, grasp_height
+from robogaze.forge.sim.things import SimulatedThing
 
 Generator = np.random.Generator
 
@@ -26,7 +26,7 @@ class Course:
     what is grasped stays in the hand.
     """
 
-    jobs: tuple[Job, ...]
+    jobs: tuple[MoveJob, ...]
     bodies: tuple[str, ...] = ()
     facts: Mapping[str, str] = field(default_factory=dict)
     ghosts: tuple[str, ...] = ()
@@ -36,11 +36,11 @@ class Course:
     holds: bool = True
 
 
-def _all(setting: Setting, **changes: Any) -> tuple[Job, ...]:
+def _all(setting: Setting, **changes: Any) -> tuple[MoveJob, ...]:
     return tuple(replace(job, **changes) for job in setting.jobs)
 
 
-def _last(setting: Setting, **changes: Any) -> tuple[Job, ...]:
+def _last(setting: Setting, **changes: Any) -> tuple[MoveJob, ...]:
     """The jobs with the last of them changed."""
     return (*setting.jobs[:-1], replace(setting.jobs[-1], **changes))
 
@@ -52,13 +52,13 @@ def _told(setting: Setting, **facts: str) -> dict[str, str]:
     return {**names, **facts}
 
 
-def _bystander(setting: Setting, rng: Generator) -> Thing:
+def _bystander(setting: Setting, rng: Generator) -> SimulatedThing:
     if not setting.others:
         raise NoRoom("no bystander")
     return setting.others[rng.integers(len(setting.others))]
 
 
-def _other_fixture(setting: Setting) -> Thing:
+def _other_fixture(setting: Setting) -> SimulatedThing:
     for thing in setting.idle_goals:
         if thing.fixture:
             return thing
@@ -86,7 +86,7 @@ def _beside_handle(setting: Setting, rng: Generator) -> Course:
     return Course(_last(setting, past=past), _with_hand(job), _told(setting), holds=False)
 
 
-def _with_hand(job: Job) -> tuple[str, ...]:
+def _with_hand(job: MoveJob) -> tuple[str, ...]:
     """The thing of a job and the hand that works it."""
     return (job.thing.name, f"{job.side}{HAND}")
 

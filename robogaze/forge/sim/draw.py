@@ -48,7 +48,7 @@ def _as_drawn(number: int, frames: Sequence[Frame]) -> Frame:
 
 
 @dataclass(frozen=True)
-class Edit:
+class PlaybackEdit:
     """A change of the playback. The four functions are given a frame's number and what they may change.
 
     `bodies` are those that are drawn otherwise ("" for what is added), empty where light, camera or picture are.
@@ -76,7 +76,7 @@ class Film:
     """What is shown: a recording up to a length, edits, and the views by name (a camera, or ON_HAND of an arm)."""
 
     take: Take
-    edits: tuple[Edit, ...]
+    edits: tuple[PlaybackEdit, ...]
     views: Mapping[str, Camera | str]
     length: int
 
@@ -193,14 +193,14 @@ class Player:
         """The body of each drawn geom, by the number it has in a segmentation."""
         return {geom.segid: body_of(self._model, geom) for geom in self.drawn.geoms[: self.drawn.ngeom]}
 
-    def look(self, film: Film, number: int, view: Camera | str) -> "Look":
+    def look(self, film: Film, number: int, view: Camera | str) -> "FrameState":
         """All that decides how a frame is drawn."""
         self.place(film, number, view)
-        return Look.of(self._model, self.drawn)
+        return FrameState.of(self._model, self.drawn)
 
 
 @dataclass(frozen=True)
-class Look:
+class FrameState:
     """All that decides how a frame is drawn: each geom's place, turn, size and colour, the lights, the camera."""
 
     bodies: tuple[str, ...]
@@ -209,7 +209,7 @@ class Look:
     camera: NDArray[np.float32]
 
     @classmethod
-    def of(cls, model: mujoco.MjModel, drawn: mujoco.MjvScene) -> "Look":
+    def of(cls, model: mujoco.MjModel, drawn: mujoco.MjvScene) -> "FrameState":
         """What a drawn scene holds."""
         geoms = drawn.geoms[: drawn.ngeom]
         lights = [np.concatenate([light.ambient, light.diffuse]) for light in drawn.lights[: drawn.nlight]]
@@ -222,7 +222,7 @@ class Look:
             camera=np.concatenate([eye.pos, eye.forward, eye.up]),
         )
 
-    def differences(self, other: "Look") -> dict[str, float]:
+    def differences(self, other: "FrameState") -> dict[str, float]:
         """How far each body is drawn from how another look has it (m, or shares), 0 left out.
 
         What only one of them shows counts as the body ""; LIGHT and CAMERA stand for themselves.

@@ -10,10 +10,10 @@ import mujoco
 import numpy as np
 
 from robogaze.forge.sim.body import FINGERS, HAND, OPEN_M
-from robogaze.forge.sim.draw import Edit
+from robogaze.forge.sim.draw import PlaybackEdit
 from robogaze.forge.sim.geoms import draw_copy, geoms_of
 from robogaze.forge.sim.kinematics import Vector
-from robogaze.forge.sim.stage import NoRoom, Stage
+from robogaze.forge.sim.stage import NoRoom, StagedSetting
 from robogaze.forge.sim.things import FAR_BELOW_M
 
 Generator = np.random.Generator
@@ -38,7 +38,7 @@ def stretch(rng: Generator, low: int, high: int) -> tuple[int, int]:
     return first, high if rng.random() < 0.5 else int(rng.integers(first + SHORTEST, high + 1))
 
 
-def actor(stage: Stage, rng: Generator) -> tuple[str, int, int]:
+def actor(stage: StagedSetting, rng: Generator) -> tuple[str, int, int]:
     """A thing at rest, and from which to which frame: a bystander, or what was put down."""
     others = stage.setting.others
     if not stage.carried or (others and rng.random() < 0.6):
@@ -49,13 +49,13 @@ def actor(stage: Stage, rng: Generator) -> tuple[str, int, int]:
     return job.thing.name, stage.begins("retreat", job) + 3, stage.length
 
 
-def carried_thing(stage: Stage, rng: Generator) -> tuple[str, int, int]:
+def carried_thing(stage: StagedSetting, rng: Generator) -> tuple[str, int, int]:
     """A thing that an arm brings somewhere, and from which to which frame it is on its way."""
     job = stage.carried[rng.integers(len(stage.carried))]
     return job.thing.name, stage.begins("carry", job) + 5, stage.begins("release", job) - 2
 
 
-def _moved(stage: Stage, thing: str, change: Callable[[int, Vector], Vector | None]) -> Edit:
+def _moved(stage: StagedSetting, thing: str, change: Callable[[int, Vector], Vector | None]) -> PlaybackEdit:
     """An edit that gives a thing's pose (seven numbers) for a frame, None where it stays as it is."""
     start = stage.take.scene.place_of(thing)
 
@@ -65,10 +65,10 @@ def _moved(stage: Stage, thing: str, change: Callable[[int, Vector], Vector | No
             whole[start : start + 7] = pose
         return whole
 
-    return Edit(bodies=(thing,), facts={"thing": thing}, state=state)
+    return PlaybackEdit(bodies=(thing,), facts={"thing": thing}, state=state)
 
 
-def jump(stage: Stage, rng: Generator) -> Edit:
+def jump(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
     """A thing is elsewhere from one frame to the next: what is carried in its goal, a bystander somewhere else."""
     if rng.random() < 0.5 and stage.carried:
         thing, low, high = carried_thing(stage, rng)
@@ -82,7 +82,7 @@ def jump(stage: Stage, rng: Generator) -> Edit:
     return _moved(stage, thing, lambda number, pose: there if number >= first else None)
 
 
-def vanish(stage: Stage, rng: Generator) -> Edit:
+def vanish(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
     """A thing is gone from one frame to the next, for a while or for good."""
     thing, low, high = actor(stage, rng) if rng.random() < 0.6 or not stage.carried else carried_thing(stage, rng)
     first, last = stretch(rng, low, high)
@@ -91,7 +91,7 @@ def vanish(stage: Stage, rng: Generator) -> Edit:
     return _moved(stage, thing, lambda number, pose: gone if first <= number < last else None)
 
 
-def appear(stage: Stage, rng: Generator) -> Edit:
+def appear(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
     """A thing that was not there stands on the table."""
     spare = stage.setting.spares[0]
     first, last = stretch(rng, round(0.1 * stage.length), stage.length)
@@ -100,7 +100,7 @@ def appear(stage: Stage, rng: Generator) -> Edit:
     return _moved(stage, spare.name, lambda number, pose: there if first <= number < last else None)
 
 
-def double(stage: Stage, rng: Generator) -> Edit:
+def double(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
     """A second copy of a bystander stands on the table."""
     if not stage.setting.others:
         raise NoRoom("no bystander")
@@ -113,10 +113,10 @@ def double(stage: Stage, rng: Generator) -> Edit:
             for geom in list(geoms_of(stage, drawn, (thing.name,))):
                 draw_copy(drawn, geom, geom.pos + away, np.array(geom.mat))
 
-    return Edit(bodies=("",), facts={"thing": thing.name}, scene=scene)
+    return PlaybackEdit(bodies=("",), facts={"thing": thing.name}, scene=scene)
 
 
-def swap(stage: Stage, rng: Generator) -> Edit:
+def swap(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
     """A thing is one of another kind from one frame to the next, in the hand or where it stands."""
     thing, low, high = actor(stage, rng) if rng.random() < 0.5 or not stage.carried else carried_thing(stage, rng)
     kind = next(one.kind for one in stage.setting.things if one.name == thing)
@@ -132,10 +132,10 @@ def swap(stage: Stage, rng: Generator) -> Edit:
             whole[start : start + 7] = [0, 0, FAR_BELOW_M - 2, 1, 0, 0, 0]
         return whole
 
-    return Edit(bodies=(thing, spare), facts={"thing": thing, "other": spare}, state=state)
+    return PlaybackEdit(bodies=(thing, spare), facts={"thing": thing, "other": spare}, state=state)
 
 
-def hover(stage: Stage, rng: Generator) -> Edit:
+def hover(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
     """A thing rises and stays up; it may come down again."""
     thing, low, high = actor(stage, rng)
     first, last = stretch(rng, low, high)
@@ -149,7 +149,7 @@ def hover(stage: Stage, rng: Generator) -> Edit:
     return _moved(stage, thing, pose)
 
 
-def sink(stage: Stage, rng: Generator) -> Edit:
+def sink(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
     """A bystander goes down into the table top and stays there, or comes up again."""
     if not stage.setting.others:
         raise NoRoom("no bystander")
@@ -165,7 +165,7 @@ def sink(stage: Stage, rng: Generator) -> Edit:
     return _moved(stage, thing.name, pose)
 
 
-def slide(stage: Stage, rng: Generator) -> Edit:
+def slide(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
     """A bystander that nothing touches moves over the table by itself."""
     if not stage.setting.others:
         raise NoRoom("no bystander")
@@ -183,7 +183,7 @@ def slide(stage: Stage, rng: Generator) -> Edit:
     return _moved(stage, thing, pose)
 
 
-def move_by_itself(stage: Stage, rng: Generator) -> Edit:
+def move_by_itself(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
     """A fixture that nothing touches opens or shuts by itself."""
     fixture = next((one for one in stage.setting.idle_goals if one.fixture), None)
     if fixture is None:
@@ -198,10 +198,10 @@ def move_by_itself(stage: Stage, rng: Generator) -> Edit:
             whole[place] += (at - whole[place]) * ease(number, first, frames)
         return whole
 
-    return Edit(bodies=(fixture.name,), facts={"thing": fixture.name}, state=state)
+    return PlaybackEdit(bodies=(fixture.name,), facts={"thing": fixture.name}, state=state)
 
 
-def hop(stage: Stage, rng: Generator) -> Edit:
+def hop(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
     """A thing at rest hops up and down without a push."""
     thing, low, high = actor(stage, rng)
     hops, frames = int(rng.integers(1, 4)), int(rng.integers(7, 11))
@@ -218,7 +218,7 @@ def hop(stage: Stage, rng: Generator) -> Edit:
     return _moved(stage, thing, pose)
 
 
-def trail(stage: Stage, rng: Generator) -> Edit:
+def trail(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
     """What is carried hangs below an open hand and goes along with it."""
     thing, low, high = carried_thing(stage, rng)
     job = next(job for job in stage.setting.jobs if job.thing.name == thing)
@@ -239,10 +239,12 @@ def trail(stage: Stage, rng: Generator) -> Edit:
         return whole
 
     bodies = (thing, *(f"{job.side}{name}" for name in FINGERS))
-    return Edit(bodies=bodies, facts={"thing": thing, "hand": stage.setting.names[f"{job.side}{HAND}"]}, state=state)
+    return PlaybackEdit(
+        bodies=bodies, facts={"thing": thing, "hand": stage.setting.names[f"{job.side}{HAND}"]}, state=state
+    )
 
 
-EDITS: dict[str, Callable[[Stage, Generator], Edit]] = {
+EDITS: dict[str, Callable[[StagedSetting, Generator], PlaybackEdit]] = {
     make.__name__: make
     for make in (
         jump,

@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 
 from robogaze.forge.sim.shapes import TOUCH
-from robogaze.forge.sim.things import Thing
+from robogaze.forge.sim.things import SimulatedThing
 
 _PANEL_M, _GAP_M, _BAR_M, _BAR_HALF_M, _BAR_BELOW_TOP_M = 0.008, 0.032, 0.005, 0.034, 0.033
 _SHEET_M, _UNDER_M = 0.003, 0.006
@@ -24,27 +24,27 @@ _Colour = tuple[float, float, float, float]
 Place = tuple[float, float, float]
 
 
-def in_gap(thing: Thing, out_m: float) -> Place:
+def in_gap(thing: SimulatedThing, out_m: float) -> Place:
     """The middle of the gap behind a handle when it is out so far."""
     return _at_handle(thing, _bar_m(thing) - _BAR_M - _GAP_M / 2, out_m)
 
 
-def before_handle(thing: Thing, out_m: float) -> Place:
+def before_handle(thing: SimulatedThing, out_m: float) -> Place:
     """The outer side of a handle when it is out so far."""
     return _at_handle(thing, _bar_m(thing) + _BAR_M, out_m)
 
 
-def on_cap(thing: Thing, down_m: float) -> Place:
+def on_cap(thing: SimulatedThing, down_m: float) -> Place:
     """The top of a button that is pressed down so far."""
     return _on_table(thing, -_CAP_BACK_M, 0.0, _BASE_M + _STAND_OUT_M - down_m)
 
 
-def turned(thing: Thing, out_m: float) -> float:
+def turned(thing: SimulatedThing, out_m: float) -> float:
     """How far its part is turned about the vertical when it is out so far, in radians; 0 for what slides."""
     return thing.hinge * out_m / thing.lever_m if thing.turns else 0.0
 
 
-def pivot(thing: Thing) -> tuple[float, float] | None:
+def pivot(thing: SimulatedThing) -> tuple[float, float] | None:
     """Where on the table its part turns about; None for what slides."""
     return _on_table(thing, *_hinge(thing), 0.0)[:2] if thing.turns else None
 
@@ -54,12 +54,12 @@ def slack_m(finger_half_m: float) -> float:
     return _GAP_M / 2 - finger_half_m
 
 
-def is_switched(thing: Thing, down_m: float) -> bool:
+def is_switched(thing: SimulatedThing, down_m: float) -> bool:
     """Whether a button that is down so far is on."""
     return down_m >= _LIT_AT * thing.way_m
 
 
-def lamp_of(thing: Thing) -> str:
+def lamp_of(thing: SimulatedThing) -> str:
     """The name of the geom that is a button's lamp."""
     return f"{thing.name} lamp"
 
@@ -69,7 +69,7 @@ def shine(lamp: mujoco.MjvGeom) -> None:
     lamp.rgba[:], lamp.emission = _LIT, 0.9
 
 
-def add_fixture(spec: mujoco.MjSpec, thing: Thing) -> None:
+def add_fixture(spec: mujoco.MjSpec, thing: SimulatedThing) -> None:
     """Stand a fixture on the table."""
     case = spec.worldbody.add_body(name=f"{thing.name} case", pos=(*thing.at, 0), quat=_upright(thing.yaw))
     # The moving part's own axes are its case's where it is shut.
@@ -85,7 +85,7 @@ def _upright(yaw: float) -> tuple[float, float, float, float]:
     return (float(np.cos(yaw / 2)), 0.0, 0.0, float(np.sin(yaw / 2)))
 
 
-def _add_drawer(case: mujoco.MjsBody, part: mujoco.MjsBody, thing: Thing) -> None:
+def _add_drawer(case: mujoco.MjsBody, part: mujoco.MjsBody, thing: SimulatedThing) -> None:
     """A front with a tray behind it, in a case."""
     wide, deep, high = thing.shape.size[:3]
     _add_case(case, thing)
@@ -93,7 +93,7 @@ def _add_drawer(case: mujoco.MjsBody, part: mujoco.MjsBody, thing: Thing) -> Non
     _add_front(part, thing)
 
 
-def _add_door(case: mujoco.MjsBody, part: mujoco.MjsBody, thing: Thing) -> None:
+def _add_door(case: mujoco.MjsBody, part: mujoco.MjsBody, thing: SimulatedThing) -> None:
     """A door before a case with a shelf."""
     wide, deep, high = thing.shape.size[:3]
     _add_case(case, thing)
@@ -101,7 +101,7 @@ def _add_door(case: mujoco.MjsBody, part: mujoco.MjsBody, thing: Thing) -> None:
     _add_front(part, thing)
 
 
-def _add_case(case: mujoco.MjsBody, thing: Thing) -> None:
+def _add_case(case: mujoco.MjsBody, thing: SimulatedThing) -> None:
     """A box without a front."""
     wide, deep, high = thing.shape.size[:3]
     for size, place in (
@@ -114,7 +114,7 @@ def _add_case(case: mujoco.MjsBody, thing: Thing) -> None:
         _add_box(case, size, place, _CASE)
 
 
-def _add_front(part: mujoco.MjsBody, thing: Thing) -> None:
+def _add_front(part: mujoco.MjsBody, thing: SimulatedThing) -> None:
     """A front with a handle, on the joint that it slides or turns by; what slows it is the same at the handle."""
     wide, deep, high = thing.shape.size[:3]
     kind, axis, place = mujoco.mjtJoint.mjJNT_SLIDE, (1, 0, 0), (0.0, 0.0)
@@ -149,7 +149,7 @@ def _add_tray(part: mujoco.MjsBody, wide: float, deep: float, high: float) -> No
         _add_box(part, (deep, 0.002, side), (0, sign * (wide - 0.002), low + side), _CASE)
 
 
-def _add_button(case: mujoco.MjsBody, part: mujoco.MjsBody, thing: Thing) -> None:
+def _add_button(case: mujoco.MjsBody, part: mujoco.MjsBody, thing: SimulatedThing) -> None:
     radius = thing.shape.size[0]
     # The spring holds the cap up against its stop.
     part.add_joint(
@@ -193,26 +193,26 @@ def _add_box(body: mujoco.MjsBody, size: Place, place: Place, colour: _Colour | 
     body.add_geom(type=_BOX, size=size, pos=place, density=350, **look, **TOUCH)
 
 
-def _bar_m(thing: Thing) -> float:
+def _bar_m(thing: SimulatedThing) -> float:
     """How far before the middle of its case the bar of a handle is when it is shut."""
     return thing.shape.size[1] + _PANEL_M + _GAP_M + _BAR_M
 
 
-def _bar_height_m(thing: Thing) -> float:
+def _bar_height_m(thing: SimulatedThing) -> float:
     return 2 * thing.shape.size[2] - _BAR_BELOW_TOP_M
 
 
-def _handle_aside_m(thing: Thing) -> float:
+def _handle_aside_m(thing: SimulatedThing) -> float:
     """How far to the left of the middle a handle is: a door's is near the edge that is not hinged."""
     return thing.hinge * (thing.shape.size[0] - thing.lever_m) if thing.turns else 0.0
 
 
-def _hinge(thing: Thing) -> tuple[float, float]:
+def _hinge(thing: SimulatedThing) -> tuple[float, float]:
     """How far before and to the left of the middle of its case a door's hinge is: at the front edge of a side."""
     return (thing.shape.size[1], thing.hinge * thing.shape.size[0])
 
 
-def _moved(thing: Thing, far_m: float, aside_m: float, out_m: float) -> tuple[float, float]:
+def _moved(thing: SimulatedThing, far_m: float, aside_m: float, out_m: float) -> tuple[float, float]:
     """Where in its case's axes a point of the moving part is when it is out so far, told by where it is when shut."""
     if not thing.turns:
         return (far_m + out_m, aside_m)
@@ -222,13 +222,13 @@ def _moved(thing: Thing, far_m: float, aside_m: float, out_m: float) -> tuple[fl
     return (ahead + x * cos - y * sin, left + x * sin + y * cos)
 
 
-def _at_handle(thing: Thing, far_m: float, out_m: float) -> Place:
+def _at_handle(thing: SimulatedThing, far_m: float, out_m: float) -> Place:
     """A place at the height where a handle is worked, so far before the middle when shut, gone out with the handle."""
     ahead, aside = _moved(thing, far_m, _handle_aside_m(thing), out_m)
     return _on_table(thing, ahead, aside, _bar_height_m(thing) - 0.003)
 
 
-def _on_table(thing: Thing, ahead_m: float, aside_m: float, height_m: float) -> Place:
+def _on_table(thing: SimulatedThing, ahead_m: float, aside_m: float, height_m: float) -> Place:
     """A place so far before and to the left of the middle of a fixture."""
     cos, sin = float(np.cos(thing.yaw)), float(np.sin(thing.yaw))
     return (thing.at[0] + ahead_m * cos - aside_m * sin, thing.at[1] + ahead_m * sin + aside_m * cos, height_m)

@@ -25,12 +25,12 @@ from pydantic import ValidationError
 from robogaze.core.data import dotted, first_fault
 from robogaze.core.report import Report
 from robogaze.datasets.importers import manifest_text
-from robogaze.datasets.manifest import Entry
+from robogaze.datasets.manifest import ManifestEntry
 from robogaze.errors import InputError
 from robogaze.forge.held import held
-from robogaze.forge.sim.make import GivenUp, Made, Order, Workshop
+from robogaze.forge.sim.make import ClipOrder, GivenUp, Made, Workshop
 from robogaze.forge.sim.make import make as make_clip
-from robogaze.forge.sim.recipe import Doing, Recipe
+from robogaze.forge.sim.recipe import Doing, SimulationConfig
 from robogaze.store import write_whole
 
 SCHEMA_VERSION: Literal[1] = 1
@@ -41,7 +41,7 @@ _HIDDEN = ".simulated"
 
 
 @dataclass(frozen=True)
-class Plan:
+class SimulationPlan:
     """What is to be made: how many clips of which types, which share of them clean, and whether twins, too.
 
     A twin is a clip of its own, beside the `clips`.
@@ -70,7 +70,7 @@ class Plan:
             "seed": shop.seed,
         }
 
-    def orders(self) -> tuple[Order, ...]:
+    def orders(self) -> tuple[ClipOrder, ...]:
         """Every clip: each type as often as the others, each of its faults, too, in an order that tells nothing."""
         rng = np.random.default_rng([self.workshop.seed])
         recipe, clean = self.workshop.recipe, round(self.clips * self.clean_share)
@@ -80,10 +80,10 @@ class Plan:
         # Names are numbers that tell nothing: neither what is wrong with a clip nor whose twin it is.
         names = [f"sim-{number:05}" for number in rng.permutation(len(mixed) * (1 + self.twins))]
         twins = names[len(mixed) :] if self.twins else [""] * len(mixed)
-        return tuple(Order(names[number], number, doing, twins[number]) for number, doing in enumerate(mixed))
+        return tuple(ClipOrder(names[number], number, doing, twins[number]) for number, doing in enumerate(mixed))
 
 
-def _in_turn(recipe: Recipe, types: Sequence[str], count: int, rng: np.random.Generator) -> Iterator[Doing]:
+def _in_turn(recipe: SimulationConfig, types: Sequence[str], count: int, rng: np.random.Generator) -> Iterator[Doing]:
     """Faults: type after type in a random order, and for each type fault after fault from a random one on."""
     by_type = {name: [fault for fault in recipe.faults if fault.type == name] for name in types}
     mixed = [types[place] for place in rng.permutation(len(types))]
@@ -93,7 +93,7 @@ def _in_turn(recipe: Recipe, types: Sequence[str], count: int, rng: np.random.Ge
         yield by_type[name][(starts[name] + number // len(mixed)) % len(by_type[name])]
 
 
-def chosen_types(recipe: Recipe, names: Sequence[str]) -> tuple[str, ...]:
+def chosen_types(recipe: SimulationConfig, names: Sequence[str]) -> tuple[str, ...]:
     """The named types, all for none. Raises InputError for one that the recipe, with the tasks it has, cannot make."""
     for name in names:
         if name not in recipe.types:
@@ -106,7 +106,7 @@ def chosen_types(recipe: Recipe, names: Sequence[str]) -> tuple[str, ...]:
 class Simulated:
     """A whole data set: the clips in order of their numbers, those of earlier starts, too, and those given up."""
 
-    plan: Plan
+    plan: SimulationPlan
     made: tuple[Made, ...]
     given_up: tuple[GivenUp, ...]
 
@@ -147,7 +147,7 @@ class Simulated:
         }
 
 
-def simulate_clips(plan: Plan, jobs: int = 1, on_done: Callable[[], None] = lambda: None) -> Simulated:
+def simulate_clips(plan: SimulationPlan, jobs: int = 1, on_done: Callable[[], None] = lambda: None) -> Simulated:
     """Make what is not there yet and write the data set. `on_done` is called after each clip, made now or before.
 
     With several jobs as many processes make clips. A clip that is given up is told, and the others go on. Raises
@@ -168,7 +168,7 @@ def simulate_clips(plan: Plan, jobs: int = 1, on_done: Callable[[], None] = lamb
     return done
 
 
-def _made(plan: Plan, jobs: int) -> Iterator[Made | GivenUp]:
+def _made(plan: SimulationPlan, jobs: int) -> Iterator[Made | GivenUp]:
     """Every clip as it gets done."""
     missing = []
     for order in plan.orders():
@@ -193,7 +193,7 @@ def _made(plan: Plan, jobs: int) -> Iterator[Made | GivenUp]:
                 one.cancel()
 
 
-def _keep(shop: Workshop, order: Order) -> Made | GivenUp:
+def _keep(shop: Workshop, order: ClipOrder) -> Made | GivenUp:
     """Make a clip and note that it is done."""
     try:
         made = make_clip(shop, order)
@@ -203,11 +203,11 @@ def _keep(shop: Workshop, order: Order) -> Made | GivenUp:
     return made
 
 
-def _record(folder: Path, order: Order) -> Path:
+def _record(folder: Path, order: ClipOrder) -> Path:
     return folder / _HIDDEN / f"{order.name}.json"
 
 
-def _earlier(folder: Path, order: Order) -> Made | None:
+def _earlier(folder: Path, order: ClipOrder) -> Made | None:
     """What an earlier start made of an order; None when it has to be made. Raises InputError."""
     path = _record(folder, order)
     if not path.is_file():
@@ -224,7 +224,7 @@ def _write(done: Simulated, out: Path) -> None:
     reports = done.reports
     given = ("instruction", "task_family", "embodiment", "layout")
     entries = [
-        Entry(
+        ManifestEntry(
             path=out / report.clip.uri,
             clip_id=report.clip.id,
             **{name: getattr(report.clip, name) for name in given},

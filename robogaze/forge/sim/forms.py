@@ -5,13 +5,13 @@ from collections.abc import Callable
 import mujoco
 import numpy as np
 
-from robogaze.forge.sim.draw import Edit
+from robogaze.forge.sim.draw import PlaybackEdit
 from robogaze.forge.sim.edits import SHORTEST, Generator, actor, carried_thing, ease, stretch
 from robogaze.forge.sim.geoms import Matrix, geoms_of, transform
-from robogaze.forge.sim.stage import NoRoom, Stage
+from robogaze.forge.sim.stage import NoRoom, StagedSetting
 
 
-def shear(stage: Stage, rng: Generator) -> Edit:
+def shear(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
     """A rigid thing is stretched and slanted, from its foot up, and may come back to its shape."""
     thing, low, high = actor(stage, rng) if rng.random() < 0.5 or not stage.carried else carried_thing(stage, rng)
     first, last = stretch(rng, low, high)
@@ -21,7 +21,7 @@ def shear(stage: Stage, rng: Generator) -> Edit:
     return _reshaped(stage, thing, change, first, last, ramp=int(rng.integers(4, 10)), back=True)
 
 
-def drift_in_size(stage: Stage, rng: Generator) -> Edit:
+def drift_in_size(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
     """A thing slowly becomes smaller or larger and stays so."""
     thing, low, high = actor(stage, rng)
     first = int(rng.integers(low, high - SHORTEST))
@@ -29,7 +29,9 @@ def drift_in_size(stage: Stage, rng: Generator) -> Edit:
     return _reshaped(stage, thing, np.eye(3) * share, first, high, ramp=int(rng.integers(12, 28)), back=False)
 
 
-def _reshaped(stage: Stage, thing: str, change: Matrix, first: int, last: int, ramp: int, back: bool) -> Edit:
+def _reshaped(
+    stage: StagedSetting, thing: str, change: Matrix, first: int, last: int, ramp: int, back: bool
+) -> PlaybackEdit:
     """A thing's points are moved by a matrix about its foot, more and more over `ramp` frames."""
     start = stage.take.scene.place_of(thing)
 
@@ -41,10 +43,10 @@ def _reshaped(stage: Stage, thing: str, change: Matrix, first: int, last: int, r
             foot = stage.take.states[number, start : start + 3]
             transform(list(geoms_of(stage, drawn, (thing,))), foot, np.eye(3) + share * change)
 
-    return Edit(bodies=(thing,), facts={"thing": thing}, scene=scene)
+    return PlaybackEdit(bodies=(thing,), facts={"thing": thing}, scene=scene)
 
 
-def recolour(stage: Stage, rng: Generator) -> Edit:
+def recolour(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
     """A thing slowly takes on another colour and keeps it."""
     thing, low, high = actor(stage, rng)
     first, ramp = int(rng.integers(low, high - SHORTEST)), int(rng.integers(8, 24))
@@ -59,10 +61,10 @@ def recolour(stage: Stage, rng: Generator) -> Edit:
         for geom in geoms_of(stage, drawn, (thing,)):
             geom.rgba[:3] = geom.rgba[:3] * (1 - share) + new * share
 
-    return Edit(bodies=(thing,), facts={"thing": thing}, scene=scene)
+    return PlaybackEdit(bodies=(thing,), facts={"thing": thing}, scene=scene)
 
 
-FORM_EDITS: dict[str, Callable[[Stage, Generator], Edit]] = {
+FORM_EDITS: dict[str, Callable[[StagedSetting, Generator], PlaybackEdit]] = {
     make.__name__: make for make in (shear, drift_in_size, recolour)
 }
 """The edits of what things look like, by name."""

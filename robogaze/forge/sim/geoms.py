@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 
 from robogaze.forge.sim.draw import body_of
 from robogaze.forge.sim.kinematics import Vector
-from robogaze.forge.sim.stage import Stage
+from robogaze.forge.sim.stage import StagedSetting
 
 Matrix = NDArray[np.float64]
 
 
-def geoms_of(stage: Stage, drawn: mujoco.MjvScene, bodies: tuple[str, ...]) -> Iterator[mujoco.MjvGeom]:
+def geoms_of(stage: StagedSetting, drawn: mujoco.MjvScene, bodies: tuple[str, ...]) -> Iterator[mujoco.MjvGeom]:
     """The drawn geoms of some bodies."""
     model = stage.take.scene.model
     for geom in drawn.geoms[: drawn.ngeom]:

@@ -6,10 +6,10 @@ import mujoco
 import numpy as np
 
 from robogaze.forge.sim.body import HAND, HAND_PARTS
-from robogaze.forge.sim.draw import Edit
+from robogaze.forge.sim.draw import PlaybackEdit
 from robogaze.forge.sim.edits import Generator, ease, stretch
 from robogaze.forge.sim.geoms import draw_copy, draw_new, geoms_of, transform
-from robogaze.forge.sim.stage import NoRoom, Stage
+from robogaze.forge.sim.stage import NoRoom, StagedSetting
 
 _OUT_OF_SIGHT_M = -9.0
 _PARTS = {
@@ -21,16 +21,16 @@ _PARTS = {
 """What can be lost, by the name it has in a recipe's bodies."""
 
 
-def _side(stage: Stage, rng: Generator) -> str:
+def _side(stage: StagedSetting, rng: Generator) -> str:
     """The side of an arm that has a job."""
     return stage.setting.jobs[rng.integers(len(stage.setting.jobs))].side
 
 
-def _during(stage: Stage, rng: Generator) -> tuple[int, int]:
+def _during(stage: StagedSetting, rng: Generator) -> tuple[int, int]:
     return stretch(rng, round(0.1 * stage.length), stage.length)
 
 
-def lose_part(stage: Stage, rng: Generator) -> Edit:
+def lose_part(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
     """A part of the arm is gone, and what it held stays where it is in the air."""
     side, part = _side(stage, rng), list(_PARTS)[rng.integers(len(_PARTS))]
     bodies = tuple(f"{side}{name}" for name in _PARTS[part])
@@ -41,10 +41,10 @@ def lose_part(stage: Stage, rng: Generator) -> Edit:
             for geom in geoms_of(stage, drawn, bodies):
                 geom.pos[2] = _OUT_OF_SIGHT_M
 
-    return Edit(bodies=bodies, facts={"part": stage.setting.names[f"{side}{part}"]}, scene=scene)
+    return PlaybackEdit(bodies=bodies, facts={"part": stage.setting.names[f"{side}{part}"]}, scene=scene)
 
 
-def copy_hand(stage: Stage, rng: Generator) -> Edit:
+def copy_hand(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
     """A copy of the hand is in the air beside it, turned and held by nothing."""
     side = _side(stage, rng)
     bodies = tuple(f"{side}{name}" for name in HAND_PARTS)
@@ -59,10 +59,10 @@ def copy_hand(stage: Stage, rng: Generator) -> Edit:
             for geom in geoms:
                 draw_copy(drawn, geom, pivot + turn @ (geom.pos - pivot) + away, turn @ geom.mat)
 
-    return Edit(bodies=("",), facts={"part": stage.setting.names[f"{side}{HAND}"]}, scene=scene)
+    return PlaybackEdit(bodies=("",), facts={"part": stage.setting.names[f"{side}{HAND}"]}, scene=scene)
 
 
-def graft(stage: Stage, rng: Generator) -> Edit:
+def graft(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
     """A jointed limb that is no part of the arm sticks out of the table."""
     first, last = _during(stage, rng)
     x, y = stage.free_spot(rng, 0.03)
@@ -77,7 +77,7 @@ def graft(stage: Stage, rng: Generator) -> Edit:
             for start, end, radius in ends:
                 _limb(drawn, start, end, ease(number, first, 3) * radius, np.array(material.rgba))
 
-    return Edit(bodies=("",), scene=scene)
+    return PlaybackEdit(bodies=("",), scene=scene)
 
 
 def _limb(drawn: mujoco.MjvScene, start: np.ndarray, end: np.ndarray, radius: float, rgba: np.ndarray) -> None:
@@ -87,7 +87,7 @@ def _limb(drawn: mujoco.MjvScene, start: np.ndarray, end: np.ndarray, radius: fl
     geom.specular, geom.shininess = 0.5, 0.3
 
 
-def bend(stage: Stage, rng: Generator) -> Edit:
+def bend(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
     """Links of the arm are stretched and bent where it has no joint."""
     side = _side(stage, rng)
     bodies = tuple(f"{side}{name}" for name in (("roll", "wrist"), ("roll",), HAND_PARTS)[rng.integers(3)])
@@ -105,10 +105,10 @@ def bend(stage: Stage, rng: Generator) -> Edit:
             transform(geoms, np.mean([geom.pos for geom in geoms], axis=0), np.eye(3) + share * change)
 
     part = "hand" if bodies[0].endswith(HAND) else "wrist"
-    return Edit(bodies=bodies, facts={"part": stage.setting.names[f"{side}{part}"]}, scene=scene)
+    return PlaybackEdit(bodies=bodies, facts={"part": stage.setting.names[f"{side}{part}"]}, scene=scene)
 
 
-def swap_marks(stage: Stage, rng: Generator) -> Edit:
+def swap_marks(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
     """Two arms exchange the colours they are marked with. Raises NoRoom for a single arm."""
     scene_ = stage.take.scene
     if len(scene_.sides) < 2:
@@ -126,7 +126,7 @@ def swap_marks(stage: Stage, rng: Generator) -> Edit:
     marked = {
         int(body) for body, own in zip(scene_.model.geom_bodyid, scene_.model.geom_matid, strict=True) if own in other
     }
-    return Edit(bodies=tuple(scene_.model.body(number).name for number in sorted(marked)), scene=scene)
+    return PlaybackEdit(bodies=tuple(scene_.model.body(number).name for number in sorted(marked)), scene=scene)
 
 
 def _turn(rng: Generator, most: float) -> np.ndarray:
@@ -138,7 +138,7 @@ def _turn(rng: Generator, most: float) -> np.ndarray:
     return matrix.reshape(3, 3)
 
 
-LIMB_EDITS: dict[str, Callable[[Stage, Generator], Edit]] = {
+LIMB_EDITS: dict[str, Callable[[StagedSetting, Generator], PlaybackEdit]] = {
     make.__name__: make for make in (lose_part, copy_hand, graft, bend, swap_marks)
 }
 """The edits of arms, by name."""

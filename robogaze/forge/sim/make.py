@@ -19,8 +19,8 @@ from robogaze.forge.sim.audit import audit
 from robogaze.forge.sim.draw import Frame, Gl, Player, edited
 from robogaze.forge.sim.kinematics import OutOfReach
 from robogaze.forge.sim.motion import Unstable
-from robogaze.forge.sim.recipe import Doing, Fault, Recipe
-from robogaze.forge.sim.reel import Reel, report_of
+from robogaze.forge.sim.recipe import Doing, SimulatedFault, SimulationConfig
+from robogaze.forge.sim.reel import ClipFile, report_of
 from robogaze.forge.sim.stage import NoRoom
 from robogaze.forge.sim.story import Story, tell
 from robogaze.forge.sim.truth import Sighting, sight, sight_in_picture
@@ -30,7 +30,7 @@ TRIES = 60
 
 
 @dataclass(frozen=True)
-class Order:
+class ClipOrder:
     """A clip to make: its name, its place in the run, and what is done in it.
 
     `twin` is the name of the twin's clip, empty where none is asked for.
@@ -51,7 +51,7 @@ class Workshop:
 
     folder: Path
     domain: Domain
-    recipe: Recipe
+    recipe: SimulationConfig
     seed: int
     size: tuple[int, int]
     gl: Gl = "auto"
@@ -81,7 +81,7 @@ class GivenUp(RobogazeError):
         return f"{self.name} ({self.make}) was drawn {TRIES} times and never passed: {told}; take another --seed"
 
 
-def make(shop: Workshop, order: Order) -> Made:
+def make(shop: Workshop, order: ClipOrder) -> Made:
     """Make a clip and write its film to the folder. Raises GivenUp, and RobogazeError where nothing can be drawn."""
     rejected: Counter[str] = Counter()
     for attempt in range(TRIES):
@@ -95,7 +95,7 @@ def make(shop: Workshop, order: Order) -> Made:
         if reason is None:
             with Player(story.film.take.scene.model, shop.size, shop.gl) as player:
                 done = _shot(player, story, with_twin=bool(order.twin))
-            if isinstance(done, Shot):
+            if isinstance(done, RenderedClip):
                 return _written(shop, order, attempt, story, done, rejected)
             reason = done
         rejected[reason] += 1
@@ -110,15 +110,15 @@ def _reason(error: NoRoom | OutOfReach | Unstable) -> str:
 
 
 @dataclass(frozen=True)
-class Shot:
+class RenderedClip:
     """A clip's pictures, its faults and where they show, none for a clean clip; its twin's pictures, if asked for."""
 
     frames: Sequence[Frame]
-    found: tuple[tuple[Fault, Sighting], ...]
+    found: tuple[tuple[SimulatedFault, Sighting], ...]
     twin: Sequence[Frame] = ()
 
 
-def _shot(player: Player, story: Story, with_twin: bool) -> Shot | str:
+def _shot(player: Player, story: Story, with_twin: bool) -> RenderedClip | str:
     """Draw a clip, or say why it is turned down; what can be found out without drawing it all comes first."""
     found = []
     of_picture = story.fault is not None and story.film.edits[0].on_picture
@@ -135,7 +135,7 @@ def _shot(player: Player, story: Story, with_twin: bool) -> Shot | str:
     if len(found) == 2 and set(found[0][1].event) & set(found[1][1].frames):
         return "one fault hides the other"
     frames = [edited(story.film, number, plain) for number in range(len(plain))]
-    return Shot(frames, tuple(found), _twin(player, story, plain) if with_twin and found else ())
+    return RenderedClip(frames, tuple(found), _twin(player, story, plain) if with_twin and found else ())
 
 
 def _twin(player: Player, story: Story, plain: Sequence[Frame]) -> Sequence[Frame]:
@@ -146,7 +146,9 @@ def _twin(player: Player, story: Story, plain: Sequence[Frame]) -> Sequence[Fram
     return [player.frame(whole, number) for number in range(whole.length)]
 
 
-def _written(shop: Workshop, order: Order, attempt: int, story: Story, shot: Shot, rejected: Mapping[str, int]) -> Made:
+def _written(
+    shop: Workshop, order: ClipOrder, attempt: int, story: Story, shot: RenderedClip, rejected: Mapping[str, int]
+) -> Made:
     twin = order.twin if shot.twin else ""
     planted = {
         "source": order.name,
@@ -163,14 +165,14 @@ def _written(shop: Workshop, order: Order, attempt: int, story: Story, shot: Sho
     return Made(reports=tuple(reports), truth=truth, rejected=dict(rejected))
 
 
-def _set_down(shop: Workshop, name: str, frames: Sequence[Frame]) -> Reel:
+def _set_down(shop: Workshop, name: str, frames: Sequence[Frame]) -> ClipFile:
     """Write a film into the folder."""
-    reel = Reel(shop.folder, name)
+    reel = ClipFile(shop.folder, name)
     reel.write(frames)
     return reel
 
 
-def _truth(shop: Workshop, order: Order, attempt: int, story: Story, shot: Shot) -> dict[str, Any]:
+def _truth(shop: Workshop, order: ClipOrder, attempt: int, story: Story, shot: RenderedClip) -> dict[str, Any]:
     """What a report has no room for: how the clip came about, in frames, and what the auditor measured."""
     own = audit(story.twin.take, story.cast.setting)
     phases = [phase for phase in story.film.take.phases if phase.first < story.film.length]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from robogaze.forge.sim.body import FINGERS, OPEN_M
 from robogaze.forge.sim.kinematics import Arm, Pose, Vector
-from robogaze.forge.sim.scene import STEP_S, Scene
+from robogaze.forge.sim.scene import STEP_S, CompiledScene
 
 FPS = 16
 _STEPS_PER_FRAME = round(1 / FPS / STEP_S)
@@ -79,7 +79,7 @@ class Take:
     some, `depth_m` how deep any two solid bodies were in each other at most.
     """
 
-    scene: Scene
+    scene: CompiledScene
     states: States
     phases: tuple[Phase, ...]
     touching: tuple[Pairs, ...]
@@ -112,7 +112,7 @@ Plan = Mapping[str, Sequence[Move]]
 """The moves of each arm, by its side; an arm without any rests."""
 
 
-def record(scene: Scene, plan: Plan, *, ghosts: Sequence[str] = (), slippery: bool = False) -> Take:
+def record(scene: CompiledScene, plan: Plan, *, ghosts: Sequence[str] = (), slippery: bool = False) -> Take:
     """Play a plan with physics.
 
     `ghosts` are things that touch the table and nothing else; `slippery` fingers have almost no friction. Raises
@@ -131,7 +131,7 @@ def record(scene: Scene, plan: Plan, *, ghosts: Sequence[str] = (), slippery: bo
     return _play(scene, model, plan)
 
 
-def _play(scene: Scene, model: mujoco.MjModel, plan: Plan) -> Take:
+def _play(scene: CompiledScene, model: mujoco.MjModel, plan: Plan) -> Take:
     data = mujoco.MjData(model)
     arms = [Arm(model, side, base) for side, base in zip(scene.sides, scene.bases, strict=True)]
     scripts, phases = [], []

@@ -50,7 +50,7 @@ class Shape(Data):
     preposition: str = "on"
 
 
-class Task(Data):
+class TaskKind(Data):
     """A kind of task: how many things are brought to a goal each, in which manner, and what is asked for.
 
     `things` and `goals` name the shapes to choose from; a goal that is a thing is one to put things on. What is opened,
@@ -109,7 +109,7 @@ class Doing(Data):
     single_view: bool = False
 
 
-class Fault(Doing):
+class SimulatedFault(Doing):
     """A way to go wrong: the event type, what is done to make it, and how it is told.
 
     `done` says whether the task is done at the end of what was recorded, None where either will do. The first of
@@ -134,7 +134,7 @@ class Fault(Doing):
         return next(rule.level for rule in self.severity if set(rule.when) <= set(holding))
 
 
-class Recipe(Data):
+class SimulationConfig(Data):
     """simulate.yaml.
 
     `embodiments` are called so with one and with two arms; `sides` are the two arms' names and the colours they are
@@ -157,14 +157,14 @@ class Recipe(Data):
     things: dict[str, Shape] = Field(min_length=_LEAST_THERE)
     goals: dict[str, Shape] = Field(min_length=_LEAST_THERE)
     fixtures: dict[str, Shape] = {}
-    tasks: dict[str, Task] = Field(min_length=1)
+    tasks: dict[str, TaskKind] = Field(min_length=1)
     phases: dict[str, str]
     clean: tuple[Doing, ...] = Field(min_length=1)
     second_share: Fraction = 0.0
     second: tuple[str, ...] = ()
     views: tuple[str, str, str]
     worlds: dict[str, World] = {}
-    faults: tuple[Fault, ...] = Field(min_length=1)
+    faults: tuple[SimulatedFault, ...] = Field(min_length=1)
 
     @model_validator(mode="after")
     def _tasks_have_what_they_name(self) -> Self:
@@ -188,7 +188,7 @@ class Recipe(Data):
                     raise ValueError(f"worlds.{name}.things: nothing is left for the task {called}; name more")
         return self
 
-    def only(self, tasks: Collection[str]) -> "Recipe":
+    def only(self, tasks: Collection[str]) -> "SimulationConfig":
         """The recipe with these tasks only, all for none, and what can be done in them. Raises InputError."""
         for name in tasks:
             if name not in self.tasks:
@@ -209,7 +209,7 @@ class Recipe(Data):
             raise InputError(f"there is no world {name!r}; these are: {', '.join(self.worlds) or 'none'}")
         return self.worlds[name]
 
-    def within(self, world: World) -> "Recipe":
+    def within(self, world: World) -> "SimulationConfig":
         """The recipe with those things and goals that a world has."""
         if not world.things:
             return self
@@ -224,7 +224,7 @@ class Recipe(Data):
         return self.with_(things=things, goals=goals, tasks=tasks, worlds={})
 
     @property
-    def seconds(self) -> tuple[Fault, ...]:
+    def seconds(self) -> tuple[SimulatedFault, ...]:
         """The faults that can come on top of another."""
         return tuple(fault for fault in self.faults if fault.make in self.second)
 
@@ -247,9 +247,9 @@ def _in_some_of(doings: Sequence[_Any], tasks: Collection[str]) -> tuple[_Any, .
     return tuple(new for new, old in zip(narrowed, doings, strict=True) if new.tasks or not old.tasks)
 
 
-def load_recipe(domain: str | Path) -> Recipe:
+def load_recipe(domain: str | Path) -> SimulationConfig:
     """The recipe of a domain. Raises DomainError with file and line, InputError when the domain has none."""
     path = find_domain(domain) / FILE
     if not path.is_file():
         raise InputError(f"{path} does not exist; a domain says there what can be simulated")
-    return read_yaml(path).parse(Recipe)
+    return read_yaml(path).parse(SimulationConfig)

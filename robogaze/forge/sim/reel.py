@@ -16,7 +16,7 @@ from robogaze.core.report import Provenance, Report
 from robogaze.domains import Domain
 from robogaze.forge.sim.draw import Frame
 from robogaze.forge.sim.motion import FPS
-from robogaze.forge.sim.recipe import Fault, Recipe
+from robogaze.forge.sim.recipe import SimulatedFault, SimulationConfig
 from robogaze.forge.sim.story import Story
 from robogaze.forge.sim.truth import Sighting, event_of
 from robogaze.media.decode import read_frames
@@ -26,7 +26,7 @@ _ENCODING = {"crf": "20", "preset": "fast", "tune": "zerolatency", "g": str(4 * 
 
 
 @dataclass(frozen=True)
-class Reel:
+class ClipFile:
     """A clip's file in the folder of a data set."""
 
     folder: Path
@@ -69,11 +69,11 @@ class Reel:
 
 def report_of(
     domain: Domain,
-    recipe: Recipe,
-    reel: Reel,
+    recipe: SimulationConfig,
+    reel: ClipFile,
     story: Story,
     planted: Mapping[str, Any],
-    found: Sequence[tuple[Fault, Sighting]],
+    found: Sequence[tuple[SimulatedFault, Sighting]],
 ) -> Report:
     """What is true about a film that was written; without a fault that was found it is clean.
 

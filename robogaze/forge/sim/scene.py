@@ -17,7 +17,7 @@ from robogaze.forge.sim.fixtures import add_fixture, is_switched, lamp_of
 from robogaze.forge.sim.recipe import World
 from robogaze.forge.sim.shapes import TOUCH
 from robogaze.forge.sim.surfaces import SURFACES, Texture
-from robogaze.forge.sim.things import Thing, add_thing
+from robogaze.forge.sim.things import SimulatedThing, add_thing
 
 STEP_S = 1 / 512
 BASE_X_M, BASE_APART_M = -0.06, 0.56
@@ -38,11 +38,11 @@ class Camera:
 
 
 @dataclass(frozen=True)
-class Scene:
+class CompiledScene:
     """A compiled scene, with its things by name. `sides` begin the names of the arms' bodies, "" for a single one."""
 
     model: mujoco.MjModel
-    things: dict[str, Thing]
+    things: dict[str, SimulatedThing]
     sides: tuple[str, ...]
     bases: tuple[tuple[float, float, float], ...]
 
@@ -57,7 +57,9 @@ class Scene:
         return tuple(int(self.model.geom(lamp_of(thing)).id) for thing in on)
 
 
-def build(things: Sequence[Thing], marks: dict[str, Rgb], world: World, rng: np.random.Generator) -> Scene:
+def build(
+    things: Sequence[SimulatedThing], marks: dict[str, Rgb], world: World, rng: np.random.Generator
+) -> CompiledScene:
     """Set the table. `marks` gives each arm by the beginning of its names the colour it is marked with."""
     spec = mujoco.MjSpec()
     spec.compiler.degree = False
@@ -78,7 +80,7 @@ def build(things: Sequence[Thing], marks: dict[str, Rgb], world: World, rng: np.
         add_arm(spec, side, base, arm)
     for thing in things:
         (add_fixture if thing.fixture else add_thing)(spec, thing)
-    return Scene(spec.compile(), {thing.name: thing for thing in things}, tuple(marks), bases)
+    return CompiledScene(spec.compile(), {thing.name: thing for thing in things}, tuple(marks), bases)
 
 
 def _shade(rng: np.random.Generator, saturation: float, low: float, high: float) -> Rgb:

@@ -8,13 +8,13 @@ import mujoco
 import numpy as np
 
 from robogaze.forge.sim.body import HAND
-from robogaze.forge.sim.draw import Edit, Frame
+from robogaze.forge.sim.draw import Frame, PlaybackEdit
 from robogaze.forge.sim.edits import Generator, ease, stretch
 from robogaze.forge.sim.geoms import draw_new
 from robogaze.forge.sim.kinematics import Vector
 from robogaze.forge.sim.motion import FPS
 from robogaze.forge.sim.scene import Camera
-from robogaze.forge.sim.stage import NoRoom, Stage
+from robogaze.forge.sim.stage import NoRoom, StagedSetting
 
 _BLOCK_PX = 16
 _COVER_AT_M = 0.35
@@ -23,20 +23,20 @@ _COVER_AT_M = 0.35
 _Change = Callable[[int, Sequence[Frame]], Frame]
 
 
-def _window(stage: Stage, rng: Generator, least: int = 8, most: int = 28) -> tuple[int, int]:
+def _window(stage: StagedSetting, rng: Generator, least: int = 8, most: int = 28) -> tuple[int, int]:
     """A first and a last frame anywhere in the recording."""
     frames = int(rng.integers(least, most + 1))
     first = int(rng.integers(2, stage.length - frames - 1))
     return first, first + frames
 
 
-def _picture(first: int, last: int, change: _Change) -> Edit:
+def _picture(first: int, last: int, change: _Change) -> PlaybackEdit:
     """An edit of the pictures from the frame `first` to before the frame `last`."""
 
     def picture(number: int, frames: Sequence[Frame]) -> Frame:
         return change(number, frames) if first <= number < last else frames[number]
 
-    return Edit(picture=picture)
+    return PlaybackEdit(picture=picture)
 
 
 def _swell(number: int, first: int, last: int, ramp: int) -> float:
@@ -44,7 +44,7 @@ def _swell(number: int, first: int, last: int, ramp: int) -> float:
     return float(min(number - first + 1, last - number, ramp) / ramp)
 
 
-def defocus(stage: Stage, rng: Generator) -> Edit:
+def defocus(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
     """The picture goes out of focus and back."""
     first, last = _window(stage, rng)
     most, ramp = rng.uniform(0.006, 0.013), int(rng.integers(1, 5))
@@ -56,7 +56,7 @@ def defocus(stage: Stage, rng: Generator) -> Edit:
     return _picture(first, last, change)
 
 
-def smear(stage: Stage, rng: Generator) -> Edit:
+def smear(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
     """The picture is smeared along one direction, as by a camera moved while the shutter is open."""
     first, last = _window(stage, rng)
     share, angle = rng.uniform(0.03, 0.06), rng.uniform(0, np.pi)
@@ -72,7 +72,7 @@ def smear(stage: Stage, rng: Generator) -> Edit:
     return _picture(first, last, change)
 
 
-def dim(stage: Stage, rng: Generator) -> Edit:
+def dim(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
     """Next to no light is left."""
     first, last = _window(stage, rng, least=12)
     left, ramp = rng.uniform(0.06, 0.14), int(rng.integers(1, 7))
@@ -86,7 +86,7 @@ def dim(stage: Stage, rng: Generator) -> Edit:
     return _picture(first, last, change)
 
 
-def fog(stage: Stage, rng: Generator) -> Edit:
+def fog(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
     """Contrast is lost in a grey haze."""
     first, last = _window(stage, rng, least=12)
     left, ramp, grey = rng.uniform(0.06, 0.14), int(rng.integers(1, 7)), rng.uniform(110, 200)
@@ -98,7 +98,7 @@ def fog(stage: Stage, rng: Generator) -> Edit:
     return _picture(first, last, change)
 
 
-def scramble(stage: Stage, rng: Generator) -> Edit:
+def scramble(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
     """Blocks of the picture show what belongs elsewhere, or a plain colour."""
     first, last = _window(stage, rng, least=6, most=20)
     share, seed = rng.uniform(0.08, 0.3), int(rng.integers(2**31))
@@ -119,7 +119,7 @@ def scramble(stage: Stage, rng: Generator) -> Edit:
     return _picture(first, last, change)
 
 
-def tear(stage: Stage, rng: Generator) -> Edit:
+def tear(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
     """Rows of the picture are shifted sideways, band by band."""
     first, last = _window(stage, rng, least=6, most=20)
     seed = int(rng.integers(2**31))
@@ -137,7 +137,7 @@ def tear(stage: Stage, rng: Generator) -> Edit:
     return _picture(first, last, change)
 
 
-def freeze(stage: Stage, rng: Generator) -> Edit:
+def freeze(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
     """The picture stands still while an arm moves, and then jumps."""
     job = stage.setting.jobs[rng.integers(len(stage.setting.jobs))]
     low, high = stage.begins(job.main, job), stage.begins(job.ending, job)
@@ -148,7 +148,7 @@ def freeze(stage: Stage, rng: Generator) -> Edit:
     return _picture(first, first + frames_, lambda number, frames: frames[first - 1])
 
 
-def shake(stage: Stage, rng: Generator) -> Edit:
+def shake(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
     """The camera is knocked about from frame to frame."""
     first, last = _window(stage, rng, least=10)
     knocks = rng.normal(size=(last - first, 5)) * rng.uniform(0.7, 1.3) * [1.4, 1.1, 0.006, 0.013, 0.013]
@@ -160,10 +160,10 @@ def shake(stage: Stage, rng: Generator) -> Edit:
         x, y, z = np.add(view.lookat, shift)
         return replace(view, lookat=(x, y, z), azimuth=view.azimuth + azimuth, elevation=view.elevation + elevation)
 
-    return Edit(camera=camera)
+    return PlaybackEdit(camera=camera)
 
 
-def look_away(stage: Stage, rng: Generator) -> Edit:
+def look_away(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
     """The camera turns to the arm's foot, away from the goal, before anything is let go there, and stays so."""
     job = stage.setting.jobs[-1]
     last = stage.begins("release", job)
@@ -178,10 +178,10 @@ def look_away(stage: Stage, rng: Generator) -> Edit:
         return replace(view, lookat=(x, y, z), distance=view.distance * (1 - 0.4 * share))
 
     names = (job.goal.name, job.thing.name)
-    return Edit(hides=names, facts=dict(zip(("goal", "thing"), names, strict=True)), camera=camera)
+    return PlaybackEdit(hides=names, facts=dict(zip(("goal", "thing"), names, strict=True)), camera=camera)
 
 
-def cover(stage: Stage, rng: Generator) -> Edit:
+def cover(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
     """Something dark comes between the camera and the hand, at the grasp or the release, and goes again."""
     job = stage.setting.jobs[rng.integers(len(stage.setting.jobs))]
     middle = stage.begins("grasp" if job.manner == "place" and rng.random() < 0.5 else job.ending, job)
@@ -206,10 +206,10 @@ def cover(stage: Stage, rng: Generator) -> Edit:
         turn = np.stack([np.cross(axis, ahead), ahead, axis], axis=1)
         draw_new(drawn, kind, size, place, turn, rgba)
 
-    return Edit(bodies=("",), hides=(f"{job.side}{HAND}",), scene=scene)
+    return PlaybackEdit(bodies=("",), hides=(f"{job.side}{HAND}",), scene=scene)
 
 
-def _place_of(stage: Stage, body: str, number: int) -> Vector:
+def _place_of(stage: StagedSetting, body: str, number: int) -> Vector:
     model = stage.take.scene.model
     data = mujoco.MjData(model)
     data.qpos[:] = stage.take.states[number]
@@ -217,7 +217,7 @@ def _place_of(stage: Stage, body: str, number: int) -> Vector:
     return np.array(data.body(body).xpos)
 
 
-def change_light(stage: Stage, rng: Generator) -> Edit:
+def change_light(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
     """The light becomes slowly brighter or darker, as when a cloud passes; everything can still be seen."""
     first, _ = stretch(rng, 4, stage.length)
     most, ramp = rng.choice([rng.uniform(0.66, 0.8), rng.uniform(1.2, 1.35)]), int(rng.integers(12, 24))
@@ -228,16 +228,16 @@ def change_light(stage: Stage, rng: Generator) -> Edit:
             light.ambient[:] = light.ambient * factor
             light.diffuse[:] = light.diffuse * factor
 
-    return Edit(scene=scene)
+    return PlaybackEdit(scene=scene)
 
 
-def go_round(stage: Stage, rng: Generator) -> Edit:
+def go_round(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
     """The camera goes slowly round the table."""
     speed = rng.choice([-1, 1]) * rng.uniform(3.0, 7.0) / FPS
-    return Edit(camera=lambda number, view: replace(view, azimuth=view.azimuth + speed * number))
+    return PlaybackEdit(camera=lambda number, view: replace(view, azimuth=view.azimuth + speed * number))
 
 
-SIGHT_EDITS: dict[str, Callable[[Stage, Generator], Edit]] = {
+SIGHT_EDITS: dict[str, Callable[[StagedSetting, Generator], PlaybackEdit]] = {
     make.__name__: make
     for make in (
         defocus,

@@ -7,8 +7,8 @@ import numpy as np
 
 from robogaze.forge.sim.motion import Take
 from robogaze.forge.sim.scene import Camera
-from robogaze.forge.sim.tasks import Job
-from robogaze.forge.sim.things import Thing
+from robogaze.forge.sim.tasks import MoveJob
+from robogaze.forge.sim.things import SimulatedThing
 
 NEAR_M, FAR_M, ASIDE_M = 0.31, 0.56, 0.29
 """The part of the table that an arm reaches: x from NEAR_M to FAR_M, y up to ASIDE_M both ways."""
@@ -26,21 +26,21 @@ class Setting:
     `spares` are hidden far below, to appear when they are called for. `names` is how descriptions call bodies.
     """
 
-    jobs: tuple[Job, ...]
-    others: tuple[Thing, ...]
-    idle_goals: tuple[Thing, ...]
-    spares: tuple[Thing, ...]
+    jobs: tuple[MoveJob, ...]
+    others: tuple[SimulatedThing, ...]
+    idle_goals: tuple[SimulatedThing, ...]
+    spares: tuple[SimulatedThing, ...]
     names: Mapping[str, str]
 
     @property
-    def things(self) -> tuple[Thing, ...]:
+    def things(self) -> tuple[SimulatedThing, ...]:
         """Everything there is, each once."""
         own = [one for job in self.jobs for one in (job.thing, job.goal)]
         return tuple(dict.fromkeys((*own, *self.others, *self.idle_goals, *self.spares)))
 
 
 @dataclass(frozen=True)
-class Stage:
+class StagedSetting:
     """A setting with its recording, and where it is seen from."""
 
     setting: Setting
@@ -48,7 +48,7 @@ class Stage:
     views: Mapping[str, Camera | str]
 
     @property
-    def carried(self) -> tuple[Job, ...]:
+    def carried(self) -> tuple[MoveJob, ...]:
         """The jobs in which a loose thing is brought somewhere."""
         return tuple(job for job in self.setting.jobs if job.thing.loose)
 
@@ -57,7 +57,7 @@ class Stage:
         """The number of frames of the recording."""
         return len(self.take.states)
 
-    def begins(self, phase: str, job: Job) -> int:
+    def begins(self, phase: str, job: MoveJob) -> int:
         """The frame at which a phase of a job begins. Raises NoRoom when it has none of that name."""
         for one in self.take.phases:
             if (one.name, one.thing) == (phase, job.thing.name):

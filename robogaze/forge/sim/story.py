@@ -8,16 +8,16 @@ import numpy as np
 from robogaze.core.clip import Layout
 from robogaze.forge.sim.cast import Cast, draw_cast
 from robogaze.forge.sim.courses import COURSES, Course
-from robogaze.forge.sim.draw import ON_HAND, Edit, Film
+from robogaze.forge.sim.draw import ON_HAND, Film, PlaybackEdit
 from robogaze.forge.sim.edits import EDITS
 from robogaze.forge.sim.forms import FORM_EDITS
 from robogaze.forge.sim.limbs import LIMB_EDITS
 from robogaze.forge.sim.motion import Move, Take, record
-from robogaze.forge.sim.recipe import Doing, Fault, Recipe, World
+from robogaze.forge.sim.recipe import Doing, SimulatedFault, SimulationConfig, World
 from robogaze.forge.sim.scene import Camera, build
 from robogaze.forge.sim.sight import SIGHT_EDITS
-from robogaze.forge.sim.stage import Setting, Stage
-from robogaze.forge.sim.tasks import Job
+from robogaze.forge.sim.stage import Setting, StagedSetting
+from robogaze.forge.sim.tasks import MoveJob
 
 PLAYBACK = {**EDITS, **FORM_EDITS, **LIMB_EDITS, **SIGHT_EDITS}
 """The edits of a recording, by name."""
@@ -38,8 +38,8 @@ class Story:
 
     film: Film
     twin: Film
-    fault: Fault | None
-    second: Fault | None
+    fault: SimulatedFault | None
+    second: SimulatedFault | None
     make: str
     course: Course
     cast: Cast
@@ -48,7 +48,7 @@ class Story:
     layout: Layout
 
     @property
-    def asked(self) -> tuple[Job, ...]:
+    def asked(self) -> tuple[MoveJob, ...]:
         """The jobs of the instruction."""
         return self.cast.setting.jobs
 
@@ -60,12 +60,12 @@ class Story:
         return view
 
 
-def tell(recipe: Recipe, doing: Doing, world: World, rng: np.random.Generator) -> Story:
+def tell(recipe: SimulationConfig, doing: Doing, world: World, rng: np.random.Generator) -> Story:
     """Draw a clip of a world in which something is done: a fault, or else something that is right.
 
     Raises NoRoom and OutOfReach where the draw does not come out.
     """
-    fault, make = doing if isinstance(doing, Fault) else None, doing.make
+    fault, make = doing if isinstance(doing, SimulatedFault) else None, doing.make
     cast = draw_cast(recipe.within(world), doing, rng)
     course = COURSES[make if make in COURSES else "plain"](cast.setting, rng)
     scene = build(cast.setting.things, cast.marks, world, rng)
@@ -74,8 +74,8 @@ def tell(recipe: Recipe, doing: Doing, world: World, rng: np.random.Generator) -
     twin = record(scene, _plan(cast.setting.jobs)) if unlike else take
     views, layout = _views(recipe, doing, cast, world, rng)
     # What a recording is edited by is found in the recording that is shown.
-    stage = Stage(_setting(cast, course), take, views)
-    edit = PLAYBACK[make](stage, rng) if make in PLAYBACK else Edit()
+    stage = StagedSetting(_setting(cast, course), take, views)
+    edit = PLAYBACK[make](stage, rng) if make in PLAYBACK else PlaybackEdit()
     length = _length(take, course)
     second = _second(recipe, edit, rng) if fault is not None and course.stop_in is None else None
     edits = (edit,) if second is None else (edit, PLAYBACK[second.make](stage, rng))
@@ -94,7 +94,7 @@ def tell(recipe: Recipe, doing: Doing, world: World, rng: np.random.Generator) -
     )
 
 
-def _second(recipe: Recipe, edit: Edit, rng: np.random.Generator) -> Fault | None:
+def _second(recipe: SimulationConfig, edit: PlaybackEdit, rng: np.random.Generator) -> SimulatedFault | None:
     """Another fault on top of an edit that leaves the picture as it is, now and then."""
     known = recipe.seconds
     if edit.on_picture or not known or rng.random() >= recipe.second_share:
@@ -107,7 +107,7 @@ def _setting(cast: Cast, course: Course) -> Setting:
     return Setting(course.jobs, own.others, own.idle_goals, own.spares, own.names)
 
 
-def _plan(jobs: tuple[Job, ...]) -> dict[str, list[Move]]:
+def _plan(jobs: tuple[MoveJob, ...]) -> dict[str, list[Move]]:
     """The moves of each side, one job after the other."""
     plan: dict[str, list[Move]] = {}
     for job in jobs:
@@ -126,7 +126,7 @@ def _length(take: Take, course: Course) -> int:
 
 
 def _views(
-    recipe: Recipe, doing: Doing, cast: Cast, world: World, rng: np.random.Generator
+    recipe: SimulationConfig, doing: Doing, cast: Cast, world: World, rng: np.random.Generator
 ) -> tuple[dict[str, Camera | str], Layout]:
     """One camera, or two and one on the hand."""
     arms = len(cast.marks)

@@ -8,7 +8,7 @@ import numpy as np
 from robogaze.forge.sim.body import HAND_PARTS, OPEN_M
 from robogaze.forge.sim.fixtures import before_handle, in_gap, is_switched, on_cap, pivot, slack_m, turned
 from robogaze.forge.sim.motion import FPS, Move, Take
-from robogaze.forge.sim.things import Thing
+from robogaze.forge.sim.things import SimulatedThing
 
 _LET_GO_M, _PUSH_GAP_M, _PUSH_HEIGHT_M, _UNDER_PALM_M = 0.068, 0.03, 0.02, 0.045
 _FINGER_HALF_M = 0.011
@@ -24,7 +24,7 @@ Place = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
-class Job:
+class MoveJob:
     """A thing to be brought to a goal by the arm of a side, and the course that takes.
 
     A fixture is its own goal: it is opened, shut or pressed, `share` of what that takes.
@@ -34,8 +34,8 @@ class Job:
     the arm does then.
     """
 
-    thing: Thing
-    goal: Thing
+    thing: SimulatedThing
+    goal: SimulatedThing
     side: str
     manner: str
     drop: float = 0.012
@@ -67,16 +67,16 @@ class Job:
         return [_paced(move, self) for move in (*kept, *self.after)]
 
 
-def _paced(move: Move, job: Job) -> Move:
+def _paced(move: Move, job: MoveJob) -> Move:
     return replace(move, seconds=move.seconds * job.pace, about=(job.thing.name, job.goal.name))
 
 
-def grasp_height(thing: Thing) -> float:
+def grasp_height(thing: SimulatedThing) -> float:
     """How high the finger tips are when they close on a thing that stands on the table."""
     return thing.half_m + (0.002 if thing.shape.form == "ball" else 0.0)
 
 
-def _place(job: Job) -> list[Move]:
+def _place(job: MoveJob) -> list[Move]:
     height = grasp_height(job.thing)
     x, y = np.add(job.thing.at, job.past)
     low = job.goal.floor_m + height + job.drop
@@ -105,7 +105,7 @@ def _place(job: Job) -> list[Move]:
     ]
 
 
-def _push(job: Job) -> list[Move]:
+def _push(job: MoveJob) -> list[Move]:
     """From behind, with the fingers side by side across the way."""
     start, goal = np.array(job.thing.at), np.add(job.goal.at, job.beside)
     way = (goal - start) / np.linalg.norm(goal - start)
@@ -125,14 +125,14 @@ def _push(job: Job) -> list[Move]:
     ]
 
 
-def _open(job: Job) -> list[Move]:
+def _open(job: MoveJob) -> list[Move]:
     """With closed fingers, from behind the handle."""
     start = job.thing.out_m
     end = start + (job.thing.way_m * _NEARLY - start) * job.share
     return _along(job, in_gap, (start, end + slack_m(_TIP_HALF_M), end), 1.5)
 
 
-def _close(job: Job) -> list[Move]:
+def _close(job: MoveJob) -> list[Move]:
     """With closed fingers, from before the handle."""
     start, least = job.thing.out_m, 0.02 * job.thing.way_m
     end = start - (start - least) * job.share
@@ -141,7 +141,7 @@ def _close(job: Job) -> list[Move]:
 
 
 def _along(
-    job: Job, at: Callable[[Thing, float], Place], outs: tuple[float, float, float], seconds: float
+    job: MoveJob, at: Callable[[SimulatedThing, float], Place], outs: tuple[float, float, float], seconds: float
 ) -> list[Move]:
     """Down to a handle, along its way, off it, and up; `outs` is how far out it or the hand is at the first three."""
     start, end, off = ((*np.add(place[:2], job.past), place[2]) for place in (at(job.thing, out) for out in outs))
@@ -162,7 +162,7 @@ def _along(
     ]
 
 
-def _press(job: Job) -> list[Move]:
+def _press(job: MoveJob) -> list[Move]:
     """With closed fingers, from above."""
     x, y, top = on_cap(job.thing, 0.0)
     top += _TIP_UNDER_TOOL_M
@@ -180,7 +180,7 @@ def _press(job: Job) -> list[Move]:
     ]
 
 
-_MOVES: dict[str, Callable[[Job], list[Move]]] = {
+_MOVES: dict[str, Callable[[MoveJob], list[Move]]] = {
     "place": _place,
     "push": _push,
     "open": _open,
@@ -199,7 +199,7 @@ def _within_half(yaw: float) -> float:
     return (yaw + np.pi / 2) % np.pi - np.pi / 2
 
 
-def is_done(take: Take, job: Job, frame: int) -> bool:
+def is_done(take: Take, job: MoveJob, frame: int) -> bool:
     """Whether a job is done at a frame: nothing of the arm is at the thing, and the thing is as it is to be."""
     if frame < 1 or any(
         frozenset((job.thing.name, f"{job.side}{part}")) in take.touching[frame] for part in HAND_PARTS
@@ -208,7 +208,7 @@ def is_done(take: Take, job: Job, frame: int) -> bool:
     return _is_worked(take, job, frame) if job.thing.fixture else _is_placed(take, job, frame)
 
 
-def _is_worked(take: Take, job: Job, frame: int) -> bool:
+def _is_worked(take: Take, job: MoveJob, frame: int) -> bool:
     """Whether a front is open or shut and still, by its joint, or a button has been on and is up again."""
     way = take.way(job.thing.name)[: frame + 1]
     share, still = way[-1] / job.thing.way_m, abs(way[-1] - way[max(frame - round(_STILL_S * FPS), 0)]) <= _STILL_M
@@ -217,7 +217,7 @@ def _is_worked(take: Take, job: Job, frame: int) -> bool:
     return bool(still and (share >= _OPEN_SHARE if job.manner == "open" else share <= _SHUT_SHARE))
 
 
-def _is_placed(take: Take, job: Job, frame: int) -> bool:
+def _is_placed(take: Take, job: MoveJob, frame: int) -> bool:
     """Whether the thing is in its goal at a frame: over it, at its height, and still."""
     now = take.pose(frame, job.thing.name)[:3]
     goal = take.pose(frame, job.goal.name)[:3] if job.goal.loose else np.array([*job.goal.at, 0.0])
@@ -229,6 +229,6 @@ def _is_placed(take: Take, job: Job, frame: int) -> bool:
     )
 
 
-def all_done(take: Take, jobs: Sequence[Job], frame: int) -> bool:
+def all_done(take: Take, jobs: Sequence[MoveJob], frame: int) -> bool:
     """Whether every job is done at a frame."""
     return all(is_done(take, job, frame) for job in jobs)

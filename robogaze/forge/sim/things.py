@@ -18,7 +18,7 @@ _CORNER = {"box": 1.42, "carton": 1.42, "crate": 1.42, "mat": 1.42, "button": 2.
 
 
 @dataclass(frozen=True)
-class Thing:
+class SimulatedThing:
     """A thing by its name and shape; `at` is its place on the table, `yaw` its turn in radians.
 
     A loose thing can be moved; what is not loose stands where it stands: a goal, or a fixture with a part that moves on
@@ -101,7 +101,7 @@ class Thing:
         return self.shape.size[0] * (0.75 if self.loose else 1.0)
 
 
-def add_thing(spec: mujoco.MjSpec, thing: Thing) -> None:
+def add_thing(spec: mujoco.MjSpec, thing: SimulatedThing) -> None:
     """Put a thing on the table, or far below it when it is hidden."""
     half = thing.yaw / 2
     body = spec.worldbody.add_body(

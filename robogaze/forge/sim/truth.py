@@ -19,7 +19,7 @@ from robogaze.domains import Domain
 from robogaze.forge.sim.body import HAND, HAND_PARTS
 from robogaze.forge.sim.draw import Frame, Player, edited
 from robogaze.forge.sim.motion import Phase, Take
-from robogaze.forge.sim.recipe import Condition, Fault, Recipe
+from robogaze.forge.sim.recipe import Condition, SimulatedFault, SimulationConfig
 from robogaze.forge.sim.story import PLAYBACK, Story
 
 TOLERANCE = 1e-4
@@ -119,7 +119,13 @@ def _solid(model: mujoco.MjModel, body: str) -> list[int]:
 
 
 def event_of(
-    recipe: Recipe, domain: Domain, clip: Clip, story: Story, fault: Fault, sighting: Sighting, number: int
+    recipe: SimulationConfig,
+    domain: Domain,
+    clip: Clip,
+    story: Story,
+    fault: SimulatedFault,
+    sighting: Sighting,
+    number: int,
 ) -> Event:
     """A fault as the event of that number in a report."""
     spans = tuple(
@@ -163,7 +169,7 @@ def _decisive(take: Take) -> set[int]:
     return {number for phase, end in held if phase.name in _DECISIVE for number in range(phase.first, end)}
 
 
-def _words(recipe: Recipe, story: Story, onset: int) -> dict[str, str]:
+def _words(recipe: SimulationConfig, story: Story, onset: int) -> dict[str, str]:
     """The names that a description of a fault is made of."""
     job, names = story.asked[-1], story.cast.setting.names
     phase = _phase(recipe, names, story.film.take.phase_at(onset))
@@ -179,7 +185,7 @@ def _words(recipe: Recipe, story: Story, onset: int) -> dict[str, str]:
     return words | {f"a_{key}": _with_article(words[key]) for key in ("thing", "other") if key in words}
 
 
-def _phase(recipe: Recipe, names: Mapping[str, str], phase: Phase) -> str:
+def _phase(recipe: SimulationConfig, names: Mapping[str, str], phase: Phase) -> str:
     hand = names[f"{phase.side}{HAND}"]
     return recipe.phases[phase.name].format(hand=hand, thing=phase.thing, goal=phase.goal)
 

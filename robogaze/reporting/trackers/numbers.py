@@ -15,10 +15,10 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import get_args
 
-from robogaze.compare import Standing
+from robogaze.compare import LeaderboardRow
 from robogaze.compare.scope import Scope
 from robogaze.core.coverage import covers_all
-from robogaze.core.digest import Digest
+from robogaze.core.digest import ReportSummary
 from robogaze.core.report import Status, Unreadable, Verdict
 from robogaze.core.scores import Estimate
 from robogaze.domains import Domain
@@ -29,7 +29,7 @@ from robogaze.stats.proportion import wilson
 Numbers = Mapping[str, float]
 
 
-def run_numbers(digests: Sequence[Digest], unreadable: Sequence[Unreadable], domain: Domain) -> Numbers:
+def run_numbers(digests: Sequence[ReportSummary], unreadable: Sequence[Unreadable], domain: Domain) -> Numbers:
     """What a run of many clips found, and what it took; an event counts under its own dimension alone."""
     tally = Tally(tuple(digests), tuple(unreadable), domain)
     could_be_clean = any(covers_all(digest.states.values()) for digest in digests)
@@ -48,7 +48,7 @@ def run_numbers(digests: Sequence[Digest], unreadable: Sequence[Unreadable], dom
     }
 
 
-def standing_numbers(one: Standing, scope: Scope) -> Numbers:
+def standing_numbers(one: LeaderboardRow, scope: Scope) -> Numbers:
     """Where a run stands in a comparison: every measure with its interval, and the share of which nothing is known."""
     measures = {
         name: number
@@ -62,7 +62,7 @@ def _interval(name: str, said: Estimate) -> Numbers:
     return {name: said.value, f"{name}_low": said.low, f"{name}_high": said.high}
 
 
-def _rates(digests: Sequence[Digest], domain: Domain) -> Iterator[tuple[str, float]]:
+def _rates(digests: Sequence[ReportSummary], domain: Domain) -> Iterator[tuple[str, float]]:
     scored = [digest for digest in digests if digest.status != "unscored"]
     for dimension in domain.taxonomy.dimensions:
         clips = [

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
-from robogaze.stages.tools.base import Arguments, Card, Finding, Tool, cards, choice, templates
+from robogaze.stages.tools.base import Arguments, Card, Tool, ToolFinding, cards, choice, templates
 from robogaze.stages.tools.object_tracking import ObjectTracking
 from robogaze.stages.tools.vqa import Vqa
 from robogaze.stages.tools.zoom_in import ZoomIn
@@ -23,4 +23,4 @@ def _is_known(name: str) -> str:
 ToolName = Annotated[str, AfterValidator(_is_known)]
 """The name of a tool, for the parameters of a stage."""
 
-__all__ = ["TOOLS", "Arguments", "Card", "Finding", "Tool", "ToolName", "cards", "choice", "templates"]
+__all__ = ["TOOLS", "Arguments", "Card", "Tool", "ToolFinding", "ToolName", "cards", "choice", "templates"]

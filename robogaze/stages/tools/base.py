@@ -22,11 +22,11 @@ from pydantic import Field, create_model
 
 from robogaze.core.clip import Clip
 from robogaze.core.context import Window
-from robogaze.core.pictures import Shot
+from robogaze.core.pictures import FrameImage
 from robogaze.domains.contract import Answer, list_of
 from robogaze.stages.answers import one_of
 from robogaze.stages.context import Context
-from robogaze.stages.desk import Desk, Question
+from robogaze.stages.desk import ModelClient, Query
 
 ROLE = "vlm"
 """The role of the model that tools ask."""
@@ -39,7 +39,7 @@ class Arguments(Answer):
 
 
 @dataclass(frozen=True)
-class Finding:
+class ToolFinding:
     """What a tool found.
 
     `text` is for whoever decides; it may quote a model, so in prompts it is data. `shots` are the pictures it rests on,
@@ -48,7 +48,7 @@ class Finding:
 
     tool: str
     text: str
-    shots: tuple[Shot, ...]
+    shots: tuple[FrameImage, ...]
     frames: tuple[int, ...]
 
 
@@ -102,18 +102,18 @@ class Tool:
         return made
 
     def question(
-        self, arguments: Any, window: Window, context: Context, desk: Desk, stage: str, subject: str
-    ) -> Question:
+        self, arguments: Any, window: Window, context: Context, desk: ModelClient, stage: str, subject: str
+    ) -> Query:
         """What it asks; the question's subject is `subject` with the tool's name, as in `W3 step 2 zoom_in`."""
         raise NotImplementedError
 
-    async def finding(self, arguments: Any, answer: Any, window: Window, desk: Desk) -> Finding:
+    async def finding(self, arguments: Any, answer: Any, window: Window, desk: ModelClient) -> ToolFinding:
         """What follows from the answer."""
         raise NotImplementedError
 
     async def use(
-        self, arguments: Any, window: Window, context: Context, desk: Desk, stage: str, subject: str
-    ) -> Finding:
+        self, arguments: Any, window: Window, context: Context, desk: ModelClient, stage: str, subject: str
+    ) -> ToolFinding:
         """Ask, and make a finding of the answer. Raises NoAnswer when none came.
 
         Tools used side by side are asked with `desk.ask_each` over their questions, so that they count as one round,

@@ -17,18 +17,18 @@ from pydantic import Field, model_validator
 from robogaze.backends import Models
 from robogaze.core.context import Window
 from robogaze.core.events import Box
-from robogaze.core.pictures import Shot
+from robogaze.core.pictures import FrameImage
 from robogaze.core.sampling import evenly
 from robogaze.core.time import frames_in
 from robogaze.domains.contract import Answer, Phrase, Text
 from robogaze.evidence import movement, tracking
 from robogaze.evidence.masked import ByMask
 from robogaze.evidence.movement import Movement
-from robogaze.evidence.tracking import BeginChase, TooSmall, Track
+from robogaze.evidence.tracking import BeginChase, TooSmall, TrackedObject
 from robogaze.media.crop import alone, view_in
 from robogaze.stages.context import Context
-from robogaze.stages.desk import Desk, Question
-from robogaze.stages.tools.base import ROLE, Arguments, Finding, Tool, ToolVariables
+from robogaze.stages.desk import ModelClient, Query
+from robogaze.stages.tools.base import ROLE, Arguments, Tool, ToolFinding, ToolVariables
 from robogaze.stages.tools.zoom_in import BoxAnswer, box_of
 from robogaze.threads import in_thread
 
@@ -70,7 +70,7 @@ class Located(Answer):
 
 
 @dataclass(frozen=True)
-class Row:
+class TrackedPosition:
     """Where the thing is in one frame: its box in thousandths, and its speed from there (None in the last)."""
 
     time_s: float
@@ -105,7 +105,7 @@ class TrackedVariables(TypedDict):
     all: Stretch
     found: int
     count: int
-    rows: tuple[Row, ...]
+    rows: tuple[TrackedPosition, ...]
     missing: tuple[Stretch, ...]
     rests: tuple[Stretch, ...]
     flags: tuple[Odd, ...]
@@ -137,10 +137,16 @@ class ObjectTracking(Tool):
     }
 
     def question(
-        self, arguments: TrackingArguments, window: Window, context: Context, desk: Desk, stage: str, subject: str
-    ) -> Question:
+        self,
+        arguments: TrackingArguments,
+        window: Window,
+        context: Context,
+        desk: ModelClient,
+        stage: str,
+        subject: str,
+    ) -> Query:
         """Where the thing is in the frame."""
-        return Question(
+        return Query(
             stage=stage,
             subject=f"{subject} {self.name}",
             role=ROLE,
@@ -150,7 +156,9 @@ class ObjectTracking(Tool):
             contract=Located,
         )
 
-    async def finding(self, arguments: TrackingArguments, answer: Located, window: Window, desk: Desk) -> Finding:
+    async def finding(
+        self, arguments: TrackingArguments, answer: Located, window: Window, desk: ModelClient
+    ) -> ToolFinding:
         """Where it goes from there."""
         if answer.box is None:
             return self._without(arguments, answer, desk, small=False)
@@ -166,12 +174,12 @@ class ObjectTracking(Tool):
         told = _told(arguments, answer, track, numbers, times_s)
         odd = [frame for flag in told["flags"] for frame in (flag.where.first, flag.where.last)]
         frames = tuple(sorted(dict.fromkeys([arguments.frame, *odd][:_FRAMES_SHOWN])))
-        return Finding(self.name, desk.domain.prompts.render("tool_tracked", told), desk.show(ROLE, frames), frames)
+        return ToolFinding(self.name, desk.domain.prompts.render("tool_tracked", told), desk.show(ROLE, frames), frames)
 
-    def _without(self, arguments: TrackingArguments, answer: Located, desk: Desk, *, small: bool) -> Finding:
+    def _without(self, arguments: TrackingArguments, answer: Located, desk: ModelClient, *, small: bool) -> ToolFinding:
         told = NotTrackedVariables(arguments=arguments, seen=answer.seen, small=small)
         text = desk.domain.prompts.render("tool_not_tracked", told)
-        return Finding(self.name, text, (alone(desk.footage, arguments.frame, arguments.view),), (arguments.frame,))
+        return ToolFinding(self.name, text, (alone(desk.footage, arguments.frame, arguments.view),), (arguments.frame,))
 
 
 def _chase(models: Models | None) -> BeginChase | None:
@@ -181,12 +189,16 @@ def _chase(models: Models | None) -> BeginChase | None:
     return partial(ByMask, models.tracker.masks)
 
 
-def _track(shots: Sequence[Shot], view: str, start: int, box: Box, chase: BeginChase | None) -> Track:
+def _track(shots: Sequence[FrameImage], view: str, start: int, box: Box, chase: BeginChase | None) -> TrackedObject:
     return tracking.follow(lambda place: view_in(shots[place], view), len(shots), start, box, chase)
 
 
 def _told(
-    arguments: TrackingArguments, answer: Located, track: Track, numbers: Sequence[int], times_s: Sequence[float]
+    arguments: TrackingArguments,
+    answer: Located,
+    track: TrackedObject,
+    numbers: Sequence[int],
+    times_s: Sequence[float],
 ) -> TrackedVariables:
     """What is said of a track; `numbers` are its frames in the clip."""
     moves = movement.movement(track, np.array(times_s))
@@ -209,7 +221,7 @@ def _told(
     )
 
 
-def _rows(track: Track, moves: Movement, times_s: Sequence[float]) -> tuple[Row, ...]:
+def _rows(track: TrackedObject, moves: Movement, times_s: Sequence[float]) -> tuple[TrackedPosition, ...]:
     speeds = dict(zip(moves.frames, moves.speeds, strict=False))
     rows = []
     for frame in evenly(moves.frames, _ROWS):
@@ -217,5 +229,5 @@ def _rows(track: Track, moves: Movement, times_s: Sequence[float]) -> tuple[Row,
         assert place is not None, "it was found in these frames"
         box = place.box
         sides = tuple(round(1000 * side) for side in (box.left, box.top, box.right, box.bottom))
-        rows.append(Row(times_s[frame], sides, speeds.get(frame)))
+        rows.append(TrackedPosition(times_s[frame], sides, speeds.get(frame)))
     return tuple(rows)

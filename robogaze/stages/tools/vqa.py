@@ -5,8 +5,8 @@ from pydantic import Field
 from robogaze.core.context import Window
 from robogaze.domains.contract import Answer, Text
 from robogaze.stages.context import Context
-from robogaze.stages.desk import Desk, Question
-from robogaze.stages.tools.base import ROLE, Arguments, Finding, Tool, ToolVariables
+from robogaze.stages.desk import ModelClient, Query
+from robogaze.stages.tools.base import ROLE, Arguments, Tool, ToolFinding, ToolVariables
 
 
 class VqaArguments(Arguments):
@@ -19,7 +19,7 @@ class VqaArguments(Arguments):
     )
 
 
-class Seen(Answer):
+class VqaAnswer(Answer):
     """What the model that looks says it sees."""
 
     answer: Text
@@ -34,20 +34,22 @@ class Vqa(Tool):
     arguments = VqaArguments
 
     def question(
-        self, arguments: VqaArguments, window: Window, context: Context, desk: Desk, stage: str, subject: str
-    ) -> Question:
+        self, arguments: VqaArguments, window: Window, context: Context, desk: ModelClient, stage: str, subject: str
+    ) -> Query:
         """The question, with the frames."""
-        return Question(
+        return Query(
             stage=stage,
             subject=f"{subject} {self.name}",
             role=ROLE,
             prompt="tool_vqa",
             variables=ToolVariables(arguments=arguments, window=window),
             shots=desk.show(ROLE, sorted(set(arguments.frames))),
-            contract=Seen,
+            contract=VqaAnswer,
         )
 
-    async def finding(self, arguments: VqaArguments, answer: Seen, window: Window, desk: Desk) -> Finding:
+    async def finding(
+        self, arguments: VqaArguments, answer: VqaAnswer, window: Window, desk: ModelClient
+    ) -> ToolFinding:
         """The answer as it is."""
         frames = tuple(sorted(set(arguments.frames)))
-        return Finding(self.name, answer.answer, desk.show(ROLE, frames), frames)
+        return ToolFinding(self.name, answer.answer, desk.show(ROLE, frames), frames)

@@ -15,9 +15,9 @@ from robogaze.domains.contract import Text
 from robogaze.media.crop import magnified
 from robogaze.stages.answers import one_of
 from robogaze.stages.context import Context
-from robogaze.stages.desk import Desk, Question
-from robogaze.stages.tools.base import ROLE, Arguments, Finding, Tool, ToolVariables
-from robogaze.stages.tools.vqa import Seen
+from robogaze.stages.desk import ModelClient, Query
+from robogaze.stages.tools.base import ROLE, Arguments, Tool, ToolFinding, ToolVariables
+from robogaze.stages.tools.vqa import VqaAnswer
 
 REGIONS = {
     f"{row}_{column}" if (row, column) != ("middle", "centre") else "centre": Box(
@@ -76,22 +76,24 @@ class ZoomIn(Tool):
         return self.narrowed(window, clip, region=one_of(REGIONS) | BoxAnswer)
 
     def question(
-        self, arguments: ZoomArguments, window: Window, context: Context, desk: Desk, stage: str, subject: str
-    ) -> Question:
+        self, arguments: ZoomArguments, window: Window, context: Context, desk: ModelClient, stage: str, subject: str
+    ) -> Query:
         """The question, with the part on one picture."""
         shot = magnified(desk.footage, sorted(set(arguments.frames)), arguments.view, arguments.box)
-        return Question(
+        return Query(
             stage=stage,
             subject=f"{subject} {self.name}",
             role=ROLE,
             prompt="tool_zoom_in",
             variables=ToolVariables(arguments=arguments, window=window),
             shots=(shot,),
-            contract=Seen,
+            contract=VqaAnswer,
         )
 
-    async def finding(self, arguments: ZoomArguments, answer: Seen, window: Window, desk: Desk) -> Finding:
+    async def finding(
+        self, arguments: ZoomArguments, answer: VqaAnswer, window: Window, desk: ModelClient
+    ) -> ToolFinding:
         """The answer, with the place it speaks of."""
         frames = tuple(sorted(set(arguments.frames)))
         shot = magnified(desk.footage, frames, arguments.view, arguments.box)
-        return Finding(self.name, answer.answer, (shot,), frames)
+        return ToolFinding(self.name, answer.answer, (shot,), frames)

@@ -6,19 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from robogaze.core.account import Account
+from robogaze.core.account import ClipAnnotation
 from robogaze.core.time import Span, frames_in
-from robogaze.datasets.adapters.axis import Axis
-from robogaze.datasets.adapters.base import Reading
-from robogaze.datasets.adapters.documents import Fault
+from robogaze.datasets.adapters.axis import TimeAxis
+from robogaze.datasets.adapters.base import ReadingContext
+from robogaze.datasets.adapters.documents import FormatError
 from robogaze.datasets.adapters.notes import Notes
 
 START, END = ("start",), ("end",)
 UNEVEN = (0.0, 0.1, 0.3, 0.4, 0.9)
 
 
-def axis(**known: Any) -> Axis:
-    return Axis(Notes(), **known)
+def axis(**known: Any) -> TimeAxis:
+    return TimeAxis(Notes(), **known)
 
 
 # Seconds.
@@ -40,7 +40,7 @@ def test_seconds_stay_as_they_are_written() -> None:
 def test_a_span_that_is_reversed_or_begins_outside_the_clip_is_refused(
     start: float, end: float, place: tuple[str], why: str
 ) -> None:
-    with pytest.raises(Fault) as refused:
+    with pytest.raises(FormatError) as refused:
         axis(duration_s=4.0).seconds(start, end, START, END)
     assert (refused.value.place, refused.value.message) == (place, why)
 
@@ -72,7 +72,9 @@ def test_without_frames_it_lasts_as_the_rate_says_and_is_counted() -> None:
 
 
 def test_without_a_rate_it_is_refused_with_the_way_out() -> None:
-    with pytest.raises(Fault, match="stands for one frame, but the clip's frame rate is not known; give it with --fps"):
+    with pytest.raises(
+        FormatError, match="stands for one frame, but the clip's frame rate is not known; give it with --fps"
+    ):
         axis().seconds(12, 12, START, END)
 
 
@@ -100,14 +102,14 @@ def test_without_the_clips_frames_the_rate_says_when() -> None:
     ],
 )
 def test_frames_that_are_reversed_or_not_there_are_refused(first: int, end: int, place: tuple[str], why: str) -> None:
-    with pytest.raises(Fault) as refused:
+    with pytest.raises(FormatError) as refused:
         axis(times_s=UNEVEN, duration_s=1.0).frames(first, end, START, END)
     assert (refused.value.place, refused.value.message) == (place, why)
 
 
 def test_frames_without_a_rate_are_refused_with_the_way_out() -> None:
     with pytest.raises(
-        Fault, match="frames become seconds, but the clip's frame rate is not known; give it with --fps"
+        FormatError, match="frames become seconds, but the clip's frame rate is not known; give it with --fps"
     ):
         axis().frames(1, 2, START, END)
 
@@ -119,13 +121,13 @@ def test_frames_without_a_rate_are_refused_with_the_way_out() -> None:
 def test_a_span_of_frames_holds_just_these_frames(fps: float, chosen: tuple[int, int, int]) -> None:
     count, first, length = chosen
     end = min(first + length, count)
-    known = Reading("me", Notes()).axis("cup", fps, count)
+    known = ReadingContext("me", Notes()).axis("cup", fps, count)
     assert known.times_s is not None
     assert frames_in([known.frames(first, end, START, END)], known.times_s) == frozenset(range(first, end))
 
 
 def test_a_span_too_short_for_its_place_is_refused() -> None:
-    with pytest.raises(Fault, match="a span must end after it starts"):
+    with pytest.raises(FormatError, match="a span must end after it starts"):
         axis(fps=16.0).seconds(1e17, 1e17, START, END)
 
 
@@ -133,20 +135,20 @@ def test_a_span_too_short_for_its_place_is_refused() -> None:
 
 
 def test_a_record_that_says_its_rate_and_frames_knows_when_each_is_shown() -> None:
-    known = Reading("me", Notes()).axis("cup", 16.0, 64, 4.02)
+    known = ReadingContext("me", Notes()).axis("cup", 16.0, 64, 4.02)
     assert known.times_s is not None
     assert list(known.times_s) == [number / 16 for number in range(64)]
     assert known.duration_s == 4.02
 
 
 def test_a_length_that_does_not_go_with_frames_and_rate_is_refused() -> None:
-    with pytest.raises(Fault, match="a length of 4 s does not go with 64 frames at 30 fps"):
-        Reading("me", Notes()).axis("cup", 30.0, 64, 4.0)
+    with pytest.raises(FormatError, match="a length of 4 s does not go with 64 frames at 30 fps"):
+        ReadingContext("me", Notes()).axis("cup", 30.0, 64, 4.0)
 
 
 def test_what_is_known_of_the_clip_beside_serves_a_record_that_knows_less() -> None:
-    beside = Account("cup", "me", "complete", (), frame_times_s=UNEVEN, duration_s=1.0)
-    reading = Reading("me", Notes(), clips={"cup": beside}, fps=4.0)
+    beside = ClipAnnotation("cup", "me", "complete", (), frame_times_s=UNEVEN, duration_s=1.0)
+    reading = ReadingContext("me", Notes(), clips={"cup": beside}, fps=4.0)
     known = reading.axis("cup", duration_s=0.5)
     assert (known.times_s, known.duration_s) == (UNEVEN, 1.0)
     other = reading.axis("pot", duration_s=0.5)
@@ -154,5 +156,5 @@ def test_what_is_known_of_the_clip_beside_serves_a_record_that_knows_less() -> N
 
 
 def test_the_same_frame_times_are_kept_once() -> None:
-    reading = Reading("me", Notes())
+    reading = ReadingContext("me", Notes())
     assert reading.axis("cup", 16.0, 64).times_s is reading.axis("pot", 16.0, 64).times_s

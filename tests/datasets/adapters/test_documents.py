@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from robogaze.datasets.adapters.documents import Document, Fault, Row, Table, documents
+from robogaze.datasets.adapters.documents import Document, FormatError, Table, TableRow, documents
 
 
 def written(folder: Path, content: str | bytes) -> Path:
@@ -41,7 +41,7 @@ def test_separators_that_json_allows_within_a_text_do_not_end_a_line(tmp_path: P
 def test_a_damaged_first_line_does_not_make_one_document_of_the_lines(tmp_path: Path) -> None:
     first, second = read(tmp_path, '{"a": \n{"a": 2}\n')
     assert second.value == {"a": 2}
-    with pytest.raises(Fault, match="is not JSON"):
+    with pytest.raises(FormatError, match="is not JSON"):
         _ = first.value
 
 
@@ -58,12 +58,12 @@ def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", ["", "\n \n", "\ufeff"])
 def test_an_empty_file_is_refused(content: str, tmp_path: Path) -> None:
-    with pytest.raises(Fault, match="is empty"):
+    with pytest.raises(FormatError, match="is empty"):
         read(tmp_path, content)
 
 
 def test_what_cannot_be_opened_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(Fault, match="cannot be read: Is a directory"):
+    with pytest.raises(FormatError, match="cannot be read: Is a directory"):
         list(documents(tmp_path))
 
 
@@ -82,7 +82,7 @@ def test_what_cannot_be_opened_is_refused(tmp_path: Path) -> None:
 )
 def test_what_is_not_json_says_why(text: str, why: str, tmp_path: Path) -> None:
     (document,) = read(tmp_path, text)
-    with pytest.raises(Fault) as refused:
+    with pytest.raises(FormatError) as refused:
         _ = document.value
     assert refused.value.message.startswith(why)
 
@@ -108,7 +108,7 @@ def test_a_place_on_a_line_of_its_own_document_is_on_that_line(tmp_path: Path) -
 def test_a_table_has_a_header_and_rows_without_their_empty_cells(delimiter: str, tmp_path: Path) -> None:
     text = 'clip_id,type,text\na, x ,"one\ntwo"\n\nb,,\n'.replace(",", delimiter)
     (document,) = read(tmp_path, text)
-    rows = (Row(2, {"clip_id": "a", "type": "x", "text": "one\ntwo"}), Row(5, {"clip_id": "b"}))
+    rows = (TableRow(2, {"clip_id": "a", "type": "x", "text": "one\ntwo"}), TableRow(5, {"clip_id": "b"}))
     assert document.value == Table(("clip_id", "type", "text"), rows)
     assert document.where((0, 1, "type")) == (5, "type")
     assert document.source((1,)) == f"{document.path}:5"
@@ -126,6 +126,6 @@ def test_a_table_has_a_header_and_rows_without_their_empty_cells(delimiter: str,
 )
 def test_what_is_no_table_says_why(text: str | bytes, why: str, tmp_path: Path) -> None:
     (document,) = read(tmp_path, text)
-    with pytest.raises(Fault) as refused:
+    with pytest.raises(FormatError) as refused:
         _ = document.value
     assert refused.value.message.startswith(why)

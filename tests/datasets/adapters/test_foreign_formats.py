@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from adapters.samples import TEXT, bench_record, bug, studio_region, studio_task, write
-from robogaze.core.account import Account, Finding
+from robogaze.core.account import AnnotatedEvent, ClipAnnotation
 from robogaze.core.time import Span
 from robogaze.datasets.adapters import Accounts, read_accounts
 from robogaze.errors import InputError
@@ -36,7 +36,7 @@ def test_both_spellings_are_read_and_a_reference_has_an_id_beside(tmp_path: Path
     short = {"video": "1", "game": "Kitchen", "no_bugs": False, "bugs": [TEXT], "intervals": [[[1.0, 2.5]]]}
     found = [read_accounts(write(tmp_path / "one.json", one)).accounts[0] for one in (long, short)]
     assert found[0].clip_id == found[1].clip_id == "Kitchen/1"
-    assert found[0].findings == found[1].findings == (Finding("1", (Span(1.0, 2.5),), TEXT),)
+    assert found[0].findings == found[1].findings == (AnnotatedEvent("1", (Span(1.0, 2.5),), TEXT),)
     assert [one.fields for one in found] == [{"game_name": "Kitchen"}, {"game": "Kitchen"}]
 
 
@@ -61,7 +61,7 @@ def test_a_bug_is_a_finding_without_a_time(tmp_path: Path) -> None:
     path = write(tmp_path / "bugs.json", {"game_name": "castle", "game_title": "Castle", "bugs": [bug(id=0)]})
     (account,) = read_accounts(path).accounts
     assert account.clip_id == "castle"
-    assert account.findings == (Finding("0", (), TEXT, None, "passing_through"),)
+    assert account.findings == (AnnotatedEvent("0", (), TEXT, None, "passing_through"),)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def studio(tmp_path: Path, *tasks: dict[str, Any], **options: Any) -> Accounts:
     return read_accounts(write(tmp_path / "export.json", [*tasks]), **{"fps": 16.0, "first_frame": 1, **options})
 
 
-def only(read: Accounts) -> Account:
+def only(read: Accounts) -> ClipAnnotation:
     (account,) = read.accounts
     return account
 
@@ -218,8 +218,8 @@ def rows(tmp_path: Path, *lines: str, **options: Any) -> Accounts:
 def test_rows_of_one_event_are_its_spans(tmp_path: Path) -> None:
     read = rows(tmp_path, "clip_id;event_id;start_s;end_s;severity", "cup;a;3;4;2", "cup;b;0;1;", "cup;a;1;2;")
     assert only(read).findings == (
-        Finding("a", (Span(1, 2), Span(3, 4)), "", severity=2),
-        Finding("b", (Span(0, 1),), ""),
+        AnnotatedEvent("a", (Span(1, 2), Span(3, 4)), "", severity=2),
+        AnnotatedEvent("b", (Span(0, 1),), ""),
     )
 
 

@@ -8,7 +8,7 @@ import pytest
 from making import coverage
 
 from adapters.samples import make_event, make_report, report, write
-from robogaze.core.account import account_of
+from robogaze.core.account import annotation_of
 from robogaze.core.events import Hypothesis
 from robogaze.core.report import Report, Unreadable
 from robogaze.core.time import Span
@@ -35,7 +35,7 @@ def test_a_report_is_the_account_of_it(tmp_path: Path) -> None:
     (account,) = read_accounts(path).accounts
     assert account.frame_times_s is not None
     assert tuple(account.frame_times_s) == known.clip.frame_times_s
-    assert replace(account, frame_times_s=known.clip.frame_times_s) == account_of(known, f"{path}")
+    assert replace(account, frame_times_s=known.clip.frame_times_s) == annotation_of(known, f"{path}")
     assert [one.id for one in account.candidates] == ["H1", "H2"]
 
 

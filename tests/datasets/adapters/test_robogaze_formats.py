@@ -13,7 +13,7 @@ from adapters.samples import (
     release_report,
     write,
 )
-from robogaze.core.account import Finding
+from robogaze.core.account import AnnotatedEvent
 from robogaze.core.time import Span
 from robogaze.datasets.adapters import read_accounts
 from robogaze.errors import InputError
@@ -24,7 +24,7 @@ from robogaze.errors import InputError
 def test_a_clip_of_the_page_brings_its_task_its_frames_and_its_groups(tmp_path: Path) -> None:
     clip = demo_clip("cup", demo_event(), generator="Dreams 2", embodiment=None, duration_s=4.01)
     (account,) = read_accounts(write(tmp_path / "cup.json", clip)).accounts
-    assert account.findings == (Finding("e1", (Span(1.0, 2.5),), TEXT, "matter", "passing_through", severity=4),)
+    assert account.findings == (AnnotatedEvent("e1", (Span(1.0, 2.5),), TEXT, "matter", "passing_through", severity=4),)
     assert account.instruction == "Put the cup into the pot"
     assert account.fields == {"split": "kitchen", "generator": "Dreams 2"}
     assert account.duration_s == 4.01
@@ -108,7 +108,7 @@ def test_or_by_a_rate(tmp_path: Path) -> None:
     path = write(tmp_path / "4.json", reference("4", person_glitch()))
     (account,) = read_accounts(path, fps=8.0).accounts
     assert account.findings == (
-        Finding("G7", (Span(2.0, 5.0),), "It passes through.", None, "passing_through", severity=3),
+        AnnotatedEvent("G7", (Span(2.0, 5.0),), "It passes through.", None, "passing_through", severity=3),
     )
     assert account.frame_times_s is None
 

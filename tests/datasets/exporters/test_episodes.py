@@ -12,10 +12,10 @@ from making import coverage, make_clip
 from robogaze.core.report import Report
 from robogaze.datasets.exporters import Episodes, clean_episodes
 from robogaze.datasets.importers import import_clips
-from robogaze.datasets.manifest import Entry
+from robogaze.datasets.manifest import ManifestEntry
 
 
-def scored(entries: list[Entry], faulty: set[int]) -> tuple[list[Report], dict[str, Path]]:
+def scored(entries: list[ManifestEntry], faulty: set[int]) -> tuple[list[Report], dict[str, Path]]:
     """Reports of clips, of which some have an event, by place; and where the clips lie."""
     reports, videos = [], {}
     for place, entry in enumerate(entries):
@@ -26,7 +26,7 @@ def scored(entries: list[Entry], faulty: set[int]) -> tuple[list[Report], dict[s
     return reports, videos
 
 
-def kept(entries: list[Entry], faulty: set[int]) -> Episodes:
+def kept(entries: list[ManifestEntry], faulty: set[int]) -> Episodes:
     (found,) = clean_episodes(*scored(entries, faulty), ["matter"])
     return found
 

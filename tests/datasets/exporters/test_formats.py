@@ -14,7 +14,7 @@ from adapters.samples import make_event, make_report
 from making import make_clip
 
 from exporters.samples import CUP, reports, uneven, videos
-from robogaze.core.account import Account, account_of
+from robogaze.core.account import ClipAnnotation, annotation_of
 from robogaze.core.report import Report
 from robogaze.core.time import Span
 from robogaze.datasets.adapters import read_accounts
@@ -32,11 +32,11 @@ def exported(to: str, folder: Path, given: Iterable[Report] = ()) -> Path:
     return folder / "out"
 
 
-def accounts(path: Path, **options: Any) -> dict[str, Account]:
+def accounts(path: Path, **options: Any) -> dict[str, ClipAnnotation]:
     return {one.clip_id: one for one in read_accounts(path, **options).accounts}
 
 
-def spans(account: Account) -> list[tuple[Span, ...]]:
+def spans(account: ClipAnnotation) -> list[tuple[Span, ...]]:
     return [finding.spans for finding in account.findings]
 
 
@@ -52,7 +52,7 @@ def test_jsonl_is_the_reports_themselves(tmp_path: Path) -> None:
 def test_csv_keeps_status_coverage_events_and_what_results_are_broken_down_by(tmp_path: Path) -> None:
     read = accounts(exported("csv", tmp_path) / "events.csv")
     for report in reports():
-        wanted, got = account_of(report), read[report.clip.id]
+        wanted, got = annotation_of(report), read[report.clip.id]
         for name in ("author", "status", "coverage", "verdict", "duration_s", "instruction", "fields", "clean"):
             assert getattr(got, name) == getattr(wanted, name), name
         assert [one.content for one in got.findings] == [one.content for one in wanted.findings]

@@ -10,7 +10,7 @@ from exporters.samples import DIMENSIONS, reports, videos
 from robogaze.core.clip import Layout
 from robogaze.core.report import Provenance
 from robogaze.datasets.exporters import clean_entries
-from robogaze.datasets.manifest import Entry
+from robogaze.datasets.manifest import ManifestEntry
 from robogaze.errors import InputError
 
 
@@ -18,7 +18,7 @@ def test_only_a_clip_in_which_every_dimension_asked_for_was_examined_and_nothing
     tmp_path: Path,
 ) -> None:
     (entry,) = clean_entries(reports(), videos(tmp_path), DIMENSIONS)
-    assert entry == Entry(
+    assert entry == ManifestEntry(
         path=tmp_path / "pot.mp4",
         clip_id="pot",
         instruction="Put the cup into the pot",

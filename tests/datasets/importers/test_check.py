@@ -5,23 +5,23 @@ from pathlib import Path
 
 import pytest
 
-from robogaze.datasets.importers.check import Checked, Seen, check_entries
-from robogaze.datasets.manifest import Entry
+from robogaze.datasets.importers.check import Checked, DecodedFacts, check_entries
+from robogaze.datasets.manifest import ManifestEntry
 from robogaze.errors import VideoError
 
 LATER = 4e9
 """A time after all files of the tests were written."""
 
 
-def seen(pictures: str, fps: float = 16.0, frames: int = 8) -> Seen:
-    return Seen(tuple(number / fps for number in range(frames)), frames / fps, pictures)
+def seen(pictures: str, fps: float = 16.0, frames: int = 8) -> DecodedFacts:
+    return DecodedFacts(tuple(number / fps for number in range(frames)), frames / fps, pictures)
 
 
-def check(films: dict[str, Seen | None], **changes: object) -> Checked:
+def check(films: dict[str, DecodedFacts | None], **changes: object) -> Checked:
     """Check clips whose files show what is said; None for one that cannot be read."""
-    entries = [Entry(path=Path(name), **{"instruction": "Stir", **changes}) for name in films]
+    entries = [ManifestEntry(path=Path(name), **{"instruction": "Stir", **changes}) for name in films]
 
-    def look(entry: Entry) -> Seen:
+    def look(entry: ManifestEntry) -> DecodedFacts:
         if (film := films[entry.path.name]) is None:
             raise VideoError(f"{entry.path} is cut short")
         return film
@@ -68,7 +68,7 @@ def test_rates_that_are_meant_to_be_the_same_are_not_odd() -> None:
 
 
 def test_frames_that_are_shown_for_another_time_than_most_are_told() -> None:
-    gap = Seen((0.0, 0.1, 0.2, 0.4, 0.5), 0.6, "A")
+    gap = DecodedFacts((0.0, 0.1, 0.2, 0.4, 0.5), 0.6, "A")
     found = check({"a": gap})
     assert told(found) == [("a", "uneven frames")]
     assert found.problems[0].message.startswith("1 of 4 are shown")
@@ -77,7 +77,7 @@ def test_frames_that_are_shown_for_another_time_than_most_are_told() -> None:
 def test_times_in_milliseconds_are_even() -> None:
     """Matroska rounds each time: 33, 34, 33 ms at 30 frames a second."""
     times = tuple(round(number / 30, 3) for number in range(30))
-    assert not check({"a": Seen(times, 1.0, "A")}).problems
+    assert not check({"a": DecodedFacts(times, 1.0, "A")}).problems
 
 
 def test_a_single_frame_is_even() -> None:
@@ -87,7 +87,7 @@ def test_a_single_frame_is_even() -> None:
 @pytest.mark.parametrize("name", ["cup.mp4", "first.png"])
 def test_a_file_that_is_newer_than_the_manifest_is_stale(name: str, tmp_path: Path) -> None:
     (tmp_path / name).touch()
-    entry = Entry(path=tmp_path / "cup.mp4", instruction="Stir", initial_frame=tmp_path / "first.png")
+    entry = ManifestEntry(path=tmp_path / "cup.mp4", instruction="Stir", initial_frame=tmp_path / "first.png")
     written_s = (tmp_path / name).stat().st_mtime
     assert not check_entries([entry], written_s, lambda one: seen("A")).problems
     (problem,) = check_entries([entry], written_s - 1, lambda one: seen("A")).problems
@@ -97,7 +97,7 @@ def test_a_file_that_is_newer_than_the_manifest_is_stale(name: str, tmp_path: Pa
 
 def test_where_the_manifest_tells_a_files_content_that_alone_says_whether_it_is_stale(tmp_path: Path) -> None:
     (tmp_path / "cup.mp4").write_bytes(b"red")
-    same = Entry(path=tmp_path / "cup.mp4", instruction="Stir", sha256=sha256(b"red").hexdigest())
+    same = ManifestEntry(path=tmp_path / "cup.mp4", instruction="Stir", sha256=sha256(b"red").hexdigest())
     other = same.with_(sha256=sha256(b"blue").hexdigest())
     assert not check_entries([same], 0.0, lambda one: seen("A")).problems  # changed later, and yet the same
     (problem,) = check_entries([other], LATER, lambda one: seen("A")).problems
@@ -106,15 +106,15 @@ def test_where_the_manifest_tells_a_files_content_that_alone_says_whether_it_is_
 
 
 def test_a_file_that_is_gone_is_not_stale_too(tmp_path: Path) -> None:
-    def look(entry: Entry) -> Seen:
+    def look(entry: ManifestEntry) -> DecodedFacts:
         raise VideoError(f"{entry.path} does not exist")
 
-    entry = Entry(path=tmp_path / "cup.mp4", instruction="Stir", sha256=sha256(b"red").hexdigest())
+    entry = ManifestEntry(path=tmp_path / "cup.mp4", instruction="Stir", sha256=sha256(b"red").hexdigest())
     assert told(check_entries([entry], LATER, look)) == [(f"{tmp_path}/cup.mp4", "unreadable")]
 
 
 def test_parts_of_one_file_are_told_apart() -> None:
-    parts = [Entry(path=Path("all.mp4"), start_s=at, end_s=at + 1.0) for at in (0.0, 1.0)]
+    parts = [ManifestEntry(path=Path("all.mp4"), start_s=at, end_s=at + 1.0) for at in (0.0, 1.0)]
     found = check_entries(parts, LATER, lambda one: seen(f"{one.start_s}"))
     assert told(found) == [("all.mp4#t=0.0,1.0", "no instruction"), ("all.mp4#t=1.0,2.0", "no instruction")]
 

@@ -8,8 +8,8 @@ import pytest
 
 from importers.samples import SAMPLES, Sample, write
 from robogaze.datasets.importers import IMPORTERS, Imported, import_clips, manifest_text, unpack
-from robogaze.datasets.importers.source import Source
-from robogaze.datasets.manifest import Entry, read_manifest
+from robogaze.datasets.importers.source import ImportSource
+from robogaze.datasets.manifest import ManifestEntry, read_manifest
 from robogaze.errors import InputError
 
 each_layout = pytest.mark.parametrize("name", sorted(IMPORTERS))
@@ -56,7 +56,7 @@ def test_reading_by_name_and_by_recognition_is_the_same_and_so_is_reading_twice(
 def test_the_clips_are_there_with_all_that_is_said_of_them(
     name: str, sample: Sample, root: Path, found: Imported
 ) -> None:
-    wanted = [Entry(path=root / path, **_placed(fields, root)) for path, fields in sample.clips.items()]
+    wanted = [ManifestEntry(path=root / path, **_placed(fields, root)) for path, fields in sample.clips.items()]
     assert sorted(found.entries, key=lambda one: one.path) == sorted(wanted, key=lambda one: one.path)
 
 
@@ -72,7 +72,7 @@ def test_what_is_ignored_is_named_with_its_reason(name: str, sample: Sample, fou
 
 @each_layout
 def test_no_video_falls_out_unseen(name: str, path: Path, found: Imported) -> None:
-    source = Source.of(path)
+    source = ImportSource.of(path)
     clips = {entry.path for entry in found.entries}
     ignored = {source.at(one.file) for one in found.ignored}
     assert {source.at(video) for video in source.videos} <= clips | ignored
@@ -92,7 +92,7 @@ def test_the_manifest_names_the_same_clips_from_wherever_it_lies(
         assert [_told(entry) for entry in read] == [_told(entry) for entry in found.entries]
 
 
-def _told(entry: Entry) -> Entry:
+def _told(entry: ManifestEntry) -> ManifestEntry:
     return entry.with_(path=Path("x"), initial_frame=None)
 
 

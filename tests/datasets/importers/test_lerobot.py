@@ -9,21 +9,21 @@ from media.videos import number_in
 
 from importers.samples import SAMPLES, write
 from robogaze.datasets.importers import import_clips, manifest_text
-from robogaze.datasets.manifest import Entry, read_manifest
+from robogaze.datasets.manifest import ManifestEntry, read_manifest
 from robogaze.errors import InputError
-from robogaze.media import film
+from robogaze.media import decode_clip
 from robogaze.media.compose import decode_image
 
 
-def shown(entry: Entry) -> tuple[list[int], list[float], float]:
+def shown(entry: ManifestEntry) -> tuple[list[int], list[float], float]:
     """The numbers in an entry's pictures, their times, and the length of it all."""
     where = {"start_s": entry.start_s, "end_s": entry.end_s}
-    with closing(film(entry.path, **where)) as footage:
+    with closing(decode_clip(entry.path, **where)) as footage:
         pictures = [decode_image(footage.shot(number).jpeg, "") for number in range(len(footage.times_s))]
         return [number_in(picture) for picture in pictures], footage.times_s, footage.duration_s
 
 
-def episode_of(entry: Entry) -> int:
+def episode_of(entry: ManifestEntry) -> int:
     """The episode of an entry, by its instruction."""
     return int((entry.instruction or "").rsplit(" ", 1)[1])
 

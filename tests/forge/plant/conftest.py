@@ -4,24 +4,24 @@ from pathlib import Path
 
 import pytest
 
-from robogaze.datasets.manifest import Entry
-from robogaze.forge.plant.folder import Order, Planted, plant_clips
-from robogaze.forge.plant.recipe import Recipe, read_recipe
+from robogaze.datasets.manifest import ManifestEntry
+from robogaze.forge.plant.folder import Planted, PlantingOrder, plant_clips
+from robogaze.forge.plant.recipe import PlantingConfig, read_recipe
 
 from .takes import INSTRUCTION, scenery, write
 
 
 @pytest.fixture(scope="session")
-def recipe() -> Recipe:
+def recipe() -> PlantingConfig:
     return read_recipe("robot")
 
 
 @pytest.fixture(scope="session")
-def sources(tmp_path_factory: pytest.TempPathFactory) -> tuple[Entry, ...]:
+def sources(tmp_path_factory: pytest.TempPathFactory) -> tuple[ManifestEntry, ...]:
     """Two clips with an instruction."""
     folder = tmp_path_factory.mktemp("sources")
     paths = [write(folder / f"take_{seed}.mp4", scenery(seed)) for seed in (1, 2)]
-    return tuple(Entry(path=path, instruction=INSTRUCTION) for path in paths)
+    return tuple(ManifestEntry(path=path, instruction=INSTRUCTION) for path in paths)
 
 
 @pytest.fixture(scope="session")
@@ -30,6 +30,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def planted(folder: Path, sources: tuple[Entry, ...], recipe: Recipe) -> Planted:
+def planted(folder: Path, sources: tuple[ManifestEntry, ...], recipe: PlantingConfig) -> Planted:
     """Everything, once in each clip."""
-    return plant_clips(sources, Order(recipe, recipe.chosen(()), 1, 0), folder)
+    return plant_clips(sources, PlantingOrder(recipe, recipe.chosen(()), 1, 0), folder)

@@ -10,10 +10,10 @@ import pytest
 from filelock import FileLock
 
 from robogaze.core.report import Report
-from robogaze.datasets.manifest import Entry, read_manifest
+from robogaze.datasets.manifest import ManifestEntry, read_manifest
 from robogaze.errors import RunError
-from robogaze.forge.plant.folder import Order, Planted, Source, plant_clips
-from robogaze.forge.plant.recipe import Recipe
+from robogaze.forge.plant.folder import Planted, PlantedSource, PlantingOrder, plant_clips
+from robogaze.forge.plant.recipe import PlantingConfig
 
 from .takes import FRAMES, scenery, write
 
@@ -29,12 +29,12 @@ def told(one: Report) -> Any:
     return one.provenance.media["planted"]
 
 
-def few(recipe: Recipe, **changes: Any) -> Order:
-    return replace(Order(recipe, recipe.chosen(FEW), 1, 0), **changes)
+def few(recipe: PlantingConfig, **changes: Any) -> PlantingOrder:
+    return replace(PlantingOrder(recipe, recipe.chosen(FEW), 1, 0), **changes)
 
 
 def test_everything_is_planted_once_in_each_clip_or_left_out_with_a_reason(
-    planted: Planted, recipe: Recipe, folder: Path
+    planted: Planted, recipe: PlantingConfig, folder: Path
 ) -> None:
     made = Counter(told(one)["plant"] for one in reports(folder).values())
     assert made.pop("") == 2
@@ -62,7 +62,7 @@ def test_an_untouched_clip_has_no_event_and_a_planted_one_has_one(planted: Plant
         assert told(reports(folder)[told(one)["untouched"]])["plant"] == ""
 
 
-def test_severity_follows_strength_by_the_domain_s_rule(planted: Planted, folder: Path, recipe: Recipe) -> None:
+def test_severity_follows_strength_by_the_domain_s_rule(planted: Planted, folder: Path, recipe: PlantingConfig) -> None:
     for one in reports(folder).values():
         for event in one.events:
             plant = recipe.plants[told(one)["plant"]]
@@ -70,13 +70,13 @@ def test_severity_follows_strength_by_the_domain_s_rule(planted: Planted, folder
             assert (event.type, event.dimension) == (plant.type, recipe.domain.dimension_of[plant.type])
 
 
-def test_no_name_and_no_order_tells_what_was_planted(planted: Planted, folder: Path, recipe: Recipe) -> None:
+def test_no_name_and_no_order_tells_what_was_planted(planted: Planted, folder: Path, recipe: PlantingConfig) -> None:
     names = "".join(reports(folder))
     assert not [name for name in recipe.plants if name in names]
     assert list(reports(folder)) == sorted(reports(folder))
 
 
-def test_only_a_reworded_clip_has_another_instruction(planted: Planted, folder: Path, recipe: Recipe) -> None:
+def test_only_a_reworded_clip_has_another_instruction(planted: Planted, folder: Path, recipe: PlantingConfig) -> None:
     known = reports(folder)
     for one in known.values():
         other = one.clip.instruction != known[told(one)["untouched"]].clip.instruction
@@ -84,7 +84,7 @@ def test_only_a_reworded_clip_has_another_instruction(planted: Planted, folder: 
 
 
 def test_the_same_seed_gives_the_same_bytes_and_another_one_others(
-    tmp_path: Path, sources: tuple[Entry, ...], recipe: Recipe
+    tmp_path: Path, sources: tuple[ManifestEntry, ...], recipe: PlantingConfig
 ) -> None:
     def made(name: str, seed: int) -> dict[str, bytes]:
         plant_clips(sources[:1], few(recipe, seed=seed), tmp_path / name)
@@ -96,9 +96,9 @@ def test_the_same_seed_gives_the_same_bytes_and_another_one_others(
 
 
 def test_a_start_goes_on_where_another_one_was_killed(
-    tmp_path: Path, sources: tuple[Entry, ...], recipe: Recipe
+    tmp_path: Path, sources: tuple[ManifestEntry, ...], recipe: PlantingConfig
 ) -> None:
-    def killed(source: Source | None) -> None:
+    def killed(source: PlantedSource | None) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -113,32 +113,36 @@ def test_a_start_goes_on_where_another_one_was_killed(
 
 
 def test_other_settings_in_the_same_folder_are_refused(
-    tmp_path: Path, sources: tuple[Entry, ...], recipe: Recipe
+    tmp_path: Path, sources: tuple[ManifestEntry, ...], recipe: PlantingConfig
 ) -> None:
     plant_clips(sources[:1], few(recipe, plants=recipe.chosen(("smear",))), tmp_path)
     with pytest.raises(RunError, match="other settings"):
         plant_clips(sources[:1], few(recipe), tmp_path)
 
 
-def test_a_second_process_is_refused(tmp_path: Path, sources: tuple[Entry, ...], recipe: Recipe) -> None:
+def test_a_second_process_is_refused(
+    tmp_path: Path, sources: tuple[ManifestEntry, ...], recipe: PlantingConfig
+) -> None:
     (tmp_path / ".planted").mkdir()
     with FileLock(tmp_path / ".planted" / "lock"), pytest.raises(RunError, match="in use by another process"):
         plant_clips(sources[:1], few(recipe), tmp_path)
 
 
 def test_a_clip_that_cannot_be_read_is_listed_and_the_others_go_on(
-    tmp_path: Path, sources: tuple[Entry, ...], recipe: Recipe
+    tmp_path: Path, sources: tuple[ManifestEntry, ...], recipe: PlantingConfig
 ) -> None:
     order = few(recipe, plants=recipe.chosen(("smear",)))
-    found = plant_clips([Entry(path=tmp_path / "none.mp4"), sources[0]], order, tmp_path / "out")
+    found = plant_clips([ManifestEntry(path=tmp_path / "none.mp4"), sources[0]], order, tmp_path / "out")
     assert len(found.sources) == 1
     assert found.unreadable == (f"{tmp_path / 'none.mp4'} does not exist",)
     assert json.loads((tmp_path / "out" / "planted.json").read_text())["unreadable"] == list(found.unreadable)
 
 
-def test_where_nothing_moves_or_stands_out_only_pictures_are_changed(tmp_path: Path, recipe: Recipe) -> None:
+def test_where_nothing_moves_or_stands_out_only_pictures_are_changed(tmp_path: Path, recipe: PlantingConfig) -> None:
     still = write(tmp_path / "still.mp4", [scenery(1)[0][:90]] * FRAMES)
-    found = plant_clips([Entry(path=still, instruction="wait")], Order(recipe, recipe.chosen(()), 1, 0), tmp_path / "o")
+    found = plant_clips(
+        [ManifestEntry(path=still, instruction="wait")], PlantingOrder(recipe, recipe.chosen(()), 1, 0), tmp_path / "o"
+    )
     reasons = {one.plant: one.reason for one in found.sources[0].left_out}
     for name in ("hold", "skip", "reverse"):
         assert reasons[name] in ("too little moves there", "nothing follows there")
@@ -150,7 +154,7 @@ def test_where_nothing_moves_or_stands_out_only_pictures_are_changed(tmp_path: P
 
 
 def test_without_an_instruction_nothing_is_planted_that_one_is_needed_for(
-    tmp_path: Path, sources: tuple[Entry, ...], recipe: Recipe
+    tmp_path: Path, sources: tuple[ManifestEntry, ...], recipe: PlantingConfig
 ) -> None:
     order = few(recipe, plants=recipe.chosen(("cut", "other_hand", "smear")))
     found = plant_clips([sources[0].with_(instruction=None)], order, tmp_path)
@@ -158,13 +162,17 @@ def test_without_an_instruction_nothing_is_planted_that_one_is_needed_for(
     assert reasons == {"cut": "the clip has no instruction", "other_hand": "the clip has no instruction"}
 
 
-def test_the_same_instruction_is_not_planted_twice(tmp_path: Path, sources: tuple[Entry, ...], recipe: Recipe) -> None:
+def test_the_same_instruction_is_not_planted_twice(
+    tmp_path: Path, sources: tuple[ManifestEntry, ...], recipe: PlantingConfig
+) -> None:
     order = few(recipe, plants=recipe.chosen(("other_hand",)), each=2)
     found = plant_clips(sources[:1], order, tmp_path)
     assert [one.reason for one in found.sources[0].left_out] == ["the same instruction was planted already"]
 
 
-def test_the_picture_before_a_clip_goes_along(tmp_path: Path, sources: tuple[Entry, ...], recipe: Recipe) -> None:
+def test_the_picture_before_a_clip_goes_along(
+    tmp_path: Path, sources: tuple[ManifestEntry, ...], recipe: PlantingConfig
+) -> None:
     picture = tmp_path / "before.png"
     picture.write_bytes(b"a picture")
     order = few(recipe, plants=recipe.chosen(("smear",)))

@@ -7,7 +7,7 @@ from domains.folders import make_folder
 
 from robogaze.errors import DomainError, InputError
 from robogaze.forge.plant.edit import PLANTERS
-from robogaze.forge.plant.recipe import FILE, Recipe, filled, read_recipe
+from robogaze.forge.plant.recipe import FILE, PlantingConfig, filled, read_recipe
 
 PLANT = """\
 schema_version: 1
@@ -36,7 +36,7 @@ def kitchen(tmp_path: Path, text: str) -> Path:
     return folder
 
 
-def test_the_built_in_domain_uses_every_planter(recipe: Recipe) -> None:
+def test_the_built_in_domain_uses_every_planter(recipe: PlantingConfig) -> None:
     assert {plant.planter for plant in recipe.plants.values()} == PLANTERS.keys()
 
 
@@ -57,7 +57,7 @@ def test_the_level_is_the_highest_that_holds_at_a_strength(tmp_path: Path) -> No
     assert [plant.level(strength) for strength in (0.0, 0.49, 0.5, 1.0)] == [3, 3, 5, 5]
 
 
-def test_plants_are_chosen_by_name(recipe: Recipe) -> None:
+def test_plants_are_chosen_by_name(recipe: PlantingConfig) -> None:
     assert [plant.id for plant in recipe.chosen(("tint", "smear"))] == ["smear", "tint"]
     assert len(recipe.chosen(())) == len(recipe.plants)
     with pytest.raises(InputError, match=r"the domain robot plants no 'smaer' \(but smear, "):

@@ -6,8 +6,8 @@ import pytest
 
 from robogaze.core.clip import Layout
 from robogaze.forge.plant.edit import Refused
-from robogaze.forge.plant.reel import Reel
-from robogaze.forge.plant.scene import Scene
+from robogaze.forge.plant.reel import FrameArray
+from robogaze.forge.plant.scene import PlantingScene
 from robogaze.forge.plant.standing import outlines, ringed, some_thing, still
 from robogaze.media.decode import Image
 
@@ -18,9 +18,9 @@ def table() -> Image:
     return np.full((200, 320, 3), GROUND, np.uint8)
 
 
-def scene(images: list[Image]) -> Scene:
+def scene(images: list[Image]) -> PlantingScene:
     times_s = tuple(number / 10 for number in range(len(images)))
-    return Scene(Reel(np.stack(images), times_s, len(images) / 10, Layout()))
+    return PlantingScene(FrameArray(np.stack(images), times_s, len(images) / 10, Layout()))
 
 
 def test_a_thing_is_found_with_its_outline() -> None:

@@ -8,9 +8,9 @@ import pytest
 from robogaze.core.clip import Layout
 from robogaze.core.report import Report
 from robogaze.core.time import frames_in
-from robogaze.datasets.manifest import Entry
-from robogaze.forge.plant.folder import Order, Planted, plant_clips
-from robogaze.forge.plant.recipe import Recipe
+from robogaze.datasets.manifest import ManifestEntry
+from robogaze.forge.plant.folder import Planted, PlantingOrder, plant_clips
+from robogaze.forge.plant.recipe import PlantingConfig
 from robogaze.forge.plant.scene import differ
 from robogaze.forge.plant.truth import LEAST_SHOWN
 from robogaze.media.compose import split
@@ -105,12 +105,12 @@ def test_a_frame_number_is_cited_only_within_the_span_and_the_sentence_says_the_
             assert any(said) or told(one)["plant"] in WORDS
 
 
-def test_in_a_grid_one_view_is_changed_and_the_empty_panel_stays_black(tmp_path: Path, recipe: Recipe) -> None:
+def test_in_a_grid_one_view_is_changed_and_the_empty_panel_stays_black(tmp_path: Path, recipe: PlantingConfig) -> None:
     views = [scenery(seed, (160, 96)) for seed in (1, 2, 3)]
     black = np.zeros_like(views[0][0])
     grid = [np.vstack([np.hstack([a, b]), np.hstack([c, black])]) for a, b, c in zip(*views, strict=True)]
-    entry = Entry(path=write(tmp_path / "grid.mp4", grid), instruction="wait")
-    order = Order(recipe, recipe.chosen(("smear", "shake", "darken")), 1, 0)
+    entry = ManifestEntry(path=write(tmp_path / "grid.mp4", grid), instruction="wait")
+    order = PlantingOrder(recipe, recipe.chosen(("smear", "shake", "darken")), 1, 0)
     plant_clips([entry], order, tmp_path / "out")
     layout = Layout(rows=2, columns=2, views=("top left", "top right", "bottom left", None))
     for name in ("smear", "shake", "darken"):

@@ -6,21 +6,23 @@ import numpy as np
 import pytest
 
 from robogaze.forge.plant.edit import Refused
-from robogaze.forge.plant.recipe import Recipe, Words
-from robogaze.forge.plant.reel import Reel
-from robogaze.forge.plant.scene import Scene
+from robogaze.forge.plant.recipe import InstructionChange, PlantingConfig
+from robogaze.forge.plant.reel import FrameArray
+from robogaze.forge.plant.scene import PlantingScene
 from robogaze.forge.plant.words import reword
 
 
-def changed(recipe: Recipe, name: str, instruction: str | None, seed: int = 0) -> str:
+def changed(recipe: PlantingConfig, name: str, instruction: str | None, seed: int = 0) -> str:
     """An instruction as a plant of the built-in domain leaves it."""
-    reel = Reel(np.zeros((4, 8, 8, 3), np.uint8), (0.0, 0.1, 0.2, 0.3), 0.4, cast(Any, None))
-    found = reword(_Scene(reel, instruction), np.random.default_rng(seed), cast(Words, recipe.plants[name].words))
+    reel = FrameArray(np.zeros((4, 8, 8, 3), np.uint8), (0.0, 0.1, 0.2, 0.3), 0.4, cast(Any, None))
+    found = reword(
+        _Scene(reel, instruction), np.random.default_rng(seed), cast(InstructionChange, recipe.plants[name].words)
+    )
     assert found.instruction is not None
     return found.instruction[0]
 
 
-class _Scene(Scene):
+class _Scene(PlantingScene):
     """A scene of which nobody looks at the pictures."""
 
     def named(self, view: int) -> str:
@@ -41,7 +43,7 @@ class _Scene(Scene):
         ("other_order", "First push the box and then close the lid", "First close the lid and then push the box"),
     ],
 )
-def test_words_are_changed_for_others(recipe: Recipe, name: str, old: str, new: str) -> None:
+def test_words_are_changed_for_others(recipe: PlantingConfig, name: str, old: str, new: str) -> None:
     before, _, after = new.partition("{}")
     for seed in range(6):
         found = changed(recipe, name, old, seed)
@@ -65,12 +67,12 @@ def test_words_are_changed_for_others(recipe: Recipe, name: str, old: str, new: 
     ],
 )
 def test_where_they_do_not_allow_it_nothing_is_planted(
-    recipe: Recipe, name: str, instruction: str | None, reason: str
+    recipe: PlantingConfig, name: str, instruction: str | None, reason: str
 ) -> None:
     with pytest.raises(Refused, match=reason):
         changed(recipe, name, instruction)
 
 
-def test_what_takes_a_place_shares_no_word_with_the_instruction(recipe: Recipe) -> None:
+def test_what_takes_a_place_shares_no_word_with_the_instruction(recipe: PlantingConfig) -> None:
     found = {changed(recipe, "other_colour", "Put the red cube beside the blue one", seed) for seed in range(40)}
     assert found == {f"Put the {colour} cube beside the blue one" for colour in ("green", "yellow", "white", "black")}

@@ -18,8 +18,8 @@ from robogaze.errors import RobogazeError
 if TYPE_CHECKING:
     from robogaze.forge.sim.draw import Player
     from robogaze.forge.sim.make import Workshop
-    from robogaze.forge.sim.recipe import Recipe
-    from robogaze.forge.sim.stage import Stage
+    from robogaze.forge.sim.recipe import SimulationConfig
+    from robogaze.forge.sim.stage import StagedSetting
     from robogaze.forge.sim.story import Story
 
 SMALL = (96, 64)
@@ -31,14 +31,14 @@ def domain() -> Domain:
 
 
 @pytest.fixture(scope="session")
-def recipe() -> Recipe:
+def recipe() -> SimulationConfig:
     from robogaze.forge.sim.recipe import load_recipe
 
     return load_recipe("robot")
 
 
 @pytest.fixture(scope="session")
-def story(recipe: Recipe) -> Story:
+def story(recipe: SimulationConfig) -> Story:
     """A clean clip: a thing is picked up and placed, a bystander stands by."""
     from robogaze.forge.sim.recipe import Doing, World
     from robogaze.forge.sim.story import tell
@@ -48,10 +48,10 @@ def story(recipe: Recipe) -> Story:
 
 
 @pytest.fixture(scope="session")
-def stage(story: Story) -> Stage:
-    from robogaze.forge.sim.stage import Stage
+def stage(story: Story) -> StagedSetting:
+    from robogaze.forge.sim.stage import StagedSetting
 
-    return Stage(story.cast.setting, story.film.take, story.film.views)
+    return StagedSetting(story.cast.setting, story.film.take, story.film.views)
 
 
 @pytest.fixture(scope="session")
@@ -67,7 +67,7 @@ def player(story: Story) -> Iterator[Player]:
 
 
 @pytest.fixture
-def workshop(tmp_path: Path, domain: Domain, recipe: Recipe, player: Player) -> Workshop:
+def workshop(tmp_path: Path, domain: Domain, recipe: SimulationConfig, player: Player) -> Workshop:
     from robogaze.forge.sim.make import Workshop
 
     return Workshop(tmp_path / "set", domain, recipe, seed=3, size=SMALL)

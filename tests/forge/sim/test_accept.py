@@ -11,7 +11,7 @@ from robogaze.forge.sim.accept import faults_of_motion
 from robogaze.forge.sim.audit import DEEPEST_M, audit
 from robogaze.forge.sim.body import FINGERS
 from robogaze.forge.sim.motion import Take
-from robogaze.forge.sim.recipe import Recipe
+from robogaze.forge.sim.recipe import SimulationConfig
 from robogaze.forge.sim.story import Story
 
 
@@ -47,7 +47,7 @@ def test_a_task_that_is_not_done_is_not_clean(story: Story) -> None:
     assert faults_of_motion(taken(story, replace(take, states=states))) == "the task is not done in the twin"
 
 
-def test_a_label_that_says_undone_wants_it_undone(story: Story, recipe: Recipe) -> None:
+def test_a_label_that_says_undone_wants_it_undone(story: Story, recipe: SimulationConfig) -> None:
     undone = next(fault for fault in recipe.faults if fault.done is False)
     assert faults_of_motion(replace(story, fault=undone)) == "the outcome is not what the label says"
 

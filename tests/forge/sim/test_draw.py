@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("mujoco", reason="needs the simulator: pip install 'robogaze[forge]'")
 
-from robogaze.forge.sim.draw import CAMERA, ON_HAND, Edit, Film, Player, edited
+from robogaze.forge.sim.draw import CAMERA, ON_HAND, Film, PlaybackEdit, Player, edited
 from robogaze.forge.sim.story import Story
 
 
@@ -22,7 +22,7 @@ def test_a_grid_shows_two_cameras_and_the_hands_and_stays_black_where_there_is_n
     story: Story, player: Player
 ) -> None:
     views = {"a": story.eye, "b": replace(story.eye, azimuth=story.eye.azimuth + 40), "c": ON_HAND}
-    grid = Film(story.film.take, (Edit(picture=lambda number, frames: 255 - frames[number]),), views, 1)
+    grid = Film(story.film.take, (PlaybackEdit(picture=lambda number, frames: 255 - frames[number]),), views, 1)
     plain = player.frame(grid, 0)
     shown = edited(grid, 0, [plain])
     quarters = [shown[y : y + 32, x : x + 48] for y in (0, 32) for x in (0, 48)]

@@ -16,10 +16,10 @@ from robogaze.forge.sim.draw import Player
 from robogaze.forge.sim.edits import move_by_itself
 from robogaze.forge.sim.fixtures import pivot, turned
 from robogaze.forge.sim.motion import Take, record
-from robogaze.forge.sim.recipe import Doing, Recipe, World
-from robogaze.forge.sim.stage import NoRoom, Stage
+from robogaze.forge.sim.recipe import Doing, SimulationConfig, World
+from robogaze.forge.sim.stage import NoRoom, StagedSetting
 from robogaze.forge.sim.story import Story, tell
-from robogaze.forge.sim.tasks import Job, all_done, is_done
+from robogaze.forge.sim.tasks import MoveJob, all_done, is_done
 
 FRONTS = ("open", "close", "open_door", "close_door")
 WORKED = (*FRONTS, "press")
@@ -27,12 +27,12 @@ SMALL = (96, 64)
 
 
 @pytest.fixture(scope="module")
-def stories(recipe: Recipe) -> dict[str, Story]:
+def stories(recipe: SimulationConfig) -> dict[str, Story]:
     """A clean clip of each task in which another fixture stands by."""
     return {name: beside_another(recipe.only([name])) for name in WORKED}
 
 
-def beside_another(recipe: Recipe) -> Story:
+def beside_another(recipe: SimulationConfig) -> Story:
     drawn = (tell(recipe, Doing(make="plain"), World(), np.random.default_rng([1, seed])) for seed in range(20))
     return next(story for story in drawn if story.cast.setting.idle_goals and not turned_away(story))
 
@@ -41,7 +41,7 @@ def turned_away(story: Story) -> bool:
     return (faults_of_motion(story) or "").endswith(" is turned away from the camera")
 
 
-def touched(take: Take, job: Job) -> list[int]:
+def touched(take: Take, job: MoveJob) -> list[int]:
     """The frames in which the hand is at the fixture of a job."""
     pairs = {frozenset((job.thing.name, f"{job.side}{part}")) for part in HAND_PARTS}
     return [number for number, found in enumerate(take.touched) if pairs & found]
@@ -155,7 +155,7 @@ def test_another_fixture_that_is_stirred_is_turned_down(stories: dict[str, Story
 @pytest.mark.parametrize("task", ["close", "close_door"])
 def test_a_front_that_moves_by_itself_is_the_idle_one(stories: dict[str, Story], task: str) -> None:
     story = stories[task]
-    stage = Stage(story.cast.setting, story.film.take, story.film.views)
+    stage = StagedSetting(story.cast.setting, story.film.take, story.film.views)
     edit = move_by_itself(stage, np.random.default_rng(0))
     idle = story.cast.setting.idle_goals[0]
     assert edit.bodies == (idle.name,)

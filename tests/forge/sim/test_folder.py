@@ -16,22 +16,24 @@ from robogaze.datasets import find_entries
 from robogaze.domains import Domain
 from robogaze.errors import InputError, RunError
 from robogaze.forge.sim import folder
-from robogaze.forge.sim.folder import Plan, Simulated, chosen_types, simulate_clips
-from robogaze.forge.sim.make import GivenUp, Order, Workshop
-from robogaze.forge.sim.recipe import Doing, Fault, Recipe
+from robogaze.forge.sim.folder import Simulated, SimulationPlan, chosen_types, simulate_clips
+from robogaze.forge.sim.make import ClipOrder, GivenUp, Workshop
+from robogaze.forge.sim.recipe import Doing, SimulatedFault, SimulationConfig
 from robogaze.media.decode import read_frames
 
 TYPES = ("object_teleportation",)
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory, domain: Domain, recipe: Recipe, player: object) -> Simulated:
+def made(
+    tmp_path_factory: pytest.TempPathFactory, domain: Domain, recipe: SimulationConfig, player: object
+) -> Simulated:
     """A glitchy clip with its twin, and a clean one; made by two processes."""
     shop = Workshop(tmp_path_factory.mktemp("made"), domain, only_placing(recipe), seed=3, size=(96, 64))
-    return simulate_clips(Plan(shop, clips=2, types=TYPES, clean_share=0.5, twins=True), jobs=2)
+    return simulate_clips(SimulationPlan(shop, clips=2, types=TYPES, clean_share=0.5, twins=True), jobs=2)
 
 
-def only_placing(recipe: Recipe) -> Recipe:
+def only_placing(recipe: SimulationConfig) -> SimulationConfig:
     """Short clips of one kind."""
     return recipe.with_(tasks={"place": recipe.tasks["place"]}, clean=(Doing(make="plain"),), second_share=0.0)
 
@@ -101,10 +103,10 @@ def test_a_folder_of_other_settings_is_refused(made: Simulated) -> None:
         simulate_clips(replace(made.plan, clips=3))
 
 
-def test_types_are_made_equally_often_and_so_are_their_faults(workshop: Workshop, recipe: Recipe) -> None:
-    plan = Plan(workshop, clips=200, types=recipe.types, clean_share=0.4)
+def test_types_are_made_equally_often_and_so_are_their_faults(workshop: Workshop, recipe: SimulationConfig) -> None:
+    plan = SimulationPlan(workshop, clips=200, types=recipe.types, clean_share=0.4)
     orders = plan.orders()
-    faults = [order.doing for order in orders if isinstance(order.doing, Fault)]
+    faults = [order.doing for order in orders if isinstance(order.doing, SimulatedFault)]
     types = Counter(fault.type for fault in faults)
     assert len(faults) == 120
     assert set(types.values()) == {4}
@@ -112,29 +114,29 @@ def test_types_are_made_equally_often_and_so_are_their_faults(workshop: Workshop
     assert {order.doing for order in orders} - set(faults) == set(recipe.clean)
 
 
-def test_the_order_of_clips_comes_from_the_seed_and_tells_nothing(workshop: Workshop, recipe: Recipe) -> None:
-    plan = Plan(workshop, clips=60, types=recipe.types, clean_share=0.3)
-    other = Plan(replace(workshop, seed=4), clips=60, types=recipe.types, clean_share=0.3)
+def test_the_order_of_clips_comes_from_the_seed_and_tells_nothing(workshop: Workshop, recipe: SimulationConfig) -> None:
+    plan = SimulationPlan(workshop, clips=60, types=recipe.types, clean_share=0.3)
+    other = SimulationPlan(replace(workshop, seed=4), clips=60, types=recipe.types, clean_share=0.3)
     assert plan.orders() == plan.orders()
     assert plan.orders() != other.orders()
-    clean = [order.number for order in plan.orders() if not isinstance(order.doing, Fault)]
+    clean = [order.number for order in plan.orders() if not isinstance(order.doing, SimulatedFault)]
     assert clean != list(range(len(clean)))
 
 
-def test_a_type_that_cannot_be_made_is_told_the_ones_that_can(recipe: Recipe) -> None:
+def test_a_type_that_cannot_be_made_is_told_the_ones_that_can(recipe: SimulationConfig) -> None:
     with pytest.raises(InputError, match=r"'wobble' cannot be simulated in place, .*; these types can: task_inc"):
         chosen_types(recipe, ["wobble"])
     assert chosen_types(recipe, []) == recipe.types
     assert chosen_types(recipe, ["blur", "blur"]) == ("blur",)
 
 
-def test_a_type_that_no_chosen_task_can_hold_is_refused(recipe: Recipe) -> None:
+def test_a_type_that_no_chosen_task_can_hold_is_refused(recipe: SimulationConfig) -> None:
     with pytest.raises(InputError, match="'wrong_action_order' cannot be simulated in open, press; these types can: "):
         chosen_types(recipe.only(["open", "press"]), ["wrong_action_order"])
 
 
-def test_the_tasks_are_among_the_settings(workshop: Workshop, recipe: Recipe) -> None:
-    plan = Plan(replace(workshop, recipe=recipe.only(["press"])), clips=9, types=("blur",), clean_share=0.5)
+def test_the_tasks_are_among_the_settings(workshop: Workshop, recipe: SimulationConfig) -> None:
+    plan = SimulationPlan(replace(workshop, recipe=recipe.only(["press"])), clips=9, types=("blur",), clean_share=0.5)
     assert plan.settings["tasks"] == ["press"]
     assert {order.doing.tasks for order in plan.orders()} == {()}
 
@@ -142,7 +144,7 @@ def test_the_tasks_are_among_the_settings(workshop: Workshop, recipe: Recipe) ->
 def test_when_it_is_left_early_what_waits_is_not_begun(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
     begun = []
 
-    def keep(shop: Workshop, order: Order) -> GivenUp:
+    def keep(shop: Workshop, order: ClipOrder) -> GivenUp:
         begun.append(order.name)
         time.sleep(0.01)
         return GivenUp(order.name, order.doing.make, {})
@@ -153,5 +155,5 @@ def test_when_it_is_left_early_what_waits_is_not_begun(workshop: Workshop, monke
     monkeypatch.setattr(folder, "_keep", keep)
     monkeypatch.setattr(folder, "ProcessPoolExecutor", lambda jobs, mp_context: ThreadPoolExecutor(jobs))
     with pytest.raises(KeyboardInterrupt):
-        simulate_clips(Plan(workshop, clips=200, types=TYPES, clean_share=0.5), jobs=2, on_done=stop)
+        simulate_clips(SimulationPlan(workshop, clips=200, types=TYPES, clean_share=0.5), jobs=2, on_done=stop)
     assert 0 < len(begun) < 100

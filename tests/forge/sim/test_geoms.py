@@ -10,7 +10,7 @@ from dataclasses import replace
 from robogaze.forge.sim.draw import Player, body_of
 from robogaze.forge.sim.geoms import draw_new
 from robogaze.forge.sim.limbs import copy_hand
-from robogaze.forge.sim.stage import Stage
+from robogaze.forge.sim.stage import StagedSetting
 from robogaze.forge.sim.story import Story
 
 
@@ -23,7 +23,7 @@ def test_an_added_geom_belongs_to_no_body_whatever_stood_in_its_place(story: Sto
     assert (added.segid, added.transparent) == (player.drawn.ngeom - 1, 0)
 
 
-def test_a_copied_hand_can_be_seen_as_what_was_added(story: Story, stage: Stage, player: Player) -> None:
+def test_a_copied_hand_can_be_seen_as_what_was_added(story: Story, stage: StagedSetting, player: Player) -> None:
     edit = copy_hand(stage, np.random.default_rng(1))
     film = replace(story.film, edits=(edit,))
     looks = [player.look(film, number, story.eye) for number in range(film.length)]

@@ -9,21 +9,23 @@ import mujoco
 
 from robogaze.forge.sim.body import OPEN_M
 from robogaze.forge.sim.kinematics import Vector
-from robogaze.forge.sim.recipe import Recipe, World
-from robogaze.forge.sim.scene import STEP_S, Scene, build
-from robogaze.forge.sim.things import Thing
+from robogaze.forge.sim.recipe import SimulationConfig, World
+from robogaze.forge.sim.scene import STEP_S, CompiledScene, build
+from robogaze.forge.sim.things import SimulatedThing
 
 AT = (0.4, 0.1)
 
 
-def scene_of(recipe: Recipe, *kinds: str) -> Scene:
+def scene_of(recipe: SimulationConfig, *kinds: str) -> CompiledScene:
     """A scene in which one or two of the recipe's things and goals have the same place."""
     shapes = {**recipe.things, **recipe.goals}
-    things = [Thing(kind, kind, shapes[kind], (0.2, 0.4, 0.6), AT, loose=kind in recipe.things) for kind in kinds]
+    things = [
+        SimulatedThing(kind, kind, shapes[kind], (0.2, 0.4, 0.6), AT, loose=kind in recipe.things) for kind in kinds
+    ]
     return build(things, {"": (1.0, 0.0, 0.0)}, World(), np.random.default_rng(0))
 
 
-def rest(scene: Scene, kind: str, from_m: float = 0.0, beside_m: float = 0.0, seconds: float = 0.5) -> Vector:
+def rest(scene: CompiledScene, kind: str, from_m: float = 0.0, beside_m: float = 0.0, seconds: float = 0.5) -> Vector:
     """Place (m) and turn (quaternion) of a thing after it was let go at a height, and so far beside its place."""
     data = mujoco.MjData(scene.model)
     start = scene.place_of(kind)
@@ -34,7 +36,7 @@ def rest(scene: Scene, kind: str, from_m: float = 0.0, beside_m: float = 0.0, se
     return np.array(data.qpos[start : start + 7])
 
 
-def top_m(scene: Scene, kind: str) -> float:
+def top_m(scene: CompiledScene, kind: str) -> float:
     """How high the highest drawn geom of a body reaches over the table, by its bounding box."""
     model = scene.model
     data = mujoco.MjData(model)
@@ -47,7 +49,7 @@ def top_m(scene: Scene, kind: str) -> float:
     return float(max(tops))
 
 
-def test_a_thing_stands_where_it_is_put_and_is_as_high_as_said(recipe: Recipe) -> None:
+def test_a_thing_stands_where_it_is_put_and_is_as_high_as_said(recipe: SimulationConfig) -> None:
     for kind, shape in recipe.things.items():
         scene = scene_of(recipe, kind)
         now = rest(scene, kind)
@@ -56,13 +58,13 @@ def test_a_thing_stands_where_it_is_put_and_is_as_high_as_said(recipe: Recipe) -
         assert top_m(scene, kind) == pytest.approx(2 * shape.size[-1], abs=1.5e-3), kind
 
 
-def test_a_thing_fits_between_the_fingers(recipe: Recipe) -> None:
+def test_a_thing_fits_between_the_fingers(recipe: SimulationConfig) -> None:
     for kind, shape in recipe.things.items():
         across = shape.size[1] if shape.form in ("box", "carton") else shape.size[0]
         assert 2 * across < OPEN_M, kind
 
 
-def test_what_is_let_go_over_a_goal_comes_to_rest_on_its_floor(recipe: Recipe) -> None:
+def test_what_is_let_go_over_a_goal_comes_to_rest_on_its_floor(recipe: SimulationConfig) -> None:
     for kind in recipe.goals:
         scene = scene_of(recipe, "cube", kind)
         floor_m = scene.things[kind].floor_m
@@ -71,7 +73,7 @@ def test_what_is_let_go_over_a_goal_comes_to_rest_on_its_floor(recipe: Recipe) -
         assert now[2] == pytest.approx(floor_m, abs=3e-3), kind
 
 
-def test_what_is_let_go_over_the_rim_of_a_goal_does_not_sink_into_it(recipe: Recipe) -> None:
+def test_what_is_let_go_over_the_rim_of_a_goal_does_not_sink_into_it(recipe: SimulationConfig) -> None:
     shape = recipe.goals["plate"]
     scene = scene_of(recipe, "cube", "plate")
     now = rest(scene, "cube", from_m=0.03, beside_m=0.9 * shape.size[0])

@@ -7,13 +7,13 @@ import pytest
 
 pytest.importorskip("mujoco", reason="needs the simulator: pip install 'robogaze[forge]'")
 
-from robogaze.forge.sim.recipe import Recipe
+from robogaze.forge.sim.recipe import SimulationConfig
 
 DOCS = Path(__file__).parents[3] / "docs"
 SHEETS = {path.stem: path for path in (DOCS / "pictures" / "forge").iterdir()}
 
 
-def test_there_is_a_sheet_of_everything_and_the_page_shows_it(recipe: Recipe) -> None:
+def test_there_is_a_sheet_of_everything_and_the_page_shows_it(recipe: SimulationConfig) -> None:
     shown = re.findall(r"\]\(pictures/forge/([\w-]+)\.webp\)", (DOCS / "forge-sheets.md").read_text())
     assert sorted(shown) == sorted(SHEETS)
     wanted = {*recipe.types, *(f"clean-{one.make}" for one in recipe.clean if one.make != "plain")}
