@@ -24,7 +24,7 @@ from robogaze.datasets import ManifestEntry, file_sha256
 from robogaze.evidence import METERS, ClipSignals, SignalRecorder
 from robogaze.media import DecodedClip, check_whole, decode_clip
 from robogaze.media.decode_pyav import length_s
-from robogaze.media.footage import Observer
+from robogaze.media.decoded_clip import Observer
 from robogaze.stages import Context, ModelClient, Pipeline
 
 _LIBRARIES = ("av", "httpx2", "numpy", "opencv-python-headless", "pydantic")

@@ -12,7 +12,7 @@ from itertools import chain
 
 import numpy as np
 
-from robogaze.core.account import ClipAnnotation
+from robogaze.core.annotation import ClipAnnotation
 from robogaze.core.scores import Estimate
 from robogaze.datasets.pairing import Pairing, System
 from robogaze.errors import InputError
@@ -24,6 +24,7 @@ from robogaze.metrics.floors import TYPE_PRIOR, shuffled, type_prior
 from robogaze.metrics.operating import THRESHOLDS
 from robogaze.metrics.scores import METRICS, macro
 from robogaze.metrics.tally import COLUMNS, scored
+from robogaze.scoring.config import LAMBDAS, STRATA, EvaluationConfig
 from robogaze.scoring.controls import control_tables, floor_table
 from robogaze.scoring.estimates import (
     Matrix,
@@ -39,7 +40,6 @@ from robogaze.scoring.estimates import (
 )
 from robogaze.scoring.rows import F1_AT, Groups
 from robogaze.scoring.tables import Tables, system_tables, threshold_tables
-from robogaze.scoring.terms import LAMBDAS, STRATA, EvaluationConfig
 from robogaze.stats.paired import Difference, Rank, compare, compare_means, compare_shares, ranks
 from robogaze.stats.resample import Resamples, draw
 

@@ -35,7 +35,7 @@ from fit_classes import examples, fitted_classes, out_of_world
 from measured_clips import Known, drawn, simulated
 
 from robogaze.core.report import Report
-from robogaze.domains.shelves import shelf
+from robogaze.domains.resources import resource_folder
 from robogaze.domains.yaml_files import read_yaml
 from robogaze.evidence import METERS, Classifier, RuleFinding, find
 from robogaze.evidence.classifier import Class, classified
@@ -261,7 +261,7 @@ def main() -> None:
     asked.add_argument("--write", action="store_true", help="write thresholds and confidence into the pipeline")
     given = asked.parse_args()
     cv2.setNumThreads(1)
-    path = shelf("taxonomy") / "robot" / "pipelines" / f"{PIPELINE}.yaml"
+    path = resource_folder("taxonomy") / "robot" / "pipelines" / f"{PIPELINE}.yaml"
     stage = read_yaml(path).content["stages"][0]["measure"]
     classifiers = [Classifier.model_validate(one) for one in stage["classifiers"]]
     rules = [EventRule.model_validate(one) for one in stage["rules"]]

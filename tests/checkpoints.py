@@ -8,7 +8,7 @@ from typing import Any
 from making import coverage, make_clip
 
 from robogaze.compare import Facts, Run
-from robogaze.core.account import AnnotatedEvent, ClipAnnotation
+from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.coverage import CoverageState, states
 from robogaze.core.events import Event
 from robogaze.core.report import DomainRef, Report

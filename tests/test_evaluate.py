@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from robogaze.core.account import AnnotatedEvent, ClipAnnotation
+from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.scores import Estimate
 from robogaze.core.time import Span
 from robogaze.datasets.pairing import System, pair
@@ -20,7 +20,7 @@ from robogaze.metrics.scores import METRICS
 from robogaze.reporting.evaluation import footnotes, sheets
 from robogaze.reporting.evaluation_json import evaluation_json
 from robogaze.reporting.evaluation_page import files_of
-from robogaze.scoring.terms import EvaluationConfig
+from robogaze.scoring.config import EvaluationConfig
 from robogaze.stats import wilson
 
 TIMES_S = tuple(number / 10 for number in range(100))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from metrics.cases import FRAMES, Matrix, corpus, finding
 from metrics.independent import assignments, iou_of
 
-from robogaze.core.account import AnnotatedEvent
+from robogaze.core.annotation import AnnotatedEvent
 from robogaze.core.time import Span, iou
 from robogaze.matching import Match, Use, Weighting, iou_matrix, match, match_findings, same_dimension
 

@@ -12,15 +12,15 @@ from typing import Annotated
 
 from pydantic import Field
 
+from robogaze.agree.annotation_set import AnnotationSet
 from robogaze.agree.ceiling import Ceiling, human_ceiling
 from robogaze.agree.consensus import Adjudication, adjudicate
 from robogaze.agree.events import By, MatchedClip, match_events
 from robogaze.agree.measures import Drawing, Kinds, Measures, kinds, measure
-from robogaze.agree.panel import AnnotationSet
 from robogaze.core.data import Data
 from robogaze.judges.base import Judge
 from robogaze.matching import Overlap
-from robogaze.scoring.terms import UNITS, EvaluationConfig
+from robogaze.scoring.config import UNITS, EvaluationConfig
 
 
 class AgreeTerms(Data):

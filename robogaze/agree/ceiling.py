@@ -18,15 +18,15 @@ import numpy as np
 
 from robogaze.agree.consensus import consensus, named
 from robogaze.agree.events import MatchedClip
-from robogaze.core.account import ClipAnnotation
+from robogaze.core.annotation import ClipAnnotation
 from robogaze.core.scores import undefined
 from robogaze.judges.base import Judge
 from robogaze.metrics.scores import METRICS, expand, macro, macro_n, micro, micro_n
 from robogaze.metrics.tally import COLUMNS
+from robogaze.scoring.config import EvaluationConfig
 from robogaze.scoring.estimates import Matrix, Scores, Values, estimates, macro_scores, micro_scores
 from robogaze.scoring.judging import similarities
 from robogaze.scoring.rows import only_judgeable, row
-from robogaze.scoring.terms import EvaluationConfig
 from robogaze.stats.resample import Sums, draw
 
 

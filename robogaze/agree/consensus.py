@@ -16,9 +16,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
+from robogaze.agree.annotation_set import ClipAnnotations, event_name
 from robogaze.agree.events import MatchedClip, Unit
-from robogaze.agree.panel import ClipAnnotations, event_name
-from robogaze.core.account import AnnotatedEvent, ClipAnnotation
+from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.coverage import CoverageState
 from robogaze.core.report import Status
 from robogaze.core.time import union

@@ -22,8 +22,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from robogaze.agree.panel import ClipAnnotations, content, event_name
-from robogaze.core.account import AnnotatedEvent, ClipAnnotation
+from robogaze.agree.annotation_set import ClipAnnotations, content, event_name
+from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.judges.base import DescriptionPair, Judge
 from robogaze.matching import Match, Overlap, Weighting, iou_matrix, match
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from robogaze.agree.choice import Slice
 from robogaze.agree.events import MatchedClip
 from robogaze.agree.kappas import Kind, choose, kappa, mean_cohen
+from robogaze.agree.slices import Slice
 from robogaze.core.scores import Estimate, undefined
 from robogaze.stats.agreement import Rating, alpha
 from robogaze.stats.interval import Statistic, estimate

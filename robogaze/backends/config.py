@@ -24,16 +24,16 @@ from pydantic import BeforeValidator, Field, ValidationError, ValidationInfo, fi
 
 from robogaze.backends.base import Backend, Decoding
 from robogaze.backends.batch import BatchBackend
-from robogaze.backends.cached import AnswerStore, Cached
-from robogaze.backends.checked import Ended, Typed
-from robogaze.backends.constant import ModelIdentityGuard
-from robogaze.backends.limited import Limited, Price, RateLimits, no_request_was_sent
+from robogaze.backends.middleware.balance import LoadBalancer
+from robogaze.backends.middleware.budget import Budget
+from robogaze.backends.middleware.cache import AnswerStore, Cached
+from robogaze.backends.middleware.checked import Ended, Typed
+from robogaze.backends.middleware.model_identity import ModelIdentityGuard
+from robogaze.backends.middleware.outage import OutageWait
+from robogaze.backends.middleware.rate_limit import Limited, Price, RateLimits, no_request_was_sent
+from robogaze.backends.middleware.retry import Retried, RetryPolicy
 from robogaze.backends.openai import Send, Structured, Wire
-from robogaze.backends.outlasted import OutageWait
-from robogaze.backends.purse import Budget
-from robogaze.backends.retried import Retried, RetryPolicy
 from robogaze.backends.secrets import api_key, check_key_is_nowhere, secret_in
-from robogaze.backends.spread import LoadBalancer
 from robogaze.core.data import Data, first_fault
 from robogaze.core.pictures import PictureSettings
 from robogaze.core.sampling import Regime

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from robogaze.bench.stock import RunPlan
+from robogaze.bench.plan import RunPlan
 from robogaze.errors import RunError
 from robogaze.store import RunFolder
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from robogaze.backends import Completion, Models, ModelsConfig, Request
-from robogaze.backends.limited import CHARACTERS_A_TOKEN, Price, estimated_tokens
+from robogaze.backends.middleware.rate_limit import CHARACTERS_A_TOKEN, Price, estimated_tokens
 from robogaze.backends.rehearsal import RehearsalBackend
-from robogaze.core.digest import ReportSummary
+from robogaze.core.report_summary import ReportSummary
 from robogaze.engines.base import ClipWorker, Task
 from robogaze.stages import Pipeline
 

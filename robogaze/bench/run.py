@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from robogaze.backends import AnswerStore
-from robogaze.bench.again import awaits_answer, forget_answers
-from robogaze.bench.stock import RunPlan, take_stock
-from robogaze.core.digest import ReportSummary
+from robogaze.bench.plan import RunPlan, take_stock
+from robogaze.bench.retry import awaits_answer, forget_answers
 from robogaze.core.report import Report, Unreadable
+from robogaze.core.report_summary import ReportSummary
 from robogaze.datasets import ManifestEntry
 from robogaze.engines.base import Engine, Result, Task
 from robogaze.errors import RunStopped

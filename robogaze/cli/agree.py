@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from robogaze.agree import AgreementResult, AgreeTerms
-    from robogaze.core.account import ClipAnnotation
+    from robogaze.core.annotation import ClipAnnotation
     from robogaze.datasets.adapters import Labels
-    from robogaze.reporting.sheets import ResultTable
+    from robogaze.reporting.result_tables import ResultTable
 
 _SHOWN = 10
 """How many events of the queue a terminal shows; --out and --json hold all."""
@@ -153,7 +153,7 @@ def _told(
     out: Path | None,
 ) -> None:
     """Write the files, if a folder is given; print the first of the texts, which is the JSON, or tables."""
-    from robogaze.reporting.sheets import files
+    from robogaze.reporting.result_tables import files
 
     if out is not None:
         write_files(out, (*texts.items(), *files(tables)), f"{len(tables)} tables and {' and '.join(texts)}")

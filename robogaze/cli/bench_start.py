@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from robogaze.backends import AnswerStore, Models
     from robogaze.bench import ClipResult, RunOptions, RunResult
     from robogaze.bench.estimate import CostEstimate
+    from robogaze.bench.plan import RunPlan
     from robogaze.bench.shards import Shard
-    from robogaze.bench.stock import RunPlan
-    from robogaze.core.digest import ReportSummary
+    from robogaze.core.report_summary import ReportSummary
     from robogaze.datasets import ManifestEntry
     from robogaze.engines.base import Engine, Task
     from robogaze.store import RunFolder
@@ -55,7 +55,7 @@ class RunConfig:
 
     def run(self) -> RunResult:
         """Do what is not done."""
-        from robogaze.backends.purse import Budget
+        from robogaze.backends.middleware.budget import Budget
         from robogaze.bench import run_clips
         from robogaze.cli.shared.progress import showing
 

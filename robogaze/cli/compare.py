@@ -16,7 +16,7 @@ from robogaze.cli.shared.tables import as_text, print_tables, write_files
 if TYPE_CHECKING:
     from robogaze.compare import Calibration, Comparison, GateCheck, Run
     from robogaze.datasets.adapters import Labels
-    from robogaze.reporting.sheets import ResultTable
+    from robogaze.reporting.result_tables import ResultTable
     from robogaze.reporting.trackers import Tracker
 
 _READING = ("fps", "first_frame", "lenient")
@@ -223,7 +223,7 @@ def _keep(
     """Write the folder that `robogaze report` reads again."""
     from robogaze.cli.report import COMPARISON, write_comparison
     from robogaze.reporting.compared import FILE, shown
-    from robogaze.reporting.sheets import files
+    from robogaze.reporting.result_tables import files
 
     clips = shown(result, out)
     kept = ((COMPARISON, f"{as_text(told)}\n"), (FILE, f"{clips.model_dump_json()}\n"))

@@ -18,14 +18,14 @@ from robogaze.cli.shared.tables import as_text, print_tables, write_files
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from robogaze.core.account import ClipAnnotation
+    from robogaze.core.annotation import ClipAnnotation
     from robogaze.datasets.adapters import Labels
     from robogaze.datasets.pairing import Pairing
     from robogaze.domains import Domain
     from robogaze.evaluate import Evaluation
     from robogaze.judges.base import Judge
-    from robogaze.reporting.sheets import ResultTable
-    from robogaze.scoring.terms import EvaluationConfig
+    from robogaze.reporting.result_tables import ResultTable
+    from robogaze.scoring.config import EvaluationConfig
 
 _CONVENTIONS = ("robogaze", "glide-paper", "descriptions", "robogaze-released", "glide-released")
 _READING = ("file_format", "fps", "first_frame", "lenient")
@@ -178,7 +178,7 @@ def _terms(convention: str, changes: dict[str, Any]) -> EvaluationConfig:
     from pydantic import ValidationError
 
     from robogaze.core.data import first_fault
-    from robogaze.scoring.terms import EvaluationConfig
+    from robogaze.scoring.config import EvaluationConfig
 
     try:
         return EvaluationConfig.of(convention, **changes)
@@ -237,7 +237,7 @@ def _released(
     pairing: Pairing, judge: Judge, convention: str, domain: Domain, form: str, as_json: bool, out: Path | None
 ) -> None:
     from robogaze.reporting.released import released_json, released_sheets
-    from robogaze.reporting.sheets import files
+    from robogaze.reporting.result_tables import files
     from robogaze.scoring.released import released
 
     taxonomy = {one.id: tuple(kind.id for kind in one.types) for one in domain.dimensions.values()}

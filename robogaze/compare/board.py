@@ -10,7 +10,7 @@ import numpy as np
 from robogaze.compare.measures import CLEAN, MEASURES, could_be_clean, dimensions_of, rows, types_of
 from robogaze.compare.runs import Run
 from robogaze.compare.scope import Scope
-from robogaze.core.account import ClipAnnotation
+from robogaze.core.annotation import ClipAnnotation
 from robogaze.core.report import Status
 from robogaze.core.scores import Estimate, undefined
 from robogaze.metrics.tally import scored

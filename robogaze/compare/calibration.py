@@ -17,7 +17,7 @@ from robogaze.compare.board import ComparisonConfig
 from robogaze.compare.measures import dimensions_of
 from robogaze.compare.pairs import Clips, PairedDifference
 from robogaze.compare.runs import Run
-from robogaze.core.account import ClipAnnotation
+from robogaze.core.annotation import ClipAnnotation
 from robogaze.core.scores import Estimate, undefined
 from robogaze.errors import InputError
 from robogaze.stats.calibrated import calibrated_difference, calibrated_mean, naive_mean

@@ -18,7 +18,7 @@ from robogaze.compare.prompts import AUTO, PromptPairing, by_prompt
 from robogaze.compare.runs import Run, check_comparable
 from robogaze.compare.scope import Scope, scope_of
 from robogaze.compare.trend import Trend, trend
-from robogaze.core.account import ClipAnnotation
+from robogaze.core.annotation import ClipAnnotation
 from robogaze.core.scores import undefined
 from robogaze.errors import InputError
 from robogaze.stats.paired import Rank, ranks

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from robogaze.compare.measures import load_of
-from robogaze.core.account import ClipAnnotation
+from robogaze.core.annotation import ClipAnnotation
 from robogaze.metrics.tally import scored
 
 Kind = Literal["new", "worse", "changed", "better", "fixed"]

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from robogaze.compare.scope import Scope
-from robogaze.core.account import ClipAnnotation
+from robogaze.core.annotation import ClipAnnotation
 from robogaze.metrics.tally import scored
 from robogaze.stats.resample import Floats, ratio
 

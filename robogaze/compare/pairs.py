@@ -17,7 +17,7 @@ from robogaze.compare.board import ComparisonConfig, Names, looked_for
 from robogaze.compare.flips import Flips, flips_between
 from robogaze.compare.measures import CLEAN, MEASURES, could_be_clean, dimensions_of, rows, types_of
 from robogaze.compare.scope import Scope
-from robogaze.core.account import ClipAnnotation
+from robogaze.core.annotation import ClipAnnotation
 from robogaze.core.scores import Estimate, undefined
 from robogaze.metrics.tally import scored
 from robogaze.stats.many import benjamini_hochberg, holm

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from robogaze.compare.runs import ManifestClip, Run
-from robogaze.core.account import ClipAnnotation
+from robogaze.core.annotation import ClipAnnotation
 from robogaze.errors import InputError
 
 AUTO = "auto"

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
 
-from robogaze.core.account import FIELDS, ClipAnnotation
+from robogaze.core.annotation import FIELDS, ClipAnnotation
 from robogaze.core.clip import address
 from robogaze.datasets.adapters import report
 from robogaze.datasets.adapters.base import AnnotationPart

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 
-from robogaze.core.account import ClipAnnotation
+from robogaze.core.annotation import ClipAnnotation
 from robogaze.datasets.manifest import stem_of
 
 _VIDEO = (".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi")

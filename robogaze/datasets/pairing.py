@@ -7,7 +7,7 @@ a reference that was never finished are listed and counted.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from robogaze.core.account import ClipAnnotation
+from robogaze.core.annotation import ClipAnnotation
 from robogaze.errors import InputError
 
 _SHOWN = 3

@@ -12,7 +12,7 @@ from pathlib import Path
 from robogaze.domains.links import check_links
 from robogaze.domains.model import Domain, DomainFile, PipelineSpec, StageSpec, Taxonomy
 from robogaze.domains.prompts import Prompts
-from robogaze.domains.shelves import shelf
+from robogaze.domains.resources import resource_folder
 from robogaze.domains.yaml_files import YamlText, read_yaml
 from robogaze.errors import InputError
 
@@ -21,7 +21,7 @@ SHARED = "_shared"
 
 def domain_folders() -> dict[str, Path]:
     """The built-in domains by name."""
-    return {path.parent.name: path.parent for path in sorted(shelf("taxonomy").glob("*/domain.yaml"))}
+    return {path.parent.name: path.parent for path in sorted(resource_folder("taxonomy").glob("*/domain.yaml"))}
 
 
 def default_domain() -> str:
@@ -29,7 +29,7 @@ def default_domain() -> str:
     for name, folder in domain_folders().items():
         if read_yaml(folder / "domain.yaml").parse(DomainFile).default:
             return name
-    raise InputError(f"no domain in {shelf('taxonomy')} says 'default: true'; name one with --domain")
+    raise InputError(f"no domain in {resource_folder('taxonomy')} says 'default: true'; name one with --domain")
 
 
 def find_domain(name_or_path: str | Path) -> Path:
@@ -53,7 +53,7 @@ def find_domain(name_or_path: str | Path) -> Path:
 
 def _is_own(folder: Path) -> bool:
     """Whether a domain's folder is a user's; what comes with RoboGaze may be installed as links."""
-    return not folder.resolve().is_relative_to(shelf("taxonomy").resolve())
+    return not folder.resolve().is_relative_to(resource_folder("taxonomy").resolve())
 
 
 def load_domain(name_or_path: str | Path) -> Domain:
@@ -61,7 +61,7 @@ def load_domain(name_or_path: str | Path) -> Domain:
     folder = find_domain(name_or_path)
     described = read_yaml(folder / "domain.yaml")
     file = described.parse(DomainFile)
-    shipped = shelf("taxonomy") / file.id
+    shipped = resource_folder("taxonomy") / file.id
     bundle = (folder,) if folder.resolve() == shipped.resolve() else (folder, shipped)
     taxonomy = read_yaml(_first([path / "taxonomy.yaml" for path in bundle])).parse(Taxonomy)
     files = {path.name: path for home in reversed(bundle) for path in sorted((home / "pipelines").glob("*.yaml"))}
@@ -71,7 +71,11 @@ def load_domain(name_or_path: str | Path) -> Domain:
         if name is not None and name not in pipelines:
             known = ", ".join(pipelines) or "none"
             raise described.fault(f"{key}: there is no pipeline {name!r} (there is: {known})", (key,))
-    judges = {path.stem: path for home in (shelf("judges"), folder / "judges") for path in sorted(home.glob("*.yaml"))}
+    judges = {
+        path.stem: path
+        for home in (resource_folder("judges"), folder / "judges")
+        for path in sorted(home.glob("*.yaml"))
+    }
     if file.judge not in judges:
         raise described.fault(f"judge: there is no judge {file.judge!r} (there is: {', '.join(judges)})", ("judge",))
     judge = judges[file.judge]
@@ -87,7 +91,7 @@ def _first(candidates: list[Path]) -> Path:
 
 
 def _prompt_folders(folder: Path, name: str) -> tuple[Path, ...]:
-    return (folder / "prompts", shelf("prompts") / name, shelf("prompts") / SHARED)
+    return (folder / "prompts", resource_folder("prompts") / name, resource_folder("prompts") / SHARED)
 
 
 def _pipeline(path: Path) -> PipelineSpec:

@@ -1,7 +1,7 @@
 """A domain's prompts: text for models, rendered strictly.
 
 A prompt is a Jinja template `NAME.md.j2` in a sandbox (see `robogaze.domains.sandbox`), looked up in the domain's own
-folder first and on the shared shelf after it. A variable it uses and no stage provides stops the domain from loading.
+folder first and in the shared folder after it. A variable it uses and no stage provides stops the domain from loading.
 It may begin with front matter that declares the free part of the answer's contract (see `robogaze.domains.contract`).
 """
 

@@ -61,7 +61,7 @@ stages:
 
 
 def scaffold(folder: Path) -> tuple[Path, ...]:
-    """Write the files and return their paths; prompts that are not there come from the shared shelf.
+    """Write the files and return their paths; prompts that are not there come from the shared folder.
 
     Raises InputError when the folder exists or cannot be made, or its name cannot name a domain.
     """

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from robogaze.backends import Models, ModelsConfig
-from robogaze.backends.constant import FirstTold, check_answer
+from robogaze.backends.middleware.model_identity import FirstTold, check_answer
 from robogaze.domains import load_domain
 from robogaze.engines.base import ClipWorker, Result, Task
 from robogaze.engines.local import Local

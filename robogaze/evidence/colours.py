@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robogaze.evidence.flow import UNLIKE_LEVELS, Change
-from robogaze.evidence.pop import Mask
+from robogaze.evidence.region_change import Mask
 from robogaze.media.decode import Image
 
 _CELLS = 8  # per colour

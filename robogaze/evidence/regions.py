@@ -23,12 +23,12 @@ import numpy as np
 
 from robogaze.core.events import Box
 from robogaze.evidence.base import FrameView, Series, Signal, ViewSignals
+from robogaze.evidence.dropped_frames import Surges
 from robogaze.evidence.flow import UNLIKE_LEVELS, Change, Flow
-from robogaze.evidence.pop import Mask, Pop, best_pair, described, grown
+from robogaze.evidence.region_change import Mask, Pop, best_pair, described, grown
+from robogaze.evidence.replaced_regions import Turnovers
 from robogaze.evidence.series import running_median
-from robogaze.evidence.surges import Surges
 from robogaze.evidence.tracks import Tracks
-from robogaze.evidence.turnovers import Turnovers
 
 _AROUND = 2  # frames before and after, in which the place must rest
 _LEAST_SIDE_PX = 64  # of the reduced picture: in a smaller one hardly a thing is as wide as the least region

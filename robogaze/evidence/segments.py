@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robogaze.core.events import Box
-from robogaze.evidence.pop import Mask
+from robogaze.evidence.region_change import Mask
 from robogaze.media.decode import Image
 
 _LEAST_AREA, _LARGEST_AREA = 0.0005, 0.05  # of the view, without the rim

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from robogaze.core.events import Box
 from robogaze.evidence.base import Signal, ViewSignals
-from robogaze.evidence.beside import Beside, joined
 from robogaze.evidence.flow import FLOW_STEP, UNLIKE_LEVELS, Change, Field
+from robogaze.evidence.nearby_motion import Beside, joined
 from robogaze.evidence.segments import Point, Segment, Tones, box_of, segments, tones
 from robogaze.evidence.track import Track
 

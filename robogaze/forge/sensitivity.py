@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from robogaze.core.account import AnnotatedEvent, annotation_of
+from robogaze.core.annotation import AnnotatedEvent, annotation_of
 from robogaze.core.report import Report
 from robogaze.core.scores import Estimate, undefined
 from robogaze.datasets.pairing import System, pair

@@ -19,7 +19,7 @@ from robogaze.backends import AnswerStore, Model, ModelConfig, Models, ModelsCon
 from robogaze.backends.answers import UnreadableAnswer, read_completion
 from robogaze.domains import Prompts
 from robogaze.domains.contract import Answer, Text, json_schema
-from robogaze.domains.shelves import shelf
+from robogaze.domains.resources import resource_folder
 from robogaze.errors import BackendError, RunStopped
 from robogaze.judges.base import DescriptionPair, Judgement, unscored
 from robogaze.judges.rubric import REASONS, Rubric
@@ -52,7 +52,7 @@ class ModelJudge:
 
     @cached_property
     def _prompts(self) -> Prompts:
-        return Prompts((shelf("prompts") / "_judge", shelf("prompts") / "_shared"))
+        return Prompts((resource_folder("prompts") / "_judge", resource_folder("prompts") / "_shared"))
 
     @cached_property
     def _contract(self) -> type[Answer]:

@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 
 from robogaze.core.data import Data
-from robogaze.domains.shelves import shelf
+from robogaze.domains.resources import resource_folder
 from robogaze.domains.yaml_files import read_yaml
 from robogaze.judges.base import DescriptionPair, Judgement
 from robogaze.judges.features import Features
@@ -151,7 +151,7 @@ def judge_pairs(
 
 def data_folder() -> Path:
     """Where the judge's data stands."""
-    return shelf("judges") / "offline"
+    return resource_folder("judges") / "offline"
 
 
 def read_pairs(home: Path, split: str) -> tuple[Rated, ...]:

@@ -16,7 +16,7 @@ from pydantic import Field, field_validator, model_validator
 from robogaze.core.data import Data, Fraction
 from robogaze.core.events import Name
 from robogaze.domains.contract import Answer
-from robogaze.domains.shelves import shelf
+from robogaze.domains.resources import resource_folder
 from robogaze.domains.yaml_files import read_yaml
 from robogaze.errors import InputError
 
@@ -88,11 +88,11 @@ class Rubric:
 
 
 def read_rubric(name_or_path: str) -> Rubric:
-    """A rubric by its name on the shelf or by the path of a YAML file.
+    """A rubric by its name among those that ship, or by the path of a YAML file.
 
     Raises InputError with the known names when there is none, DomainError with file and line when it does not fit.
     """
-    known = {path.stem: path for path in sorted(shelf("judges").glob("*.yaml"))}
+    known = {path.stem: path for path in sorted(resource_folder("judges").glob("*.yaml"))}
     path = known.get(name_or_path, Path(name_or_path))
     if not path.is_file():
         raise InputError(f"{name_or_path} is neither a rubric ({', '.join(known)}) nor a YAML file with one")

@@ -16,7 +16,7 @@ from robogaze.core.pictures import FrameImage, Picture
 from robogaze.domains.special_tokens import broken_up
 from robogaze.media.compose import decode_image, encode_jpeg, sheet, unstrip
 from robogaze.media.decode import Image
-from robogaze.media.footage import DecodedClip
+from robogaze.media.decoded_clip import DecodedClip
 
 LEAST_PX = 32
 """A smaller part is widened to this about its middle: of fewer pixels nothing could be told."""

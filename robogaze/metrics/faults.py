@@ -31,7 +31,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from robogaze.core.account import AnnotatedEvent
+from robogaze.core.annotation import AnnotatedEvent
 from robogaze.metrics.tally import MatchedPair
 
 Matrix = NDArray[np.float64]

@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from robogaze.core.account import AnnotatedEvent, ClipAnnotation
+from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.time import Span, union
 from robogaze.metrics.faults import KINDS, EventError, Kind, MatchedClipEvents, faults_of
 from robogaze.metrics.tally import MatchedPair, judgeable, scored, tally

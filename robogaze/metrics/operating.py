@@ -5,7 +5,7 @@ A report keeps every hypothesis with what became of it and how sure its critic w
 
 from dataclasses import replace
 
-from robogaze.core.account import ClipAnnotation
+from robogaze.core.annotation import ClipAnnotation
 
 THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7)
 """The thresholds of Table 23."""

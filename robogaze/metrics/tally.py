@@ -27,7 +27,7 @@ from typing import Protocol, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from robogaze.core.account import AnnotatedEvent, ClipAnnotation
+from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 
 Matrix = NDArray[np.float64]
 

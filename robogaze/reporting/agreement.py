@@ -9,11 +9,11 @@ from robogaze.agree.consensus import LEAST_IOU, MOST_APART, OpenQuestion
 from robogaze.agree.kappas import Kind
 from robogaze.agree.measures import Measures
 from robogaze.agree.ratings import RatingAgreement
-from robogaze.core.account import AnnotatedEvent
+from robogaze.core.annotation import AnnotatedEvent
 from robogaze.core.scores import Estimate
 from robogaze.metrics.scores import METRICS
 from robogaze.reporting.evaluation import HEADLINE
-from robogaze.reporting.sheets import Cell, ResultTable
+from robogaze.reporting.result_tables import Cell, ResultTable
 from robogaze.reporting.wording import count, listed, seconds
 from robogaze.stats.interval import LEAST_DEFINED
 

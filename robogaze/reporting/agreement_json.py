@@ -9,7 +9,7 @@ from robogaze.agree.agreement import AgreementResult
 from robogaze.agree.ceiling import Ceiling, CeilingRow
 from robogaze.agree.measures import Measures
 from robogaze.agree.ratings import RatingAgreement
-from robogaze.core.account import FIELDS, AnnotatedEvent, ClipAnnotation
+from robogaze.core.annotation import FIELDS, AnnotatedEvent, ClipAnnotation
 from robogaze.core.coverage import as_cell
 from robogaze.core.time import RESOLUTION
 from robogaze.scoring.estimates import Scores

@@ -9,9 +9,9 @@ from robogaze.compare.flips import Flip
 from robogaze.compare.measures import MEASURES
 from robogaze.compare.verdict import points
 from robogaze.core.scores import Estimate
-from robogaze.reporting.sheets import Cell, ResultTable, file_name
+from robogaze.reporting.result_tables import Cell, ResultTable, file_name
 from robogaze.reporting.wording import count, listed
-from robogaze.scoring.terms import LEAST_UNITS
+from robogaze.scoring.config import LEAST_UNITS
 
 Row = tuple[Cell, ...]
 

@@ -17,10 +17,10 @@ from robogaze.domains import Domain
 from robogaze.reporting.bundles import bundles
 from robogaze.reporting.compared import ComparisonPageData
 from robogaze.reporting.comparison import scope_sentence
-from robogaze.reporting.comparison_trust import Json, bounds_of, comparison_checks
+from robogaze.reporting.comparison_validity_checks import Json, bounds_of, comparison_checks
 from robogaze.reporting.document import document, vocabulary
 from robogaze.reporting.figures import course, strip
-from robogaze.reporting.sheets import written
+from robogaze.reporting.result_tables import written
 
 STYLES = ("base", "run", "list", "severity", "clip", "player", "timeline", "record", "board", "pair", "media")
 SCRIPTS = (

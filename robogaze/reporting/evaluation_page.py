@@ -6,12 +6,12 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup
 
-from robogaze.core.account import AnnotatedEvent, ClipAnnotation
+from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.evaluate import Evaluation, NamedMatch, SystemResult
 from robogaze.metrics.controls import duration_s
 from robogaze.metrics.tally import scored
 from robogaze.reporting.figures import Lane, Point, bars, curve, timeline
-from robogaze.reporting.sheets import ResultTable, files, written
+from robogaze.reporting.result_tables import ResultTable, files, written
 
 TIMELINES = 24
 """How many clips are drawn for a system: those with the most events that found no match."""

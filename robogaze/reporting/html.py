@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from robogaze.core.account import FIELDS
+from robogaze.core.annotation import FIELDS
 from robogaze.core.clip import Clip
 from robogaze.core.events import Box, Hypothesis
 from robogaze.core.key_frames import key_frames
@@ -23,7 +23,7 @@ from robogaze.reporting import tally as tallies
 from robogaze.reporting.bundles import bundles
 from robogaze.reporting.document import document, vocabulary
 from robogaze.reporting.tally import Tally
-from robogaze.reporting.trust import checks, differs
+from robogaze.reporting.validity_checks import checks, differs
 from robogaze.reporting.wording import printable
 
 STYLES = ("base", "run", "list", "severity", "clip", "player", "timeline", "record", "media")

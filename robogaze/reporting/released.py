@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from robogaze.judges.base import Judge
-from robogaze.reporting.sheets import ResultTable
+from robogaze.reporting.result_tables import ResultTable
 from robogaze.reporting.wording import count
 from robogaze.scoring.released import Released
 

@@ -7,8 +7,8 @@ from typing import Any, get_args
 from rich.table import Table
 from rich.text import Text
 
-from robogaze.core.digest import ReportSummary
 from robogaze.core.report import Status, Unreadable, Verdict
+from robogaze.core.report_summary import ReportSummary
 from robogaze.domains import Domain
 from robogaze.reporting.tally import Tally
 from robogaze.reporting.wording import Total

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from rich.table import Table
 from rich.text import Text
 
-from robogaze.core.digest import ReportSummary
 from robogaze.core.events import Event
 from robogaze.core.report import Report, Unreadable
+from robogaze.core.report_summary import ReportSummary
 from robogaze.domains import Domain
 from robogaze.reporting.tally import (
     Tally,

@@ -11,8 +11,8 @@ from functools import cached_property
 from typing import Generic, TypeVar, get_args
 
 from robogaze.core.coverage import COVERED, CoverageState
-from robogaze.core.digest import ReportSummary
 from robogaze.core.report import Report, Unreadable
+from robogaze.core.report_summary import ReportSummary
 from robogaze.domains import Domain
 from robogaze.reporting.wording import Total, amount, count, listed, money
 

@@ -5,14 +5,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from robogaze.core.account import ClipAnnotation
+from robogaze.core.annotation import ClipAnnotation
 from robogaze.judges.base import Judge
 from robogaze.metrics.controls import CONTROLS
 from robogaze.metrics.tally import scored
+from robogaze.scoring.config import EvaluationConfig
 from robogaze.scoring.judging import similarities
 from robogaze.scoring.rows import NOTHING, base_row, row
 from robogaze.scoring.tables import CHUNK
-from robogaze.scoring.terms import EvaluationConfig
 
 Matrix = NDArray[np.float64]
 

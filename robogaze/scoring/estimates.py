@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from robogaze.core.scores import Estimate
 from robogaze.metrics.breakdown import group_scores
 from robogaze.metrics.scores import METRICS, divided, expand, macro, macro_n, micro, micro_n
-from robogaze.scoring.terms import EvaluationConfig
+from robogaze.scoring.config import EvaluationConfig
 from robogaze.stats.interval import interval, percentile
 from robogaze.stats.proportion import wilson
 from robogaze.stats.resample import Resamples, Sums

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robogaze.core.account import AnnotatedEvent, ClipAnnotation
+from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.scores import Estimate
 from robogaze.datasets.pairing import Pairing, System
 from robogaze.errors import InputError

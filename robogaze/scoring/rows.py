@@ -10,13 +10,13 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from robogaze.core.account import AnnotatedEvent, ClipAnnotation
+from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.matching import Match, Weighting, iou_matrix, match_findings
 from robogaze.metrics.breakdown import by_group, confusion, dimension_of, type_of
 from robogaze.metrics.losses import losses
 from robogaze.metrics.scores import COLUMN
 from robogaze.metrics.tally import COLUMNS, judgeable, scored, tally
-from robogaze.scoring.terms import LAMBDAS, EvaluationConfig
+from robogaze.scoring.config import LAMBDAS, EvaluationConfig
 
 Matrix = NDArray[np.float64]
 

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from robogaze.core.account import ClipAnnotation
+from robogaze.core.annotation import ClipAnnotation
 from robogaze.judges.base import Judge
 from robogaze.matching import Match
 from robogaze.metrics.faults import KINDS
 from robogaze.metrics.operating import THRESHOLDS, at_threshold
 from robogaze.metrics.tally import scored
+from robogaze.scoring.config import EvaluationConfig
 from robogaze.scoring.judging import judgements, similarities
 from robogaze.scoring.rows import NOTHING, Groups, base_row, count
-from robogaze.scoring.terms import EvaluationConfig
 
 Matrix = NDArray[np.float64]
 

@@ -11,8 +11,8 @@ from typing import ClassVar
 from robogaze.core.data import Data
 from robogaze.domains import Domain
 from robogaze.evidence import ClipSignals
+from robogaze.stages.client import ModelClient
 from robogaze.stages.context import Context, Slot
-from robogaze.stages.desk import ModelClient
 
 
 class Stage(Data):

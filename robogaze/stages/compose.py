@@ -14,8 +14,8 @@ from pydantic import Field
 from robogaze.core.events import Event, Evidence, Hypothesis
 from robogaze.core.time import frame_iou, union
 from robogaze.stages.base import Stage
+from robogaze.stages.client import ModelClient
 from robogaze.stages.context import Context, Slot
-from robogaze.stages.desk import ModelClient
 
 
 class Compose(Stage):

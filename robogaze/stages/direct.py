@@ -18,8 +18,8 @@ from robogaze.domains import Dimension, Domain
 from robogaze.domains.model import SeverityLevel
 from robogaze.stages.answers import ClaimAnswer, RecurringAnswer, SeverityAnswer, claim, wrapped
 from robogaze.stages.base import Examiner
+from robogaze.stages.client import ModelClient, NoAnswer, Query
 from robogaze.stages.context import Context
-from robogaze.stages.desk import ModelClient, NoAnswer, Query
 
 _AT_MOST = 12
 

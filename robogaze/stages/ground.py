@@ -13,8 +13,8 @@ from pydantic import Field
 from robogaze.domains import Domain
 from robogaze.domains.contract import record
 from robogaze.stages.base import Stage
+from robogaze.stages.client import ModelClient, Query
 from robogaze.stages.context import Context, Slot
-from robogaze.stages.desk import ModelClient, Query
 
 MEMORIES: Mapping[str, Slot] = {"task_memory": "task", "scene_memory": "scene"}
 

@@ -28,6 +28,7 @@ from robogaze.core.report import Failure
 from robogaze.domains import Domain
 from robogaze.domains.contract import Answer, record
 from robogaze.stages.base import Stage
+from robogaze.stages.client import ModelClient, NoAnswer, Query
 from robogaze.stages.context import Context, Slot
 from robogaze.stages.debate import (
     NEEDS_MORE,
@@ -41,7 +42,6 @@ from robogaze.stages.debate import (
     ruling_contract,
     unasked,
 )
-from robogaze.stages.desk import ModelClient, NoAnswer, Query
 from robogaze.stages.tools import TOOLS, Tool, ToolName, cards, templates
 from robogaze.stages.windows import joined, within
 

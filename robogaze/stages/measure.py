@@ -47,8 +47,8 @@ from robogaze.evidence import (
     place,
 )
 from robogaze.stages.base import Stage
+from robogaze.stages.client import ModelClient
 from robogaze.stages.context import Context, Slot
-from robogaze.stages.desk import ModelClient
 from robogaze.stages.event_rule import EventRule
 from robogaze.stages.measure_notes import ONLY_EVIDENCE, gaps_in_words
 

@@ -16,8 +16,8 @@ from robogaze.domains import Domain
 from robogaze.domains.contract import record
 from robogaze.stages.answers import keyed
 from robogaze.stages.base import Stage
+from robogaze.stages.client import ModelClient, NoAnswer, Query
 from robogaze.stages.context import Context, Slot
-from robogaze.stages.desk import ModelClient, NoAnswer, Query
 
 
 class ObserveVariables(TypedDict):

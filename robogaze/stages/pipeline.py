@@ -16,9 +16,9 @@ from robogaze.domains.yaml_files import Key
 from robogaze.errors import DomainError, InputError
 from robogaze.evidence import ClipSignals
 from robogaze.stages.base import Stage
+from robogaze.stages.client import PROMPTS, ModelClient, NoAnswer
 from robogaze.stages.compose import Compose
 from robogaze.stages.context import Context, Slot
-from robogaze.stages.desk import PROMPTS, ModelClient, NoAnswer
 from robogaze.stages.direct import Direct
 from robogaze.stages.ground import Ground
 from robogaze.stages.investigate import Investigate

@@ -4,7 +4,7 @@ All specialists share one prompt; their checklists come from the taxonomy. A spe
 segments and is shown the whole clip: faults do not keep to subtask borders, nothing of the clip stays dark, and the
 pictures are the same for all specialists, so that a server can reuse them.
 
-With `tools` each specialist may first ask for closer looks at its segments (`robogaze.stages.closer`), at most
+With `tools` each specialist may first ask for closer looks at its segments (`robogaze.stages.tool_use`), at most
 `at_most_looks` of them.
 """
 
@@ -23,10 +23,10 @@ from robogaze.domains.contract import Answer
 from robogaze.domains.model import SeverityLevel
 from robogaze.stages.answers import ClaimAnswer, SeverityAnswer, ShareAnswer, claim, wrapped
 from robogaze.stages.base import Examiner
-from robogaze.stages.closer import Closer, CloserLook, Looks, ToolsVariables
+from robogaze.stages.client import ModelClient, NoAnswer, Query
 from robogaze.stages.context import Context
-from robogaze.stages.desk import ModelClient, NoAnswer, Query
 from robogaze.stages.route import whole_clip
+from robogaze.stages.tool_use import Closer, CloserLook, Looks, ToolsVariables
 from robogaze.stages.tools import TOOLS, ToolName, templates
 
 

@@ -12,8 +12,8 @@ from robogaze.core.context import Observation
 from robogaze.domains import Domain
 from robogaze.domains.contract import record
 from robogaze.stages.base import Stage
+from robogaze.stages.client import ModelClient, Query
 from robogaze.stages.context import Context, Slot
-from robogaze.stages.desk import ModelClient, Query
 
 
 class RememberVariables(TypedDict):

@@ -12,8 +12,8 @@ from robogaze.domains import Dimension
 from robogaze.domains.contract import Answer, Text, list_of
 from robogaze.stages.answers import keyed, narrowed, one_of
 from robogaze.stages.base import Stage
+from robogaze.stages.client import ModelClient, Query
 from robogaze.stages.context import Context, Slot
-from robogaze.stages.desk import ModelClient, Query
 
 
 class RouteVariables(TypedDict):

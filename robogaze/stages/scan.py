@@ -20,8 +20,8 @@ from robogaze.domains import Dimension, Domain
 from robogaze.domains.contract import Answer, Text, list_of
 from robogaze.stages.answers import ShareAnswer, narrowed, one_of
 from robogaze.stages.base import Examiner
+from robogaze.stages.client import ModelClient, NoAnswer, Query
 from robogaze.stages.context import Context, Slot
-from robogaze.stages.desk import ModelClient, NoAnswer, Query
 from robogaze.stages.windows import cut, picture
 
 NOTHING = "none"

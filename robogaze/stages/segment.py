@@ -16,8 +16,8 @@ from robogaze.domains import Dimension
 from robogaze.domains.contract import Answer, Phrase, Text, list_of
 from robogaze.stages.answers import narrowed, one_of, wrapped
 from robogaze.stages.base import Stage
+from robogaze.stages.client import ModelClient, Query
 from robogaze.stages.context import Context, Slot
-from robogaze.stages.desk import ModelClient, Query
 
 
 class SegmentVariables(TypedDict):

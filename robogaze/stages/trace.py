@@ -23,8 +23,8 @@ from robogaze.domains import EventType
 from robogaze.domains.contract import Answer, Text
 from robogaze.stages.answers import keyed, narrowed, one_of
 from robogaze.stages.base import Stage
+from robogaze.stages.client import ModelClient, NoAnswer, Query
 from robogaze.stages.context import Context, Slot
-from robogaze.stages.desk import ModelClient, NoAnswer, Query
 from robogaze.stages.windows import picture, within
 
 

@@ -9,8 +9,8 @@ round, up to `rounds`, is for what the last one left open: a hypothesis the crit
 itself about (asked once more), and one whose span it moved so far that the claim is a new one. A hypothesis is
 settled when two looks in a row agree, the specialist's and the critic's or two of the critic's.
 
-With `tools` the critic may first ask for closer looks at the claims (`robogaze.stages.closer`), at most `at_most_looks`
-of them; what they find is put before it in every round.
+With `tools` the critic may first ask for closer looks at the claims (`robogaze.stages.tool_use`), at most
+`at_most_looks` of them; what they find is put before it in every round.
 
 Verification fails closed: what is never decided stays unverified, unverified is not accepted, and each such hypothesis
 is a failure with its reason.
@@ -31,9 +31,9 @@ from robogaze.domains.contract import Answer, Text, list_of
 from robogaze.domains.model import SeverityLevel
 from robogaze.stages.answers import SeverityAnswer, ShareAnswer, keyed, narrowed, one_of, seconds
 from robogaze.stages.base import Stage
-from robogaze.stages.closer import Closer, CloserLook, Looks, ToolsVariables
+from robogaze.stages.client import ModelClient, NoAnswer, Query
 from robogaze.stages.context import Context, Slot
-from robogaze.stages.desk import ModelClient, NoAnswer, Query
+from robogaze.stages.tool_use import Closer, CloserLook, Looks, ToolsVariables
 from robogaze.stages.tools import TOOLS, ToolName, templates
 
 _ASKED_AGAIN = 1

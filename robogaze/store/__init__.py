@@ -5,7 +5,7 @@
     <clip id>/report.json one report a clip; with its evidence frames in <clip id>/frames/
     reports/<clip id>.json, frames/<clip id>/    the same in a flat run, which is made for many clips
     unreadable.json       the clips whose file could not be read, of every start
-    calls.sqlite          every answer, and what the asking took (see `robogaze.backends.cached`)
+    calls.sqlite          every answer, and what the asking took (see `robogaze.backends.middleware.cache`)
     index.html            the report to look at
     run.lock, run.holder  held while a process works on the folder, and which process that is
 

@@ -9,8 +9,8 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from robogaze.core.data import fault_of
-from robogaze.core.digest import ReportSummary
 from robogaze.core.report import Report, Unreadable
+from robogaze.core.report_summary import ReportSummary
 from robogaze.errors import InputError, RunError
 from robogaze.store.files import file_name
 from robogaze.store.manifest import ManifestLine, read_manifest

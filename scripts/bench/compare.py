@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from robogaze.compare import ComparisonConfig, Run, compare
-from robogaze.core.account import AnnotatedEvent, ClipAnnotation
+from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.time import Span
 
 KIND = AnnotatedEvent("e", (Span(0.0, 1.0),), "made up", "made_up", "made_up", (), 3)

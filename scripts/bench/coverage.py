@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from robogaze.metrics.scores import METRICS, macro
 from robogaze.metrics.tally import COLUMNS
+from robogaze.scoring.config import EvaluationConfig
 from robogaze.scoring.estimates import macro_scores, one_of, totals
-from robogaze.scoring.terms import EvaluationConfig
 from robogaze.stats.paired import compare, compare_means, compare_shares
 from robogaze.stats.resample import draw
 

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from fit_pixels import tried
 from measured_clips import Known, simulated
 
-from robogaze.domains.shelves import shelf
+from robogaze.domains.resources import resource_folder
 from robogaze.domains.yaml_files import read_yaml
 from robogaze.evidence import METERS, classified
 from robogaze.stages.measure import Measure
@@ -53,7 +53,7 @@ def main() -> None:
     asked.add_argument("--cache", type=Path, required=True, help="where measured series are kept")
     given = asked.parse_args()
     cv2.setNumThreads(1)
-    path = shelf("taxonomy") / "robot" / "pipelines" / f"{PIPELINE}.yaml"
+    path = resource_folder("taxonomy") / "robot" / "pipelines" / f"{PIPELINE}.yaml"
     stage = Measure.model_validate(read_yaml(path).content["stages"][0]["measure"])
     clips = list(known(given.folders, given.cache, stage))
     print(f"{len(clips)} clips; at each threshold: right of findings, events found\n")

@@ -19,14 +19,14 @@ import numpy as np
 from coverage import AT, corpus
 
 from robogaze.compare import ComparisonConfig, Run, compare
-from robogaze.core.account import AnnotatedEvent, ClipAnnotation
+from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.time import Span
 from robogaze.datasets.pairing import System, pair
 from robogaze.evaluate import evaluate
 from robogaze.judges.base import DescriptionPair as JudgedPair
 from robogaze.judges.base import Judgement
 from robogaze.metrics.scores import METRICS
-from robogaze.scoring.terms import EvaluationConfig as EvaluationTerms
+from robogaze.scoring.config import EvaluationConfig as EvaluationTerms
 from robogaze.stats.paired import compare_means, compare_shares
 from robogaze.stats.resample import draw
 

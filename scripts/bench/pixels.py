@@ -39,7 +39,7 @@ from robogaze.core.time import frame_iou
 from robogaze.diagnose import OpenClip, diagnose
 from robogaze.domains import load_domain
 from robogaze.evidence import METERS
-from robogaze.media.footage import DecodedClip, PictureSettings
+from robogaze.media.decoded_clip import DecodedClip, PictureSettings
 from robogaze.reporting.figures import Point, curve
 from robogaze.stages import Pipeline
 from robogaze.stages.measure import Measure

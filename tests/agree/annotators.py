@@ -6,7 +6,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from robogaze.core.account import AnnotatedEvent, ClipAnnotation, annotation_of
+from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation, annotation_of
 from robogaze.core.coverage import CoverageState
 from robogaze.core.report import Report
 from robogaze.core.time import Span

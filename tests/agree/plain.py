@@ -10,8 +10,8 @@ from itertools import combinations, permutations
 from typing import Any
 
 from agree.annotators import similarity
-from robogaze.agree.panel import AnnotationSet, ClipAnnotations
-from robogaze.core.account import AnnotatedEvent
+from robogaze.agree.annotation_set import AnnotationSet, ClipAnnotations
+from robogaze.core.annotation import AnnotatedEvent
 
 SECONDS = 10
 

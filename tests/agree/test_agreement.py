@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from agree.annotators import WordJudge, account, demo_annotators, event
 from robogaze.agree import AgreementResult, AgreeTerms, AnnotationSet, agree
-from robogaze.core.account import ClipAnnotation
+from robogaze.core.annotation import ClipAnnotation
 from robogaze.reporting.agreement_json import agreement_json
 
 TERMS = AgreeTerms(resamples=100)

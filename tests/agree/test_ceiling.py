@@ -8,16 +8,16 @@ import pytest
 
 from agree.annotators import WordJudge, account, event
 from agree.test_measures import random_accounts
+from robogaze.agree.annotation_set import AnnotationSet
 from robogaze.agree.ceiling import Ceiling, human_ceiling
 from robogaze.agree.consensus import consensus
 from robogaze.agree.events import match_events
-from robogaze.agree.panel import AnnotationSet
-from robogaze.core.account import ClipAnnotation
+from robogaze.core.annotation import ClipAnnotation
 from robogaze.core.scores import Estimate
 from robogaze.datasets.pairing import System, pair
 from robogaze.evaluate import evaluate
 from robogaze.metrics.scores import METRICS
-from robogaze.scoring.terms import EvaluationConfig
+from robogaze.scoring.config import EvaluationConfig
 
 TERMS = EvaluationConfig(resamples=100)
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from agree.annotators import WordJudge, account, event, looked_for
+from robogaze.agree.annotation_set import AnnotationSet
 from robogaze.agree.consensus import Adjudication, adjudicate, consensus
 from robogaze.agree.events import MatchedClip, match_events
-from robogaze.agree.panel import AnnotationSet
-from robogaze.core.account import AnnotatedEvent, ClipAnnotation
+from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.time import Span
 
 

@@ -9,9 +9,9 @@ from random import Random
 import pytest
 
 from agree.annotators import WordJudge, account, event, similarity
+from robogaze.agree.annotation_set import AnnotationSet
 from robogaze.agree.events import By, MatchedClip, match_events
-from robogaze.agree.panel import AnnotationSet
-from robogaze.core.account import ClipAnnotation
+from robogaze.core.annotation import ClipAnnotation
 
 
 async def matched(*accounts: ClipAnnotation, by: By = "iou*similarity", judge: WordJudge | None = None) -> MatchedClip:

@@ -9,10 +9,10 @@ import pytest
 
 from agree.annotators import WordJudge, account, event, looked_for
 from agree.plain import plain_measures
+from robogaze.agree.annotation_set import AnnotationSet
 from robogaze.agree.events import By, MatchedClip, match_events
 from robogaze.agree.measures import Drawing, Kinds, Measures, kinds, measure
-from robogaze.agree.panel import AnnotationSet
-from robogaze.core.account import AnnotatedEvent, ClipAnnotation
+from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.time import Span
 
 DRAWING = Drawing(resamples=200, seed=0, level=0.95, units="prompt_id")

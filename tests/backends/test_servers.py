@@ -9,11 +9,11 @@ import pytest
 from backends.asking import request
 
 from robogaze.backends import AnswerStore, Completion, Decoding
-from robogaze.backends.constant import ModelIdentityGuard
-from robogaze.backends.limited import Limited, Price, RateLimits
-from robogaze.backends.outlasted import OutageWait
-from robogaze.backends.purse import Budget
-from robogaze.backends.spread import LoadBalancer
+from robogaze.backends.middleware.balance import LoadBalancer
+from robogaze.backends.middleware.budget import Budget
+from robogaze.backends.middleware.model_identity import ModelIdentityGuard
+from robogaze.backends.middleware.outage import OutageWait
+from robogaze.backends.middleware.rate_limit import Limited, Price, RateLimits
 from robogaze.errors import BudgetExhausted, ModelChanged, ServerFault, Unreachable
 
 

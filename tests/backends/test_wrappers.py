@@ -14,10 +14,10 @@ import pytest
 from backends.asking import request
 
 from robogaze.backends import AnswerStore, Completion
-from robogaze.backends.cached import Cached
-from robogaze.backends.checked import Ended, Typed
-from robogaze.backends.limited import Limited, Price, RateLimits
-from robogaze.backends.retried import Retried, RetryPolicy
+from robogaze.backends.middleware.cache import Cached
+from robogaze.backends.middleware.checked import Ended, Typed
+from robogaze.backends.middleware.rate_limit import Limited, Price, RateLimits
+from robogaze.backends.middleware.retry import Retried, RetryPolicy
 from robogaze.errors import (
     AnswersPending,
     BackendError,
@@ -211,13 +211,13 @@ async def test_an_answer_that_is_fetched_is_no_further_call(tmp_path: Path) -> N
 def test_retries_write_no_line_of_their_own() -> None:
     code = """
 import asyncio
-from robogaze.backends.retried import Patience, Retried
+from robogaze.backends.middleware.retry import RetryPolicy, Retried
 from robogaze.errors import ServerFault
 class Sick:
     async def complete(self, request):
         raise ServerFault("sick")
 try:
-    asyncio.run(Retried(Sick(), Patience(attempts=3, first_wait_s=0.001)).complete(None))
+    asyncio.run(Retried(Sick(), RetryPolicy(attempts=3, first_wait_s=0.001)).complete(None))
 except ServerFault as error:
     print(error)
 """

@@ -10,16 +10,16 @@ from making import coverage, models_of
 from synthetic import write_clip
 
 from robogaze.backends import AnswerStore, ModelConfig, ModelsConfig
-from robogaze.backends.limited import Price
+from robogaze.backends.middleware.rate_limit import Price
 from robogaze.backends.rehearsal import RehearsalBackend
 from robogaze.bench import RunOptions, RunResult, run_clips
 from robogaze.bench.changes import changes
 from robogaze.bench.estimate import estimate
 from robogaze.bench.merge import merge
+from robogaze.bench.plan import take_stock
 from robogaze.bench.shards import Shard, random_order, shards_of
-from robogaze.bench.stock import take_stock
-from robogaze.core.digest import ReportSummary
 from robogaze.core.report import Usage
+from robogaze.core.report_summary import ReportSummary
 from robogaze.datasets import ManifestEntry
 from robogaze.domains import Domain
 from robogaze.engines.base import ClipWorker, Task
@@ -102,7 +102,7 @@ def test_a_file_that_did_not_change_is_not_read_again(
             read.append(entry.path)
             return "f" * 64
 
-        monkeypatch.setattr("robogaze.bench.stock.content_sha256", digest)
+        monkeypatch.setattr("robogaze.bench.plan.content_sha256", digest)
         assert take_stock(clips[:1], folder).clips == stock.clips
         assert read == []
         os.utime(clips[0].path, ns=(0, 0))

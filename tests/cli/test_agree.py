@@ -10,7 +10,7 @@ import pytest
 from agree.annotators import DEMO, demo_annotators
 
 from cli.running import Shell
-from robogaze.core.account import ClipAnnotation
+from robogaze.core.annotation import ClipAnnotation
 from robogaze.reporting.agreement_json import accounts_csv
 
 FEW = ("--resamples", 50)

@@ -18,8 +18,8 @@ from synthetic import write_clip
 from cli.running import Ran, Shell
 from robogaze.bench import RunResult
 from robogaze.cli.shared.runs import exit_code
-from robogaze.core.digest import ReportSummary
 from robogaze.core.report import Report
+from robogaze.core.report_summary import ReportSummary
 from robogaze.store import read_run
 
 MODEL = """

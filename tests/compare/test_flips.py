@@ -5,7 +5,7 @@ from typing import Any
 from checkpoints import PIXELS, account, event
 
 from robogaze.compare.flips import Flip, flips_between
-from robogaze.core.account import AnnotatedEvent
+from robogaze.core.annotation import AnnotatedEvent
 
 
 def flip(before: list[AnnotatedEvent], after: list[AnnotatedEvent], **said: Any) -> Flip | None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from robogaze.core.account import ClipAnnotation
+from robogaze.core.annotation import ClipAnnotation
 from robogaze.datasets.alignment import aligned
 
 A, B = "a" * 64, "b" * 64

@@ -15,7 +15,7 @@ from robogaze.core.time import Span
 from robogaze.datasets import ManifestEntry
 from robogaze.diagnose import diagnose, open_clip
 from robogaze.domains import Domain, domain_folders, load_domain
-from robogaze.domains.shelves import shelf
+from robogaze.domains.resources import resource_folder
 from robogaze.stages import Pipeline
 
 Line = dict[str, Any]
@@ -143,7 +143,7 @@ async def test_without_an_instruction_the_task_is_not_examined(egocentric: Domai
 
 def test_it_brings_no_python() -> None:
     """Its folders hold data, and the package does not know its name."""
-    folders = (domain_folders()["egocentric"], shelf("prompts") / "egocentric")
+    folders = (domain_folders()["egocentric"], resource_folder("prompts") / "egocentric")
     kinds = {path.suffix for folder in folders for path in folder.rglob("*") if path.is_file()}
     assert kinds <= {".yaml", ".md", ".j2"}
     code = Path(robogaze.__file__).parent.rglob("*.py")

@@ -67,7 +67,7 @@ async def test_a_fault_that_is_believed_is_found(clip: Path, tmp_path: Path, mon
     """The checks themselves: with a reader that believes every completion they all speak up."""
     for module in ("backends.checked.check_ended", "backends.answers.check_ended"):
         monkeypatch.setattr(f"robogaze.{module}", lambda completion: None)
-    monkeypatch.setattr("robogaze.backends.cached.is_answer", lambda completion: True)
+    monkeypatch.setattr("robogaze.backends.middleware.cache.is_answer", lambda completion: True)
     fault = FAULTS["completion: finish_reason 'content_filter' beside an answer that reports nothing"]
     async with prepared("vote3", clip, tmp_path) as bench:
         case = Case(fault, "vote3", "found", "direct", 0, "everywhere")

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from robogaze.domains.shelves import shelf
+from robogaze.domains.resources import resource_folder
 from robogaze.domains.yaml_files import read_yaml
 from robogaze.evidence import ClipSignals, RuleFinding, classified, find, gaps
 from robogaze.media.decode import Image
@@ -27,7 +27,7 @@ from .procedural import film
 
 def stage() -> Measure:
     """The first stage of the pixels pipeline."""
-    content = read_yaml(shelf("taxonomy") / "robot" / "pipelines" / "pixels.yaml").content
+    content = read_yaml(resource_folder("taxonomy") / "robot" / "pipelines" / "pixels.yaml").content
     return Measure.model_validate(content["stages"][0]["measure"])
 
 

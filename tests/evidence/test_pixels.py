@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from robogaze.domains.prompts import Prompts
-from robogaze.domains.shelves import shelf
+from robogaze.domains.resources import resource_folder
 from robogaze.evidence import SIGNALS, check, class_signals, find
 
 from .cases import CLEAN, FAULTS
@@ -19,7 +19,7 @@ from .survey import evident, right, rules, stage
 from .test_meters import CLIPS
 
 _SEED = 209
-_PROMPTS = Prompts((shelf("prompts") / "robot",))
+_PROMPTS = Prompts((resource_folder("prompts") / "robot",))
 _OF_SOMETHING = ("turnover_", "growth_fill", "resume_jump", "motion_at_end")
 """Signals of a region, of a pause, of the end: where there is none there was nothing to measure."""
 _VARIABLES = ("view", "start_s", "end_s", "peak", "unit", "place")

@@ -23,8 +23,8 @@ from stub_server import Body, Reply, Stub, completion_of, text_of
 from injection.plays import DEBATE, PLAYS, QUESTIONS, STAGE_OF, Asked, Way
 from injection.table import Fault, OddReply, Spoil
 from robogaze.backends import AnswerStore, Completion, Models, ModelsConfig, Request
+from robogaze.backends.middleware.retry import RetryPolicy
 from robogaze.backends.openai import OpenAIBackend
-from robogaze.backends.retried import RetryPolicy
 from robogaze.bench import ClipResult, RunOptions, run_clips
 from robogaze.core.report import Report
 from robogaze.core.sampling import Regime

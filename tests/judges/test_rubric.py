@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from robogaze.domains.shelves import shelf
+from robogaze.domains.resources import resource_folder
 from robogaze.errors import DomainError, InputError
 from robogaze.judges.rubric import read_rubric
 
@@ -50,7 +50,7 @@ def test_a_scale_need_not_begin_at_0(tmp_path: Path) -> None:
 
 
 def test_every_rubric_on_the_shelf_bears_the_name_of_its_file() -> None:
-    names = [path.stem for path in sorted(shelf("judges").glob("*.yaml"))]
+    names = [path.stem for path in sorted(resource_folder("judges").glob("*.yaml"))]
     assert [read_rubric(name).id for name in names] == names == ["gbqa", "glide", "robogaze"]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from metrics.cases import THREE_OF_ONE, Pair, account, corpus, finding, pair
 
-from robogaze.core.account import ClipAnnotation
+from robogaze.core.annotation import ClipAnnotation
 from robogaze.metrics import COLUMNS, by_group, confusion, dimension_of, group_scores, groups_in, type_of
 
 DIMENSIONS = ("", "a", "b", "c")

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from metrics.cases import Pair, account, finding
 
-from robogaze.core.account import ClipAnnotation
+from robogaze.core.annotation import ClipAnnotation
 from robogaze.core.time import Span
 from robogaze.metrics import CONTROLS, METRICS, micro
 from robogaze.metrics.controls import duration_s

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 from metrics.cases import account, finding
 
-from robogaze.core.account import ClipAnnotation
+from robogaze.core.annotation import ClipAnnotation
 from robogaze.core.time import Span
 from robogaze.metrics.floors import shuffled, type_prior
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from metrics.cases import FRAMES, Matrix, Pair, account, corpus, finding, pair
 
-from robogaze.core.account import AnnotatedEvent, ClipAnnotation
+from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.matching import Match, Use, Weighting, iou_matrix, match_findings
 from robogaze.metrics import COLUMNS, KINDS, METRICS, judgeable, losses, micro
 from robogaze.metrics.faults import EventError

@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 from metrics.cases import account, finding
 
-from robogaze.core.account import ClipAnnotation
+from robogaze.core.annotation import ClipAnnotation
 from robogaze.metrics import THRESHOLDS, at_threshold
 
 CANDIDATES = tuple(finding((0, 1), name=f"H{number}", confidence=number / 10) for number in (2, 5, 6, 9))

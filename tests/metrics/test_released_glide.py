@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from metrics import independent_released as independent
 
-from robogaze.core.account import AnnotatedEvent
+from robogaze.core.annotation import AnnotatedEvent
 from robogaze.core.time import Span
 from robogaze.metrics.released_glide import GlideReleaseScores, Video, score
 

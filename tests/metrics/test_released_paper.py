@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from metrics import independent_released as independent
 
-from robogaze.core.account import AnnotatedEvent, ClipAnnotation
+from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.time import Span
 from robogaze.matching import Weighting, iou_matrix, match_findings
 from robogaze.metrics.scores import METRICS

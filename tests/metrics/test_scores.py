@@ -11,7 +11,7 @@ import pytest
 from metrics import independent
 from metrics.cases import Matrix, Pair, account, corpus, finding, pair
 
-from robogaze.core.account import ClipAnnotation
+from robogaze.core.annotation import ClipAnnotation
 from robogaze.matching import Use, Weighting
 from robogaze.metrics import COLUMNS, METRICS, expand, macro, macro_n, micro, micro_n
 

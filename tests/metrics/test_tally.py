@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from metrics.cases import DIMENSIONS, THREE_OF_ONE, Pair, account, finding, pair
 
-from robogaze.core.account import ClipAnnotation
+from robogaze.core.annotation import ClipAnnotation
 from robogaze.matching import Match, Weighting
 from robogaze.metrics import COLUMNS, judgeable, tally
 

@@ -10,12 +10,12 @@ from agree.annotators import WordJudge, account, demo_annotators, event, looked_
 
 from robogaze.agree import AgreementResult, AgreeTerms, AnnotationSet, agree, agree_on_ratings
 from robogaze.agree.ratings import Ratings
-from robogaze.core.account import ClipAnnotation
+from robogaze.core.annotation import ClipAnnotation
 from robogaze.datasets.adapters import read_accounts
 from robogaze.metrics.scores import METRICS
 from robogaze.reporting.agreement import rating_sheet, sheets
 from robogaze.reporting.agreement_json import accounts_csv, agreement_json, ratings_json
-from robogaze.reporting.sheets import ResultTable, files, written
+from robogaze.reporting.result_tables import ResultTable, files, written
 
 
 async def result(*accounts: ClipAnnotation) -> AgreementResult:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from checkpoints import account, covered, event, run
 
-from robogaze.core.account import AnnotatedEvent
+from robogaze.core.annotation import AnnotatedEvent
 from robogaze.domains import Domain
 from robogaze.reporting import bundles
 

@@ -11,7 +11,7 @@ from robogaze.core.scores import Estimate
 from robogaze.reporting.comparison import sheets
 from robogaze.reporting.comparison_json import comparison_json
 from robogaze.reporting.junit import junit
-from robogaze.reporting.sheets import FORMS, ResultTable
+from robogaze.reporting.result_tables import FORMS, ResultTable
 
 CHECKS = (GateCheck("unscored", "new", False, "3 % <too> many"), GateCheck("no_new_types", "new", True, "none"))
 

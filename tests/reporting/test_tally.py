@@ -3,8 +3,8 @@
 from making import coverage
 
 from robogaze.core.coverage import Coverage
-from robogaze.core.digest import ReportSummary
 from robogaze.core.report import Failure, Report
+from robogaze.core.report_summary import ReportSummary
 from robogaze.domains import Domain
 from robogaze.reporting import summary_lines
 from robogaze.reporting.tally import Tally, headline, nothing_found, verdict_sentence, worst_severity

@@ -20,8 +20,8 @@ from synthetic import write_clip
 
 from robogaze.cli.shared.tracking import NO_TELEMETRY
 from robogaze.compare import ComparisonConfig, compare
-from robogaze.core.digest import ReportSummary
 from robogaze.core.report import Report, Usage
+from robogaze.core.report_summary import ReportSummary
 from robogaze.domains import Domain
 from robogaze.errors import InputError, MissingExtra, RobogazeError
 from robogaze.reporting.trackers import TRACKERS, open_tracker, run_numbers, send, standing_numbers

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from robogaze.core.account import ClipAnnotation
+    from robogaze.core.annotation import ClipAnnotation
     from robogaze.datasets.adapters import Labels
 
 

@@ -13,9 +13,9 @@ import click
 
 if TYPE_CHECKING:
     from robogaze.backends import AnswerStore, Models, ModelsConfig
-    from robogaze.backends.purse import Budget
+    from robogaze.backends.middleware.budget import Budget
     from robogaze.bench import RunOptions, RunResult
-    from robogaze.core.digest import ReportSummary
+    from robogaze.core.report_summary import ReportSummary
     from robogaze.datasets import ManifestEntry
     from robogaze.domains import Domain
     from robogaze.engines.base import Engine, Task

@@ -10,7 +10,7 @@ Times are seconds. A label names a type, or a dimension; it is the description, 
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from robogaze.core.account import AnnotatedEvent, ClipAnnotation
+from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.datasets.adapters.axis import TimeAxis
 from robogaze.datasets.adapters.base import AnnotationPart, Format, ReadingContext
 from robogaze.datasets.adapters.documents import Document, FormatError

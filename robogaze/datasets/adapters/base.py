@@ -13,7 +13,7 @@ from typing import Any, TypeVar, cast
 
 from pydantic import TypeAdapter, ValidationError
 
-from robogaze.core.account import AnnotatedEvent, ClipAnnotation
+from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.clip import ClipId
 from robogaze.core.coverage import CoverageState
 from robogaze.core.report import Status

@@ -20,7 +20,7 @@ from typing import Any, get_args
 
 from pydantic import TypeAdapter
 
-from robogaze.core.account import FIELDS, AnnotatedEvent, ClipAnnotation
+from robogaze.core.annotation import FIELDS, AnnotatedEvent, ClipAnnotation
 from robogaze.core.coverage import CoverageState
 from robogaze.core.report import Status
 from robogaze.core.time import Span, union

@@ -11,7 +11,7 @@ description, else the title of a bug.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from robogaze.core.account import AnnotatedEvent, ClipAnnotation
+from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.datasets.adapters.base import AnnotationPart, Format, ReadingContext
 from robogaze.datasets.adapters.documents import Document, FormatError
 from robogaze.datasets.adapters.foreign import Foreign, Identifier, Share, parse

@@ -18,7 +18,7 @@ from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from robogaze.core.account import AnnotatedEvent, ClipAnnotation
+from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.time import union
 from robogaze.datasets.adapters.axis import TimeAxis
 from robogaze.datasets.adapters.base import AnnotationPart, Format, ReadingContext

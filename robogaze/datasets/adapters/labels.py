@@ -22,7 +22,7 @@ from robogaze.core.data import Data
 from robogaze.core.events import Name
 from robogaze.domains import Domain, load_domain
 from robogaze.domains.load import find_domain
-from robogaze.domains.shelves import shelf
+from robogaze.domains.resources import resource_folder
 from robogaze.domains.yaml_files import YamlText, read_yaml
 
 _CLOSE = 0.75
@@ -79,7 +79,7 @@ def load_labels(domain: str | Path, aliases: Path | None = None) -> Labels:
     Raises DomainError for an alias of something that is not in the taxonomy, or with two meanings.
     """
     loaded = load_domain(domain)
-    homes = (find_domain(domain), shelf("taxonomy") / loaded.id)
+    homes = (find_domain(domain), resource_folder("taxonomy") / loaded.id)
     table = aliases or next((home / ALIASES for home in homes if (home / ALIASES).is_file()), homes[0] / ALIASES)
     own_types = _words((one.id, (one.id, one.name)) for one in loaded.types.values())
     own_dimensions = _words((one.id, (one.id, one.name, one.code)) for one in loaded.dimensions.values())

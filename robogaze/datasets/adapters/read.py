@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from robogaze.core.account import ClipAnnotation
+from robogaze.core.annotation import ClipAnnotation
 from robogaze.core.data import dotted, first_fault
 from robogaze.core.report import Unreadable
 from robogaze.datasets.adapters import (

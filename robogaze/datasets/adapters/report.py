@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import to_json
 
-from robogaze.core.account import AnnotatedEvent, ClipAnnotation, annotation_of
+from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation, annotation_of
 from robogaze.core.coverage import CoverageState, states
 from robogaze.core.data import first_fault
 from robogaze.core.report import Report

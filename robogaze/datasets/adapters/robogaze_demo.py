@@ -6,7 +6,7 @@ Times are seconds. A severity of null was not rated. `type` holds the taxonomy's
 from collections.abc import Iterator
 from typing import Any
 
-from robogaze.core.account import AnnotatedEvent, ClipAnnotation
+from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.datasets.adapters.base import AnnotationPart, Format, ReadingContext
 from robogaze.datasets.adapters.documents import Document, FormatError
 from robogaze.datasets.adapters.foreign import Count, Foreign, Level, Rate, Whole, parse

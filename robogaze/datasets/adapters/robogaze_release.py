@@ -12,7 +12,7 @@ of a prediction. The bare video is never used: the same number stands for anothe
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from robogaze.core.account import AnnotatedEvent, ClipAnnotation, WrittenIntervals
+from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation, WrittenIntervals
 from robogaze.core.time import Span
 from robogaze.datasets.adapters.axis import TimeAxis
 from robogaze.datasets.adapters.base import AnnotationPart, Format, ReadingContext

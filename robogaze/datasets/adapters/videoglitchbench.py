@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic import AliasChoices, Field
 
-from robogaze.core.account import AnnotatedEvent, ClipAnnotation, WrittenIntervals
+from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation, WrittenIntervals
 from robogaze.core.time import Span, union
 from robogaze.datasets.adapters.axis import TimeAxis
 from robogaze.datasets.adapters.base import AnnotationPart, Format, ReadingContext

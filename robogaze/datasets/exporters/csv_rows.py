@@ -9,7 +9,7 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from robogaze.core.account import FIELDS
+from robogaze.core.annotation import FIELDS
 from robogaze.core.coverage import as_cell, states
 from robogaze.datasets.exporters.base import Exported, Exporter, nothing
 from robogaze.datasets.exporters.records import EVENT_COLUMNS, event_rows, rate

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, get_args
 
-from robogaze.core.account import FIELDS
+from robogaze.core.annotation import FIELDS
 from robogaze.core.clip import Clip
 from robogaze.core.coverage import CoverageState
 from robogaze.core.events import Event

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from robogaze.core.account import FIELDS
+from robogaze.core.annotation import FIELDS
 from robogaze.core.report import Report
 from robogaze.datasets.manifest import ManifestEntry
 from robogaze.errors import InputError

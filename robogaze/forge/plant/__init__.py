@@ -1,7 +1,7 @@
 """Known glitches planted into the clips a user has.
 
 recipe.py      which glitches a domain has planted, and what they are called there: forge.yaml
-reel.py        a clip with its frames at hand, in any order
+frame_array.py a clip with its frames at hand, in any order
 scene.py       what can be asked of a clip before something is planted; standing.py: which things stand still in it
 edit.py        what a planter answers, and the names of the planters
 pictures.py    planters that change whole pictures

@@ -27,10 +27,10 @@ from robogaze.core.report import Report
 from robogaze.datasets.importers import manifest_text
 from robogaze.datasets.manifest import ManifestEntry, file_sha256
 from robogaze.errors import InputError, VideoError
-from robogaze.forge.held import held
+from robogaze.forge.dataset_lock import held
 from robogaze.forge.plant.edit import GlitchEdit, Refused, planter
+from robogaze.forge.plant.frame_array import FrameArray, open_reel
 from robogaze.forge.plant.recipe import Plant, PlantingConfig
-from robogaze.forge.plant.reel import FrameArray, open_reel
 from robogaze.forge.plant.scene import PlantingScene
 from robogaze.forge.plant.truth import clip_of, event, make, report, untouched
 from robogaze.media import check_whole

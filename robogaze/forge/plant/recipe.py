@@ -29,7 +29,7 @@ from robogaze.core.data import Data, Fraction
 from robogaze.core.events import Name, Severity
 from robogaze.domains import Domain, load_domain
 from robogaze.domains.load import find_domain
-from robogaze.domains.shelves import shelf
+from robogaze.domains.resources import resource_folder
 from robogaze.domains.yaml_files import Key, read_yaml
 from robogaze.errors import InputError
 from robogaze.forge.plant.edit import PLANTERS, REWORDS
@@ -99,7 +99,7 @@ class PlantingConfig:
 def find_recipe(name_or_path: str | Path) -> Path | None:
     """The forge.yaml of a domain, or None when it has none; a user's domain may share that of a built-in one."""
     folder = find_domain(name_or_path)
-    homes = (folder, shelf("taxonomy") / load_domain(name_or_path).id)
+    homes = (folder, resource_folder("taxonomy") / load_domain(name_or_path).id)
     return next((home / FILE for home in homes if (home / FILE).is_file()), None)
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from robogaze.core.events import Box
 from robogaze.evidence.base import FrameView
 from robogaze.forge.plant.edit import Refused
-from robogaze.forge.plant.reel import FrameArray
+from robogaze.forge.plant.frame_array import FrameArray
 from robogaze.media.decode import Image
 
 VISIBLE_LEVELS = 20

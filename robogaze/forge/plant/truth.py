@@ -20,8 +20,8 @@ from robogaze.core.time import Span
 from robogaze.datasets.manifest import ManifestEntry, file_sha256
 from robogaze.domains import Domain
 from robogaze.forge.plant.edit import GlitchEdit, Refused
+from robogaze.forge.plant.frame_array import FrameArray
 from robogaze.forge.plant.recipe import Plant, filled
-from robogaze.forge.plant.reel import FrameArray
 from robogaze.forge.plant.scene import differ
 from robogaze.media.decode import Image, read_frames
 from robogaze.media.encode import write_video

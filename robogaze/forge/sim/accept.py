@@ -11,9 +11,9 @@ import numpy as np
 
 from robogaze.forge.sim.audit import DEEPEST_M, audit
 from robogaze.forge.sim.body import FINGERS
+from robogaze.forge.sim.clip_spec import PLAYBACK, Story
 from robogaze.forge.sim.draw import CAMERA, Frame, Player
 from robogaze.forge.sim.motion import Take
-from robogaze.forge.sim.story import PLAYBACK, Story
 from robogaze.forge.sim.tasks import MoveJob, all_done
 from robogaze.forge.sim.truth import Sighting
 

@@ -27,7 +27,7 @@ from robogaze.core.report import Report
 from robogaze.datasets.importers import manifest_text
 from robogaze.datasets.manifest import ManifestEntry
 from robogaze.errors import InputError
-from robogaze.forge.held import held
+from robogaze.forge.dataset_lock import held
 from robogaze.forge.sim.make import ClipOrder, GivenUp, Made, Workshop
 from robogaze.forge.sim.make import make as make_clip
 from robogaze.forge.sim.recipe import Doing, SimulationConfig

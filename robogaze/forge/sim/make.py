@@ -16,13 +16,13 @@ from robogaze.domains import Domain
 from robogaze.errors import RobogazeError
 from robogaze.forge.sim.accept import faults_of_motion, faults_of_sight
 from robogaze.forge.sim.audit import audit
+from robogaze.forge.sim.clip_io import ClipFile, report_of
+from robogaze.forge.sim.clip_spec import Story, tell
 from robogaze.forge.sim.draw import Frame, Gl, Player, edited
 from robogaze.forge.sim.kinematics import OutOfReach
 from robogaze.forge.sim.motion import Unstable
 from robogaze.forge.sim.recipe import Doing, SimulatedFault, SimulationConfig
-from robogaze.forge.sim.reel import ClipFile, report_of
 from robogaze.forge.sim.stage import NoRoom
-from robogaze.forge.sim.story import Story, tell
 from robogaze.forge.sim.truth import Sighting, sight, sight_in_picture
 
 TRIES = 60

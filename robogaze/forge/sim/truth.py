@@ -17,10 +17,10 @@ from robogaze.core.events import Event, Evidence
 from robogaze.core.time import Span, runs
 from robogaze.domains import Domain
 from robogaze.forge.sim.body import HAND, HAND_PARTS
+from robogaze.forge.sim.clip_spec import PLAYBACK, Story
 from robogaze.forge.sim.draw import Frame, Player, edited
 from robogaze.forge.sim.motion import Phase, Take
 from robogaze.forge.sim.recipe import Condition, SimulatedFault, SimulationConfig
-from robogaze.forge.sim.story import PLAYBACK, Story
 
 TOLERANCE = 1e-4
 """By how much an edited body is drawn otherwise at least: metres, or shares of a colour."""

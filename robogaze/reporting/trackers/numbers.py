@@ -18,8 +18,8 @@ from typing import get_args
 from robogaze.compare import LeaderboardRow
 from robogaze.compare.scope import Scope
 from robogaze.core.coverage import covers_all
-from robogaze.core.digest import ReportSummary
 from robogaze.core.report import Status, Unreadable, Verdict
+from robogaze.core.report_summary import ReportSummary
 from robogaze.core.scores import Estimate
 from robogaze.domains import Domain
 from robogaze.reporting.tally import Tally

@@ -25,8 +25,8 @@ from robogaze.core.context import Window
 from robogaze.core.pictures import FrameImage
 from robogaze.domains.contract import Answer, list_of
 from robogaze.stages.answers import one_of
+from robogaze.stages.client import ModelClient, Query
 from robogaze.stages.context import Context
-from robogaze.stages.desk import ModelClient, Query
 
 ROLE = "vlm"
 """The role of the model that tools ask."""

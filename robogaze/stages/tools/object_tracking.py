@@ -26,8 +26,8 @@ from robogaze.evidence.masked import ByMask
 from robogaze.evidence.movement import Movement
 from robogaze.evidence.tracking import BeginChase, TooSmall, TrackedObject
 from robogaze.media.crop import alone, view_in
+from robogaze.stages.client import ModelClient, Query
 from robogaze.stages.context import Context
-from robogaze.stages.desk import ModelClient, Query
 from robogaze.stages.tools.base import ROLE, Arguments, Tool, ToolFinding, ToolVariables
 from robogaze.stages.tools.zoom_in import BoxAnswer, box_of
 from robogaze.threads import in_thread

@@ -4,8 +4,8 @@ from pydantic import Field
 
 from robogaze.core.context import Window
 from robogaze.domains.contract import Answer, Text
+from robogaze.stages.client import ModelClient, Query
 from robogaze.stages.context import Context
-from robogaze.stages.desk import ModelClient, Query
 from robogaze.stages.tools.base import ROLE, Arguments, Tool, ToolFinding, ToolVariables
 
 

@@ -14,8 +14,8 @@ from robogaze.core.events import Box
 from robogaze.domains.contract import Text
 from robogaze.media.crop import magnified
 from robogaze.stages.answers import one_of
+from robogaze.stages.client import ModelClient, Query
 from robogaze.stages.context import Context
-from robogaze.stages.desk import ModelClient, Query
 from robogaze.stages.tools.base import ROLE, Arguments, Tool, ToolFinding, ToolVariables
 from robogaze.stages.tools.vqa import VqaAnswer
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from robogaze.core.account import ClipAnnotation
+from robogaze.core.annotation import ClipAnnotation
 from robogaze.core.time import Span, frames_in
 from robogaze.datasets.adapters.axis import TimeAxis
 from robogaze.datasets.adapters.base import ReadingContext

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from adapters.samples import TEXT, bench_record, bug, studio_region, studio_task, write
-from robogaze.core.account import AnnotatedEvent, ClipAnnotation
+from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.time import Span
 from robogaze.datasets.adapters import Accounts, read_accounts
 from robogaze.errors import InputError

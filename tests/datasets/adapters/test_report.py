@@ -8,7 +8,7 @@ import pytest
 from making import coverage
 
 from adapters.samples import make_event, make_report, report, write
-from robogaze.core.account import annotation_of
+from robogaze.core.annotation import annotation_of
 from robogaze.core.events import Hypothesis
 from robogaze.core.report import Report, Unreadable
 from robogaze.core.time import Span

@@ -13,7 +13,7 @@ from adapters.samples import (
     release_report,
     write,
 )
-from robogaze.core.account import AnnotatedEvent
+from robogaze.core.annotation import AnnotatedEvent
 from robogaze.core.time import Span
 from robogaze.datasets.adapters import read_accounts
 from robogaze.errors import InputError

@@ -14,7 +14,7 @@ from adapters.samples import make_event, make_report
 from making import make_clip
 
 from exporters.samples import CUP, reports, uneven, videos
-from robogaze.core.account import ClipAnnotation, annotation_of
+from robogaze.core.annotation import ClipAnnotation, annotation_of
 from robogaze.core.report import Report
 from robogaze.core.time import Span
 from robogaze.datasets.adapters import read_accounts

@@ -6,7 +6,7 @@ import pytest
 
 from robogaze.core.clip import Layout
 from robogaze.forge.plant.edit import Refused
-from robogaze.forge.plant.reel import FrameArray
+from robogaze.forge.plant.frame_array import FrameArray
 from robogaze.forge.plant.scene import PlantingScene
 from robogaze.forge.plant.standing import outlines, ringed, some_thing, still
 from robogaze.media.decode import Image

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from robogaze.forge.plant.edit import Refused
+from robogaze.forge.plant.frame_array import FrameArray
 from robogaze.forge.plant.recipe import InstructionChange, PlantingConfig
-from robogaze.forge.plant.reel import FrameArray
 from robogaze.forge.plant.scene import PlantingScene
 from robogaze.forge.plant.words import reword
 

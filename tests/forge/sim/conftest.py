@@ -16,11 +16,11 @@ from robogaze.domains import Domain, load_domain
 from robogaze.errors import RobogazeError
 
 if TYPE_CHECKING:
+    from robogaze.forge.sim.clip_spec import Story
     from robogaze.forge.sim.draw import Player
     from robogaze.forge.sim.make import Workshop
     from robogaze.forge.sim.recipe import SimulationConfig
     from robogaze.forge.sim.stage import StagedSetting
-    from robogaze.forge.sim.story import Story
 
 SMALL = (96, 64)
 
@@ -40,8 +40,8 @@ def recipe() -> SimulationConfig:
 @pytest.fixture(scope="session")
 def story(recipe: SimulationConfig) -> Story:
     """A clean clip: a thing is picked up and placed, a bystander stands by."""
+    from robogaze.forge.sim.clip_spec import tell
     from robogaze.forge.sim.recipe import Doing, World
-    from robogaze.forge.sim.story import tell
 
     only = recipe.with_(tasks={"place": recipe.tasks["place"]})
     return tell(only, Doing(make="plain"), World(), np.random.default_rng(4))

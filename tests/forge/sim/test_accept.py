@@ -10,9 +10,9 @@ pytest.importorskip("mujoco", reason="needs the simulator: pip install 'robogaze
 from robogaze.forge.sim.accept import faults_of_motion
 from robogaze.forge.sim.audit import DEEPEST_M, audit
 from robogaze.forge.sim.body import FINGERS
+from robogaze.forge.sim.clip_spec import Story
 from robogaze.forge.sim.motion import Take
 from robogaze.forge.sim.recipe import SimulationConfig
-from robogaze.forge.sim.story import Story
 
 
 def taken(story: Story, take: Take) -> Story:

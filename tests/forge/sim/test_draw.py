@@ -7,8 +7,8 @@ import pytest
 
 pytest.importorskip("mujoco", reason="needs the simulator: pip install 'robogaze[forge]'")
 
+from robogaze.forge.sim.clip_spec import Story
 from robogaze.forge.sim.draw import CAMERA, ON_HAND, Film, PlaybackEdit, Player, edited
-from robogaze.forge.sim.story import Story
 
 
 def test_a_frame_is_drawn_the_same_every_time(story: Story, player: Player) -> None:

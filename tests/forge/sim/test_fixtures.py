@@ -10,15 +10,15 @@ pytest.importorskip("mujoco", reason="needs the simulator: pip install 'robogaze
 import mujoco
 
 from robogaze.forge.sim.accept import faults_of_motion
+from robogaze.forge.sim.behaviours import COURSES
 from robogaze.forge.sim.body import HAND_PARTS
-from robogaze.forge.sim.courses import COURSES
+from robogaze.forge.sim.clip_spec import Story, tell
 from robogaze.forge.sim.draw import Player
 from robogaze.forge.sim.edits import move_by_itself
 from robogaze.forge.sim.fixtures import pivot, turned
 from robogaze.forge.sim.motion import Take, record
 from robogaze.forge.sim.recipe import Doing, SimulationConfig, World
 from robogaze.forge.sim.stage import NoRoom, StagedSetting
-from robogaze.forge.sim.story import Story, tell
 from robogaze.forge.sim.tasks import MoveJob, all_done, is_done
 
 FRONTS = ("open", "close", "open_door", "close_door")

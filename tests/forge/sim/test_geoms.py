@@ -7,11 +7,11 @@ pytest.importorskip("mujoco", reason="needs the simulator: pip install 'robogaze
 
 from dataclasses import replace
 
+from robogaze.forge.sim.body_edits import copy_hand
+from robogaze.forge.sim.clip_spec import Story
 from robogaze.forge.sim.draw import Player, body_of
 from robogaze.forge.sim.geoms import draw_new
-from robogaze.forge.sim.limbs import copy_hand
 from robogaze.forge.sim.stage import StagedSetting
-from robogaze.forge.sim.story import Story
 
 
 def test_an_added_geom_belongs_to_no_body_whatever_stood_in_its_place(story: Story, player: Player) -> None:

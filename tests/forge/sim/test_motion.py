@@ -11,9 +11,9 @@ pytest.importorskip("mujoco", reason="needs the simulator: pip install 'robogaze
 import mujoco
 
 from robogaze.forge.sim.accept import held
+from robogaze.forge.sim.clip_spec import Story
 from robogaze.forge.sim.kinematics import OutOfReach
 from robogaze.forge.sim.motion import Move, Unstable, record
-from robogaze.forge.sim.story import Story
 from robogaze.forge.sim.tasks import all_done, is_done
 
 

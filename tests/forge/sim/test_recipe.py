@@ -13,6 +13,7 @@ pytest.importorskip("mujoco", reason="needs the simulator: pip install 'robogaze
 
 from robogaze.domains import Domain
 from robogaze.errors import InputError
+from robogaze.forge.sim.clip_spec import MAKES, tell
 from robogaze.forge.sim.recipe import (
     Doing,
     Links,
@@ -24,7 +25,6 @@ from robogaze.forge.sim.recipe import (
     load_recipe,
 )
 from robogaze.forge.sim.scene import build
-from robogaze.forge.sim.story import MAKES, tell
 from robogaze.forge.sim.surfaces import SURFACES
 from robogaze.forge.sim.tasks import MoveJob
 from robogaze.forge.sim.things import SimulatedThing

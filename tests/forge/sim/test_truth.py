@@ -8,13 +8,13 @@ import pytest
 pytest.importorskip("mujoco", reason="needs the simulator: pip install 'robogaze[forge]'")
 
 from robogaze.forge.sim.accept import faults_of_sight
-from robogaze.forge.sim.courses import Course
+from robogaze.forge.sim.behaviours import Course
+from robogaze.forge.sim.camera_edits import SIGHT_EDITS
+from robogaze.forge.sim.clip_spec import PLAYBACK, Story
 from robogaze.forge.sim.draw import Film, PlaybackEdit, Player
 from robogaze.forge.sim.kinematics import Vector
 from robogaze.forge.sim.recipe import SimulatedFault, SimulationConfig
-from robogaze.forge.sim.sight import SIGHT_EDITS
 from robogaze.forge.sim.stage import NoRoom, StagedSetting
-from robogaze.forge.sim.story import PLAYBACK, Story
 from robogaze.forge.sim.truth import conditions, sight, sight_in_picture
 
 CLEAN = {"change_light", "go_round"}

@@ -10,7 +10,7 @@ from robogaze.core.events import Box
 from robogaze.evidence.base import Signal, ViewSignals
 from robogaze.evidence.colours import Colours, Moving, likeness
 from robogaze.evidence.flow import UNLIKE_LEVELS, Change
-from robogaze.evidence.turnover import Moment, Turnover, candidates, echo, growths, turnovers
+from robogaze.evidence.region_replacement import Moment, Turnover, candidates, echo, growths, turnovers
 
 _REMEMBERED = 3.0  # times: the weakest that can be undone later
 _MOST_REMEMBERED = 24  # the latest: a clip full of them must not fill the memory

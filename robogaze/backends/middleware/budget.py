@@ -8,7 +8,7 @@ aside for them; when none is under way, the run ends.
 import asyncio
 from dataclasses import dataclass, field
 
-from robogaze.backends.spent import UsageCounter, counted_calls
+from robogaze.backends.middleware.usage_counter import UsageCounter, counted_calls
 from robogaze.errors import BudgetExhausted
 
 

@@ -14,10 +14,10 @@ from robogaze.core.clip import Clip
 from robogaze.core.coverage import all_examined
 from robogaze.core.report import Provenance, Report
 from robogaze.domains import Domain
+from robogaze.forge.sim.clip_spec import Story
 from robogaze.forge.sim.draw import Frame
 from robogaze.forge.sim.motion import FPS
 from robogaze.forge.sim.recipe import SimulatedFault, SimulationConfig
-from robogaze.forge.sim.story import Story
 from robogaze.forge.sim.truth import Sighting, event_of
 from robogaze.media.decode import read_frames
 

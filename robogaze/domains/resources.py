@@ -1,22 +1,22 @@
-"""Where the data that comes with RoboGaze stands: the shelves taxonomy, prompts, judges and datasets.
+"""Where the data that ships with RoboGaze lies: the folders taxonomy, prompts, judges and datasets.
 
-In a wheel they lie inside the package; in a checkout or an editable install, beside it.
+In a wheel they are inside the package; in a checkout or an editable install, beside it.
 """
 
 from pathlib import Path
 
 import robogaze
 
-SHELVES = ("taxonomy", "prompts", "judges", "datasets")
+RESOURCES = ("taxonomy", "prompts", "judges", "datasets")
 
 
-def shelf(name: str) -> Path:
-    """The folder of one shelf.
+def resource_folder(name: str) -> Path:
+    """The folder of this name, one of RESOURCES.
 
     Raises FileNotFoundError when the installation lacks it.
     """
     package = Path(robogaze.__file__).parent
-    candidates = (package / "_shelves" / name, package.parent / name)
+    candidates = (package / "_resources" / name, package.parent / name)
     for folder in candidates:
         if folder.is_dir():
             return folder

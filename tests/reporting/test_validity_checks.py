@@ -5,7 +5,7 @@ from making import coverage
 from robogaze.core.report import Failure, Report
 from robogaze.domains import Domain
 from robogaze.reporting.tally import Tally
-from robogaze.reporting.trust import checks
+from robogaze.reporting.validity_checks import checks
 
 from .cases import UNREADABLE
 from .samples import make_clip, make_report

@@ -18,8 +18,8 @@ from typing import Any
 from uuid import uuid4
 
 from robogaze.backends.base import Completion, Request, Wrapper
+from robogaze.backends.middleware.usage_counter import UsageCounter
 from robogaze.backends.reply import is_answer, stored
-from robogaze.backends.spent import UsageCounter
 from robogaze.errors import RunError
 
 _SCHEMA = """

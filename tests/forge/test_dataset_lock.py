@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from robogaze.errors import RunError
-from robogaze.forge.held import held
+from robogaze.forge.dataset_lock import held
 
 
 def test_the_same_settings_may_come_again_and_others_may_not(tmp_path: Path) -> None:

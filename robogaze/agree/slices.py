@@ -12,7 +12,7 @@ from itertools import combinations
 import numpy as np
 
 from robogaze.agree.events import MatchedClip, MatchedEvents
-from robogaze.core.account import AnnotatedEvent
+from robogaze.core.annotation import AnnotatedEvent
 from robogaze.stats.agreement import Rating
 from robogaze.stats.resample import Floats
 from robogaze.stats.unitizing import LabelledStretch, Timeline

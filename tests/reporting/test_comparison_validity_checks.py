@@ -9,7 +9,7 @@ from robogaze.compare import Comparison, ComparisonConfig, Run, calibration, com
 from robogaze.compare.gate import GateCheck as Passed
 from robogaze.reporting.compared import shown
 from robogaze.reporting.comparison_json import comparison_json
-from robogaze.reporting.comparison_trust import bounds_of, comparison_checks
+from robogaze.reporting.comparison_validity_checks import bounds_of, comparison_checks
 
 
 def told(*runs: Run, checks: tuple[Passed, ...] | None = None, **said: Any) -> tuple[list[str], list[str]]:

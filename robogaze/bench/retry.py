@@ -1,8 +1,8 @@
 """Which clips with a report want to be done again."""
 
 from robogaze.backends import AnswerStore
-from robogaze.core.digest import ReportSummary
 from robogaze.core.report import Report
+from robogaze.core.report_summary import ReportSummary
 from robogaze.errors import RateLimited, RequestRefused, ServerFault, ServerStalled, Unreachable
 
 _PASSING = frozenset(kind.__name__ for kind in (RateLimited, ServerFault, ServerStalled, Unreachable))

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from agree.annotators import account, event, looked_for
-from robogaze.agree.panel import AnnotationSet, common
+from robogaze.agree.annotation_set import AnnotationSet, common
 from robogaze.errors import InputError
 
 

@@ -17,8 +17,8 @@ from robogaze.core.report import Failure
 from robogaze.core.time import Span
 from robogaze.domains.contract import Answer, list_of
 from robogaze.stages.answers import one_of
+from robogaze.stages.client import ModelClient, NoAnswer, Query
 from robogaze.stages.context import Context
-from robogaze.stages.desk import ModelClient, NoAnswer, Query
 from robogaze.stages.tools import TOOLS, Card, Tool, ToolFinding, cards, choice
 
 _AROUND_S = 1.0

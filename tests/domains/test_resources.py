@@ -3,23 +3,23 @@
 import pytest
 
 from robogaze.domains import domain_folders
-from robogaze.domains.shelves import SHELVES, shelf
+from robogaze.domains.resources import RESOURCES, resource_folder
 
 
-@pytest.mark.parametrize("name", SHELVES)
+@pytest.mark.parametrize("name", RESOURCES)
 def test_every_shelf_is_found_from_any_working_directory(
     name: str, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
-    assert shelf(name).is_absolute()
-    assert any(shelf(name).iterdir())
+    assert resource_folder(name).is_absolute()
+    assert any(resource_folder(name).iterdir())
 
 
 def test_the_shelf_of_taxonomies_holds_the_built_in_domains() -> None:
-    assert {folder.parent for folder in domain_folders().values()} == {shelf("taxonomy")}
+    assert {folder.parent for folder in domain_folders().values()} == {resource_folder("taxonomy")}
     assert "robot" in domain_folders()
 
 
 def test_a_shelf_that_is_not_installed_is_named_with_the_places_that_were_tried() -> None:
-    with pytest.raises(FileNotFoundError, match=r"lacks its no_such folder \(looked for .*_shelves.*no_such or "):
-        shelf("no_such")
+    with pytest.raises(FileNotFoundError, match=r"lacks its no_such folder \(looked for .*_resources.*no_such or "):
+        resource_folder("no_such")

@@ -29,7 +29,7 @@ import numpy as np
 from robogaze.core.events import Box
 from robogaze.evidence.colours import Colours, Sides, colours, likeness, tint
 from robogaze.evidence.flow import UNLIKE_LEVELS, Change
-from robogaze.evidence.pop import Mask, grown
+from robogaze.evidence.region_change import Mask, grown
 from robogaze.media.decode import Image
 
 _REPLACED_LEVELS = 40  # what pops differs by this much; failures of the flow at moving edges mostly by less

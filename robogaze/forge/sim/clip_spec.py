@@ -6,16 +6,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from robogaze.core.clip import Layout
-from robogaze.forge.sim.cast import Cast, draw_cast
-from robogaze.forge.sim.courses import COURSES, Course
+from robogaze.forge.sim.behaviours import COURSES, Course
+from robogaze.forge.sim.body_edits import LIMB_EDITS
+from robogaze.forge.sim.camera_edits import SIGHT_EDITS
 from robogaze.forge.sim.draw import ON_HAND, Film, PlaybackEdit
 from robogaze.forge.sim.edits import EDITS
-from robogaze.forge.sim.forms import FORM_EDITS
-from robogaze.forge.sim.limbs import LIMB_EDITS
 from robogaze.forge.sim.motion import Move, Take, record
 from robogaze.forge.sim.recipe import Doing, SimulatedFault, SimulationConfig, World
 from robogaze.forge.sim.scene import Camera, build
-from robogaze.forge.sim.sight import SIGHT_EDITS
+from robogaze.forge.sim.scene_sampler import Cast, draw_cast
+from robogaze.forge.sim.shape_edits import FORM_EDITS
 from robogaze.forge.sim.stage import Setting, StagedSetting
 from robogaze.forge.sim.tasks import MoveJob
 

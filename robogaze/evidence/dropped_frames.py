@@ -12,7 +12,7 @@ import numpy as np
 
 from robogaze.evidence.base import Series, Signal, ViewSignals
 from robogaze.evidence.flow import UNLIKE_LEVELS, Change
-from robogaze.evidence.pop import Mask, grown
+from robogaze.evidence.region_change import Mask, grown
 
 _BESIDE = 3  # steps before, and as many after, with which one is compared
 _USUALLY = range(2, 6)  # steps away: nearer ones look across the same step

@@ -15,7 +15,7 @@ import pytest
 from robogaze.core.clip import Layout
 from robogaze.core.pictures import PictureSettings
 from robogaze.errors import VideoError
-from robogaze.media import DecodedClip, decode_clip, footage
+from robogaze.media import DecodedClip, decode_clip, decoded_clip
 from robogaze.media.compose import decode_image, encode_jpeg, fit, split, strip
 from robogaze.media.decode import Image, read_frames
 
@@ -98,7 +98,7 @@ def test_a_clip_is_decoded_once_whatever_is_asked_of_it(clip: Path, monkeypatch:
         readings.append(path)
         return read_frames(path, *how)
 
-    monkeypatch.setattr(footage, "read_frames", counting)
+    monkeypatch.setattr(decoded_clip, "read_frames", counting)
     with closing(decode_clip(clip, observers=[lambda number, time_s, views: None])) as filmed:
         clip.unlink()
         assert [number_in(decode_image(filmed.shot(n).jpeg, "")) for n in (23, 0, 7, 7)] == [23, 0, 7, 7]
@@ -135,12 +135,12 @@ def grown_bytes(frames: int) -> int:
 
 def test_memory_does_not_grow_with_the_pictures_of_a_long_clip(monkeypatch: pytest.MonkeyPatch) -> None:
     in_memory = grown_bytes(400)
-    monkeypatch.setattr(footage, "_IN_MEMORY_BYTES", 2**16)
+    monkeypatch.setattr(decoded_clip, "_IN_MEMORY_BYTES", 2**16)
     assert grown_bytes(400) < in_memory / 8
 
 
 def test_pictures_can_be_asked_for_while_others_are_still_added(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(footage, "_IN_MEMORY_BYTES", 2**12)
+    monkeypatch.setattr(decoded_clip, "_IN_MEMORY_BYTES", 2**12)
     with closing(DecodedClip(Layout(), PictureSettings())) as made:
         for number in range(20):
             made.keep(number / FPS, (numbered(number),))
@@ -307,7 +307,7 @@ def test_an_initial_frame_may_show_what_the_user_drops_of_the_clip_too(tmp_path:
 
 
 def test_filming_that_fails_half_way_leaves_no_file_open(clip: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(footage, "_IN_MEMORY_BYTES", 1)
+    monkeypatch.setattr(decoded_clip, "_IN_MEMORY_BYTES", 1)
 
     def fail(number: int, time_s: float, views: tuple[Image, ...]) -> None:
         if number == 3:

@@ -1,7 +1,8 @@
 """Limits: how many requests at once, how many requests and tokens a minute, how many calls and dollars in all.
 
 A budget is checked before a request is sent: when it is used up, the requests under way still come to their end, so a
-limit of cost can be passed by what these cost. The cap of a whole run is not passed (see `robogaze.backends.purse`).
+limit of cost can be passed by what these cost. The cap of a whole run is not passed (see
+`robogaze.backends.middleware.budget`).
 """
 
 import asyncio
@@ -12,8 +13,8 @@ from aiolimiter import AsyncLimiter
 from pydantic import Field
 
 from robogaze.backends.base import Backend, Completion, Request, Wrapper
-from robogaze.backends.purse import Budget
-from robogaze.backends.spent import UsageCounter, counted_calls
+from robogaze.backends.middleware.budget import Budget
+from robogaze.backends.middleware.usage_counter import UsageCounter, counted_calls
 from robogaze.core.data import Data
 from robogaze.errors import BudgetExhausted
 

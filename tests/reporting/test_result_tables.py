@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from robogaze.core.scores import Estimate, undefined
-from robogaze.reporting.sheets import (
+from robogaze.reporting.result_tables import (
     Part,
     ResultTable,
     as_csv,

@@ -6,7 +6,7 @@ from typing import Any
 from robogaze.compare.verdict import points
 from robogaze.reporting.compared import ComparisonPageData, ShownRun
 from robogaze.reporting.comparison import scope_sentence
-from robogaze.reporting.trust import ValidityCheck
+from robogaze.reporting.validity_checks import ValidityCheck
 from robogaze.reporting.wording import count, listed
 
 Json = Mapping[str, Any]

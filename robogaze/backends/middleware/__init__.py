@@ -1,0 +1,1 @@
+"""What is done around a request, whatever backend answers it: cache, retries, limits, budget, outages, balance."""
