@@ -127,6 +127,8 @@ def parse_yaml(text: str, path: Path, first_line: int = 1) -> YamlText:
         line = mark.line + first_line if mark is not None else None
         # Only a character that YAML forbids has a reason and no mark.
         problem = getattr(error, "problem", None) or getattr(error, "reason", error)
+        if "nesting depth" in str(problem):  # libyaml has a limit of its own, which lies deeper
+            raise DomainError(f"nests deeper than {DEEPEST} levels", path, line) from error
         raise DomainError(f"not valid YAML: {problem}", path, line) from error
 
 

@@ -92,10 +92,10 @@ def test_reports_may_be_gone_by_then(robogaze: Shell, comparison: Path) -> None:
 def test_types_go_by_the_names_of_a_domain_of_their_taxonomy(robogaze: Shell, tmp_path: Path) -> None:
     domain = load_domain("robot")
     kind = next(iter(domain.types))
-    found = report("x", {kind: 3}).events[0].with_(dimension=domain.dimension_of[kind])
+    found = report("x", {"colour_cast": 3}).events[0].with_(dimension=domain.dimension_of[kind], type=kind)
     every = {"coverage": coverage(*domain.dimensions), "domain": domain.ref}
     runs = [
-        write_reports(tmp_path / f"{name}.jsonl", [report(f"{name}-p", **every).with_(events=events)])
+        write_reports(tmp_path / f"{name}.jsonl", [report(f"{name}-p", events=events, **every)])
         for name, events in (("base", (found,)), ("new", ()))
     ]
     assert robogaze("compare", *runs, *FEW, "--out", tmp_path / "out").code == 0
