@@ -28,7 +28,7 @@ async def tables(*accounts: ClipAnnotation) -> dict[str, ResultTable]:
 
 async def test_the_first_table_holds_the_five_numbers_of_the_paper_and_what_they_must_not_be_read_without() -> None:
     found = (await tables(*demo_annotators(["ann", "bob"])))["agreement"]
-    assert found.title == "AgreementResult of 2 annotators on 10 clips"
+    assert found.title == "Agreement of 2 annotators on 10 clips"
     assert found.columns == (
         "dataset", "clips", "events", "detection kappa", "dimension kappa", "tIoU", "severity alpha",
         "description similarity",
