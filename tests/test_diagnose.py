@@ -4,6 +4,7 @@ import asyncio
 from hashlib import sha256
 from pathlib import Path
 
+import numpy as np
 import pytest
 from media.videos import FPS, number_in, write
 
@@ -75,3 +76,19 @@ def test_a_file_that_was_replaced_is_refused(video: Path, pixels: Pipeline) -> N
         open_clip(entry, pixels, models=None),
     ):
         pass
+
+
+@pytest.mark.parametrize("side", [16, 32, 96])
+@pytest.mark.parametrize("level", [0, 128])
+def test_a_picture_of_one_colour_is_reported_on_and_never_clean(
+    tmp_path: Path, pixels: Pipeline, side: int, level: int
+) -> None:
+    """Most signals have nothing to go by in it; what the others find is an event of a covered dimension."""
+    flat = np.full((side, side, 3), level, np.uint8)
+    path = write(tmp_path / "flat.mp4", 20, size=(side, side), draw=lambda number: flat)
+    with open_clip(ManifestEntry(path=path), pixels, models=None) as opened:
+        report = asyncio.run(diagnose(opened, pixels))
+    assert report.verdict != "clean"
+    assert bool(report.events) is (report.verdict == "faulty")
+    assert all(report.coverage[event.dimension].state != "not_examined" for event in report.events)
+    assert (level == 0) <= bool(report.events), "a black clip is found to be dark"

@@ -152,6 +152,9 @@ def _decided(rule: GateRule, run: int, result: Comparison) -> tuple[bool, str]:
         if (examined := result.scope.dimensions) is not None:
             why = "there is no clean rate, because a run has no clip that was examined in every dimension"
             return False, f"{why} (examined in all complete clips: {', '.join(examined) or 'none'})"
+        for place in (run, result.baseline):
+            if not any(one.clean or one.findings for one in result.runs[place].accounts.values()):
+                return False, f"no clip of {result.names[place]} is known to be clean or faulty"
         difference = _difference(CLEAN, run, result, sure)
         said = f"{_told(difference.value)} to the baseline, above {_told(difference.low)} with {sure:.0%} confidence"
         return difference.low >= least, f"clean rate {said}; it may not be below {least:+g}"

@@ -21,9 +21,13 @@ class Data(BaseModel):
 def first_fault(error: ValidationError) -> tuple[tuple[str | int, ...], str]:
     """Where something does not fit and what is wrong there.
 
-    Of several faults, an unknown key: where a key is misspelt, another one is missing, too.
+    Of several faults, the version of a schema, from which all others follow; then an unknown key: where a key is
+    misspelt, another one is missing, too.
     """
-    fault = min(error.errors(include_url=False), key=lambda one: one["type"] != "extra_forbidden")
+    fault = min(
+        error.errors(include_url=False),
+        key=lambda fault: (fault["loc"] != ("schema_version",), fault["type"] != "extra_forbidden"),
+    )
     if fault["type"] == "extra_forbidden":
         return fault["loc"], "unknown key"
     return fault["loc"], fault["msg"].removeprefix("Value error, ")

@@ -118,6 +118,13 @@ class Provenance(Data):
     calls: tuple[Call, ...] = ()
 
 
+def checked_schema(given: Any) -> Any:
+    """A report's schema version as it is. Raises ValueError for another than this version reads."""
+    if given != SCHEMA_VERSION:
+        raise ValueError(f"this report has schema {given}, but schema {SCHEMA_VERSION} is needed; score the clip again")
+    return given
+
+
 class Report(Data):
     """All that is said about one clip.
 
@@ -161,11 +168,11 @@ class Report(Data):
     def undecided_dimensions(self) -> tuple[str, ...]:
         """The dimensions in which a failure or an undecided hypothesis leaves the answer open.
 
-        A failure of no dimension in particular concerns those that were not examined.
+        A failure of no dimension in particular concerns those that were not examined as a whole.
         """
         named = {failure.dimension for failure in self.failures} | {claim.dimension for claim in self._unverified}
         if None in named:
-            named |= {name for name, each in self.coverage.items() if each.state == "not_examined"}
+            named |= {name for name, each in self.coverage.items() if each.state not in COVERED}
         return tuple(name for name in self.coverage if name in named)
 
     @property
@@ -195,11 +202,7 @@ class Report(Data):
     @field_validator("schema_version", mode="before")
     @classmethod
     def _is_of_this_version(cls, given: Any) -> Any:
-        if given != SCHEMA_VERSION:
-            raise ValueError(
-                f"this report has schema {given}, but schema {SCHEMA_VERSION} is needed; score the clip again"
-            )
-        return given
+        return checked_schema(given)
 
     @field_validator("events", "hypotheses")
     @classmethod

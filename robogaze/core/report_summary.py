@@ -4,12 +4,12 @@ A report with its ledger is long. Counting clips, knowing which want to be asked
 take little of it, and only that is read here.
 """
 
-from typing import Self
+from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from robogaze.core.coverage import Coverage, CoverageState, states
-from robogaze.core.report import Report, Status, Usage, Verdict
+from robogaze.core.report import SCHEMA_VERSION, Report, Status, Usage, Verdict, checked_schema
 
 
 class _Glance(BaseModel):
@@ -37,6 +37,7 @@ class FailureSummary(_Glance):
 class ReportSummary(_Glance):
     """What a run keeps in mind of a report; the fields are the report's."""
 
+    schema_version: Annotated[int, BeforeValidator(checked_schema)] = SCHEMA_VERSION
     pipeline: str
     author: str
     status: Status
@@ -49,7 +50,7 @@ class ReportSummary(_Glance):
 
     @classmethod
     def of(cls, report: Report) -> Self:
-        """A report's digest."""
+        """The summary of a report."""
         return cls.model_validate(report, from_attributes=True)
 
     @property

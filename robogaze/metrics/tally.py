@@ -169,7 +169,8 @@ def _covers(prediction: ClipAnnotation | None, reference: ClipAnnotation) -> boo
     if prediction is None or prediction.coverage is None:
         return prediction is not None
     spoken_for = prediction.coverage.keys() if reference.covered is None else reference.covered
-    return (prediction.covered or frozenset()).issuperset(spoken_for)
+    # Nothing is right about a clip of which the reference says nothing.
+    return bool(spoken_for) and (prediction.covered or frozenset()).issuperset(spoken_for)
 
 
 def _of_events(

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from pydantic import Field
 
+from robogaze.core.coverage import Coverage
 from robogaze.core.events import Event, Evidence, Hypothesis
 from robogaze.core.time import frame_iou, union
 from robogaze.stages.base import Stage
@@ -39,12 +40,22 @@ class Compose(Stage):
         hypotheses = merge_duplicates(hypotheses, context.clip.frame_times_s, self.merge_iou)
         standing = sorted((one for one in hypotheses if one.verdict == "accepted"), key=lambda one: one.onset_s)
         events = tuple(_event(f"E{number}", one, hypotheses) for number, one in enumerate(standing, start=1))
-        return replace(context, hypotheses=hypotheses, events=events)
+        return replace(context.covering(_found(events, context)), hypotheses=hypotheses, events=events)
 
     def _accepted(self, claim: Hypothesis) -> Hypothesis:
         if claim.verdict != "unverified" or not self.accept_unverified:
             return claim
         return claim.with_(verdict="accepted", reason=claim.reason or "this pipeline has no critic")
+
+
+def _found(events: Sequence[Event], context: Context) -> dict[str, Coverage]:
+    """The dimensions in which there is an event though nothing was examined as a whole: they are covered partially."""
+    found = {}
+    for event in events:
+        before = context.coverage.get(event.dimension)
+        if before is not None and before.state == "not_examined":
+            found[event.dimension] = Coverage(state="partial", reason=f"an event was found, but {before.reason}")
+    return found
 
 
 def merge_duplicates(

@@ -203,7 +203,8 @@ class Measure(Stage):
             name: [gap for rule, gap in gaps if rule.dimension == name and not self._allows(gap)] for name in asked
         }
         types = {name: [rule.type for rule in self._deciding if rule.dimension == name] for name in asked}
-        return {name: _covered(types[name], name in self.partial, beyond[name], domain) for name in asked}
+        cells = {name: len(set(types[name])) * len(evidence.views) for name in asked}
+        return {name: _covered(types[name], name in self.partial, beyond[name], cells[name], domain) for name in asked}
 
     def _claims(self, evidence: ClipSignals, clip: Clip, domain: Domain) -> Iterator[Hypothesis]:
         """What the rules find, what they only tell, and what was explained away."""
@@ -248,11 +249,17 @@ class Measure(Stage):
             yield Failure(stage="measure", dimension=dimension, kind="not measured", message=f"{told} ({limit})")
 
 
-def _covered(types: Sequence[str], partly: bool, beyond: Sequence[MeasurementGap], domain: Domain) -> Coverage:
-    """The coverage of a dimension with rules for these types; `beyond` are the gaps larger than is allowed."""
+def _covered(
+    types: Sequence[str], partly: bool, beyond: Sequence[MeasurementGap], cells: int, domain: Domain
+) -> Coverage:
+    """The coverage of a dimension with rules for these types.
+
+    `beyond` are the gaps larger than is allowed, the worst of each type in each view; `cells` counts types times views.
+    """
     if beyond:
         widest = max(beyond, key=lambda gap: gap.frames / gap.of)
-        state: CoverageState = "not_examined" if widest.frames == widest.of else "partial"
+        nowhere = sum(gap.frames == gap.of for gap in beyond) == cells
+        state: CoverageState = "not_examined" if nowhere else "partial"
         return Coverage(state=state, reason=f"not measured in {widest.frames} of {widest.of} frames: {widest.why}")
     names = ", ".join(domain.types[kind].name for kind in dict.fromkeys(types))
     if partly:

@@ -96,12 +96,13 @@ def _undecided(reported: Sequence[Hypothesis], taken: Mapping[str, bool], wanted
         for one in reported
     )
     decided = {claim.dimension for claim in context.hypotheses or () if claim.verdict == "accepted"}
+    uncovered = {
+        name: Coverage(state="partial" if name in decided else "not_examined", reason=reason)
+        for name in context.dimensions
+    }
     return replace(
         context,
         hypotheses=tuple(left.get(one.id, one) for one in context.hypotheses or ()),
-        coverage={
-            name: Coverage(state="partial" if name in decided else "not_examined", reason=reason)
-            for name in context.coverage
-        },
+        coverage={**context.coverage, **uncovered},
         failures=(*context.failures, *failures),
     )

@@ -125,6 +125,14 @@ def test_without_a_clean_rate_the_rule_fails_and_says_why() -> None:
     )
 
 
+@pytest.mark.parametrize("sign", ["~", "?"])
+def test_clips_of_which_nothing_is_known_show_no_clean_rate_and_do_not_pass(sign: str) -> None:
+    unknown = clean_and_faulty("new", sign * 300)
+    found = only(CLEAN, clean_and_faulty("base", sign * 300), unknown)
+    assert (found.passed, found.said) == (False, "no clip of new is known to be clean or faulty")
+    assert not only(CLEAN, clean_and_faulty("base", "+" * 300), unknown).passed
+
+
 def test_the_other_rules_hold_without_a_clean_rate() -> None:
     runs = without_a_model("base", "+-" * 50), without_a_model("new", "-+" * 25 + "+" * 50)
     assert only({"events_per_clip": {"not_above_baseline_by": 0.2}}, *runs).passed

@@ -155,6 +155,8 @@ def test_a_reference_that_is_not_finished_is_refused(status: str) -> None:
         (account(covered=["a"]), account(covered=["a"]), True),
         (account(covered=["a"]), account(covered=["b"]), False),
         (account(covered=["a"]), account(), True),
+        (account(covered=[], partial=["a"]), account(), True),
+        (account(covered=[], partial=["a"]), account(covered=[]), False),
     ],
 )
 def test_a_clip_is_found_clean_only_where_all_was_covered_that_the_reference_speaks_for(

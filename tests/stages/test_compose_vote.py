@@ -28,6 +28,14 @@ def claim(name: str, start: float, end: float, **fields: Any) -> Hypothesis:
     return Hypothesis(**{**known, **fields})
 
 
+async def test_a_dimension_with_an_event_is_covered_at_least_partially(desk_for: Any) -> None:
+    desk, context = desk_for(None, hypotheses=(claim("H1", 0, 1),))
+    context = await Compose().run(context, desk)
+    assert context.coverage["visual_quality"].state == "partial"
+    assert context.coverage["visual_quality"].reason.startswith("an event was found, but ")
+    assert {each.state for name, each in context.coverage.items() if name != "visual_quality"} == {"not_examined"}
+
+
 async def events(desk_for: Any, *claims: Hypothesis, **parameters: Any) -> Any:
     desk, context = desk_for(None, hypotheses=claims)
     context = await Compose(**parameters).run(context, desk)

@@ -113,6 +113,15 @@ async def test_the_allowance_is_a_share_of_the_frames_and_a_stretch(
     assert bool(context.failures) is not covered
 
 
+async def test_a_dimension_of_which_one_type_could_not_be_measured_is_covered_partially(desk_for: Any) -> None:
+    also = rule("haze", kind="occlusion")
+    context, _ = await measure(desk_for, evidence(hot(missing=range(FRAMES))), rule(), also)
+    assert context.coverage["visual_quality"].state == "partial"
+    both = evidence(hot(missing=range(FRAMES)), hot())
+    context, _ = await measure(desk_for, both, rule())
+    assert context.coverage["visual_quality"].state == "partial", "in one of two views it could"
+
+
 async def test_a_dimension_of_which_no_frame_could_be_measured_is_not_examined(desk_for: Any) -> None:
     context, _ = await measure(desk_for, evidence(hot(missing=range(FRAMES))), rule())
     assert context.coverage["visual_quality"] == Coverage(

@@ -109,6 +109,16 @@ class ReadingContext:
             return kind, self._known(dimension, {"dimension": self.labels.dimensions}, dimension_at)[1]
         return kind, self.labels.dimension_of.get(kind) if kind is not None else None
 
+    def covered(self, coverage: Mapping[str, CoverageState], place: Place) -> Mapping[str, CoverageState]:
+        """The coverage under the taxonomy's names; dimensions that it leaves out were not examined.
+
+        Raises FormatError for a dimension that is not in the taxonomy.
+        """
+        if self.labels is None:
+            return coverage
+        named = {self.labelled(None, name, place, place)[1] or name: state for name, state in coverage.items()}
+        return {**dict.fromkeys(self.labels.dimension_of.values(), "not_examined"), **named}
+
     def label(self, label: str, place: Place) -> tuple[str | None, str | None]:
         """The type and the dimension of a label that may name either; a type where no taxonomy says. Raises Fault."""
         if self.labels is None:

@@ -14,7 +14,7 @@ Cells are separated by commas, semicolons or tabs; numbers have a decimal point.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any, get_args
 
@@ -110,23 +110,24 @@ def read(part: AnnotationPart, reading: ReadingContext) -> ClipAnnotation:
         axis,
         author=clip.author,
         status=clip.status,
-        coverage=None if clip.coverage is None else _coverage(clip.coverage, rows),
+        coverage=None if clip.coverage is None else _coverage(clip.coverage, rows, reading),
         instruction=clip.instruction,
         fields={name: getattr(clip, name) for name in FIELDS},
     )
 
 
-def _coverage(cell: str, rows: Sequence[tuple[int, TableRow]]) -> dict[str, CoverageState]:
-    """The states of a cell. Raises Fault for what is none."""
+def _coverage(cell: str, rows: Sequence[tuple[int, TableRow]], reading: ReadingContext) -> Mapping[str, CoverageState]:
+    """The states of a cell. Raises FormatError for what is none."""
+    place = next(number for number, row in rows if "coverage" in row.cells), "coverage"
     try:
         found = [each.split("=") for each in cell.split()]
         if len({name for name, _ in found}) < len(found):
             raise ValueError("a dimension has two states")
-        return _STATES.validate_python(dict(found))
+        states = _STATES.validate_python(dict(found))
     except ValueError as error:
         wanted = f"dimension=state, with the states {', '.join(get_args(CoverageState))}"
-        place = next(number for number, row in rows if "coverage" in row.cells)
-        raise FormatError(f"{cell!r} is no coverage; it is {wanted}", (place, "coverage")) from error
+        raise FormatError(f"{cell!r} is no coverage; it is {wanted}", place) from error
+    return reading.covered(states, place)
 
 
 def _one(kind: type[Record], rows: Sequence[tuple[int, TableRow]], columns: Sequence[str]) -> Record:

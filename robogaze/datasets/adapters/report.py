@@ -56,18 +56,11 @@ def read(part: AnnotationPart, reading: ReadingContext) -> ClipAnnotation:
     return replace(
         account,
         frame_times_s=reading.times(report.clip.frame_times_s),
-        coverage=_shared(tuple(_covered(report, reading))),
+        coverage=_shared(tuple(reading.covered(states(report.coverage), ("coverage",)).items())),
         taxonomy=reading.once(account.taxonomy),
         fingerprint=reading.once(account.fingerprint),
         author=reading.once(account.author),
     )
-
-
-def _covered(report: Report, reading: ReadingContext) -> Iterator[tuple[str, CoverageState]]:
-    """The states by dimension, under the taxonomy's names. Raises Fault for a dimension that it does not have."""
-    for name, state in states(report.coverage).items():
-        _, dimension = reading.labelled(None, name, (), ("coverage", name))
-        yield dimension or name, state
 
 
 @lru_cache(maxsize=256)

@@ -203,7 +203,19 @@ def test_reports_are_held_to_the_taxonomy_too(tmp_path: Path, labels: Labels, ki
 
 def test_a_dimension_of_coverage_is_held_to_the_taxonomy_too(tmp_path: Path, labels: Labels) -> None:
     path = write(tmp_path / "report.json", report("cup", coverage=coverage("weather")))
-    with pytest.raises(InputError, match=r"coverage.weather: 'weather' is no dimension of kitchen"):
+    with pytest.raises(InputError, match=r"coverage: 'weather' is no dimension of kitchen"):
+        read_accounts(path, labels=labels)
+
+
+def test_dimensions_that_a_coverage_leaves_out_were_not_examined(tmp_path: Path, kitchen: Path, labels: Labels) -> None:
+    first, *others = load_domain(kitchen).dimensions
+    path = tmp_path / "events.csv"
+    path.write_text(f"clip_id,coverage\ncup,{first}=examined\n")
+    (account,) = read_accounts(path, labels=labels).accounts
+    assert account.coverage == {**dict.fromkeys(others, "not_examined"), first: "examined"}
+    assert account.clean is (not others)
+    path.write_text("clip_id,coverage\ncup,weather=examined\n")
+    with pytest.raises(InputError, match=r"coverage: 'weather' is no dimension of kitchen"):
         read_accounts(path, labels=labels)
 
 

@@ -163,7 +163,9 @@ function laneState(clip, dimension, events) {
   // The bar of an undecided claim says it better than words across it.
   const drawn = clip.undecided.some((claim) => claim.dimension === dimension.id);
   if (open) return ["undecided", drawn ? null : `undecided: ${open}`, open];
-  return [state, events.length ? null : LANE_WORDS[state](reason), reason];
+  const also = clip.events.find((event) => event.secondary.includes(dimension.id));
+  const words = also ? `see ${typeOf(also.type).name}` : LANE_WORDS[state](reason);
+  return [state, events.length ? null : words, reason];
 }
 
 const NOT_NAMED = { state: "not_examined", reason: "the report does not name it" };
