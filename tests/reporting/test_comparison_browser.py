@@ -81,7 +81,8 @@ def test_both_play_on_one_clock_and_the_shorter_waits_at_its_end(visit: Callable
     opened.page.keyboard.press(" ")
     opened.wait(f"({TIMES})[0] > 1")
     first, second = opened.page.evaluate(TIMES)
-    assert abs(first - second) < 0.15
+    # On a slow machine the shorter may have come to its end by now.
+    assert second == pytest.approx(min(first, SHORT / FPS), abs=0.15)
     opened.wait(f"({TIMES})[0] > 3")
     assert "over at 2.50 s" in opened.page.locator(".screen").nth(1).inner_text()
     assert opened.page.evaluate(f"({TIMES})[1]") == pytest.approx(SHORT / FPS, abs=0.1)
