@@ -67,7 +67,7 @@ def agree(
     result = _agreement(paths, terms, mixed, domain, judge, rubric, rest)
     _show(result, form, as_json, out)
     if not result.panel.cases:
-        return _computed("no clip has two annotators who judged it to the end")
+        return _computed("no clip was completed by two annotators")
     from robogaze.cli import EXIT_UNFINISHED
 
     return EXIT_UNFINISHED if result.failed or result.ceiling.failed else 0
