@@ -20,7 +20,7 @@ PACKAGE = Path(robogaze.__file__).parent
 
 TIERS = (
     {"errors", "threads"},
-    {"core"},
+    {"core", "registry"},
     {"domains", "store"},
     {"media", "backends", "datasets", "matching", "metrics", "stats"},
     {"evidence", "judges"},

@@ -1,0 +1,57 @@
+"""Parts by name: the package's own, and those that an installed package registers."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from robogaze.errors import InputError
+from robogaze.registry import Registry
+
+COLOURS: Registry[object] = Registry("colours", {"json": "json:dumps", "module": "json"})
+
+
+@pytest.fixture
+def another_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An installed package with entry points in the group of the colours."""
+    (tmp_path / "green_package.py").write_text("GREEN = 'green'\n")
+    metadata = tmp_path / "green_package-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: green-package\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text("[robogaze.colours]\ngreen = green_package:GREEN\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return metadata / "entry_points.txt"
+
+
+def test_own_part_is_imported_by_its_path() -> None:
+    import json
+
+    assert COLOURS.load("json") is json.dumps
+    assert COLOURS.load("module") is json
+
+
+def test_no_part_is_imported_before_it_is_used() -> None:
+    code = (
+        "import sys; from robogaze.registry import Registry; r = Registry('x', {'a': 'wave:open'}); "
+        "assert 'a' in r and 'wave' not in sys.modules; r.load('a'); assert 'wave' in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.usefixtures("another_package")
+def test_installed_package_adds_a_part() -> None:
+    assert COLOURS.names() == ("json", "module", "green")
+    assert "green" in COLOURS
+    assert COLOURS.load("green") == "green"
+
+
+def test_unknown_name_lists_the_known_ones() -> None:
+    with pytest.raises(InputError, match=r"'red' is not one of the colours: json, module"):
+        COLOURS.load("red")
+
+
+def test_name_registered_twice_is_refused(another_package: Path) -> None:
+    another_package.write_text("[robogaze.colours]\njson = green_package:GREEN\n")
+    with pytest.raises(InputError, match="'json' is registered as green_package:GREEN and as json:dumps"):
+        COLOURS.load("json")
