@@ -15,7 +15,7 @@ from robogaze.core.clip import Clip
 from robogaze.core.data import first_fault
 from robogaze.core.pictures import PictureSettings
 from robogaze.core.report import Provenance, Report
-from robogaze.errors import DomainError
+from robogaze.errors import DomainError, FailureKind
 from robogaze.evidence import METERS, ClipSignals, SignalRecorder
 from robogaze.media import DecodedClip
 from robogaze.stages import Context, ModelClient, Pipeline
@@ -50,7 +50,7 @@ def _check_failures(pipeline: Pipeline, end: Context) -> None:
     }
     spec = pipeline.domain.pipelines[pipeline.name]
     for failure in end.failures if end.dimensions else ():
-        if failure.stage not in unconstrained and failure.kind != "Undecided":
+        if failure.stage not in unconstrained and failure.kind is not FailureKind.UNDECIDED:
             line = next(stage.line for stage in spec.stages if stage.name == failure.stage)
             raise DomainError(f"{failure.stage} fails in a rehearsal: {failure.message}", spec.path, line)
 

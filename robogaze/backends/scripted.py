@@ -15,29 +15,16 @@ The file is YAML, a list of entries tried in order; each answers one request and
 
 import json
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Self
 
-from pydantic import model_validator
+from pydantic import field_validator, model_validator
 
 from robogaze.backends.base import Completion, Request
 from robogaze.core.data import Data
 from robogaze.domains.yaml_files import read_yaml
-from robogaze.errors import (
-    BackendError,
-    RateLimited,
-    RequestRefused,
-    ServerFault,
-    ServerStalled,
-    Unreachable,
-)
+from robogaze.errors import BackendError, FailureKind, RateLimited, RequestRefused
 
-_ERRORS: dict[str, type[BackendError]] = {
-    "rate_limited": RateLimited,
-    "refused": RequestRefused,
-    "server_fault": ServerFault,
-    "stalled": ServerStalled,
-    "unreachable": Unreachable,
-}
+_ERRORS: dict[FailureKind, type[BackendError]] = {error.kind: error for error in BackendError.__subclasses__()}
 
 
 class When(Data):
@@ -55,15 +42,21 @@ class When(Data):
 
 
 class ScriptedError(Data):
-    """A failure to raise."""
+    """An error to raise in place of a reply; `retry_after_s` is for rate_limited."""
 
-    kind: Literal["rate_limited", "refused", "server_fault", "stalled", "unreachable"]
+    kind: FailureKind
     message: str = "scripted"
     retry_after_s: float | None = None
 
-    def raised(self) -> BackendError:
-        """The error itself."""
-        if self.kind == "rate_limited":
+    @field_validator("kind")
+    @classmethod
+    def _is_raised_by_backends(cls, kind: FailureKind) -> FailureKind:
+        if kind not in _ERRORS:
+            raise ValueError(f"no backend raises {kind}; use one of {', '.join(sorted(_ERRORS))}")
+        return kind
+
+    def exception(self) -> BackendError:
+        if self.kind is FailureKind.RATE_LIMITED:
             return RateLimited(self.message, self.retry_after_s)
         return _ERRORS[self.kind](self.message)
 
@@ -115,7 +108,7 @@ class ScriptedBackend:
 
     def _play(self, entry: ScriptedReply) -> Completion:
         if entry.error is not None:
-            raise entry.error.raised()
+            raise entry.error.exception()
         text = entry.text if entry.text is not None else json.dumps(entry.reply, ensure_ascii=False)
         return Completion(text, model=self.name, finish_reason="stop", prompt_tokens=0, completion_tokens=0)
 

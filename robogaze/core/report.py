@@ -20,6 +20,7 @@ from robogaze.core.data import Data
 from robogaze.core.events import Claim, Event, Hypothesis, Name
 from robogaze.core.pictures import Picture
 from robogaze.core.time import RESOLUTION
+from robogaze.errors import FailureKind
 
 SCHEMA_VERSION: Literal[2] = 2
 
@@ -53,7 +54,7 @@ class Failure(Data):
 
     stage: str
     dimension: Name | None = None
-    kind: str
+    kind: FailureKind
     message: str
 
 

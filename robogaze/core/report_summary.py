@@ -10,6 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from robogaze.core.coverage import Coverage, CoverageState, states
 from robogaze.core.report import SCHEMA_VERSION, Report, Status, Usage, Verdict, checked_schema
+from robogaze.errors import FailureKind
 
 
 class _Glance(BaseModel):
@@ -30,7 +31,7 @@ class FailureSummary(_Glance):
     """A failure, less its message."""
 
     stage: str
-    kind: str
+    kind: FailureKind
     dimension: str | None = None
 
 

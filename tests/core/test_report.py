@@ -79,7 +79,7 @@ def full_report() -> Report:
             make_hypothesis("H2", verdict="merged", merged_into="H1", reason="the same"),
             make_hypothesis("H3"),
         ),
-        failures=(Failure(stage="propose", dimension="shape", kind="InvalidAnswer", message="no valid answer"),),
+        failures=(Failure(stage="propose", dimension="shape", kind="invalid_answer", message="no valid answer"),),
         unseen=((1, 16), (17, 64)),
         notes=("A sentence.",),
         usage=Usage(calls=1, rounds=1, prompt_tokens=None, cost_usd=0.25, wall_s=1.5),
@@ -95,8 +95,8 @@ def full_report() -> Report:
 
 # Status and verdict follow.
 
-FAILED = Failure(stage="verify", kind="InvalidAnswer", message="no valid answer")
-DOUBTFUL = Failure(stage="measure", dimension="motion", kind="evidence only", message="perhaps")
+FAILED = Failure(stage="verify", kind="invalid_answer", message="no valid answer")
+DOUBTFUL = Failure(stage="measure", dimension="motion", kind="evidence_only", message="perhaps")
 ALL = coverage("colour", ruled_out=["shape"])
 SOME = coverage("colour", partial=["motion"], not_examined=["shape"])
 NONE = coverage(not_examined=["colour", "shape"])

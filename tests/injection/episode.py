@@ -48,10 +48,10 @@ ENDING_EVERYWHERE = (*ENDING, "scan", "direct")
 """The same where the question is never answered."""
 
 _KINDS = {
-    "retried": {"ServerFault", "ServerStalled", "Unreachable", "RateLimited"},
-    "refused": {"RequestRefused"},
-    "asked again": {"InvalidAnswer"},
-    "put again": {"Undecided"},
+    "retried": {"server_fault", "stalled", "unreachable", "rate_limited"},
+    "refused": {"refused"},
+    "asked again": {"invalid_answer"},
+    "put again": {"undecided"},
 }
 
 

@@ -18,7 +18,6 @@ from robogaze.core.report import Report
 from robogaze.datasets import find_entries
 from robogaze.doctor import examine
 from robogaze.domains import Domain
-from robogaze.errors import RequestRefused
 from robogaze.judges.base import DescriptionPair
 from robogaze.judges.llm import ModelJudge
 from robogaze.judges.rubric import read_rubric
@@ -108,7 +107,7 @@ async def test_too_many_pictures_are_refused_once_and_for_all(robot: Domain, vll
     (report,) = await score(robot, tiny(vllm_url, frames="every frame", max_pictures=80), "vanilla", {"cube_teleports"})
     assert report.status == "unscored"
     (failure,) = report.failures
-    assert failure.kind == RequestRefused.__name__
+    assert failure.kind == "refused"
     assert "400" in failure.message
     assert len(report.provenance.calls) == 1
 

@@ -230,7 +230,7 @@ async def test_an_undecided_debate_leaves_it_unverified_and_a_failure(
     after, context, _, _ = await investigate(desk_for, [claim("H1")], *lines, steps=1)
     assert (after["H1"].verdict, after["H1"].reason) == ("unverified", reason)
     (failure,) = context.failures
-    assert (failure.stage, failure.kind, failure.dimension) == ("investigate", "Undecided", "physical_plausibility")
+    assert (failure.stage, failure.kind, failure.dimension) == ("investigate", "undecided", "physical_plausibility")
 
 
 @pytest.mark.parametrize("silent", ["plan", "vqa", "advocate", "skeptic", "judge"])
@@ -240,7 +240,7 @@ async def test_a_question_without_an_answer_leaves_it_unverified(desk_for: Any, 
     after, context, _, _ = await investigate(desk_for, [claim("H1")], *heard)
     assert after["H1"].verdict == "unverified"
     assert after["H1"].reason.startswith("a question was not answered: ")
-    assert {failure.kind for failure in context.failures} == {"Undecided", "RequestRefused"}
+    assert {failure.kind for failure in context.failures} == {"undecided", "refused"}
     assert {failure.dimension for failure in context.failures} == {"physical_plausibility"}
 
 

@@ -92,10 +92,10 @@ async def test_more_looks_than_allowed_are_asked_for_again(desk_for: Any) -> Non
 @pytest.mark.parametrize(
     ("lines", "kind"),
     [
-        ([{"when": {"subject": "closer looks"}, "error": {"kind": "refused"}}], "RequestRefused"),
+        ([{"when": {"subject": "closer looks"}, "error": {"kind": "refused"}}], "refused"),
         (
             [plan(ZOOM), {"when": {"subject": "closer looks, H1 zoom_in"}, "error": {"kind": "refused"}}],
-            "RequestRefused",
+            "refused",
         ),
     ],
     ids=["the plan", "the tool"],
@@ -160,7 +160,7 @@ async def test_a_specialist_whose_plan_fails_is_still_asked(desk_for: Any) -> No
     desk, context = desk_for(scripted(*lines)[0], dimensions=("visual_quality",))
     context = await Propose(tools=TOOLS).run(context, desk)
     assert examined(context) == {"visual_quality"}
-    assert [failure.kind for failure in context.failures] == ["RequestRefused"]
+    assert [failure.kind for failure in context.failures] == ["refused"]
 
 
 async def test_the_pipeline_with_tools_can_be_rehearsed(robot: Domain) -> None:

@@ -54,7 +54,7 @@ async def judge(desk_for: Any, claims: list[Hypothesis], *lines: dict[str, Any],
 
 def undecided(context: Any) -> set[str]:
     """What the report's failures say of hypotheses that were left undecided."""
-    found = [failure for failure in context.failures if failure.kind == "Undecided"]
+    found = [failure for failure in context.failures if failure.kind == "undecided"]
     assert all((one.stage, one.dimension) == ("verify", "physical_plausibility") for one in found)
     return {one.message for one in found}
 
@@ -191,8 +191,8 @@ async def test_a_silent_critic_leaves_everything_unverified_and_a_failure(desk_f
     assert after["H1"].verdict == "unverified"
     assert after["H1"].reason.startswith("the critic did not answer: ")
     assert [(failure.stage, failure.kind) for failure in context.failures] == [
-        ("verify", "Undecided"),
-        ("verify", "RequestRefused"),
+        ("verify", "undecided"),
+        ("verify", "refused"),
     ]
 
 
