@@ -114,6 +114,6 @@ def _join_answers(sources: Sequence[Path], into: Path) -> None:
         store = AnswerStore(into)
         try:
             for path in there:
-                store.take_in(path)
+                store.merge(path)
         finally:
             store.close()

@@ -121,7 +121,7 @@ class RunConfig:
         recipe = runs.recipe(self.plan, self.in_flight, self.outage * 60)
         if answers is None:
             return Ray(recipe, self.workers, self.address)
-        return Ray(recipe, self.workers, self.address, answers.first_told)
+        return Ray(recipe, self.workers, self.address, answers.first_name)
 
     def check_caps(self) -> None:
         """Raise UsageError for a cap that could not be kept."""
@@ -161,7 +161,7 @@ class RunConfig:
         if self.plan.models is None or not path.is_file():
             return 0, 0.0
         answers = AnswerStore(path)
-        spent = [answers.spent(name) for name in self.plan.models.models]
+        spent = [answers.usage(name) for name in self.plan.models.models]
         answers.close()
         return sum(one.calls for one in spent), sum(one.cost_usd for one in spent)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from robogaze.backends import Models, ModelsConfig
-from robogaze.backends.middleware.model_identity import FirstTold, check_answer
+from robogaze.backends.middleware.model_identity import FirstName, check_answer
 from robogaze.domains import load_domain
 from robogaze.engines.base import ClipWorker, Result, Task
 from robogaze.engines.local import Local
@@ -58,7 +58,7 @@ class Ray:
     recipe: WorkerConfig
     workers: int | None = None
     address: str | None = None
-    first: FirstTold = lambda model, does, name: name
+    first: FirstName = lambda model, does, name: name
 
     async def run(self, tasks: Sequence[Task], keep: Callable[[Result], None]) -> RunStopped | None:
         """See `Engine`. Raises MissingExtra where Ray is not installed."""

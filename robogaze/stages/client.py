@@ -207,7 +207,7 @@ class ModelClient:
             parts=parts,
             schema=json_schema(question.contract) if question.constrained else None,
             decoding=decoding,
-            source=ClipTiming(clip.fps, clip.frame_count, clip.duration_s),
+            timing=ClipTiming(clip.fps, clip.frame_count, clip.duration_s),
             sample=question.sample,
         )
 
@@ -221,7 +221,7 @@ class ModelClient:
         error: str | None,
         completion: Completion | None = None,
     ) -> None:
-        self.pictures.update({shot.picture.id: shot.picture for shot in request.shots})
+        self.pictures.update({shot.picture.id: shot.picture for shot in request.images})
         counted = {} if completion is None else _counted(completion)
         call = Call(
             id=f"C{len(self.calls) + 1}",
@@ -231,7 +231,7 @@ class ModelClient:
             model=model.name,
             round=round_,
             attempt=request.attempt,
-            pictures=tuple(shot.picture.id for shot in request.shots),
+            pictures=tuple(shot.picture.id for shot in request.images),
             key=request.key(model.backend.identity),
             outcome=outcome,
             error=error,

@@ -297,9 +297,9 @@ def test_a_folder_without_a_run_is_not_joined(tmp_path: Path) -> None:
 async def test_answers_come_along(tmp_path: Path, clips: list[ManifestEntry], unit: ClipWorker) -> None:
     await run(clips[:1], unit, tmp_path / "a")
     store = AnswerStore(tmp_path / "a" / "calls.sqlite")
-    store.spent("eyes").add_call()
+    store.usage("eyes").add_call()
     store.close()
     merge([tmp_path / "a"], tmp_path / "out")
     store = AnswerStore(tmp_path / "out" / "calls.sqlite")
-    assert store.spent("eyes").calls == 1
+    assert store.usage("eyes").calls == 1
     store.close()

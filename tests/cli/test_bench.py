@@ -26,7 +26,7 @@ models:
     name: stub
     url: {url}
     frames: uniform 4
-    patience: {{attempts: 2, first_wait_s: 0.01, longest_wait_s: 0.01}}
+    retry: {{attempts: 2, first_wait_s: 0.01, longest_wait_s: 0.01}}
 {more}
 roles: {{vlm: stub}}
 """
@@ -147,7 +147,7 @@ def test_a_cap_of_cost_wants_a_price(bench: Bench) -> None:
         assert bench(url, "--max-cost", 1).code == 2
         ran = bench(url, "--max-cost", 0.000001, more=(PRICE,))
     assert ran.code == 4
-    assert "raise --max-cost and start again" in ran.err
+    assert "raise --max-cost to resume" in ran.err
 
 
 @pytest.mark.parametrize("text", ["7", "0/2", "3/2"])
@@ -260,7 +260,7 @@ def test_a_clip_that_was_replaced_under_its_name_is_scored_again(bench: Bench, t
 
 
 def test_a_server_that_goes_away_is_waited_for(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("robogaze.backends.middleware.outage._KNOCK_S", 0.05)
+    monkeypatch.setattr("robogaze.backends.middleware.outage._POLL_S", 0.05)
 
     def leave(body: Body) -> None:
         if stub.requests == 2:
@@ -296,7 +296,7 @@ def test_another_model_behind_the_address_ends_the_run_and_loses_nothing(bench: 
     with running(stub) as url:
         ran = bench(url, "--concurrency", 1)
         assert ran.code == 4
-        assert "answers as another now and answers as stub when this run began" in ran.err
+        assert "answers as another, but answers as stub when this run began" in ran.err
         stub.behave = lambda body: None
         again = bench(url)
     assert "3 clips to do, 3 done before" in again.err

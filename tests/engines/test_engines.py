@@ -140,7 +140,7 @@ def test_a_clip_that_another_model_answered_is_not_kept_and_ends_the_run(
 
     def run(stub: Stub) -> Any:
         with running(stub) as url:
-            engine = Ray(replace(recipe, models=config(url)), workers=1, first=answers.first_told)
+            engine = Ray(replace(recipe, models=config(url)), workers=1, first=answers.first_name)
             return asyncio.run(engine.run(tasks[len(kept) :][:4], kept.append))
 
     assert run(Stub()) is None

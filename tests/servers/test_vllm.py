@@ -90,9 +90,9 @@ async def test_doctor_sees_through_a_model_that_cannot_see(vllm_url: str) -> Non
     found = {one.what: one for one in await examine(models, random.Random(1))}
     await models.close()
     assert found["tiny: server"].ok
-    assert found["tiny: obeys a JSON schema"].ok
+    assert found["tiny: follows a JSON schema"].ok
     assert found["tiny: counts tokens"].ok
-    assert not found["tiny: sees pictures"].ok
+    assert not found["tiny: reads images"].ok
 
 
 async def test_frames_travel_as_one_video(robot: Domain, vllm_url: str) -> None:

@@ -237,7 +237,7 @@ class Twice(Direct):
 async def test_what_cannot_become_a_report_fails_in_a_rehearsal(folder: Path) -> None:
     pipeline = built(folder, [LOOK, "  - compose: {accept_unverified: true}"])
     stages = (("direct", Twice(prompt="vanilla")), *pipeline.stages[1:])
-    with pytest.raises(DomainError, match=r"odd\.yaml: no report can be made.*ids must be unique, not H1, H1"):
+    with pytest.raises(DomainError, match=r"odd\.yaml: .*do not make a valid report.*ids must be unique, not H1, H1"):
         await rehearse(replace(pipeline, stages=stages))
 
 

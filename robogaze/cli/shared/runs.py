@@ -75,7 +75,7 @@ class ScoringPlan:
             },
             "pipeline": self.pipeline.name,
             "decoder": self.decoder,
-            "models": None if self.models is None else self.models.essence(),
+            "models": None if self.models is None else self.models.answer_settings(),
         }
 
 
@@ -159,7 +159,7 @@ async def run(
         # In a run folder a budget is for all starts together; the user's cache knows no runs.
         budget = None if job.run is None else answers
         models = Models.open(
-            plan.models, answers, os.environ, budget=budget, purse=door.purse, outage_s=door.outage_s, tell=_say
+            plan.models, answers, os.environ, usage=budget, budget=door.purse, outage_s=door.outage_s, notify=_say
         )
 
         async def before(tasks: Sequence[Task], done: Mapping[str, ReportSummary]) -> bool:
