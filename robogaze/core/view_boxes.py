@@ -9,7 +9,7 @@ STRIP_BAND_PX, STRIP_GAP_PX = 24, 4
 """Height of the band with the names above the views, and width of the gap between two views."""
 
 
-def panel_places(layout: Layout) -> Mapping[str, Box]:
+def panel_boxes(layout: Layout) -> Mapping[str, Box]:
     """The box of each view in a frame of the video."""
     return {
         name: Box(
@@ -32,7 +32,7 @@ def strip_size(layout: Layout, view_size: tuple[int, int]) -> tuple[int, int]:
     return count * (width + STRIP_GAP_PX) - STRIP_GAP_PX, STRIP_BAND_PX + height
 
 
-def strip_places(layout: Layout, view_size: tuple[int, int]) -> Mapping[str, Box]:
+def strip_boxes(layout: Layout, view_size: tuple[int, int]) -> Mapping[str, Box]:
     """The box of each view in the image of a frame."""
     if len(layout.active) == 1:
         return {layout.active[0]: Box(left=0.0, top=0.0, right=1.0, bottom=1.0)}
