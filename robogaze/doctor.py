@@ -108,7 +108,7 @@ async def _follows_schema(model: Model, rng: random.Random) -> DoctorCheck:
             "(set structured: none if the server refuses requests)"
         )
         return DoctorCheck(what=what, ok=False, message=message)
-    return DoctorCheck(what=what, ok=True, message="the answer followed the schema against the prompt")
+    return DoctorCheck(what=what, ok=True, message="it did, although the prompt asked for prose")
 
 
 def _counts_tokens(model: Model, completion: Completion | None) -> Iterator[DoctorCheck]:

@@ -32,7 +32,7 @@ class FailureKind(StrEnum):
     server_fault        the server failed, or its reply could not be read
     stalled             the server did not reply within the time limit
     refused             the server or the model refused the request
-    invalid_answer      no answer kept its contract (schema), after all attempts
+    invalid_answer      no answer matched its contract (schema), after all attempts
     undecided           the answers did not decide a hypothesis, or did not agree
     too_many_pictures   the request needed more pictures than the model takes and was not sent
     nothing_to_examine  the clip lacks what the pipeline needs, such as an instruction

@@ -59,6 +59,16 @@ def test_unanswered_requests_are_retried_and_unusable_answers_only_on_request() 
     assert {kind for kind in FailureKind if kind.retried_on_request} == {"refused", "invalid_answer", "undecided"}
 
 
+def test_docs_say_what_is_retried_for_every_kind_of_failure() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "models.md").read_text()
+    documented = dict(re.findall(r"^\| `(\w+)` \| [^|]+ \| ([^|]+) \|$", page, re.MULTILINE))
+    assert documented.pop("kind") == "is retried"
+    assert list(documented) == list(FailureKind)
+    for kind in FailureKind:
+        assert (documented[kind] == "by the same command") == kind.unanswered
+        assert (documented[kind] == "with `--retry-failed`") == kind.retried_on_request
+
+
 @pytest.mark.parametrize("kind", ERRORS, ids=lambda kind: kind.__name__)
 def test_errors_can_be_pickled(kind: type[RobogazeError]) -> None:
     error = SAMPLES.get(kind) or kind("a sentence")

@@ -128,7 +128,7 @@ class ModelConfig(Data):
 
     @property
     def urls(self) -> tuple[str, ...]:
-        """The addresses of its servers; empty for the vendor's own."""
+        """The addresses of its servers; empty for OpenAI itself."""
         return () if self.url is None else tuple(url.strip() for url in self.url.split(","))
 
     @property

@@ -1,4 +1,4 @@
-"""A server with OpenAI's chat completions API: a vendor, vLLM, SGLang, llama.cpp, LM Studio, a proxy."""
+"""A server with OpenAI's chat completions API: OpenAI, vLLM, SGLang, llama.cpp, LM Studio, a proxy."""
 
 import json
 import math
@@ -17,7 +17,7 @@ from robogaze.backends.secrets import api_key, check_key_is_not_in
 from robogaze.errors import BackendError, RateLimited, RequestRefused, ServerFault, ServerStalled, Unreachable
 from robogaze.threads import in_thread
 
-VENDOR = "https://api.openai.com/v1"
+OPENAI_URL = "https://api.openai.com/v1"
 
 MAX_RETRY_AFTER_S = 86_400.0
 """Maximum Retry-After that is accepted from a server; `RetryPolicy.longest_wait_s` limits the wait itself."""
@@ -51,7 +51,7 @@ def open_backend(config: ModelConfig, environ: Mapping[str, str]) -> Backend:
 
 
 class OpenAIBackend:
-    """A model behind an OpenAI-compatible server; `url` None means the vendor's own."""
+    """A model behind an OpenAI-compatible server; `url` None means OpenAI itself."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class OpenAIBackend:
         self.url = url
         self.server = server or url
         self.request_format = request_format or RequestFormat()
-        self.http = HttpClient(url or VENDOR, api_key, timeout_s)
+        self.http = HttpClient(url or OPENAI_URL, api_key, timeout_s)
 
     @property
     def identity(self) -> Mapping[str, Any]:
@@ -122,7 +122,7 @@ class OpenAIBackend:
 
     @property
     def _server(self) -> str:
-        return f"the server at {self.url or VENDOR}"
+        return f"the server at {self.url or OPENAI_URL}"
 
     def _status_error(self, reply: HttpReply) -> BackendError:
         status, wait_s = reply.status, retry_after_s(reply.headers.get("retry-after"))

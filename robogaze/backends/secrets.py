@@ -20,7 +20,7 @@ _MIN_KEY_LENGTH = 8
 def api_key(name: str, url: str | None, variable: str | None, environ: Mapping[str, str]) -> str | None:
     """The API key for a server, from `variable` if given, None for a user's own server without a key.
 
-    OPENAI_API_KEY is sent to the vendor only, unless the user names it as `variable`. Raises InputError for a key that
+    OPENAI_API_KEY is sent to OpenAI only, unless the user names it as `variable`. Raises InputError for a key that
     is not set, is empty or is not a valid key.
     """
     if variable is not None:
