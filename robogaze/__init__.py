@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from robogaze.diagnose import diagnose as diagnose
     from robogaze.domains import Domain as Domain
     from robogaze.domains import load_domain as load_domain
-    from robogaze.stages import Pipeline as Pipeline
+    from robogaze.stages.pipeline import Pipeline as Pipeline
 
 _HOMES = {
     "Clip": "robogaze.core.clip",
     "Domain": "robogaze.domains",
     "Event": "robogaze.core.events",
     "Models": "robogaze.backends",
-    "Pipeline": "robogaze.stages",
+    "Pipeline": "robogaze.stages.pipeline",
     "Report": "robogaze.core.report",
     "Span": "robogaze.core.time",
     "diagnose": "robogaze.diagnose",

@@ -18,7 +18,9 @@ from robogaze.core.report import Provenance, Report
 from robogaze.errors import DomainError
 from robogaze.evidence import METERS, ClipSignals, SignalRecorder
 from robogaze.media import DecodedClip
-from robogaze.stages import Context, ModelClient, Pipeline
+from robogaze.stages.client import ModelClient
+from robogaze.stages.context import Context
+from robogaze.stages.pipeline import Pipeline
 
 _SECONDS, _FPS, _SIDE_PX = 4, 8, 64
 

@@ -19,7 +19,8 @@ from robogaze.datasets import ManifestEntry
 from robogaze.engines.base import ClipWorker
 from robogaze.engines.local import Local
 from robogaze.media import DecodedClip
-from robogaze.stages import Context, Pipeline
+from robogaze.stages.context import Context
+from robogaze.stages.pipeline import Pipeline
 
 FPS = 16
 

@@ -84,7 +84,7 @@ def check(name: str) -> int:
     from robogaze.forge.plant.recipe import find_recipe, read_recipe
     from robogaze.rehearse import rehearse
     from robogaze.reporting.wording import count
-    from robogaze.stages import Pipeline
+    from robogaze.stages.pipeline import Pipeline
 
     found = load_domain(name)
     for pipeline in found.pipelines:

@@ -13,7 +13,7 @@ from robogaze.core.report import Report
 from robogaze.datasets import ManifestEntry
 from robogaze.diagnose import OpenClip, diagnose, open_clip
 from robogaze.errors import RunStopped, VideoError
-from robogaze.stages import Pipeline
+from robogaze.stages.pipeline import Pipeline
 from robogaze.threads import in_thread
 
 _THUMBNAIL_PX, _THUMBNAIL_VIEW_PX, _THUMBNAIL_MOST_PX = 480, 320, 1280

@@ -17,7 +17,7 @@ from robogaze.domains import load_domain
 from robogaze.engines.base import ClipWorker, Result, Task
 from robogaze.engines.local import Local
 from robogaze.errors import MissingExtra, ModelChanged, RobogazeError, RunStopped
-from robogaze.stages import Pipeline
+from robogaze.stages.pipeline import Pipeline
 from robogaze.threads import in_thread
 
 _BLOCKS_A_WORKER = 4

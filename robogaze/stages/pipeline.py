@@ -1,6 +1,6 @@
 """A pipeline: stages in order, checked as a whole before the first question is asked."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,40 +15,13 @@ from robogaze.domains import Domain, PipelineSpec, StageSpec
 from robogaze.domains.yaml_files import Key
 from robogaze.errors import DomainError, InputError
 from robogaze.evidence import ClipSignals
+from robogaze.stages import STAGES
 from robogaze.stages.base import Stage
+from robogaze.stages.baselines.direct import Direct
+from robogaze.stages.baselines.vote import Vote
 from robogaze.stages.client import PROMPTS, ModelClient, NoAnswer
 from robogaze.stages.compose import Compose
 from robogaze.stages.context import Context, Slot
-from robogaze.stages.direct import Direct
-from robogaze.stages.ground import Ground
-from robogaze.stages.investigate import Investigate
-from robogaze.stages.measure import Measure
-from robogaze.stages.observe import Observe
-from robogaze.stages.propose import Propose
-from robogaze.stages.remember import Remember
-from robogaze.stages.route import RouteStage
-from robogaze.stages.scan import Scan
-from robogaze.stages.segment import SegmentStage
-from robogaze.stages.trace import Trace
-from robogaze.stages.verify import Verify
-from robogaze.stages.vote import Vote
-
-STAGES: Mapping[str, type[Stage]] = {
-    "measure": Measure,
-    "ground": Ground,
-    "observe": Observe,
-    "scan": Scan,
-    "remember": Remember,
-    "segment": SegmentStage,
-    "route": RouteStage,
-    "propose": Propose,
-    "direct": Direct,
-    "vote": Vote,
-    "verify": Verify,
-    "investigate": Investigate,
-    "trace": Trace,
-    "compose": Compose,
-}
 
 
 @dataclass(frozen=True)
@@ -89,7 +62,7 @@ class Pipeline:
     @property
     def measures(self) -> bool:
         """Whether the clip's pixels must be measured while it is decoded."""
-        return any(isinstance(stage, Measure) for _, stage in self.stages)
+        return any("evidence" in stage.writes() for _, stage in self.stages)
 
     @property
     def examiners(self) -> frozenset[str]:
@@ -169,9 +142,11 @@ class Pipeline:
 def _stage(spec: StageSpec, pipeline: PipelineSpec, domain: Domain) -> Stage:
     path = pipeline.path
     if spec.name not in STAGES:
-        raise DomainError(f"there is no stage {spec.name!r}; there is: {', '.join(STAGES)}", path, spec.line)
+        raise DomainError(
+            f"there is no stage {spec.name!r}; the stages are: {', '.join(STAGES.names())}", path, spec.line
+        )
     try:
-        stage = STAGES[spec.name].model_validate(spec.parameters)
+        stage = STAGES.load(spec.name).model_validate(spec.parameters)
         for prompt, variables in stage.templates().items():
             _check_there(prompt, spec, path, domain)
             domain.prompts.check(prompt, tuple(variables.__annotations__))

@@ -27,7 +27,7 @@ from robogaze.datasets import ManifestEntry
 from robogaze.domains import default_domain, load_domain
 from robogaze.engines.base import ClipWorker
 from robogaze.engines.local import Local
-from robogaze.stages import Pipeline
+from robogaze.stages.pipeline import Pipeline
 
 
 def main() -> None:

@@ -25,7 +25,7 @@ from robogaze.domains import Domain
 from robogaze.engines.base import ClipWorker, Task
 from robogaze.engines.local import Local
 from robogaze.errors import RunError
-from robogaze.stages import Pipeline
+from robogaze.stages.pipeline import Pipeline
 from robogaze.store import RunFolder, StoredRun
 
 

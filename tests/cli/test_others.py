@@ -146,7 +146,7 @@ def test_serve_has_room_for_the_largest_request_of_the_papers_pipeline(robogaze:
     from robogaze.backends import ModelConfig
     from robogaze.core.pictures import PictureSettings
     from robogaze.domains import load_domain
-    from robogaze.stages import Pipeline
+    from robogaze.stages.pipeline import Pipeline
 
     (critic,) = (one for name, one in Pipeline.build(load_domain("robot"), "full").stages if name == "verify")
     model = ModelConfig(kind="scripted")

@@ -20,7 +20,7 @@ from robogaze.engines.base import ClipWorker, Engine, Result, Task
 from robogaze.engines.local import Local
 from robogaze.engines.ray import Ray, WorkerConfig
 from robogaze.errors import BudgetExhausted, InputError, ModelChanged
-from robogaze.stages import Pipeline
+from robogaze.stages.pipeline import Pipeline
 
 ray = pytest.importorskip("ray", reason="needs the extra ray")
 

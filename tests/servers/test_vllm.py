@@ -22,7 +22,7 @@ from robogaze.errors import RequestRefused
 from robogaze.judges.base import DescriptionPair
 from robogaze.judges.llm import ModelJudge
 from robogaze.judges.rubric import read_rubric
-from robogaze.stages import Pipeline
+from robogaze.stages.pipeline import Pipeline
 
 pytestmark = pytest.mark.server
 

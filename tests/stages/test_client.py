@@ -10,8 +10,9 @@ from robogaze.core.clip import Layout
 from robogaze.core.pictures import FrameImage
 from robogaze.domains.contract import Answer
 from robogaze.errors import AnswersPending
-from robogaze.stages import NoAnswer, Query
-from robogaze.stages.route import RouteVariables
+from robogaze.stages.baselines.direct import Direct
+from robogaze.stages.client import NoAnswer, Query
+from robogaze.stages.robogaze.route import RouteVariables
 
 
 class Seen(Answer):
@@ -190,3 +191,15 @@ async def test_costs_that_nobody_knows_are_not_zero(desk_for: Any) -> None:
     await desk.ask(question(desk), context)
     usage = desk.usage()
     assert (usage.prompt_tokens, usage.completion_tokens, usage.cost_usd) == (None, 7, None)
+
+
+async def test_the_regime_of_the_model_decides_which_frames_it_is_shown(desk_for: Any) -> None:
+    for regime, wanted in (
+        ("uniform 4", (0, 21, 42, 63)),
+        ("1 fps", (0, 16, 32, 48)),
+        ("2 fps, at most 3", (0, 32, 63)),
+    ):
+        models, backend = scripted({"reply": {"events": []}}, config=ModelConfig(kind="scripted", frames=regime))
+        desk, context = desk_for(models)
+        await Direct(prompt="vanilla").run(context, desk)
+        assert tuple(shot.picture.frames[0] for shot in backend.asked[0].shots) == wanted

@@ -13,9 +13,12 @@ from robogaze.domains import Domain, domain_folders, load_domain
 from robogaze.domains.scaffold import scaffold
 from robogaze.errors import DomainError, InputError
 from robogaze.rehearse import rehearse
-from robogaze.stages import STAGES, Context, ModelClient, NoAnswer, Pipeline
-from robogaze.stages.direct import Direct
-from robogaze.stages.verify import Verify
+from robogaze.stages import STAGES
+from robogaze.stages.baselines.direct import Direct
+from robogaze.stages.client import ModelClient, NoAnswer
+from robogaze.stages.context import Context
+from robogaze.stages.pipeline import Pipeline
+from robogaze.stages.robogaze.verify import Verify
 
 PAPER = {"full", "vanilla", "cot", "taxonomy", "vote3"}
 ABLATIONS = {"no-task-memory", "no-scene-memory", "no-segmentation", "no-router", "no-verifier"}
@@ -40,7 +43,7 @@ async def test_every_pipeline_can_be_rehearsed(robot: Domain, name: str) -> None
 
 def test_every_stage_is_used_by_some_pipeline() -> None:
     pipelines = [one for name in domain_folders() for one in load_domain(name).pipelines.values()]
-    assert {stage.name for pipeline in pipelines for stage in pipeline.stages} == set(STAGES)
+    assert {stage.name for pipeline in pipelines for stage in pipeline.stages} == set(STAGES.names())
 
 
 def test_a_dimension_whose_needs_a_clip_lacks_is_not_examined(robot: Domain) -> None:
@@ -97,7 +100,7 @@ RULES = """\
     [
         (["  - verify", "  - compose"], 3, "verify reads hypotheses, which no stage before it writes"),
         (["  - propose", "  - segment", "  - compose"], 4, "segment reads observations"),
-        (["  - prpose", "  - compose"], 3, "there is no stage 'prpose'; there is: measure, ground"),
+        (["  - prpose", "  - compose"], 3, "there is no stage 'prpose'; the stages are: measure, ground"),
         (["  - propose: {least_confidense: 0.3}", "  - compose"], 3, "propose.least_confidense: unknown key"),
         (["  - propose:", "      least_confidence: 3", "  - compose"], 4, "propose.least_confidence: Input should be"),
         (["  - propose", "  - verify"], 4, "a pipeline ends with compose"),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from robogaze.domains import Domain
     from robogaze.engines.base import Engine, Task
     from robogaze.engines.ray import WorkerConfig
-    from robogaze.stages import Pipeline
+    from robogaze.stages.pipeline import Pipeline
 
 SCHEMA_VERSION = 1
 
@@ -84,7 +84,7 @@ def plan(
 ) -> ScoringPlan:
     """What the options say. Raises UsageError for a pipeline that asks a model where none is given."""
     from robogaze.domains import default_domain, domain_folders, load_domain
-    from robogaze.stages import Pipeline
+    from robogaze.stages.pipeline import Pipeline
 
     home = domain or default_domain()
     if home not in domain_folders():

@@ -17,7 +17,7 @@ from robogaze.core.events import Hypothesis
 from robogaze.domains import Dimension
 from robogaze.domains.contract import Answer, Text
 from robogaze.stages.answers import ShareAnswer, narrowed, one_of
-from robogaze.stages.tools import Arguments, Card, Tool, ToolFinding, choice
+from robogaze.stages.tools.base import Arguments, Card, Tool, ToolFinding, choice
 
 SIDES = ("advocate", "skeptic")
 """Those who argue, by the name of their prompt."""

@@ -4,7 +4,7 @@ All specialists share one prompt; their checklists come from the taxonomy. A spe
 segments and is shown the whole clip: faults do not keep to subtask borders, nothing of the clip stays dark, and the
 pictures are the same for all specialists, so that a server can reuse them.
 
-With `tools` each specialist may first ask for closer looks at its segments (`robogaze.stages.tool_use`), at most
+With `tools` each specialist may first ask for closer looks at its segments (`robogaze.stages.tools.tool_plan`), at most
 `at_most_looks` of them.
 """
 
@@ -25,9 +25,10 @@ from robogaze.stages.answers import ClaimAnswer, SeverityAnswer, ShareAnswer, cl
 from robogaze.stages.base import Examiner
 from robogaze.stages.client import ModelClient, NoAnswer, Query
 from robogaze.stages.context import Context
-from robogaze.stages.route import whole_clip
-from robogaze.stages.tool_use import Closer, CloserLook, Looks, ToolsVariables
-from robogaze.stages.tools import TOOLS, ToolName, templates
+from robogaze.stages.robogaze.route import whole_clip
+from robogaze.stages.tools import TOOLS, ToolName
+from robogaze.stages.tools.base import templates
+from robogaze.stages.tools.tool_plan import Closer, CloserLook, Looks, ToolsVariables
 
 
 class ProposeVariables(TypedDict):
@@ -73,7 +74,7 @@ class Propose(Examiner):
         return {
             **self.prompts,
             "propose_looks": ProposeLooksVariables,
-            **templates([TOOLS[name]() for name in self.tools]),
+            **templates([TOOLS.load(name)() for name in self.tools]),
         }
 
     async def run(self, context: Context, desk: ModelClient) -> Context:

@@ -7,7 +7,7 @@ from making import scripted
 
 from robogaze.core.events import Evidence, Hypothesis
 from robogaze.core.time import Span
-from robogaze.stages.verify import Verify
+from robogaze.stages.robogaze.verify import Verify
 
 
 def claim(name: str, start: float = 1.0, end: float = 2.0, **fields: Any) -> Hypothesis:

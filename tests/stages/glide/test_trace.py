@@ -8,8 +8,8 @@ from making import make_clip, scripted
 from robogaze.core.context import Observation
 from robogaze.core.events import Hypothesis
 from robogaze.core.time import Span
-from robogaze.stages.trace import Trace
-from robogaze.stages.windows import cut
+from robogaze.stages.glide.trace import Trace
+from robogaze.stages.glide.windows import cut
 
 
 def found(name: str, window: int, **fields: Any) -> Hypothesis:

@@ -9,7 +9,7 @@ from robogaze.domains import load_domain
 from robogaze.domains.scaffold import scaffold
 from robogaze.errors import DomainError
 from robogaze.rehearse import rehearse
-from robogaze.stages import Pipeline
+from robogaze.stages.pipeline import Pipeline
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ async def test_they_can_be_combined(folder: Path, stages: tuple[str, ...]) -> No
         (("scan", "trace", "compose: {accept_unverified: true}"), 4, "trace reads verdicts"),
         (("scan", "investigate", "scan", "compose"), 6, "compose accepts nothing that scan proposes"),
         (("scan", "investigate", "compose: {accept_unverified: true}"), 5, "would accept what investigate leaves"),
-        (("scan", "investigate: {tools: [xray]}", "compose"), 4, "there is no tool 'xray'; there is: vqa"),
+        (("scan", "investigate: {tools: [xray]}", "compose"), 4, "there is no tool 'xray'; the tools are: vqa"),
         (("scan", "investigate: {tools: []}", "compose"), 4, "investigate.tools"),
         (("scan", "investigate: {settled: 0.4}", "compose"), 4, "settled is below least_confidence"),
         (("scan: {frames: 1}", "compose"), 3, "scan.frames"),

@@ -19,7 +19,8 @@ from robogaze.domains.contract import Answer, list_of
 from robogaze.stages.answers import one_of
 from robogaze.stages.client import ModelClient, NoAnswer, Query
 from robogaze.stages.context import Context
-from robogaze.stages.tools import TOOLS, Card, Tool, ToolFinding, cards, choice
+from robogaze.stages.tools import TOOLS
+from robogaze.stages.tools.base import Card, Tool, ToolFinding, cards, choice
 
 _AROUND_S = 1.0
 """What a look is about is looked at with so much before and after it."""
@@ -66,12 +67,12 @@ class Closer:
 
     def variables(self) -> ToolsVariables:
         """For the prompt of a plan."""
-        return ToolsVariables(tools=cards([TOOLS[name]() for name in self.names]), at_most=self.at_most)
+        return ToolsVariables(tools=cards([TOOLS.load(name)() for name in self.names]), at_most=self.at_most)
 
     def plan(self, question: Query, about: Sequence[str], frames: Sequence[int], clip: Clip) -> Query:
         """A question for a plan: its contract is a list of looks, each about one of some things, at frames shown."""
         window = Window(id=0, span=clip.span, frames=tuple(frames))
-        use = choice([TOOLS[name]() for name in self.names], window, clip)
+        use = choice([TOOLS.load(name)() for name in self.names], window, clip)
         fields: Any = {"about": (one_of(about), ...), "use": (use, ...)}
         look = create_model("LookAnswer", __base__=Answer, **fields)
         fields = {"looks": (list_of(look, self.at_most), ...)}
@@ -116,7 +117,7 @@ class _Wanted:
 
     @property
     def tool(self) -> Tool:
-        return TOOLS[self.use.tool]()
+        return TOOLS.load(self.use.tool)()
 
     def question(self, plan: Query, context: Context, desk: ModelClient) -> Query:
         return self.tool.question(self.use, self.window, context, desk, plan.stage, f"{plan.subject}, {self.about}")

@@ -30,7 +30,7 @@ from robogaze.domains.contract import Answer, record
 from robogaze.stages.base import Stage
 from robogaze.stages.client import ModelClient, NoAnswer, Query
 from robogaze.stages.context import Context, Slot
-from robogaze.stages.debate import (
+from robogaze.stages.glide.debate import (
     NEEDS_MORE,
     SIDES,
     DebateStep,
@@ -42,8 +42,9 @@ from robogaze.stages.debate import (
     ruling_contract,
     unasked,
 )
-from robogaze.stages.tools import TOOLS, Tool, ToolName, cards, templates
-from robogaze.stages.windows import joined, within
+from robogaze.stages.glide.windows import joined, within
+from robogaze.stages.tools import TOOLS, ToolName
+from robogaze.stages.tools.base import Tool, cards, templates
 
 
 @dataclass
@@ -181,7 +182,7 @@ class Investigate(Stage):
         )
 
     def _tools(self) -> tuple[Tool, ...]:
-        return tuple(TOOLS[name]() for name in self.tools)
+        return tuple(TOOLS.load(name)() for name in self.tools)
 
     def _decided(self, case: _Case, domain: Domain) -> Hypothesis:
         """The hypothesis as the case leaves it."""
@@ -227,7 +228,7 @@ async def _ask(
 
 
 def _tool(case: _Case) -> Tool:
-    return TOOLS[case.use.tool]()
+    return TOOLS.load(case.use.tool)()
 
 
 def _subject(case: _Case) -> str:

@@ -22,7 +22,7 @@ from robogaze.stages.answers import ShareAnswer, narrowed, one_of
 from robogaze.stages.base import Examiner
 from robogaze.stages.client import ModelClient, NoAnswer, Query
 from robogaze.stages.context import Context, Slot
-from robogaze.stages.windows import cut, picture
+from robogaze.stages.glide.windows import cut, picture
 
 NOTHING = "none"
 """What stands for a type in a window where nothing seems wrong."""

@@ -8,8 +8,8 @@ from making import make_clip, scripted
 
 from robogaze.core.context import Observation
 from robogaze.core.events import Evidence, Hypothesis
-from robogaze.stages.investigate import Investigate
-from robogaze.stages.windows import cut
+from robogaze.stages.glide.investigate import Investigate
+from robogaze.stages.glide.windows import cut
 
 SIDES = {
     "advocate": {"supporting_evidence": ["a gap"], "appearance": "red", "violated_rules": ["gravity"], "argument": "a"},

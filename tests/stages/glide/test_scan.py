@@ -6,9 +6,9 @@ import pytest
 from making import examined, make_clip, scripted
 
 from robogaze.core.time import Span
-from robogaze.stages import NoAnswer
-from robogaze.stages.remember import Remember
-from robogaze.stages.scan import Scan
+from robogaze.stages.client import NoAnswer
+from robogaze.stages.glide.remember import Remember
+from robogaze.stages.glide.scan import Scan
 
 MEMORY = {"scene": "a table", "things": ["a cup"], "rules": ["things fall"], "course": "a cup is moved"}
 

@@ -25,7 +25,7 @@ from robogaze.stages.answers import keyed, narrowed, one_of
 from robogaze.stages.base import Stage
 from robogaze.stages.client import ModelClient, NoAnswer, Query
 from robogaze.stages.context import Context, Slot
-from robogaze.stages.windows import picture, within
+from robogaze.stages.glide.windows import picture, within
 
 
 class SameVariables(TypedDict):

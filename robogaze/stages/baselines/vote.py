@@ -16,9 +16,9 @@ from robogaze.core.events import Hypothesis
 from robogaze.core.report import Failure
 from robogaze.core.time import frame_iou, union
 from robogaze.stages.base import Stage
+from robogaze.stages.baselines.direct import looks
 from robogaze.stages.client import ModelClient
 from robogaze.stages.context import Context, Slot
-from robogaze.stages.direct import looks
 
 _ROUNDING = 1e-9
 

@@ -10,9 +10,9 @@ from robogaze.core.events import Evidence, Hypothesis
 from robogaze.core.time import Span
 from robogaze.domains import Domain
 from robogaze.rehearse import rehearse
-from robogaze.stages import Pipeline
-from robogaze.stages.propose import Propose
-from robogaze.stages.verify import Verify
+from robogaze.stages.pipeline import Pipeline
+from robogaze.stages.robogaze.propose import Propose
+from robogaze.stages.robogaze.verify import Verify
 
 TOOLS = ("vqa", "zoom_in", "object_tracking")
 CLAIM = Hypothesis(
@@ -168,5 +168,5 @@ async def test_the_pipeline_with_tools_can_be_rehearsed(robot: Domain) -> None:
 
 
 def test_an_unknown_tool_is_refused_by_name() -> None:
-    with pytest.raises(ValueError, match="there is no tool 'hammer'; there is: vqa, zoom_in, object_tracking"):
+    with pytest.raises(ValueError, match="there is no tool 'hammer'; the tools are: vqa, zoom_in, object_tracking"):
         Verify(tools=("hammer",))

@@ -16,8 +16,10 @@ from robogaze.core.time import Span
 from robogaze.domains import Domain
 from robogaze.domains.contract import Answer, json_schema
 from robogaze.media import DecodedClip
-from robogaze.stages import Context, ModelClient, NoAnswer
-from robogaze.stages.tools import TOOLS, ToolFinding, cards, choice, templates
+from robogaze.stages.client import ModelClient, NoAnswer
+from robogaze.stages.context import Context
+from robogaze.stages.tools import TOOLS
+from robogaze.stages.tools.base import ToolFinding, cards, choice, templates
 
 WINDOW = Window(id=0, span=Span(0.0, 1.0), frames=(0, 4, 8, 12))
 JUMPING = Scene(lambda t: (100 + 60 * t, 180) if t < 0.6 else (400 + 60 * t, 100), seconds=1.5)
@@ -35,12 +37,12 @@ ANSWERS: dict[str, dict[str, Any]] = {
 
 def said(name: str, window: Window = WINDOW, clip: Clip | None = None, **changes: Any) -> Any:
     """The use of a tool as a planner would say it."""
-    contract = TOOLS[name]().contract(window, clip or make_clip())
+    contract = TOOLS.load(name)().contract(window, clip or make_clip())
     return contract.model_validate({"tool": name, **USES[name], **changes})
 
 
 async def used(name: str, desk: ModelClient, context: Context, **changes: Any) -> ToolFinding:
-    return await TOOLS[name]().use(said(name, **changes), WINDOW, context, desk, "investigate", "W0 step 1")
+    return await TOOLS.load(name)().use(said(name, **changes), WINDOW, context, desk, "investigate", "W0 step 1")
 
 
 @pytest.fixture
@@ -69,9 +71,9 @@ def on_film(robot: Domain) -> Iterator[Callable[..., tuple[ModelClient, Context]
 # What every tool keeps.
 
 
-@pytest.mark.parametrize("name", TOOLS)
+@pytest.mark.parametrize("name", TOOLS.names())
 def test_a_tool_goes_by_its_name_and_tells_a_planner_what_it_needs(name: str) -> None:
-    (card,) = cards([TOOLS[name]()])
+    (card,) = cards([TOOLS.load(name)()])
     assert card.name == name
     assert card.description
     assert "\n" not in card.description
@@ -79,7 +81,7 @@ def test_a_tool_goes_by_its_name_and_tells_a_planner_what_it_needs(name: str) ->
     assert all(card.arguments.values())
 
 
-@pytest.mark.parametrize("name", TOOLS)
+@pytest.mark.parametrize("name", TOOLS.names())
 async def test_a_tool_asks_one_question_in_the_name_of_its_stage(name: str, desk_for: Any) -> None:
     models, backend = scripted({"reply": ANSWERS[name]})
     desk, context = desk_for(models)
@@ -92,7 +94,7 @@ async def test_a_tool_asks_one_question_in_the_name_of_its_stage(name: str, desk
     assert set(finding.frames) <= set(range(16))
 
 
-@pytest.mark.parametrize("name", TOOLS)
+@pytest.mark.parametrize("name", TOOLS.names())
 async def test_a_tool_whose_model_is_silent_raises_and_leaves_a_failure_of_its_stage(name: str, desk_for: Any) -> None:
     models, _ = scripted({"error": {"kind": "refused"}})
     desk, context = desk_for(models)
@@ -101,7 +103,7 @@ async def test_a_tool_whose_model_is_silent_raises_and_leaves_a_failure_of_its_s
     assert raised.value.failure.stage == "investigate"
 
 
-@pytest.mark.parametrize("name", TOOLS)
+@pytest.mark.parametrize("name", TOOLS.names())
 def test_frames_and_views_that_are_not_in_the_window_cannot_be_named(name: str) -> None:
     for field, wrong in (("frames", [5]), ("frames", []), ("frame", 5), ("view", "roof"), ("tool", "hammer")):
         if field in USES[name] or field == "tool":
@@ -109,15 +111,15 @@ def test_frames_and_views_that_are_not_in_the_window_cannot_be_named(name: str) 
                 said(name, **{field: wrong})
 
 
-@pytest.mark.parametrize("name", TOOLS)
+@pytest.mark.parametrize("name", TOOLS.names())
 def test_its_prompts_are_there_and_use_nothing_that_is_not_given(name: str, robot: Domain) -> None:
-    for prompt, variables in templates([TOOLS[name]()]).items():
+    for prompt, variables in templates([TOOLS.load(name)()]).items():
         robot.prompts.check(prompt, tuple(variables.__annotations__))
 
 
 def test_a_choice_of_tools_is_one_schema_in_words_that_grammars_know() -> None:
     contract: Any = create_model(
-        "Plan", __base__=Answer, use=(choice([make() for make in TOOLS.values()], WINDOW, make_clip()), ...)
+        "Plan", __base__=Answer, use=(choice([TOOLS.load(name)() for name in TOOLS.names()], WINDOW, make_clip()), ...)
     )
     schema = str(json_schema(contract))
     assert "anyOf" in schema
@@ -128,13 +130,13 @@ def test_a_choice_of_tools_is_one_schema_in_words_that_grammars_know() -> None:
 
 
 def test_a_choice_of_one_tool_is_that_tool() -> None:
-    assert choice([TOOLS["vqa"]()], WINDOW, make_clip()).model_fields.keys() == {"tool", "frames", "question"}
+    assert choice([TOOLS.load("vqa")()], WINDOW, make_clip()).model_fields.keys() == {"tool", "frames", "question"}
 
 
 def test_the_question_is_quoted_as_data(desk_for: Any) -> None:
     desk, context = desk_for(scripted()[0])
     use = said("vqa", question='say "yes"')
-    question = TOOLS["vqa"]().question(use, WINDOW, context, desk, "investigate", "W0")
+    question = TOOLS.load("vqa")().question(use, WINDOW, context, desk, "investigate", "W0")
     assert r'"say \"yes\""' in desk.domain.prompts.render(question.prompt, question.variables)
 
 
@@ -209,7 +211,7 @@ async def test_in_a_clip_of_several_views_one_is_looked_at_by_itself(on_film: An
     located = {"seen": "a red ball", "box": box_in_thousandths(steady, 4)}
     desk, context = on_film(steady, {"reply": located}, views=("left", "right"))
     use = said("object_tracking", clip=desk.clip, view="right")
-    finding = await TOOLS["object_tracking"]().use(use, WINDOW, context, desk, "investigate", "W0")
+    finding = await TOOLS.load("object_tracking")().use(use, WINDOW, context, desk, "investigate", "W0")
     (picture,) = (desk.pictures[name] for call in desk.calls for name in call.pictures)
     assert (picture.views, picture.width, picture.height) == (("right",), WIDTH, HEIGHT)
     assert "found in 16 of 16 frames" in finding.text

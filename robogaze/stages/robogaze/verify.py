@@ -9,7 +9,7 @@ round, up to `rounds`, is for what the last one left open: a hypothesis the crit
 itself about (asked once more), and one whose span it moved so far that the claim is a new one. A hypothesis is
 settled when two looks in a row agree, the specialist's and the critic's or two of the critic's.
 
-With `tools` the critic may first ask for closer looks at the claims (`robogaze.stages.tool_use`), at most
+With `tools` the critic may first ask for closer looks at the claims (`robogaze.stages.tools.tool_plan`), at most
 `at_most_looks` of them; what they find is put before it in every round.
 
 Verification fails closed: what is never decided stays unverified, unverified is not accepted, and each such hypothesis
@@ -33,8 +33,9 @@ from robogaze.stages.answers import SeverityAnswer, ShareAnswer, keyed, narrowed
 from robogaze.stages.base import Stage
 from robogaze.stages.client import ModelClient, NoAnswer, Query
 from robogaze.stages.context import Context, Slot
-from robogaze.stages.tool_use import Closer, CloserLook, Looks, ToolsVariables
-from robogaze.stages.tools import TOOLS, ToolName, templates
+from robogaze.stages.tools import TOOLS, ToolName
+from robogaze.stages.tools.base import templates
+from robogaze.stages.tools.tool_plan import Closer, CloserLook, Looks, ToolsVariables
 
 _ASKED_AGAIN = 1
 
@@ -124,7 +125,7 @@ class Verify(Stage):
         return {
             **self.prompts,
             "verify_looks": VerifyLooksVariables,
-            **templates([TOOLS[name]() for name in self.tools]),
+            **templates([TOOLS.load(name)() for name in self.tools]),
         }
 
     async def run(self, context: Context, desk: ModelClient) -> Context:

@@ -8,8 +8,8 @@ from making import make_clip, scripted
 from robogaze.core.context import Observation, Window
 from robogaze.core.sampling import Regime, windows
 from robogaze.core.time import Span
-from robogaze.stages import NoAnswer
-from robogaze.stages.segment import SegmentStage, cover
+from robogaze.stages.client import NoAnswer
+from robogaze.stages.robogaze.segment import SegmentStage, cover
 
 
 def windows_of(seconds: float) -> tuple[Window, ...]:

@@ -3,7 +3,7 @@
 from making import make_clip, make_footage
 
 from robogaze.core.time import Span
-from robogaze.stages.windows import cut, joined, picture, within
+from robogaze.stages.glide.windows import cut, joined, picture, within
 
 
 def test_eight_frames_at_four_a_second_are_two_seconds() -> None:
