@@ -30,7 +30,7 @@ async def rehearse(pipeline: Pipeline) -> None:
 
     Raises DomainError for what does not fit, and for what is found but cannot be written into a report.
     """
-    clip, footage, evidence = _noise(pipeline.measures)
+    clip, footage, evidence = noise_clip(pipeline.measures)
     config = ModelsConfig(models={"rehearsal": ModelConfig(kind="scripted")}, roles={"vlm": "rehearsal"})
     models = Models(config, {"rehearsal": RehearsalBackend()})
     try:
@@ -78,7 +78,7 @@ def _check_report(pipeline: Pipeline, end: Context, desk: ModelClient) -> None:
         raise DomainError(f"no report can be made of what a rehearsal finds: {found}", path) from error
 
 
-def _noise(measured: bool) -> tuple[Clip, DecodedClip, ClipSignals | None]:
+def noise_clip(measured: bool) -> tuple[Clip, DecodedClip, ClipSignals | None]:
     """A clip of noise with its pictures and, if wanted, what is measured in them."""
     rng = np.random.default_rng(0)
     gauge = SignalRecorder(METERS) if measured else None

@@ -26,7 +26,7 @@ TIERS = (
     {"evidence", "judges"},
     {"stages", "scoring"},
     {"diagnose", "evaluate", "compare", "agree", "rehearse", "doctor"},
-    {"engines", "forge", "reporting", "web"},
+    {"engines", "forge", "render", "reporting", "web"},
     {"bench"},
     {"cli"},
 )

@@ -23,7 +23,7 @@ def question(desk: Any, role: str = "vlm", **fields: Any) -> Query:
     variables = RouteVariables(segments=(), dimensions=())
     known: dict[str, Any] = {
         "stage": "look", "subject": "cup", "role": role, "prompt": "route", "variables": variables,
-        "shots": desk.show(role, desk.frames(role)), "contract": Seen,
+        "images": desk.show(role, desk.frames(role)), "contract": Seen,
     }  # fmt: skip
     return Query(**{**known, **fields})
 
@@ -100,7 +100,7 @@ async def test_questions_side_by_side_are_one_round_and_miss_alone(desk_for: Any
     lines = [{"when": {"subject": name}, "reply": {"cup": True}} for name in ("a", "c")]
     models, _ = scripted(*lines)
     desk, context = desk_for(models)
-    answers = await desk.ask_each([question(desk, subject=name) for name in "abc"], context)
+    answers = await desk.ask_all([question(desk, subject=name) for name in "abc"], context)
     assert [isinstance(answer, NoAnswer) for answer in answers] == [False, True, False]
     assert desk.usage().rounds == 1
 
@@ -117,7 +117,7 @@ async def test_a_batch_gets_every_request_of_a_round_before_the_run_stops(desk_f
     post = Post()
     desk, context = desk_for(models_of(post))  # type: ignore[arg-type]
     with pytest.raises(AnswersPending):
-        await desk.ask_each([question(desk, subject=name) for name in "abc"], context)
+        await desk.ask_all([question(desk, subject=name) for name in "abc"], context)
     assert post.asked == 3
 
 
@@ -145,7 +145,7 @@ async def test_a_request_that_holds_too_many_pictures_is_not_sent_and_says_so(de
     models, backend = scripted({"reply": {"cup": True}}, config=config)
     desk, context = desk_for(models)
     with pytest.raises(NoAnswer) as error:
-        await desk.ask(question(desk, more_shots=desk.show("vlm", [1])), context)
+        await desk.ask(question(desk, extra_images=desk.show("vlm", [1])), context)
     assert (error.value.failure.kind, backend.asked, desk.ledger()) == ("TooManyPictures", [], ())
     assert "10 pictures" in error.value.failure.message
     assert "max_pictures of model is 9" in error.value.failure.message
@@ -164,7 +164,7 @@ async def test_views_of_a_grid_are_named(desk_for: Any) -> None:
 async def test_samples_differ_in_seed_and_key(desk_for: Any) -> None:
     models, backend = scripted({"reply": {"cup": True}}, {"reply": {"cup": False}})
     desk, context = desk_for(models)
-    await desk.ask_each([question(desk, sample=n, temperature=0.7) for n in (0, 1)], context)
+    await desk.ask_all([question(desk, sample=n, temperature=0.7) for n in (0, 1)], context)
     assert [request.decoding.seed for request in backend.asked] == [0, 1]
     assert len({request.key({}) for request in backend.asked}) == 2
 

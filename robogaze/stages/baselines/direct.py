@@ -1,8 +1,8 @@
-"""direct: one question about the whole clip, without memories, specialists or critic: the baselines of the paper
+"""direct: one query about the whole clip, without memories, specialists or critic: the baselines of the paper
 (vanilla, chain of thought, taxonomy in the prompt; RoboGaze A.3.2, A.3.3, A.4.13), and with `samples` the input of a
-vote (A.4.12). The looks at a clip are numbered through, over all stages that look; so are their hypotheses.
+vote (A.4.12). Samples are numbered across all stages of this kind, and so are their hypotheses.
 
-Reasoning a model writes inside <think> tags is set aside before the answer is read.
+Reasoning inside <think> tags is removed before the answer is read.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,88 +16,88 @@ from robogaze.core.events import Evidence, Hypothesis
 from robogaze.core.time import Span, union
 from robogaze.domains import Dimension, Domain
 from robogaze.domains.model import SeverityLevel
-from robogaze.stages.answers import ClaimAnswer, RecurringAnswer, SeverityAnswer, claim, wrapped
+from robogaze.stages.answers import RecurringFaultAnswer, SeverityAnswer, SingleFaultAnswer, fault_contract, list_answer
 from robogaze.stages.base import Examiner
 from robogaze.stages.client import ModelClient, NoAnswer, Query
 from robogaze.stages.context import Context
 
-_AT_MOST = 12
+_MAX_EVENTS = 12
 
 
 class DirectVariables(TypedDict):
-    """The taxonomy, as much of it as the prompt cares to show."""
+    """The variables of the prompt that `prompt` names: the taxonomy."""
 
     dimensions: tuple[Dimension, ...]
     severity: tuple[SeverityLevel, ...]
     cascade: str
 
 
-class EventAnswer(ClaimAnswer):
-    """A fault as a single look reports it."""
+class EventAnswer(SingleFaultAnswer):
+    """A fault as one sample reports it."""
 
     severity: SeverityAnswer
 
     @property
     def spans(self) -> tuple[Span, ...]:
-        """When it can be seen."""
+        """When the fault is visible."""
         return (Span(*self.span_s),)
 
 
-class RecurringEventAnswer(RecurringAnswer):
-    """The same of a fault that may come and go."""
+class RecurringEventAnswer(RecurringFaultAnswer):
+    """A fault, which may come and go, as one sample reports it."""
 
     severity: SeverityAnswer
 
     @property
     def spans(self) -> tuple[Span, ...]:
-        """When it can be seen."""
-        return tuple(Span(*one) for one in self.spans_s)
+        """When the fault is visible."""
+        return tuple(Span(*pair) for pair in self.spans_s)
 
 
 AnyEvent = EventAnswer | RecurringEventAnswer
 
 
 class Direct(Examiner):
-    """Writes hypotheses from one look, or from `samples` independent looks at a temperature above 0."""
+    """Writes the hypotheses of one sample, or of `samples` independent ones at a temperature above 0."""
 
     prompts: ClassVar[Mapping[str, type]] = {}
 
     prompt: str
-    """The prompt to ask with; it may use what DirectVariables names."""
+    """The name of the prompt, which may use the variables of DirectVariables."""
     reasoning: bool = False
-    """Let the model reason before it answers; the answer is then not held to a grammar."""
+    """Let the model reason before it answers; no schema is sent then."""
     recurring: bool = False
-    """An event is asked for all its appearances (`spans_s`) and not for one (`span_s`)."""
+    """Ask for all spans of an event (`spans_s`) instead of one (`span_s`)."""
     samples: int = Field(default=1, ge=1)
     temperature: float | None = Field(default=None, ge=0)
 
     def templates(self) -> Mapping[str, type]:
-        """The prompt it is told to use."""
         return {self.prompt: DirectVariables}
 
     def check(self, domain: Domain) -> None:
-        """Raise ValueError when several samples would be the same one."""
+        """Raise ValueError if several samples would be identical."""
         if self.samples > 1 and not self.temperature:
-            raise ValueError("several samples need a temperature above 0, or they are one and the same")
+            raise ValueError("several samples need a temperature above 0; otherwise they are identical")
 
-    async def run(self, context: Context, desk: ModelClient) -> Context:
-        """Ask once for each sample, side by side."""
-        taken = len(looks(desk))
-        questions = [self._question(sample, context, desk) for sample in range(taken, taken + self.samples)]
-        answers = await desk.ask_each(questions, context)
+    async def run(self, context: Context, client: ModelClient) -> Context:
+        """Send one query per sample, in parallel."""
+        taken = len(samples_of(client))
+        queries = [self._query(sample, context, client) for sample in range(taken, taken + self.samples)]
+        answers = await client.ask_all(queries, context)
         failures = tuple(answer.failure for answer in answers if isinstance(answer, NoAnswer))
-        said = [
-            (question.subject, one)
-            for question, answer in zip(questions, answers, strict=True)
+        reported = [
+            (query.subject, event)
+            for query, answer in zip(queries, answers, strict=True)
             if not isinstance(answer, NoAnswer)
-            for one in answer.events
+            for event in answer.events
         ]
         first = len(context.hypotheses or ()) + 1
         found = tuple(
-            _hypothesis(f"H{number}", look, one, context) for number, (look, one) in enumerate(said, start=first)
+            _hypothesis(f"H{number}", sample, event, context)
+            for number, (sample, event) in enumerate(reported, start=first)
         )
         if len(failures) < self.samples:
-            frames = f"{len(desk.frames(self.role()))} of {context.clip.frame_count} frames"
+            frames = f"{len(client.frames(self.role()))} of {context.clip.frame_count} frames"
             context = context.covering_all(
                 Coverage(state="examined", reason=f"one call about all dimensions, {frames}")
             )
@@ -107,10 +107,11 @@ class Direct(Examiner):
             failures=(*context.failures, *failures),
         )
 
-    def _question(self, sample: int, context: Context, desk: ModelClient) -> Query:
-        frames = desk.frames(self.role())
-        dimensions = tuple(desk.domain.dimensions[name] for name in context.dimensions)
-        event = RecurringEventAnswer if self.recurring else EventAnswer
+    def _query(self, sample: int, context: Context, client: ModelClient) -> Query:
+        frames = client.frames(self.role())
+        dimensions = tuple(client.domain.dimensions[name] for name in context.dimensions)
+        base = RecurringEventAnswer if self.recurring else EventAnswer
+        event = fault_contract(base, context.clip.duration_s, dimensions, frames)
         return Query(
             stage="direct",
             subject=f"sample {sample + 1}",
@@ -118,25 +119,25 @@ class Direct(Examiner):
             prompt=self.prompt,
             variables=DirectVariables(
                 dimensions=dimensions,
-                severity=desk.domain.taxonomy.severity,
-                cascade=desk.domain.taxonomy.cascade,
+                severity=client.domain.taxonomy.severity,
+                cascade=client.domain.taxonomy.cascade,
             ),
-            shots=desk.show(self.role(), frames),
-            contract=wrapped("events", claim(event, context.clip.duration_s, dimensions, frames), _AT_MOST),
+            images=client.show(self.role(), frames),
+            contract=list_answer("events", event, _MAX_EVENTS),
             sample=sample,
             temperature=self.temperature,
             constrained=not self.reasoning,
-            check=lambda answer: _mislabelled(answer.events, desk.domain),
+            check=lambda answer: _mislabelled(answer.events, client.domain),
         )
 
 
-def looks(desk: ModelClient) -> Mapping[str, bool]:
-    """The looks taken at the clip so far, and whether each gave an answer.
+def samples_of(client: ModelClient) -> Mapping[str, bool]:
+    """The samples of a clip so far, by name, and whether each has an answer.
 
-    Each goes by the name that its hypotheses give in `proposed_by`. Empty before the first.
+    The hypotheses of a sample give its name in `proposed_by`.
     """
     taken: dict[str, bool] = {}
-    for call in desk.calls:
+    for call in client.calls:
         if call.stage == "direct":
             taken[call.subject] = taken.get(call.subject, False) or call.outcome == "answered"
     return taken
@@ -149,15 +150,15 @@ def _mislabelled(events: Sequence[AnyEvent], domain: Domain) -> str | None:
     return None
 
 
-def _hypothesis(name: str, look: str, said: AnyEvent, context: Context) -> Hypothesis:
+def _hypothesis(name: str, sample: str, event: AnyEvent, context: Context) -> Hypothesis:
     return Hypothesis(
         id=name,
-        dimension=said.dimension,
-        type=said.type,
-        spans=union(context.clip.clamp(span) for span in said.spans),
-        severity=said.severity,
+        dimension=event.dimension,
+        type=event.type,
+        spans=union(context.clip.clamp(span) for span in event.spans),
+        severity=event.severity,
         confidence=None,
-        description=said.description,
-        evidence=(Evidence(text=said.evidence, frames=tuple(sorted(set(said.frames))), source="direct"),),
-        proposed_by=look,
+        description=event.description,
+        evidence=(Evidence(text=event.evidence, frames=tuple(sorted(set(event.frames))), source="direct"),),
+        proposed_by=sample,
     )

@@ -1,8 +1,9 @@
-"""vote: what several independent looks agree on (RoboGaze, A.4.12).
+"""vote: what several independent samples agree on (RoboGaze, A.4.12).
 
-Hypotheses of one type whose spans reach `same_iou` are one event; it stands, with the union of its spans, when at
-least `least_share` of the looks report it. The looks are counted, not declared: a look that found nothing is one, and
-so is one that gave no answer. Where too few gave one for a majority, nothing is decided and nothing is examined.
+Hypotheses of the same type whose spans reach `same_iou` are one event; it is accepted, with the union of its spans, if
+at least `min_share` of the samples report it. The samples are counted from the calls: a sample that found nothing
+counts, and so does one without an answer. If too few samples have an answer for a majority, nothing is decided and
+nothing is examined.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +17,7 @@ from robogaze.core.events import Hypothesis
 from robogaze.core.report import Failure
 from robogaze.core.time import frame_iou, union
 from robogaze.stages.base import Stage
-from robogaze.stages.baselines.direct import looks
+from robogaze.stages.baselines.direct import samples_of
 from robogaze.stages.client import ModelClient
 from robogaze.stages.context import Context, Slot
 
@@ -24,85 +25,86 @@ _ROUNDING = 1e-9
 
 
 class Vote(Stage):
-    """Decides the hypotheses of the looks before it by majority."""
+    """Decides the hypotheses of earlier samples by majority; queries no model."""
 
     same_iou: float = Field(default=0.5, gt=0, le=1)
-    least_share: float = Field(default=2 / 3, gt=0, le=1)
+    min_share: float = Field(default=2 / 3, gt=0, le=1)
 
     def reads(self) -> frozenset[Slot]:
-        """The hypotheses."""
         return frozenset({"hypotheses"})
 
     def writes(self) -> frozenset[Slot]:
-        """The hypotheses, decided."""
         return frozenset({"hypotheses", "verdicts"})
 
-    async def run(self, context: Context, desk: ModelClient) -> Context:
-        """Group, count, decide; asks no model."""
-        taken = looks(desk)
-        hypotheses = context.hypotheses or ()
-        reported = [one for one in hypotheses if one.verdict == "unverified" and one.proposed_by in taken]
-        wanted = ceil(self.least_share * len(taken) - _ROUNDING)
-        if sum(taken.values()) < wanted:
-            return _undecided(reported, taken, wanted, context)
+    async def run(self, context: Context, client: ModelClient) -> Context:
+        samples = samples_of(client)
+        before = context.hypotheses or ()
+        reported = [
+            hypothesis
+            for hypothesis in before
+            if hypothesis.verdict == "unverified" and hypothesis.proposed_by in samples
+        ]
+        needed = ceil(self.min_share * len(samples) - _ROUNDING)
+        if sum(samples.values()) < needed:
+            return _undecided(reported, samples, needed, context)
         decided = {
-            one.id: one
+            hypothesis.id: hypothesis
             for group in self._groups(reported, context.clip.frame_times_s)
-            for one in _decided(group, len(taken), wanted)
+            for hypothesis in _decided(group, len(samples), needed)
         }
-        return replace(context, hypotheses=tuple(decided.get(one.id, one) for one in hypotheses))
+        return replace(context, hypotheses=tuple(decided.get(hypothesis.id, hypothesis) for hypothesis in before))
 
     def _groups(self, reported: Sequence[Hypothesis], times_s: Sequence[float]) -> list[list[Hypothesis]]:
-        """The hypotheses that are one event; each is compared with the first of a group."""
+        """The hypotheses grouped by event; each is compared with the first of a group."""
         groups: list[list[Hypothesis]] = []
-        for claim in reported:
-            fitting = (one for one in groups if self._same(claim, one[0], times_s))
-            group = next(fitting, None)
+        for hypothesis in reported:
+            group = next((group for group in groups if self._is_same(hypothesis, group[0], times_s)), None)
             if group is None:
-                groups.append([claim])
+                groups.append([hypothesis])
             else:
-                group.append(claim)
+                group.append(hypothesis)
         return groups
 
-    def _same(self, a: Hypothesis, b: Hypothesis, times_s: Sequence[float]) -> bool:
+    def _is_same(self, a: Hypothesis, b: Hypothesis, times_s: Sequence[float]) -> bool:
         return a.type == b.type and frame_iou(a.spans, b.spans, times_s) >= self.same_iou
 
 
-def _decided(group: Sequence[Hypothesis], taken: int, wanted: int) -> list[Hypothesis]:
-    """A group after the vote: one event that `wanted` of the looks report, or nothing."""
+def _decided(group: Sequence[Hypothesis], samples: int, needed: int) -> list[Hypothesis]:
+    """A group after the vote: one event if `needed` samples report it, else nothing."""
     first, *others = group
-    votes = len({one.proposed_by for one in group})
-    count = f"reported by {votes} of {taken} looks"
-    if votes < wanted:
-        return [one.with_(verdict="rejected", reason=count) for one in group]
-    spans = union(span for one in group for span in one.spans)
+    votes = len({hypothesis.proposed_by for hypothesis in group})
+    reason = f"reported by {votes} of {samples} samples"
+    if votes < needed:
+        return [hypothesis.with_(verdict="rejected", reason=reason) for hypothesis in group]
+    spans = union(span for hypothesis in group for span in hypothesis.spans)
     return [
-        first.with_(verdict="accepted", reason=count, spans=spans, confidence=votes / taken),
-        *(one.with_(verdict="merged", merged_into=first.id, reason=count) for one in others),
+        first.with_(verdict="accepted", reason=reason, spans=spans, confidence=votes / samples),
+        *(hypothesis.with_(verdict="merged", merged_into=first.id, reason=reason) for hypothesis in others),
     ]
 
 
-def _undecided(reported: Sequence[Hypothesis], taken: Mapping[str, bool], wanted: int, context: Context) -> Context:
-    """The context where no majority was possible: what some looks report is undecided, and no dimension is examined."""
-    reason = f"{sum(taken.values())} of {len(taken)} looks gave an answer, and {wanted} would have to agree"
-    left = {one.id: one.with_(reason=reason) for one in reported}
+def _undecided(reported: Sequence[Hypothesis], samples: Mapping[str, bool], needed: int, context: Context) -> Context:
+    """The context without a possible majority: what samples report is undecided, and no dimension is examined."""
+    reason = f"{sum(samples.values())} of {len(samples)} samples have an answer, and {needed} would have to agree"
+    undecided = {hypothesis.id: hypothesis.with_(reason=reason) for hypothesis in reported}
     failures = tuple(
         Failure(
             stage="vote",
-            dimension=one.dimension,
+            dimension=hypothesis.dimension,
             kind="Undecided",
-            message=f"{one.id} ({one.type}) is undecided: {reason}",
+            message=f"{hypothesis.id} ({hypothesis.type}) is undecided: {reason}",
         )
-        for one in reported
+        for hypothesis in reported
     )
-    decided = {claim.dimension for claim in context.hypotheses or () if claim.verdict == "accepted"}
-    uncovered = {
-        name: Coverage(state="partial" if name in decided else "not_examined", reason=reason)
+    before = context.hypotheses or ()
+    accepted = {hypothesis.dimension for hypothesis in before if hypothesis.verdict == "accepted"}
+    coverage = {
+        name: Coverage(state="partial" if name in accepted else "not_examined", reason=reason)
         for name in context.dimensions
     }
     return replace(
         context,
-        hypotheses=tuple(left.get(one.id, one) for one in context.hypotheses or ()),
-        coverage={**context.coverage, **uncovered},
+        hypotheses=tuple(undecided.get(hypothesis.id, hypothesis) for hypothesis in before),
+        coverage={**context.coverage, **coverage},
         failures=(*context.failures, *failures),
     )

@@ -1,59 +1,120 @@
-"""investigate: every hypothesis is looked into step by step until a judge can rule on it (GLIDE, 4.2.3).
+"""investigate: every hypothesis is investigated step by step until a judge can rule on it (GLIDE, 4.2.3 and B.3).
 
-A step has four questions, each of which knows the answers before it:
+A step has up to five queries, each of which knows the answers before it:
 
-planner     which tool to use, and what for: in the first step the first tool, and never the same thing twice
-tool        the closer look
-advocate    why what was found is a fault     } side by side, and left out without `debate`
+planner     which tool to call and what for; in the first step the first tool, and never the same call twice
+tool        the closer view
+advocate    why what was found is a fault     } in parallel; omitted without `debate`
 skeptic     why it is not                     }
-judge       fault, normal, or needs more evidence and then which: the planner of the next step is told
+judge       fault, normal, or needs more evidence, and then which: the planner of the next step is given the question
 
-A case ends when the judge is sure enough, when the planner has nothing more to ask, or after the last step. The judge's
-last ruling then holds if its confidence reaches `least_confidence`. All cases take their steps together, so that a clip
-takes no more rounds than its hardest case.
+An investigation ends when the judge's confidence reaches `stop_confidence`, when the planner has nothing more to ask,
+or after `max_steps`. The judge's last ruling then counts if its confidence reaches `min_confidence`. All
+investigations take their steps in parallel, so a clip takes no more rounds than its longest investigation.
 
-It fails closed: a judge who never had enough to go by, and any question that is not answered, leave the hypothesis
-unverified, and a failure says why.
+Planner, advocate, skeptic and judge see no image and rely on what the tools found, so that a hypothesis cannot confirm
+itself. The judge is given what both sides answer; the front matter of their prompts declares it.
+
+It fails closed: if the judge never has enough evidence, or a query has no answer, the hypothesis stays unverified and
+is a failure with its reason.
 """
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, TypedDict
 
-from pydantic import Field
+from pydantic import Field, create_model
 
+from robogaze.core.clip import Clip
 from robogaze.core.context import Memory, Window
 from robogaze.core.events import Evidence, Hypothesis
 from robogaze.core.report import Failure
-from robogaze.domains import Domain
-from robogaze.domains.contract import Answer, record
+from robogaze.domains import Dimension, Domain
+from robogaze.domains.contract import Answer, Text, record
+from robogaze.stages.answers import ShareAnswer, narrowed, one_of
 from robogaze.stages.base import Stage
 from robogaze.stages.client import ModelClient, NoAnswer, Query
 from robogaze.stages.context import Context, Slot
-from robogaze.stages.glide.debate import (
-    NEEDS_MORE,
-    SIDES,
-    DebateStep,
-    JudgeVariables,
-    PlanVariables,
-    SideVariables,
-    plan_contract,
-    repeated,
-    ruling_contract,
-    unasked,
-)
 from robogaze.stages.glide.windows import joined, within
 from robogaze.stages.tools import TOOLS, ToolName
-from robogaze.stages.tools.base import Tool, cards, templates
+from robogaze.stages.tools.base import (
+    Arguments,
+    Tool,
+    ToolDescription,
+    ToolFinding,
+    templates,
+    tool_choice,
+    tool_descriptions,
+)
+
+_SIDES = ("advocate", "skeptic")
+_NEEDS_MORE = "needs_more_evidence"
+
+
+class PlanAnswer(Answer):
+    """The next tool call; None for no further call."""
+
+    reasoning: Text
+    use: Any
+
+
+class RulingAnswer(Answer):
+    """The ruling of the judge; `confidence` is the confidence in the ruling, whichever it is."""
+
+    stands_alone: ClassVar[bool] = True
+    directly_seen: Text
+    reasoning: Text
+    ruling: Literal["fault", "normal", "needs_more_evidence"]
+    type: str
+    description: Text
+    confidence: ShareAnswer
+    next_question: Text | None
+
+
+@dataclass(frozen=True)
+class InvestigationStep:
+    """A finished step: the tool call, its finding, the arguments of both sides, and the ruling."""
+
+    use: Arguments
+    finding: ToolFinding
+    sides: tuple[Memory, ...]
+    ruling: RulingAnswer
+
+
+class PlanVariables(TypedDict):
+    """The variables of the prompt `investigate_plan`; `can_stop` says whether the planner may request no call."""
+
+    hypothesis: Hypothesis
+    window: Window
+    steps: tuple[InvestigationStep, ...]
+    tools: tuple[ToolDescription, ...]
+    can_stop: bool
+
+
+class SideVariables(TypedDict):
+    """The variables of the prompts `investigate_advocate` and `investigate_skeptic`; `finding` is the last one."""
+
+    hypothesis: Hypothesis
+    window: Window
+    steps: tuple[InvestigationStep, ...]
+    finding: ToolFinding
+
+
+class JudgeVariables(SideVariables):
+    """The variables of the prompt `investigate_judge`; `sides` is empty without a debate."""
+
+    sides: tuple[Memory, ...]
+    dimensions: tuple[Dimension, ...]
 
 
 @dataclass
-class _Case:
-    """A hypothesis under investigation: the steps taken, then the one under way. `done` when none is to follow."""
+class _Investigation:
+    """A hypothesis under investigation: the finished steps, and the parts of the current one."""
 
-    claim: Hypothesis
+    hypothesis: Hypothesis
     window: Window
-    steps: list[DebateStep] = field(default_factory=list)
+    steps: list[InvestigationStep] = field(default_factory=list)
     use: Any = None
     finding: Any = None
     sides: tuple[Memory, ...] = ()
@@ -62,145 +123,162 @@ class _Case:
 
     @property
     def needs_more(self) -> bool:
-        """Whether the judge was last left without enough to go by."""
-        return bool(self.steps) and self.steps[-1].ruling.ruling == NEEDS_MORE
+        """Whether the last ruling was that more evidence is needed."""
+        return bool(self.steps) and self.steps[-1].ruling.ruling == _NEEDS_MORE
+
+    @property
+    def tool(self) -> Tool:
+        return TOOLS.load(self.use.tool)()
+
+    @property
+    def subject(self) -> str:
+        return f"{self.hypothesis.id} step {len(self.steps) + 1}"
 
 
-Asking = Callable[[_Case, Context, ModelClient], list[Query]]
-"""What is asked in a case."""
+_QueriesOf = Callable[[_Investigation, Context, ModelClient], list[Query]]
 
 
 class Investigate(Stage):
     """Decides the unverified hypotheses."""
 
-    prompts: ClassVar[Mapping[str, type]] = {"plan": PlanVariables, "judge": JudgeVariables}
+    prompts: ClassVar[Mapping[str, type]] = {"investigate_plan": PlanVariables, "investigate_judge": JudgeVariables}
 
     tools: tuple[ToolName, ...] = Field(default=("vqa",), min_length=1)
-    """The tools to choose from, the one of the first step first."""
-    steps: int = Field(default=5, ge=1)
-    settled: float = Field(default=0.80, ge=0, le=1)
-    """The judge's confidence from which no further step is taken."""
-    least_confidence: float = Field(default=0.50, ge=0, le=1)
-    """The judge's confidence below which a case that ends is undecided."""
+    """The tools to choose from; the first step uses the first of them."""
+    max_steps: int = Field(default=5, ge=1)
+    stop_confidence: float = Field(default=0.80, ge=0, le=1)
+    """The judge's confidence from which an investigation ends."""
+    min_confidence: float = Field(default=0.50, ge=0, le=1)
+    """The judge's confidence below which a hypothesis is undecided."""
     debate: bool = True
 
     def reads(self) -> frozenset[Slot]:
-        """The hypotheses, and the windows they lie in."""
         return frozenset({"hypotheses", "scanned"})
 
     def writes(self) -> frozenset[Slot]:
-        """The hypotheses, decided."""
         return frozenset({"hypotheses", "verdicts"})
 
     def role(self) -> str:
-        """The critic, who is planner, advocate, skeptic and judge."""
+        """The role of planner, advocate, skeptic and judge; tools query the role `vlm`."""
         return "critic"
 
     def templates(self) -> Mapping[str, type]:
-        """Its own prompts, those of the debate, and those of the tools."""
-        sides: dict[str, type] = dict.fromkeys(SIDES, SideVariables) if self.debate else {}
+        sides: dict[str, type] = {f"investigate_{side}": SideVariables for side in _SIDES} if self.debate else {}
         return {**self.prompts, **sides, **templates(self._tools())}
 
     def check(self, domain: Domain) -> None:
-        """Raise ValueError where a case could end early and undecided, DomainError where a side declares no answer."""
-        if self.settled < self.least_confidence:
-            raise ValueError("settled is below least_confidence, so that a case could end early and undecided")
-        for side in SIDES if self.debate else ():
-            domain.prompts.contract(side)
+        """Raise ValueError if an investigation could end early, undecided; DomainError if a side declares no answer."""
+        if self.stop_confidence < self.min_confidence:
+            raise ValueError("stop_confidence is below min_confidence, so an investigation could end early, undecided")
+        for side in _SIDES if self.debate else ():
+            domain.prompts.contract(f"investigate_{side}")
 
-    async def run(self, context: Context, desk: ModelClient) -> Context:
-        """Take the cases through their steps, side by side."""
-        hypotheses = context.hypotheses or ()
-        windows = [one.window for one in context.scanned or ()]
-        cases = {
-            one.id: _Case(one, joined(within(one.spans, windows))) for one in hypotheses if one.verdict == "unverified"
+    async def run(self, context: Context, client: ModelClient) -> Context:
+        """Investigate all unverified hypotheses in parallel."""
+        before = context.hypotheses or ()
+        windows = [observation.window for observation in context.scanned or ()]
+        investigations = {
+            hypothesis.id: _Investigation(hypothesis, joined(within(hypothesis.spans, windows)))
+            for hypothesis in before
+            if hypothesis.verdict == "unverified"
         }
-        for _ in range(self.steps):
-            await self._step(tuple(cases.values()), context, desk)
-        decided = {name: self._decided(case, desk.domain) for name, case in cases.items()}
-        undecided = (_undecided(one) for one in decided.values() if one.verdict == "unverified")
-        unanswered = (case.failure for case in cases.values() if case.failure is not None)
+        for _ in range(self.max_steps):
+            await self._step(tuple(investigations.values()), context, client)
+        after = {name: self._decided(investigation, client.domain) for name, investigation in investigations.items()}
+        undecided = (_undecided(hypothesis) for hypothesis in after.values() if hypothesis.verdict == "unverified")
+        unanswered = (found.failure for found in investigations.values() if found.failure is not None)
         return replace(
             context,
-            hypotheses=tuple(decided.get(one.id, one) for one in hypotheses),
+            hypotheses=tuple(after.get(hypothesis.id, hypothesis) for hypothesis in before),
             failures=(*context.failures, *undecided, *unanswered),
         )
 
-    async def _step(self, cases: Sequence[_Case], context: Context, desk: ModelClient) -> None:
-        """Take one step in every case that is not done."""
-        for case, (plan,) in await _ask(cases, self._plan, context, desk):
-            case.use, case.done = plan.use, plan.use is None
-        for case, (answer,) in await _ask(cases, self._look, context, desk):
-            case.finding = await _tool(case).finding(case.use, answer, case.window, desk)
+    async def _step(self, investigations: Sequence[_Investigation], context: Context, client: ModelClient) -> None:
+        """Take one step in every investigation that is not done."""
+        for investigation, (plan,) in await _ask(investigations, self._plan, context, client):
+            investigation.use, investigation.done = plan.use, plan.use is None
+        for investigation, (answer,) in await _ask(investigations, self._call_tool, context, client):
+            tool, use, window = investigation.tool, investigation.use, investigation.window
+            investigation.finding = await tool.finding(use, answer, window, client)
         if self.debate:
-            for case, sides in await _ask(cases, self._argue, context, desk):
-                case.sides = tuple(side.model_dump() for side in sides)
-        for case, (ruling,) in await _ask(cases, self._rule, context, desk):
-            case.steps.append(DebateStep(case.use, case.finding, case.sides, ruling))
-            case.done = ruling.confidence >= self.settled and not case.needs_more
+            for investigation, sides in await _ask(investigations, self._argue, context, client):
+                investigation.sides = tuple(side.model_dump() for side in sides)
+        for investigation, (ruling,) in await _ask(investigations, self._rule, context, client):
+            step = InvestigationStep(investigation.use, investigation.finding, investigation.sides, ruling)
+            investigation.steps.append(step)
+            investigation.done = ruling.confidence >= self.stop_confidence and not investigation.needs_more
 
-    def _plan(self, case: _Case, context: Context, desk: ModelClient) -> list[Query]:
-        tools = self._tools() if case.steps else self._tools()[:1]
-        may_end = bool(case.steps) and not case.needs_more
-        told = {"tools": cards(tools), "may_end": may_end}
-        contract = plan_contract(tools, case.window, context.clip, may_end)
-        return [self._question(case, "plan", told, contract, lambda said: repeated(said.use, case.steps))]
+    def _plan(self, investigation: _Investigation, context: Context, client: ModelClient) -> list[Query]:
+        tools = self._tools() if investigation.steps else self._tools()[:1]
+        can_stop = bool(investigation.steps) and not investigation.needs_more
+        variables = {"tools": tool_descriptions(tools), "can_stop": can_stop}
+        contract = _plan_contract(tools, investigation.window, context.clip, can_stop)
+        steps = investigation.steps
+        return [self._query(investigation, "plan", variables, contract, lambda plan: _repetition(plan.use, steps))]
 
-    def _look(self, case: _Case, context: Context, desk: ModelClient) -> list[Query]:
-        question = _tool(case).question(case.use, case.window, context, desk, "investigate", _subject(case))
-        return [replace(question, dimension=case.claim.dimension)]
+    def _call_tool(self, investigation: _Investigation, context: Context, client: ModelClient) -> list[Query]:
+        tool, window = investigation.tool, investigation.window
+        query = tool.query(investigation.use, window, context, client, "investigate", investigation.subject)
+        return [replace(query, dimension=investigation.hypothesis.dimension)]
 
-    def _argue(self, case: _Case, context: Context, desk: ModelClient) -> list[Query]:
-        answers = {side: record(side.title(), desk.domain.prompts.contract(side)) for side in SIDES}
-        return [self._question(case, side, {"finding": case.finding}, answer) for side, answer in answers.items()]
+    def _argue(self, investigation: _Investigation, context: Context, client: ModelClient) -> list[Query]:
+        variables = {"finding": investigation.finding}
+        prompts = client.domain.prompts
+        contracts = {side: record(side.title(), prompts.contract(f"investigate_{side}")) for side in _SIDES}
+        return [self._query(investigation, side, variables, contract) for side, contract in contracts.items()]
 
-    def _rule(self, case: _Case, context: Context, desk: ModelClient) -> list[Query]:
-        dimensions = tuple(desk.domain.dimensions[name] for name in context.dimensions)
-        told = {"finding": case.finding, "sides": case.sides, "dimensions": dimensions}
-        return [self._question(case, "judge", told, ruling_contract(dimensions), unasked)]
+    def _rule(self, investigation: _Investigation, context: Context, client: ModelClient) -> list[Query]:
+        dimensions = tuple(client.domain.dimensions[name] for name in context.dimensions)
+        types = one_of(kind.id for dimension in dimensions for kind in dimension.types)
+        variables = {"finding": investigation.finding, "sides": investigation.sides, "dimensions": dimensions}
+        return [self._query(investigation, "judge", variables, narrowed(RulingAnswer, type=types), _missing_question)]
 
-    def _question(
+    def _query(
         self,
-        case: _Case,
-        prompt: str,
-        told: Mapping[str, Any],
+        investigation: _Investigation,
+        name: str,
+        variables: Mapping[str, Any],
         contract: type[Answer],
         check: Callable[[Any], str | None] = lambda answer: None,
     ) -> Query:
-        """A question without pictures, with what everyone is told of the case and something more."""
-        known = {"claim": case.claim, "window": case.window, "steps": tuple(case.steps)}
+        """A query without images; `variables` are those of its prompt beyond what all prompts are given."""
+        hypothesis = investigation.hypothesis
+        shared = {"hypothesis": hypothesis, "window": investigation.window, "steps": tuple(investigation.steps)}
         return Query(
             stage="investigate",
-            subject=f"{_subject(case)} {prompt}",
+            subject=f"{investigation.subject} {name}",
             role=self.role(),
-            prompt=prompt,
-            variables={**known, **told},
-            shots=(),
+            prompt=f"investigate_{name}",
+            variables={**shared, **variables},
+            images=(),
             contract=contract,
-            dimension=case.claim.dimension,
+            dimension=hypothesis.dimension,
             check=check,
         )
 
     def _tools(self) -> tuple[Tool, ...]:
         return tuple(TOOLS.load(name)() for name in self.tools)
 
-    def _decided(self, case: _Case, domain: Domain) -> Hypothesis:
-        """The hypothesis as the case leaves it."""
-        claim = case.claim
-        looks = (Evidence(text=one.finding.text, frames=one.finding.frames, source=one.use.tool) for one in case.steps)
-        claim = claim.with_(evidence=(*claim.evidence, *looks))
-        if case.failure is not None:
-            return claim.with_(reason=f"a question was not answered: {case.failure.message}")
-        ruling = case.steps[-1].ruling
-        if case.needs_more:
-            return claim.with_(reason=f"the judge still asks after step {len(case.steps)}: {ruling.next_question}")
-        if ruling.confidence < self.least_confidence:
-            weak = f"{ruling.confidence:.2f}, under {self.least_confidence:.2f}"
-            return claim.with_(reason=f"the judge's confidence in '{ruling.ruling}' is {weak}: {ruling.reasoning}")
+    def _decided(self, investigation: _Investigation, domain: Domain) -> Hypothesis:
+        """The hypothesis after its investigation."""
+        steps = investigation.steps
+        findings = (
+            Evidence(text=step.finding.text, frames=step.finding.frames, source=step.use.tool) for step in steps
+        )
+        hypothesis = investigation.hypothesis
+        hypothesis = hypothesis.with_(evidence=(*hypothesis.evidence, *findings))
+        if investigation.failure is not None:
+            return hypothesis.with_(reason=f"a request was not answered: {investigation.failure.message}")
+        ruling = steps[-1].ruling
+        if investigation.needs_more:
+            return hypothesis.with_(reason=f"the judge still asks after step {len(steps)}: {ruling.next_question}")
+        if ruling.confidence < self.min_confidence:
+            weak = f"{ruling.confidence:.2f}, under {self.min_confidence:.2f}"
+            return hypothesis.with_(reason=f"the judge's confidence in '{ruling.ruling}' is {weak}: {ruling.reasoning}")
         if ruling.ruling == "normal":
-            sure = round(1 - ruling.confidence, 6)
-            return claim.with_(verdict="rejected", reason=ruling.reasoning, confidence=sure)
-        return claim.with_(
+            confidence = round(1 - ruling.confidence, 6)
+            return hypothesis.with_(verdict="rejected", reason=ruling.reasoning, confidence=confidence)
+        return hypothesis.with_(
             verdict="accepted",
             reason=ruling.reasoning,
             confidence=ruling.confidence,
@@ -211,30 +289,52 @@ class Investigate(Stage):
 
 
 async def _ask(
-    cases: Iterable[_Case], asking: Asking, context: Context, desk: ModelClient
-) -> list[tuple[_Case, tuple[Any, ...]]]:
-    """Ask in every case that is not done, all side by side; a case without all its answers is done, with a failure."""
-    waiting = [(case, asking(case, context, desk)) for case in cases if not case.done]
-    said = iter(await desk.ask_each([question for _, questions in waiting for question in questions], context))
+    investigations: Iterable[_Investigation], queries_of: _QueriesOf, context: Context, client: ModelClient
+) -> list[tuple[_Investigation, tuple[Any, ...]]]:
+    """Send the queries of all investigations that are not done, in parallel.
+
+    An investigation that does not get all its answers is done, with a failure, and is not in the result.
+    """
+    waiting = [(each, queries_of(each, context, client)) for each in investigations if not each.done]
+    results = iter(await client.ask_all([query for _, queries in waiting for query in queries], context))
     answered = []
-    for case, questions in waiting:
-        answers = tuple(next(said) for _ in questions)
-        missed = [one for one in answers if isinstance(one, NoAnswer)]
-        if missed:
-            case.failure, case.done = missed[0].failure, True
+    for investigation, queries in waiting:
+        answers = tuple(next(results) for _ in queries)
+        missing = [answer for answer in answers if isinstance(answer, NoAnswer)]
+        if missing:
+            investigation.failure, investigation.done = missing[0].failure, True
         else:
-            answered.append((case, answers))
+            answered.append((investigation, answers))
     return answered
 
 
-def _tool(case: _Case) -> Tool:
-    return TOOLS.load(case.use.tool)()
+def _plan_contract(tools: Sequence[Tool], window: Window, clip: Clip, can_stop: bool) -> type[Answer]:
+    """The contract of a plan: a call of one of the tools, or none if the planner can stop."""
+    use = tool_choice(tools, window, clip)
+    fields: Any = {"use": (use | None if can_stop else use, ...)}
+    contract: type[Answer] = create_model("Plan", __base__=PlanAnswer, **fields)
+    return contract
 
 
-def _subject(case: _Case) -> str:
-    return f"{case.claim.id} step {len(case.steps) + 1}"
+def _repetition(use: Arguments | None, steps: Sequence[InvestigationStep]) -> str | None:
+    """An error if an earlier step made the same call; letter case and punctuation are ignored."""
+    for number, step in enumerate(steps, start=1):
+        if use is not None and _words(use) == _words(step.use):
+            return f"use: step {number} did the same; ask what has not been asked"
+    return None
 
 
-def _undecided(claim: Hypothesis) -> Failure:
-    message = f"{claim.id} ({claim.type}) is undecided: {claim.reason}"
-    return Failure(stage="investigate", dimension=claim.dimension, kind="Undecided", message=message)
+def _words(use: Arguments) -> list[str]:
+    return re.findall(r"\w+", use.model_dump_json().casefold())
+
+
+def _missing_question(answer: RulingAnswer) -> str | None:
+    """An error if the ruling needs more evidence but does not ask for any."""
+    if answer.ruling == _NEEDS_MORE and answer.next_question is None:
+        return f"next_question: {_NEEDS_MORE} needs a question that would settle it"
+    return None
+
+
+def _undecided(hypothesis: Hypothesis) -> Failure:
+    message = f"{hypothesis.id} ({hypothesis.type}) is undecided: {hypothesis.reason}"
+    return Failure(stage="investigate", dimension=hypothesis.dimension, kind="Undecided", message=message)

@@ -1,7 +1,7 @@
-"""remember: what the windows of the clip show, taken together (GLIDE, 4.2.2).
+"""remember: a memory of the whole clip, from the descriptions of its windows (GLIDE, 4.2.2).
 
-The memory is told with every question after this stage, so that what looks odd in a window can be held against the rest
-of the clip. What it holds is declared in the prompt's front matter.
+Every later query includes the memory, so that a model that sees one window can compare it with the rest of the clip.
+The front matter of the prompt declares what the memory contains.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from robogaze.stages.context import Context, Slot
 
 
 class RememberVariables(TypedDict):
-    """The windows with what they show."""
+    """The variables of the prompt `remember`: the windows that have a description."""
 
     observations: tuple[Observation, ...]
 
@@ -28,31 +28,28 @@ class Remember(Stage):
     prompts: ClassVar[Mapping[str, type]] = {"remember": RememberVariables}
 
     def reads(self) -> frozenset[Slot]:
-        """The windows with what they show."""
         return frozenset({"scanned"})
 
     def writes(self) -> frozenset[Slot]:
-        """The memory."""
         return frozenset({"memory"})
 
     def role(self) -> str:
-        """A model that reads."""
         return "llm"
 
     def check(self, domain: Domain) -> None:
-        """Raise DomainError when the prompt declares no answer."""
+        """Raise DomainError if the prompt declares no answer."""
         domain.prompts.contract("remember")
 
-    async def run(self, context: Context, desk: ModelClient) -> Context:
-        """Ask once about all windows that say something."""
-        question = Query(
+    async def run(self, context: Context, client: ModelClient) -> Context:
+        observations = tuple(observation for observation in context.scanned or () if observation.notes)
+        query = Query(
             stage="remember",
             subject="clip",
             role=self.role(),
             prompt="remember",
-            variables=RememberVariables(observations=tuple(one for one in context.scanned or () if one.notes)),
-            shots=(),
-            contract=record("Memory", desk.domain.prompts.contract("remember")),
+            variables=RememberVariables(observations=observations),
+            images=(),
+            contract=record("Memory", client.domain.prompts.contract("remember")),
         )
-        answer = await desk.ask(question, context)
+        answer = await client.ask(query, context)
         return replace(context, memory=answer.model_dump())

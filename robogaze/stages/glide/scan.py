@@ -1,9 +1,9 @@
-"""scan: one look at every window of the clip, side by side, for anything that may be wrong (GLIDE, 4.2.2).
+"""scan: one query per window of the clip, in parallel, for anything that may be wrong (GLIDE, 4.2.2).
 
-Recall comes first: what is doubtful is named with a low confidence, and stages after this one decide. Every answer
-also says what the window shows, whether or not something is wrong in it; `remember` makes a memory of that.
+Recall comes first: a doubtful finding is reported with a low confidence, and later stages decide. Every answer also
+describes what the window shows, whether or not something is wrong; `remember` summarises these descriptions.
 
-A window about which no answer comes is a failure. The others count; without any answer the diagnosis ends.
+A window without an answer is a failure and the others count; if no window has an answer, the diagnosis ends.
 """
 
 from collections.abc import Mapping
@@ -24,12 +24,12 @@ from robogaze.stages.client import ModelClient, NoAnswer, Query
 from robogaze.stages.context import Context, Slot
 from robogaze.stages.glide.windows import cut, picture
 
-NOTHING = "none"
-"""What stands for a type in a window where nothing seems wrong."""
+NONE = "none"
+"""The type of an answer in which nothing seems wrong."""
 
 
 class ScanVariables(TypedDict):
-    """The window, and what can go wrong."""
+    """The variables of the prompt `scan`: a window, and the dimensions with their types."""
 
     window: Window
     dimensions: tuple[Dimension, ...]
@@ -46,91 +46,92 @@ class ScanAnswer(Answer):
 
 
 class Scan(Examiner):
-    """Writes what each window shows, and a hypothesis for each in which something may be wrong."""
+    """Writes what each window shows, and a hypothesis for each window in which something may be wrong."""
 
     prompts: ClassVar[Mapping[str, type]] = {"scan": ScanVariables}
 
     fps: float = Field(default=4.0, gt=0)
-    frames: int = Field(default=8, ge=2)
-    """How many frames a window holds."""
+    frames_per_window: int = Field(default=8, ge=2)
 
     def writes(self) -> frozenset[Slot]:
-        """The windows with what they show, and the hypotheses."""
         return frozenset({"scanned", "hypotheses"})
 
     def check(self, domain: Domain) -> None:
-        """Raise ValueError for a type that could not be told from nothing."""
-        if NOTHING in domain.types:
-            raise ValueError(f"a type cannot be called {NOTHING!r} here, for that says that nothing is wrong")
+        """Raise ValueError if the taxonomy has a type named like the answer without a fault."""
+        if NONE in domain.types:
+            raise ValueError(f"no type can be named {NONE!r}, because this answer means that nothing is wrong")
 
-    async def run(self, context: Context, desk: ModelClient) -> Context:
-        """Ask about all windows. Raises NoAnswer when none is answered."""
-        windows = cut(context.clip, self.fps, self.frames)
-        answers = await desk.ask_each([self._question(window, context, desk) for window in windows], context)
-        missed = [answer for answer in answers if isinstance(answer, NoAnswer)]
-        if len(missed) == len(windows):
-            raise missed[0]
-        heard = (None if isinstance(said, NoAnswer) else said for said in answers)
-        seen = list(zip(windows, heard, strict=True))
-        named = [(window, said) for window, said in seen if said is not None and said.type != NOTHING]
+    async def run(self, context: Context, client: ModelClient) -> Context:
+        """Query all windows. Raises NoAnswer if none has an answer."""
+        windows = cut(context.clip, self.fps, self.frames_per_window)
+        results = await client.ask_all([self._query(window, context, client) for window in windows], context)
+        missing = [result for result in results if isinstance(result, NoAnswer)]
+        if len(missing) == len(windows):
+            raise missing[0]
+        answers = [None if isinstance(result, NoAnswer) else result for result in results]
+        scanned = list(zip(windows, answers, strict=True))
+        suspicious = [(window, answer) for window, answer in scanned if answer is not None and answer.type != NONE]
         first = len(context.hypotheses or ()) + 1
-        found = (_hypothesis(f"H{n}", window, said, desk.domain) for n, (window, said) in enumerate(named, start=first))
-        coverage = _coverage(len(windows), len(missed))
+        found = (
+            _hypothesis(f"H{number}", window, answer, client.domain)
+            for number, (window, answer) in enumerate(suspicious, start=first)
+        )
+        coverage = _coverage(len(windows), len(missing))
         return replace(
             context.covering_all(coverage),
-            scanned=tuple(_observation(window, said) for window, said in seen),
+            scanned=tuple(_observation(window, answer) for window, answer in scanned),
             hypotheses=(*(context.hypotheses or ()), *found),
-            failures=(*context.failures, *(one.failure for one in missed)),
+            failures=(*context.failures, *(result.failure for result in missing)),
         )
 
-    def _question(self, window: Window, context: Context, desk: ModelClient) -> Query:
-        dimensions = tuple(desk.domain.dimensions[name] for name in context.dimensions)
+    def _query(self, window: Window, context: Context, client: ModelClient) -> Query:
+        dimensions = tuple(client.domain.dimensions[name] for name in context.dimensions)
         return Query(
             stage="scan",
             subject=f"W{window.id}",
             role=self.role(),
             prompt="scan",
             variables=ScanVariables(window=window, dimensions=dimensions),
-            shots=(picture(window, desk.footage),),
+            images=(picture(window, client.decoded_clip),),
             contract=_contract(dimensions, window.frames),
             check=_contradiction,
         )
 
 
-def _coverage(windows: int, missed: int) -> Coverage:
-    if missed:
-        return Coverage(state="partial", reason=f"{windows - missed} of {windows} windows were answered")
+def _coverage(windows: int, missing: int) -> Coverage:
+    if missing:
+        return Coverage(state="partial", reason=f"{windows - missing} of {windows} windows were answered")
     return Coverage(state="examined", reason=f"all {windows} windows were answered")
 
 
 @lru_cache(maxsize=256)
 def _contract(dimensions: tuple[Dimension, ...], frames: tuple[int, ...]) -> type[ScanAnswer]:
     types = (kind.id for dimension in dimensions for kind in dimension.types)
-    return narrowed(ScanAnswer, type=one_of([*types, NOTHING]), frames=list_of(one_of(frames), len(frames)))
+    return narrowed(ScanAnswer, type=one_of([*types, NONE]), frames=list_of(one_of(frames), len(frames)))
 
 
-def _contradiction(said: ScanAnswer) -> str | None:
-    if said.type != NOTHING and not said.frames:
-        return f"frames: name those in which {said.type} can be seen"
-    if said.type == NOTHING and said.frames:
-        return f"frames: nothing is wrong ({NOTHING}), so no frame shows it; or name the type of what it shows"
+def _contradiction(answer: ScanAnswer) -> str | None:
+    if answer.type != NONE and not answer.frames:
+        return f"frames: name those in which {answer.type} can be seen"
+    if answer.type == NONE and answer.frames:
+        return f"frames: nothing is wrong ({NONE}), so no frame shows it; or name the type of what it shows"
     return None
 
 
-def _observation(window: Window, said: ScanAnswer | None) -> Observation:
-    return Observation(window=window, notes={} if said is None else {"context": said.context})
+def _observation(window: Window, answer: ScanAnswer | None) -> Observation:
+    return Observation(window=window, notes={} if answer is None else {"context": answer.context})
 
 
-def _hypothesis(name: str, window: Window, said: ScanAnswer, domain: Domain) -> Hypothesis:
-    # One name for all: which windows show one event is decided by meaning, not by how much time they share.
+def _hypothesis(name: str, window: Window, answer: ScanAnswer, domain: Domain) -> Hypothesis:
+    # `proposed_by` is the same for all windows, so that compose does not merge them by their overlap in time.
     return Hypothesis(
         id=name,
-        dimension=domain.dimension_of[said.type],
-        type=said.type,
+        dimension=domain.dimension_of[answer.type],
+        type=answer.type,
         spans=(window.span,),
         severity=None,
-        confidence=said.confidence,
-        description=said.cues,
-        evidence=(Evidence(text=said.cues, frames=tuple(sorted(set(said.frames))), source="scan"),),
+        confidence=answer.confidence,
+        description=answer.cues,
+        evidence=(Evidence(text=answer.cues, frames=tuple(sorted(set(answer.frames))), source="scan"),),
         proposed_by="scan",
     )

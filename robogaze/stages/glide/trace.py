@@ -1,14 +1,13 @@
-"""trace: windows in which something was accepted become events with their whole extent (GLIDE, 4.2.4 and 4.2.5).
+"""trace: windows in which a hypothesis was accepted become events with their whole extent (GLIDE, 4.2.4 and 4.2.5).
 
-First the accepted hypotheses that mean the same thing are made one, by one question over their descriptions. The first
-of them stands for all, the others are merged into it. Then each is followed, window by window, backward and forward
-from all the time it is known in, while a model that looks still sees it. An event that comes and goes has several
-spans.
+First, one query over the descriptions of the accepted hypotheses decides which of them are the same event. The first
+of them represents the event, the others are merged into it. Then each event is followed backward and forward, window
+by window, as long as a model still sees it. An event that comes and goes has several spans.
 
-All events are followed side by side: a round asks about the next window in every direction. The first round also asks
-for one description of each event that others were merged into; that does not depend on how far it is followed.
+All events are followed in parallel: a round queries the next window in every direction. The first round also asks for
+one description of each event that joins several hypotheses.
 
-Where no answer comes, a failure says what is not known. What is known stands, an event's first description with it.
+A query without an answer is a failure; what is already known is kept.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +20,7 @@ from robogaze.core.report import Failure
 from robogaze.core.time import union
 from robogaze.domains import EventType
 from robogaze.domains.contract import Answer, Text
-from robogaze.stages.answers import keyed, narrowed, one_of
+from robogaze.stages.answers import keyed_answer, narrowed, one_of
 from robogaze.stages.base import Stage
 from robogaze.stages.client import ModelClient, NoAnswer, Query
 from robogaze.stages.context import Context, Slot
@@ -29,35 +28,35 @@ from robogaze.stages.glide.windows import picture, within
 
 
 class SameVariables(TypedDict):
-    """The hypotheses to compare, in order of time."""
+    """The variables of the prompt `trace_same`: the hypotheses to compare, in order of time."""
 
-    claims: tuple[Hypothesis, ...]
+    hypotheses: tuple[Hypothesis, ...]
 
 
 class VisibleVariables(TypedDict):
-    """The event, and the window it may still be seen in."""
+    """The variables of the prompt `trace_visible`: an event, and the window it may also be visible in."""
 
-    claim: Hypothesis
+    hypothesis: Hypothesis
     window: Window
 
 
-class SummariseVariables(TypedDict):
-    """The event with its type, and what was said of it, in order of time."""
+class SummaryVariables(TypedDict):
+    """The variables of the prompt `trace_summary`: an event, its type, and its descriptions in order of time."""
 
-    claim: Hypothesis
+    hypothesis: Hypothesis
     type: EventType
     descriptions: tuple[str, ...]
 
 
 class SameAnswer(Answer):
-    """Which hypothesis, of those before it, is of the same event; itself when none is."""
+    """The earlier hypothesis that is the same event; the hypothesis itself if there is none."""
 
     reasoning: Text
     same_as: str
 
 
 class VisibleAnswer(Answer):
-    """Whether the event can be seen."""
+    """Whether the event is visible."""
 
     reasoning: Text
     visible: Literal["yes", "no"]
@@ -70,159 +69,160 @@ class SummariseAnswer(Answer):
 
 
 class Trace(Stage):
-    """Merges the accepted hypotheses of one event, extends the spans of those that stand, and describes them."""
+    """Merges accepted hypotheses of the same event, extends the spans of events, and describes joined events."""
 
     prompts: ClassVar[Mapping[str, type]] = {
-        "same": SameVariables,
-        "visible": VisibleVariables,
-        "summarise": SummariseVariables,
+        "trace_same": SameVariables,
+        "trace_visible": VisibleVariables,
+        "trace_summary": SummaryVariables,
     }
 
     def reads(self) -> frozenset[Slot]:
-        """The hypotheses, decided, and the windows."""
         return frozenset({"hypotheses", "verdicts", "scanned"})
 
     def writes(self) -> frozenset[Slot]:
-        """The hypotheses."""
         return frozenset({"hypotheses"})
 
     def role(self) -> str:
-        """The model that looks."""
         return "vlm"
 
-    async def run(self, context: Context, desk: ModelClient) -> Context:
-        """Merge, then follow."""
-        context = await self._merge(context, desk)
-        return await self._follow(context, desk)
+    async def run(self, context: Context, client: ModelClient) -> Context:
+        context = await self._merge(context, client)
+        return await self._follow(context, client)
 
-    async def _merge(self, context: Context, desk: ModelClient) -> Context:
-        claims = sorted(_accepted(context), key=lambda one: one.onset_s)
-        if len(claims) < 2:
+    async def _merge(self, context: Context, client: ModelClient) -> Context:
+        ordered = sorted(_accepted(context), key=lambda hypothesis: hypothesis.onset_s)
+        if len(ordered) < 2:
             return context
         try:
-            answer = await desk.ask(self._same(claims), context)
+            answer = await client.ask(self._same(ordered), context)
         except NoAnswer as error:
             return replace(context, failures=(*context.failures, error.failure))
-        said = dict(answer.same)
-        stands = {claims[0].id: claims[0]}
-        for claim in claims[1:]:
-            root = _root(claim.id, said)
-            if root == claim.id:
-                stands[root] = claim
+        same = dict(answer.same)
+        merged = {ordered[0].id: ordered[0]}
+        for hypothesis in ordered[1:]:
+            root = _root(hypothesis.id, same)
+            if root == hypothesis.id:
+                merged[root] = hypothesis
                 continue
-            first = stands[root]
-            stands[root] = first.with_(spans=union((*first.spans, *claim.spans)))
-            reason = said[claim.id].reasoning
-            stands[claim.id] = claim.with_(verdict="merged", merged_into=root, reason=reason)
-        return replace(context, hypotheses=tuple(stands.get(one.id, one) for one in context.hypotheses or ()))
+            first = merged[root]
+            merged[root] = first.with_(spans=union((*first.spans, *hypothesis.spans)))
+            reason = same[hypothesis.id].reasoning
+            merged[hypothesis.id] = hypothesis.with_(verdict="merged", merged_into=root, reason=reason)
+        return replace(context, hypotheses=_replaced(context, merged))
 
-    def _same(self, claims: Sequence[Hypothesis]) -> Query:
-        names = [claim.id for claim in claims]
+    def _same(self, hypotheses: Sequence[Hypothesis]) -> Query:
+        names = [hypothesis.id for hypothesis in hypotheses]
         return Query(
             stage="trace",
             subject="same",
             role=self.role(),
-            prompt="same",
-            variables=SameVariables(claims=tuple(claims)),
-            shots=(),
-            contract=keyed("same", narrowed(SameAnswer, same_as=one_of(names)), names[1:]),
-            check=lambda answer: _forward(dict(answer.same), names),
+            prompt="trace_same",
+            variables=SameVariables(hypotheses=tuple(hypotheses)),
+            images=(),
+            contract=keyed_answer("same", narrowed(SameAnswer, same_as=one_of(names)), names[1:]),
+            check=lambda answer: _later_target(dict(answer.same), names),
         )
 
-    async def _follow(self, context: Context, desk: ModelClient) -> Context:
-        windows = [one.window for one in context.scanned or ()]
-        events = {one.id: one for one in _accepted(context)}
-        held = {name: {window.id for window in within(one.spans, windows)} for name, one in events.items()}
-        ended: dict[str, set[int]] = {name: set() for name in events}
+    async def _follow(self, context: Context, client: ModelClient) -> Context:
+        windows = [observation.window for observation in context.scanned or ()]
+        events = {hypothesis.id: hypothesis for hypothesis in _accepted(context)}
+        visible = {name: {window.id for window in within(event.spans, windows)} for name, event in events.items()}
+        not_visible: dict[str, set[int]] = {name: set() for name in events}
         failures: list[Failure] = []
-        joined = [(name, self._summary(parts, desk)) for name, parts in _joined(context).items()]
+        summaries = [(name, self._summary(parts, client)) for name, parts in _joined(context).items()]
         while True:
-            asked = [(name, windows[place]) for name in events for place in _next(held[name], ended[name], windows)]
-            if not asked and not joined:
+            steps = [
+                (name, windows[index])
+                for name in events
+                for index in _neighbours(visible[name], not_visible[name], windows)
+            ]
+            if not steps and not summaries:
                 break
-            questions = [self._visible(events[name], window, desk) for name, window in asked]
-            answers = await desk.ask_each([*questions, *(question for _, question in joined)], context)
-            failures += (said.failure for said in answers if isinstance(said, NoAnswer))
-            for (name, window), said in zip(asked, answers, strict=False):
-                if isinstance(said, NoAnswer) or said.visible == "no":
-                    ended[name].add(window.id)
+            queries = [self._visible(events[name], window, client) for name, window in steps]
+            answers = await client.ask_all([*queries, *(query for _, query in summaries)], context)
+            failures += (answer.failure for answer in answers if isinstance(answer, NoAnswer))
+            for (name, window), answer in zip(steps, answers, strict=False):
+                if isinstance(answer, NoAnswer) or answer.visible == "no":
+                    not_visible[name].add(window.id)
                     continue
-                held[name].add(window.id)
-                events[name] = _longer(events[name], window, said.reasoning)
-            for (name, _), said in zip(joined, answers[len(asked) :], strict=True):
-                if not isinstance(said, NoAnswer):
-                    events[name] = events[name].with_(description=said.description)
-            joined = []
-        return replace(
-            context,
-            hypotheses=tuple(events.get(one.id, one) for one in context.hypotheses or ()),
-            failures=(*context.failures, *failures),
-        )
+                visible[name].add(window.id)
+                events[name] = _extended(events[name], window, answer.reasoning)
+            for (name, _), answer in zip(summaries, answers[len(steps) :], strict=True):
+                if not isinstance(answer, NoAnswer):
+                    events[name] = events[name].with_(description=answer.description)
+            summaries = []
+        return replace(context, hypotheses=_replaced(context, events), failures=(*context.failures, *failures))
 
-    def _visible(self, event: Hypothesis, window: Window, desk: ModelClient) -> Query:
+    def _visible(self, event: Hypothesis, window: Window, client: ModelClient) -> Query:
         return Query(
             stage="trace",
             subject=f"{event.id} W{window.id}",
             role=self.role(),
-            prompt="visible",
-            variables=VisibleVariables(claim=event, window=window),
-            shots=(picture(window, desk.footage),),
+            prompt="trace_visible",
+            variables=VisibleVariables(hypothesis=event, window=window),
+            images=(picture(window, client.decoded_clip),),
             contract=VisibleAnswer,
             dimension=event.dimension,
         )
 
-    def _summary(self, parts: Sequence[Hypothesis], desk: ModelClient) -> Query:
+    def _summary(self, parts: Sequence[Hypothesis], client: ModelClient) -> Query:
         event = parts[0]
-        ordered = sorted(parts, key=lambda one: one.onset_s)
+        ordered = sorted(parts, key=lambda hypothesis: hypothesis.onset_s)
         return Query(
             stage="trace",
             subject=f"{event.id} summary",
             role=self.role(),
-            prompt="summarise",
-            variables=SummariseVariables(
-                claim=event,
-                type=desk.domain.types[event.type],
-                descriptions=tuple(one.description for one in ordered),
+            prompt="trace_summary",
+            variables=SummaryVariables(
+                hypothesis=event,
+                type=client.domain.types[event.type],
+                descriptions=tuple(hypothesis.description for hypothesis in ordered),
             ),
-            shots=(),
+            images=(),
             contract=SummariseAnswer,
             dimension=event.dimension,
         )
 
 
 def _joined(context: Context) -> dict[str, list[Hypothesis]]:
-    """The events that others were merged into, each with these after it."""
-    parts = {one.id: [one] for one in _accepted(context)}
-    for one in context.hypotheses or ():
-        if one.merged_into in parts:
-            parts[one.merged_into].append(one)
+    """The events that others were merged into: each with the hypotheses merged into it, itself first."""
+    parts = {event.id: [event] for event in _accepted(context)}
+    for hypothesis in context.hypotheses or ():
+        if hypothesis.merged_into in parts:
+            parts[hypothesis.merged_into].append(hypothesis)
     return {name: found for name, found in parts.items() if len(found) > 1}
 
 
 def _accepted(context: Context) -> list[Hypothesis]:
-    return [one for one in context.hypotheses or () if one.verdict == "accepted"]
+    return [hypothesis for hypothesis in context.hypotheses or () if hypothesis.verdict == "accepted"]
 
 
-def _forward(said: Mapping[str, SameAnswer], names: Sequence[str]) -> str | None:
-    for name, answer in said.items():
+def _replaced(context: Context, changed: Mapping[str, Hypothesis]) -> tuple[Hypothesis, ...]:
+    return tuple(changed.get(hypothesis.id, hypothesis) for hypothesis in context.hypotheses or ())
+
+
+def _later_target(same: Mapping[str, SameAnswer], names: Sequence[str]) -> str | None:
+    """An error if a hypothesis is said to be the same as a later one."""
+    for name, answer in same.items():
         if names.index(answer.same_as) > names.index(name):
             return f"same.{name}: {answer.same_as} comes after {name}; name one that comes before it, or {name} itself"
     return None
 
 
-def _root(name: str, said: Mapping[str, SameAnswer]) -> str:
-    """The first hypothesis of an event; each answer leads to one before it, or ends here."""
-    while name in said and said[name].same_as != name:
-        name = said[name].same_as
+def _root(name: str, same: Mapping[str, SameAnswer]) -> str:
+    """The first hypothesis of an event; each answer names an earlier one or the hypothesis itself."""
+    while name in same and same[name].same_as != name:
+        name = same[name].same_as
     return name
 
 
-def _next(held: set[int], ended: set[int], windows: Sequence[Window]) -> list[int]:
-    """The windows beside those an event is seen in, less those it was looked for in and not seen."""
-    beside = {place + step for place in held for step in (-1, 1)}
-    return sorted(beside & set(range(len(windows))) - held - ended)
+def _neighbours(visible: set[int], not_visible: set[int], windows: Sequence[Window]) -> list[int]:
+    """The windows next to those in which an event is visible that have not been queried yet."""
+    neighbours = {index + step for index in visible for step in (-1, 1)}
+    return sorted(neighbours & set(range(len(windows))) - visible - not_visible)
 
 
-def _longer(event: Hypothesis, window: Window, reasoning: str) -> Hypothesis:
-    seen = Evidence(text=reasoning, frames=window.frames, source="trace")
-    return event.with_(spans=union((*event.spans, window.span)), evidence=(*event.evidence, seen))
+def _extended(event: Hypothesis, window: Window, reasoning: str) -> Hypothesis:
+    evidence = Evidence(text=reasoning, frames=window.frames, source="trace")
+    return event.with_(spans=union((*event.spans, window.span)), evidence=(*event.evidence, evidence))

@@ -1,6 +1,6 @@
-"""Windows without a frame in common: how a clip is cut into them, shown one by one, and found again by time.
+"""Disjoint windows: how a clip is cut into them, how a window is shown, and which windows a span lies in.
 
-A window is shown as one picture: its frames in rows, each with its number and time above it.
+A window is shown as one picture: its frames in rows, each under its number and time.
 """
 
 from collections.abc import Sequence
@@ -14,11 +14,11 @@ from robogaze.core.time import Span
 from robogaze.media import DecodedClip
 
 _COLUMNS = 2
-"""Frames in a row: eight wide frames then make a picture that is about square, and each is half as wide as it."""
+"""Frames per row: eight wide frames then make a picture that is about square."""
 
 
 def cut(clip: Clip, fps: float, frames: int) -> tuple[Window, ...]:
-    """Windows of so many frames, taken at a rate; together they cover the clip. The last may hold fewer frames."""
+    """Windows of `frames` frames each, sampled at `fps`, that cover the clip. The last may contain fewer frames."""
     shown = Regime(rate_fps=fps).frames(clip.frame_times_s, clip.duration_s)
     groups = [shown[start : start + frames] for start in range(0, len(shown), frames)]
     edges = [0.0, *(clip.frame_times_s[group[0]] for group in groups[1:]), clip.duration_s]
@@ -29,18 +29,17 @@ def cut(clip: Clip, fps: float, frames: int) -> tuple[Window, ...]:
 
 
 def within(spans: Sequence[Span], windows: Sequence[Window]) -> tuple[Window, ...]:
-    """The windows that share time with some spans, in order; at least one where the windows cover the clip."""
+    """The windows that overlap some span, in order; at least one if the windows cover the clip."""
     return tuple(window for window in windows if any(window.span.overlap(span) > 0 for span in spans))
 
 
 def joined(windows: Sequence[Window]) -> Window:
-    """Windows as one, from the first's start to the last's end, with no more frames than the fullest of them holds."""
+    """One window from the start of the first to the end of the last, with as many frames as the largest has."""
     first, last = windows[0], windows[-1]
     frames = [frame for window in windows for frame in window.frames]
-    fullest = max(len(window.frames) for window in windows)
-    return Window(id=first.id, span=Span(first.span.start, last.span.end), frames=evenly(frames, fullest))
+    largest = max(len(window.frames) for window in windows)
+    return Window(id=first.id, span=Span(first.span.start, last.span.end), frames=evenly(frames, largest))
 
 
-def picture(window: Window, footage: DecodedClip) -> FrameImage:
-    """A window as one picture."""
-    return footage.sheet(window.frames, _COLUMNS)
+def picture(window: Window, decoded_clip: DecodedClip) -> FrameImage:
+    return decoded_clip.sheet(window.frames, _COLUMNS)

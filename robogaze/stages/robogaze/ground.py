@@ -1,7 +1,7 @@
-"""ground: what the task wants and what the scene holds, before the execution is judged (RoboGaze, eq. 1).
+"""ground: what the task requires and what the scene contains, before the execution is judged (RoboGaze, eq. 1).
 
-Both memories come from one call, since both rest on the same picture of the initial scene. What they hold is declared
-in the prompt's front matter, under the keys of `MEMORIES`.
+Both memories come from one request, about one picture of the initial scene. The front matter of the prompt declares
+what they contain, under the keys of `MEMORIES`.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ MEMORIES: Mapping[str, Slot] = {"task_memory": "task", "scene_memory": "scene"}
 
 
 class GroundVariables(TypedDict):
-    """`memories` are the keys asked for."""
+    """The variables of the prompt `ground`: the keys of the memories to write."""
 
     memories: tuple[str, ...]
 
@@ -35,15 +35,13 @@ class Ground(Stage):
     )
 
     def writes(self) -> frozenset[Slot]:
-        """The memories."""
         return frozenset(MEMORIES[name] for name in self.memories)
 
     def role(self) -> str:
-        """The model that looks."""
         return "vlm"
 
     def check(self, domain: Domain) -> None:
-        """Raise ValueError when the prompt does not declare a memory, or a task memory without named subtasks."""
+        """Raise ValueError if the prompt does not declare a memory, or no named subtasks in the task memory."""
         declared = domain.prompts.contract("ground")
         for name in self.memories:
             if not isinstance(declared.get(name), dict):
@@ -57,21 +55,20 @@ class Ground(Stage):
             ):
                 raise ValueError("the prompt ground.md.j2 must declare task_memory.subtasks as a list of named records")
 
-    async def run(self, context: Context, desk: ModelClient) -> Context:
-        """Ask once about the initial scene."""
+    async def run(self, context: Context, client: ModelClient) -> Context:
         wanted = [name for name in self.memories if name != "task_memory" or context.clip.instruction is not None]
         if not wanted:
             return context
-        declared = desk.domain.prompts.contract("ground")
-        question = Query(
+        declared = client.domain.prompts.contract("ground")
+        query = Query(
             stage="ground",
             subject="clip",
             role=self.role(),
             prompt="ground",
             variables=GroundVariables(memories=tuple(wanted)),
-            shots=(desk.footage.initial or desk.footage.shot(0),),
+            images=(client.decoded_clip.initial or client.decoded_clip.shot(0),),
             contract=record("Memories", {name: declared[name] for name in wanted}),
         )
-        answer = await desk.ask(question, context)
+        answer = await client.ask(query, context)
         memories: dict[str, Any] = {MEMORIES[name]: answer.model_dump()[name] for name in wanted}
         return replace(context, **memories)

@@ -1,8 +1,8 @@
-"""segment: which stretch of the clip belongs to which subtask (RoboGaze, eq. 3), and with `route` also which
-dimensions each stretch should be examined for (eq. 4), in the same call and so without a round of its own.
+"""segment: which part of the clip belongs to which subtask (RoboGaze, eq. 3), and with `route` also which dimensions
+to examine each part for (eq. 4), in the same request and so without an extra round.
 
-The segments cover the clip without gap or overlap: a window stands for the stretch up to the next window's start,
-subtasks that are interrupted give several segments, and what no subtask claims is a segment of its own.
+The segments cover the clip without gaps or overlaps. A window extends to the start of the next window, an interrupted
+subtask gives several segments, and windows that belong to no subtask form segments without one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,14 +14,14 @@ from robogaze.core.context import Route, Segment, Window
 from robogaze.core.time import Span
 from robogaze.domains import Dimension
 from robogaze.domains.contract import Answer, Phrase, Text, list_of
-from robogaze.stages.answers import narrowed, one_of, wrapped
+from robogaze.stages.answers import list_answer, narrowed, one_of
 from robogaze.stages.base import Stage
 from robogaze.stages.client import ModelClient, Query
 from robogaze.stages.context import Context, Slot
 
 
 class SegmentVariables(TypedDict):
-    """`subtasks` are None without a task memory; `dimensions` are empty when no routing is asked for."""
+    """The variables of the prompt `segment`; `subtasks` is None without a task memory."""
 
     windows: tuple[Window, ...]
     subtasks: tuple[str, ...] | None
@@ -29,14 +29,14 @@ class SegmentVariables(TypedDict):
 
 
 class SegmentAnswer(Answer):
-    """A subtask (null for none) with its windows."""
+    """A subtask (null for none) and its windows."""
 
     subtask: Phrase | None
     window_ids: list[int]
 
 
 class RoutedSegmentAnswer(SegmentAnswer):
-    """... and with the dimensions it should be examined for."""
+    """A subtask, its windows, and the dimensions to examine them for."""
 
     candidate_dimensions: list[str]
     rationale: Text
@@ -50,35 +50,31 @@ class SegmentStage(Stage):
     route: bool = False
 
     def reads(self) -> frozenset[Slot]:
-        """The observations."""
         return frozenset({"observations"})
 
     def writes(self) -> frozenset[Slot]:
-        """The segments, and the routes if asked for."""
         return frozenset({"segments", "routes"} if self.route else {"segments"})
 
     def role(self) -> str:
-        """A model that looks when it also routes, else one that reads."""
         return "vlm" if self.route else "llm"
 
-    async def run(self, context: Context, desk: ModelClient) -> Context:
-        """Ask once about the whole clip."""
+    async def run(self, context: Context, client: ModelClient) -> Context:
         assert context.observations is not None, "the pipeline's order is checked"
         windows = tuple(observation.window for observation in context.observations)
-        dimensions = tuple(desk.domain.dimensions[name] for name in context.dimensions) if self.route else ()
-        subtasks = None if context.task is None else tuple(one["name"] for one in context.task["subtasks"])
-        question = Query(
+        dimensions = tuple(client.domain.dimensions[name] for name in context.dimensions) if self.route else ()
+        subtasks = None if context.task is None else tuple(subtask["name"] for subtask in context.task["subtasks"])
+        query = Query(
             stage="segment",
             subject="clip",
             role=self.role(),
             prompt="segment",
             variables=SegmentVariables(windows=windows, subtasks=subtasks, dimensions=dimensions),
-            shots=desk.show("vlm", desk.frames("vlm")) if self.route else (),
+            images=client.show("vlm", client.frames("vlm")) if self.route else (),
             contract=_contract(windows, subtasks, context.dimensions, self.route),
             check=lambda answer: _claimed_twice(answer.segments),
         )
-        answer = await desk.ask(question, context)
-        segments = cover(windows, [(one.subtask, one.window_ids) for one in answer.segments])
+        answer = await client.ask(query, context)
+        segments = cover(windows, [(segment.subtask, segment.window_ids) for segment in answer.segments])
         context = replace(context, segments=segments)
         return replace(context, routes=_routes(segments, answer.segments, context)) if self.route else context
 
@@ -91,19 +87,19 @@ def _contract(
         fields["subtask"] = one_of(dict.fromkeys(subtasks)) | None
     if route:
         fields["candidate_dimensions"] = list_of(one_of(dimensions), len(dimensions))
-    return wrapped("segments", narrowed(RoutedSegmentAnswer if route else SegmentAnswer, **fields), len(windows))
+    return list_answer("segments", narrowed(RoutedSegmentAnswer if route else SegmentAnswer, **fields), len(windows))
 
 
 def _claimed_twice(segments: Sequence[SegmentAnswer]) -> str | None:
     claimed = [window for segment in segments for window in segment.window_ids]
     twice = sorted({window for window in claimed if claimed.count(window) > 1})
-    return f"segments: a window belongs to one segment only; these stand in several: {twice}" if twice else None
+    return f"segments: a window belongs to one segment only; these are in several: {twice}" if twice else None
 
 
 def cover(windows: Sequence[Window], claims: Sequence[tuple[str | None, Sequence[int]]]) -> tuple[Segment, ...]:
-    """Segments that cover the windows' whole stretch, from subtasks with the windows they claim.
+    """Segments that cover all windows, from subtasks and the ids of their windows.
 
-    A segment is a run of neighbouring windows of one claim; windows that nothing claims form runs of their own.
+    A segment is a run of neighbouring windows of one subtask, or of none.
     """
     owner = {window: index for index, (_, claimed) in enumerate(claims) for window in claimed}
     end = windows[-1].span.end
@@ -119,13 +115,13 @@ def cover(windows: Sequence[Window], claims: Sequence[tuple[str | None, Sequence
 
 
 def _routes(segments: Sequence[Segment], answers: Sequence[Any], context: Context) -> tuple[Route, ...]:
-    """What was routed for the windows of each segment; a stretch nothing claimed is examined for everything."""
+    """The route of each segment; a segment that the answer leaves out is examined for every dimension."""
     by_window = {window: answer for answer in answers for window in answer.window_ids}
     routes = []
     for segment in segments:
         answer = by_window.get(segment.windows[0])
         if answer is None:
-            dimensions, rationale = context.dimensions, "no segment of the answer holds this stretch"
+            dimensions, rationale = context.dimensions, "the answer has no segment for this part of the clip"
         else:
             dimensions = tuple(name for name in context.dimensions if name in answer.candidate_dimensions)
             rationale = answer.rationale

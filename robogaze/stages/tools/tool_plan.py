@@ -1,7 +1,7 @@
-"""Closer looks before an answer: whoever is to answer says first which tools to use, and they are used side by side.
+"""Tool calls before an answer: a model first says which tools it needs, and the calls run in parallel.
 
-That is two rounds more: one for the plans of all that are asked side by side, one for the tools. A plan may be empty. A
-plan or a tool without an answer is a failure of the stage, which goes on with the looks it has.
+This takes two more rounds: one for the plans of all queries that run in parallel, one for the tools. A plan may be
+empty. A plan or a tool without an answer is a failure; the stage continues with the results it has.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,95 +20,98 @@ from robogaze.stages.answers import one_of
 from robogaze.stages.client import ModelClient, NoAnswer, Query
 from robogaze.stages.context import Context
 from robogaze.stages.tools import TOOLS
-from robogaze.stages.tools.base import Card, Tool, ToolFinding, cards, choice
+from robogaze.stages.tools.base import Tool, ToolDescription, ToolFinding, tool_choice, tool_descriptions
 
-_AROUND_S = 1.0
-"""What a look is about is looked at with so much before and after it."""
+_MARGIN_S = 1.0
+"""A tool sees this much before and after the spans it was called about."""
 
 
 @dataclass(frozen=True)
-class CloserLook:
-    """What a closer look at something found; `about` is its id."""
+class ToolResult:
+    """The finding of one tool call; `about` is the id of the hypothesis or segment it was called about."""
 
     about: str
     finding: ToolFinding
 
 
 @dataclass(frozen=True)
-class Looks:
-    """The closer looks taken for one question."""
+class ToolResults:
+    """The results of the tool calls that one query requested."""
 
-    taken: tuple[CloserLook, ...] = ()
+    results: tuple[ToolResult, ...] = ()
     failures: tuple[Failure, ...] = ()
 
-    def shots(self, besides: Sequence[FrameImage], room: int) -> tuple[FrameImage, ...]:
-        """The pictures they rest on, each once, without those that are shown anyway.
+    def images(self, shown: Sequence[FrameImage], room: int) -> tuple[FrameImage, ...]:
+        """The images of the findings, each once, without those that are `shown` anyway; at most `room`.
 
-        At most `room` of them: where a model takes no more pictures, a look is told in words alone.
+        Where a model accepts no more images, a result is given in words only.
         """
-        known = {shot.picture.id for shot in besides}
-        shown = {shot.picture.id: shot for look in self.taken for shot in look.finding.shots}
-        return tuple(shot for name, shot in shown.items() if name not in known)[: max(room, 0)]
+        known = {image.picture.id for image in shown}
+        images = {image.picture.id: image for result in self.results for image in result.finding.images}
+        return tuple(image for name, image in images.items() if name not in known)[: max(room, 0)]
 
 
-class ToolsVariables(TypedDict):
-    """What the partial prompt `looks` may use: the tools, and how many looks may be asked for."""
+class ToolPlanVariables(TypedDict):
+    """The variables of the partial prompt `tool_plan`: the tools, and the maximum number of calls."""
 
-    tools: tuple[Card, ...]
-    at_most: int
+    tools: tuple[ToolDescription, ...]
+    max_calls: int
 
 
 @dataclass(frozen=True)
-class Closer:
-    """The tools of a stage, and how often they may be used for one question."""
+class ToolPlanner:
+    """The tools of a stage, and how many calls one query may request."""
 
     names: tuple[str, ...]
-    at_most: int
+    max_calls: int
 
-    def variables(self) -> ToolsVariables:
-        """For the prompt of a plan."""
-        return ToolsVariables(tools=cards([TOOLS.load(name)() for name in self.names]), at_most=self.at_most)
+    def variables(self) -> ToolPlanVariables:
+        """The variables of a plan's prompt."""
+        return ToolPlanVariables(tools=tool_descriptions(self._tools()), max_calls=self.max_calls)
 
-    def plan(self, question: Query, about: Sequence[str], frames: Sequence[int], clip: Clip) -> Query:
-        """A question for a plan: its contract is a list of looks, each about one of some things, at frames shown."""
+    def plan(self, query: Query, about: Sequence[str], frames: Sequence[int], clip: Clip) -> Query:
+        """The query with the contract of a plan: tool calls, each about one of some ids, at some of `frames`."""
         window = Window(id=0, span=clip.span, frames=tuple(frames))
-        use = choice([TOOLS.load(name)() for name in self.names], window, clip)
-        fields: Any = {"about": (one_of(about), ...), "use": (use, ...)}
-        look = create_model("LookAnswer", __base__=Answer, **fields)
-        fields = {"looks": (list_of(look, self.at_most), ...)}
-        return replace(
-            question, contract=create_model("Looks", __base__=Answer, **fields), check=lambda said: self._too_many(said)
-        )
+        use = tool_choice(self._tools(), window, clip)
+        call_fields: Any = {"about": (one_of(about), ...), "use": (use, ...)}
+        call = create_model("LookAnswer", __base__=Answer, **call_fields)
+        fields: Any = {"looks": (list_of(call, self.max_calls), ...)}
+        contract = create_model("Looks", __base__=Answer, **fields)
+        return replace(query, contract=contract, check=self._check_count)
 
-    def _too_many(self, said: Any) -> str | None:
-        return f"looks: at most {self.at_most}, not {len(said.looks)}" if len(said.looks) > self.at_most else None
+    def _check_count(self, plan: Any) -> str | None:
+        number = len(plan.looks)
+        return f"looks: at most {self.max_calls}, not {number}" if number > self.max_calls else None
 
-    async def take(
-        self, plans: Sequence[tuple[Query, Mapping[str, Sequence[Span]]]], context: Context, desk: ModelClient
-    ) -> tuple[Looks, ...]:
-        """Ask for the plans and take the looks; each plan comes with the spans of what it may be about."""
-        answers = await desk.ask_each([question for question, _ in plans], context)
-        looks = [Looks(failures=(one.failure,) if isinstance(one, NoAnswer) else ()) for one in answers]
-        wanted = [
-            _Wanted(number, said.about, said.use, _window(said.use, spans[said.about], context.clip))
+    def _tools(self) -> list[Tool]:
+        return [TOOLS.load(name)() for name in self.names]
+
+    async def run(
+        self, plans: Sequence[tuple[Query, Mapping[str, Sequence[Span]]]], context: Context, client: ModelClient
+    ) -> tuple[ToolResults, ...]:
+        """Ask for the plans and run their calls; each plan comes with the spans of the ids it may be about."""
+        answers = await client.ask_all([query for query, _ in plans], context)
+        failures = [[answer.failure] if isinstance(answer, NoAnswer) else [] for answer in answers]
+        results: list[list[ToolResult]] = [[] for _ in plans]
+        calls = [
+            _ToolCall(number, call.about, call.use, _window(call.use, spans[call.about], context.clip))
             for number, (answer, (_, spans)) in enumerate(zip(answers, plans, strict=True))
             if not isinstance(answer, NoAnswer)
-            for said in answer.looks
+            for call in answer.looks
         ]
-        questions = [one.question(plans[one.plan][0], context, desk) for one in wanted]
-        for one, said in zip(wanted, await desk.ask_each(questions, context), strict=True):
-            before = looks[one.plan]
-            if isinstance(said, NoAnswer):
-                looks[one.plan] = replace(before, failures=(*before.failures, said.failure))
+        queries = [call.query(plans[call.plan][0], context, client) for call in calls]
+        for call, answer in zip(calls, await client.ask_all(queries, context), strict=True):
+            if isinstance(answer, NoAnswer):
+                failures[call.plan].append(answer.failure)
             else:
-                finding = await one.tool.finding(one.use, said, one.window, desk)
-                looks[one.plan] = replace(before, taken=(*before.taken, CloserLook(one.about, finding)))
-        return tuple(looks)
+                finding = await call.tool.finding(call.use, answer, call.window, client)
+                results[call.plan].append(ToolResult(call.about, finding))
+        return tuple(ToolResults(tuple(found), tuple(failed)) for found, failed in zip(results, failures, strict=True))
 
 
 @dataclass(frozen=True)
-class _Wanted:
-    """A look that a plan asks for, with the place of that plan among the others."""
+class _ToolCall:
+    """A call that a plan requests; `plan` is the index of that plan."""
 
     plan: int
     about: str
@@ -119,14 +122,15 @@ class _Wanted:
     def tool(self) -> Tool:
         return TOOLS.load(self.use.tool)()
 
-    def question(self, plan: Query, context: Context, desk: ModelClient) -> Query:
-        return self.tool.question(self.use, self.window, context, desk, plan.stage, f"{plan.subject}, {self.about}")
+    def query(self, plan: Query, context: Context, client: ModelClient) -> Query:
+        subject = f"{plan.subject}, {self.about}"
+        return self.tool.query(self.use, self.window, context, client, plan.stage, subject)
 
 
 def _window(use: Any, spans: Sequence[Span], clip: Clip) -> Window:
-    """Where a tool looks: at some spans with a second around them, and as far as the frames it was told of lie."""
+    """What a tool sees: the spans with a margin, extended to the frames it was called with."""
     frames = (use.frame,) if hasattr(use, "frame") else tuple(sorted(set(use.frames)))
-    held = [clip.frame_span(frame) for frame in frames]
-    start = min(*(span.start - _AROUND_S for span in spans), *(span.start for span in held))
-    end = max(*(span.end + _AROUND_S for span in spans), *(span.end for span in held))
+    frame_spans = [clip.frame_span(frame) for frame in frames]
+    start = min(*(span.start - _MARGIN_S for span in spans), *(span.start for span in frame_spans))
+    end = max(*(span.end + _MARGIN_S for span in spans), *(span.end for span in frame_spans))
     return Window(id=0, span=clip.clamp(Span(start, end)), frames=frames)

@@ -52,12 +52,12 @@ async def test_two_of_three_looks_make_an_event_with_the_union_of_spans(desk_for
     first, second, third = context.hypotheses
     assert (first.verdict, first.spans, first.confidence) == ("accepted", (Span(0, 2.5),), 2 / 3)
     assert second.merged_into == "H1"
-    assert (third.verdict, third.reason) == ("rejected", "reported by 1 of 3 looks")
+    assert (third.verdict, third.reason) == ("rejected", "reported by 1 of 3 samples")
 
 
 async def test_a_look_that_finds_nothing_counts_as_a_look(desk_for: Any) -> None:
     context = await vote(desk_for, [seen(0, 2)], [], [])
-    assert [(one.verdict, one.reason) for one in context.hypotheses] == [("rejected", "reported by 1 of 3 looks")]
+    assert [(one.verdict, one.reason) for one in context.hypotheses] == [("rejected", "reported by 1 of 3 samples")]
 
 
 @pytest.mark.parametrize(("looks", "enough"), [(2, 2), (3, 2), (4, 3), (5, 4), (6, 4)])
@@ -67,7 +67,7 @@ async def test_two_thirds_of_the_looks_there_were_are_a_majority(desk_for: Any, 
         context = await vote(desk_for, *said)
         assert (context.hypotheses[0].verdict, context.hypotheses[0].reason) == (
             verdict,
-            f"reported by {agreeing} of {looks} looks",
+            f"reported by {agreeing} of {looks} samples",
         )
 
 
@@ -78,7 +78,7 @@ async def test_one_look_that_says_it_twice_is_one_vote(desk_for: Any) -> None:
 
 async def test_a_look_without_an_answer_is_no_vote_and_still_a_look(desk_for: Any) -> None:
     context = await vote(desk_for, [seen(0, 2)], [seen(0, 2)], None)
-    assert context.hypotheses[0].reason == "reported by 2 of 3 looks"
+    assert context.hypotheses[0].reason == "reported by 2 of 3 samples"
     assert examined(context) == set(context.dimensions)
     context = await vote(desk_for, [seen(0, 2)], [], None)
     assert [one.verdict for one in context.hypotheses] == ["rejected"]
@@ -87,7 +87,7 @@ async def test_a_look_without_an_answer_is_no_vote_and_still_a_look(desk_for: An
 async def test_too_few_answers_for_a_majority_decide_nothing(desk_for: Any) -> None:
     context = await vote(desk_for, [seen(0, 2)], None, None)
     (claim,) = context.hypotheses
-    why = "1 of 3 looks gave an answer, and 2 would have to agree"
+    why = "1 of 3 samples have an answer, and 2 would have to agree"
     assert (claim.verdict, claim.reason) == ("unverified", why)
     assert {each.state for each in context.coverage.values()} == {"not_examined"}
     assert [(one.stage, one.dimension, one.kind) for one in context.failures[-1:]] == [
@@ -103,7 +103,7 @@ async def test_only_what_the_looks_report_is_voted_on(desk_for: Any) -> None:
     )
     context = await vote(desk_for, [seen(0, 2)], [], [], before=before)
     assert context.hypotheses[:2] == before
-    assert context.hypotheses[2].reason == "reported by 1 of 3 looks"
+    assert context.hypotheses[2].reason == "reported by 1 of 3 samples"
 
 
 async def test_looks_of_two_stages_are_told_apart_and_counted_together(desk_for: Any) -> None:
@@ -116,6 +116,6 @@ async def test_looks_of_two_stages_are_told_apart_and_counted_together(desk_for:
     assert [request.sample for request in backend.asked] == [0, 1]
     context = await Vote().run(context, desk)
     assert [(one.verdict, one.reason) for one in context.hypotheses] == [
-        ("accepted", "reported by 2 of 2 looks"),
-        ("merged", "reported by 2 of 2 looks"),
+        ("accepted", "reported by 2 of 2 samples"),
+        ("merged", "reported by 2 of 2 samples"),
     ]

@@ -31,8 +31,8 @@ WHOLE = ("scan", "remember", "investigate: {tools: [vqa, zoom_in]}", "trace", "c
     "stages",
     [
         WHOLE,
-        ("scan: {fps: 2, frames: 4}", "investigate: {debate: false}", "compose"),
-        ("scan: {fps: 8}", "investigate: {least_confidence: 0.7}", "trace", "compose"),
+        ("scan: {fps: 2, frames_per_window: 4}", "investigate: {debate: false}", "compose"),
+        ("scan: {fps: 8}", "investigate: {min_confidence: 0.7}", "trace", "compose"),
         ("scan", "remember", "verify", "trace", "compose"),
         ("scan", "direct: {prompt: vanilla}", "investigate", "trace", "compose"),
         ("scan", "compose: {accept_unverified: true}"),
@@ -45,16 +45,16 @@ async def test_they_can_be_combined(folder: Path, stages: tuple[str, ...]) -> No
 @pytest.mark.parametrize(
     ("stages", "line", "says"),
     [
-        (("scan", "compose"), 4, "compose accepts nothing that scan proposes"),
+        (("scan", "compose"), 4, "no stage decides what scan proposes"),
         (("remember", "compose"), 3, "remember reads scanned, which no stage before it writes"),
         (("direct: {prompt: vanilla}", "investigate", "compose"), 4, "investigate reads scanned"),
         (("scan", "trace", "compose: {accept_unverified: true}"), 4, "trace reads verdicts"),
-        (("scan", "investigate", "scan", "compose"), 6, "compose accepts nothing that scan proposes"),
-        (("scan", "investigate", "compose: {accept_unverified: true}"), 5, "would accept what investigate leaves"),
+        (("scan", "investigate", "scan", "compose"), 6, "no stage decides what scan proposes"),
+        (("scan", "investigate", "compose: {accept_unverified: true}"), 5, "would accept what investigate left"),
         (("scan", "investigate: {tools: [xray]}", "compose"), 4, "there is no tool 'xray'; the tools are: vqa"),
         (("scan", "investigate: {tools: []}", "compose"), 4, "investigate.tools"),
-        (("scan", "investigate: {settled: 0.4}", "compose"), 4, "settled is below least_confidence"),
-        (("scan: {frames: 1}", "compose"), 3, "scan.frames"),
+        (("scan", "investigate: {stop_confidence: 0.4}", "compose"), 4, "stop_confidence is below min_confidence"),
+        (("scan: {frames_per_window: 1}", "compose"), 3, "scan.frames_per_window"),
     ],
 )
 def test_what_cannot_work_is_refused_with_file_and_line(
@@ -69,14 +69,14 @@ def test_what_cannot_work_is_refused_with_file_and_line(
 def test_a_type_that_reads_like_nothing_is_refused(folder: Path) -> None:
     taxonomy = folder / "taxonomy.yaml"
     taxonomy.write_text(taxonomy.read_text().replace("id: disappearance", "id: none_").replace("none_", '"none"'))
-    with pytest.raises(DomainError, match="a type cannot be called 'none' here"):
+    with pytest.raises(DomainError, match="no type can be named 'none'"):
         built(folder, *WHOLE)
 
 
-@pytest.mark.parametrize("side", ["advocate", "skeptic", "remember"])
-def test_an_answer_that_is_not_declared_is_refused(folder: Path, side: str) -> None:
+@pytest.mark.parametrize("prompt", ["investigate_advocate", "investigate_skeptic", "remember"])
+def test_an_answer_that_is_not_declared_is_refused(folder: Path, prompt: str) -> None:
     (folder / "prompts").mkdir()
-    (folder / "prompts" / f"{side}.md.j2").write_text("Say something.")
+    (folder / "prompts" / f"{prompt}.md.j2").write_text("Say something.")
     with pytest.raises(DomainError, match="needs front matter that declares its answer"):
         built(folder, *WHOLE)
     built(folder, "scan", "investigate: {debate: false}", "compose")
@@ -98,4 +98,4 @@ def test_and_every_question_calls_it_so(folder: Path, instruction: str | None, s
     nothing = dict.fromkeys(("task", "scene", "memory", "observations", "segments", "measurements"))
     told = {"duration_s": clip.duration_s, "frame_count": clip.frame_count, "views": clip.layout.active, **nothing}
     named = {"clip_text": domain.file.clip_text, "instruction": instruction}
-    assert says in domain.prompts.render("context", {"shown": True, **told, **named})
+    assert says in domain.prompts.render("context", {"has_pictures": True, **told, **named})

@@ -194,7 +194,7 @@ async def test_a_thing_is_followed_and_the_judge_told_where_it_went(desk_for: An
 async def test_a_sure_judge_ends_it_and_an_unsure_one_goes_on(desk_for: Any) -> None:
     lines = [plan("H1", 1, look()), ruling("H1", 1, confidence=0.79), plan("H1", 2, zoom()), *others("H1")]
     after, _, _, backend = await investigate(
-        desk_for, [claim("H1")], *lines, ruling("H1", 2, "normal", 0.80), settled=0.8
+        desk_for, [claim("H1")], *lines, ruling("H1", 2, "normal", 0.80), stop_confidence=0.8
     )
     assert len(backend.asked) == 10
     assert (after["H1"].verdict, after["H1"].reason) == ("rejected", "step 2: normal")
@@ -210,7 +210,7 @@ async def test_the_planner_may_end_it(desk_for: Any) -> None:
 
 async def test_the_last_step_ends_it_with_the_last_ruling(desk_for: Any) -> None:
     steps = [line for n in (1, 2, 3) for line in (plan("H1", n, look(f"{n}?")), ruling("H1", n, confidence=0.6))]
-    after, _, _, backend = await investigate(desk_for, [claim("H1")], *steps, *others("H1"), steps=3)
+    after, _, _, backend = await investigate(desk_for, [claim("H1")], *steps, *others("H1"), max_steps=3)
     assert len(backend.asked) == 15
     assert (after["H1"].verdict, after["H1"].reason) == ("accepted", "step 3: fault")
 
@@ -227,7 +227,7 @@ async def test_an_undecided_debate_leaves_it_unverified_and_a_failure(
     desk_for: Any, says: str, confidence: float, reason: str
 ) -> None:
     lines = [plan("H1", 1, look()), ruling("H1", 1, says, confidence), *others("H1")]
-    after, context, _, _ = await investigate(desk_for, [claim("H1")], *lines, steps=1)
+    after, context, _, _ = await investigate(desk_for, [claim("H1")], *lines, max_steps=1)
     assert (after["H1"].verdict, after["H1"].reason) == ("unverified", reason)
     (failure,) = context.failures
     assert (failure.stage, failure.kind, failure.dimension) == ("investigate", "Undecided", "physical_plausibility")
@@ -239,7 +239,7 @@ async def test_a_question_without_an_answer_leaves_it_unverified(desk_for: Any, 
     heard = [line for line in lines if line["when"]["subject"] != f"H1 step 1 {silent}"]
     after, context, _, _ = await investigate(desk_for, [claim("H1")], *heard)
     assert after["H1"].verdict == "unverified"
-    assert after["H1"].reason.startswith("a question was not answered: ")
+    assert after["H1"].reason.startswith("a request was not answered: ")
     assert {failure.kind for failure in context.failures} == {"Undecided", "RequestRefused"}
     assert {failure.dimension for failure in context.failures} == {"physical_plausibility"}
 

@@ -26,7 +26,7 @@ async def test_a_call_holds_no_more_frames_than_the_model_takes(desk_for: Any) -
     config = ModelConfig(kind="scripted", frames="4 fps", max_pictures=16)
     models, backend = scripted(*replies, config=config)
     desk, context = desk_for(models, make_clip(8.0))
-    await Observe(frames_a_call=32).run(context, desk)
+    await Observe(frames_per_request=32).run(context, desk)
     assert [len(request.shots) for request in backend.asked] == [16, 16, 8]
 
 
@@ -34,7 +34,7 @@ async def test_windows_share_calls_and_frames_are_sent_once(desk_for: Any) -> No
     #   8 s at 4 fps: 32 frames; windows 0-2, 1-3, ... 6-8 s of 8 frames, half of them shared with the next
     models, backend = scripted(windows_reply(0, 2), windows_reply(3, 5), windows_reply(6, 6))
     desk, context = desk_for(models, make_clip(8.0))
-    context = await Observe(frames_a_call=16).run(context, desk)
+    context = await Observe(frames_per_request=16).run(context, desk)
     assert [one.window.id for one in context.observations] == [0, 1, 2, 3, 4, 5, 6]
     assert [len(request.shots) for request in backend.asked] == [16, 16, 8]
     assert desk.usage().rounds == 1
@@ -55,10 +55,10 @@ async def test_one_group_without_an_answer_ends_it(desk_for: Any) -> None:
     models, _ = scripted(windows_reply(0, 0))
     desk, context = desk_for(models)
     with pytest.raises(NoAnswer):
-        await Observe(frames_a_call=8).run(context, desk)
+        await Observe(frames_per_request=8).run(context, desk)
 
 
 def test_a_window_larger_than_a_call_still_gets_one() -> None:
     clip = make_clip(4.0)
     found = windows(clip.frame_times_s, clip.duration_s, 2.0, 1.0, Regime.parse("every frame"))
-    assert [len(group) for group in group_windows(found, frames_a_call=10)] == [1, 1, 1]
+    assert [len(group) for group in group_windows(found, frames_per_request=10)] == [1, 1, 1]

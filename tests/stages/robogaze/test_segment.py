@@ -81,7 +81,7 @@ async def test_a_window_claimed_twice_is_asked_again(desk_for: Any) -> None:
     desk, context, backend = context_of(desk_for, {"reply": bad}, {"reply": good}, task=TASK)
     context = await SegmentStage().run(context, desk)
     assert [call.outcome for call in desk.ledger()] == ["invalid", "answered"]
-    assert "these stand in several: [1]" in str(backend.asked[1].parts[-1])
+    assert "these are in several: [1]" in str(backend.asked[1].parts[-1])
     assert context.segments[0].windows == (0, 1)
 
 

@@ -155,7 +155,7 @@ async def test_events_that_never_overlap_are_not_merged(desk_for: Any) -> None:
     claims = [claim("H1", 0, 1), claim("H2", 2, 3)]
     after, context, _, _ = await judge(desk_for, claims, reply(decision("H1"), merged), reply(merged))
     assert after["H2"].verdict == "unverified"
-    assert after["H2"].reason == "the critic merged it into H1, which does not stand at that time"
+    assert after["H2"].reason == "the critic merged it into H1, which is not accepted at an overlapping time"
     assert len(undecided(context)) == 1
 
 
@@ -197,7 +197,7 @@ async def test_a_silent_critic_leaves_everything_unverified_and_a_failure(desk_f
 
 
 async def test_what_is_left_out_of_the_last_round_is_a_failure_with_its_reason(desk_for: Any) -> None:
-    after, context, _, _ = await judge(desk_for, [claim("H1")], reply(), rounds=1)
+    after, context, _, _ = await judge(desk_for, [claim("H1")], reply(), max_rounds=1)
     assert after["H1"].reason == "the critic gave no decision on it"
     assert len(undecided(context)) == 1
 

@@ -40,10 +40,10 @@ DECISION = {
 }
 DECIDED = {"when": {"subject": "round 1"}, "reply": {"decisions": {"H1": DECISION}}}
 ZOOM = {"tool": "zoom_in", "frames": [16, 20], "view": "main", "region": "centre", "question": "what is under it?"}
-ZOOMED = {"when": {"subject": "closer looks, H1 zoom_in"}, "reply": {"answer": "a shadow and a gap"}}
+ZOOMED = {"when": {"subject": "tool plan, H1 zoom_in"}, "reply": {"answer": "a shadow and a gap"}}
 
 
-def plan(*uses: dict[str, Any], about: str = "H1", subject: str = "closer looks") -> dict[str, Any]:
+def plan(*uses: dict[str, Any], about: str = "H1", subject: str = "tool plan") -> dict[str, Any]:
     return {"when": {"subject": subject}, "reply": {"looks": [{"about": about, "use": use} for use in uses]}}
 
 
@@ -66,7 +66,7 @@ async def test_the_critic_decides_with_what_the_looks_found_before_it(desk_for: 
 
 async def test_looks_are_taken_side_by_side(desk_for: Any) -> None:
     asked = {"tool": "vqa", "frames": [16], "question": "what is where?"}
-    seen = {"when": {"subject": "closer looks, H1 vqa"}, "reply": {"answer": "a cup over a table"}}
+    seen = {"when": {"subject": "tool plan, H1 vqa"}, "reply": {"answer": "a cup over a table"}}
     _, desk, _ = await verified(desk_for, plan(ZOOM, asked), ZOOMED, seen, DECIDED)
     assert [call.round for call in desk.ledger()] == [1, 2, 2, 3]
 
@@ -81,20 +81,20 @@ async def test_without_tools_the_critic_is_asked_as_before(desk_for: Any) -> Non
     models, backend = scripted(DECIDED)
     desk, context = desk_for(models, hypotheses=(CLAIM,))
     await Verify().run(context, desk)
-    assert "closer looks" not in str(backend.asked[0].parts[-1]).lower()
+    assert "tool plan" not in str(backend.asked[0].parts[-1]).lower()
 
 
 async def test_more_looks_than_allowed_are_asked_for_again(desk_for: Any) -> None:
-    _, desk, _ = await verified(desk_for, plan(ZOOM, ZOOM), plan(ZOOM), ZOOMED, DECIDED, at_most_looks=1)
+    _, desk, _ = await verified(desk_for, plan(ZOOM, ZOOM), plan(ZOOM), ZOOMED, DECIDED, max_tool_calls=1)
     assert [call.outcome for call in desk.ledger()] == ["invalid", "answered", "answered", "answered"]
 
 
 @pytest.mark.parametrize(
     ("lines", "kind"),
     [
-        ([{"when": {"subject": "closer looks"}, "error": {"kind": "refused"}}], "RequestRefused"),
+        ([{"when": {"subject": "tool plan"}, "error": {"kind": "refused"}}], "RequestRefused"),
         (
-            [plan(ZOOM), {"when": {"subject": "closer looks, H1 zoom_in"}, "error": {"kind": "refused"}}],
+            [plan(ZOOM), {"when": {"subject": "tool plan, H1 zoom_in"}, "error": {"kind": "refused"}}],
             "RequestRefused",
         ),
     ],
@@ -109,7 +109,7 @@ async def test_a_look_that_fails_is_told_and_the_critic_decides_without(desk_for
 async def test_a_thing_is_followed_from_a_second_before_the_claim_to_a_second_after(desk_for: Any) -> None:
     follow = {"tool": "object_tracking", "object_description": "the cup", "frame": 24, "view": "main"}
     located = {
-        "when": {"subject": "closer looks, H1 object_tracking"},
+        "when": {"subject": "tool plan, H1 object_tracking"},
         "reply": {"seen": "a cup", "box": [300, 300, 600, 600]},
     }
     models, backend = scripted(plan(follow), located, DECIDED)
@@ -120,7 +120,7 @@ async def test_a_thing_is_followed_from_a_second_before_the_claim_to_a_second_af
 
 async def test_a_claim_may_be_proved_by_a_frame_that_only_a_look_showed(desk_for: Any) -> None:
     follow = {"tool": "object_tracking", "object_description": "the cup", "frame": 24, "view": "main"}
-    none = {"when": {"subject": "closer looks, H1 object_tracking"}, "reply": {"seen": "no cup", "box": None}}
+    none = {"when": {"subject": "tool plan, H1 object_tracking"}, "reply": {"seen": "no cup", "box": None}}
     shown = {**DECIDED, "reply": {"decisions": {"H1": {**DECISION, "frames": [24]}}}}
     context, desk, _ = await verified(desk_for, plan(follow), none, shown, close_up_frames=0)
     assert context.hypotheses[0].evidence[0].frames == (24,)
@@ -139,8 +139,8 @@ async def test_where_a_model_takes_no_more_pictures_a_look_is_told_in_words_alon
 
 async def test_specialists_look_closer_side_by_side_and_each_gets_its_own(desk_for: Any) -> None:
     names = ("visual_quality", "physical_plausibility")
-    lines = [plan(ZOOM, about="S1", subject=f"{names[0]}, closer looks"), plan(subject=f"{names[1]}, closer looks")]
-    lines.append({"when": {"subject": f"{names[0]}, closer looks, S1 zoom_in"}, "reply": {"answer": "soft edges"}})
+    lines = [plan(ZOOM, about="S1", subject=f"{names[0]}, tool plan"), plan(subject=f"{names[1]}, tool plan")]
+    lines.append({"when": {"subject": f"{names[0]}, tool plan, S1 zoom_in"}, "reply": {"answer": "soft edges"}})
     lines += [{"when": {"subject": name}, "reply": {"hypotheses": []}} for name in names]
     models, backend = scripted(*lines)
     desk, context = desk_for(models, dimensions=names)
@@ -154,7 +154,7 @@ async def test_specialists_look_closer_side_by_side_and_each_gets_its_own(desk_f
 
 async def test_a_specialist_whose_plan_fails_is_still_asked(desk_for: Any) -> None:
     lines = [
-        {"when": {"subject": "visual_quality, closer looks"}, "error": {"kind": "refused"}},
+        {"when": {"subject": "visual_quality, tool plan"}, "error": {"kind": "refused"}},
         {"when": {"subject": "visual_quality"}, "reply": {"hypotheses": []}},
     ]
     desk, context = desk_for(scripted(*lines)[0], dimensions=("visual_quality",))

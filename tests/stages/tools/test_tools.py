@@ -19,7 +19,7 @@ from robogaze.media import DecodedClip
 from robogaze.stages.client import ModelClient, NoAnswer
 from robogaze.stages.context import Context
 from robogaze.stages.tools import TOOLS
-from robogaze.stages.tools.base import ToolFinding, cards, choice, templates
+from robogaze.stages.tools.base import ToolFinding, templates, tool_choice, tool_descriptions
 
 WINDOW = Window(id=0, span=Span(0.0, 1.0), frames=(0, 4, 8, 12))
 JUMPING = Scene(lambda t: (100 + 60 * t, 180) if t < 0.6 else (400 + 60 * t, 100), seconds=1.5)
@@ -42,7 +42,13 @@ def said(name: str, window: Window = WINDOW, clip: Clip | None = None, **changes
 
 
 async def used(name: str, desk: ModelClient, context: Context, **changes: Any) -> ToolFinding:
-    return await TOOLS.load(name)().use(said(name, **changes), WINDOW, context, desk, "investigate", "W0 step 1")
+    return await call(name, said(name, **changes), desk, context)
+
+
+async def call(name: str, use: Any, desk: ModelClient, context: Context) -> ToolFinding:
+    tool = TOOLS.load(name)()
+    answer = await desk.ask(tool.query(use, WINDOW, context, desk, "investigate", "W0 step 1"), context)
+    return await tool.finding(use, answer, WINDOW, desk)
 
 
 @pytest.fixture
@@ -73,7 +79,7 @@ def on_film(robot: Domain) -> Iterator[Callable[..., tuple[ModelClient, Context]
 
 @pytest.mark.parametrize("name", TOOLS.names())
 def test_a_tool_goes_by_its_name_and_tells_a_planner_what_it_needs(name: str) -> None:
-    (card,) = cards([TOOLS.load(name)()])
+    (card,) = tool_descriptions([TOOLS.load(name)()])
     assert card.name == name
     assert card.description
     assert "\n" not in card.description
@@ -89,7 +95,7 @@ async def test_a_tool_asks_one_question_in_the_name_of_its_stage(name: str, desk
     (request,) = backend.asked
     assert (request.stage, request.subject) == ("investigate", f"W0 step 1 {name}")
     assert request.shots, "it shows what it asks about"
-    assert (finding.tool, finding.shots != ()) == (name, True)
+    assert (finding.tool, finding.images != ()) == (name, True)
     assert finding.text
     assert set(finding.frames) <= set(range(16))
 
@@ -119,7 +125,9 @@ def test_its_prompts_are_there_and_use_nothing_that_is_not_given(name: str, robo
 
 def test_a_choice_of_tools_is_one_schema_in_words_that_grammars_know() -> None:
     contract: Any = create_model(
-        "Plan", __base__=Answer, use=(choice([TOOLS.load(name)() for name in TOOLS.names()], WINDOW, make_clip()), ...)
+        "Plan",
+        __base__=Answer,
+        use=(tool_choice([TOOLS.load(name)() for name in TOOLS.names()], WINDOW, make_clip()), ...),
     )
     schema = str(json_schema(contract))
     assert "anyOf" in schema
@@ -130,14 +138,14 @@ def test_a_choice_of_tools_is_one_schema_in_words_that_grammars_know() -> None:
 
 
 def test_a_choice_of_one_tool_is_that_tool() -> None:
-    assert choice([TOOLS.load("vqa")()], WINDOW, make_clip()).model_fields.keys() == {"tool", "frames", "question"}
+    assert tool_choice([TOOLS.load("vqa")()], WINDOW, make_clip()).model_fields.keys() == {"tool", "frames", "question"}
 
 
 def test_the_question_is_quoted_as_data(desk_for: Any) -> None:
     desk, context = desk_for(scripted()[0])
     use = said("vqa", question='say "yes"')
-    question = TOOLS.load("vqa")().question(use, WINDOW, context, desk, "investigate", "W0")
-    assert r'"say \"yes\""' in desk.domain.prompts.render(question.prompt, question.variables)
+    query = TOOLS.load("vqa")().query(use, WINDOW, context, desk, "investigate", "W0")
+    assert r'"say \"yes\""' in desk.domain.prompts.render(query.prompt, query.variables)
 
 
 # zoom_in
@@ -158,7 +166,7 @@ def test_a_part_that_is_none_is_refused(region: Any) -> None:
 async def test_the_magnified_part_is_what_the_model_is_shown(on_film: Any) -> None:
     desk, context = on_film(JUMPING, {"reply": ANSWERS["zoom_in"]})
     finding = await used("zoom_in", desk, context, frames=[8, 0], region=[0, 0, 250, 250])
-    (shot,) = finding.shots
+    (shot,) = finding.images
     assert shot.picture.frames == finding.frames == (0, 8)
     assert "x 0 to 250, y 0 to 250" in shot.label
     assert desk.pictures[shot.picture.id] == shot.picture
@@ -211,7 +219,7 @@ async def test_in_a_clip_of_several_views_one_is_looked_at_by_itself(on_film: An
     located = {"seen": "a red ball", "box": box_in_thousandths(steady, 4)}
     desk, context = on_film(steady, {"reply": located}, views=("left", "right"))
     use = said("object_tracking", clip=desk.clip, view="right")
-    finding = await TOOLS.load("object_tracking")().use(use, WINDOW, context, desk, "investigate", "W0")
+    finding = await call("object_tracking", use, desk, context)
     (picture,) = (desk.pictures[name] for call in desk.calls for name in call.pictures)
     assert (picture.views, picture.width, picture.height) == (("right",), WIDTH, HEIGHT)
     assert "found in 16 of 16 frames" in finding.text
