@@ -64,6 +64,7 @@ def as_json(rendered: RenderedStage) -> dict[str, Any]:
         "pipeline": rendered.pipeline,
         "stage": rendered.stage,
         "clip": rendered.clip,
+        "run": rendered.run,
         "note": rendered.note,
         "made_up_answers": rendered.made_up,
         "requests": [_request_json(request) for request in rendered.requests],
@@ -92,10 +93,11 @@ def _request_json(rendered: RenderedRequest) -> dict[str, Any]:
 
 def as_page(rendered: RenderedStage) -> str:
     """The requests as one HTML page with the images, each embedded once."""
-    title = escape(f"{rendered.pipeline}, {rendered.stage}: what the model gets for {rendered.clip}")
+    title = escape(f"What the model gets: pipeline {rendered.pipeline}, stage {rendered.stage}, clip {rendered.clip}")
     shown: set[str] = set()
     sections = [_section(number, request, shown) for number, request in enumerate(rendered.requests, start=1)]
-    note = f'<p class="note">{escape(rendered.note)}</p>' if rendered.note else ""
+    source = "the simplest valid ones" if rendered.run is None else f"those of {rendered.run}"
+    note = f'<p class="note">Answers of earlier stages: {escape(source)}. {escape(rendered.note)}</p>'
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
         f'<meta name="viewport" content="width=device-width"><style>{_STYLE}</style></head>\n'
@@ -125,12 +127,13 @@ def _section(number: int, rendered: RenderedRequest, shown: set[str]) -> str:
 
 
 def _figure(image: FrameImage, shown: set[str]) -> str:
-    caption, name = escape(_caption(image)), image.picture.sha256
+    caption, name = escape(image.label), image.picture.sha256
     if name in shown:
         return f'<figure><figcaption>{caption} (<a href="#{name}">shown above</a>)</figcaption></figure>'
     shown.add(name)
     data = base64.b64encode(image.jpeg).decode()
+    size = f"{image.picture.width} x {image.picture.height} px"
     return (
         f'<figure id="{name}"><figcaption>{caption}</figcaption>'
-        f'<img alt="{caption}" src="data:image/jpeg;base64,{data}"></figure>'
+        f'<img alt="{caption}, {size}" title="{size}" src="data:image/jpeg;base64,{data}"></figure>'
     )

@@ -42,7 +42,8 @@ class RenderedStage:
     """The requests of a stage about one clip.
 
     `requests` is empty for a stage that queries no model, and where earlier answers leave nothing to ask; `note` then
-    says which. `made_up` counts the answers that a run folder should have had and were replaced by the simplest ones.
+    says which. `run` is the run folder with the answers of earlier stages, None where these are the simplest ones.
+    `made_up` counts the answers that the run folder lacks.
     """
 
     pipeline: str
@@ -50,6 +51,7 @@ class RenderedStage:
     clip: str
     requests: tuple[RenderedRequest, ...]
     note: str = ""
+    run: str | None = None
     made_up: int = 0
 
     def one_per_prompt(self) -> "RenderedStage":
@@ -80,7 +82,7 @@ async def render_clip(
         with closing(AnswerStore(run / "calls.sqlite")) as answers:
             backend = RunAnswers(_report(run, opened.clip.id), answers)
             rendered = await _render(pipeline, stage, opened, config, backend)
-        return replace(rendered, made_up=backend.made_up)
+        return replace(rendered, run=run.as_posix(), made_up=backend.made_up)
 
 
 def clip_of_run(run: Path, clip_id: str) -> ManifestEntry:
