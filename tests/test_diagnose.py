@@ -13,7 +13,7 @@ from robogaze.diagnose import content_sha256, diagnose, open_clip
 from robogaze.domains import default_domain, load_domain
 from robogaze.errors import VideoError
 from robogaze.media.compose import decode_image
-from robogaze.stages import Pipeline
+from robogaze.stages.pipeline import Pipeline
 
 
 @pytest.fixture
