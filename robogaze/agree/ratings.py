@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from robogaze.core.scores import Estimate
-from robogaze.datasets.adapters.documents import Document, FormatError, Table, documents
-from robogaze.datasets.adapters.foreign import Foreign, Identifier, parse
-from robogaze.datasets.adapters.places import Place
+from robogaze.datasets.documents import Document, FormatError, Table, documents
+from robogaze.datasets.formats.records import Foreign, Identifier, parse
+from robogaze.datasets.places import Place
 from robogaze.errors import InputError
 from robogaze.stats.agreement import alpha, alpha_by_class
 from robogaze.stats.resample import Clusters, draw

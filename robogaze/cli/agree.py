@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from robogaze.agree import AgreementResult, AgreeTerms
     from robogaze.core.annotation import ClipAnnotation
-    from robogaze.datasets.adapters import Labels
+    from robogaze.datasets.formats import Labels
     from robogaze.reporting.result_tables import ResultTable
 
 _SHOWN = 10
@@ -88,8 +88,8 @@ def _agreement(
 ) -> AgreementResult:  # fmt: skip
     from robogaze.agree import AnnotationSet
     from robogaze.agree import agree as agreement
-    from robogaze.datasets.adapters import load_labels
     from robogaze.datasets.alignment import aligned
+    from robogaze.datasets.formats import load_labels
     from robogaze.domains import default_domain, load_domain
 
     loaded = load_domain(domain or default_domain())

@@ -15,7 +15,7 @@ from robogaze.cli.shared.tables import as_text, print_tables, write_files
 
 if TYPE_CHECKING:
     from robogaze.compare import Calibration, Comparison, GateCheck, Run
-    from robogaze.datasets.adapters import Labels
+    from robogaze.datasets.formats import Labels
     from robogaze.reporting.result_tables import ResultTable
     from robogaze.reporting.trackers import Tracker
 
@@ -116,7 +116,7 @@ class _Reader:
     def run(self, named: str, option: str) -> Run:
         """The run of a path; it goes by the path's name when none is given."""
         from robogaze.compare import Run
-        from robogaze.datasets.adapters import read_accounts
+        from robogaze.datasets.formats import read_accounts
 
         name, path = named_path(named, option)
         found = read_accounts(path, labels=self._labels(path), **self.reading)
@@ -127,7 +127,7 @@ class _Reader:
 
     def _labels(self, path: Path) -> Labels | None:
         """Whose words foreign labels are read as. Reports name their domain and need none, unless one is named."""
-        from robogaze.datasets.adapters import Notes, iter_accounts, load_labels
+        from robogaze.datasets.formats import Notes, iter_accounts, load_labels
         from robogaze.domains import default_domain
 
         notes = Notes()

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from robogaze.datasets.importers import Imported
-    from robogaze.datasets.importers.check import DecodedFacts
+    from robogaze.datasets.check import DecodedFacts
+    from robogaze.datasets.layouts import Imported
     from robogaze.datasets.manifest import ManifestEntry
     from robogaze.store import FinishedRun
 
@@ -42,7 +42,7 @@ def import_(path: Path, layout: str, out: Path, hashed: bool, dry_run: bool, as_
     Says which clips were found, and what was ignored and why. No video is opened: see `robogaze dataset check`. Clips
     in tar files are unpacked beside the manifest. With --hash a file that is replaced later is noticed.
     """
-    from robogaze.datasets.importers import UNPACKED, import_clips, manifest_text, placed, unpack, with_content
+    from robogaze.datasets.layouts import UNPACKED, import_clips, manifest_text, placed, unpack, with_content
     from robogaze.store import write_whole
 
     if hashed and dry_run:
@@ -123,7 +123,7 @@ def check(manifest: Path, as_json: bool) -> int:
     without a sha256, files that changed after the manifest was written.
     """
     from robogaze.cli import EXIT_ERROR
-    from robogaze.datasets.importers.check import check_entries
+    from robogaze.datasets.check import check_entries
     from robogaze.datasets.manifest import read_manifest
     from robogaze.reporting.wording import count, printable
 
@@ -146,7 +146,7 @@ def _look(entry: ManifestEntry, done: Callable[[int], None]) -> DecodedFacts:
     """Decode a clip and its initial frame. Raises VideoError when one cannot be."""
     from hashlib import sha256
 
-    from robogaze.datasets.importers.check import DecodedFacts
+    from robogaze.datasets.check import DecodedFacts
     from robogaze.media.decode import read_frames
     from robogaze.media.picture_files import open_picture
 
@@ -218,7 +218,7 @@ def _exported(run: FinishedRun, to: str, out: Path) -> Mapping[str, str | bytes]
 def _clean(run: FinishedRun, asked: Sequence[str], out: Path) -> Mapping[str, str | bytes]:
     from robogaze.core.coverage import COVERED
     from robogaze.datasets.exporters import clean_entries
-    from robogaze.datasets.importers import manifest_text
+    from robogaze.datasets.layouts import manifest_text
     from robogaze.errors import InputError
     from robogaze.reporting.wording import count, listed
 

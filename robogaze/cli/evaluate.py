@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from robogaze.core.annotation import ClipAnnotation
-    from robogaze.datasets.adapters import Labels
+    from robogaze.datasets.formats import Labels
     from robogaze.datasets.pairing import Pairing
     from robogaze.domains import Domain
     from robogaze.evaluate import Evaluation
@@ -76,7 +76,7 @@ def evaluate(
     Reads reports and annotations only: no video, no model library. PATH is a report, a folder of reports, JSONL, or
     any format that is recognised (see docs/formats.md).
     """
-    from robogaze.datasets.adapters import load_labels
+    from robogaze.datasets.formats import load_labels
     from robogaze.domains import default_domain, load_domain
     from robogaze.reporting.evaluation import robustness_sheet, sheets
     from robogaze.scoring.released import RELEASED
@@ -147,7 +147,7 @@ def _axes(
     predictions: Sequence[tuple[str, Path]], labels: Labels, reading: dict[str, Any]
 ) -> dict[str, ClipAnnotation]:
     """The accounts of predictions that know their clip's frames by themselves, by clip."""
-    from robogaze.datasets.adapters import read_accounts
+    from robogaze.datasets.formats import read_accounts
     from robogaze.errors import InputError
 
     found: dict[str, ClipAnnotation] = {}

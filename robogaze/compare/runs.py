@@ -15,10 +15,10 @@ from pydantic_core import from_json
 
 from robogaze.core.annotation import FIELDS, ClipAnnotation
 from robogaze.core.clip import address
-from robogaze.datasets.adapters import report
-from robogaze.datasets.adapters.base import AnnotationPart
-from robogaze.datasets.adapters.documents import FormatError, documents
-from robogaze.datasets.adapters.files import find_files
+from robogaze.datasets.documents import FormatError, documents
+from robogaze.datasets.formats import report
+from robogaze.datasets.formats.base import AnnotationPart
+from robogaze.datasets.formats.files import find_files
 from robogaze.datasets.pairing import System
 from robogaze.errors import InputError
 

@@ -10,7 +10,7 @@ import released
 from released_evaluators import Figures
 
 from robogaze.cli import cli
-from robogaze.datasets.adapters import read_accounts
+from robogaze.datasets.formats import read_accounts
 
 
 @pytest.mark.parametrize("more", [(), ("--fps", "16"), ("--lenient",), ("--fps", "16", "--lenient")])

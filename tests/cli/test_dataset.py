@@ -18,7 +18,7 @@ from cli.running import Shell
 from robogaze.core.events import Event
 from robogaze.core.report import Failure, Report
 from robogaze.core.time import Span
-from robogaze.datasets.adapters import read_accounts
+from robogaze.datasets.formats import read_accounts
 from robogaze.datasets.manifest import read_manifest
 from robogaze.domains import load_domain
 from robogaze.reporting.wording import listed

@@ -10,7 +10,7 @@ from robogaze.compare import ComparisonConfig, Run, compare
 from robogaze.compare.prompts import by_prompt
 from robogaze.compare.runs import ManifestClip, check_comparable
 from robogaze.core.report import Provenance, Usage
-from robogaze.datasets.adapters import read_accounts
+from robogaze.datasets.formats import read_accounts
 from robogaze.errors import InputError
 
 

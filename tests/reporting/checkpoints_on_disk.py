@@ -7,7 +7,7 @@ from robogaze.compare import Comparison, ComparisonConfig, Run, compare
 from robogaze.core.events import Event
 from robogaze.core.report import Report
 from robogaze.datasets import file_sha256
-from robogaze.datasets.adapters import read_accounts
+from robogaze.datasets.formats import read_accounts
 from robogaze.domains import Domain
 from robogaze.reporting.compared import ComparisonPageData, shown
 from robogaze.reporting.comparison_json import comparison_json

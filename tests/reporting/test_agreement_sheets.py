@@ -11,7 +11,7 @@ from agree.annotators import WordJudge, account, demo_annotators, event, looked_
 from robogaze.agree import AgreementResult, AgreeTerms, AnnotationSet, agree, agree_on_ratings
 from robogaze.agree.ratings import Ratings
 from robogaze.core.annotation import ClipAnnotation
-from robogaze.datasets.adapters import read_accounts
+from robogaze.datasets.formats import read_accounts
 from robogaze.metrics.scores import METRICS
 from robogaze.reporting.agreement import rating_sheet, sheets
 from robogaze.reporting.agreement_json import accounts_csv, agreement_json, ratings_json

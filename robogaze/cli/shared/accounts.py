@@ -10,7 +10,7 @@ import click
 
 if TYPE_CHECKING:
     from robogaze.core.annotation import ClipAnnotation
-    from robogaze.datasets.adapters import Labels
+    from robogaze.datasets.formats import Labels
 
 
 def named_path(text: str, option: str) -> tuple[str | None, Path]:
@@ -39,7 +39,7 @@ def read(
 
     `left_out` is given the former.
     """
-    from robogaze.datasets.adapters import read_accounts
+    from robogaze.datasets.formats import read_accounts
 
     found = read_accounts(
         path,

@@ -61,8 +61,8 @@ def entries_of(paths: Sequence[Path], **given: Any) -> tuple[ManifestEntry, ...]
     What is `given` holds for all. A folder without clips among several paths is left to be reported as unreadable.
     """
     from robogaze.datasets import find_entries
-    from robogaze.datasets.importers.read import NoClips
-    from robogaze.datasets.importers.source import OTHER_VIDEOS, VIDEOS
+    from robogaze.datasets.layouts.importer import NoClips
+    from robogaze.datasets.layouts.source import OTHER_VIDEOS, VIDEOS
     from robogaze.datasets.manifest import with_given, with_ids
 
     found: list[ManifestEntry] = []
@@ -81,7 +81,7 @@ def entries_of(paths: Sequence[Path], **given: Any) -> tuple[ManifestEntry, ...]
 
 
 def _imported(path: Path) -> tuple[ManifestEntry, ...]:
-    from robogaze.datasets.importers.read import import_clips
+    from robogaze.datasets.layouts.importer import import_clips
     from robogaze.reporting.wording import count
 
     found = import_clips(path)

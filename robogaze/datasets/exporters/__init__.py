@@ -7,8 +7,8 @@ subset.py      the clips that pass, as a manifest; episodes.py, as numbers of ep
 one module a format; a new one is written like these and named in write.py
 """
 
-from robogaze.datasets.exporters.episodes import Episodes, clean_episodes
-from robogaze.datasets.exporters.subset import clean_entries
+from robogaze.datasets.episodes import Episodes, clean_episodes
 from robogaze.datasets.exporters.write import EXPORTERS, Export, export_reports
+from robogaze.datasets.subset import clean_entries
 
 __all__ = ["EXPORTERS", "Episodes", "Export", "clean_entries", "clean_episodes", "export_reports"]

@@ -1,6 +1,6 @@
 """CSV: a row a span of an event, and a row without an event for a clip in which nothing was found.
 
-It is read again by `robogaze.datasets.adapters.csv_rows`. Frames are given only where their times follow from a rate.
+It is read again by `robogaze.datasets.formats.csv_events`. Frames are given only where their times follow from a rate.
 Without `coverage` a clip would count as examined in every dimension.
 """
 

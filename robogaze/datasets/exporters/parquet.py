@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from robogaze.datasets.exporters.base import Exported, Exporter, nothing
 from robogaze.datasets.exporters.records import CLIP_COLUMNS, EVENT_COLUMNS, clip_rows, event_rows
-from robogaze.datasets.importers.arrow import as_parquet
+from robogaze.datasets.parquet_files import as_parquet
 
 
 def files(clips: Sequence[Exported]) -> Mapping[str, str | bytes]:

@@ -3,7 +3,7 @@
 `time_nodes[i]` are the spans of bug i, in seconds. The title of a clip is what its id `<title>/<clip>` says; where it
 says none, the text that came with the clip. It stands under the name of the domain with `_name`, as it does there.
 
-It is read again by `robogaze.datasets.adapters.videoglitchbench`. Dimensions, types and severities are lost.
+It is read again by `robogaze.datasets.formats.videoglitchbench`. Dimensions, types and severities are lost.
 """
 
 import json

@@ -1,0 +1,201 @@
+"""What holds for every format."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from formats.samples import CSV, SAMPLES, Sample, write
+from robogaze.core.time import Span, union
+from robogaze.datasets.documents import documents
+from robogaze.datasets.formats import FORMATS, Accounts, read_accounts
+from robogaze.errors import InputError
+
+each_format = pytest.mark.parametrize("name", sorted(FORMATS))
+
+
+@pytest.fixture
+def sample(name: str) -> Sample:
+    return SAMPLES[name]
+
+
+@pytest.fixture
+def path(sample: Sample, tmp_path: Path) -> Path:
+    return sample.write(tmp_path / "source")
+
+
+@pytest.fixture
+def read(sample: Sample, path: Path) -> Accounts:
+    return read_accounts(path, **sample.options)
+
+
+def test_no_format_is_forgotten() -> None:
+    assert set(SAMPLES) == set(FORMATS)
+
+
+@each_format
+def test_a_format_is_recognised_by_its_content_alone(name: str, path: Path, sample: Sample, tmp_path: Path) -> None:
+    assert read_accounts(path, **sample.options).format == name
+    for file in path.rglob("*.*") if path.is_dir() else [path]:
+        renamed = write(tmp_path / "renamed" / "thing.data", file.read_text(encoding="utf-8"))
+        assert read_accounts(renamed, **sample.options).format == name
+
+
+@each_format
+def test_no_other_format_takes_it_for_its_own(name: str, path: Path) -> None:
+    for file in path.rglob("*.json") if path.is_dir() else [path]:
+        for document in documents(file):
+            assert [one.name for one in FORMATS.values() if one.recognises(document.value)] == [name]
+
+
+@each_format
+def test_reading_by_name_and_by_recognition_is_the_same(name: str, path: Path, sample: Sample, read: Accounts) -> None:
+    assert read_accounts(path, format=name, **sample.options) == read
+
+
+@each_format
+def test_both_clips_are_there_one_with_its_event_and_one_clean(name: str, sample: Sample, read: Accounts) -> None:
+    cup, pot = read.accounts
+    assert (cup.clip_id, pot.clip_id) == sample.clip_ids
+    assert pot.clean
+    assert not cup.clean
+    (event,) = cup.findings
+    assert event.spans == ((Span(1.0, 2.5),) if sample.timed else ())
+    assert event.type == ("passing_through" if sample.typed else None)
+    assert event.description
+    assert read.skipped == ()
+
+
+@each_format
+def test_every_account_says_where_it_was_read_and_by_whom(name: str, path: Path, read: Accounts) -> None:
+    assert all(one.source.startswith(f"{path}") for one in read.accounts)
+    assert len({one.source for one in read.accounts}) == 2
+    assert all(one.author for one in read.accounts)
+
+
+@each_format
+def test_reading_twice_gives_the_same(name: str, path: Path, sample: Sample, read: Accounts) -> None:
+    assert read_accounts(path, **sample.options) == read
+
+
+@each_format
+def test_the_same_source_twice_in_one_folder_is_refused_with_both_places(
+    name: str, path: Path, sample: Sample, tmp_path: Path
+) -> None:
+    file = min(path.rglob("*.*")) if path.is_dir() else path
+    copies = [write(tmp_path / "both" / f"{copy}{file.suffix}", file.read_text(encoding="utf-8")) for copy in "ab"]
+    with pytest.raises(InputError, match=r"has two accounts of .*; keep one") as refused:
+        read_accounts(tmp_path / "both", lenient=True, **sample.options)
+    assert all(f"in {copy}" in str(refused.value) for copy in copies)
+
+
+@each_format
+def test_a_file_that_breaks_off_is_refused_by_name_and_left_out_when_lenient(
+    name: str, path: Path, sample: Sample
+) -> None:
+    file = min(path.rglob("*.json")) if path.is_dir() else path
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text[:-3] if name != "csv" else text.replace(",4,", ',"4,'), encoding="utf-8")
+    with pytest.raises(InputError) as refused:
+        read_accounts(path, **sample.options)
+    assert str(refused.value).startswith(f"{file}: is no")
+    left = read_accounts(path, lenient=True, **sample.options)
+    assert [one.file for one in left.skipped] == [f"{file}"]
+    assert [one.clip_id for one in left.accounts] == ([sample.clip_ids[1]] if path.is_dir() else [])
+
+
+@each_format
+def test_a_source_without_anything_is_refused(name: str, tmp_path: Path) -> None:
+    empty = write(tmp_path / "empty.json", "")
+    with pytest.raises(InputError, match="is empty"):
+        read_accounts(empty, format=name)
+
+
+@each_format
+@pytest.mark.parametrize(
+    "value", [[], {}, 1, "text", None, [1], {"a": 1}, [[]], {"clips": 1}, {"bugs": 1}, "a,b\n1,2\n"]
+)
+def test_what_is_in_another_format_is_refused_and_never_taken_for_an_empty_one(
+    name: str, value: Any, tmp_path: Path
+) -> None:
+    path = write(tmp_path / "other.json", value)
+    with pytest.raises(InputError, match=r"other\.json"):
+        read_accounts(path, format=name, fps=16.0, first_frame=1)
+    with pytest.raises(InputError, match="is in no known format"):
+        read_accounts(path)
+
+
+# Whatever stands in a file, it is read or refused with its name.
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 70)
+    | st.sampled_from([10**17, 10**400, -(10**17)])
+    | st.floats()
+    | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=4,
+)
+
+
+def places(value: Any, above: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """The ways to all values within a value."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, one in inner:
+        yield (*above, key)
+        yield from places(one, (*above, key))
+
+
+def put(value: Any, place: tuple[str | int, ...], new: Any) -> None:
+    for step in place[:-1]:
+        value = value[step]
+    value[place[-1]] = new
+
+
+def _left_out(path: Path, name: str, sample: Sample) -> str:
+    """What a lenient reading leaves out, or why it refuses even so: nothing is there, or something twice."""
+    try:
+        return "\n".join(map(str, read_accounts(path, format=name, lenient=True, **sample.options).skipped))
+    except InputError as error:
+        return str(error)
+
+
+@each_format
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_any_value_in_any_place_is_read_or_refused_with_the_file(
+    name: str, data: st.DataObject, tmp_path: Path
+) -> None:
+    sample = SAMPLES[name]
+    if name == "csv":
+        cells = CSV.replace("\n", ",").split(",")
+        old = data.draw(st.sampled_from([cell for cell in cells if cell]))
+        new = data.draw(st.text(max_size=4) | st.sampled_from(["nan", "-1", "1e999", '"', "12.0", "١"]))
+        files: dict[str, Any] = {"events.csv": CSV.replace(old, new)}
+    else:
+        files = json.loads(json.dumps(sample.files))
+        first = next(iter(files.values()))
+        put(first, data.draw(st.sampled_from(list(places(first)))), data.draw(JSON))
+    folder = tmp_path / data.draw(st.uuids().map(str))
+    path = Sample({key: value if name == "csv" else json.dumps(value) for key, value in files.items()}).write(folder)
+    try:
+        strict = read_accounts(path, format=name, **sample.options)
+    except InputError as error:
+        refused = str(error)
+    else:
+        refused = None
+    if refused is not None:
+        assert f"{folder}" in refused
+        assert f"{folder}" in _left_out(path, name, sample)
+        return
+    assert read_accounts(path, format=name, lenient=True, **sample.options) == strict
+    for account in strict.accounts:
+        for finding in account.findings:
+            assert union(finding.spans) == finding.spans
+            assert finding.severity in (None, 1, 2, 3, 4, 5)
+            assert finding.confidence is None or 0 <= finding.confidence <= 1

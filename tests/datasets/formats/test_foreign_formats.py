@@ -1,0 +1,298 @@
+"""Formats of others: what is special about each."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from formats.samples import TEXT, bench_record, bug, studio_region, studio_task, write
+from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
+from robogaze.core.time import Span
+from robogaze.datasets.formats import Accounts, read_accounts
+from robogaze.errors import InputError
+
+# VideoGlitchBench.
+
+
+def test_clips_of_one_name_in_two_titles_are_two_clips(tmp_path: Path) -> None:
+    path = write(tmp_path / "batch.json", [bench_record("1.mp4"), bench_record("1", game_name="Garden")])
+    read = read_accounts(path)
+    assert [(one.clip_id, one.fields) for one in read.accounts] == [
+        ("Kitchen/1", {"game_name": "Kitchen"}),
+        ("Garden/1", {"game_name": "Garden"}),
+    ]
+
+
+def test_without_a_title_the_folder_names_it_or_nothing_does(tmp_path: Path) -> None:
+    write(tmp_path / "Kitchen" / "1.json", bench_record("1", game_name=None))
+    write(tmp_path / "Garden" / "1.json", bench_record("1", game_name=""))
+    path = write(tmp_path / "1.json", bench_record("1", game_name=None))
+    assert [one.clip_id for one in read_accounts(tmp_path).accounts] == ["1", "Garden/1", "Kitchen/1"]
+    assert read_accounts(path).accounts[0].fields == {}
+
+
+def test_both_spellings_are_read_and_a_reference_has_an_id_beside(tmp_path: Path) -> None:
+    long = {"id": "77", **bench_record("1", TEXT)}
+    short = {"video": "1", "game": "Kitchen", "no_bugs": False, "bugs": [TEXT], "intervals": [[[1.0, 2.5]]]}
+    found = [read_accounts(write(tmp_path / "one.json", one)).accounts[0] for one in (long, short)]
+    assert found[0].clip_id == found[1].clip_id == "Kitchen/1"
+    assert found[0].findings == found[1].findings == (AnnotatedEvent("1", (Span(1.0, 2.5),), TEXT),)
+    assert [one.fields for one in found] == [{"game_name": "Kitchen"}, {"game": "Kitchen"}]
+
+
+def test_a_bug_has_all_its_intervals_joined_where_they_meet_or_none(tmp_path: Path) -> None:
+    times = [[[23, 24], [12, 15], [14, 16]], []]
+    path = write(tmp_path / "one.json", bench_record("1", "a", "b", time_nodes=times))
+    (account,) = read_accounts(path).accounts
+    assert [one.spans for one in account.findings] == [(Span(12, 16), Span(23, 24)), ()]
+
+
+def test_an_interval_of_no_length_wants_a_rate(tmp_path: Path) -> None:
+    path = write(tmp_path / "one.json", bench_record("1", "a", time_nodes=[[[3, 3]]]))
+    with pytest.raises(InputError, match=r"time_nodes\.0\.0\.1: a span of no length stands for one frame, but"):
+        read_accounts(path)
+    assert read_accounts(path, fps=4.0).accounts[0].findings[0].spans == (Span(3, 3.25),)
+
+
+# GBQA.
+
+
+def test_a_bug_is_a_finding_without_a_time(tmp_path: Path) -> None:
+    path = write(tmp_path / "bugs.json", {"game_name": "castle", "game_title": "Castle", "bugs": [bug(id=0)]})
+    (account,) = read_accounts(path).accounts
+    assert account.clip_id == "castle"
+    assert account.findings == (AnnotatedEvent("0", (), TEXT, None, "passing_through"),)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        {"observed_fault": "x", "actual_behavior": "y", "description": "z", "title": "t"},
+        {"actual_behavior": "x", "description": "y"},
+        {"description": "x", "title": "y"},
+        {"observed_fault": None, "description": "", "title": "x"},
+    ],
+)
+def test_what_is_compared_is_the_fault_then_the_description_then_the_title(
+    texts: dict[str, Any], tmp_path: Path
+) -> None:
+    path = write(tmp_path / "bugs.json", {"game_name": "castle", "bugs": [texts]})
+    assert read_accounts(path).accounts[0].findings[0].description == "x"
+
+
+def test_an_agents_report_and_the_bugs_it_is_held_to_name_one_clip(tmp_path: Path) -> None:
+    agents = {"metadata": {"game_session_id": "s"}, "game": {"name": "castle"}, "bugs": [bug(confidence=0.9)]}
+    for record in (agents, {"game_id": "castle", "bugs": []}, {"game_name": "castle", "game_id": "castle", "bugs": []}):
+        assert read_accounts(write(tmp_path / "bugs.json", record)).accounts[0].clip_id == "castle"
+
+
+# ActivityNet.
+
+
+def test_a_label_is_the_description_where_there_is_no_other(tmp_path: Path) -> None:
+    said = [{"label": "Blur", "segment": [0, 1]}, {"label": "Blur", "segment": [1, 2], "description": "It blurs."}]
+    (account,) = read_accounts(write(tmp_path / "a.json", {"results": {"cup": said}})).accounts
+    assert [one.description for one in account.findings] == ["Blur", "It blurs."]
+
+
+def test_videos_without_annotations_are_clean_and_counted(tmp_path: Path) -> None:
+    videos = {name: {"duration": 4.0, "subset": "testing", "annotations": []} for name in ("cup", "pot")}
+    read = read_accounts(write(tmp_path / "a.json", {"database": videos, "taxonomy": []}))
+    assert [(one.clean, one.duration_s, one.fields) for one in read.accounts] == [(True, 4.0, {"split": "testing"})] * 2
+    assert read.warnings == ("2 clips without annotations, read as clean",)
+
+
+def test_a_result_that_does_not_fit_is_named(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.json", {"results": {"cup": [{"label": "Blur", "segment": [0, "1"]}]}})
+    with pytest.raises(InputError, match=r"a\.json:8: results\.cup\.0\.segment\.1: Input should be a valid number"):
+        read_accounts(path)
+
+
+def test_references_and_results_in_one_file_are_not_mixed(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.json", {"database": {"cup": {"annotations": []}}, "results": {"cup": []}})
+    with pytest.raises(InputError, match="either a database or results are wanted, and not both"):
+        read_accounts(path)
+
+
+# Label Studio.
+
+
+def studio(tmp_path: Path, *tasks: dict[str, Any], **options: Any) -> Accounts:
+    return read_accounts(write(tmp_path / "export.json", [*tasks]), **{"fps": 16.0, "first_frame": 1, **options})
+
+
+def only(read: Accounts) -> ClipAnnotation:
+    (account,) = read.accounts
+    return account
+
+
+def test_how_frames_are_counted_has_to_be_said(tmp_path: Path) -> None:
+    message = (
+        "counts in frames; say with --first-frame which number the first one has: 1 in Label Studio's own timeline"
+    )
+    with pytest.raises(InputError, match=message):
+        studio(tmp_path, studio_task("cup", studio_region()), first_frame=None, lenient=True)
+    with pytest.raises(InputError, match=r"ranges\.0\.start: frames become seconds, but .* give it with --fps"):
+        studio(tmp_path, studio_task("cup", studio_region()), fps=None)
+
+
+def test_a_range_holds_its_last_frame_and_begins_at_the_number_of_the_first(tmp_path: Path) -> None:
+    region = studio_region(ranges=[{"start": 3, "end": 5}])
+    assert only(studio(tmp_path, studio_task("cup", region))).findings[0].spans == (Span(2 / 16, 5 / 16),)
+    counted_from_0 = studio(tmp_path, studio_task("cup", region), first_frame=0)
+    assert only(counted_from_0).findings[0].spans == (Span(3 / 16, 6 / 16),)
+
+
+def test_a_range_of_one_frame_is_that_frame(tmp_path: Path) -> None:
+    region = studio_region(ranges=[{"start": 1, "end": 1}, {"start": 9, "end": 10}])
+    read = studio(tmp_path, studio_task("cup", region))
+    assert only(read).findings[0].spans == (Span(0, 1 / 16), Span(8 / 16, 10 / 16))
+    assert read.warnings == ()
+
+
+def test_what_was_said_of_a_region_belongs_to_it(tmp_path: Path) -> None:
+    results = [
+        studio_region(),
+        {"id": "r1", "from_name": "what", "value": {"text": ["The cup", "falls."]}, "type": "textarea"},
+        {"id": "r1", "from_name": "severity", "value": {"rating": 4}, "type": "rating"},
+        {"id": "r1", "from_name": "certainty", "value": {"rating": 2}, "type": "rating"},
+        {"id": "r2", **{key: value for key, value in studio_region().items() if key != "id"}},
+        {"id": "r2", "from_name": "severity", "value": {"number": 2}, "type": "number"},
+        {"id": "r3", "from_name": "whole", "value": {"choices": ["good"]}, "type": "choices"},
+        {"from_name": "whole", "value": {"text": "A good clip."}, "type": "textarea"},
+    ]
+    read = studio(tmp_path, studio_task("cup", *results))
+    found = [(one.id, one.description, one.severity, one.type) for one in only(read).findings]
+    assert found == [
+        ("r1", "The cup falls.", 4, "passing_through"),
+        ("r2", "passing_through", 2, "passing_through"),
+    ]
+    assert read.warnings == ("2 results outside every timeline label, left out",)
+
+
+def test_each_person_has_an_account_and_a_cancelled_one_says_nothing(tmp_path: Path) -> None:
+    task = studio_task("cup", studio_region())
+    first = task["annotations"][0]
+    people = [{"completed_by": {"id": 1, "email": "ada@example.org"}}, {"was_cancelled": True, "completed_by": 8}]
+    task["annotations"] = [first, *({**first, **who} for who in people)]
+    read = studio(tmp_path, task)
+    assert [(one.author, one.status, len(one.findings)) for one in read.accounts] == [
+        ("3", "complete", 1),
+        ("ada@example.org", "complete", 1),
+        ("8", "unscored", 0),
+    ]
+    task["annotations"].append(first)
+    with pytest.raises(InputError, match=r"3 has two accounts of cup: .*: 0\.annotations\.0 and .*: 0\.annotations\.3"):
+        studio(tmp_path, task)
+
+
+def test_predictions_are_read_where_nobody_annotated(tmp_path: Path) -> None:
+    guess = {"model_version": "gpt", "score": 0.3, "result": [studio_region()]}
+    only_guessed = {**studio_task("cup"), "annotations": [], "predictions": [guess]}
+    assert [one.author for one in studio(tmp_path, only_guessed).accounts] == ["gpt"]
+    told = studio(tmp_path, only_guessed, studio_task("pot"))
+    assert [(one.clip_id, one.author) for one in told.accounts] == [("pot", "3")]
+
+
+@pytest.mark.parametrize(
+    ("data", "clip_id"),
+    [
+        ({"clip_id": "the cup", "video": "x.mp4"}, "the cup"),
+        ({"video": "/data/upload/1/3d3ad63e-the_cup.mp4"}, "the_cup"),
+        ({"video": "/data/local-files/?d=films%2Fa/the%20cup.mp4"}, "the cup"),
+        ({"video": "https://example.org/films/the%20cup.mp4?token=a"}, "the cup"),
+        ({"video": "the.cup.mp4"}, "the.cup"),
+    ],
+)
+def test_a_clip_is_known_by_its_id_or_its_videos_name(data: dict[str, str], clip_id: str, tmp_path: Path) -> None:
+    assert only(studio(tmp_path, studio_task("x", data=data))).clip_id == clip_id
+
+
+# CSV.
+
+
+def rows(tmp_path: Path, *lines: str, **options: Any) -> Accounts:
+    return read_accounts(write(tmp_path / "events.csv", "\n".join(lines)), **options)
+
+
+def test_rows_of_one_event_are_its_spans(tmp_path: Path) -> None:
+    read = rows(tmp_path, "clip_id;event_id;start_s;end_s;severity", "cup;a;3;4;2", "cup;b;0;1;", "cup;a;1;2;")
+    assert only(read).findings == (
+        AnnotatedEvent("a", (Span(1, 2), Span(3, 4)), "", severity=2),
+        AnnotatedEvent("b", (Span(0, 1),), ""),
+    )
+
+
+def test_frames_are_counted_from_0_and_end_before_the_last(tmp_path: Path) -> None:
+    read = rows(tmp_path, "clip_id,fps,frame_count,start_frame,end_frame", "cup,16,64,16,40")
+    assert only(read).findings[0].spans == (Span(1.0, 2.5),)
+    assert only(read).duration_s == 4.0
+    assert only(rows(tmp_path, "clip_id,start_frame,end_frame", "cup,16,40", fps=8.0)).findings[0].spans == (
+        Span(2.0, 5.0),
+    )
+
+
+def test_a_clip_is_told_once_or_the_same_in_all_its_rows(tmp_path: Path) -> None:
+    header = "clip_id,checkpoint,split,start_s,end_s"
+    account = only(rows(tmp_path, header, "cup,iter_9,a,0,1", "cup,,a,1,2"))
+    assert account.fields == {"checkpoint": "iter_9", "split": "a"}
+    assert [one.id for one in account.findings] == ["1", "2"]
+    with pytest.raises(InputError, match=r"events\.csv:3: split: 'b' contradicts 'a' on line 2"):
+        rows(tmp_path, header, "cup,,a,0,1", "cup,,b,1,2")
+
+
+def test_people_and_what_became_of_a_clip_have_columns(tmp_path: Path) -> None:
+    header = "clip_id,author,status,type,start_s,end_s"
+    read = rows(tmp_path, header, "cup,ada,,x,0,1", "cup,ben,,,,", "pot,ada,unscored,,,", "pot,ben,partial,x,,")
+    told = [(one.clip_id, one.author, one.status, len(one.findings)) for one in read.accounts]
+    assert told == [
+        ("cup", "ada", "complete", 1),
+        ("cup", "ben", "complete", 0),
+        ("pot", "ada", "unscored", 0),
+        ("pot", "ben", "partial", 1),
+    ]
+    assert read.accounts[3].findings[0].spans == ()
+
+
+def test_how_far_a_clip_was_examined_has_a_column_and_is_everything_where_it_is_empty(tmp_path: Path) -> None:
+    read = rows(tmp_path, "clip_id,coverage,type", "cup,x=examined y=ruled_out z=partial,", "pot,,", "pan,x=examined,a")
+    found = {one.clip_id: one for one in read.accounts}
+    assert found["cup"].coverage == {"x": "examined", "y": "ruled_out", "z": "partial"}
+    assert (found["pot"].coverage, found["pan"].coverage) == (None, {"x": "examined"})
+    assert {name: one.verdict for name, one in found.items()} == {"cup": "undecided", "pot": "clean", "pan": "faulty"}
+
+
+@pytest.mark.parametrize(
+    ("lines", "why"),
+    [
+        (("clip_id,start_sec", "cup,1"), r"unknown column 'start_sec'; a table has: clip_id, author,"),
+        (("clip_id,status,type", "cup,unscored,x"), "a clip with events has no row without one, and is not unscored"),
+        (("clip_id,status", "cup,fine"), r":2: status: Input should be 'complete', 'partial' or 'unscored'"),
+        (("clip_id,status", "cup,ok"), r":2: status: Input should be 'complete', 'partial' or 'unscored'"),
+        (
+            ("clip_id,coverage", "cup,x"),
+            r":2: coverage: 'x' is no coverage; it is dimension=state, with the states exam",
+        ),
+        (("clip_id,coverage", "cup,x=seen"), r":2: coverage: 'x=seen' is no coverage"),
+        (("clip_id,coverage", "cup,x=examined x=partial"), r":2: coverage: 'x=examined x=partial' is no coverage"),
+        (("clip_id,coverage,type", "cup,,a", "cup,x,b"), r":3: coverage: 'x' is no coverage"),
+        (
+            ("clip_id,coverage", "cup,x=examined", "cup,x=partial"),
+            r":3: coverage: 'x=partial' contradicts 'x=examined'",
+        ),
+        (("clip_id,event_id,start_s,end_s", "cup,a,0,1", "cup,a,,"), r"the rows of event 'a' each need a span"),
+        (("clip_id,start_s,end_s,start_frame", "cup,0,1,3"), r"start_s and end_s are wanted, or start_frame"),
+        (("clip_id,severity,event_id", "cup,3,a", "cup,4,a"), r":3: severity: '4' contradicts '3' on line 2"),
+        (("clip_id",), "holds no report and no annotation"),
+    ],
+)
+def test_a_table_says_one_thing(lines: tuple[str, ...], why: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=why):
+        rows(tmp_path, *lines)
+
+
+def test_a_csv_row_without_an_event_id_is_an_event_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "some.csv"
+    path.write_text("clip_id,event_id,start_s,end_s,description\na,2,1,2,one\na,,3,4,other\na,1,5,6,third\n")
+    (account,) = read_accounts(path).accounts
+    assert {one.description: one.id for one in account.findings} == {"one": "2", "other": "3", "third": "1"}

@@ -1,0 +1,130 @@
+"""LeRobot data sets: episodes with a file each, and many episodes in one file as v3.0 keeps them."""
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from lerobot_set import FPS, LENGTHS, TOP, WRIST, first_numbers, v3
+from media.videos import number_in
+
+from layouts.samples import SAMPLES, write
+from robogaze.datasets.layouts import import_clips, manifest_text
+from robogaze.datasets.manifest import ManifestEntry, read_manifest
+from robogaze.errors import InputError
+from robogaze.media import decode_clip
+from robogaze.media.compose import decode_image
+
+
+def shown(entry: ManifestEntry) -> tuple[list[int], list[float], float]:
+    """The numbers in an entry's pictures, their times, and the length of it all."""
+    where = {"start_s": entry.start_s, "end_s": entry.end_s}
+    with closing(decode_clip(entry.path, **where)) as footage:
+        pictures = [decode_image(footage.shot(number).jpeg, "") for number in range(len(footage.times_s))]
+        return [number_in(picture) for picture in pictures], footage.times_s, footage.duration_s
+
+
+def episode_of(entry: ManifestEntry) -> int:
+    """The episode of an entry, by its instruction."""
+    return int((entry.instruction or "").rsplit(" ", 1)[1])
+
+
+# v3.0.
+
+
+@pytest.mark.parametrize("camera", [TOP, WRIST])
+def test_every_episode_shows_its_own_frames_all_of_them_and_no_others(camera: str, tmp_path: Path) -> None:
+    found = import_clips(v3(tmp_path, cameras=[camera]))
+    assert [episode_of(entry) for entry in found.entries] == list(LENGTHS)
+    for entry in found.entries:
+        numbers, times_s, duration_s = shown(entry)
+        first, length = first_numbers()[episode_of(entry)], LENGTHS[episode_of(entry)]
+        assert len(numbers) == length
+        assert numbers == list(range(first, first + length))
+        assert times_s == pytest.approx([number / FPS for number in range(length)], abs=2e-6)
+        assert duration_s == pytest.approx(length / FPS, abs=0.001)  # an MP4 may tell its length in milliseconds
+
+
+def test_an_episode_of_a_shared_file_is_a_part_of_it_and_one_with_a_file_to_itself_is_all_of_it(tmp_path: Path) -> None:
+    found = import_clips(v3(tmp_path))
+    parts = [(entry.path.name, entry.start_s, entry.end_s) for entry in found.entries]
+    assert parts == [
+        ("file-000.mp4", 0.0, pytest.approx(7 / FPS, abs=1e-6)),
+        ("file-000.mp4", pytest.approx(7 / FPS, abs=1e-6), pytest.approx(19 / FPS, abs=1e-6)),
+        ("file-000.mp4", pytest.approx(19 / FPS, abs=1e-6), pytest.approx(24 / FPS, abs=1e-6)),
+        ("file-001.mp4", None, None),
+        ("file-002.mp4", None, None),
+    ]
+    assert {(entry.split, entry.embodiment) for entry in found.entries} == {("train", "so101_follower")}
+    assert not found.ignored
+
+
+def test_each_camera_has_its_own_place_for_an_episode(tmp_path: Path) -> None:
+    found = import_clips(v3(tmp_path, {0: 0, 1: 0}, [TOP, WRIST]))
+    assert [(episode_of(entry), entry.path.parts[-3]) for entry in found.entries] == [
+        (0, TOP),
+        (0, WRIST),
+        (1, TOP),
+        (1, WRIST),
+    ]
+    assert [shown(entry)[0] for entry in found.entries[2:]] == [list(range(7, 19))] * 2
+
+
+def test_parts_are_kept_in_the_manifest_and_their_ids_never_collide(tmp_path: Path) -> None:
+    found = import_clips(v3(tmp_path))
+    read = read_manifest(write(tmp_path / "all.jsonl", manifest_text(found.entries, tmp_path)))
+    assert [(one.start_s, one.end_s) for one in read] == [(one.start_s, one.end_s) for one in found.entries]
+    same = [entry.with_(instruction=None) for entry in found.entries[:3]]
+    assert len({entry.id_for("0" * 64) for entry in same}) == 3
+
+
+def test_a_shared_file_whose_episodes_have_no_times_is_refused_and_not_taken_for_one_long_clip(tmp_path: Path) -> None:
+    v3(tmp_path, {0: 0, 1: 0}, timed=False)
+    with pytest.raises(InputError, match=r"file-000\.mp4 holds several episodes, and meta/episodes gives them no time"):
+        import_clips(tmp_path)
+
+
+def test_times_are_not_wanted_where_each_episode_has_a_file_to_itself(tmp_path: Path) -> None:
+    assert len(import_clips(v3(tmp_path, {0: 0, 1: 1}, timed=False)).entries) == 2
+
+
+def test_a_file_that_is_not_there_is_named_once(tmp_path: Path) -> None:
+    v3(tmp_path)
+    (tmp_path / f"videos/{TOP}/chunk-000/file-000.mp4").unlink()
+    found = import_clips(tmp_path)
+    assert [episode_of(entry) for entry in found.entries] == [3, 4]
+    assert [one.reason for one in found.ignored] == ["is named by meta/episodes, but not there"]
+
+
+def test_a_template_with_the_other_versions_places_is_filled_in(tmp_path: Path) -> None:
+    """One public v3.0 data set says `episode_chunk` and `episode_file`."""
+    v3(tmp_path, {3: 0, 4: 1})
+    info = tmp_path / "meta/info.json"
+    text = info.read_text().replace("chunk-{chunk_index", "chunk-{episode_chunk").replace("{file_", "{episode_file_")
+    info.write_text(text.replace("{episode_file_index", "{episode_file"))
+    assert "{episode_file:03d}" in info.read_text()
+    assert len(import_clips(tmp_path).entries) == 2
+
+
+# All versions.
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("v2.1", "v4.0", "'v4.0' is none of v2.0, v2.1, v3.0"),
+        ("{video_key}", "{camera}", "cannot be filled in"),
+        ('"dtype": "video"', '"dtype": "image"', "names no video"),
+        ('"features"', '"feature"', "features: Field required"),
+    ],
+)
+def test_a_description_that_does_not_fit_is_refused_by_name(old: str, new: str, message: str, tmp_path: Path) -> None:
+    SAMPLES["lerobot"].make(tmp_path)
+    info = tmp_path / "meta/info.json"
+    info.write_text(info.read_text().replace(old, new))
+    with pytest.raises(InputError, match=message):
+        import_clips(tmp_path)
+
+
+def test_several_tasks_of_an_episode_are_told(tmp_path: Path) -> None:
+    SAMPLES["lerobot"].make(tmp_path)
+    assert import_clips(tmp_path).remarks == ("some episodes have several tasks; the first is the instruction",)
