@@ -1,11 +1,11 @@
-"""Whether the clips of a manifest are what a benchmark takes them for. Every file is looked at, to its end.
+"""Checks of a manifest's clips. Every file is decoded to its end.
 
-unreadable       the video, or its initial frame, is missing, cut short, or none
-duplicate        it shows the same pictures as an earlier one, whatever file they are in
-no instruction   most of what can be judged, is judged against it
-odd rate         its frames a second are not those of the others
-uneven frames    some are shown longer than others: pictures are missing, or it was recorded so
-stale            it holds something else than the manifest says (sha256); where that says nothing, it was changed later
+unreadable       the video or its initial frame is missing, truncated, or not a video or image
+duplicate        it shows the same pictures as an earlier clip, even if the files differ
+no instruction   the manifest gives no instruction
+odd rate         its frame rate differs from that of the other clips
+uneven frames    some frames are shown longer or shorter than most
+stale            its content differs from the manifest's sha256; without one, it changed after the manifest was written
 """
 
 from collections import Counter
@@ -19,16 +19,16 @@ from statistics import median, median_low
 from robogaze.datasets.manifest import ManifestEntry, file_sha256
 from robogaze.errors import VideoError
 
-_SAME_RATE = 0.01
-"""By what share two rates may differ: 29.97 and 30 are meant to be the same."""
+_RATE_TOLERANCE = 0.01
+"""The relative difference at which two frame rates still count as equal, such as 29.97 and 30."""
 
-_CLOCK_S = 0.002
-"""By how much frames may be shown longer or shorter: Matroska keeps times in milliseconds, at either end."""
+_DURATION_TOLERANCE_S = 0.002
+"""The tolerance for how long a frame is shown: Matroska rounds both of its ends to milliseconds."""
 
 
 @dataclass(frozen=True)
 class DecodedFacts:
-    """What a video shows: the time of each frame, its length, and a fingerprint of all its pictures."""
+    """A decoded clip: the time of each frame and the duration, in seconds, and a hash of all pictures."""
 
     times_s: tuple[float, ...]
     duration_s: float
@@ -36,13 +36,13 @@ class DecodedFacts:
 
     @property
     def fps(self) -> float:
-        """The mean rate."""
+        """The mean frame rate."""
         return len(self.times_s) / self.duration_s
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Something that is wrong with a clip."""
+    """A problem of a clip."""
 
     file: str
     kind: str
@@ -50,71 +50,72 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Checked:
-    """What a check found, in the order of the manifest."""
+class CheckResult:
+    """The number of clips, and their problems in the order of the manifest."""
 
     clips: int
     problems: tuple[Problem, ...]
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """How often each kind of problem is there."""
+        """The number of problems of each kind."""
         return Counter(problem.kind for problem in self.problems)
 
 
 def check_entries(
-    entries: Sequence[ManifestEntry], written_s: float, look: Callable[[ManifestEntry], DecodedFacts]
-) -> Checked:
-    """Look at every clip. `written_s` is when the manifest was written; `look` raises VideoError."""
-    seen: list[DecodedFacts | None] = []
+    entries: Sequence[ManifestEntry], written_s: float, decode: Callable[[ManifestEntry], DecodedFacts]
+) -> CheckResult:
+    """Check every clip.
+
+    `written_s` is the time at which the manifest was written, in seconds since the epoch. `decode` raises VideoError
+    for a clip that cannot be read.
+    """
+    decoded: list[DecodedFacts | None] = []
     problems: list[list[Problem]] = []
     first: dict[str, ManifestEntry] = {}
-    content = cache(file_sha256)  # many clips may be parts of one file
+    content_sha256 = cache(file_sha256)  # many clips may be parts of one file
     for entry in entries:
-        said = (*_without_looking(entry), *_stale(entry, written_s, content))
-        here = [Problem(entry.address, kind, message) for kind, message in said]
+        found = [Problem(entry.address, kind, text) for kind, text in _of_entry(entry, written_s, content_sha256)]
         try:
-            one = look(entry)
-            if (before := first.setdefault(one.pictures, entry)) is not entry:
-                here.append(Problem(entry.address, "duplicate", f"shows the same pictures as {before.address}"))
-            seen.append(one)
+            facts = decode(entry)
+            if (earlier := first.setdefault(facts.pictures, entry)) is not entry:
+                found.append(Problem(entry.address, "duplicate", f"shows the same pictures as {earlier.address}"))
+            decoded.append(facts)
         except VideoError as error:
-            here.append(Problem(entry.address, "unreadable", f"{error}"))
-            seen.append(None)
-        problems.append(here)
-    usual = median_low([one.fps for one in seen if one is not None]) if any(seen) else 0.0
-    for entry, shown, here in zip(entries, seen, problems, strict=True):
-        if shown is not None:
-            here += [Problem(entry.address, kind, message) for kind, message in _of_time(shown, usual)]
-    return Checked(len(entries), tuple(problem for here in problems for problem in here))
+            found.append(Problem(entry.address, "unreadable", f"{error}"))
+            decoded.append(None)
+        problems.append(found)
+    usual_fps = median_low([facts.fps for facts in decoded if facts is not None]) if any(decoded) else 0.0
+    for entry, clip_facts, found in zip(entries, decoded, problems, strict=True):
+        if clip_facts is not None:
+            found += [Problem(entry.address, kind, text) for kind, text in _of_timing(clip_facts, usual_fps)]
+    return CheckResult(len(entries), tuple(problem for found in problems for problem in found))
 
 
-def _without_looking(entry: ManifestEntry) -> Iterator[tuple[str, str]]:
+def _of_entry(
+    entry: ManifestEntry, written_s: float, content_sha256: Callable[[Path], str]
+) -> Iterator[tuple[str, str]]:
+    """Problems that need no decoding. A missing file is not stale; decoding reports it."""
     if entry.instruction is None:
-        yield "no instruction", "it is not said what the clip was made for"
-
-
-def _stale(entry: ManifestEntry, written_s: float, content: Callable[[Path], str]) -> Iterator[tuple[str, str]]:
-    """By content where the manifest tells it; a missing file is no stale one, and is found when it is looked at."""
+        yield "no instruction", "the manifest gives no instruction"
     if entry.sha256 is not None and entry.path.is_file():
         try:
-            entry.check_content(content(entry.path))
+            entry.check_content(content_sha256(entry.path))
         except VideoError as error:
             yield "stale", f"{error}"
     for path in (entry.path if entry.sha256 is None else None, entry.initial_frame):
-        if path is not None and _changed_s(path) > written_s:
+        if path is not None and path.is_file() and path.stat().st_mtime > written_s:
             yield "stale", f"{path.name} was changed after the manifest was written; import it again"
 
 
-def _of_time(seen: DecodedFacts, usual: float) -> Iterator[tuple[str, str]]:
-    if abs(seen.fps / usual - 1) > _SAME_RATE:
-        yield "odd rate", f"has {seen.fps:.2f} frames a second, where others have {usual:.2f}"
-    gaps_s = [after - before for before, after in pairwise(seen.times_s)]
-    uneven = [gap for gap in gaps_s if abs(gap - median(gaps_s)) > _CLOCK_S]
+def _of_timing(facts: DecodedFacts, usual_fps: float) -> Iterator[tuple[str, str]]:
+    if abs(facts.fps / usual_fps - 1) > _RATE_TOLERANCE:
+        yield "odd rate", f"has {facts.fps:.2f} frames per second; the median of the manifest is {usual_fps:.2f}"
+    gaps_s = [after - before for before, after in pairwise(facts.times_s)]
+    uneven = [gap for gap in gaps_s if abs(gap - median(gaps_s)) > _DURATION_TOLERANCE_S]
     if uneven:
-        what = f"from {min(gaps_s):.3f} to {max(gaps_s):.3f} s"
-        yield "uneven frames", f"{len(uneven)} of {len(gaps_s)} are shown for another time than most ({what})"
-
-
-def _changed_s(path: Path) -> float:
-    return path.stat().st_mtime if path.is_file() else 0.0
+        lengths = f"{min(gaps_s):.3f} to {max(gaps_s):.3f} s"
+        yield (
+            "uneven frames",
+            f"{len(uneven)} of {len(gaps_s)} frames are shown longer or shorter than most ({lengths})",
+        )

@@ -1,7 +1,7 @@
-"""What is read at a time: a JSON file, a line of a JSONL file, or a table.
+"""Text files: JSON, JSONL and tables (CSV, TSV), with the line of every value.
 
-Which of them a file is follows from its content: a table begins neither with `{` nor with `[`; a JSONL file has a
-whole object on its first line and more lines after it. A JSONL file is read line by line, the others as a whole.
+The kind follows from the content, not from the name: a table starts with neither `{` nor `[`; a JSONL file has a
+complete object on its first line and more lines after it. A JSONL file is read line by line, the others as a whole.
 """
 
 import csv
@@ -18,13 +18,48 @@ from typing import Any, BinaryIO
 from pydantic_core import from_json
 
 from robogaze.core.data import dotted
-from robogaze.datasets.places import Lines, Place
+from robogaze.errors import InputError
+
+Place = tuple[str | int, ...]
+"""The path to a value within a JSON value: the keys of objects and the indices of arrays."""
+
+MAX_BYTES = 512 << 20
+"""The largest file that `text_of` reads."""
 
 _DELIMITERS = (",", ";", "\t")
+_DECODER = json.JSONDecoder()
+_SPACE = " \t\n\r"
+
+
+def text_of(path: Path) -> str:
+    """The text of a file without a byte order mark, with `\\n` as line ends. Raises InputError if it cannot be read."""
+    try:
+        if not path.is_file() and path.exists():
+            raise InputError(f"{path} is not a regular file")
+        with path.open("rb") as file:
+            raw = file.read(MAX_BYTES + 1)
+        if len(raw) > MAX_BYTES:
+            raise InputError(f"{path} is larger than {MAX_BYTES >> 20} MiB")
+        return raw.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not UTF-8 text: {error}") from error
+
+
+def json_object(text: str, source: str) -> dict[str, Any]:
+    """Parse a JSON object. Raises InputError, with `source` as the place, for anything else."""
+    try:
+        value = from_json(text)  # unlike json.loads, it refuses values that cannot be written again
+    except ValueError as error:
+        raise InputError(f"{source} is not JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise InputError(f"{source} must be a JSON object, not {type(value).__name__}")
+    return value
 
 
 class FormatError(ValueError):
-    """Something that does not fit, and its place in what was read."""
+    """A value that does not fit its format, and its place in the document."""
 
     def __init__(self, message: str, place: Place = ()) -> None:
         super().__init__(message)
@@ -34,7 +69,7 @@ class FormatError(ValueError):
 
 @dataclass(frozen=True)
 class TableRow:
-    """A row of a table: the line it begins on, and its cells by column, without those that are empty."""
+    """A row of a table: the line it starts on, and its non-empty cells by column."""
 
     line: int
     cells: Mapping[str, str]
@@ -50,9 +85,10 @@ class Table:
 
 @dataclass(frozen=True)
 class Document:
-    """One document.
+    """A JSON file, a line of a JSONL file, or a table.
 
-    `folders` are those between the path that was asked for and the file; `line` is the line of a JSONL file.
+    `folders` are the folders between the path that was asked for and the file. `line` is the line of a JSONL file,
+    else None.
     """
 
     path: Path
@@ -62,20 +98,20 @@ class Document:
 
     @cached_property
     def value(self) -> Any:
-        """The JSON value, or the Table. Raises Fault."""
+        """The JSON value, or the Table. Raises FormatError."""
         if self.raw.lstrip()[:1] in (b"{", b"["):
             return _json(self.raw)
         return _table(self._text())
 
     def where(self, place: Place) -> tuple[int | None, str]:
-        """The line and the key of a place. Of a table's place, the last number is the row."""
+        """The line and the dotted key of a place. In a table, the last number of a place is the row."""
         if place and isinstance(self.value, Table):
             row = [step for step in place if isinstance(step, int)][-1]
             return self.value.rows[row].line, dotted(tuple(step for step in place if isinstance(step, str)))
-        return self.line or (self._lines.of(place) if place else None), dotted(place)
+        return self.line or (self._lines.line_of(place) if place else None), dotted(place)
 
     def source(self, place: Place) -> str:
-        """A place as it is told to people."""
+        """A place as messages name it: `file:line`, or `file: key`."""
         if self.line is not None:
             return f"{self.path}:{self.line}"
         if place and isinstance(self.value, Table):
@@ -83,8 +119,8 @@ class Document:
         return f"{self.path}: {dotted(place)}" if place else f"{self.path}"
 
     @cached_property
-    def _lines(self) -> Lines:
-        return Lines(self._text())
+    def _lines(self) -> "JsonLines":
+        return JsonLines(self._text())
 
     def _text(self) -> str:
         try:
@@ -94,35 +130,35 @@ class Document:
 
 
 def documents(path: Path, folders: tuple[str, ...] = ()) -> Iterator[Document]:
-    """The documents of a file, in order. Raises Fault when it cannot be read or is empty."""
+    """The documents of a file, in order. Raises FormatError if it cannot be read or is empty."""
     try:
         with path.open("rb") as file:
-            if _holds_a_document_a_line(file):
-                for number, line in _lines(file):
+            if _is_jsonl(file):
+                for number, line in _numbered_lines(file):
                     yield Document(path, folders, line, number)
             else:
-                yield Document(path, folders, _whole(file))
+                yield Document(path, folders, _content(file))
     except OSError as error:
         raise FormatError(f"cannot be read: {error.strerror}") from error
 
 
-def _holds_a_document_a_line(file: BinaryIO) -> bool:
-    heads = [line for _, line in islice(_lines(file), 2)]
+def _is_jsonl(file: BinaryIO) -> bool:
+    heads = [line for _, line in islice(_numbered_lines(file), 2)]
     if len(heads) < 2 or not heads[0].startswith(b"{"):
         return False
-    # A damaged first line does not turn the rest of the lines into one document.
-    return _is_object(heads[0]) or (_is_object(heads[1]) and not _is_object(_whole(file)))
+    # A damaged first line does not turn the other lines into one document.
+    return _is_object(heads[0]) or (_is_object(heads[1]) and not _is_object(_content(file)))
 
 
-def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """The lines that are not blank, with their numbers. A line ends with a newline and with nothing else."""
+def _numbered_lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """The lines that are not blank, with their numbers. Only a newline ends a line."""
     file.seek(0)
     for number, line in enumerate(file, start=1):
         if content := (line.removeprefix(BOM_UTF8) if number == 1 else line).strip():
             yield number, content
 
 
-def _whole(file: BinaryIO) -> bytes:
+def _content(file: BinaryIO) -> bytes:
     file.seek(0)
     raw = file.read().removeprefix(BOM_UTF8)
     if not raw.strip():
@@ -142,22 +178,22 @@ def _is_object(raw: bytes) -> bool:
 
 
 def _json(raw: bytes) -> Any:
-    """A JSON value. NaN passes, for whoever uses the value refuses it with its key."""
+    """A JSON value. NaN is accepted here, and refused with its key where the value is used."""
     try:
-        value = from_json(raw)  # unlike json.loads, it refuses what cannot be written again
-        json.loads(raw, object_pairs_hook=_each_key_once)
+        value = from_json(raw)  # unlike json.loads, it refuses values that cannot be written again
+        json.loads(raw, object_pairs_hook=_unique_keys)
     except ValueError as error:
         raise error if isinstance(error, FormatError) else FormatError(f"is not JSON: {error}") from error
     return value
 
 
-def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise FormatError(f"the key {twice!r} stands twice in one object")
-    return found
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        keys = [key for key, _ in pairs]
+        duplicate = next(key for key in keys if keys.count(key) > 1)
+        raise FormatError(f"the key {duplicate!r} appears twice in one object")
+    return values
 
 
 def _table(text: str) -> Table:
@@ -173,9 +209,9 @@ def _table(text: str) -> Table:
                 rows.append(_row(line, columns, cells))
             line = reader.line_num + 1
     except csv.Error as error:
-        raise FormatError(f"is no table: line {reader.line_num}: {error}") from error
+        raise FormatError(f"is not a table: line {reader.line_num}: {error}") from error
     if len(set(columns)) < len(columns):
-        raise FormatError(f"a column stands twice in the header: {', '.join(columns)}")
+        raise FormatError(f"a column appears twice in the header: {', '.join(columns)}")
     return Table(columns, tuple(rows))
 
 
@@ -183,3 +219,47 @@ def _row(line: int, columns: tuple[str, ...], cells: list[str]) -> TableRow:
     if len(cells) != len(columns):
         raise FormatError(f"line {line} has {len(cells)} cells, but the header has {len(columns)} columns")
     return TableRow(line, {name: cell.strip() for name, cell in zip(columns, cells, strict=True) if cell.strip()})
+
+
+class JsonLines:
+    """The lines on which the values of a JSON text start. Lookups are cached."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._known: dict[int, dict[str | int, int]] = {}
+
+    def line_of(self, place: Place) -> int:
+        """The 1-based line of a value; if there is no such value, of the innermost value around it."""
+        at = self._after_space(0)
+        for step in place:
+            if at not in self._known:
+                self._known[at] = self._members(at)
+            if step not in self._known[at]:
+                break
+            at = self._known[at][step]
+        return self._text.count("\n", 0, at) + 1
+
+    def _members(self, at: int) -> dict[str | int, int]:
+        """Where the members of an object or array start, as far as the text is JSON; empty for any other value."""
+        starts: dict[str | int, int] = {}
+        opening = self._text[at : at + 1]
+        if opening not in ("{", "["):
+            return starts
+        try:
+            at = self._after_space(at + 1)
+            while self._text[at] not in "}]":
+                name: str | int = len(starts)
+                if opening == "{":
+                    name, at = _DECODER.raw_decode(self._text, at)
+                    at = self._after_space(self._after_space(at) + 1)
+                starts[name] = at
+                at = self._after_space(_DECODER.raw_decode(self._text, at)[1])
+                at = self._after_space(at + 1) if self._text[at] == "," else at
+        except (json.JSONDecodeError, IndexError):
+            pass
+        return starts
+
+    def _after_space(self, at: int) -> int:
+        while at < len(self._text) and self._text[at] in _SPACE:
+            at += 1
+        return at

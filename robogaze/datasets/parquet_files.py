@@ -1,4 +1,4 @@
-"""Parquet, read and written with pyarrow, which is an extra."""
+"""Parquet files, read and written with the optional package pyarrow."""
 
 from collections.abc import Mapping, Sequence
 from importlib import import_module
@@ -10,14 +10,14 @@ from robogaze.errors import InputError, MissingExtra
 
 
 def read_parquet(path: Path, skip: str | None = None) -> list[dict[str, Any]]:
-    """The rows of a Parquet file, without columns whose names begin with `skip`.
+    """The rows of a Parquet file, without the columns whose names start with `skip`.
 
-    Raises InputError when it is none, MissingExtra without pyarrow.
+    Raises InputError if it is not a Parquet file, MissingExtra without pyarrow.
     """
     arrow, parquet = _pyarrow()
     try:
         names = parquet.read_schema(path).names
-        # Columns are chosen one by one, for a name may hold a dot, which stands for a nested field in pyarrow.
+        # Columns are selected by number: a name may contain a dot, which means a nested field in pyarrow.
         table = parquet.ParquetFile(path).read()
     except (OSError, arrow.ArrowException) as error:
         raise InputError(f"{path} is not a Parquet file that can be read: {error}") from error
@@ -26,8 +26,8 @@ def read_parquet(path: Path, skip: str | None = None) -> list[dict[str, Any]]:
     return rows
 
 
-def as_parquet(columns: Mapping[str, str], rows: Sequence[Mapping[str, Any]]) -> bytes:
-    """Rows as a Parquet file; `columns` names each column's type (string, double, int64, bool), also without rows."""
+def parquet_bytes(columns: Mapping[str, str], rows: Sequence[Mapping[str, Any]]) -> bytes:
+    """Rows as a Parquet file. `columns` gives each column's type (string, double, int64, bool), even without rows."""
     arrow, parquet = _pyarrow()
     schema = arrow.schema([(name, arrow.type_for_alias(kind)) for name, kind in columns.items()])
     table = arrow.Table.from_pylist([dict(row) for row in rows], schema=schema)

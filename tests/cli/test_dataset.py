@@ -18,7 +18,7 @@ from cli.running import Shell
 from robogaze.core.events import Event
 from robogaze.core.report import Failure, Report
 from robogaze.core.time import Span
-from robogaze.datasets.formats import read_accounts
+from robogaze.datasets.formats.read import read_annotations
 from robogaze.datasets.manifest import read_manifest
 from robogaze.domains import load_domain
 from robogaze.reporting.wording import listed
@@ -49,7 +49,7 @@ def test_a_dry_run_says_what_was_found_and_ignored_and_writes_nothing(robogaze: 
         "plain: 2 clips",
         "  without an instruction: 1",
         "ignored: 1 file",
-        "  1 no video, and describes no clip: notes.md",
+        "  1 not a video, and describes no clip: notes.md",
     ]
     assert sorted(Path().rglob("*")) == before
 
@@ -67,7 +67,7 @@ def test_what_is_printed_as_json_is_what_is_written(robogaze: Shell, clips: Path
     told = json.loads(robogaze("dataset", "import", clips, "--json", "--out", "lists/all.jsonl").out)
     assert told["schema_version"] == 1
     assert told["layout"] == "plain"
-    assert told["ignored"] == [{"file": "notes.md", "reason": "no video, and describes no clip"}]
+    assert told["ignored"] == [{"file": "notes.md", "reason": "not a video, and describes no clip"}]
     assert told["clips"] == [json.loads(line) for line in Path("lists/all.jsonl").read_text().splitlines()]
     assert told["clips"][1] == {"path": "../clips/pot.mp4"}
 
@@ -91,7 +91,7 @@ def test_many_files_of_one_kind_are_one_line(robogaze: Shell, clips: Path) -> No
     for number in range(5):
         (clips / f"{number}.npy").touch()
     out = robogaze("dataset", "import", clips, "--dry-run").out
-    assert "  6 no video, and describes no clip: 0.npy, 1.npy, 2.npy, and 3 more\n" in out
+    assert "  6 not a video, and describes no clip: 0.npy, 1.npy, 2.npy, and 3 more\n" in out
 
 
 def test_checkpoints_and_splits_are_counted(robogaze: Shell, clips: Path) -> None:
@@ -114,10 +114,10 @@ def test_a_file_that_is_imported_is_never_overwritten(robogaze: Shell, clips: Pa
 
 def test_an_unknown_layout_and_an_empty_folder_are_explained(robogaze: Shell, clips: Path) -> None:
     ran = robogaze("dataset", "import", clips, "--format", "zip")
-    assert (ran.code, "there is no layout 'zip'; there is: auto, table" in ran.err) == (1, True)
+    assert (ran.code, "there is no layout 'zip'; the layouts are: auto, table" in ran.err) == (1, True)
     Path("empty").mkdir()
     ran = robogaze("dataset", "import", "empty")
-    assert (ran.code, "empty holds no video" in ran.err) == (1, True)
+    assert (ran.code, "empty has no video" in ran.err) == (1, True)
 
 
 def test_clips_in_tar_files_are_unpacked_beside_the_manifest_and_again_the_same(robogaze: Shell, clips: Path) -> None:
@@ -162,7 +162,7 @@ def test_clips_with_nothing_wrong_pass(robogaze: Shell, clips: Path) -> None:
     robogaze("dataset", "import", clips)
     assert checked(robogaze) == (0, {})
     ran = robogaze("dataset", "check", "manifest.jsonl")
-    assert (ran.code, ran.out) == (0, "2 clips: nothing is wrong\n")
+    assert (ran.code, ran.out) == (0, "2 clips: no problems\n")
 
 
 def test_everything_that_is_wrong_is_found_in_one_pass(robogaze: Shell, clips: Path) -> None:
@@ -209,7 +209,7 @@ def test_a_file_that_was_replaced_is_stale_whatever_its_clock_says_and_is_not_sc
     ran = robogaze("score", "manifest.jsonl", "--json")
     assert len(json.loads(ran.out)["reports"]) == 1
     (unreadable,) = json.loads(ran.out)["unreadable"]
-    assert unreadable["reason"].startswith("clips/cup.mp4 was replaced since the manifest was written: it holds ")
+    assert unreadable["reason"].startswith("clips/cup.mp4 was replaced after the manifest was written: its sha256 is ")
 
 
 def test_an_initial_frame_that_is_no_picture_makes_its_clip_unreadable(robogaze: Shell, clips: Path) -> None:
@@ -241,8 +241,8 @@ def test_a_run_is_exported_and_read_back(robogaze: Shell, run: Path) -> None:
     ran = robogaze("dataset", "export", run, "--to", "csv", "--out", "exports")
     assert (ran.code, ran.out) == (0, "exports/events.csv\n")
     assert ran.err == "csv: 2 clips\nleft out: 1 clip that could not be read\n"
-    there = {one.clip_id: one.status for one in read_accounts(Path("exports/events.csv")).accounts}
-    assert there == {one.clip_id: one.status for one in read_accounts(run).accounts}
+    there = {one.clip_id: one.status for one in read_annotations(Path("exports/events.csv")).annotations}
+    assert there == {one.clip_id: one.status for one in read_annotations(run).annotations}
 
 
 def rewrite(run: Path, *changes: dict[str, Any]) -> list[Report]:
@@ -279,7 +279,7 @@ def test_without_a_model_none_is_clean_in_every_dimension_and_the_way_out_is_nam
     ran = robogaze("dataset", "export", run, "--keep", "clean", "--out", "kept")
     assert ran.code == 1
     assert ran.err.startswith("error: no clip of run is clean in 6 dimensions (")
-    assert ran.err.endswith("2 undecided; --dimension asks for fewer (examined in some clip: visual_quality)\n")
+    assert ran.err.endswith("2 undecided; use --dimension to ask for fewer (examined in some clip: visual_quality)\n")
     assert not Path("kept").exists()
 
 
@@ -294,7 +294,7 @@ def test_clips_are_kept_that_are_clean_in_the_dimensions_asked_for(robogaze: She
     more = robogaze("dataset", "export", run, *asked, "--dimension", "physical_plausibility")
     assert more.code == 1
     assert "no clip of run is clean in 2 dimensions (visual_quality, physical_plausibility): " in more.err
-    assert "--dimension asks for fewer" not in more.err
+    assert "use --dimension to ask for fewer" not in more.err
 
 
 def test_a_fault_in_another_dimension_keeps_a_clip_from_nothing(robogaze: Shell, run: Path) -> None:
@@ -308,7 +308,7 @@ def test_a_fault_in_another_dimension_keeps_a_clip_from_nothing(robogaze: Shell,
     assert ran.code == 0
     assert "clean in 1 dimension (physical_plausibility): 2 of 2 clips; no others" in ran.err
     ran = robogaze("dataset", "export", run, "--keep", "clean", "--out", "other")
-    assert (ran.code, ran.err.endswith("): 2 faulty, 0 undecided; --dimension asks for fewer (examined in some clip: "
+    assert (ran.code, ran.err.endswith("): 2 faulty, 0 undecided; use --dimension to ask for fewer (examined in some clip: "
                                        f"{listed(list(load_domain('robot').dimensions))})\n")) == (1, True)  # fmt: skip
 
 
@@ -321,15 +321,18 @@ def test_a_dimension_that_the_domain_does_not_have_is_named(robogaze: Shell, run
     )
     assert not Path("kept").exists()
     ran = robogaze("dataset", "export", run, "--to", "csv", "--dimension", "visual_quality", "--out", "kept")
-    assert (ran.code, "--dimension goes with --keep clean" in ran.err) == (2, True)
+    assert (ran.code, "--dimension needs --keep clean" in ran.err) == (2, True)
 
 
 def test_an_undecided_clip_does_not_come_back_clean_from_a_csv_table(robogaze: Shell, run: Path) -> None:
     rewrite(run, everything(not_examined=["physical_plausibility"]), everything(partial=["visual_quality"]))
     assert robogaze("dataset", "export", run, "--to", "csv", "--out", "exports").code == 0
-    assert [one.verdict for one in read_accounts(Path("exports/events.csv")).accounts] == ["undecided", "undecided"]
+    assert [one.verdict for one in read_annotations(Path("exports/events.csv")).annotations] == [
+        "undecided",
+        "undecided",
+    ]
     ran = robogaze("dataset", "export", run, "--to", "activitynet", "--out", "exports")
-    assert "left out: 2 clips undecided, which the format cannot say" in ran.err
+    assert "left out: 2 clips undecided, which the format cannot express" in ran.err
 
 
 def test_of_a_lerobot_data_set_the_clean_episodes_are_a_list_too(
@@ -351,7 +354,7 @@ def test_of_a_lerobot_data_set_the_clean_episodes_are_a_list_too(
     assert {0, 3} <= set(clean)
     assert 1 not in clean
     assert json.loads(Path("kept/episodes.json").read_text()) == clean
-    assert f"clean: {len(clean)} of 5 episodes of {tmp_path}/set, as seen by 1 camera" in ran.err
+    assert f"clean: {len(clean)} of 5 episodes of {tmp_path}/set, in 1 camera" in ran.err
     assert ran.out.splitlines() == ["kept/clean.jsonl", "kept/episodes.json"]
     parts = {entry.clip_id: (entry.start_s, entry.end_s) for entry in read_manifest(Path("kept/clean.jsonl"))}
     assert parts == {one.clip.id: (one.clip.start_s, one.clip.end_s) for one in reports if one.clean}
@@ -364,7 +367,7 @@ def test_a_run_without_a_clean_clip_keeps_none_and_says_why(robogaze: Shell, run
     ran = robogaze("dataset", "export", run, "--keep", "clean", "--out", "kept")
     assert ran.code == 1
     assert "no clip of run is clean in 6 dimensions (" in ran.err
-    assert "): 0 faulty, 2 undecided; --dimension asks for fewer (examined in some clip: none)" in ran.err
+    assert "): 0 faulty, 2 undecided; use --dimension to ask for fewer (examined in some clip: none)" in ran.err
     assert not Path("kept").exists()
 
 
@@ -372,14 +375,14 @@ def test_what_cannot_be_exported_is_explained(robogaze: Shell, run: Path) -> Non
     assert robogaze("dataset", "export", run, "--out", "x").code == 2
     assert robogaze("dataset", "export", run, "--to", "csv", "--keep", "clean", "--out", "x").code == 2
     ran = robogaze("dataset", "export", run, "--to", "coco", "--out", "x")
-    assert (ran.code, "there is: jsonl, csv" in ran.err) == (1, True)
+    assert (ran.code, "the formats are: jsonl, csv" in ran.err) == (1, True)
     ran = robogaze("dataset", "export", "clips", "--to", "csv", "--out", "x")
-    assert (ran.code, "clips holds no report" in ran.err) == (1, True)
+    assert (ran.code, "clips has no report" in ran.err) == (1, True)
     assert not Path("x").exists()
 
 
 def test_every_format_is_named_in_the_help(robogaze: Shell) -> None:
-    from robogaze.datasets.exporters import EXPORTERS
+    from robogaze.datasets.formats.export import export_writers
 
     text = " ".join(robogaze("dataset", "export", "--help").out.split())
-    assert all(name in text for name in EXPORTERS)
+    assert all(name in text for name in export_writers())

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from robogaze.datasets.check import Checked, DecodedFacts, check_entries
+from robogaze.datasets.check import CheckResult, DecodedFacts, check_entries
 from robogaze.datasets.manifest import ManifestEntry
 from robogaze.errors import VideoError
 
@@ -17,7 +17,7 @@ def seen(pictures: str, fps: float = 16.0, frames: int = 8) -> DecodedFacts:
     return DecodedFacts(tuple(number / fps for number in range(frames)), frames / fps, pictures)
 
 
-def check(films: dict[str, DecodedFacts | None], **changes: object) -> Checked:
+def check(films: dict[str, DecodedFacts | None], **changes: object) -> CheckResult:
     """Check clips whose files show what is said; None for one that cannot be read."""
     entries = [ManifestEntry(path=Path(name), **{"instruction": "Stir", **changes}) for name in films]
 
@@ -29,12 +29,12 @@ def check(films: dict[str, DecodedFacts | None], **changes: object) -> Checked:
     return check_entries(entries, LATER, look)
 
 
-def told(checked: Checked) -> list[tuple[str, str]]:
+def told(checked: CheckResult) -> list[tuple[str, str]]:
     return [(one.file, one.kind) for one in checked.problems]
 
 
 def test_clips_that_are_as_they_should_be_have_no_problem() -> None:
-    assert check({"a": seen("A"), "b": seen("B")}) == Checked(2, ())
+    assert check({"a": seen("A"), "b": seen("B")}) == CheckResult(2, ())
 
 
 def test_every_file_is_looked_at_also_after_one_that_cannot_be_read() -> None:
@@ -60,7 +60,7 @@ def test_a_missing_instruction_is_told() -> None:
 def test_a_rate_that_is_not_the_others_is_odd() -> None:
     found = check({"a": seen("A"), "b": seen("B", fps=24.0), "c": seen("C")})
     assert told(found) == [("b", "odd rate")]
-    assert found.problems[0].message == "has 24.00 frames a second, where others have 16.00"
+    assert found.problems[0].message == "has 24.00 frames per second; the median of the manifest is 16.00"
 
 
 def test_rates_that_are_meant_to_be_the_same_are_not_odd() -> None:
@@ -71,7 +71,7 @@ def test_frames_that_are_shown_for_another_time_than_most_are_told() -> None:
     gap = DecodedFacts((0.0, 0.1, 0.2, 0.4, 0.5), 0.6, "A")
     found = check({"a": gap})
     assert told(found) == [("a", "uneven frames")]
-    assert found.problems[0].message.startswith("1 of 4 are shown")
+    assert found.problems[0].message.startswith("1 of 4 frames are shown longer or shorter")
 
 
 def test_times_in_milliseconds_are_even() -> None:
@@ -102,7 +102,7 @@ def test_where_the_manifest_tells_a_files_content_that_alone_says_whether_it_is_
     assert not check_entries([same], 0.0, lambda one: seen("A")).problems  # changed later, and yet the same
     (problem,) = check_entries([other], LATER, lambda one: seen("A")).problems
     assert problem.kind == "stale"
-    assert "cup.mp4 was replaced since the manifest was written" in problem.message
+    assert "cup.mp4 was replaced after the manifest was written" in problem.message
 
 
 def test_a_file_that_is_gone_is_not_stale_too(tmp_path: Path) -> None:

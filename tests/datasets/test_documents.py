@@ -76,7 +76,7 @@ def test_what_cannot_be_opened_is_refused(tmp_path: Path) -> None:
         ('{"a": 1', "is not JSON: EOF while parsing an object at line 1 column 7"),
         ('{"a": 1,}', "is not JSON: trailing comma"),
         ('{"a": "\\ud800"}', "is not JSON: unexpected end of hex escape"),
-        ('[{"a": 1, "b": 2, "a": 1}]', "the key 'a' stands twice in one object"),
+        ('[{"a": 1, "b": 2, "a": 1}]', "the key 'a' appears twice in one object"),
         ("[" * 5000, "is not JSON: recursion limit exceeded"),
     ],
 )
@@ -119,8 +119,8 @@ def test_a_table_has_a_header_and_rows_without_their_empty_cells(delimiter: str,
     [
         ("a,b\n1\n", "line 2 has 1 cells, but the header has 2 columns"),
         ("a,b\n1,2\n1,2,3\n", "line 3 has 3 cells, but the header has 2 columns"),
-        ("a,b,a\n1,2,3\n", "a column stands twice in the header: a, b, a"),
-        ('a,b\n"1,2\n', "is no table: line 2: unexpected end of data"),
+        ("a,b,a\n1,2,3\n", "a column appears twice in the header: a, b, a"),
+        ('a,b\n"1,2\n', "is not a table: line 2: unexpected end of data"),
         (b"a,b\n\xff,2\n", "is not UTF-8 text"),
     ],
 )

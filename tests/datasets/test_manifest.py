@@ -161,7 +161,7 @@ def test_a_file_with_another_content_than_it_is_to_have_is_refused_in_one_senten
     entry = ManifestEntry(path=cup, sha256=RED)
     entry.check_content(RED)
     ManifestEntry(path=cup).check_content(BLUE)
-    with pytest.raises(VideoError, match=r"cup\.mp4 was replaced since the manifest was written: it holds "):
+    with pytest.raises(VideoError, match=r"cup\.mp4 was replaced after the manifest was written: its sha256 is "):
         entry.check_content(BLUE)
 
 
@@ -407,7 +407,7 @@ def test_an_id_that_stands_twice_in_a_manifest_is_refused(tmp_path: Path) -> Non
         "",
         {"path": "c.mp4", "clip_id": "two"},
     ]
-    message = r"clips\.jsonl:4: clip_id: 'two' stands in line 2, too; ids must differ"
+    message = r"clips\.jsonl:4: clip_id: 'two' is also used in line 2; ids must be unique"
     with pytest.raises(InputError, match=message):
         read_manifest(manifest(tmp_path, *lines))
 
@@ -415,7 +415,7 @@ def test_an_id_that_stands_twice_in_a_manifest_is_refused(tmp_path: Path) -> Non
 def test_an_id_that_two_sources_give_to_different_clips_is_refused(tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / f"{name}.json").write_text('{"clip_id": "one"}', encoding="utf-8")
-    with pytest.raises(InputError, match=r"clip_id 'one' stands for both .*a\.mp4 and .*b\.mp4; ids must differ"):
+    with pytest.raises(InputError, match=r"clip_id 'one' is used for both .*a\.mp4 and .*b\.mp4; ids must be unique"):
         find_entries([tmp_path / "a.mp4", tmp_path / "b.mp4"])
 
 

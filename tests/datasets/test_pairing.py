@@ -25,7 +25,7 @@ def test_clips_come_in_the_order_of_their_ids_whatever_the_order_of_the_files() 
 def test_a_reference_without_a_prediction_stays() -> None:
     pairing = pair([account("a"), account("b")], [system(account("a"))])
     assert [one.clip_id for one in pairing.references] == ["a", "b"]
-    assert "b" not in pairing.systems[0].accounts
+    assert "b" not in pairing.systems[0].annotations
 
 
 def test_a_prediction_without_a_reference_is_listed() -> None:
@@ -40,17 +40,19 @@ def test_a_reference_that_was_not_finished_is_listed_and_not_used(status: str) -
 
 
 def test_two_references_of_one_clip_are_never_chosen_from() -> None:
-    with pytest.raises(InputError, match=r"a has two accounts, by ann \(ann/a\) and by bob \(bob/a\); choose one with"):
+    with pytest.raises(
+        InputError, match=r"a has two annotations, by ann \(ann/a\) and by bob \(bob/a\); choose one with"
+    ):
         pair([account("a", "ann"), account("a", "bob")], [system(account("a"))])
 
 
 def test_two_predictions_of_one_clip_are_never_chosen_from() -> None:
-    with pytest.raises(InputError, match="a has two accounts"):
+    with pytest.raises(InputError, match="a has two annotations"):
         system(account("a", "x"), account("a", "y"))
 
 
 def test_another_film_under_the_same_id_is_refused() -> None:
-    with pytest.raises(InputError, match=r"a: model/a speaks of another file than gold/a .*score the clip again"):
+    with pytest.raises(InputError, match=r"a: model/a is about another file than gold/a .*score the clip again"):
         pair([account("a", "gold", clip_sha256="1")], [system(account("a", "model", clip_sha256="2"))])
 
 

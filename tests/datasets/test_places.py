@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from robogaze.datasets.places import Lines, Place
+from robogaze.datasets.documents import JsonLines, Place
 
 TEXT = """{
   "a, [": "one } \\" {",
@@ -38,7 +38,7 @@ TEXT = """{
     ],
 )
 def test_the_line_is_the_one_on_which_the_value_begins(place: Place, line: int) -> None:
-    assert Lines(TEXT).of(place) == line
+    assert JsonLines(TEXT).line_of(place) == line
 
 
 @pytest.mark.parametrize(
@@ -53,12 +53,12 @@ def test_the_line_is_the_one_on_which_the_value_begins(place: Place, line: int) 
     ],
 )
 def test_for_what_is_not_there_it_is_that_of_what_should_hold_it(place: Place, line: int) -> None:
-    assert Lines(TEXT).of(place) == line
+    assert JsonLines(TEXT).line_of(place) == line
 
 
 @pytest.mark.parametrize("text", ["", "  ", "{", '{"b": tru', '{"b": 1', '{"b": 1, ', '{"b": "', "7", "{1: 2}"])
 def test_a_text_that_breaks_off_before_the_key_is_not_searched_further(text: str) -> None:
-    assert Lines(text).of(("a",)) == 1
+    assert JsonLines(text).line_of(("a",)) == 1
 
 
 @given(
@@ -69,10 +69,10 @@ def test_a_text_that_breaks_off_before_the_key_is_not_searched_further(text: str
 )
 def test_on_a_text_with_a_line_a_value_every_value_has_its_own_line(value: Any) -> None:
     text = json.dumps(value, indent=1)
-    lines, known = text.split("\n"), Lines(text)
+    lines, known = text.split("\n"), JsonLines(text)
 
     def check(inner: Any, place: Place) -> None:
-        line = known.of(place)
+        line = known.line_of(place)
         begins = json.dumps(inner)[:1]
         shown = lines[line - 1].strip()
         told = shown if not place or isinstance(place[-1], int) else shown[len(json.dumps(place[-1])) + 2 :]

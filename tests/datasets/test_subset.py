@@ -9,7 +9,7 @@ from making import coverage, make_clip
 
 from robogaze.core.clip import Layout
 from robogaze.core.report import Provenance
-from robogaze.datasets.exporters import clean_entries
+from robogaze.datasets.clean_clips import clean_entries
 from robogaze.datasets.manifest import ManifestEntry
 from robogaze.errors import InputError
 
@@ -59,7 +59,7 @@ def test_a_layout_is_kept_where_it_was_given(how: str, kept: Layout | None) -> N
 def test_an_initial_frame_is_kept_or_its_loss_is_said(tmp_path: Path) -> None:
     picture = tmp_path / "first.png"
     report = make_report("a", clip=make_clip(id="a", initial_frame=f"{picture}"))
-    with pytest.raises(InputError, match=r"a: the initial frame .*first\.png is not there"):
+    with pytest.raises(InputError, match=r"a: the initial frame .*first\.png does not exist"):
         clean_entries([report], {"a": Path("a.mp4")}, ["matter"])
     picture.touch()
     assert clean_entries([report], {"a": Path("a.mp4")}, ["matter"])[0].initial_frame == picture

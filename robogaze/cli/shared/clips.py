@@ -61,8 +61,8 @@ def entries_of(paths: Sequence[Path], **given: Any) -> tuple[ManifestEntry, ...]
     What is `given` holds for all. A folder without clips among several paths is left to be reported as unreadable.
     """
     from robogaze.datasets import find_entries
+    from robogaze.datasets.layouts.base import OTHER_VIDEOS, VIDEOS
     from robogaze.datasets.layouts.importer import NoClips
-    from robogaze.datasets.layouts.source import OTHER_VIDEOS, VIDEOS
     from robogaze.datasets.manifest import with_given, with_ids
 
     found: list[ManifestEntry] = []

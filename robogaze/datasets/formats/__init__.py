@@ -1,17 +1,34 @@
-"""Reports and foreign annotations, read as accounts.
+"""Formats of annotations: what other tools write, read as `ClipAnnotation`, and what they read, written from reports.
 
-read.py        the way in: files -> documents -> the format -> parts -> accounts; what does not fit, and what is
-               there twice
-files.py       which files of a folder
-documents.py   a JSON file, a line of JSONL, a table; places.py finds the line of a key
-base.py        what a format is; what it is read with: labels.py (taxonomy and aliases), axis.py (seconds and
-               frames), notes.py (what was left out or understood in a certain way), foreign.py (checked types)
-one module a format: report, robogaze_demo, robogaze_release, videoglitchbench, gbqa, activitynet, label_studio,
-               csv_rows; a new one is written like these and named in read.py
+read         files -> documents -> the format -> parts -> annotations, and what was skipped
+export       reports -> the files of a format, and what was left out
+base         what a format is (`Format`), and what it gets while it reads (`ReadingContext`)
+labels       other people's labels -> a taxonomy's ids
+time_axis    seconds and frames -> spans
+records      strict types for the records of a format
+
+Each format is one module that reads it, writes it, or both. A new one is a module like these and a line in FORMATS;
+another package adds one as an entry point in the group `robogaze.formats` (docs/formats.md, "Add a format").
 """
 
-from robogaze.datasets.formats.labels import Labels, load_labels
-from robogaze.datasets.formats.notes import Notes, Skipped
-from robogaze.datasets.formats.read import FORMATS, Accounts, iter_accounts, read_accounts
+from robogaze.datasets.formats.base import Format
+from robogaze.registry import Registry
 
-__all__ = ["FORMATS", "Accounts", "Labels", "Notes", "Skipped", "iter_accounts", "load_labels", "read_accounts"]
+FORMATS: Registry[Format] = Registry(
+    "formats",
+    {
+        "report": "robogaze.datasets.formats.report:FORMAT",
+        "csv": "robogaze.datasets.formats.csv_events:FORMAT",
+        "robogaze_demo": "robogaze.datasets.formats.robogaze_demo:FORMAT",
+        "robogaze_release": "robogaze.datasets.formats.robogaze_release:FORMAT",
+        "videoglitchbench": "robogaze.datasets.formats.videoglitchbench:FORMAT",
+        "gbqa": "robogaze.datasets.formats.gbqa:FORMAT",
+        "activitynet": "robogaze.datasets.formats.activitynet:FORMAT",
+        "label_studio": "robogaze.datasets.formats.label_studio:FORMAT",
+        "parquet": "robogaze.datasets.formats.parquet:FORMAT",
+        "fiftyone": "robogaze.datasets.formats.fiftyone:FORMAT",
+        "webvtt": "robogaze.datasets.formats.webvtt:FORMAT",
+    },
+)
+
+__all__ = ["FORMATS", "Format"]

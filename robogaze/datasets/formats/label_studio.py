@@ -1,64 +1,83 @@
-"""Label Studio: JSON exports of projects with timeline labels.
+"""Label Studio: JSON exports of projects with timeline labels, and tasks with predictions to correct by hand.
 
-Its ranges are frames, with the last one included. They become seconds with the clip's frame rate, and with the number
-that the first frame was given: 1 in Label Studio's own timeline, 0 where a converter counted so; public ones
-disagree. The number has to be said, for no file says it.
+Its ranges are frames, with the last one included. Reading converts them to seconds with the clip's frame rate and the
+number of the first frame: 1 in Label Studio's own timeline, 0 in some converters. No file says which, so the caller
+must.
 
-A region is one event. Its label names a type, or a dimension. What else was said of the region belongs to it: a text
-is its description (without one, the label is), a rating or number named `severity` its severity.
+A region is one event. Its label names a type or a dimension. A text on the region is its description (else the label
+is); a rating or number named `severity` is its severity.
 
-A clip's id is the task's `clip_id`, else the name of its `video` without what Label Studio puts before an uploaded
-file's. Each annotation is the account of whoever completed it; one that was cancelled says nothing. Predictions are
-read where a file holds no annotation at all.
+A clip's id is the task's `clip_id`, else the name of its `video` without the prefix of uploaded files. Each annotation
+is by the person who completed it; a cancelled one is unscored. Predictions are read if a file has no annotation.
+
+Written are `tasks.json` and the labelling configuration `config.xml`. A region is one span, so an event with several
+spans is several regions. Clips without a constant frame rate and parts of longer videos are left out. A report that is
+incomplete or undecided is a task without a prediction.
 """
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
+from xml.sax.saxutils import quoteattr
 
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
-from robogaze.core.time import union
-from robogaze.datasets.documents import Document, FormatError
-from robogaze.datasets.formats.base import AnnotationPart, Format, ReadingContext
-from robogaze.datasets.formats.records import Foreign, Frame, Identifier, Level, parse
+from robogaze.core.clip import Clip
+from robogaze.core.report import Report
+from robogaze.core.time import Span, frames_in, union
+from robogaze.datasets.documents import Document, FormatError, Place
+from robogaze.datasets.formats.base import (
+    AnnotationPart,
+    AnnotationReader,
+    ExportedReport,
+    Format,
+    ReadingContext,
+    ReportWriter,
+    has_constant_rate,
+    leave_out_undecided,
+)
+from robogaze.datasets.formats.records import ForeignRecord, FrameNumber, Identifier, SeverityLevel, parse
 from robogaze.datasets.formats.time_axis import TimeAxis
-from robogaze.datasets.places import Place
 from robogaze.errors import InputError
 
 _LISTS = ("annotations", "predictions")
-_SEVERITY = "severity"
+_VIDEO, _TIMELINE, _TEXT, _SEVERITY = "video", "events", "description", "severity"
 _UPLOADED = re.compile(r"^[0-9a-f]{8}-")
-"""What Label Studio puts before the name of an uploaded file."""
+"""The prefix of an uploaded file's name."""
 
 
-class _Person(Foreign):
+class _Person(ForeignRecord):
     email: str
 
 
-class _Range(Foreign):
-    start: Frame
-    end: Frame
+class _Range(ForeignRecord):
+    start: FrameNumber
+    end: FrameNumber
 
 
-class _Value(Foreign):
-    """What a result says: of a timeline, a text, a rating or a number; the others are None."""
+class _Value(ForeignRecord):
+    """The value of a timeline, text, rating or number; the other fields are None."""
 
     timelinelabels: list[str] | None = None
     ranges: list[_Range] | None = None
     text: str | list[str] | None = None
-    rating: Level | None = None
-    number: Level | None = None
+    rating: SeverityLevel | None = None
+    number: SeverityLevel | None = None
 
 
-class _Result(Foreign):
+class _Result(ForeignRecord):
     id: Identifier | None = None
     from_name: str | None = None
     value: dict[str, Any]
 
 
-class _Said(Foreign):
+ResultValue = tuple[_Result, _Value]
+"""A result with its parsed value."""
+
+
+class _Completed(ForeignRecord):
     """An annotation or a prediction."""
 
     completed_by: Identifier | _Person | None = None
@@ -68,14 +87,14 @@ class _Said(Foreign):
 
     @property
     def author(self) -> str | None:
-        """Who says it: a person's address or number, or a model's version."""
+        """A person's address or number, or a model's version."""
         if isinstance(self.completed_by, _Person):
             return self.completed_by.email
         return self.model_version if self.completed_by is None else str(self.completed_by)
 
 
 def recognises(value: Any) -> bool:
-    """A task, or a list of them."""
+    """A task, or a list of tasks."""
     tasks = value if isinstance(value, list) else [value]
     return bool(tasks) and all(map(_is_task, tasks))
 
@@ -90,108 +109,175 @@ def _is_task(value: Any) -> bool:
 
 
 def split(document: Document) -> Iterator[AnnotationPart]:
-    """Each annotation; where there is none, each prediction."""
+    """Each annotation; if there is none, each prediction."""
     listed = isinstance(document.value, list)
     tasks = document.value if listed else [document.value]
     for number, task in enumerate(tasks):
         if not _is_task(task):
-            raise FormatError("a task is wanted: 'data' and 'annotations'", (number,) if listed else ())
+            raise FormatError("expected a task: 'data' and 'annotations'", (number,) if listed else ())
     key = next((key for key in _LISTS if any(task.get(key) for task in tasks)), _LISTS[0])
     for number, task in enumerate(tasks):
-        for order, said in enumerate(task.get(key, [])):
+        for order, completed in enumerate(task.get(key, [])):
             place: Place = (number, key, order) if listed else (key, order)
-            yield AnnotationPart(document, place, (task["data"], said))
+            yield AnnotationPart(document, place, (task["data"], completed))
 
 
-def read(part: AnnotationPart, reading: ReadingContext) -> ClipAnnotation:
-    """An annotation as an account. Raises InputError when it is not said how frames are counted."""
-    if reading.first_frame is None:
+def read(part: AnnotationPart, context: ReadingContext) -> ClipAnnotation:
+    """One person's annotation. Raises InputError if the number of the first frame is not given."""
+    if context.first_frame is None:
         raise InputError(
-            f"{part.document.path} counts in frames; say with --first-frame which number the first one has: 1 in Label "
-            "Studio's own timeline, 0 where a converter counted so"
+            f"{part.document.path} counts in frames; give the number of the first one with --first-frame: 1 in Label "
+            "Studio's own timeline, 0 in some converters"
         )
     data, value = part.value
-    said = parse(_Said, value)
+    completed = parse(_Completed, value)
     clip_id = _clip_id(data)
-    if said.was_cancelled:
-        return reading.account(part, clip_id, (), author=said.author, status="unscored")
-    axis = reading.axis(clip_id)
-    findings = list(_findings(said.result, axis, reading.first_frame, reading))
-    return reading.account(part, clip_id, findings, axis, author=said.author)
+    if completed.was_cancelled:
+        return context.annotation(part, clip_id, (), author=completed.author, status="unscored")
+    axis = context.time_axis(clip_id)
+    events = list(_events(completed.result, axis, context.first_frame, context))
+    return context.annotation(part, clip_id, events, axis, author=completed.author)
 
 
 def _clip_id(data: Mapping[str, Any]) -> str:
     if isinstance(data.get("clip_id"), str):
         return str(data["clip_id"])
     if not isinstance(data.get("video"), str):
-        raise FormatError("the task's data names neither a clip_id nor a video")
+        raise FormatError("the task's data has neither a clip_id nor a video")
     address = urlsplit(data["video"])
-    # Files that Label Studio serves from a local folder stand in the query: /data/local-files/?d=folder/name.mp4
+    # Files that Label Studio serves from a local folder are in the query: /data/local-files/?d=folder/name.mp4
     path = parse_qs(address.query).get("d", [unquote(address.path)])[0]
     return _UPLOADED.sub("", PurePosixPath(path).stem)
 
 
-def _findings(
-    results: Sequence[_Result], axis: TimeAxis, first_frame: int, reading: ReadingContext
+def _events(
+    results: Sequence[_Result], axis: TimeAxis, first_frame: int, context: ReadingContext
 ) -> Iterator[AnnotatedEvent]:
-    values = [_value(one, number) for number, one in enumerate(results)]
-    for number, (result, value) in enumerate(zip(results, values, strict=True)):
+    parsed = [(result, _value(result, number)) for number, result in enumerate(results)]
+    for number, (result, value) in enumerate(parsed):
         if value.timelinelabels is None:
             continue
-        at: Place = ("result", number, "value")
+        place: Place = ("result", number, "value")
         if len(value.timelinelabels) != 1:
-            raise FormatError(f"a region has one label, not {len(value.timelinelabels)}", (*at, "timelinelabels"))
+            raise FormatError(f"a region has one label, not {len(value.timelinelabels)}", (*place, "timelinelabels"))
         if not value.ranges:
-            raise FormatError("a region has a range at least", (*at, "ranges"))
+            raise FormatError("a region needs a range", (*place, "ranges"))
         spans = union(
             axis.frames(
-                one.start - first_frame,
-                one.end - first_frame + 1,
-                (*at, "ranges", order, "start"),
-                (*at, "ranges", order, "end"),
+                frames.start - first_frame,
+                frames.end - first_frame + 1,
+                (*place, "ranges", order, "start"),
+                (*place, "ranges", order, "end"),
             )
-            for order, one in enumerate(value.ranges)
+            for order, frames in enumerate(value.ranges)
         )
         label = value.timelinelabels[0]
-        kind, dimension = reading.label(label, (*at, "timelinelabels", 0))
-        beside = [
-            (one, said)
-            for one, said in zip(results, values, strict=True)
-            if one.id is not None and one.id == result.id and said.timelinelabels is None
+        type_, dimension = context.map_label(label, (*place, "timelinelabels", 0))
+        of_region = [
+            (other, other_value)
+            for other, other_value in parsed
+            if other.id is not None and other.id == result.id and other_value.timelinelabels is None
         ]
-        name = str(number + 1) if result.id is None else str(result.id)
-        yield AnnotatedEvent(name, spans, _text(beside) or label, dimension, kind, severity=_severity(beside))
-    _count_others(results, values, reading)
+        event_id = str(number + 1) if result.id is None else str(result.id)
+        description = _description(of_region) or label
+        yield AnnotatedEvent(event_id, spans, description, dimension, type_, severity=_severity(of_region))
+    _count_others(parsed, context)
 
 
 def _value(result: _Result, number: int) -> _Value:
     try:
         return parse(_Value, result.value)
-    except FormatError as fault:
-        raise FormatError(fault.message, ("result", number, "value", *fault.place)) from fault
+    except FormatError as error:
+        raise FormatError(error.message, ("result", number, "value", *error.place)) from error
 
 
-def _text(beside: Sequence[tuple[_Result, _Value]]) -> str:
-    texts = [[said.text] if isinstance(said.text, str) else said.text or [] for _, said in beside]
-    return " ".join(text for said in texts for text in said)
+def _description(of_region: Sequence[ResultValue]) -> str:
+    texts = [[value.text] if isinstance(value.text, str) else value.text or [] for _, value in of_region]
+    return " ".join(line for lines in texts for line in lines)
 
 
-def _severity(beside: Sequence[tuple[_Result, _Value]]) -> int | None:
-    named = [said for one, said in beside if one.from_name == _SEVERITY]
-    return next((level for said in named for level in (said.rating, said.number) if level is not None), None)
+def _severity(of_region: Sequence[ResultValue]) -> int | None:
+    values = [value for result, value in of_region if result.from_name == _SEVERITY]
+    return next((level for value in values for level in (value.rating, value.number) if level is not None), None)
 
 
-def _count_others(results: Sequence[_Result], values: Sequence[_Value], reading: ReadingContext) -> None:
-    regions = {one.id for one, value in zip(results, values, strict=True) if value.timelinelabels is not None}
-    for one, value in zip(results, values, strict=True):
-        if value.timelinelabels is None and (one.id is None or one.id not in regions):
-            reading.notes.count("result", "outside every timeline label, left out")
+def _count_others(parsed: Sequence[ResultValue], context: ReadingContext) -> None:
+    regions = {result.id for result, value in parsed if value.timelinelabels is not None}
+    for result, value in parsed:
+        if value.timelinelabels is None and (result.id is None or result.id not in regions):
+            context.log.count("result", "outside every timeline label, left out")
+
+
+def files(clips: Sequence[ExportedReport]) -> Mapping[str, str | bytes]:
+    """`tasks.json` and `config.xml`."""
+    tasks = [_task(clip) for clip in clips]
+    labels = sorted({event.type for clip in clips for event in clip.report.events})
+    return {"tasks.json": json.dumps(tasks, ensure_ascii=False, indent=1) + "\n", "config.xml": _configuration(labels)}
+
+
+def why_left_out(report: Report) -> str | None:
+    """Leave out clips without a constant frame rate, and parts of longer videos."""
+    if report.clip.start_s is not None:
+        return "a part of a longer video, which the format cannot express"
+    return None if has_constant_rate(report.clip) else "without a constant frame rate, which the format cannot express"
+
+
+def _task(exported: ExportedReport) -> dict[str, Any]:
+    clip, report = exported.clip, exported.report
+    data = {
+        "clip_id": clip.id,
+        "video": exported.video,
+        "fps": clip.fps,
+        "instruction": clip.instruction or "",
+        "status": report.status,
+        "verdict": report.verdict,
+    }
+    decided = leave_out_undecided(report) is None
+    predictions = [{"model_version": report.author, "result": list(_results(report))}] if decided else []
+    return {"data": data, "predictions": predictions}
+
+
+def _results(report: Report) -> Iterator[dict[str, Any]]:
+    for event in report.events:
+        for number, span in enumerate(event.spans, start=1):
+            ranges = [_frame_range(span, report.clip)]
+            region = {"id": event.id if len(event.spans) == 1 else f"{event.id}.{number}", "to_name": _VIDEO}
+            label = {"ranges": ranges, "timelinelabels": [event.type]}
+            yield {**region, "from_name": _TIMELINE, "type": "timelinelabels", "value": label}
+            text = {"ranges": ranges, "text": [event.description]}
+            yield {**region, "from_name": _TEXT, "type": "textarea", "value": text}
+            if event.severity is not None:
+                rating = {"ranges": ranges, "rating": event.severity}
+                yield {**region, "from_name": _SEVERITY, "type": "rating", "value": rating}
+
+
+def _frame_range(span: Span, clip: Clip) -> dict[str, int]:
+    """The frames of a span, from 1 and with the last one; the frame shown at its start if it contains none."""
+    numbers = frames_in([span], clip.frame_times_s) or {clip.frame_at(span.start)}
+    return {"start": min(numbers) + 1, "end": max(numbers) + 1}
+
+
+def _configuration(labels: Sequence[str]) -> str:
+    lines = "\n".join(f"    <Label value={quoteattr(label)}/>" for label in labels)
+    return f"""<View>
+  <Text name="instruction" value="$instruction"/>
+  <Video name="{_VIDEO}" value="$video" frameRate="$fps"/>
+  <TimelineLabels name="{_TIMELINE}" toName="{_VIDEO}">
+{lines}
+  </TimelineLabels>
+  <TextArea name="{_TEXT}" toName="{_VIDEO}" perRegion="true"/>
+  <Rating name="{_SEVERITY}" toName="{_VIDEO}" perRegion="true" maxRating="5"/>
+</View>
+"""
 
 
 FORMAT = Format(
     "label_studio",
-    "Label Studio's JSON export: [{data, annotations: [{result: [{value: {ranges, timelinelabels}}]}]}]",
-    recognises,
-    split,
-    read,
+    AnnotationReader(
+        "Label Studio's JSON export: [{data, annotations: [{result: [{value: {ranges, timelinelabels}}]}]}]",
+        recognises,
+        split,
+        read,
+    ),
+    ReportWriter(files, why_left_out),
 )

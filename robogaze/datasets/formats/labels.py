@@ -1,7 +1,7 @@
-"""What foreign labels mean in a taxonomy.
+"""Other people's labels: which types and dimensions of a taxonomy they mean.
 
-A taxonomy's own words are the ids and names of its types and dimensions, and the codes of its dimensions. How others
-call the same things is data: `aliases.yaml` beside a domain's other files,
+A taxonomy's own words are the ids and names of its types and dimensions, and the codes of its dimensions. Aliases are
+in `aliases.yaml`, next to a domain's other files:
 
     schema_version: 1
     types:
@@ -9,7 +9,7 @@ call the same things is data: `aliases.yaml` beside a domain's other files,
     dimensions:
       some_dimension: [...]
 
-Case and signs make no difference. What is read through an alias is counted as a warning.
+Case and punctuation do not matter. Labels that are read through an alias are counted in a warning.
 """
 
 from collections.abc import Iterable, Mapping
@@ -25,13 +25,13 @@ from robogaze.domains.load import find_domain
 from robogaze.domains.resources import resource_folder
 from robogaze.domains.yaml_files import YamlText, read_yaml
 
-_CLOSE = 0.75
-"""How alike, from 0 to 1, a misspelt label and the one that was meant are."""
+_SIMILARITY = 0.75
+"""How similar, from 0 to 1, a misspelt label and the suggested one are."""
 
-ALIASES = "aliases.yaml"
+_ALIASES = "aliases.yaml"
 
 Words = Mapping[str, str]
-"""Folded labels, each with the id it stands for."""
+"""Folded labels, each with the id it means."""
 
 
 class AliasFile(Data):
@@ -44,27 +44,27 @@ class AliasFile(Data):
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The labels of one kind: the taxonomy's own words, and what others say for them."""
+    """The labels of types, or of dimensions: the taxonomy's own words, and aliases."""
 
     own: Words
-    others: Words
+    aliases: Words
 
     def find(self, label: str) -> tuple[str, bool] | None:
-        """The id a label stands for, and whether that is known from an alias only; None for an unknown label."""
+        """The id that a label means, and whether only an alias says so; None for an unknown label."""
         folded = fold(label)
         if folded in self.own:
             return self.own[folded], False
-        return (self.others[folded], True) if folded in self.others else None
+        return (self.aliases[folded], True) if folded in self.aliases else None
 
     def close_to(self, label: str) -> str | None:
-        """The id that a misspelt label is closest to; None where none is close."""
-        close = get_close_matches(fold(label), self.own, n=1, cutoff=_CLOSE)
+        """The id with the most similar label; None if none is similar."""
+        close = get_close_matches(fold(label), self.own, n=1, cutoff=_SIMILARITY)
         return self.own[close[0]] if close else None
 
 
 @dataclass(frozen=True)
 class Labels:
-    """The labels of a domain. `table` is the file in which its aliases stand, or would."""
+    """The labels of a domain. `table` is the path of its aliases, which may not exist."""
 
     domain: str
     types: Vocabulary
@@ -74,53 +74,54 @@ class Labels:
 
 
 def load_labels(domain: str | Path, aliases: Path | None = None) -> Labels:
-    """The labels of a domain, with the aliases of a file; by default of the domain's own, if it has one.
+    """The labels of a domain. `aliases` is a file of aliases; by default the domain's own, if it has one.
 
     Raises DomainError for an alias of something that is not in the taxonomy, or with two meanings.
     """
     loaded = load_domain(domain)
-    homes = (find_domain(domain), resource_folder("taxonomy") / loaded.id)
-    table = aliases or next((home / ALIASES for home in homes if (home / ALIASES).is_file()), homes[0] / ALIASES)
-    own_types = _words((one.id, (one.id, one.name)) for one in loaded.types.values())
-    own_dimensions = _words((one.id, (one.id, one.name, one.code)) for one in loaded.dimensions.values())
-    others = _aliases(table, loaded) if aliases or table.is_file() else AliasFile(schema_version=1)
+    folders = (find_domain(domain), resource_folder("taxonomy") / loaded.id)
+    existing = (folder / _ALIASES for folder in folders if (folder / _ALIASES).is_file())
+    table = aliases or next(existing, folders[0] / _ALIASES)
+    own_types = _words((type_.id, (type_.id, type_.name)) for type_ in loaded.types.values())
+    own_dimensions = _words(
+        (dimension.id, (dimension.id, dimension.name, dimension.code)) for dimension in loaded.dimensions.values()
+    )
+    file = _read_aliases(table, loaded) if aliases or table.is_file() else AliasFile(schema_version=1)
     return Labels(
         domain=loaded.id,
-        types=Vocabulary(own_types, _words(others.types.items())),
-        dimensions=Vocabulary(own_dimensions, _words(others.dimensions.items())),
+        types=Vocabulary(own_types, _words(file.types.items())),
+        dimensions=Vocabulary(own_dimensions, _words(file.dimensions.items())),
         dimension_of=loaded.dimension_of,
         table=table,
     )
 
 
 def fold(label: str) -> str:
-    """A label without case and signs."""
-    return " ".join("".join(sign if sign.isalnum() else " " for sign in label.casefold()).split())
+    """A label in lower case, with single spaces in place of punctuation."""
+    letters = (character if character.isalnum() else " " for character in label.casefold())
+    return " ".join("".join(letters).split())
 
 
-def _words(named: Iterable[tuple[str, Iterable[str]]]) -> dict[str, str]:
-    return {fold(label): name for name, labels in named for label in labels}
+def _words(labels_by_id: Iterable[tuple[str, Iterable[str]]]) -> dict[str, str]:
+    return {fold(label): id_ for id_, labels in labels_by_id for label in labels}
 
 
-def _aliases(table: Path, domain: Domain) -> AliasFile:
+def _read_aliases(table: Path, domain: Domain) -> AliasFile:
     file = read_yaml(table)
-    found = file.parse(AliasFile)
-    for kind, named, known in (
-        ("types", found.types, domain.types),
-        ("dimensions", found.dimensions, domain.dimensions),
-    ):
-        _check(file, kind, named, frozenset(known))
-    return found
+    aliases = file.parse(AliasFile)
+    _check(file, "types", aliases.types, frozenset(domain.types))
+    _check(file, "dimensions", aliases.dimensions, frozenset(domain.dimensions))
+    return aliases
 
 
-def _check(file: YamlText, kind: str, named: Mapping[str, tuple[str, ...]], known: frozenset[str]) -> None:
-    meaning: dict[str, str] = {}
-    for name, labels in named.items():
+def _check(file: YamlText, kind: str, aliases: Mapping[str, tuple[str, ...]], known: frozenset[str]) -> None:
+    meanings: dict[str, str] = {}
+    for name, labels in aliases.items():
         if name not in known:
             raise file.fault(f"{kind}.{name}: {name!r} is not in the taxonomy", (kind, name))
         for number, label in enumerate(labels):
             key = (kind, name, number)
             if not fold(label):
-                raise file.fault(f"{label!r} holds no letter and no digit", key)
-            if meaning.setdefault(fold(label), name) != name:
-                raise file.fault(f"{label!r} stands for both {meaning[fold(label)]} and {name}", key)
+                raise file.fault(f"{label!r} has no letter and no digit", key)
+            if meanings.setdefault(fold(label), name) != name:
+                raise file.fault(f"{label!r} means both {meanings[fold(label)]} and {name}", key)

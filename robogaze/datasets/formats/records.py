@@ -1,7 +1,7 @@
-"""The types that records of foreign formats are checked against.
+"""Strict types for the records of a format.
 
-A foreign record may have more keys than are read here. What is read is taken as it is: a number is a number and no
-text that looks like one, true is not 1, NaN is not a time.
+A record may have more keys than are read. Values are not converted: a number is not a text that looks like one, true is
+not 1, NaN is not a time.
 """
 
 from collections.abc import Sequence
@@ -12,39 +12,39 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from robogaze.core.data import first_fault
 from robogaze.datasets.documents import FormatError
 
-_MOST_FRAMES = 10**7
-"""More than a day at 100 frames a second; a larger number is a mistake, and would fill the memory."""
+_MAX_FRAMES = 10**7
+"""More than a day at 100 frames per second; a larger number is a mistake and would fill the memory."""
 
 
-class Foreign(BaseModel):
-    """A record of a foreign format."""
+class ForeignRecord(BaseModel):
+    """A record of another tool's format."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="ignore", allow_inf_nan=False)
 
 
 def _whole(value: Any) -> Any:
-    # JSON does not tell 4 from 4.0, and some programs write every number in the second way.
+    # JSON does not distinguish 4 from 4.0, and some programs write every number as the latter.
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 Whole = Annotated[int, BeforeValidator(_whole)]
-Level = Annotated[int, BeforeValidator(_whole), Field(ge=1, le=5)]
-"""A severity."""
-Share = Annotated[float, Field(ge=0, le=1)]
+SeverityLevel = Annotated[int, BeforeValidator(_whole), Field(ge=1, le=5)]
+Confidence = Annotated[float, Field(ge=0, le=1)]
 Rate = Annotated[float, Field(gt=0)]
-Count = Annotated[int, BeforeValidator(_whole), Field(ge=1, le=_MOST_FRAMES)]
-Frame = Annotated[int, BeforeValidator(_whole), Field(le=_MOST_FRAMES)]
+"""A frame rate, or a duration in seconds."""
+FrameCount = Annotated[int, BeforeValidator(_whole), Field(ge=1, le=_MAX_FRAMES)]
+FrameNumber = Annotated[int, BeforeValidator(_whole), Field(le=_MAX_FRAMES)]
 Interval = Annotated[list[float], Field(min_length=2, max_length=2)]
 Identifier = str | Whole
-"""A name, or a number that serves as one."""
+"""A name, or a number used as one."""
 
-Record = TypeVar("Record", bound=Foreign)
+Record = TypeVar("Record", bound=ForeignRecord)
 
 
-def parse(kind: type[Record], value: Any) -> Record:
-    """A value as a record. Raises Fault with the place of what does not fit."""
+def parse(record: type[Record], value: Any) -> Record:
+    """Validate a value. Raises FormatError with the place of what does not fit."""
     try:
-        return kind.model_validate(value)
+        return record.model_validate(value)
     except ValidationError as error:
         place, message = first_fault(error)
         raise FormatError(message, _keys(value, place)) from error
@@ -52,12 +52,12 @@ def parse(kind: type[Record], value: Any) -> Record:
 
 def _keys(value: Any, place: Sequence[str | int]) -> tuple[str | int, ...]:
     """A place without the names that pydantic adds for the members of a union."""
-    kept: list[str | int] = []
+    keys: list[str | int] = []
     for step in place:
         if isinstance(value, dict):
-            kept.append(step)
+            keys.append(step)
             value = value.get(step)
         elif isinstance(value, list) and isinstance(step, int):
-            kept.append(step)
+            keys.append(step)
             value = value[step] if step < len(value) else None
-    return tuple(kept)
+    return tuple(keys)

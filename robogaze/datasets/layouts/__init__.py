@@ -1,27 +1,32 @@
-"""Clips as others lay them out, read as entries of a manifest.
+"""Layouts: folders of clips, as others arrange them, read as entries of a manifest.
 
-read.py        the way in: a path -> its layout -> entries, and what was ignored and why
-source.py      which files there are
-base.py        what an importer is, and what it fills
-rows.py        rows that describe a clip, whatever they are written in; arrow.py reads and writes Parquet
-archives.py    tar files, gone through within bounds
-unpack.py      clips in archives, written as files of their own
-check.py       whether the clips of a manifest are what it says
-one module a layout; a new one is written like these and named in read.py
+importer     a path -> its layout -> entries, and what was ignored and why
+base         what a layout is (`FolderLayout`), and what it reads and fills
+table        the layout of tables, and the rows that other layouts read
+tar_files    tar files, read within limits
+
+Each layout is one module. A new one is a module like these and a line in LAYOUTS; another package adds one as an entry
+point in the group `robogaze.layouts` (docs/datasets.md, "Add a layout").
 """
 
-from robogaze.datasets.layouts.importer import AUTO, IMPORTERS, Imported, import_clips, manifest_text, with_content
-from robogaze.datasets.layouts.unpack import placed, unpack
-from robogaze.datasets.layouts.webdataset import UNPACKED
+from robogaze.datasets.layouts.base import FolderLayout
+from robogaze.registry import Registry
 
-__all__ = [
-    "AUTO",
-    "IMPORTERS",
-    "UNPACKED",
-    "Imported",
-    "import_clips",
-    "manifest_text",
-    "placed",
-    "unpack",
-    "with_content",
-]
+LAYOUTS: Registry[FolderLayout] = Registry(
+    "layouts",
+    {
+        "table": "robogaze.datasets.layouts.table:LAYOUT",
+        "lerobot": "robogaze.datasets.layouts.lerobot:LAYOUT",
+        "robogaze": "robogaze.datasets.layouts.robogaze_release:LAYOUT",
+        "cosmos": "robogaze.datasets.layouts.cosmos:LAYOUT",
+        "dreamdojo": "robogaze.datasets.layouts.dreamdojo:LAYOUT",
+        "videoglitchbench": "robogaze.datasets.layouts.videoglitchbench:LAYOUT",
+        "videofolder": "robogaze.datasets.layouts.videofolder:LAYOUT",
+        "webdataset": "robogaze.datasets.layouts.webdataset:LAYOUT",
+        "dreamgen": "robogaze.datasets.layouts.dreamgen:LAYOUT",
+        "plain": "robogaze.datasets.layouts.plain:LAYOUT",
+    },
+)
+"""The layouts by name. The first that recognises a path reads it, so more specific layouts come first."""
+
+__all__ = ["LAYOUTS", "FolderLayout"]

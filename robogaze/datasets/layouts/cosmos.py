@@ -1,13 +1,12 @@
 """Cosmos-Predict's data: `videos/<name>.mp4` with the instruction in `metas/<name>.txt`.
 
-GR00T-Dreams and Cosmos-Curate write the same. What lies beside them (`t5_xxl/`, `metadata.csv`) is ignored.
+GR00T-Dreams and Cosmos-Curate write the same. Other files (`t5_xxl/`, `metadata.csv`) are ignored.
 """
 
 from pathlib import PurePosixPath
 
-from robogaze.datasets.json_files import text_of
-from robogaze.datasets.layouts.base import Importer, ImportState, make_entry
-from robogaze.datasets.layouts.source import VIDEOS, ImportSource
+from robogaze.datasets.documents import text_of
+from robogaze.datasets.layouts.base import VIDEOS, FolderLayout, ImportSource, ImportState, make_entry
 
 _VIDEOS, _METAS = "videos", "metas"
 
@@ -17,16 +16,16 @@ def recognises(source: ImportSource) -> bool:
     return any(source.has(_meta(video)) for video in _videos(source))
 
 
-def read(source: ImportSource, found: ImportState) -> None:
-    """A clip a video."""
+def read(source: ImportSource, state: ImportState) -> None:
+    """One clip per video."""
     for video in _videos(source):
         meta = _meta(video)
         text = text_of(source.at(meta)) if source.has(meta) else None
         entry = make_entry(f"{source.at(video)}", path=source.at(video), instruction=text)
-        found.add(entry, video, *([meta] if text is not None else []))
+        state.add(entry, video, *([meta] if text is not None else []))
     for file in source.within(_METAS):
         if file.suffix == ".txt":
-            found.ignore(file, "a text whose video is not there")
+            state.ignore(file, "a text without a video")
 
 
 def _videos(source: ImportSource) -> list[PurePosixPath]:
@@ -37,4 +36,4 @@ def _meta(video: PurePosixPath) -> PurePosixPath:
     return PurePosixPath(_METAS, *video.parts[1:]).with_suffix(".txt")
 
 
-IMPORTER = Importer("cosmos", "videos/ and metas/ with a text of the same name", recognises, read)
+LAYOUT = FolderLayout("cosmos", "videos/ and metas/ with a text of the same name", recognises, read)

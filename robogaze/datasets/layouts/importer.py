@@ -1,152 +1,149 @@
-"""Importing: a folder or a file in any known layout, as entries of a manifest."""
+"""Import: a folder or a file in any known layout -> entries of a manifest."""
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
-from robogaze.datasets.layouts import (
-    cosmos,
-    dreamdojo,
-    dreamgen,
-    lerobot,
-    plain,
-    robogaze_release,
-    table,
-    videofolder,
-    videoglitchbench,
-    webdataset,
+from robogaze.datasets.layouts import LAYOUTS
+from robogaze.datasets.layouts.base import (
+    OTHER_VIDEOS,
+    VIDEOS,
+    FolderLayout,
+    Ignored,
+    ImportSource,
+    ImportState,
+    PackedClip,
 )
-from robogaze.datasets.layouts.base import Ignored, Importer, ImportState, Packed
-from robogaze.datasets.layouts.source import OTHER_VIDEOS, VIDEOS, ImportSource
+from robogaze.datasets.layouts.tar_files import members
 from robogaze.datasets.manifest import ManifestEntry, file_sha256
 from robogaze.errors import InputError
-
-_MODULES = (
-    table,
-    lerobot,
-    robogaze_release,
-    cosmos,
-    dreamdojo,
-    videoglitchbench,
-    videofolder,
-    webdataset,
-    dreamgen,
-    plain,
-)
-
-IMPORTERS: Mapping[str, Importer] = {module.IMPORTER.name: module.IMPORTER for module in _MODULES}
-"""The importers by name. The first that recognises a source reads it, so the more one wants, the earlier it stands."""
+from robogaze.store import write_whole
 
 AUTO = "auto"
-"""Says that the layout is to be recognised."""
+"""The name that asks for the layout to be recognised."""
 
 
 @dataclass(frozen=True)
 class Imported:
-    """What a source holds: its layout, the clips in the order of their names, and what did not become one.
+    """The clips of a source in the order of their names, its layout, and the files that are not clips.
 
-    `remarks` are sentences that say what was understood in a certain way. `packed` are the clips that have to be
-    unpacked (`robogaze.datasets.layouts.unpack`) before they can be opened, by the path of their entry.
+    `remarks` are sentences on how something was interpreted. `packed` are the clips that must be unpacked (`unpack`)
+    before they can be opened, by the path of their entry.
     """
 
     layout: str
     entries: tuple[ManifestEntry, ...]
     ignored: tuple[Ignored, ...]
     remarks: tuple[str, ...]
-    packed: Mapping[Path, Packed]
+    packed: Mapping[Path, PackedClip]
 
 
 class NoClips(InputError):
-    """A path holds nothing that can be imported."""
+    """A path contains nothing that can be imported."""
 
 
 def import_clips(path: Path, layout: str = AUTO) -> Imported:
-    """The clips of a folder or a file.
+    """The clips of a folder or a file. No video is opened.
 
-    Raises InputError when there is none, when the layout is not known or contradicts itself, and for one clip_id of
-    two clips. No video is opened.
+    `layout` is a name in LAYOUTS; "auto" takes the first that recognises the path. Raises InputError if there is no
+    clip, if the layout is unknown, if the files contradict each other, and for two clips with one clip_id.
     """
     source = ImportSource.of(path)
-    importer = _recognised(source) if layout == AUTO else _named(layout)
-    found = ImportState()
-    importer.read(source, found)
-    _settle_the_rest(source, found, importer)
-    if not found.entries:
-        seen = f"; {found.ignored[0].file}: {found.ignored[0].reason}" if found.ignored else ""
-        raise InputError(f"{path} holds no clip in the layout {importer.name} ({importer.holds}){seen}")
-    _check_ids(found.entries)
-    return Imported(importer.name, tuple(found.entries), tuple(found.ignored), tuple(found.remarks), found.packed)
+    chosen = _recognised(source) if layout == AUTO else _named(layout)
+    state = ImportState()
+    chosen.read(source, state)
+    _ignore_the_rest(source, state, chosen)
+    if not state.entries:
+        first = f"; {state.ignored[0].file}: {state.ignored[0].reason}" if state.ignored else ""
+        raise InputError(f"{path} has no clip in the layout {chosen.name} ({chosen.summary}){first}")
+    _check_ids(state.entries)
+    return Imported(chosen.name, tuple(state.entries), tuple(state.ignored), tuple(state.remarks), state.packed)
 
 
-def with_content(found: Imported) -> Imported:
-    """The same clips with what their files hold (`sha256`), so that a file that is replaced later is noticed.
+def with_sha256(imported: Imported) -> Imported:
+    """The same clips with the SHA-256 of their files, so that a file that is replaced later is noticed.
 
-    Each file is read to its end, once. Raises VideoError for one that cannot be read.
+    Each file is read once. Raises VideoError for a file that cannot be read.
     """
-    content = cache(file_sha256)
-    return replace(found, entries=tuple(entry.with_(sha256=content(entry.path)) for entry in found.entries))
+    content_sha256 = cache(file_sha256)
+    hashed = tuple(entry.with_(sha256=content_sha256(entry.path)) for entry in imported.entries)
+    return replace(imported, entries=hashed)
 
 
-def manifest_text(entries: Sequence[ManifestEntry], folder: Path) -> str:
-    """Entries as the lines of a manifest that lies in `folder`; paths are as seen from there."""
-    lines = []
-    for entry in entries:
-        initial = None if entry.initial_frame is None else _seen_from(folder, entry.initial_frame)
-        there = entry.with_(path=_seen_from(folder, entry.path), initial_frame=initial)
-        lines.append(there.model_dump_json(exclude_none=True) + "\n")
-    return "".join(lines)
+def with_unpacked_paths(imported: Imported, folder: Path) -> Imported:
+    """The same clips, at the paths to which `unpack` writes them."""
+    targets = {path: folder / clip.target for path, clip in imported.packed.items()}
+    moved = tuple(entry.with_(path=targets.get(entry.path, entry.path)) for entry in imported.entries)
+    return replace(imported, entries=moved)
 
 
-def _seen_from(folder: Path, path: Path) -> Path:
-    # Folders are followed to where they are, for `..` leaves a linked folder elsewhere; a file keeps its own name.
-    there = path.parent.resolve() / path.name
-    try:
-        return Path(os.path.relpath(there, folder.resolve()))
-    except ValueError:  # no way leads from one drive to another
-        return there
+def unpack(imported: Imported, folder: Path) -> Imported:
+    """Write the clips that are in archives to a folder; existing files are overwritten.
+
+    Raises InputError for an archive that changed since it was read, RunError if a file cannot be written.
+    """
+    by_archive: dict[Path, list[PackedClip]] = {}
+    for clip in imported.packed.values():
+        by_archive.setdefault(clip.archive, []).append(clip)
+    for archive, clips in by_archive.items():
+        _unpack_archive(archive, clips, folder)
+    return with_unpacked_paths(imported, folder)
 
 
-def _named(layout: str) -> Importer:
-    if layout not in IMPORTERS:
-        raise InputError(f"there is no layout {layout!r}; there is: {AUTO}, {', '.join(IMPORTERS)}")
-    return IMPORTERS[layout]
+def _unpack_archive(archive: Path, clips: Sequence[PackedClip], folder: Path) -> None:
+    targets = {PurePosixPath(clip.member): folder / clip.target for clip in clips}
+    missing = set(targets)
+    with members(archive) as files:
+        for file in files:
+            name = PurePosixPath(file.name)
+            if name in targets:
+                write_whole(targets[name], file.chunks())
+                missing.discard(name)
+    if missing:
+        raise InputError(f"{archive} was changed since it was read: {min(missing)} is missing")
 
 
-def _recognised(source: ImportSource) -> Importer:
-    chosen = next((one for one in IMPORTERS.values() if one.recognises(source)), None)
-    if chosen is None:
-        raise NoClips(_lacking(source))
-    return chosen
+def _named(layout: str) -> FolderLayout:
+    if layout not in LAYOUTS:
+        raise InputError(f"there is no layout {layout!r}; the layouts are: {AUTO}, {', '.join(LAYOUTS.names())}")
+    return LAYOUTS.load(layout)
 
 
-def _lacking(source: ImportSource) -> str:
-    """Why nothing can be imported from a path."""
+def _recognised(source: ImportSource) -> FolderLayout:
+    for name in LAYOUTS.names():
+        if (layout := LAYOUTS.load(name)).recognises(source):
+            return layout
+    raise NoClips(_why_none(source))
+
+
+def _why_none(source: ImportSource) -> str:
     if source.is_file:
-        return f"{source.path} is not recognised as a list of clips; name its --format: {', '.join(IMPORTERS)}"
+        names = ", ".join(LAYOUTS.names())
+        return f"{source.path} is not recognised as a list of clips; name its layout with --format: {names}"
     others = sum(file.suffix.lower() in OTHER_VIDEOS for file in source.files)
-    convert = f"; it holds {others} of other kinds ({', '.join(OTHER_VIDEOS)}): convert them to MP4" if others else ""
-    return f"{source.path} holds no video ({', '.join(VIDEOS)}){convert}"
+    convert = f"; it has {others} of other kinds ({', '.join(OTHER_VIDEOS)}): convert them to MP4" if others else ""
+    return f"{source.path} has no video ({', '.join(VIDEOS)}){convert}"
 
 
-def _settle_the_rest(source: ImportSource, found: ImportState, importer: Importer) -> None:
+def _ignore_the_rest(source: ImportSource, state: ImportState, layout: FolderLayout) -> None:
     for name in source.unnamed:
-        found.ignore(name, "its name is not UTF-8; rename it")
+        state.ignore(name, "its name is not UTF-8; rename it")
     for file in source.files:
-        if found.settled(file):
+        if state.is_handled(file):
             continue
         if file.suffix.lower() in OTHER_VIDEOS:
-            found.ignore(file, "a video of a kind that is not read; convert it to MP4")
+            state.ignore(file, "a video of a kind that is not read; convert it to MP4")
         elif file.suffix.lower() in VIDEOS:
-            found.ignore(file, f"a video that has no place in the layout {importer.name}")
+            state.ignore(file, f"a video that does not belong to the layout {layout.name}")
         else:
-            found.ignore(file, "no video, and describes no clip")
+            state.ignore(file, "not a video, and describes no clip")
 
 
 def _check_ids(entries: Sequence[ManifestEntry]) -> None:
+    """Raise InputError for two clips with one clip_id, also if they are equal: a manifest cannot list both."""
     first: dict[str, ManifestEntry] = {}
     for entry in entries:
         if entry.clip_id is not None and first.setdefault(entry.clip_id, entry) is not entry:
             both = f"{first[entry.clip_id].address} and {entry.address}"
-            raise InputError(f"clip_id {entry.clip_id!r} stands for both {both}; ids must differ")
+            raise InputError(f"clip_id {entry.clip_id!r} is used for both {both}; ids must be unique")

@@ -1,14 +1,13 @@
-"""A folder of videos, each with its sidecar or none: `cup.mp4` beside `cup.txt` or `cup.json`, at any depth.
+"""A folder of videos at any depth, each with an optional sidecar: `cup.mp4` with `cup.txt` or `cup.json`.
 
-The sidecar is read as `robogaze.datasets.manifest` does: the text is the instruction; of the JSON, the fields of an
-entry, and `prompt`. So this is Cosmos-Predict2.5's output, too.
+Sidecars are read by `robogaze.datasets.manifest`: the text is the instruction; the JSON gives fields of an entry, and
+`prompt`. This includes Cosmos-Predict2.5's output.
 """
 
-from robogaze.datasets.layouts.base import Importer, ImportState
-from robogaze.datasets.layouts.source import ImportSource
+from robogaze.datasets.layouts.base import FolderLayout, ImportSource, ImportState
 from robogaze.datasets.manifest import find_entries
 
-SIDECARS = (".json", ".txt")
+_SIDECARS = (".json", ".txt")
 
 
 def recognises(source: ImportSource) -> bool:
@@ -16,12 +15,12 @@ def recognises(source: ImportSource) -> bool:
     return bool(source.videos)
 
 
-def read(source: ImportSource, found: ImportState) -> None:
-    """A clip a video."""
+def read(source: ImportSource, state: ImportState) -> None:
+    """One clip per video."""
     for video in source.videos:
         (entry,) = find_entries([source.at(video)])
-        beside = (video.with_name(f"{video.stem}{suffix}") for suffix in SIDECARS)
-        found.add(entry, video, *(file for file in beside if source.has(file)))
+        sidecars = (video.with_name(f"{video.stem}{suffix}") for suffix in _SIDECARS)
+        state.add(entry, video, *(file for file in sidecars if source.has(file)))
 
 
-IMPORTER = Importer("plain", "videos, each with a .txt or .json of the same name or none", recognises, read)
+LAYOUT = FolderLayout("plain", "videos, each with an optional .txt or .json of the same name", recognises, read)

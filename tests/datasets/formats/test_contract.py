@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from formats.samples import CSV, SAMPLES, Sample, write
 from robogaze.core.time import Span, union
 from robogaze.datasets.documents import documents
-from robogaze.datasets.formats import FORMATS, Accounts, read_accounts
+from robogaze.datasets.formats.read import ReadAnnotations, format_readers, read_annotations
 from robogaze.errors import InputError
 
-each_format = pytest.mark.parametrize("name", sorted(FORMATS))
+each_format = pytest.mark.parametrize("name", sorted(format_readers()))
 
 
 @pytest.fixture
@@ -29,37 +29,41 @@ def path(sample: Sample, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def read(sample: Sample, path: Path) -> Accounts:
-    return read_accounts(path, **sample.options)
+def read(sample: Sample, path: Path) -> ReadAnnotations:
+    return read_annotations(path, **sample.options)
 
 
 def test_no_format_is_forgotten() -> None:
-    assert set(SAMPLES) == set(FORMATS)
+    assert set(SAMPLES) == set(format_readers())
 
 
 @each_format
 def test_a_format_is_recognised_by_its_content_alone(name: str, path: Path, sample: Sample, tmp_path: Path) -> None:
-    assert read_accounts(path, **sample.options).format == name
+    assert read_annotations(path, **sample.options).format == name
     for file in path.rglob("*.*") if path.is_dir() else [path]:
         renamed = write(tmp_path / "renamed" / "thing.data", file.read_text(encoding="utf-8"))
-        assert read_accounts(renamed, **sample.options).format == name
+        assert read_annotations(renamed, **sample.options).format == name
 
 
 @each_format
 def test_no_other_format_takes_it_for_its_own(name: str, path: Path) -> None:
     for file in path.rglob("*.json") if path.is_dir() else [path]:
         for document in documents(file):
-            assert [one.name for one in FORMATS.values() if one.recognises(document.value)] == [name]
+            assert [other for other, reader in format_readers().items() if reader.recognises(document.value)] == [name]
 
 
 @each_format
-def test_reading_by_name_and_by_recognition_is_the_same(name: str, path: Path, sample: Sample, read: Accounts) -> None:
-    assert read_accounts(path, format=name, **sample.options) == read
+def test_reading_by_name_and_by_recognition_is_the_same(
+    name: str, path: Path, sample: Sample, read: ReadAnnotations
+) -> None:
+    assert read_annotations(path, format=name, **sample.options) == read
 
 
 @each_format
-def test_both_clips_are_there_one_with_its_event_and_one_clean(name: str, sample: Sample, read: Accounts) -> None:
-    cup, pot = read.accounts
+def test_both_clips_are_there_one_with_its_event_and_one_clean(
+    name: str, sample: Sample, read: ReadAnnotations
+) -> None:
+    cup, pot = read.annotations
     assert (cup.clip_id, pot.clip_id) == sample.clip_ids
     assert pot.clean
     assert not cup.clean
@@ -71,15 +75,15 @@ def test_both_clips_are_there_one_with_its_event_and_one_clean(name: str, sample
 
 
 @each_format
-def test_every_account_says_where_it_was_read_and_by_whom(name: str, path: Path, read: Accounts) -> None:
-    assert all(one.source.startswith(f"{path}") for one in read.accounts)
-    assert len({one.source for one in read.accounts}) == 2
-    assert all(one.author for one in read.accounts)
+def test_every_account_says_where_it_was_read_and_by_whom(name: str, path: Path, read: ReadAnnotations) -> None:
+    assert all(one.source.startswith(f"{path}") for one in read.annotations)
+    assert len({one.source for one in read.annotations}) == 2
+    assert all(one.author for one in read.annotations)
 
 
 @each_format
-def test_reading_twice_gives_the_same(name: str, path: Path, sample: Sample, read: Accounts) -> None:
-    assert read_accounts(path, **sample.options) == read
+def test_reading_twice_gives_the_same(name: str, path: Path, sample: Sample, read: ReadAnnotations) -> None:
+    assert read_annotations(path, **sample.options) == read
 
 
 @each_format
@@ -88,8 +92,8 @@ def test_the_same_source_twice_in_one_folder_is_refused_with_both_places(
 ) -> None:
     file = min(path.rglob("*.*")) if path.is_dir() else path
     copies = [write(tmp_path / "both" / f"{copy}{file.suffix}", file.read_text(encoding="utf-8")) for copy in "ab"]
-    with pytest.raises(InputError, match=r"has two accounts of .*; keep one") as refused:
-        read_accounts(tmp_path / "both", lenient=True, **sample.options)
+    with pytest.raises(InputError, match=r"has two annotations of .*; keep one") as refused:
+        read_annotations(tmp_path / "both", lenient=True, **sample.options)
     assert all(f"in {copy}" in str(refused.value) for copy in copies)
 
 
@@ -101,18 +105,18 @@ def test_a_file_that_breaks_off_is_refused_by_name_and_left_out_when_lenient(
     text = file.read_text(encoding="utf-8")
     file.write_text(text[:-3] if name != "csv" else text.replace(",4,", ',"4,'), encoding="utf-8")
     with pytest.raises(InputError) as refused:
-        read_accounts(path, **sample.options)
+        read_annotations(path, **sample.options)
     assert str(refused.value).startswith(f"{file}: is no")
-    left = read_accounts(path, lenient=True, **sample.options)
+    left = read_annotations(path, lenient=True, **sample.options)
     assert [one.file for one in left.skipped] == [f"{file}"]
-    assert [one.clip_id for one in left.accounts] == ([sample.clip_ids[1]] if path.is_dir() else [])
+    assert [one.clip_id for one in left.annotations] == ([sample.clip_ids[1]] if path.is_dir() else [])
 
 
 @each_format
 def test_a_source_without_anything_is_refused(name: str, tmp_path: Path) -> None:
     empty = write(tmp_path / "empty.json", "")
     with pytest.raises(InputError, match="is empty"):
-        read_accounts(empty, format=name)
+        read_annotations(empty, format=name)
 
 
 @each_format
@@ -124,9 +128,9 @@ def test_what_is_in_another_format_is_refused_and_never_taken_for_an_empty_one(
 ) -> None:
     path = write(tmp_path / "other.json", value)
     with pytest.raises(InputError, match=r"other\.json"):
-        read_accounts(path, format=name, fps=16.0, first_frame=1)
+        read_annotations(path, format=name, fps=16.0, first_frame=1)
     with pytest.raises(InputError, match="is in no known format"):
-        read_accounts(path)
+        read_annotations(path)
 
 
 # Whatever stands in a file, it is read or refused with its name.
@@ -160,7 +164,7 @@ def put(value: Any, place: tuple[str | int, ...], new: Any) -> None:
 def _left_out(path: Path, name: str, sample: Sample) -> str:
     """What a lenient reading leaves out, or why it refuses even so: nothing is there, or something twice."""
     try:
-        return "\n".join(map(str, read_accounts(path, format=name, lenient=True, **sample.options).skipped))
+        return "\n".join(map(str, read_annotations(path, format=name, lenient=True, **sample.options).skipped))
     except InputError as error:
         return str(error)
 
@@ -184,7 +188,7 @@ def test_any_value_in_any_place_is_read_or_refused_with_the_file(
     folder = tmp_path / data.draw(st.uuids().map(str))
     path = Sample({key: value if name == "csv" else json.dumps(value) for key, value in files.items()}).write(folder)
     try:
-        strict = read_accounts(path, format=name, **sample.options)
+        strict = read_annotations(path, format=name, **sample.options)
     except InputError as error:
         refused = str(error)
     else:
@@ -193,8 +197,8 @@ def test_any_value_in_any_place_is_read_or_refused_with_the_file(
         assert f"{folder}" in refused
         assert f"{folder}" in _left_out(path, name, sample)
         return
-    assert read_accounts(path, format=name, lenient=True, **sample.options) == strict
-    for account in strict.accounts:
+    assert read_annotations(path, format=name, lenient=True, **sample.options) == strict
+    for account in strict.annotations:
         for finding in account.findings:
             assert union(finding.spans) == finding.spans
             assert finding.severity in (None, 1, 2, 3, 4, 5)

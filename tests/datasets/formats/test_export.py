@@ -6,10 +6,10 @@ import pytest
 
 from formats.run_samples import reports, uneven, videos
 from robogaze.core.report import Report
-from robogaze.datasets.exporters import EXPORTERS, Export, export_reports
+from robogaze.datasets.formats.export import Export, export_reports, export_writers
 from robogaze.errors import InputError
 
-each_format = pytest.mark.parametrize("name", sorted(EXPORTERS))
+each_format = pytest.mark.parametrize("name", sorted(export_writers()))
 
 
 def export(name: str, folder: Path, *given: Report) -> Export:
@@ -34,7 +34,7 @@ SAY_IT = ("csv", "jsonl", "parquet", "label-studio", "webvtt")
 def test_what_is_incomplete_or_undecided_is_left_out_where_the_format_cannot_say_so(name: str, tmp_path: Path) -> None:
     lacks = () if name in SAY_IT else ("partial", "unscored", "undecided")
     found = export(name, tmp_path, *reports())
-    assert found.left_out == {f"{what}, which the format cannot say": 1 for what in lacks}
+    assert found.left_out == {f"{what}, which the format cannot express": 1 for what in lacks}
 
 
 @each_format
@@ -56,5 +56,5 @@ def test_no_report_at_all_is_an_export_of_none(name: str, tmp_path: Path) -> Non
 
 
 def test_an_unknown_format_is_told_the_known_ones(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="there is no format 'coco' to export to; there is: jsonl, csv, parquet"):
+    with pytest.raises(InputError, match="there is no format 'coco' to export to; the formats are: jsonl, csv, "):
         export("coco", tmp_path)

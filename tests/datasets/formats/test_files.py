@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from formats.samples import write
-from robogaze.datasets.formats.files import find_files
+from robogaze.datasets.formats.read import find_files
 from robogaze.errors import InputError
 
 
@@ -13,14 +13,14 @@ def found(folder: Path, *names: str) -> tuple[list[str], int]:
     for name in names:
         write(folder / name, "x")
     files = find_files(folder)
-    return [file.as_posix() for file in files.files], files.overlooked
+    return [file.as_posix() for file in files.files], files.others
 
 
 def test_a_file_is_itself_whatever_it_is_called(tmp_path: Path) -> None:
     path = write(tmp_path / "_thing.txt", "x")
     files = find_files(path)
     assert files.root / files.files[0] == path
-    assert files.overlooked == 0
+    assert files.others == 0
 
 
 def test_the_order_is_that_of_the_names(tmp_path: Path) -> None:
@@ -48,7 +48,7 @@ def test_hidden_files_and_those_set_aside_by_an_underscore_are_passed_over(tmp_p
 
 
 def test_nothing_to_read_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="holds no file of reports or annotations"):
+    with pytest.raises(InputError, match="contains no file of reports or annotations"):
         found(tmp_path, "clip.mp4", "run.json")
     with pytest.raises(InputError, match="nowhere does not exist"):
         find_files(tmp_path / "nowhere")

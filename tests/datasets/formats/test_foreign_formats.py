@@ -8,7 +8,7 @@ import pytest
 from formats.samples import TEXT, bench_record, bug, studio_region, studio_task, write
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.time import Span
-from robogaze.datasets.formats import Accounts, read_accounts
+from robogaze.datasets.formats.read import ReadAnnotations, read_annotations
 from robogaze.errors import InputError
 
 # VideoGlitchBench.
@@ -16,8 +16,8 @@ from robogaze.errors import InputError
 
 def test_clips_of_one_name_in_two_titles_are_two_clips(tmp_path: Path) -> None:
     path = write(tmp_path / "batch.json", [bench_record("1.mp4"), bench_record("1", game_name="Garden")])
-    read = read_accounts(path)
-    assert [(one.clip_id, one.fields) for one in read.accounts] == [
+    read = read_annotations(path)
+    assert [(one.clip_id, one.fields) for one in read.annotations] == [
         ("Kitchen/1", {"game_name": "Kitchen"}),
         ("Garden/1", {"game_name": "Garden"}),
     ]
@@ -27,14 +27,14 @@ def test_without_a_title_the_folder_names_it_or_nothing_does(tmp_path: Path) -> 
     write(tmp_path / "Kitchen" / "1.json", bench_record("1", game_name=None))
     write(tmp_path / "Garden" / "1.json", bench_record("1", game_name=""))
     path = write(tmp_path / "1.json", bench_record("1", game_name=None))
-    assert [one.clip_id for one in read_accounts(tmp_path).accounts] == ["1", "Garden/1", "Kitchen/1"]
-    assert read_accounts(path).accounts[0].fields == {}
+    assert [one.clip_id for one in read_annotations(tmp_path).annotations] == ["1", "Garden/1", "Kitchen/1"]
+    assert read_annotations(path).annotations[0].fields == {}
 
 
 def test_both_spellings_are_read_and_a_reference_has_an_id_beside(tmp_path: Path) -> None:
     long = {"id": "77", **bench_record("1", TEXT)}
     short = {"video": "1", "game": "Kitchen", "no_bugs": False, "bugs": [TEXT], "intervals": [[[1.0, 2.5]]]}
-    found = [read_accounts(write(tmp_path / "one.json", one)).accounts[0] for one in (long, short)]
+    found = [read_annotations(write(tmp_path / "one.json", one)).annotations[0] for one in (long, short)]
     assert found[0].clip_id == found[1].clip_id == "Kitchen/1"
     assert found[0].findings == found[1].findings == (AnnotatedEvent("1", (Span(1.0, 2.5),), TEXT),)
     assert [one.fields for one in found] == [{"game_name": "Kitchen"}, {"game": "Kitchen"}]
@@ -43,15 +43,15 @@ def test_both_spellings_are_read_and_a_reference_has_an_id_beside(tmp_path: Path
 def test_a_bug_has_all_its_intervals_joined_where_they_meet_or_none(tmp_path: Path) -> None:
     times = [[[23, 24], [12, 15], [14, 16]], []]
     path = write(tmp_path / "one.json", bench_record("1", "a", "b", time_nodes=times))
-    (account,) = read_accounts(path).accounts
+    (account,) = read_annotations(path).annotations
     assert [one.spans for one in account.findings] == [(Span(12, 16), Span(23, 24)), ()]
 
 
 def test_an_interval_of_no_length_wants_a_rate(tmp_path: Path) -> None:
     path = write(tmp_path / "one.json", bench_record("1", "a", time_nodes=[[[3, 3]]]))
-    with pytest.raises(InputError, match=r"time_nodes\.0\.0\.1: a span of no length stands for one frame, but"):
-        read_accounts(path)
-    assert read_accounts(path, fps=4.0).accounts[0].findings[0].spans == (Span(3, 3.25),)
+    with pytest.raises(InputError, match=r"time_nodes\.0\.0\.1: a span of no length means one frame, but"):
+        read_annotations(path)
+    assert read_annotations(path, fps=4.0).annotations[0].findings[0].spans == (Span(3, 3.25),)
 
 
 # GBQA.
@@ -59,7 +59,7 @@ def test_an_interval_of_no_length_wants_a_rate(tmp_path: Path) -> None:
 
 def test_a_bug_is_a_finding_without_a_time(tmp_path: Path) -> None:
     path = write(tmp_path / "bugs.json", {"game_name": "castle", "game_title": "Castle", "bugs": [bug(id=0)]})
-    (account,) = read_accounts(path).accounts
+    (account,) = read_annotations(path).annotations
     assert account.clip_id == "castle"
     assert account.findings == (AnnotatedEvent("0", (), TEXT, None, "passing_through"),)
 
@@ -77,13 +77,13 @@ def test_what_is_compared_is_the_fault_then_the_description_then_the_title(
     texts: dict[str, Any], tmp_path: Path
 ) -> None:
     path = write(tmp_path / "bugs.json", {"game_name": "castle", "bugs": [texts]})
-    assert read_accounts(path).accounts[0].findings[0].description == "x"
+    assert read_annotations(path).annotations[0].findings[0].description == "x"
 
 
 def test_an_agents_report_and_the_bugs_it_is_held_to_name_one_clip(tmp_path: Path) -> None:
     agents = {"metadata": {"game_session_id": "s"}, "game": {"name": "castle"}, "bugs": [bug(confidence=0.9)]}
     for record in (agents, {"game_id": "castle", "bugs": []}, {"game_name": "castle", "game_id": "castle", "bugs": []}):
-        assert read_accounts(write(tmp_path / "bugs.json", record)).accounts[0].clip_id == "castle"
+        assert read_annotations(write(tmp_path / "bugs.json", record)).annotations[0].clip_id == "castle"
 
 
 # ActivityNet.
@@ -91,48 +91,50 @@ def test_an_agents_report_and_the_bugs_it_is_held_to_name_one_clip(tmp_path: Pat
 
 def test_a_label_is_the_description_where_there_is_no_other(tmp_path: Path) -> None:
     said = [{"label": "Blur", "segment": [0, 1]}, {"label": "Blur", "segment": [1, 2], "description": "It blurs."}]
-    (account,) = read_accounts(write(tmp_path / "a.json", {"results": {"cup": said}})).accounts
+    (account,) = read_annotations(write(tmp_path / "a.json", {"results": {"cup": said}})).annotations
     assert [one.description for one in account.findings] == ["Blur", "It blurs."]
 
 
 def test_videos_without_annotations_are_clean_and_counted(tmp_path: Path) -> None:
     videos = {name: {"duration": 4.0, "subset": "testing", "annotations": []} for name in ("cup", "pot")}
-    read = read_accounts(write(tmp_path / "a.json", {"database": videos, "taxonomy": []}))
-    assert [(one.clean, one.duration_s, one.fields) for one in read.accounts] == [(True, 4.0, {"split": "testing"})] * 2
+    read = read_annotations(write(tmp_path / "a.json", {"database": videos, "taxonomy": []}))
+    assert [(one.clean, one.duration_s, one.fields) for one in read.annotations] == [
+        (True, 4.0, {"split": "testing"})
+    ] * 2
     assert read.warnings == ("2 clips without annotations, read as clean",)
 
 
 def test_a_result_that_does_not_fit_is_named(tmp_path: Path) -> None:
     path = write(tmp_path / "a.json", {"results": {"cup": [{"label": "Blur", "segment": [0, "1"]}]}})
     with pytest.raises(InputError, match=r"a\.json:8: results\.cup\.0\.segment\.1: Input should be a valid number"):
-        read_accounts(path)
+        read_annotations(path)
 
 
 def test_references_and_results_in_one_file_are_not_mixed(tmp_path: Path) -> None:
     path = write(tmp_path / "a.json", {"database": {"cup": {"annotations": []}}, "results": {"cup": []}})
-    with pytest.raises(InputError, match="either a database or results are wanted, and not both"):
-        read_accounts(path)
+    with pytest.raises(InputError, match="expected either a database or results, and not both"):
+        read_annotations(path)
 
 
 # Label Studio.
 
 
-def studio(tmp_path: Path, *tasks: dict[str, Any], **options: Any) -> Accounts:
-    return read_accounts(write(tmp_path / "export.json", [*tasks]), **{"fps": 16.0, "first_frame": 1, **options})
+def studio(tmp_path: Path, *tasks: dict[str, Any], **options: Any) -> ReadAnnotations:
+    return read_annotations(write(tmp_path / "export.json", [*tasks]), **{"fps": 16.0, "first_frame": 1, **options})
 
 
-def only(read: Accounts) -> ClipAnnotation:
-    (account,) = read.accounts
+def only(read: ReadAnnotations) -> ClipAnnotation:
+    (account,) = read.annotations
     return account
 
 
 def test_how_frames_are_counted_has_to_be_said(tmp_path: Path) -> None:
-    message = (
-        "counts in frames; say with --first-frame which number the first one has: 1 in Label Studio's own timeline"
-    )
+    message = "counts in frames; give the number of the first one with --first-frame: 1 in Label Studio's own timeline"
     with pytest.raises(InputError, match=message):
         studio(tmp_path, studio_task("cup", studio_region()), first_frame=None, lenient=True)
-    with pytest.raises(InputError, match=r"ranges\.0\.start: frames become seconds, but .* give it with --fps"):
+    with pytest.raises(
+        InputError, match=r"ranges\.0\.start: frames are converted to seconds, but .* give it with --fps"
+    ):
         studio(tmp_path, studio_task("cup", studio_region()), fps=None)
 
 
@@ -176,22 +178,24 @@ def test_each_person_has_an_account_and_a_cancelled_one_says_nothing(tmp_path: P
     people = [{"completed_by": {"id": 1, "email": "ada@example.org"}}, {"was_cancelled": True, "completed_by": 8}]
     task["annotations"] = [first, *({**first, **who} for who in people)]
     read = studio(tmp_path, task)
-    assert [(one.author, one.status, len(one.findings)) for one in read.accounts] == [
+    assert [(one.author, one.status, len(one.findings)) for one in read.annotations] == [
         ("3", "complete", 1),
         ("ada@example.org", "complete", 1),
         ("8", "unscored", 0),
     ]
     task["annotations"].append(first)
-    with pytest.raises(InputError, match=r"3 has two accounts of cup: .*: 0\.annotations\.0 and .*: 0\.annotations\.3"):
+    with pytest.raises(
+        InputError, match=r"3 has two annotations of cup: .*: 0\.annotations\.0 and .*: 0\.annotations\.3"
+    ):
         studio(tmp_path, task)
 
 
 def test_predictions_are_read_where_nobody_annotated(tmp_path: Path) -> None:
     guess = {"model_version": "gpt", "score": 0.3, "result": [studio_region()]}
     only_guessed = {**studio_task("cup"), "annotations": [], "predictions": [guess]}
-    assert [one.author for one in studio(tmp_path, only_guessed).accounts] == ["gpt"]
+    assert [one.author for one in studio(tmp_path, only_guessed).annotations] == ["gpt"]
     told = studio(tmp_path, only_guessed, studio_task("pot"))
-    assert [(one.clip_id, one.author) for one in told.accounts] == [("pot", "3")]
+    assert [(one.clip_id, one.author) for one in told.annotations] == [("pot", "3")]
 
 
 @pytest.mark.parametrize(
@@ -211,8 +215,8 @@ def test_a_clip_is_known_by_its_id_or_its_videos_name(data: dict[str, str], clip
 # CSV.
 
 
-def rows(tmp_path: Path, *lines: str, **options: Any) -> Accounts:
-    return read_accounts(write(tmp_path / "events.csv", "\n".join(lines)), **options)
+def rows(tmp_path: Path, *lines: str, **options: Any) -> ReadAnnotations:
+    return read_annotations(write(tmp_path / "events.csv", "\n".join(lines)), **options)
 
 
 def test_rows_of_one_event_are_its_spans(tmp_path: Path) -> None:
@@ -244,19 +248,19 @@ def test_a_clip_is_told_once_or_the_same_in_all_its_rows(tmp_path: Path) -> None
 def test_people_and_what_became_of_a_clip_have_columns(tmp_path: Path) -> None:
     header = "clip_id,author,status,type,start_s,end_s"
     read = rows(tmp_path, header, "cup,ada,,x,0,1", "cup,ben,,,,", "pot,ada,unscored,,,", "pot,ben,partial,x,,")
-    told = [(one.clip_id, one.author, one.status, len(one.findings)) for one in read.accounts]
+    told = [(one.clip_id, one.author, one.status, len(one.findings)) for one in read.annotations]
     assert told == [
         ("cup", "ada", "complete", 1),
         ("cup", "ben", "complete", 0),
         ("pot", "ada", "unscored", 0),
         ("pot", "ben", "partial", 1),
     ]
-    assert read.accounts[3].findings[0].spans == ()
+    assert read.annotations[3].findings[0].spans == ()
 
 
 def test_how_far_a_clip_was_examined_has_a_column_and_is_everything_where_it_is_empty(tmp_path: Path) -> None:
     read = rows(tmp_path, "clip_id,coverage,type", "cup,x=examined y=ruled_out z=partial,", "pot,,", "pan,x=examined,a")
-    found = {one.clip_id: one for one in read.accounts}
+    found = {one.clip_id: one for one in read.annotations}
     assert found["cup"].coverage == {"x": "examined", "y": "ruled_out", "z": "partial"}
     assert (found["pot"].coverage, found["pan"].coverage) == (None, {"x": "examined"})
     assert {name: one.verdict for name, one in found.items()} == {"cup": "undecided", "pot": "clean", "pan": "faulty"}
@@ -265,25 +269,25 @@ def test_how_far_a_clip_was_examined_has_a_column_and_is_everything_where_it_is_
 @pytest.mark.parametrize(
     ("lines", "why"),
     [
-        (("clip_id,start_sec", "cup,1"), r"unknown column 'start_sec'; a table has: clip_id, author,"),
-        (("clip_id,status,type", "cup,unscored,x"), "a clip with events has no row without one, and is not unscored"),
+        (("clip_id,start_sec", "cup,1"), r"unknown column 'start_sec'; the columns are: clip_id, author,"),
+        (("clip_id,status,type", "cup,unscored,x"), "a clip with events cannot have a row without one, or be unscored"),
         (("clip_id,status", "cup,fine"), r":2: status: Input should be 'complete', 'partial' or 'unscored'"),
         (("clip_id,status", "cup,ok"), r":2: status: Input should be 'complete', 'partial' or 'unscored'"),
         (
             ("clip_id,coverage", "cup,x"),
-            r":2: coverage: 'x' is no coverage; it is dimension=state, with the states exam",
+            r":2: coverage: 'x' is not a coverage; expected dimension=state, with the states exam",
         ),
-        (("clip_id,coverage", "cup,x=seen"), r":2: coverage: 'x=seen' is no coverage"),
-        (("clip_id,coverage", "cup,x=examined x=partial"), r":2: coverage: 'x=examined x=partial' is no coverage"),
-        (("clip_id,coverage,type", "cup,,a", "cup,x,b"), r":3: coverage: 'x' is no coverage"),
+        (("clip_id,coverage", "cup,x=seen"), r":2: coverage: 'x=seen' is not a coverage"),
+        (("clip_id,coverage", "cup,x=examined x=partial"), r":2: coverage: 'x=examined x=partial' is not a coverage"),
+        (("clip_id,coverage,type", "cup,,a", "cup,x,b"), r":3: coverage: 'x' is not a coverage"),
         (
             ("clip_id,coverage", "cup,x=examined", "cup,x=partial"),
             r":3: coverage: 'x=partial' contradicts 'x=examined'",
         ),
-        (("clip_id,event_id,start_s,end_s", "cup,a,0,1", "cup,a,,"), r"the rows of event 'a' each need a span"),
-        (("clip_id,start_s,end_s,start_frame", "cup,0,1,3"), r"start_s and end_s are wanted, or start_frame"),
+        (("clip_id,event_id,start_s,end_s", "cup,a,0,1", "cup,a,,"), r"each row of event 'a' needs a span"),
+        (("clip_id,start_s,end_s,start_frame", "cup,0,1,3"), r"expected start_s and end_s, or start_frame"),
         (("clip_id,severity,event_id", "cup,3,a", "cup,4,a"), r":3: severity: '4' contradicts '3' on line 2"),
-        (("clip_id",), "holds no report and no annotation"),
+        (("clip_id",), "contains no report and no annotation"),
     ],
 )
 def test_a_table_says_one_thing(lines: tuple[str, ...], why: str, tmp_path: Path) -> None:
@@ -294,5 +298,5 @@ def test_a_table_says_one_thing(lines: tuple[str, ...], why: str, tmp_path: Path
 def test_a_csv_row_without_an_event_id_is_an_event_of_its_own(tmp_path: Path) -> None:
     path = tmp_path / "some.csv"
     path.write_text("clip_id,event_id,start_s,end_s,description\na,2,1,2,one\na,,3,4,other\na,1,5,6,third\n")
-    (account,) = read_accounts(path).accounts
+    (account,) = read_annotations(path).annotations
     assert {one.description: one.id for one in account.findings} == {"one": "2", "other": "3", "third": "1"}

@@ -7,7 +7,8 @@ from domains.folders import line_of, make_folder
 from making import coverage
 
 from formats.samples import demo_clip, demo_event, make_event, report, write
-from robogaze.datasets.formats import Labels, load_labels, read_accounts
+from robogaze.datasets.formats.labels import Labels, load_labels
+from robogaze.datasets.formats.read import read_annotations
 from robogaze.domains import domain_folders, load_domain
 from robogaze.errors import DomainError, InputError
 
@@ -63,21 +64,21 @@ def test_a_taxonomys_own_words_need_no_alias_and_no_warning(
         (kind.replace("_", "-"), domain.dimensions[dimension].code.lower()),
     ]
     events = [demo_event(event_id=f"{n}", type=one, dimension=of) for n, (one, of) in enumerate(own)]
-    read = read_accounts(clip_with(tmp_path, *events), labels=labels)
-    assert [(one.type, one.dimension) for one in read.accounts[0].findings] == [(kind, dimension)] * 3
+    read = read_annotations(clip_with(tmp_path, *events), labels=labels)
+    assert [(one.type, one.dimension) for one in read.annotations[0].findings] == [(kind, dimension)] * 3
     assert read.warnings == ()
 
 
 def test_a_type_without_a_dimension_has_the_taxonomys(
     tmp_path: Path, labels: Labels, kind: str, dimension: str
 ) -> None:
-    read = read_accounts(clip_with(tmp_path, demo_event(type=kind, dimension=None)), labels=labels)
-    assert read.accounts[0].findings[0].dimension == dimension
+    read = read_annotations(clip_with(tmp_path, demo_event(type=kind, dimension=None)), labels=labels)
+    assert read.annotations[0].findings[0].dimension == dimension
 
 
 def test_what_has_no_type_has_none_whatever_the_taxonomy(tmp_path: Path, labels: Labels) -> None:
     path = write(tmp_path / "bugs.json", {"title_name": "cup", "bugs": [{"observed_fault": "x"}]})
-    finding = read_accounts(path, labels=labels).accounts[0].findings[0]
+    finding = read_annotations(path, labels=labels).annotations[0].findings[0]
     assert (finding.type, finding.dimension) == (None, None)
 
 
@@ -86,7 +87,7 @@ def test_a_dimension_that_is_said_is_kept_even_beside_a_type_of_another(kitchen:
     kind = next(iter(domain.types))
     other = next(one for one in domain.dimensions if one != domain.dimension_of[kind])
     path = clip_with(tmp_path, demo_event(type=kind, dimension=other))
-    finding = read_accounts(path, labels=load_labels("robot")).accounts[0].findings[0]
+    finding = read_annotations(path, labels=load_labels("robot")).annotations[0].findings[0]
     assert (finding.type, finding.dimension) == (kind, other)
 
 
@@ -95,8 +96,8 @@ def test_a_label_that_may_name_either_is_a_type_first(
 ) -> None:
     said = [{"label": label, "segment": [0, 1]} for label in (kind, dimension, "matters", "Ghost")]
     path = write(tmp_path / "labels.json", {"results": {"cup": said}})
-    read = read_accounts(path, labels=labels)
-    found = [(one.type, one.dimension) for one in read.accounts[0].findings]
+    read = read_annotations(path, labels=labels)
+    found = [(one.type, one.dimension) for one in read.annotations[0].findings]
     assert found == [(kind, dimension), (None, dimension), (None, dimension), (kind, dimension)]
 
 
@@ -109,8 +110,8 @@ def test_what_is_read_through_an_alias_is_counted(tmp_path: Path, labels: Labels
         demo_event(event_id="2", type="Goes / through", dimension=dimension),
         demo_event(event_id="3", type="Goes / through", dimension=dimension),
     ]
-    read = read_accounts(clip_with(tmp_path, *events), labels=labels)
-    assert {(one.type, one.dimension) for one in read.accounts[0].findings} == {(kind, dimension)}
+    read = read_annotations(clip_with(tmp_path, *events), labels=labels)
+    assert {(one.type, one.dimension) for one in read.annotations[0].findings} == {(kind, dimension)}
     assert read.warnings == (
         f"1 label 'goes through' read as {kind}",
         f"1 label 'Matters' read as {dimension}",
@@ -139,13 +140,13 @@ def test_the_aliases_of_the_built_in_domains_fit_their_taxonomies(name: str) -> 
     labels = load_labels(name)
     assert labels.domain == name
     for words in (labels.types, labels.dimensions):
-        assert not words.own.keys() & words.others.keys()
+        assert not words.own.keys() & words.aliases.keys()
 
 
 @pytest.mark.parametrize(
     ("old", "new", "line", "why"),
     [
-        ("ghost", "!!", "!!", "'!!' holds no letter and no digit"),
+        ("ghost", "!!", "!!", "'!!' has no letter and no digit"),
         ("dimensions:", "dimensions:\n  nothing: [x]", "nothing", "'nothing' is not in the taxonomy"),
         ("types:", "types:\n  nothing: []", "nothing", "'nothing' is not in the taxonomy"),
         ("types:", "typs:", "typs", "unknown key"),
@@ -164,7 +165,7 @@ def test_an_alias_that_means_nothing_is_refused_with_its_line(
 def test_an_alias_with_two_meanings_is_refused(tmp_path: Path) -> None:
     first, second = list(load_domain("robot").types)[:2]
     table = write(tmp_path / "a.yaml", f"schema_version: 1\ntypes:\n  {first}: [ghost]\n  {second}: [Ghost!]\n")
-    with pytest.raises(DomainError, match=f"a.yaml:4: 'Ghost!' stands for both {first} and {second}"):
+    with pytest.raises(DomainError, match=f"a.yaml:4: 'Ghost!' means both {first} and {second}"):
         load_labels("robot", table)
 
 
@@ -174,18 +175,18 @@ def test_an_alias_with_two_meanings_is_refused(tmp_path: Path) -> None:
 def test_a_label_outside_the_taxonomy_is_refused_with_the_way_out(tmp_path: Path, labels: Labels, kind: str) -> None:
     path = clip_with(tmp_path, demo_event(type=kind, dimension="matters"), demo_event(event_id="2", type="Odd"))
     with pytest.raises(InputError) as refused:
-        read_accounts(path, labels=labels)
+        read_annotations(path, labels=labels)
     at = line_of(path, '"Odd"')
     assert str(refused.value) == (
-        f"{path}:{at}: events.1.type: 'Odd' is no type of kitchen; say in {labels.table} what it stands for; --lenient "
-        "leaves out what does not fit"
+        f"{path}:{at}: events.1.type: 'Odd' is not a type of kitchen; add it as an alias to {labels.table}; "
+        "--lenient skips what does not fit"
     )
 
 
 def test_when_lenient_it_is_kept_with_a_warning(tmp_path: Path, labels: Labels, kind: str) -> None:
     path = clip_with(tmp_path, demo_event(type="Odd", dimension="matters"), demo_event(event_id="2", dimension="Odd"))
-    read = read_accounts(path, labels=labels, lenient=True)
-    first, second = read.accounts[0].findings
+    read = read_annotations(path, labels=labels, lenient=True)
+    first, second = read.annotations[0].findings
     assert (first.type, second.dimension) == ("Odd", "Odd")
     assert "2 labels 'Odd' outside the taxonomy, kept as written" in read.warnings
     assert read.skipped == ()
@@ -195,33 +196,33 @@ def test_reports_are_held_to_the_taxonomy_too(tmp_path: Path, labels: Labels, ki
     good = make_event(type=kind, dimension=dimension)
     covered = {"coverage": coverage(dimension)}
     path = write(tmp_path / "report.json", report("cup", good, **covered))
-    assert read_accounts(path, labels=labels).accounts[0].findings[0].type == kind
+    assert read_annotations(path, labels=labels).annotations[0].findings[0].type == kind
     write(path, report("cup", good, make_event(id="E2", type="odd", dimension=dimension), **covered))
-    with pytest.raises(InputError, match=r"events.1.type: 'odd' is no type of kitchen"):
-        read_accounts(path, labels=labels)
+    with pytest.raises(InputError, match=r"events.1.type: 'odd' is not a type of kitchen"):
+        read_annotations(path, labels=labels)
 
 
 def test_a_dimension_of_coverage_is_held_to_the_taxonomy_too(tmp_path: Path, labels: Labels) -> None:
     path = write(tmp_path / "report.json", report("cup", coverage=coverage("weather")))
-    with pytest.raises(InputError, match=r"coverage: 'weather' is no dimension of kitchen"):
-        read_accounts(path, labels=labels)
+    with pytest.raises(InputError, match=r"coverage: 'weather' is not a dimension of kitchen"):
+        read_annotations(path, labels=labels)
 
 
 def test_dimensions_that_a_coverage_leaves_out_were_not_examined(tmp_path: Path, kitchen: Path, labels: Labels) -> None:
     first, *others = load_domain(kitchen).dimensions
     path = tmp_path / "events.csv"
     path.write_text(f"clip_id,coverage\ncup,{first}=examined\n")
-    (account,) = read_accounts(path, labels=labels).accounts
+    (account,) = read_annotations(path, labels=labels).annotations
     assert account.coverage == {**dict.fromkeys(others, "not_examined"), first: "examined"}
     assert account.clean is (not others)
     path.write_text("clip_id,coverage\ncup,weather=examined\n")
-    with pytest.raises(InputError, match=r"coverage: 'weather' is no dimension of kitchen"):
-        read_accounts(path, labels=labels)
+    with pytest.raises(InputError, match=r"coverage: 'weather' is not a dimension of kitchen"):
+        read_annotations(path, labels=labels)
 
 
 def test_without_a_taxonomy_labels_stay_as_they_are(tmp_path: Path) -> None:
-    read = read_accounts(clip_with(tmp_path, demo_event(type="Odd", dimension="Strange")))
-    finding = read.accounts[0].findings[0]
+    read = read_annotations(clip_with(tmp_path, demo_event(type="Odd", dimension="Strange")))
+    finding = read.annotations[0].findings[0]
     assert (finding.type, finding.dimension) == ("Odd", "Strange")
     assert read.warnings == ()
 

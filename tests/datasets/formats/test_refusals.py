@@ -9,7 +9,7 @@ import pytest
 from domains.folders import line_of
 
 from formats.samples import CSV, SAMPLES, Sample, write
-from robogaze.datasets.formats import read_accounts
+from robogaze.datasets.formats.read import read_annotations
 from robogaze.errors import InputError
 
 MARK = "<here>"
@@ -55,28 +55,28 @@ CHANGES: tuple[Change, ...] = (
     ("report", ("events", 0, "severity"), GONE, "events.0.severity", "Field required"),
     ("robogaze_demo", (*_DEMO, "severity"), GONE, "clips.0.events.0.severity", "Field required"),
     ("robogaze_demo", (*_DEMO, "event_id"), GONE, "clips.0.events.0.event_id", "Field required"),
-    ("robogaze_release", (*_RELEASE, "severity"), GONE, "glitches.0.severity", "Field required; null says"),
+    ("robogaze_release", (*_RELEASE, "severity"), GONE, "glitches.0.severity", "Field required; null means"),
     ("robogaze_release", (*_RELEASE, "severity"), 0, "glitches.0.severity", "Input should be greater than or equal"),
     ("robogaze_release", (*_RELEASE, "glitch_type"), GONE, "glitches.0.glitch_type", "Field required"),
     ("robogaze_release", (*_RELEASE, "description"), GONE, "glitches.0.description", "Field required, or a note"),
     ("robogaze_release", ("video_id",), GONE, "video_id", "Field required"),
     ("videoglitchbench", (0, "time_nodes"), GONE, "0.time_nodes", "Field required"),
-    ("gbqa", ("bugs", 0, "observed_fault"), GONE, "bugs.0", "a text is missing; it stands under one of"),
+    ("gbqa", ("bugs", 0, "observed_fault"), GONE, "bugs.0", "a bug needs a text under one of"),
     ("activitynet", (*_NET, "label"), GONE, "database.cup.annotations.0.label", "Field required"),
     ("activitynet", ("database", "cup", "annotations"), GONE, "database.cup.annotations", "Field required"),
     ("label_studio", (*_STUDIO, "result", 0, "value", "ranges"), [],
-     "0.annotations.0.result.0.value.ranges", "a region has a range at least"),
-    ("label_studio", (0, "data"), {}, "0.annotations.0", "the task's data names neither a clip_id nor a video"),
+     "0.annotations.0.result.0.value.ranges", "a region needs a range"),
+    ("label_studio", (0, "data"), {}, "0.annotations.0", "the task's data has neither a clip_id nor a video"),
     # Spans go forward, within the clip.
     ("report", ("events", 0, "spans"), [[2.5, 1.0]], "events.0.spans.0", "a span must end after it starts"),
     ("report", ("events", 0, "spans"), [[1.0, 4.5]], "", "E1 lies outside the clip's 4.000 s"),
     ("robogaze_demo", (*_DEMO, "end_s"), 0.5, "clips.0.events.0.end_s", "the span ends at 0.5 s, before it starts"),
-    ("robogaze_demo", (*_DEMO, "start_s"), -1, "clips.0.events.0.start_s", "-1 s is before the clip begins"),
+    ("robogaze_demo", (*_DEMO, "start_s"), -1, "clips.0.events.0.start_s", "-1 s is before the start of the clip"),
     ("robogaze_release", (*_RELEASE, "end_frame"), 8, "glitches.0.end_frame", "the span ends before frame 8, but"),
     ("robogaze_release", (*_RELEASE, "end_frame"), 99, "glitches.0.end_frame", "frame 99 is not in the clip, which"),
     ("videoglitchbench", (0, "time_nodes", 0, 0), [3, 2], "0.time_nodes.0.0.1", "the span ends at 2 s, before it"),
     ("videoglitchbench", (0, "time_nodes", 0, 0), [3], "0.time_nodes.0.0", "List should have at least 2 items"),
-    ("activitynet", (*_NET, "segment"), [5, 6], "database.cup.annotations.0.segment.0", "5 s is after the clip's end"),
+    ("activitynet", (*_NET, "segment"), [5, 6], "database.cup.annotations.0.segment.0", "5 s is after the end of"),
     ("label_studio", (*_STUDIO, "result", 0, "value", "ranges", 0, "start"), 0,
      "0.annotations.0.result.0.value.ranges.0.start", "there is no frame -1"),
     # A clip does not contradict itself.
@@ -86,16 +86,16 @@ CHANGES: tuple[Change, ...] = (
     ("report", ("schema_version",), 1, "schema_version", "this report has schema 1"),
     ("report", ("evnts",), [], "evnts", "unknown key"),
     ("robogaze_demo", ("clips", 0, "n_events"), 2, "clips.0.n_events", "there are 1 events"),
-    ("robogaze_demo", ("clips", 0, "failure_free"), True, "clips.0.failure_free", "this does not go with 1 events"),
-    ("robogaze_demo", ("clips", 0, "duration_s"), 8.0, "clips.0", "a length of 8 s does not go with 64 frames"),
-    ("videoglitchbench", (0, "no_bugs"), True, "0.no_bugs", "this does not go with 1 bugs"),
+    ("robogaze_demo", ("clips", 0, "failure_free"), True, "clips.0.failure_free", "this contradicts 1 events"),
+    ("robogaze_demo", ("clips", 0, "duration_s"), 8.0, "clips.0", "a duration of 8 s contradicts 64 frames"),
+    ("videoglitchbench", (0, "no_bugs"), True, "0.no_bugs", "this contradicts 1 bugs"),
     ("videoglitchbench", (0, "time_nodes"), [], "0.time_nodes", "there are 0 entries for 1 bugs"),
-    ("videoglitchbench", (0, "studio_name"), "x", "0", "game_name and studio_name could both name the title"),
-    ("gbqa", ("game_name",), GONE, "", "one name is wanted of what the bugs were found in, not none"),
-    ("gbqa", ("other_name",), "pan", "", "one name is wanted of what the bugs were found in, not cup, pan"),
+    ("videoglitchbench", (0, "studio_name"), "x", "0", "game_name and studio_name could both be the title"),
+    ("gbqa", ("game_name",), GONE, "", "expected one name of what the bugs were found in, not none"),
+    ("gbqa", ("other_name",), "pan", "", "expected one name of what the bugs were found in, not cup, pan"),
     ("label_studio", (*_STUDIO, "result", 0, "value", "timelinelabels"), ["a", "b"],
      "0.annotations.0.result.0.value.timelinelabels", "a region has one label, not 2"),
-    ("robogaze_demo", ("clips", 0, "clip_id"), "", "clips.0", "'' cannot be the id of a clip"),
+    ("robogaze_demo", ("clips", 0, "clip_id"), "", "clips.0", "'' is not a valid clip id"),
 )  # fmt: skip
 
 
@@ -146,11 +146,11 @@ def test_a_fault_stops_the_reading_with_file_line_and_key(
     file = tmp_path / next(iter(sample.files))
     where = f"{file}:{line(holder(place, new, key))}: {key}: " if key else f"{file}: "
     with pytest.raises(InputError) as refused:
-        read_accounts(path, **sample.options)
+        read_annotations(path, **sample.options)
     assert str(refused.value).startswith(f"{where}{why}")
-    assert str(refused.value).endswith("; --lenient leaves out what does not fit")
-    read = read_accounts(path, lenient=True, **sample.options)
-    assert [one.clip_id for one in read.accounts] == [sample.clip_ids[1]]
+    assert str(refused.value).endswith("; --lenient skips what does not fit")
+    read = read_annotations(path, lenient=True, **sample.options)
+    assert [one.clip_id for one in read.annotations] == [sample.clip_ids[1]]
     (left,) = read.skipped
     assert str(left).startswith(f"{where}{why}")
     assert (left.file, left.key) == (f"{file}", key)
@@ -160,13 +160,13 @@ ROWS = (
     (CSV.replace("1.0,2.5", "1.0,nan"), 2, "end_s", NUMBER),
     (CSV.replace("1.0,2.5", "1_0,2.5"), 2, "start_s", NUMBER),
     (CSV.replace("1.0,2.5", "2.5,1.0"), 2, "end_s", "the span ends at 1 s, before it starts at 2.5 s"),
-    (CSV.replace("1.0,2.5", ",2.5"), 2, "end_s", "start_s and end_s are wanted, or start_frame and end_frame"),
+    (CSV.replace("1.0,2.5", ",2.5"), 2, "end_s", "expected start_s and end_s, or start_frame and end_frame"),
     (CSV.replace(",4,", ",4.5,"), 2, "severity", WHOLE),
     (CSV.replace(",4,", ",severe,"), 2, "severity", WHOLE),
     (CSV.replace(",4,", ",6,"), 2, "severity", "Input should be less than or equal to 5"),
     (CSV.replace(",0.75,", ",75,"), 2, "confidence", "Input should be less than or equal to 1"),
     (CSV.replace("pot,,", ",matter,"), 3, "clip_id", "Field required"),
-    (CSV.replace("\npot,,,,", "\ncup,,,,"), None, "", "a clip with events has no row without one"),
+    (CSV.replace("\npot,,,,", "\ncup,,,,"), None, "", "a clip with events cannot have a row without one"),
 )
 
 
@@ -177,32 +177,32 @@ def test_a_cell_that_does_not_fit_is_named_by_line_and_column(
     path = write(tmp_path / "events.csv", text)
     where = f"{path}:{line}: {key}: " if key else f"{path}:2: "
     with pytest.raises(InputError) as refused:
-        read_accounts(path)
+        read_annotations(path)
     assert str(refused.value).startswith(f"{where}{why}")
-    (left,) = read_accounts(path, lenient=True).skipped
-    assert str(refused.value) == f"{left}; --lenient leaves out what does not fit"
+    (left,) = read_annotations(path, lenient=True).skipped
+    assert str(refused.value) == f"{left}; --lenient skips what does not fit"
 
 
 def test_a_line_of_a_jsonl_file_is_named(tmp_path: Path) -> None:
     good, bad = (json.dumps(SAMPLES["report"].files[f"{name}/report.json"]) for name in ("pot", "cup"))
     path = write(tmp_path / "reports.jsonl", f"{good}\n\n{bad.replace(': 4,', ': 4.5,')}\n{{\n")
     with pytest.raises(InputError, match=r"reports\.jsonl:3: events\.0\.severity: Input should be a valid integer"):
-        read_accounts(path)
-    read = read_accounts(path, lenient=True)
-    assert [one.clip_id for one in read.accounts] == ["pot"]
+        read_annotations(path)
+    read = read_annotations(path, lenient=True)
+    assert [one.clip_id for one in read.annotations] == ["pot"]
     assert [(one.line, one.key) for one in read.skipped] == [(3, "events.0.severity"), (4, "")]
 
 
 def test_whole_numbers_may_be_written_with_a_point(tmp_path: Path) -> None:
     sample, _ = spoilt("robogaze_release", ("glitches", 0, "severity"), 4.0)
-    assert read_accounts(sample.write(tmp_path / "a")).accounts[0].findings[0].severity == 4
+    assert read_annotations(sample.write(tmp_path / "a")).annotations[0].findings[0].severity == 4
     path = write(tmp_path / "events.csv", CSV.replace(",4,", ",4.0,"))
-    assert read_accounts(path).accounts[0].findings[0].severity == 4
+    assert read_annotations(path).annotations[0].findings[0].severity == 4
 
 
 def test_the_line_of_a_fault_is_found_in_a_text_of_any_layout(tmp_path: Path) -> None:
     text = '{"clip_id": "cup",\n"events": [\n{"event_id": "1", "type": "x", "start_s": 1,\n"end_s": "2",\n'
     path = write(tmp_path / "clip.json", f'{text}"severity": 1, "description": "x"}}]}}')
     with pytest.raises(InputError, match=r"clip\.json:4: events\.0\.end_s: "):
-        read_accounts(path)
+        read_annotations(path)
     assert line_of(path, '"end_s"') == 4

@@ -12,7 +12,8 @@ from robogaze.core.annotation import annotation_of
 from robogaze.core.events import Hypothesis
 from robogaze.core.report import Report, Unreadable
 from robogaze.core.time import Span
-from robogaze.datasets.formats import Notes, iter_accounts, read_accounts
+from robogaze.datasets.formats.base import ReadLog
+from robogaze.datasets.formats.read import iter_annotations, read_annotations
 from robogaze.errors import InputError
 from robogaze.store import ManifestLine, RunFolder
 
@@ -32,7 +33,7 @@ def full_report() -> Report:
 def test_a_report_is_the_account_of_it(tmp_path: Path) -> None:
     known = full_report()
     path = write(tmp_path / "report.json", known.model_dump(mode="json"))
-    (account,) = read_accounts(path).accounts
+    (account,) = read_annotations(path).annotations
     assert account.frame_times_s is not None
     assert tuple(account.frame_times_s) == known.clip.frame_times_s
     assert replace(account, frame_times_s=known.clip.frame_times_s) == annotation_of(known, f"{path}")
@@ -42,7 +43,7 @@ def test_a_report_is_the_account_of_it(tmp_path: Path) -> None:
 def test_an_account_knows_how_far_every_dimension_was_examined(tmp_path: Path) -> None:
     states = coverage("matter", ruled_out=["light"], partial=["weather"], not_examined=["sound"])
     known = make_report("cup", coverage=states)
-    (account,) = read_accounts(write(tmp_path / "report.json", known.model_dump(mode="json"))).accounts
+    (account,) = read_annotations(write(tmp_path / "report.json", known.model_dump(mode="json"))).annotations
     assert account.coverage == {
         "matter": "examined", "light": "ruled_out", "weather": "partial", "sound": "not_examined"
     }  # fmt: skip
@@ -60,8 +61,8 @@ def test_reports_a_line_a_file_or_in_one_object_say_the_same(tmp_path: Path) -> 
     write(tmp_path / "printed.json", {"schema_version": 1, "reports": reports})
     told = []
     for name in ("flat", "folders", "lines.jsonl", "printed.json"):
-        read = read_accounts(tmp_path / name)
-        told.append({one.clip_id: replace(one, source="") for one in read.accounts})
+        read = read_annotations(tmp_path / name)
+        told.append({one.clip_id: replace(one, source="") for one in read.annotations})
         assert read.format == "report"
     assert told[0] == told[1] == told[2] == told[3]
     assert {name: one.status for name, one in told[0].items()} == {
@@ -71,10 +72,10 @@ def test_reports_a_line_a_file_or_in_one_object_say_the_same(tmp_path: Path) -> 
 
 
 def test_the_shipped_annotations_are_read(tmp_path: Path) -> None:
-    read = read_accounts(DEMO)
-    assert len(read.accounts) == 10
-    assert {one.author for one in read.accounts} == {"simulator"}
-    assert read.accounts[1].source == f"{DEMO}:2"
+    read = read_annotations(DEMO)
+    assert len(read.annotations) == 10
+    assert {one.author for one in read.annotations} == {"simulator"}
+    assert read.annotations[1].source == f"{DEMO}:2"
 
 
 def test_a_run_folder_is_read_and_its_unreadable_clips_are_listed(tmp_path: Path) -> None:
@@ -84,8 +85,8 @@ def test_a_run_folder_is_read_and_its_unreadable_clips_are_listed(tmp_path: Path
             folder.enter(ManifestLine(clip_id=name, path=f"{name}.mp4", sha256="a" * 64, instruction=None))
             folder.keep(make_report(name), {3: b"jpeg"})
         folder.keep_unreadable([Unreadable(uri="pan.mp4", reason="it holds no frame")])
-    read = read_accounts(run)
-    assert sorted(one.clip_id for one in read.accounts) == ["cup/1", "pot"]
+    read = read_annotations(run)
+    assert sorted(one.clip_id for one in read.annotations) == ["cup/1", "pot"]
     assert [str(one) for one in read.skipped] == [f"{run / 'unreadable.json'}: pan.mp4: it holds no frame"]
     assert read.warnings == ()
 
@@ -93,22 +94,22 @@ def test_a_run_folder_is_read_and_its_unreadable_clips_are_listed(tmp_path: Path
 def test_a_run_whose_clips_could_all_not_be_read_is_no_mistake(tmp_path: Path) -> None:
     write(tmp_path / "unreadable.json", [{"uri": "pan.mp4", "reason": "no frame"}])
     write(tmp_path / "reports" / "pot.json", report("pot"))
-    assert [one.clip_id for one in read_accounts(tmp_path).accounts] == ["pot"]
+    assert [one.clip_id for one in read_annotations(tmp_path).annotations] == ["pot"]
     write(tmp_path / "unreadable.json", [{"uri": "pan.mp4"}])
-    with pytest.raises(InputError, match=r"unreadable\.json: 0\.reason: Field required; remove it"):
-        read_accounts(tmp_path)
+    with pytest.raises(InputError, match=r"unreadable\.json: 0\.reason: Field required; delete it"):
+        read_annotations(tmp_path)
 
 
 def test_files_that_were_passed_over_beside_reports_are_counted(tmp_path: Path) -> None:
     write(tmp_path / "cup" / "report.json", report("cup"))
     write(tmp_path / "cup" / "notes.json", {})
     write(tmp_path / "pot.json", report("pot"))
-    assert read_accounts(tmp_path).warnings == ("2 files beside those named report.json, not looked at",)
+    assert read_annotations(tmp_path).warnings == ("2 files not named report.json, not read",)
 
 
 def test_accounts_come_one_by_one_and_a_fault_after_them_does_not_take_them_back(tmp_path: Path) -> None:
     path = write(tmp_path / "reports.jsonl", "\n".join(json.dumps(report(name)) for name in ("cup", "pot")) + "\n{\n")
-    accounts = iter_accounts(path, Notes())
+    accounts = iter_annotations(path, ReadLog())
     assert [next(accounts).clip_id, next(accounts).clip_id] == ["cup", "pot"]
     with pytest.raises(InputError, match=r"reports\.jsonl:3: Invalid JSON"):
         next(accounts)
@@ -116,7 +117,7 @@ def test_accounts_come_one_by_one_and_a_fault_after_them_does_not_take_them_back
 
 def test_what_many_reports_share_is_kept_once(tmp_path: Path) -> None:
     lines = [json.dumps(report(f"clip {number}")) for number in range(3)]
-    first, *others = read_accounts(write(tmp_path / "reports.jsonl", "\n".join(lines))).accounts
+    first, *others = read_annotations(write(tmp_path / "reports.jsonl", "\n".join(lines))).annotations
     for other in others:
         for name in ("frame_times_s", "coverage", "taxonomy", "fingerprint"):
             assert getattr(other, name) is getattr(first, name)
@@ -125,8 +126,8 @@ def test_what_many_reports_share_is_kept_once(tmp_path: Path) -> None:
 def test_two_people_may_report_on_one_clip_but_nobody_twice(tmp_path: Path) -> None:
     one, other = (report("cup", author=name) for name in ("ada", "ben"))
     path = write(tmp_path / "both.jsonl", f"{json.dumps(one)}\n{json.dumps(other)}\n")
-    assert [account.author for account in read_accounts(path).accounts] == ["ada", "ben"]
+    assert [account.author for account in read_annotations(path).annotations] == ["ada", "ben"]
     write(path, f"{json.dumps(one)}\n{json.dumps(other)}\n{json.dumps(one)}\n")
     with pytest.raises(InputError) as refused:
-        read_accounts(path, lenient=True)
-    assert str(refused.value) == f"ada has two accounts of cup: in {path}:1 and in {path}:3; keep one of them"
+        read_annotations(path, lenient=True)
+    assert str(refused.value) == f"ada has two annotations of cup: in {path}:1 and in {path}:3; keep one of them"

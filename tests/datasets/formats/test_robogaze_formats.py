@@ -15,7 +15,7 @@ from formats.samples import (
 )
 from robogaze.core.annotation import AnnotatedEvent
 from robogaze.core.time import Span
-from robogaze.datasets.formats import read_accounts
+from robogaze.datasets.formats.read import read_annotations
 from robogaze.errors import InputError
 
 # The project page.
@@ -23,7 +23,7 @@ from robogaze.errors import InputError
 
 def test_a_clip_of_the_page_brings_its_task_its_frames_and_its_groups(tmp_path: Path) -> None:
     clip = demo_clip("cup", demo_event(), generator="Dreams 2", embodiment=None, duration_s=4.01)
-    (account,) = read_accounts(write(tmp_path / "cup.json", clip)).accounts
+    (account,) = read_annotations(write(tmp_path / "cup.json", clip)).annotations
     assert account.findings == (AnnotatedEvent("e1", (Span(1.0, 2.5),), TEXT, "matter", "passing_through", severity=4),)
     assert account.instruction == "Put the cup into the pot"
     assert account.fields == {"split": "kitchen", "generator": "Dreams 2"}
@@ -34,15 +34,15 @@ def test_a_clip_of_the_page_brings_its_task_its_frames_and_its_groups(tmp_path: 
 
 def test_a_severity_of_null_was_not_rated(tmp_path: Path) -> None:
     clip = demo_clip("cup", demo_event(severity=None))
-    assert read_accounts(write(tmp_path / "cup.json", clip)).accounts[0].findings[0].severity is None
+    assert read_annotations(write(tmp_path / "cup.json", clip)).annotations[0].findings[0].severity is None
 
 
 def test_without_a_type_the_label_is_read_and_without_both_nothing(tmp_path: Path) -> None:
     clip = demo_clip("cup", demo_event(type=None))
-    assert read_accounts(write(tmp_path / "cup.json", clip)).accounts[0].findings[0].type == "Passing through"
+    assert read_annotations(write(tmp_path / "cup.json", clip)).annotations[0].findings[0].type == "Passing through"
     clip = demo_clip("cup", demo_event(type=None, label=None))
     with pytest.raises(InputError, match=r"events\.0\.type: a type or a label is missing"):
-        read_accounts(write(tmp_path / "cup.json", clip))
+        read_annotations(write(tmp_path / "cup.json", clip))
 
 
 # The release.
@@ -61,19 +61,19 @@ def test_a_prediction_is_known_by_its_data_set_and_its_video(tmp_path: Path) -> 
     for dataset in ("sim", "real"):
         write(tmp_path / dataset / "4" / "report.json", release_report("4", release_glitch()))
         write(tmp_path / dataset / "4" / "video_meta.json", {"fps": 16.0})
-    read = read_accounts(tmp_path)
-    assert [(one.clip_id, one.fields) for one in read.accounts] == [
+    read = read_annotations(tmp_path)
+    assert [(one.clip_id, one.fields) for one in read.annotations] == [
         ("real__4", {"split": "real"}),
         ("sim__4", {"split": "sim"}),
     ]
-    assert read.accounts[0].instruction == "Put the cup into the pot"
-    assert read.accounts[0].findings[0].confidence == 0.75
+    assert read.annotations[0].instruction == "Put the cup into the pot"
+    assert read.annotations[0].findings[0].confidence == 0.75
 
 
 def test_a_video_that_already_names_its_data_set_does_not_get_it_twice(tmp_path: Path) -> None:
     write(tmp_path / "sim" / "sim__4" / "report.json", release_report("sim__4"))
     write(tmp_path / "sim" / "real__4" / "report.json", release_report("real__4"))
-    assert [one.clip_id for one in read_accounts(tmp_path).accounts] == ["sim__real__4", "sim__4"]
+    assert [one.clip_id for one in read_annotations(tmp_path).annotations] == ["sim__real__4", "sim__4"]
 
 
 @pytest.mark.parametrize(
@@ -88,25 +88,27 @@ def test_a_video_that_already_names_its_data_set_does_not_get_it_twice(tmp_path:
 def test_a_reference_is_known_by_its_source_or_its_video_and_never_by_the_bare_number(
     record: dict[str, Any], clip_id: str, fields: dict[str, str], tmp_path: Path
 ) -> None:
-    (account,) = read_accounts(write(tmp_path / "4.json", record)).accounts
+    (account,) = read_annotations(write(tmp_path / "4.json", record)).annotations
     assert (account.clip_id, account.fields, account.instruction) == (clip_id, fields, "Put it there")
 
 
 def test_a_references_frames_become_seconds_by_the_prediction_beside_it(tmp_path: Path) -> None:
     write(tmp_path / "out" / "sim" / "4" / "report.json", release_report("4"))
     path = write(tmp_path / "gt" / "sim__4.json", reference("sim__4", person_glitch(end_frame=64)))
-    with pytest.raises(InputError, match=r"sim__4\.json:8: glitches\.0\.start_frame: frames become seconds, but "):
-        read_accounts(path.parent)
-    predictions = read_accounts(tmp_path / "out")
-    (account,) = read_accounts(path.parent, clips={one.clip_id: one for one in predictions.accounts}).accounts
+    with pytest.raises(
+        InputError, match=r"sim__4\.json:8: glitches\.0\.start_frame: frames are converted to seconds, but "
+    ):
+        read_annotations(path.parent)
+    predictions = read_annotations(tmp_path / "out")
+    (account,) = read_annotations(path.parent, clips={one.clip_id: one for one in predictions.annotations}).annotations
     assert account.findings[0].spans == (Span(1.0, 4.0),)
-    assert account.frame_times_s is predictions.accounts[0].frame_times_s
+    assert account.frame_times_s is predictions.annotations[0].frame_times_s
     assert account.duration_s == 4.0
 
 
 def test_or_by_a_rate(tmp_path: Path) -> None:
     path = write(tmp_path / "4.json", reference("4", person_glitch()))
-    (account,) = read_accounts(path, fps=8.0).accounts
+    (account,) = read_annotations(path, fps=8.0).annotations
     assert account.findings == (
         AnnotatedEvent("G7", (Span(2.0, 5.0),), "It passes through.", None, "passing_through", severity=3),
     )
@@ -117,30 +119,33 @@ def test_frames_decide_where_there_are_times_too_and_times_where_there_are_no_fr
     both = release_glitch(start_frame=8, end_frame=24)
     times = release_glitch(event_id="E2", start_frame=None, end_frame=None)
     path = write(tmp_path / "report.json", release_report("4", both, times))
-    assert [one.spans for one in read_accounts(path).accounts[0].findings] == [(Span(0.5, 1.5),), (Span(1.0, 2.5),)]
+    assert [one.spans for one in read_annotations(path).annotations[0].findings] == [
+        (Span(0.5, 1.5),),
+        (Span(1.0, 2.5),),
+    ]
 
 
 def test_a_glitch_of_one_frame_has_that_frame_and_is_counted(tmp_path: Path) -> None:
     glitch = release_glitch(start_frame=63, end_frame=63)
-    read = read_accounts(write(tmp_path / "report.json", release_report("4", glitch)))
-    assert read.accounts[0].findings[0].spans == (Span(63 / 16, 4.0),)
+    read = read_annotations(write(tmp_path / "report.json", release_report("4", glitch)))
+    assert read.annotations[0].findings[0].spans == (Span(63 / 16, 4.0),)
     assert read.warnings == ("1 span with the same first and end frame, read as that one frame",)
 
 
 def test_half_a_span_is_none(tmp_path: Path) -> None:
     glitch = release_glitch(end_frame=None, end_time=None)
     path = write(tmp_path / "report.json", release_report("4", glitch))
-    with pytest.raises(InputError, match=r"glitches\.0: start_frame and end_frame are wanted, or start_time and end_t"):
-        read_accounts(path)
+    with pytest.raises(InputError, match=r"glitches\.0: expected start_frame and end_frame, or start_time and end_t"):
+        read_annotations(path)
 
 
 def test_texts_and_ids_are_taken_as_the_released_evaluator_takes_them(tmp_path: Path) -> None:
     both = {"note": "A note.", "description": "A description."}
     glitches = [release_glitch(**both), release_glitch(event_id=None, description=None, note="Only this.")]
-    (predicted,) = read_accounts(write(tmp_path / "report.json", release_report("4", *glitches))).accounts
+    (predicted,) = read_annotations(write(tmp_path / "report.json", release_report("4", *glitches))).annotations
     assert [(one.id, one.description) for one in predicted.findings] == [("E1", "A description."), ("2", "Only this.")]
     path = write(tmp_path / "4.json", reference("4", person_glitch(**both, severity=None), person_glitch(glitch_id=8)))
-    (said,) = read_accounts(path, fps=16.0).accounts
+    (said,) = read_annotations(path, fps=16.0).annotations
     assert [(one.id, one.description, one.severity) for one in said.findings] == [
         ("G7", "A note.", 3),
         ("8", "It passes through.", 3),

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from robogaze.core.annotation import ClipAnnotation
 from robogaze.core.time import Span, frames_in
 from robogaze.datasets.documents import FormatError
-from robogaze.datasets.formats.base import ReadingContext
-from robogaze.datasets.formats.notes import Notes
+from robogaze.datasets.formats.base import ReadingContext, ReadLog
 from robogaze.datasets.formats.time_axis import TimeAxis
 
 START, END = ("start",), ("end",)
@@ -18,7 +17,7 @@ UNEVEN = (0.0, 0.1, 0.3, 0.4, 0.9)
 
 
 def axis(**known: Any) -> TimeAxis:
-    return TimeAxis(Notes(), **known)
+    return TimeAxis(ReadLog().count, **known)
 
 
 # Seconds.
@@ -31,10 +30,10 @@ def test_seconds_stay_as_they_are_written() -> None:
 @pytest.mark.parametrize(
     ("start", "end", "place", "why"),
     [
-        (-0.1, 1.0, START, "-0.1 s is before the clip begins"),
+        (-0.1, 1.0, START, "-0.1 s is before the start of the clip"),
         (2.0, 1.0, END, "the span ends at 1 s, before it starts at 2 s"),
-        (4.0, 5.0, START, "4 s is after the clip's end at 4 s; times are in seconds"),
-        (139.0, 150.0, START, "139 s is after the clip's end at 4 s; times are in seconds"),
+        (4.0, 5.0, START, "4 s is after the end of the clip at 4 s; times are in seconds"),
+        (139.0, 150.0, START, "139 s is after the end of the clip at 4 s; times are in seconds"),
     ],
 )
 def test_a_span_that_is_reversed_or_begins_outside_the_clip_is_refused(
@@ -46,10 +45,11 @@ def test_a_span_that_is_reversed_or_begins_outside_the_clip_is_refused(
 
 
 def test_an_end_after_the_clips_end_is_kept_and_counted() -> None:
-    known = axis(duration_s=8.69)
+    log = ReadLog()
+    known = TimeAxis(log.count, duration_s=8.69)
     assert known.seconds(1, 8.7, START, END) == Span(1, 8.7)
     known.seconds(1, 8.69, START, END)
-    assert known.notes.warnings == ("1 span going on after the end of the clip, kept as written",)
+    assert log.warnings == ("1 span continuing after the end of the clip, kept as written",)
 
 
 # One frame.
@@ -62,10 +62,11 @@ def test_a_span_of_no_length_is_the_frame_shown_there() -> None:
 
 
 def test_without_frames_it_lasts_as_the_rate_says_and_is_counted() -> None:
-    known = axis(fps=4.0)
+    log = ReadLog()
+    known = TimeAxis(log.count, fps=4.0)
     assert known.seconds(12, 12, START, END) == Span(12, 12.25)
     assert known.frames(8, 8, START, END) == Span(2.0, 2.25)
-    assert known.notes.warnings == (
+    assert log.warnings == (
         "1 span of no length, read as one frame",
         "1 span with the same first and end frame, read as that one frame",
     )
@@ -73,7 +74,7 @@ def test_without_frames_it_lasts_as_the_rate_says_and_is_counted() -> None:
 
 def test_without_a_rate_it_is_refused_with_the_way_out() -> None:
     with pytest.raises(
-        FormatError, match="stands for one frame, but the clip's frame rate is not known; give it with --fps"
+        FormatError, match="means one frame, but the clip's frame rate is not known; give it with --fps"
     ):
         axis().seconds(12, 12, START, END)
 
@@ -109,7 +110,7 @@ def test_frames_that_are_reversed_or_not_there_are_refused(first: int, end: int,
 
 def test_frames_without_a_rate_are_refused_with_the_way_out() -> None:
     with pytest.raises(
-        FormatError, match="frames become seconds, but the clip's frame rate is not known; give it with --fps"
+        FormatError, match="frames are converted to seconds, but the clip's frame rate is not known; give it with --fps"
     ):
         axis().frames(1, 2, START, END)
 
@@ -121,7 +122,7 @@ def test_frames_without_a_rate_are_refused_with_the_way_out() -> None:
 def test_a_span_of_frames_holds_just_these_frames(fps: float, chosen: tuple[int, int, int]) -> None:
     count, first, length = chosen
     end = min(first + length, count)
-    known = ReadingContext("me", Notes()).axis("cup", fps, count)
+    known = ReadingContext("me", ReadLog()).time_axis("cup", fps, count)
     assert known.times_s is not None
     assert frames_in([known.frames(first, end, START, END)], known.times_s) == frozenset(range(first, end))
 
@@ -135,26 +136,26 @@ def test_a_span_too_short_for_its_place_is_refused() -> None:
 
 
 def test_a_record_that_says_its_rate_and_frames_knows_when_each_is_shown() -> None:
-    known = ReadingContext("me", Notes()).axis("cup", 16.0, 64, 4.02)
+    known = ReadingContext("me", ReadLog()).time_axis("cup", 16.0, 64, 4.02)
     assert known.times_s is not None
     assert list(known.times_s) == [number / 16 for number in range(64)]
     assert known.duration_s == 4.02
 
 
 def test_a_length_that_does_not_go_with_frames_and_rate_is_refused() -> None:
-    with pytest.raises(FormatError, match="a length of 4 s does not go with 64 frames at 30 fps"):
-        ReadingContext("me", Notes()).axis("cup", 30.0, 64, 4.0)
+    with pytest.raises(FormatError, match="a duration of 4 s contradicts 64 frames at 30 fps"):
+        ReadingContext("me", ReadLog()).time_axis("cup", 30.0, 64, 4.0)
 
 
 def test_what_is_known_of_the_clip_beside_serves_a_record_that_knows_less() -> None:
     beside = ClipAnnotation("cup", "me", "complete", (), frame_times_s=UNEVEN, duration_s=1.0)
-    reading = ReadingContext("me", Notes(), clips={"cup": beside}, fps=4.0)
-    known = reading.axis("cup", duration_s=0.5)
+    reading = ReadingContext("me", ReadLog(), clips={"cup": beside}, fps=4.0)
+    known = reading.time_axis("cup", duration_s=0.5)
     assert (known.times_s, known.duration_s) == (UNEVEN, 1.0)
-    other = reading.axis("pot", duration_s=0.5)
+    other = reading.time_axis("pot", duration_s=0.5)
     assert (other.times_s, other.duration_s, other.fps) == (None, 0.5, 4.0)
 
 
 def test_the_same_frame_times_are_kept_once() -> None:
-    reading = ReadingContext("me", Notes())
-    assert reading.axis("cup", 16.0, 64).times_s is reading.axis("pot", 16.0, 64).times_s
+    reading = ReadingContext("me", ReadLog())
+    assert reading.time_axis("cup", 16.0, 64).times_s is reading.time_axis("pot", 16.0, 64).times_s

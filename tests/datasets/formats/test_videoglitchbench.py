@@ -10,8 +10,8 @@ from formats.run_samples import CUP, reports, videos
 from formats.samples import make_event, make_report
 from robogaze.core.report import Report
 from robogaze.core.time import Span
-from robogaze.datasets.exporters import export_reports
-from robogaze.datasets.formats import read_accounts
+from robogaze.datasets.formats.export import export_reports
+from robogaze.datasets.formats.read import read_annotations
 
 
 def records(*given: Report) -> list[dict[str, Any]]:
@@ -54,7 +54,7 @@ def test_it_is_read_again(tmp_path: Path) -> None:
     path = tmp_path / "batch_report.json"
     found = export_reports(reports(), videos(tmp_path), "videoglitchbench", tmp_path)
     path.write_text(str(found.files[path.name]))
-    cup = {one.clip_id: one for one in read_accounts(path).accounts}["kitchen/cup.v1"]
+    cup = {one.clip_id: one for one in read_annotations(path).annotations}["kitchen/cup.v1"]
     assert [one.spans for one in cup.findings] == [(Span(1.0, 1.5), Span(2.0, 2.0625)), (Span(1.0, 2.5),)]
     assert [one.description for one in cup.findings] == [CUP, "The lid floats."]
     assert cup.fields == {"cups_name": "kitchen"}

@@ -13,6 +13,7 @@ from typing import Any
 
 from synthetic import write_clip
 
+_TOP = "observation.image.top"
 SAY = "Put the cup into the pot"
 
 
@@ -124,7 +125,7 @@ def videoglitchbench(root: Path) -> None:
 def lerobot(root: Path) -> None:
     """v2.1, in GR00T's flavour: a modality file, a pseudo-task, and a rate that is no whole number."""
     features = {
-        "observation.image.top": {"dtype": "video", "shape": [48, 64, 3], "names": None},
+        _TOP: {"dtype": "video", "shape": [48, 64, 3], "names": None},
         "observation.images.map": {"dtype": "image", "shape": [48, 64, 3], "names": None},
         "action": {"dtype": "float32", "shape": [7], "names": None},
     }
@@ -147,8 +148,8 @@ def lerobot(root: Path) -> None:
         {"episode_index": 3, "tasks": ["Lift"], "length": 4},
     ]
     write(root / "meta/episodes.jsonl", lines(*episodes))
-    video(root / "videos/chunk-000/observation.image.top/episode_000000.mp4")
-    video(root / "videos/chunk-001/observation.image.top/episode_000002.mp4", 1)
+    video(root / f"videos/chunk-000/{_TOP}/episode_000000.mp4")
+    video(root / f"videos/chunk-001/{_TOP}/episode_000002.mp4", 1)
     write(root / "data/chunk-000/episode_000000.parquet", b"PAR1")
 
 
@@ -170,7 +171,7 @@ def webdataset(root: Path) -> None:
     tar(root / "more/shard-000000.tar", c0__mp4=_made(2).read_bytes(), c9__txt=b"Lift")
 
 
-_UNREAD = "no video, and describes no clip"
+_UNREAD = "not a video, and describes no clip"
 
 SAMPLES: Mapping[str, Sample] = {
     "table": Sample(
@@ -179,7 +180,7 @@ SAMPLES: Mapping[str, Sample] = {
             "a/cup.mp4": {"instruction": SAY, "checkpoint": "wm/4000", "clip_id": "7"},
             "pot.mp4": {"instruction": "Stir", "split": "test"},
         },
-        {"gone.mp4": "is listed in clips.jsonl, but not there"},
+        {"gone.mp4": "is listed in clips.jsonl, but does not exist"},
         "clips.jsonl",
     ),
     "plain": Sample(
@@ -190,7 +191,7 @@ SAMPLES: Mapping[str, Sample] = {
     "cosmos": Sample(
         cosmos,
         {"videos/cup.mp4": {"instruction": SAY}, "videos/pot.mp4": {}},
-        {"metas/lid.txt": "a text whose video is not there", "t5_xxl/cup.pickle": _UNREAD},
+        {"metas/lid.txt": "a text without a video", "t5_xxl/cup.pickle": _UNREAD},
     ),
     "dreamgen": Sample(
         dreamgen,
@@ -228,9 +229,9 @@ SAMPLES: Mapping[str, Sample] = {
             "videos/2.mp4": {"instruction": "Stir"},
         },
         {
-            "videos/3.mp4": "is listed in metadata.csv, but not there",
+            "videos/3.mp4": "is listed in metadata.csv, but does not exist",
             "videos/4.mp4": "is not listed in metadata.csv",
-            "video_layout.txt": "words about the views, which are not read; name the layout in the manifest",
+            "video_layout.txt": "text about the views, which is not read; give the layout in the manifest",
         },
     ),
     "videofolder": Sample(
@@ -257,26 +258,26 @@ SAMPLES: Mapping[str, Sample] = {
             "Kitchen/cup.mp4": {"clip_id": "Kitchen/cup", "instruction": "Kitchen", "task_family": "Kitchen"},
         },
         {
-            "stray.mp4": "does not lie in the folder of a title",
-            "groundtruth.json": "annotations; name them to robogaze evaluate --reference",
+            "stray.mp4": "is not in the folder of a title",
+            "groundtruth.json": "annotations; use them with robogaze evaluate --reference",
         },
     ),
     "lerobot": Sample(
         lerobot,
         {
-            "videos/chunk-000/observation.image.top/episode_000000.mp4": {
+            f"videos/chunk-000/{_TOP}/episode_000000.mp4": {
                 "instruction": SAY,
                 "split": "train",
                 "embodiment": "so100",
             },
-            "videos/chunk-001/observation.image.top/episode_000002.mp4": {
+            f"videos/chunk-001/{_TOP}/episode_000002.mp4": {
                 "instruction": "Stir",
                 "split": "test",
                 "embodiment": "so100",
             },
         },
         {
-            "videos/chunk-001/observation.image.top/episode_000003.mp4": "is named by meta/episodes, but not there",
+            f"videos/chunk-001/{_TOP}/episode_000003.mp4": "is named by meta/episodes, but does not exist",
             "data/chunk-000/episode_000000.parquet": _UNREAD,
         },
     ),

@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from layouts.samples import SAMPLES, Sample, write
-from robogaze.datasets.layouts import IMPORTERS, Imported, import_clips, manifest_text, unpack
-from robogaze.datasets.layouts.source import ImportSource
-from robogaze.datasets.manifest import ManifestEntry, read_manifest
+from robogaze.datasets.layouts import LAYOUTS
+from robogaze.datasets.layouts.base import ImportSource
+from robogaze.datasets.layouts.importer import Imported, import_clips, unpack
+from robogaze.datasets.manifest import ManifestEntry, manifest_text, read_manifest
 from robogaze.errors import InputError
 
-each_layout = pytest.mark.parametrize("name", sorted(IMPORTERS))
+each_layout = pytest.mark.parametrize("name", sorted(LAYOUTS.names()))
 
 
 @pytest.fixture
@@ -37,7 +38,7 @@ def found(path: Path) -> Imported:
 
 
 def test_no_layout_is_forgotten() -> None:
-    assert set(SAMPLES) == set(IMPORTERS)
+    assert set(SAMPLES) == set(LAYOUTS.names())
 
 
 @each_layout
@@ -107,13 +108,13 @@ def test_ids_never_collide(name: str, found: Imported, tmp_path: Path) -> None:
 def test_a_layout_whose_videos_are_gone_is_refused_by_name(name: str, root: Path, path: Path) -> None:
     for video in [one for one in root.rglob("*") if one.suffix in (".mp4", ".mkv", ".avi", ".tar")]:
         video.unlink()
-    with pytest.raises(InputError, match=f"holds no clip in the layout {name}"):
+    with pytest.raises(InputError, match=f"has no clip in the layout {name}"):
         import_clips(path, name)
 
 
 @each_layout
 def test_an_empty_folder_is_in_no_layout(name: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="holds no video"):
+    with pytest.raises(InputError, match="has no video"):
         import_clips(tmp_path)
     with pytest.raises(InputError):
         import_clips(tmp_path, name)
@@ -147,7 +148,7 @@ def test_a_manifest_of_clips_seen_through_a_link_can_be_moved_with_them(tmp_path
 
 
 def test_a_layout_that_is_not_known_is_told_the_known_ones(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="there is no layout 'dreamgem'; there is: auto, table, lerobot"):
+    with pytest.raises(InputError, match="there is no layout 'dreamgem'; the layouts are: auto, table, lerobot"):
         import_clips(tmp_path, "dreamgem")
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from layouts.samples import SAMPLES, SAY, lines, tar, video, write
-from robogaze.datasets.layouts import import_clips, placed, unpack
+from robogaze.datasets.layouts.importer import import_clips, unpack, with_unpacked_paths
 from robogaze.errors import InputError, MissingExtra
 
 # Tables.
@@ -50,7 +50,7 @@ def test_parquet_without_pyarrow_says_what_to_install(tmp_path: Path, monkeypatc
 def test_what_an_entry_has_no_place_for_is_said(tmp_path: Path) -> None:
     SAMPLES["table"].make(tmp_path)
     (remark,) = import_clips(tmp_path / "clips.jsonl").remarks
-    assert remark == "clips.jsonl: an entry has no place for seed"
+    assert remark == "clips.jsonl: columns that a manifest does not have, left out: seed"
 
 
 def test_a_layout_of_views_and_an_initial_frame_are_kept(tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_one_id_of_two_clips_is_refused(tmp_path: Path) -> None:
     video(tmp_path / "cup.mp4")
     video(tmp_path / "pot.mp4", 1)
     rows = [{"path": path, "clip_id": "one"} for path in ("cup.mp4", "pot.mp4")]
-    with pytest.raises(InputError, match=r"clip_id 'one' stands for both .*cup\.mp4 and .*pot\.mp4"):
+    with pytest.raises(InputError, match=r"clip_id 'one' is used for both .*cup\.mp4 and .*pot\.mp4"):
         import_clips(write(tmp_path / "clips.jsonl", lines(*rows)))
 
 
@@ -145,7 +145,7 @@ def test_clips_of_two_titles_with_one_name_keep_apart_and_two_files_of_one_clip_
     SAMPLES["videoglitchbench"].make(tmp_path)
     assert len(import_clips(tmp_path).entries) == 2
     video(tmp_path / "Kitchen/cup.mkv", 3)
-    with pytest.raises(InputError, match="clip_id 'Kitchen/cup' stands for both"):
+    with pytest.raises(InputError, match="clip_id 'Kitchen/cup' is used for both"):
         import_clips(tmp_path)
 
 
@@ -170,7 +170,7 @@ def test_clips_in_archives_are_unpacked_where_their_entries_say(tmp_path: Path) 
         "clips/shard-000000/c0.mp4",
         "clips/shard-000000/c1.mp4",
     ]
-    assert there == placed(found, tmp_path / "clips")
+    assert there == with_unpacked_paths(found, tmp_path / "clips")
     plain = import_clips(tmp_path / "clips", "plain").entries
     assert [entry.path for entry in plain] == [entry.path for entry in there.entries]
     assert len({entry.path.read_bytes() for entry in plain}) == 3
@@ -180,7 +180,7 @@ def test_one_archive_is_read_as_a_folder_of_one_is(tmp_path: Path) -> None:
     path = tar(tmp_path / "source/a.tar", c0__mp4=b"x", c0__txt=b"Stir")
     one, folder = import_clips(path), import_clips(tmp_path / "source")
     assert one.entries == folder.entries
-    assert unpack(one, tmp_path / "clips").entries == placed(folder, tmp_path / "clips").entries
+    assert unpack(one, tmp_path / "clips").entries == with_unpacked_paths(folder, tmp_path / "clips").entries
 
 
 def test_nothing_is_unpacked_to_a_place_outside(tmp_path: Path) -> None:

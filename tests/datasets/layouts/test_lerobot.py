@@ -8,8 +8,8 @@ from lerobot_set import FPS, LENGTHS, TOP, WRIST, first_numbers, v3
 from media.videos import number_in
 
 from layouts.samples import SAMPLES, write
-from robogaze.datasets.layouts import import_clips, manifest_text
-from robogaze.datasets.manifest import ManifestEntry, read_manifest
+from robogaze.datasets.layouts.importer import import_clips
+from robogaze.datasets.manifest import ManifestEntry, manifest_text, read_manifest
 from robogaze.errors import InputError
 from robogaze.media import decode_clip
 from robogaze.media.compose import decode_image
@@ -79,7 +79,9 @@ def test_parts_are_kept_in_the_manifest_and_their_ids_never_collide(tmp_path: Pa
 
 def test_a_shared_file_whose_episodes_have_no_times_is_refused_and_not_taken_for_one_long_clip(tmp_path: Path) -> None:
     v3(tmp_path, {0: 0, 1: 0}, timed=False)
-    with pytest.raises(InputError, match=r"file-000\.mp4 holds several episodes, and meta/episodes gives them no time"):
+    with pytest.raises(
+        InputError, match=r"file-000\.mp4 contains several episodes, and meta/episodes gives them no time"
+    ):
         import_clips(tmp_path)
 
 
@@ -92,7 +94,7 @@ def test_a_file_that_is_not_there_is_named_once(tmp_path: Path) -> None:
     (tmp_path / f"videos/{TOP}/chunk-000/file-000.mp4").unlink()
     found = import_clips(tmp_path)
     assert [episode_of(entry) for entry in found.entries] == [3, 4]
-    assert [one.reason for one in found.ignored] == ["is named by meta/episodes, but not there"]
+    assert [one.reason for one in found.ignored] == ["is named by meta/episodes, but does not exist"]
 
 
 def test_a_template_with_the_other_versions_places_is_filled_in(tmp_path: Path) -> None:
@@ -111,7 +113,7 @@ def test_a_template_with_the_other_versions_places_is_filled_in(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("v2.1", "v4.0", "'v4.0' is none of v2.0, v2.1, v3.0"),
+        ("v2.1", "v4.0", "'v4.0' is not v2.0, v2.1 or v3.0"),
         ("{video_key}", "{camera}", "cannot be filled in"),
         ('"dtype": "video"', '"dtype": "image"', "names no video"),
         ('"features"', '"feature"', "features: Field required"),

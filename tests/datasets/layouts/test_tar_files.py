@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from robogaze.datasets.layouts import import_clips, unpack
+from robogaze.datasets.layouts.importer import import_clips, unpack
 from robogaze.datasets.layouts.tar_files import members
-from robogaze.datasets.layouts.webdataset import LONGEST_TEXT
+from robogaze.datasets.layouts.webdataset import MAX_CLIP_TEXT_BYTES
 from robogaze.errors import InputError
 
 
@@ -81,7 +81,7 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
     "empty": (lambda: b"", "can be read to its end"),
     "gzip of nothing": (lambda: gzip.compress(b"no archive" * 1000), "can be read to its end"),
     "cut gzip": (lambda: gzip.compress(plain(("c0.mp4", bytes(range(256)) * 4000)))[:900], "can be read to its end"),
-    "bomb": (lambda: bomb(300 << 20), "more than 100 times its size"),
+    "bomb": (lambda: bomb(300 << 20), "exceed 100 times its size"),
     "two kinds of gzip": (lambda: gzip.compress(gzip.compress(plain(("c0.mp4", b"x")))), "can be read to its end"),
 }
 
@@ -102,7 +102,7 @@ def test_a_hostile_archive_is_refused_within_seconds(tmp_path: Path, name: str, 
 
 
 def test_a_long_text_is_refused_where_it_describes_a_clip_and_passed_over_elsewhere(tmp_path: Path) -> None:
-    long = b" " * (LONGEST_TEXT + 1)
+    long = b" " * (MAX_CLIP_TEXT_BYTES + 1)
     path = tmp_path / "a.tar"
     path.write_bytes(plain(("c0.mp4", b"x"), ("notes.txt", long)))
     assert len(import_clips(path, "webdataset").entries) == 1
@@ -131,7 +131,7 @@ def test_an_archive_that_lost_a_member_since_it_was_read_is_named(tmp_path: Path
     path.write_bytes(plain(("c0.mp4", b"x"), ("c1.mp4", b"x")))
     found = import_clips(path, "webdataset")
     path.write_bytes(plain(("c0.mp4", b"x")))
-    with pytest.raises(InputError, match=r"a\.tar was changed since it was read: it lacks c1\.mp4"):
+    with pytest.raises(InputError, match=r"a\.tar was changed since it was read: c1\.mp4 is missing"):
         unpack(found, tmp_path / "out")
 
 
@@ -144,7 +144,7 @@ def test_memory_stays_flat(tmp_path: Path) -> None:
     code = """
 import resource, sys
 from pathlib import Path
-from robogaze.datasets.layouts import import_clips, unpack
+from robogaze.datasets.layouts.importer import import_clips, unpack
 peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 before = peak()
 unpack(import_clips(Path(sys.argv[1]), "webdataset"), Path(sys.argv[2]))

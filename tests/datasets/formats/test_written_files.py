@@ -17,8 +17,8 @@ from formats.samples import make_event, make_report
 from robogaze.core.annotation import ClipAnnotation, annotation_of
 from robogaze.core.report import Report
 from robogaze.core.time import Span
-from robogaze.datasets.exporters import export_reports
-from robogaze.datasets.formats import read_accounts
+from robogaze.datasets.formats.export import export_reports
+from robogaze.datasets.formats.read import read_annotations
 
 ONE_LINE = " ".join(CUP.split())
 
@@ -33,7 +33,7 @@ def exported(to: str, folder: Path, given: Iterable[Report] = ()) -> Path:
 
 
 def accounts(path: Path, **options: Any) -> dict[str, ClipAnnotation]:
-    return {one.clip_id: one for one in read_accounts(path, **options).accounts}
+    return {one.clip_id: one for one in read_annotations(path, **options).annotations}
 
 
 def spans(account: ClipAnnotation) -> list[tuple[Span, ...]]:
@@ -200,7 +200,7 @@ def test_label_studio_has_a_task_without_a_prediction_for_what_is_incomplete_or_
 
 def test_label_studio_leaves_out_a_clip_without_one_rate(tmp_path: Path) -> None:
     found = export_reports([uneven()], videos(tmp_path, uneven()), "label-studio", tmp_path)
-    assert found.left_out == {"without one frame rate, which the format cannot say": 1}
+    assert found.left_out == {"without a constant frame rate, which the format cannot express": 1}
 
 
 def test_the_results_belong_to_the_labelling_configuration(tmp_path: Path) -> None:
@@ -313,4 +313,4 @@ def test_tables_tell_the_part_with_the_video(tmp_path: Path) -> None:
 
 def test_label_studio_cannot_show_a_part(tmp_path: Path) -> None:
     found = export_reports([part_of_a_video()], videos(tmp_path), "label-studio", tmp_path)
-    assert found.left_out == {"a part of a longer video, which the format cannot say": 1}
+    assert found.left_out == {"a part of a longer video, which the format cannot express": 1}
