@@ -24,6 +24,10 @@ AUTO = "auto"
 """The name that asks for the layout to be recognised."""
 
 
+_FALLBACK = "plain"
+"""The layout that recognises every folder with a video, so it is tried last, after those of other packages."""
+
+
 @dataclass(frozen=True)
 class Imported:
     """The clips of a source in the order of their names, its layout, and the files that are not clips.
@@ -111,7 +115,7 @@ def _named(layout: str) -> FolderLayout:
 
 
 def _recognised(source: ImportSource) -> FolderLayout:
-    for name in LAYOUTS.names():
+    for name in sorted(LAYOUTS.names(), key=lambda name: name == _FALLBACK):
         if (layout := LAYOUTS.load(name)).recognises(source):
             return layout
     raise NoClips(_why_none(source))
