@@ -1,4 +1,4 @@
-"""A run's reports: a clip with a fault that recurs, a clean clip, and a partial, an unscored and an undecided one."""
+"""A run's reports: a faulty clip with a recurring event, a clean, a partial, an unscored and an undecided one."""
 
 from pathlib import Path
 from typing import Any

@@ -156,8 +156,13 @@ def studio_region(**value: Any) -> dict[str, Any]:
 
 
 def studio_task(clip_id: str, *results: dict[str, Any], **changes: Any) -> dict[str, Any]:
-    said = {"id": 9, "completed_by": 3, "was_cancelled": False, "result": [*results]}
-    return {"id": 1, "data": {"video": f"/data/upload/1/3d3ad63e-{clip_id}.mp4"}, "annotations": [said], **changes}
+    annotation = {"id": 9, "completed_by": 3, "was_cancelled": False, "result": [*results]}
+    return {
+        "id": 1,
+        "data": {"video": f"/data/upload/1/3d3ad63e-{clip_id}.mp4"},
+        "annotations": [annotation],
+        **changes,
+    }
 
 
 def bug(**changes: Any) -> dict[str, Any]:

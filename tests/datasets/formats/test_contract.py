@@ -1,4 +1,4 @@
-"""What holds for every format."""
+"""The contract of every format that is read."""
 
 import json
 from collections.abc import Iterator
@@ -33,12 +33,12 @@ def read(sample: Sample, path: Path) -> ReadAnnotations:
     return read_annotations(path, **sample.options)
 
 
-def test_no_format_is_forgotten() -> None:
+def test_every_format_has_a_sample() -> None:
     assert set(SAMPLES) == set(format_readers())
 
 
 @each_format
-def test_a_format_is_recognised_by_its_content_alone(name: str, path: Path, sample: Sample, tmp_path: Path) -> None:
+def test_format_is_recognised_by_content_alone(name: str, path: Path, sample: Sample, tmp_path: Path) -> None:
     assert read_annotations(path, **sample.options).format == name
     for file in path.rglob("*.*") if path.is_dir() else [path]:
         renamed = write(tmp_path / "renamed" / "thing.data", file.read_text(encoding="utf-8"))
@@ -46,23 +46,21 @@ def test_a_format_is_recognised_by_its_content_alone(name: str, path: Path, samp
 
 
 @each_format
-def test_no_other_format_takes_it_for_its_own(name: str, path: Path) -> None:
+def test_only_one_format_recognises_a_document(name: str, path: Path) -> None:
     for file in path.rglob("*.json") if path.is_dir() else [path]:
         for document in documents(file):
             assert [other for other, reader in format_readers().items() if reader.recognises(document.value)] == [name]
 
 
 @each_format
-def test_reading_by_name_and_by_recognition_is_the_same(
+def test_reading_by_name_equals_reading_by_recognition(
     name: str, path: Path, sample: Sample, read: ReadAnnotations
 ) -> None:
     assert read_annotations(path, format=name, **sample.options) == read
 
 
 @each_format
-def test_both_clips_are_there_one_with_its_event_and_one_clean(
-    name: str, sample: Sample, read: ReadAnnotations
-) -> None:
+def test_sample_has_a_faulty_and_a_clean_clip(name: str, sample: Sample, read: ReadAnnotations) -> None:
     cup, pot = read.annotations
     assert (cup.clip_id, pot.clip_id) == sample.clip_ids
     assert pot.clean
@@ -75,19 +73,19 @@ def test_both_clips_are_there_one_with_its_event_and_one_clean(
 
 
 @each_format
-def test_every_account_says_where_it_was_read_and_by_whom(name: str, path: Path, read: ReadAnnotations) -> None:
-    assert all(one.source.startswith(f"{path}") for one in read.annotations)
-    assert len({one.source for one in read.annotations}) == 2
-    assert all(one.author for one in read.annotations)
+def test_every_annotation_has_a_source_and_an_author(name: str, path: Path, read: ReadAnnotations) -> None:
+    assert all(annotation.source.startswith(f"{path}") for annotation in read.annotations)
+    assert len({annotation.source for annotation in read.annotations}) == 2
+    assert all(annotation.author for annotation in read.annotations)
 
 
 @each_format
-def test_reading_twice_gives_the_same(name: str, path: Path, sample: Sample, read: ReadAnnotations) -> None:
+def test_reading_is_repeatable(name: str, path: Path, sample: Sample, read: ReadAnnotations) -> None:
     assert read_annotations(path, **sample.options) == read
 
 
 @each_format
-def test_the_same_source_twice_in_one_folder_is_refused_with_both_places(
+def test_duplicate_annotation_is_refused_with_both_sources(
     name: str, path: Path, sample: Sample, tmp_path: Path
 ) -> None:
     file = min(path.rglob("*.*")) if path.is_dir() else path
@@ -98,9 +96,7 @@ def test_the_same_source_twice_in_one_folder_is_refused_with_both_places(
 
 
 @each_format
-def test_a_file_that_breaks_off_is_refused_by_name_and_left_out_when_lenient(
-    name: str, path: Path, sample: Sample
-) -> None:
+def test_truncated_file_is_refused_or_skipped_when_lenient(name: str, path: Path, sample: Sample) -> None:
     file = min(path.rglob("*.json")) if path.is_dir() else path
     text = file.read_text(encoding="utf-8")
     file.write_text(text[:-3] if name != "csv" else text.replace(",4,", ',"4,'), encoding="utf-8")
@@ -108,12 +104,12 @@ def test_a_file_that_breaks_off_is_refused_by_name_and_left_out_when_lenient(
         read_annotations(path, **sample.options)
     assert str(refused.value).startswith(f"{file}: is no")
     left = read_annotations(path, lenient=True, **sample.options)
-    assert [one.file for one in left.skipped] == [f"{file}"]
-    assert [one.clip_id for one in left.annotations] == ([sample.clip_ids[1]] if path.is_dir() else [])
+    assert [skipped.file for skipped in left.skipped] == [f"{file}"]
+    assert [annotation.clip_id for annotation in left.annotations] == ([sample.clip_ids[1]] if path.is_dir() else [])
 
 
 @each_format
-def test_a_source_without_anything_is_refused(name: str, tmp_path: Path) -> None:
+def test_empty_file_is_refused(name: str, tmp_path: Path) -> None:
     empty = write(tmp_path / "empty.json", "")
     with pytest.raises(InputError, match="is empty"):
         read_annotations(empty, format=name)
@@ -123,9 +119,7 @@ def test_a_source_without_anything_is_refused(name: str, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     "value", [[], {}, 1, "text", None, [1], {"a": 1}, [[]], {"clips": 1}, {"bugs": 1}, "a,b\n1,2\n"]
 )
-def test_what_is_in_another_format_is_refused_and_never_taken_for_an_empty_one(
-    name: str, value: Any, tmp_path: Path
-) -> None:
+def test_other_content_is_refused_and_not_read_as_empty(name: str, value: Any, tmp_path: Path) -> None:
     path = write(tmp_path / "other.json", value)
     with pytest.raises(InputError, match=r"other\.json"):
         read_annotations(path, format=name, fps=16.0, first_frame=1)
@@ -133,7 +127,7 @@ def test_what_is_in_another_format_is_refused_and_never_taken_for_an_empty_one(
         read_annotations(path)
 
 
-# Whatever stands in a file, it is read or refused with its name.
+# Any content is read, or refused with the file's name.
 
 JSON = st.recursive(
     st.none()
@@ -150,9 +144,9 @@ JSON = st.recursive(
 def places(value: Any, above: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
     """The ways to all values within a value."""
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, one in inner:
+    for key, member in inner:
         yield (*above, key)
-        yield from places(one, (*above, key))
+        yield from places(member, (*above, key))
 
 
 def put(value: Any, place: tuple[str | int, ...], new: Any) -> None:
@@ -172,9 +166,7 @@ def _left_out(path: Path, name: str, sample: Sample) -> str:
 @each_format
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_any_value_in_any_place_is_read_or_refused_with_the_file(
-    name: str, data: st.DataObject, tmp_path: Path
-) -> None:
+def test_any_value_is_read_or_refused_with_the_file(name: str, data: st.DataObject, tmp_path: Path) -> None:
     sample = SAMPLES[name]
     if name == "csv":
         cells = CSV.replace("\n", ",").split(",")
@@ -198,8 +190,8 @@ def test_any_value_in_any_place_is_read_or_refused_with_the_file(
         assert f"{folder}" in _left_out(path, name, sample)
         return
     assert read_annotations(path, format=name, lenient=True, **sample.options) == strict
-    for account in strict.annotations:
-        for finding in account.findings:
-            assert union(finding.spans) == finding.spans
-            assert finding.severity in (None, 1, 2, 3, 4, 5)
-            assert finding.confidence is None or 0 <= finding.confidence <= 1
+    for annotation in strict.annotations:
+        for event in annotation.findings:
+            assert union(event.spans) == event.spans
+            assert event.severity in (None, 1, 2, 3, 4, 5)
+            assert event.confidence is None or 0 <= event.confidence <= 1

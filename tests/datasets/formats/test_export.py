@@ -1,4 +1,4 @@
-"""What holds for every export."""
+"""The contract of every format that is written."""
 
 from pathlib import Path
 
@@ -19,42 +19,42 @@ def export(name: str, folder: Path, *given: Report) -> Export:
 
 
 @each_format
-def test_every_clip_is_in_it_or_counted_with_the_reason(name: str, tmp_path: Path) -> None:
+def test_every_clip_is_exported_or_counted_with_a_reason(name: str, tmp_path: Path) -> None:
     found = export(name, tmp_path, *reports(), uneven())
     assert found.clips + sum(found.left_out.values()) == 6
     assert found.clips >= 3
     assert all(found.left_out)
 
 
-SAY_IT = ("csv", "jsonl", "parquet", "label-studio", "webvtt")
-"""The formats that hold a clip's status, and its verdict or coverage."""
+WITH_COVERAGE = ("csv", "jsonl", "parquet", "label-studio", "webvtt")
+"""The formats that have a clip's status, and its verdict or coverage."""
 
 
 @each_format
-def test_what_is_incomplete_or_undecided_is_left_out_where_the_format_cannot_say_so(name: str, tmp_path: Path) -> None:
-    lacks = () if name in SAY_IT else ("partial", "unscored", "undecided")
+def test_undecided_reports_are_left_out_of_formats_without_coverage(name: str, tmp_path: Path) -> None:
+    lacks = () if name in WITH_COVERAGE else ("partial", "unscored", "undecided")
     found = export(name, tmp_path, *reports())
     assert found.left_out == {f"{what}, which the format cannot express": 1 for what in lacks}
 
 
 @each_format
-def test_exporting_twice_gives_the_same_and_touches_no_disk(name: str, tmp_path: Path) -> None:
+def test_export_is_repeatable_and_writes_nothing(name: str, tmp_path: Path) -> None:
     assert export(name, tmp_path, *reports()) == export(name, tmp_path, *reports())
     assert list(tmp_path.iterdir()) == []
 
 
 @each_format
-def test_files_have_plain_names(name: str, tmp_path: Path) -> None:
+def test_exported_file_names_have_no_folder(name: str, tmp_path: Path) -> None:
     files = export(name, tmp_path, *reports()).files
     assert files
-    assert all(Path(one).name == one and not one.startswith(".") for one in files)
+    assert all(Path(file).name == file and not file.startswith(".") for file in files)
 
 
 @each_format
-def test_no_report_at_all_is_an_export_of_none(name: str, tmp_path: Path) -> None:
+def test_export_without_reports_has_no_clips(name: str, tmp_path: Path) -> None:
     assert export(name, tmp_path).clips == 0
 
 
-def test_an_unknown_format_is_told_the_known_ones(tmp_path: Path) -> None:
+def test_unknown_format_lists_the_known_ones(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="there is no format 'coco' to export to; the formats are: jsonl, csv, "):
         export("coco", tmp_path)

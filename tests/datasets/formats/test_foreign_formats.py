@@ -1,4 +1,4 @@
-"""Formats of others: what is special about each."""
+"""Details of single formats."""
 
 from pathlib import Path
 from typing import Any
@@ -14,40 +14,44 @@ from robogaze.errors import InputError
 # VideoGlitchBench.
 
 
-def test_clips_of_one_name_in_two_titles_are_two_clips(tmp_path: Path) -> None:
+def test_same_clip_name_in_two_titles_gives_two_clips(tmp_path: Path) -> None:
     path = write(tmp_path / "batch.json", [bench_record("1.mp4"), bench_record("1", game_name="Garden")])
     read = read_annotations(path)
-    assert [(one.clip_id, one.fields) for one in read.annotations] == [
+    assert [(annotation.clip_id, annotation.fields) for annotation in read.annotations] == [
         ("Kitchen/1", {"game_name": "Kitchen"}),
         ("Garden/1", {"game_name": "Garden"}),
     ]
 
 
-def test_without_a_title_the_folder_names_it_or_nothing_does(tmp_path: Path) -> None:
+def test_without_a_title_the_folder_is_used(tmp_path: Path) -> None:
     write(tmp_path / "Kitchen" / "1.json", bench_record("1", game_name=None))
     write(tmp_path / "Garden" / "1.json", bench_record("1", game_name=""))
     path = write(tmp_path / "1.json", bench_record("1", game_name=None))
-    assert [one.clip_id for one in read_annotations(tmp_path).annotations] == ["1", "Garden/1", "Kitchen/1"]
+    assert [annotation.clip_id for annotation in read_annotations(tmp_path).annotations] == [
+        "1",
+        "Garden/1",
+        "Kitchen/1",
+    ]
     assert read_annotations(path).annotations[0].fields == {}
 
 
-def test_both_spellings_are_read_and_a_reference_has_an_id_beside(tmp_path: Path) -> None:
+def test_long_and_short_keys_are_read(tmp_path: Path) -> None:
     long = {"id": "77", **bench_record("1", TEXT)}
     short = {"video": "1", "game": "Kitchen", "no_bugs": False, "bugs": [TEXT], "intervals": [[[1.0, 2.5]]]}
-    found = [read_annotations(write(tmp_path / "one.json", one)).annotations[0] for one in (long, short)]
+    found = [read_annotations(write(tmp_path / "one.json", record)).annotations[0] for record in (long, short)]
     assert found[0].clip_id == found[1].clip_id == "Kitchen/1"
     assert found[0].findings == found[1].findings == (AnnotatedEvent("1", (Span(1.0, 2.5),), TEXT),)
-    assert [one.fields for one in found] == [{"game_name": "Kitchen"}, {"game": "Kitchen"}]
+    assert [annotation.fields for annotation in found] == [{"game_name": "Kitchen"}, {"game": "Kitchen"}]
 
 
-def test_a_bug_has_all_its_intervals_joined_where_they_meet_or_none(tmp_path: Path) -> None:
+def test_intervals_of_a_bug_are_joined(tmp_path: Path) -> None:
     times = [[[23, 24], [12, 15], [14, 16]], []]
     path = write(tmp_path / "one.json", bench_record("1", "a", "b", time_nodes=times))
-    (account,) = read_annotations(path).annotations
-    assert [one.spans for one in account.findings] == [(Span(12, 16), Span(23, 24)), ()]
+    (annotation,) = read_annotations(path).annotations
+    assert [event.spans for event in annotation.findings] == [(Span(12, 16), Span(23, 24)), ()]
 
 
-def test_an_interval_of_no_length_wants_a_rate(tmp_path: Path) -> None:
+def test_empty_interval_needs_a_frame_rate(tmp_path: Path) -> None:
     path = write(tmp_path / "one.json", bench_record("1", "a", time_nodes=[[[3, 3]]]))
     with pytest.raises(InputError, match=r"time_nodes\.0\.0\.1: a span of no length means one frame, but"):
         read_annotations(path)
@@ -57,11 +61,11 @@ def test_an_interval_of_no_length_wants_a_rate(tmp_path: Path) -> None:
 # GBQA.
 
 
-def test_a_bug_is_a_finding_without_a_time(tmp_path: Path) -> None:
+def test_bug_is_an_event_without_a_span(tmp_path: Path) -> None:
     path = write(tmp_path / "bugs.json", {"game_name": "castle", "game_title": "Castle", "bugs": [bug(id=0)]})
-    (account,) = read_annotations(path).annotations
-    assert account.clip_id == "castle"
-    assert account.findings == (AnnotatedEvent("0", (), TEXT, None, "passing_through"),)
+    (annotation,) = read_annotations(path).annotations
+    assert annotation.clip_id == "castle"
+    assert annotation.findings == (AnnotatedEvent("0", (), TEXT, None, "passing_through"),)
 
 
 @pytest.mark.parametrize(
@@ -73,14 +77,12 @@ def test_a_bug_is_a_finding_without_a_time(tmp_path: Path) -> None:
         {"observed_fault": None, "description": "", "title": "x"},
     ],
 )
-def test_what_is_compared_is_the_fault_then_the_description_then_the_title(
-    texts: dict[str, Any], tmp_path: Path
-) -> None:
+def test_description_is_the_fault_else_description_else_title(texts: dict[str, Any], tmp_path: Path) -> None:
     path = write(tmp_path / "bugs.json", {"game_name": "castle", "bugs": [texts]})
     assert read_annotations(path).annotations[0].findings[0].description == "x"
 
 
-def test_an_agents_report_and_the_bugs_it_is_held_to_name_one_clip(tmp_path: Path) -> None:
+def test_agent_report_and_bug_file_have_one_clip_id(tmp_path: Path) -> None:
     agents = {"metadata": {"game_session_id": "s"}, "game": {"name": "castle"}, "bugs": [bug(confidence=0.9)]}
     for record in (agents, {"game_id": "castle", "bugs": []}, {"game_name": "castle", "game_id": "castle", "bugs": []}):
         assert read_annotations(write(tmp_path / "bugs.json", record)).annotations[0].clip_id == "castle"
@@ -89,28 +91,28 @@ def test_an_agents_report_and_the_bugs_it_is_held_to_name_one_clip(tmp_path: Pat
 # ActivityNet.
 
 
-def test_a_label_is_the_description_where_there_is_no_other(tmp_path: Path) -> None:
-    said = [{"label": "Blur", "segment": [0, 1]}, {"label": "Blur", "segment": [1, 2], "description": "It blurs."}]
-    (account,) = read_annotations(write(tmp_path / "a.json", {"results": {"cup": said}})).annotations
-    assert [one.description for one in account.findings] == ["Blur", "It blurs."]
+def test_label_is_the_default_description(tmp_path: Path) -> None:
+    results = [{"label": "Blur", "segment": [0, 1]}, {"label": "Blur", "segment": [1, 2], "description": "It blurs."}]
+    (annotation,) = read_annotations(write(tmp_path / "a.json", {"results": {"cup": results}})).annotations
+    assert [event.description for event in annotation.findings] == ["Blur", "It blurs."]
 
 
-def test_videos_without_annotations_are_clean_and_counted(tmp_path: Path) -> None:
+def test_videos_without_annotations_are_clean_with_a_warning(tmp_path: Path) -> None:
     videos = {name: {"duration": 4.0, "subset": "testing", "annotations": []} for name in ("cup", "pot")}
     read = read_annotations(write(tmp_path / "a.json", {"database": videos, "taxonomy": []}))
-    assert [(one.clean, one.duration_s, one.fields) for one in read.annotations] == [
+    assert [(annotation.clean, annotation.duration_s, annotation.fields) for annotation in read.annotations] == [
         (True, 4.0, {"split": "testing"})
     ] * 2
     assert read.warnings == ("2 clips without annotations, read as clean",)
 
 
-def test_a_result_that_does_not_fit_is_named(tmp_path: Path) -> None:
+def test_invalid_result_is_refused_with_its_key(tmp_path: Path) -> None:
     path = write(tmp_path / "a.json", {"results": {"cup": [{"label": "Blur", "segment": [0, "1"]}]}})
     with pytest.raises(InputError, match=r"a\.json:8: results\.cup\.0\.segment\.1: Input should be a valid number"):
         read_annotations(path)
 
 
-def test_references_and_results_in_one_file_are_not_mixed(tmp_path: Path) -> None:
+def test_database_and_results_in_one_file_are_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "a.json", {"database": {"cup": {"annotations": []}}, "results": {"cup": []}})
     with pytest.raises(InputError, match="expected either a database or results, and not both"):
         read_annotations(path)
@@ -124,11 +126,11 @@ def studio(tmp_path: Path, *tasks: dict[str, Any], **options: Any) -> ReadAnnota
 
 
 def only(read: ReadAnnotations) -> ClipAnnotation:
-    (account,) = read.annotations
-    return account
+    (annotation,) = read.annotations
+    return annotation
 
 
-def test_how_frames_are_counted_has_to_be_said(tmp_path: Path) -> None:
+def test_first_frame_is_required(tmp_path: Path) -> None:
     message = "counts in frames; give the number of the first one with --first-frame: 1 in Label Studio's own timeline"
     with pytest.raises(InputError, match=message):
         studio(tmp_path, studio_task("cup", studio_region()), first_frame=None, lenient=True)
@@ -138,21 +140,21 @@ def test_how_frames_are_counted_has_to_be_said(tmp_path: Path) -> None:
         studio(tmp_path, studio_task("cup", studio_region()), fps=None)
 
 
-def test_a_range_holds_its_last_frame_and_begins_at_the_number_of_the_first(tmp_path: Path) -> None:
+def test_range_includes_its_last_frame_and_starts_at_first_frame(tmp_path: Path) -> None:
     region = studio_region(ranges=[{"start": 3, "end": 5}])
     assert only(studio(tmp_path, studio_task("cup", region))).findings[0].spans == (Span(2 / 16, 5 / 16),)
     counted_from_0 = studio(tmp_path, studio_task("cup", region), first_frame=0)
     assert only(counted_from_0).findings[0].spans == (Span(3 / 16, 6 / 16),)
 
 
-def test_a_range_of_one_frame_is_that_frame(tmp_path: Path) -> None:
+def test_range_of_one_frame_is_that_frame(tmp_path: Path) -> None:
     region = studio_region(ranges=[{"start": 1, "end": 1}, {"start": 9, "end": 10}])
     read = studio(tmp_path, studio_task("cup", region))
     assert only(read).findings[0].spans == (Span(0, 1 / 16), Span(8 / 16, 10 / 16))
     assert read.warnings == ()
 
 
-def test_what_was_said_of_a_region_belongs_to_it(tmp_path: Path) -> None:
+def test_results_of_a_region_belong_to_its_event(tmp_path: Path) -> None:
     results = [
         studio_region(),
         {"id": "r1", "from_name": "what", "value": {"text": ["The cup", "falls."]}, "type": "textarea"},
@@ -164,7 +166,7 @@ def test_what_was_said_of_a_region_belongs_to_it(tmp_path: Path) -> None:
         {"from_name": "whole", "value": {"text": "A good clip."}, "type": "textarea"},
     ]
     read = studio(tmp_path, studio_task("cup", *results))
-    found = [(one.id, one.description, one.severity, one.type) for one in only(read).findings]
+    found = [(event.id, event.description, event.severity, event.type) for event in only(read).findings]
     assert found == [
         ("r1", "The cup falls.", 4, "passing_through"),
         ("r2", "passing_through", 2, "passing_through"),
@@ -172,13 +174,13 @@ def test_what_was_said_of_a_region_belongs_to_it(tmp_path: Path) -> None:
     assert read.warnings == ("2 results outside every timeline label, left out",)
 
 
-def test_each_person_has_an_account_and_a_cancelled_one_says_nothing(tmp_path: Path) -> None:
+def test_each_person_has_an_annotation_and_a_cancelled_one_is_unscored(tmp_path: Path) -> None:
     task = studio_task("cup", studio_region())
     first = task["annotations"][0]
     people = [{"completed_by": {"id": 1, "email": "ada@example.org"}}, {"was_cancelled": True, "completed_by": 8}]
     task["annotations"] = [first, *({**first, **who} for who in people)]
     read = studio(tmp_path, task)
-    assert [(one.author, one.status, len(one.findings)) for one in read.annotations] == [
+    assert [(annotation.author, annotation.status, len(annotation.findings)) for annotation in read.annotations] == [
         ("3", "complete", 1),
         ("ada@example.org", "complete", 1),
         ("8", "unscored", 0),
@@ -190,12 +192,12 @@ def test_each_person_has_an_account_and_a_cancelled_one_says_nothing(tmp_path: P
         studio(tmp_path, task)
 
 
-def test_predictions_are_read_where_nobody_annotated(tmp_path: Path) -> None:
+def test_predictions_are_read_if_there_is_no_annotation(tmp_path: Path) -> None:
     guess = {"model_version": "gpt", "score": 0.3, "result": [studio_region()]}
     only_guessed = {**studio_task("cup"), "annotations": [], "predictions": [guess]}
-    assert [one.author for one in studio(tmp_path, only_guessed).annotations] == ["gpt"]
-    told = studio(tmp_path, only_guessed, studio_task("pot"))
-    assert [(one.clip_id, one.author) for one in told.annotations] == [("pot", "3")]
+    assert [annotation.author for annotation in studio(tmp_path, only_guessed).annotations] == ["gpt"]
+    read = studio(tmp_path, only_guessed, studio_task("pot"))
+    assert [(annotation.clip_id, annotation.author) for annotation in read.annotations] == [("pot", "3")]
 
 
 @pytest.mark.parametrize(
@@ -208,7 +210,7 @@ def test_predictions_are_read_where_nobody_annotated(tmp_path: Path) -> None:
         ({"video": "the.cup.mp4"}, "the.cup"),
     ],
 )
-def test_a_clip_is_known_by_its_id_or_its_videos_name(data: dict[str, str], clip_id: str, tmp_path: Path) -> None:
+def test_clip_id_comes_from_the_task_or_the_video(data: dict[str, str], clip_id: str, tmp_path: Path) -> None:
     assert only(studio(tmp_path, studio_task("x", data=data))).clip_id == clip_id
 
 
@@ -219,7 +221,7 @@ def rows(tmp_path: Path, *lines: str, **options: Any) -> ReadAnnotations:
     return read_annotations(write(tmp_path / "events.csv", "\n".join(lines)), **options)
 
 
-def test_rows_of_one_event_are_its_spans(tmp_path: Path) -> None:
+def test_rows_with_one_event_id_are_spans_of_one_event(tmp_path: Path) -> None:
     read = rows(tmp_path, "clip_id;event_id;start_s;end_s;severity", "cup;a;3;4;2", "cup;b;0;1;", "cup;a;1;2;")
     assert only(read).findings == (
         AnnotatedEvent("a", (Span(1, 2), Span(3, 4)), "", severity=2),
@@ -227,7 +229,7 @@ def test_rows_of_one_event_are_its_spans(tmp_path: Path) -> None:
     )
 
 
-def test_frames_are_counted_from_0_and_end_before_the_last(tmp_path: Path) -> None:
+def test_frames_start_at_0_and_end_is_exclusive(tmp_path: Path) -> None:
     read = rows(tmp_path, "clip_id,fps,frame_count,start_frame,end_frame", "cup,16,64,16,40")
     assert only(read).findings[0].spans == (Span(1.0, 2.5),)
     assert only(read).duration_s == 4.0
@@ -236,20 +238,23 @@ def test_frames_are_counted_from_0_and_end_before_the_last(tmp_path: Path) -> No
     )
 
 
-def test_a_clip_is_told_once_or_the_same_in_all_its_rows(tmp_path: Path) -> None:
+def test_clip_columns_may_not_contradict_each_other(tmp_path: Path) -> None:
     header = "clip_id,checkpoint,split,start_s,end_s"
-    account = only(rows(tmp_path, header, "cup,iter_9,a,0,1", "cup,,a,1,2"))
-    assert account.fields == {"checkpoint": "iter_9", "split": "a"}
-    assert [one.id for one in account.findings] == ["1", "2"]
+    annotation = only(rows(tmp_path, header, "cup,iter_9,a,0,1", "cup,,a,1,2"))
+    assert annotation.fields == {"checkpoint": "iter_9", "split": "a"}
+    assert [event.id for event in annotation.findings] == ["1", "2"]
     with pytest.raises(InputError, match=r"events\.csv:3: split: 'b' contradicts 'a' on line 2"):
         rows(tmp_path, header, "cup,,a,0,1", "cup,,b,1,2")
 
 
-def test_people_and_what_became_of_a_clip_have_columns(tmp_path: Path) -> None:
+def test_author_and_status_are_columns(tmp_path: Path) -> None:
     header = "clip_id,author,status,type,start_s,end_s"
     read = rows(tmp_path, header, "cup,ada,,x,0,1", "cup,ben,,,,", "pot,ada,unscored,,,", "pot,ben,partial,x,,")
-    told = [(one.clip_id, one.author, one.status, len(one.findings)) for one in read.annotations]
-    assert told == [
+    summary = [
+        (annotation.clip_id, annotation.author, annotation.status, len(annotation.findings))
+        for annotation in read.annotations
+    ]
+    assert summary == [
         ("cup", "ada", "complete", 1),
         ("cup", "ben", "complete", 0),
         ("pot", "ada", "unscored", 0),
@@ -258,12 +263,16 @@ def test_people_and_what_became_of_a_clip_have_columns(tmp_path: Path) -> None:
     assert read.annotations[3].findings[0].spans == ()
 
 
-def test_how_far_a_clip_was_examined_has_a_column_and_is_everything_where_it_is_empty(tmp_path: Path) -> None:
+def test_coverage_is_a_column_and_defaults_to_all_examined(tmp_path: Path) -> None:
     read = rows(tmp_path, "clip_id,coverage,type", "cup,x=examined y=ruled_out z=partial,", "pot,,", "pan,x=examined,a")
-    found = {one.clip_id: one for one in read.annotations}
+    found = {annotation.clip_id: annotation for annotation in read.annotations}
     assert found["cup"].coverage == {"x": "examined", "y": "ruled_out", "z": "partial"}
     assert (found["pot"].coverage, found["pan"].coverage) == (None, {"x": "examined"})
-    assert {name: one.verdict for name, one in found.items()} == {"cup": "undecided", "pot": "clean", "pan": "faulty"}
+    assert {name: annotation.verdict for name, annotation in found.items()} == {
+        "cup": "undecided",
+        "pot": "clean",
+        "pan": "faulty",
+    }
 
 
 @pytest.mark.parametrize(
@@ -290,13 +299,13 @@ def test_how_far_a_clip_was_examined_has_a_column_and_is_everything_where_it_is_
         (("clip_id",), "contains no report and no annotation"),
     ],
 )
-def test_a_table_says_one_thing(lines: tuple[str, ...], why: str, tmp_path: Path) -> None:
+def test_contradictory_or_invalid_rows_are_refused(lines: tuple[str, ...], why: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=why):
         rows(tmp_path, *lines)
 
 
-def test_a_csv_row_without_an_event_id_is_an_event_of_its_own(tmp_path: Path) -> None:
+def test_row_without_an_event_id_is_a_separate_event(tmp_path: Path) -> None:
     path = tmp_path / "some.csv"
     path.write_text("clip_id,event_id,start_s,end_s,description\na,2,1,2,one\na,,3,4,other\na,1,5,6,third\n")
-    (account,) = read_annotations(path).annotations
-    assert {one.description: one.id for one in account.findings} == {"one": "2", "other": "3", "third": "1"}
+    (annotation,) = read_annotations(path).annotations
+    assert {event.description: event.id for event in annotation.findings} == {"one": "2", "other": "3", "third": "1"}

@@ -1,4 +1,4 @@
-"""What foreign labels mean in a taxonomy."""
+"""Labels of other tools, mapped to a taxonomy."""
 
 from pathlib import Path
 
@@ -54,7 +54,7 @@ def clip_with(tmp_path: Path, *events: dict[str, object]) -> Path:
 # The taxonomy's own words.
 
 
-def test_a_taxonomys_own_words_need_no_alias_and_no_warning(
+def test_taxonomy_words_need_no_alias_and_no_warning(
     tmp_path: Path, kitchen: Path, labels: Labels, kind: str, dimension: str
 ) -> None:
     domain = load_domain(kitchen)
@@ -63,55 +63,53 @@ def test_a_taxonomys_own_words_need_no_alias_and_no_warning(
         (domain.types[kind].name.upper(), domain.dimensions[dimension].name),
         (kind.replace("_", "-"), domain.dimensions[dimension].code.lower()),
     ]
-    events = [demo_event(event_id=f"{n}", type=one, dimension=of) for n, (one, of) in enumerate(own)]
+    events = [demo_event(event_id=f"{n}", type=label, dimension=of) for n, (label, of) in enumerate(own)]
     read = read_annotations(clip_with(tmp_path, *events), labels=labels)
-    assert [(one.type, one.dimension) for one in read.annotations[0].findings] == [(kind, dimension)] * 3
+    assert [(event.type, event.dimension) for event in read.annotations[0].findings] == [(kind, dimension)] * 3
     assert read.warnings == ()
 
 
-def test_a_type_without_a_dimension_has_the_taxonomys(
-    tmp_path: Path, labels: Labels, kind: str, dimension: str
-) -> None:
+def test_missing_dimension_follows_from_the_type(tmp_path: Path, labels: Labels, kind: str, dimension: str) -> None:
     read = read_annotations(clip_with(tmp_path, demo_event(type=kind, dimension=None)), labels=labels)
     assert read.annotations[0].findings[0].dimension == dimension
 
 
-def test_what_has_no_type_has_none_whatever_the_taxonomy(tmp_path: Path, labels: Labels) -> None:
+def test_event_without_a_type_keeps_none(tmp_path: Path, labels: Labels) -> None:
     path = write(tmp_path / "bugs.json", {"title_name": "cup", "bugs": [{"observed_fault": "x"}]})
-    finding = read_annotations(path, labels=labels).annotations[0].findings[0]
-    assert (finding.type, finding.dimension) == (None, None)
+    event = read_annotations(path, labels=labels).annotations[0].findings[0]
+    assert (event.type, event.dimension) == (None, None)
 
 
-def test_a_dimension_that_is_said_is_kept_even_beside_a_type_of_another(kitchen: Path, tmp_path: Path) -> None:
+def test_given_dimension_overrides_that_of_the_type(kitchen: Path, tmp_path: Path) -> None:
     domain = load_domain("robot")
     kind = next(iter(domain.types))
-    other = next(one for one in domain.dimensions if one != domain.dimension_of[kind])
+    other = next(name for name in domain.dimensions if name != domain.dimension_of[kind])
     path = clip_with(tmp_path, demo_event(type=kind, dimension=other))
-    finding = read_annotations(path, labels=load_labels("robot")).annotations[0].findings[0]
-    assert (finding.type, finding.dimension) == (kind, other)
+    event = read_annotations(path, labels=load_labels("robot")).annotations[0].findings[0]
+    assert (event.type, event.dimension) == (kind, other)
 
 
-def test_a_label_that_may_name_either_is_a_type_first(
+def test_ambiguous_label_is_a_type_before_a_dimension(
     tmp_path: Path, labels: Labels, kind: str, dimension: str
 ) -> None:
-    said = [{"label": label, "segment": [0, 1]} for label in (kind, dimension, "matters", "Ghost")]
-    path = write(tmp_path / "labels.json", {"results": {"cup": said}})
+    results = [{"label": label, "segment": [0, 1]} for label in (kind, dimension, "matters", "Ghost")]
+    path = write(tmp_path / "labels.json", {"results": {"cup": results}})
     read = read_annotations(path, labels=labels)
-    found = [(one.type, one.dimension) for one in read.annotations[0].findings]
+    found = [(event.type, event.dimension) for event in read.annotations[0].findings]
     assert found == [(kind, dimension), (None, dimension), (None, dimension), (kind, dimension)]
 
 
 # Aliases.
 
 
-def test_what_is_read_through_an_alias_is_counted(tmp_path: Path, labels: Labels, kind: str, dimension: str) -> None:
+def test_labels_read_through_an_alias_are_counted(tmp_path: Path, labels: Labels, kind: str, dimension: str) -> None:
     events = [
         demo_event(event_id="1", type="goes through", dimension="Matters"),
         demo_event(event_id="2", type="Goes / through", dimension=dimension),
         demo_event(event_id="3", type="Goes / through", dimension=dimension),
     ]
     read = read_annotations(clip_with(tmp_path, *events), labels=labels)
-    assert {(one.type, one.dimension) for one in read.annotations[0].findings} == {(kind, dimension)}
+    assert {(event.type, event.dimension) for event in read.annotations[0].findings} == {(kind, dimension)}
     assert read.warnings == (
         f"1 label 'goes through' read as {kind}",
         f"1 label 'Matters' read as {dimension}",
@@ -119,7 +117,7 @@ def test_what_is_read_through_an_alias_is_counted(tmp_path: Path, labels: Labels
     )
 
 
-def test_aliases_can_stand_in_another_file(kitchen: Path, tmp_path: Path, kind: str) -> None:
+def test_aliases_can_be_in_another_file(kitchen: Path, tmp_path: Path, kind: str) -> None:
     other = write(tmp_path / "mine.yaml", f"schema_version: 1\ntypes:\n  {kind}: [phantom]\n")
     labels = load_labels(kitchen, other)
     assert labels.types.find("Phantom") == (kind, True)
@@ -127,7 +125,7 @@ def test_aliases_can_stand_in_another_file(kitchen: Path, tmp_path: Path, kind: 
     assert labels.table == other
 
 
-def test_a_domain_without_aliases_knows_its_own_words_only(kitchen: Path, kind: str) -> None:
+def test_domain_without_aliases_knows_only_its_own_words(kitchen: Path, kind: str) -> None:
     (kitchen / "aliases.yaml").unlink()
     labels = load_labels(kitchen)
     assert labels.types.find(kind) == (kind, False)
@@ -136,7 +134,7 @@ def test_a_domain_without_aliases_knows_its_own_words_only(kitchen: Path, kind: 
 
 
 @pytest.mark.parametrize("name", sorted(domain_folders()))
-def test_the_aliases_of_the_built_in_domains_fit_their_taxonomies(name: str) -> None:
+def test_aliases_of_built_in_domains_do_not_repeat_their_own_words(name: str) -> None:
     labels = load_labels(name)
     assert labels.domain == name
     for words in (labels.types, labels.dimensions):
@@ -152,9 +150,7 @@ def test_the_aliases_of_the_built_in_domains_fit_their_taxonomies(name: str) -> 
         ("types:", "typs:", "typs", "unknown key"),
     ],
 )
-def test_an_alias_that_means_nothing_is_refused_with_its_line(
-    kitchen: Path, old: str, new: str, line: str, why: str
-) -> None:
+def test_invalid_alias_is_refused_with_its_line(kitchen: Path, old: str, new: str, line: str, why: str) -> None:
     table = kitchen / "aliases.yaml"
     table.write_text(table.read_text().replace(old, new, 1))
     with pytest.raises(DomainError, match=why) as refused:
@@ -162,7 +158,7 @@ def test_an_alias_that_means_nothing_is_refused_with_its_line(
     assert (refused.value.path, refused.value.line) == (table, line_of(table, line))
 
 
-def test_an_alias_with_two_meanings_is_refused(tmp_path: Path) -> None:
+def test_alias_with_two_meanings_is_refused(tmp_path: Path) -> None:
     first, second = list(load_domain("robot").types)[:2]
     table = write(tmp_path / "a.yaml", f"schema_version: 1\ntypes:\n  {first}: [ghost]\n  {second}: [Ghost!]\n")
     with pytest.raises(DomainError, match=f"a.yaml:4: 'Ghost!' means both {first} and {second}"):
@@ -172,7 +168,7 @@ def test_an_alias_with_two_meanings_is_refused(tmp_path: Path) -> None:
 # Labels outside the taxonomy.
 
 
-def test_a_label_outside_the_taxonomy_is_refused_with_the_way_out(tmp_path: Path, labels: Labels, kind: str) -> None:
+def test_unknown_label_is_refused_with_a_way_out(tmp_path: Path, labels: Labels, kind: str) -> None:
     path = clip_with(tmp_path, demo_event(type=kind, dimension="matters"), demo_event(event_id="2", type="Odd"))
     with pytest.raises(InputError) as refused:
         read_annotations(path, labels=labels)
@@ -183,7 +179,7 @@ def test_a_label_outside_the_taxonomy_is_refused_with_the_way_out(tmp_path: Path
     )
 
 
-def test_when_lenient_it_is_kept_with_a_warning(tmp_path: Path, labels: Labels, kind: str) -> None:
+def test_lenient_reading_keeps_an_unknown_label_with_a_warning(tmp_path: Path, labels: Labels, kind: str) -> None:
     path = clip_with(tmp_path, demo_event(type="Odd", dimension="matters"), demo_event(event_id="2", dimension="Odd"))
     read = read_annotations(path, labels=labels, lenient=True)
     first, second = read.annotations[0].findings
@@ -192,7 +188,7 @@ def test_when_lenient_it_is_kept_with_a_warning(tmp_path: Path, labels: Labels, 
     assert read.skipped == ()
 
 
-def test_reports_are_held_to_the_taxonomy_too(tmp_path: Path, labels: Labels, kind: str, dimension: str) -> None:
+def test_labels_of_reports_are_checked(tmp_path: Path, labels: Labels, kind: str, dimension: str) -> None:
     good = make_event(type=kind, dimension=dimension)
     covered = {"coverage": coverage(dimension)}
     path = write(tmp_path / "report.json", report("cup", good, **covered))
@@ -202,32 +198,32 @@ def test_reports_are_held_to_the_taxonomy_too(tmp_path: Path, labels: Labels, ki
         read_annotations(path, labels=labels)
 
 
-def test_a_dimension_of_coverage_is_held_to_the_taxonomy_too(tmp_path: Path, labels: Labels) -> None:
+def test_dimensions_of_coverage_are_checked(tmp_path: Path, labels: Labels) -> None:
     path = write(tmp_path / "report.json", report("cup", coverage=coverage("weather")))
     with pytest.raises(InputError, match=r"coverage: 'weather' is not a dimension of kitchen"):
         read_annotations(path, labels=labels)
 
 
-def test_dimensions_that_a_coverage_leaves_out_were_not_examined(tmp_path: Path, kitchen: Path, labels: Labels) -> None:
+def test_dimensions_missing_from_coverage_are_not_examined(tmp_path: Path, kitchen: Path, labels: Labels) -> None:
     first, *others = load_domain(kitchen).dimensions
     path = tmp_path / "events.csv"
     path.write_text(f"clip_id,coverage\ncup,{first}=examined\n")
-    (account,) = read_annotations(path, labels=labels).annotations
-    assert account.coverage == {**dict.fromkeys(others, "not_examined"), first: "examined"}
-    assert account.clean is (not others)
+    (annotation,) = read_annotations(path, labels=labels).annotations
+    assert annotation.coverage == {**dict.fromkeys(others, "not_examined"), first: "examined"}
+    assert annotation.clean is (not others)
     path.write_text("clip_id,coverage\ncup,weather=examined\n")
     with pytest.raises(InputError, match=r"coverage: 'weather' is not a dimension of kitchen"):
         read_annotations(path, labels=labels)
 
 
-def test_without_a_taxonomy_labels_stay_as_they_are(tmp_path: Path) -> None:
+def test_without_a_taxonomy_labels_are_kept(tmp_path: Path) -> None:
     read = read_annotations(clip_with(tmp_path, demo_event(type="Odd", dimension="Strange")))
-    finding = read.annotations[0].findings[0]
-    assert (finding.type, finding.dimension) == ("Odd", "Strange")
+    event = read.annotations[0].findings[0]
+    assert (event.type, event.dimension) == ("Odd", "Strange")
     assert read.warnings == ()
 
 
-def test_a_misspelt_type_is_answered_with_the_one_that_was_meant() -> None:
+def test_misspelt_type_gets_a_suggestion() -> None:
     labels = load_labels("robot")
     assert labels.types.close_to("object floatng") == "object_floating"
     assert labels.types.close_to("something else") is None

@@ -1,4 +1,4 @@
-"""What does not fit stops with its file, line and key; when lenient, that clip is left out and counted."""
+"""Invalid input is refused with file, line and key; a lenient reading skips that clip."""
 
 import json
 from collections.abc import Callable
@@ -13,10 +13,10 @@ from robogaze.datasets.formats.read import read_annotations
 from robogaze.errors import InputError
 
 MARK = "<here>"
-"""Stands in a sample, for a moment, where the fault will be: so the line is found by other means than the code's."""
+"""Marks the invalid value in a copy of the sample, so that its line is not found by the code under test."""
 
 Change = tuple[str, tuple[str | int, ...], Any, str, str]
-"""Format, where in the first file, the new value (... takes the key away), the key that is told, and why."""
+"""Format, place in the first file, new value (... removes the key), key in the message, and message."""
 
 NUMBER, WHOLE = "Input should be a valid number", "Input should be a valid integer"
 FINITE = "Input should be a finite number"
@@ -108,24 +108,24 @@ def put(value: Any, place: tuple[str | int, ...], new: Any) -> None:
         value[place[-1]] = new
 
 
-def holder(place: tuple[str | int, ...], new: Any, key: str) -> tuple[str | int, ...]:
-    """Where the line is: that of the key that is told, or of what should hold it."""
-    told: tuple[str | int, ...] = tuple(int(step) if step.isdecimal() else step for step in key.split(".") if step)
-    return told[:-1] if new is GONE and told == place else told
+def reported_place(place: tuple[str | int, ...], new: Any, key: str) -> tuple[str | int, ...]:
+    """The place whose line is reported: the key, or the parent of a missing key."""
+    reported: tuple[str | int, ...] = tuple(int(step) if step.isdecimal() else step for step in key.split(".") if step)
+    return reported[:-1] if new is GONE and reported == place else reported
 
 
-def spoilt(name: str, place: tuple[str | int, ...], new: Any) -> tuple[Sample, Callable[[tuple[str | int, ...]], int]]:
-    """A sample with the change, and what tells the line of a place in its first file."""
+def changed(name: str, place: tuple[str | int, ...], new: Any) -> tuple[Sample, Callable[[tuple[str | int, ...]], int]]:
+    """A sample with the change, and a function that gives the line of a place in its first file."""
     files = json.loads(json.dumps(SAMPLES[name].files))
     first = next(iter(files))
     put(files[first], place, new)
 
-    def line(told: tuple[str | int, ...]) -> int:
+    def line(reported: tuple[str | int, ...]) -> int:
         marked = json.loads(json.dumps(files[first]))
         text = json.dumps(marked, indent=2, ensure_ascii=False)
-        if not told:
+        if not reported:
             return 1
-        put(marked, told, MARK)
+        put(marked, reported, MARK)
         return next(
             number
             for number, (was, now) in enumerate(
@@ -138,19 +138,19 @@ def spoilt(name: str, place: tuple[str | int, ...], new: Any) -> tuple[Sample, C
 
 
 @pytest.mark.parametrize(("name", "place", "new", "key", "why"), CHANGES, ids=[f"{c[0]}-{c[3]}" for c in CHANGES])
-def test_a_fault_stops_the_reading_with_file_line_and_key(
+def test_invalid_value_is_refused_with_file_line_and_key(
     name: str, place: tuple[str | int, ...], new: Any, key: str, why: str, tmp_path: Path
 ) -> None:
-    sample, line = spoilt(name, place, new)
+    sample, line = changed(name, place, new)
     path = sample.write(tmp_path)
     file = tmp_path / next(iter(sample.files))
-    where = f"{file}:{line(holder(place, new, key))}: {key}: " if key else f"{file}: "
+    where = f"{file}:{line(reported_place(place, new, key))}: {key}: " if key else f"{file}: "
     with pytest.raises(InputError) as refused:
         read_annotations(path, **sample.options)
     assert str(refused.value).startswith(f"{where}{why}")
     assert str(refused.value).endswith("; --lenient skips what does not fit")
     read = read_annotations(path, lenient=True, **sample.options)
-    assert [one.clip_id for one in read.annotations] == [sample.clip_ids[1]]
+    assert [annotation.clip_id for annotation in read.annotations] == [sample.clip_ids[1]]
     (left,) = read.skipped
     assert str(left).startswith(f"{where}{why}")
     assert (left.file, left.key) == (f"{file}", key)
@@ -171,7 +171,7 @@ ROWS = (
 
 
 @pytest.mark.parametrize(("text", "line", "key", "why"), ROWS, ids=[f"{row[2]}-{row[3][:20]}" for row in ROWS])
-def test_a_cell_that_does_not_fit_is_named_by_line_and_column(
+def test_invalid_cell_is_refused_with_line_and_column(
     text: str, line: int | None, key: str, why: str, tmp_path: Path
 ) -> None:
     path = write(tmp_path / "events.csv", text)
@@ -183,24 +183,24 @@ def test_a_cell_that_does_not_fit_is_named_by_line_and_column(
     assert str(refused.value) == f"{left}; --lenient skips what does not fit"
 
 
-def test_a_line_of_a_jsonl_file_is_named(tmp_path: Path) -> None:
+def test_invalid_jsonl_line_is_refused_with_its_number(tmp_path: Path) -> None:
     good, bad = (json.dumps(SAMPLES["report"].files[f"{name}/report.json"]) for name in ("pot", "cup"))
     path = write(tmp_path / "reports.jsonl", f"{good}\n\n{bad.replace(': 4,', ': 4.5,')}\n{{\n")
     with pytest.raises(InputError, match=r"reports\.jsonl:3: events\.0\.severity: Input should be a valid integer"):
         read_annotations(path)
     read = read_annotations(path, lenient=True)
-    assert [one.clip_id for one in read.annotations] == ["pot"]
-    assert [(one.line, one.key) for one in read.skipped] == [(3, "events.0.severity"), (4, "")]
+    assert [annotation.clip_id for annotation in read.annotations] == ["pot"]
+    assert [(skipped.line, skipped.key) for skipped in read.skipped] == [(3, "events.0.severity"), (4, "")]
 
 
-def test_whole_numbers_may_be_written_with_a_point(tmp_path: Path) -> None:
-    sample, _ = spoilt("robogaze_release", ("glitches", 0, "severity"), 4.0)
+def test_whole_numbers_may_be_written_as_floats(tmp_path: Path) -> None:
+    sample, _ = changed("robogaze_release", ("glitches", 0, "severity"), 4.0)
     assert read_annotations(sample.write(tmp_path / "a")).annotations[0].findings[0].severity == 4
     path = write(tmp_path / "events.csv", CSV.replace(",4,", ",4.0,"))
     assert read_annotations(path).annotations[0].findings[0].severity == 4
 
 
-def test_the_line_of_a_fault_is_found_in_a_text_of_any_layout(tmp_path: Path) -> None:
+def test_line_of_an_error_is_found_in_compact_json(tmp_path: Path) -> None:
     text = '{"clip_id": "cup",\n"events": [\n{"event_id": "1", "type": "x", "start_s": 1,\n"end_s": "2",\n'
     path = write(tmp_path / "clip.json", f'{text}"severity": 1, "description": "x"}}]}}')
     with pytest.raises(InputError, match=r"clip\.json:4: events\.0\.end_s: "):

@@ -1,4 +1,4 @@
-"""From seconds and frames to spans."""
+"""Seconds and frames as spans."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def axis(**known: Any) -> TimeAxis:
 # Seconds.
 
 
-def test_seconds_stay_as_they_are_written() -> None:
+def test_seconds_are_kept_as_written() -> None:
     assert axis().seconds(0, 12.3, START, END) == Span(0, 12.3)
 
 
@@ -36,7 +36,7 @@ def test_seconds_stay_as_they_are_written() -> None:
         (139.0, 150.0, START, "139 s is after the end of the clip at 4 s; times are in seconds"),
     ],
 )
-def test_a_span_that_is_reversed_or_begins_outside_the_clip_is_refused(
+def test_reversed_span_or_start_outside_the_clip_is_refused(
     start: float, end: float, place: tuple[str], why: str
 ) -> None:
     with pytest.raises(FormatError) as refused:
@@ -44,7 +44,7 @@ def test_a_span_that_is_reversed_or_begins_outside_the_clip_is_refused(
     assert (refused.value.place, refused.value.message) == (place, why)
 
 
-def test_an_end_after_the_clips_end_is_kept_and_counted() -> None:
+def test_end_after_the_clip_is_kept_and_counted() -> None:
     log = ReadLog()
     known = TimeAxis(log.count, duration_s=8.69)
     assert known.seconds(1, 8.7, START, END) == Span(1, 8.7)
@@ -55,13 +55,13 @@ def test_an_end_after_the_clips_end_is_kept_and_counted() -> None:
 # One frame.
 
 
-def test_a_span_of_no_length_is_the_frame_shown_there() -> None:
+def test_empty_span_is_the_frame_shown_there() -> None:
     assert axis(times_s=UNEVEN, duration_s=1.0).seconds(0.3, 0.3, START, END) == Span(0.3, 0.4)
     assert axis(times_s=UNEVEN, duration_s=1.0).seconds(0.35, 0.35, START, END) == Span(0.3, 0.4)
     assert axis(times_s=UNEVEN, duration_s=1.0).seconds(0.95, 0.95, START, END) == Span(0.9, 1.0)
 
 
-def test_without_frames_it_lasts_as_the_rate_says_and_is_counted() -> None:
+def test_empty_span_without_frame_times_uses_the_rate() -> None:
     log = ReadLog()
     known = TimeAxis(log.count, fps=4.0)
     assert known.seconds(12, 12, START, END) == Span(12, 12.25)
@@ -72,7 +72,7 @@ def test_without_frames_it_lasts_as_the_rate_says_and_is_counted() -> None:
     )
 
 
-def test_without_a_rate_it_is_refused_with_the_way_out() -> None:
+def test_empty_span_without_a_rate_is_refused() -> None:
     with pytest.raises(
         FormatError, match="means one frame, but the clip's frame rate is not known; give it with --fps"
     ):
@@ -82,13 +82,13 @@ def test_without_a_rate_it_is_refused_with_the_way_out() -> None:
 # Frames.
 
 
-def test_frames_are_shown_when_the_clip_shows_them() -> None:
+def test_frames_use_the_frame_times_of_the_clip() -> None:
     known = axis(times_s=UNEVEN, duration_s=1.0, fps=100.0)
     assert known.frames(1, 3, START, END) == Span(0.1, 0.4)
     assert known.frames(3, 5, START, END) == Span(0.4, 1.0)
 
 
-def test_without_the_clips_frames_the_rate_says_when() -> None:
+def test_frames_without_frame_times_use_the_rate() -> None:
     assert axis(fps=16.0).frames(16, 40, START, END) == Span(1.0, 2.5)
 
 
@@ -102,13 +102,13 @@ def test_without_the_clips_frames_the_rate_says_when() -> None:
         (5, 5, END, "frame 6 is not in the clip, which has 5 frames"),
     ],
 )
-def test_frames_that_are_reversed_or_not_there_are_refused(first: int, end: int, place: tuple[str], why: str) -> None:
+def test_reversed_or_missing_frames_are_refused(first: int, end: int, place: tuple[str], why: str) -> None:
     with pytest.raises(FormatError) as refused:
         axis(times_s=UNEVEN, duration_s=1.0).frames(first, end, START, END)
     assert (refused.value.place, refused.value.message) == (place, why)
 
 
-def test_frames_without_a_rate_are_refused_with_the_way_out() -> None:
+def test_frames_without_a_rate_are_refused() -> None:
     with pytest.raises(
         FormatError, match="frames are converted to seconds, but the clip's frame rate is not known; give it with --fps"
     ):
@@ -119,7 +119,7 @@ def test_frames_without_a_rate_are_refused_with_the_way_out() -> None:
     st.floats(0.5, 240),
     st.integers(1, 400).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n - 1), st.integers(1, n))),
 )
-def test_a_span_of_frames_holds_just_these_frames(fps: float, chosen: tuple[int, int, int]) -> None:
+def test_span_of_frames_contains_exactly_these_frames(fps: float, chosen: tuple[int, int, int]) -> None:
     count, first, length = chosen
     end = min(first + length, count)
     known = ReadingContext("me", ReadLog()).time_axis("cup", fps, count)
@@ -127,7 +127,7 @@ def test_a_span_of_frames_holds_just_these_frames(fps: float, chosen: tuple[int,
     assert frames_in([known.frames(first, end, START, END)], known.times_s) == frozenset(range(first, end))
 
 
-def test_a_span_too_short_for_its_place_is_refused() -> None:
+def test_span_below_float_resolution_is_refused() -> None:
     with pytest.raises(FormatError, match="a span must end after it starts"):
         axis(fps=16.0).seconds(1e17, 1e17, START, END)
 
@@ -135,27 +135,27 @@ def test_a_span_too_short_for_its_place_is_refused() -> None:
 # What is known of a clip.
 
 
-def test_a_record_that_says_its_rate_and_frames_knows_when_each_is_shown() -> None:
+def test_rate_and_frame_count_give_frame_times() -> None:
     known = ReadingContext("me", ReadLog()).time_axis("cup", 16.0, 64, 4.02)
     assert known.times_s is not None
     assert list(known.times_s) == [number / 16 for number in range(64)]
     assert known.duration_s == 4.02
 
 
-def test_a_length_that_does_not_go_with_frames_and_rate_is_refused() -> None:
+def test_duration_that_contradicts_frames_and_rate_is_refused() -> None:
     with pytest.raises(FormatError, match="a duration of 4 s contradicts 64 frames at 30 fps"):
         ReadingContext("me", ReadLog()).time_axis("cup", 30.0, 64, 4.0)
 
 
-def test_what_is_known_of_the_clip_beside_serves_a_record_that_knows_less() -> None:
-    beside = ClipAnnotation("cup", "me", "complete", (), frame_times_s=UNEVEN, duration_s=1.0)
-    reading = ReadingContext("me", ReadLog(), clips={"cup": beside}, fps=4.0)
-    known = reading.time_axis("cup", duration_s=0.5)
+def test_known_clip_times_are_used_if_a_record_has_none() -> None:
+    reference = ClipAnnotation("cup", "me", "complete", (), frame_times_s=UNEVEN, duration_s=1.0)
+    context = ReadingContext("me", ReadLog(), clips={"cup": reference}, fps=4.0)
+    known = context.time_axis("cup", duration_s=0.5)
     assert (known.times_s, known.duration_s) == (UNEVEN, 1.0)
-    other = reading.time_axis("pot", duration_s=0.5)
+    other = context.time_axis("pot", duration_s=0.5)
     assert (other.times_s, other.duration_s, other.fps) == (None, 0.5, 4.0)
 
 
-def test_the_same_frame_times_are_kept_once() -> None:
-    reading = ReadingContext("me", ReadLog())
-    assert reading.time_axis("cup", 16.0, 64).times_s is reading.time_axis("pot", 16.0, 64).times_s
+def test_equal_frame_times_are_shared() -> None:
+    context = ReadingContext("me", ReadLog())
+    assert context.time_axis("cup", 16.0, 64).times_s is context.time_axis("pot", 16.0, 64).times_s

@@ -1,4 +1,4 @@
-"""Every export, read back: by our own adapters where there is one, else by the format's rules."""
+"""Every export, read back: with our own reader if there is one, else by the format's rules."""
 
 import json
 import re
@@ -32,43 +32,43 @@ def exported(to: str, folder: Path, given: Iterable[Report] = ()) -> Path:
     return folder / "out"
 
 
-def accounts(path: Path, **options: Any) -> dict[str, ClipAnnotation]:
-    return {one.clip_id: one for one in read_annotations(path, **options).annotations}
+def annotations(path: Path, **options: Any) -> dict[str, ClipAnnotation]:
+    return {annotation.clip_id: annotation for annotation in read_annotations(path, **options).annotations}
 
 
-def spans(account: ClipAnnotation) -> list[tuple[Span, ...]]:
-    return [finding.spans for finding in account.findings]
+def spans(annotation: ClipAnnotation) -> list[tuple[Span, ...]]:
+    return [event.spans for event in annotation.findings]
 
 
-# JSONL and CSV say all that an account does.
+# JSONL and CSV say all that an annotation does.
 
 
-def test_jsonl_is_the_reports_themselves(tmp_path: Path) -> None:
+def test_jsonl_contains_the_full_reports(tmp_path: Path) -> None:
     read = exported("jsonl", tmp_path) / "reports.jsonl"
     assert tuple(map(Report.model_validate_json, read.read_text().split("\n")[:-1])) == reports()
-    assert set(accounts(read)) == {"kitchen/cup.v1", "pot", "part", "none", "pixels"}
+    assert set(annotations(read)) == {"kitchen/cup.v1", "pot", "part", "none", "pixels"}
 
 
-def test_csv_keeps_status_coverage_events_and_what_results_are_broken_down_by(tmp_path: Path) -> None:
-    read = accounts(exported("csv", tmp_path) / "events.csv")
+def test_csv_keeps_status_coverage_events_and_fields(tmp_path: Path) -> None:
+    read = annotations(exported("csv", tmp_path) / "events.csv")
     for report in reports():
         wanted, got = annotation_of(report), read[report.clip.id]
         for name in ("author", "status", "coverage", "verdict", "duration_s", "instruction", "fields", "clean"):
             assert getattr(got, name) == getattr(wanted, name), name
-        assert [one.content for one in got.findings] == [one.content for one in wanted.findings]
+        assert [event.content for event in got.findings] == [event.content for event in wanted.findings]
         assert list(got.frame_times_s or ()) == pytest.approx(list(wanted.frame_times_s or ()))
 
 
-def test_a_clip_that_is_undecided_never_comes_back_clean_from_a_csv_table(tmp_path: Path) -> None:
-    read = accounts(exported("csv", tmp_path) / "events.csv")
-    assert {name for name, one in read.items() if one.clean} == {"pot"}
+def test_undecided_clip_is_not_clean_when_read_from_csv(tmp_path: Path) -> None:
+    read = annotations(exported("csv", tmp_path) / "events.csv")
+    assert {name for name, annotation in read.items() if annotation.clean} == {"pot"}
     assert (read["pixels"].status, read["pixels"].verdict) == ("complete", "undecided")
     assert read["pixels"].coverage == {"matter": "examined", "light": "partial"}
     assert (read["none"].status, read["none"].covered) == ("unscored", frozenset())
 
 
-def test_csv_tells_no_frames_where_no_rate_tells_their_times(tmp_path: Path) -> None:
-    read = accounts(exported("csv", tmp_path, [uneven()]) / "events.csv")["uneven"]
+def test_csv_has_no_frame_rate_without_a_constant_one(tmp_path: Path) -> None:
+    read = annotations(exported("csv", tmp_path, [uneven()]) / "events.csv")["uneven"]
     assert (read.frame_times_s, read.duration_s) == (None, 0.6)
     assert spans(read) == [(Span(0.2, 0.5),)]
 
@@ -76,11 +76,11 @@ def test_csv_tells_no_frames_where_no_rate_tells_their_times(tmp_path: Path) -> 
 # Parquet.
 
 
-def test_parquet_is_two_tables_that_belong_together(tmp_path: Path) -> None:
+def test_parquet_has_a_table_of_clips_and_one_of_spans(tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     folder = exported("parquet", tmp_path)
     clips, events = (parquet.read_table(folder / f"{name}.parquet").to_pylist() for name in ("clips", "events"))
-    assert [(one["clip_id"], one["status"], one["verdict"], one["events"]) for one in clips] == [
+    assert [(row["clip_id"], row["status"], row["verdict"], row["events"]) for row in clips] == [
         ("kitchen/cup.v1", "complete", "faulty", 2),
         ("pot", "complete", "clean", 0),
         ("part", "partial", "undecided", 0),
@@ -88,7 +88,7 @@ def test_parquet_is_two_tables_that_belong_together(tmp_path: Path) -> None:
         ("pixels", "complete", "undecided", 0),
     ]
     states = ("examined", "ruled_out", "partial", "not_examined", "failures")
-    assert [tuple(one[name] for name in states) for one in clips] == [
+    assert [tuple(row[name] for name in states) for row in clips] == [
         (2, 0, 0, 0, 0),
         (2, 0, 0, 0, 0),
         (1, 0, 0, 1, 1),
@@ -96,7 +96,7 @@ def test_parquet_is_two_tables_that_belong_together(tmp_path: Path) -> None:
         (1, 0, 1, 0, 0),
     ]
     assert clips[0]["video"] == "../clips/kitchen/cup.v1.mp4"
-    assert [(one["event_id"], one["start_s"], one["end_s"], one["severity"]) for one in events] == [
+    assert [(event["event_id"], event["start_s"], event["end_s"], event["severity"]) for event in events] == [
         ("E1", 1.0, 1.5, 4),
         ("E1", 2.0, 2.0625, 4),
         ("E2", 1.0, 2.5, None),
@@ -105,7 +105,7 @@ def test_parquet_is_two_tables_that_belong_together(tmp_path: Path) -> None:
     assert events[0]["description"] == CUP
 
 
-def test_parquet_has_its_columns_also_without_an_event(tmp_path: Path) -> None:
+def test_parquet_has_its_columns_without_events(tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     table = parquet.read_table(exported("parquet", tmp_path, reports()[1:]) / "events.parquet")
     assert table.num_rows == 0
@@ -113,20 +113,20 @@ def test_parquet_has_its_columns_also_without_an_event(tmp_path: Path) -> None:
     assert str(table.schema.field("start_s").type) == "double"
 
 
-# Formats that hold only complete reports that are faulty or clean.
+# Formats for only complete reports that are faulty or clean.
 
 
-def test_activitynet_holds_finished_clips_and_a_segment_a_span(tmp_path: Path) -> None:
+def test_activitynet_has_complete_clips_and_one_segment_per_span(tmp_path: Path) -> None:
     path = exported("activitynet", tmp_path) / "activitynet.json"
-    read = accounts(path)
+    read = annotations(path)
     assert set(read) == {"kitchen/cup.v1", "pot"}
     assert spans(read["kitchen/cup.v1"]) == [(Span(1.0, 1.5),), (Span(2.0, 2.0625),), (Span(1.0, 2.5),)]
-    assert {one.type for one in read["kitchen/cup.v1"].findings} == {"passing_through", "floating"}
+    assert {event.type for event in read["kitchen/cup.v1"].findings} == {"passing_through", "floating"}
     assert read["kitchen/cup.v1"].fields == {"split": "test"}
     assert read["pot"].clean
 
 
-def test_activitynet_has_the_keys_and_the_tree_of_its_own_files(tmp_path: Path) -> None:
+def test_activitynet_has_the_keys_and_taxonomy_tree_of_the_format(tmp_path: Path) -> None:
     value = json.loads((exported("activitynet", tmp_path) / "activitynet.json").read_text())
     assert set(value) == {"version", "taxonomy", "database"}
     assert all({"duration", "subset", "annotations"} <= video.keys() for video in value["database"].values())
@@ -140,7 +140,7 @@ def test_activitynet_has_the_keys_and_the_tree_of_its_own_files(tmp_path: Path) 
     assert all(names.get(node["parentId"]) == node["parentName"] for node in value["taxonomy"])
 
 
-def test_fiftyone_names_every_video_it_has_labels_for(tmp_path: Path) -> None:
+def test_fiftyone_names_every_video_with_labels(tmp_path: Path) -> None:
     folder = exported("fiftyone", tmp_path)
     data, labels = (json.loads((folder / name).read_text()) for name in ("data.json", "labels.json"))
     assert set(labels) == {"classes", "labels"}
@@ -148,8 +148,8 @@ def test_fiftyone_names_every_video_it_has_labels_for(tmp_path: Path) -> None:
     assert data["pot"] == str((tmp_path / "clips/pot.mp4").resolve())
     assert labels["labels"]["pot"] == []
     detections = labels["labels"]["kitchen%2Fcup%2Ev1"]
-    assert {one["label"] for one in detections} == set(labels["classes"])
-    assert [one["timestamps"] for one in detections] == [[1.0, 1.5], [2.0, 2.0625], [1.0, 2.5]]
+    assert {detection["label"] for detection in detections} == set(labels["classes"])
+    assert [detection["timestamps"] for detection in detections] == [[1.0, 1.5], [2.0, 2.0625], [1.0, 2.5]]
     assert detections[0]["confidence"] == 0.75
     assert "confidence" not in detections[2]
     assert detections[0]["attributes"] == {"id": "E1", "dimension": "matter", "severity": 4, "description": CUP}
@@ -158,13 +158,13 @@ def test_fiftyone_names_every_video_it_has_labels_for(tmp_path: Path) -> None:
 # Label Studio.
 
 
-def test_label_studio_gives_back_spans_descriptions_and_severities(tmp_path: Path) -> None:
+def test_label_studio_keeps_spans_descriptions_and_severities(tmp_path: Path) -> None:
     path = exported("label-studio", tmp_path) / "tasks.json"
-    read = accounts(path, fps=16.0, first_frame=1)
+    read = annotations(path, fps=16.0, first_frame=1)
     assert set(read) == {"kitchen/cup.v1", "pot"}
     cup = read["kitchen/cup.v1"]
     assert spans(cup) == [(Span(1.0, 1.5),), (Span(2.0, 2.0625),), (Span(1.0, 2.5),)]
-    assert [(one.id, one.type, one.severity) for one in cup.findings] == [
+    assert [(event.id, event.type, event.severity) for event in cup.findings] == [
         ("E1.1", "passing_through", 4),
         ("E1.2", "passing_through", 4),
         ("E2", "floating", None),
@@ -174,9 +174,9 @@ def test_label_studio_gives_back_spans_descriptions_and_severities(tmp_path: Pat
     assert read["pot"].clean
 
 
-def test_label_studio_counts_frames_from_1_and_includes_the_last(tmp_path: Path) -> None:
+def test_label_studio_counts_frames_from_1_with_the_last(tmp_path: Path) -> None:
     tasks = json.loads((exported("label-studio", tmp_path) / "tasks.json").read_text())
-    values = [one["value"] for one in tasks[0]["predictions"][0]["result"] if one["type"] == "timelinelabels"]
+    values = [task["value"] for task in tasks[0]["predictions"][0]["result"] if task["type"] == "timelinelabels"]
     assert [value["ranges"] for value in values] == [
         [{"start": 17, "end": 24}],
         [{"start": 33, "end": 33}],
@@ -184,7 +184,7 @@ def test_label_studio_counts_frames_from_1_and_includes_the_last(tmp_path: Path)
     ]
 
 
-def test_label_studio_has_a_task_without_a_prediction_for_what_is_incomplete_or_undecided(tmp_path: Path) -> None:
+def test_label_studio_has_no_prediction_for_undecided_reports(tmp_path: Path) -> None:
     tasks = json.loads((exported("label-studio", tmp_path) / "tasks.json").read_text())
     assert {task["data"]["clip_id"]: len(task["predictions"]) for task in tasks} == {
         "kitchen/cup.v1": 1,
@@ -198,23 +198,23 @@ def test_label_studio_has_a_task_without_a_prediction_for_what_is_incomplete_or_
     }  # fmt: skip
 
 
-def test_label_studio_leaves_out_a_clip_without_one_rate(tmp_path: Path) -> None:
+def test_label_studio_leaves_out_clips_without_a_constant_rate(tmp_path: Path) -> None:
     found = export_reports([uneven()], videos(tmp_path, uneven()), "label-studio", tmp_path)
     assert found.left_out == {"without a constant frame rate, which the format cannot express": 1}
 
 
-def test_the_results_belong_to_the_labelling_configuration(tmp_path: Path) -> None:
+def test_label_studio_results_match_the_configuration(tmp_path: Path) -> None:
     folder = exported("label-studio", tmp_path)
     tree = ET.fromstring((folder / "config.xml").read_text())
-    kinds = {one.get("name"): one.tag.lower() for one in tree.iter() if one.get("name")}
-    labels = {one.get("value") for one in tree.iter("Label")}
+    kinds = {element.get("name"): element.tag.lower() for element in tree.iter() if element.get("name")}
+    labels = {element.get("value") for element in tree.iter("Label")}
     tasks = json.loads((folder / "tasks.json").read_text())
-    variables = {one.get(key, "").removeprefix("$") for one in tree.iter() for key in ("value", "frameRate")}
+    variables = {element.get(key, "").removeprefix("$") for element in tree.iter() for key in ("value", "frameRate")}
     assert {"video", "fps", "instruction"} <= variables & tasks[0]["data"].keys()
-    for one in tasks[0]["predictions"][0]["result"]:
-        assert kinds[one["from_name"]] == one["type"]
-        assert kinds[one["to_name"]] == "video"
-        assert set(one["value"].get("timelinelabels", [])) <= labels
+    for task in tasks[0]["predictions"][0]["result"]:
+        assert kinds[task["from_name"]] == task["type"]
+        assert kinds[task["to_name"]] == "video"
+        assert set(task["value"].get("timelinelabels", [])) <= labels
 
 
 # WebVTT.
@@ -228,40 +228,40 @@ def cues(text: str) -> list[tuple[float, float, str]]:
     for block in blocks:
         if block.startswith("NOTE"):
             continue
-        name, times, *said = block.split("\n")
-        assert "-->" not in name + "".join(said)
-        assert not re.search(r"<|&(?!amp;|lt;|gt;)", "".join(said))
+        name, times, *text = block.split("\n")
+        assert "-->" not in name + "".join(text)
+        assert not re.search(r"<|&(?!amp;|lt;|gt;)", "".join(text))
         parsed = re.fullmatch(r"(\d\d):(\d\d):(\d\d\.\d{3}) --> (\d\d):(\d\d):(\d\d\.\d{3})", times)
         assert parsed is not None, times
-        numbers = [float(one) for one in parsed.groups()]
+        numbers = [float(number) for number in parsed.groups()]
         start, end = (3600 * h + 60 * m + s for h, m, s in (numbers[:3], numbers[3:]))
         assert start < end
-        found.append((start, end, " ".join(said)))
+        found.append((start, end, " ".join(text)))
     assert found == sorted(found, key=lambda cue: cue[0])
     return found
 
 
-def test_webvtt_has_a_file_a_clip_and_a_cue_a_span(tmp_path: Path) -> None:
+def test_webvtt_has_a_file_per_clip_and_a_cue_per_span(tmp_path: Path) -> None:
     folder = exported("webvtt", tmp_path)
     assert {path.name for path in folder.iterdir()} == {
         f"{name}.vtt" for name in ("kitchen%2Fcup.v1", "pot", "part", "none", "pixels")
     }
-    said = 'passing_through, severity 4: The cup &lt;b&gt; "passes" &amp; --&gt; through, the table; slowly'
+    text = 'passing_through, severity 4: The cup &lt;b&gt; "passes" &amp; --&gt; through, the table; slowly'
     assert cues((folder / "kitchen%2Fcup.v1.vtt").read_text()) == [
-        (1.0, 1.5, said),
+        (1.0, 1.5, text),
         (1.0, 2.5, "floating: The lid floats."),
-        (2.0, 2.062, said),
+        (2.0, 2.062, text),
     ]
     assert cues((folder / "pot.vtt").read_text()) == []
 
 
-def test_webvtt_shows_a_span_that_is_shorter_than_it_can_say(tmp_path: Path) -> None:
+def test_webvtt_shows_spans_shorter_than_a_millisecond(tmp_path: Path) -> None:
     short = make_report("short", make_event(spans=(Span(1.0001, 1.0002),)))
     files = export_reports([short], {"short": tmp_path / "short.mp4"}, "webvtt", tmp_path).files
     assert [cue[:2] for cue in cues(str(files["short.vtt"]))] == [(1.0, 1.001)]
 
 
-def test_webvtt_says_what_is_incomplete_or_undecided(tmp_path: Path) -> None:
+def test_webvtt_notes_undecided_reports(tmp_path: Path) -> None:
     folder = exported("webvtt", tmp_path)
     notes = {path.stem: re.findall("^NOTE.*", path.read_text(), re.MULTILINE) for path in folder.iterdir()}
     assert notes == {
@@ -290,27 +290,27 @@ def part_of_a_video() -> Report:
 
 
 @pytest.mark.parametrize("to", ["jsonl", "csv", "activitynet"])
-def test_where_the_clip_is_named_times_are_its_own(to: str, tmp_path: Path) -> None:
+def test_formats_that_name_the_clip_use_its_times(to: str, tmp_path: Path) -> None:
     (path,) = exported(to, tmp_path, [part_of_a_video()]).iterdir()
-    assert spans(accounts(path)["kitchen/cup.v1"]) == [(Span(1.0, 1.5),)]
+    assert spans(annotations(path)["kitchen/cup.v1"]) == [(Span(1.0, 1.5),)]
 
 
-def test_where_the_video_is_shown_times_are_the_videos(tmp_path: Path) -> None:
+def test_fiftyone_uses_the_times_of_the_video(tmp_path: Path) -> None:
     labels = json.loads((exported("fiftyone", tmp_path, [part_of_a_video()]) / "labels.json").read_text())
-    assert [one["timestamps"] for one in labels["labels"]["kitchen%2Fcup%2Ev1"]] == [[11.0, 11.5]]
+    assert [label["timestamps"] for label in labels["labels"]["kitchen%2Fcup%2Ev1"]] == [[11.0, 11.5]]
 
 
-def test_where_it_plays_times_are_the_videos_too(tmp_path: Path) -> None:
+def test_webvtt_uses_the_times_of_the_video(tmp_path: Path) -> None:
     (path,) = exported("webvtt", tmp_path, [part_of_a_video()]).iterdir()
     assert "00:00:11.000 --> 00:00:11.500" in path.read_text()
 
 
-def test_tables_tell_the_part_with_the_video(tmp_path: Path) -> None:
+def test_tables_give_the_part_with_the_video(tmp_path: Path) -> None:
     found = export_reports([part_of_a_video()], videos(tmp_path), "parquet", tmp_path)
     rows = pytest.importorskip("pyarrow.parquet").read_table(BytesIO(found.files["clips.parquet"])).to_pylist()
     assert [row["video"] for row in rows] == ["kitchen/cup.v1.mp4#t=10.0,14.0"]
 
 
-def test_label_studio_cannot_show_a_part(tmp_path: Path) -> None:
+def test_label_studio_leaves_out_parts_of_videos(tmp_path: Path) -> None:
     found = export_reports([part_of_a_video()], videos(tmp_path), "label-studio", tmp_path)
     assert found.left_out == {"a part of a longer video, which the format cannot express": 1}

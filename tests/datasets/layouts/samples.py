@@ -1,4 +1,4 @@
-"""One folder in every layout, and what is to be found in it."""
+"""A sample of every layout, with its clips and ignored files."""
 
 import json
 import shutil
@@ -24,7 +24,7 @@ def _made(seed: int) -> Path:
 
 
 def video(path: Path, seed: int = 0) -> Path:
-    """A real video at a path; another seed, another film."""
+    """A real video at a path; each seed gives another video."""
     path.parent.mkdir(parents=True, exist_ok=True)
     return Path(shutil.copy(_made(seed), path))
 
@@ -154,7 +154,7 @@ def lerobot(root: Path) -> None:
 
 
 def tar(path: Path, **members: bytes) -> Path:
-    """A tar file; `__` in a name stands for its first dot."""
+    """A tar file; `__` in a name becomes its first dot."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with tarfile.open(path, "w") as archive:
         for name, content in members.items():
@@ -166,8 +166,8 @@ def tar(path: Path, **members: bytes) -> Path:
 
 def webdataset(root: Path) -> None:
     cup, pot = (_made(seed).read_bytes() for seed in (0, 1))
-    told = json.dumps({"caption": SAY, "checkpoint": 4000, "width": 64}).encode()
-    tar(root / "shard-000000.tar", c0__mp4=cup, c0__json=told, c0__npy=b"", c1__mp4=pot, c1__txt=b"Stir\n")
+    record = json.dumps({"caption": SAY, "checkpoint": 4000, "width": 64}).encode()
+    tar(root / "shard-000000.tar", c0__mp4=cup, c0__json=record, c0__npy=b"", c1__mp4=pot, c1__txt=b"Stir\n")
     tar(root / "more/shard-000000.tar", c0__mp4=_made(2).read_bytes(), c9__txt=b"Lift")
 
 

@@ -1,4 +1,4 @@
-"""What single layouts do with what is peculiar to them."""
+"""Details of single layouts."""
 
 import sys
 import tarfile
@@ -16,7 +16,7 @@ from robogaze.errors import InputError, MissingExtra
 # Tables.
 
 
-def test_a_csv_and_a_tsv_are_read_as_jsonl_is(tmp_path: Path) -> None:
+def test_csv_tsv_and_json_tables_are_equal(tmp_path: Path) -> None:
     video(tmp_path / "a/cup.mp4")
     write(tmp_path / "clips.csv", f'file_name,prompt,checkpoint\na/cup.mp4,"{SAY}, then stop",4000\n')
     write(tmp_path / "clips.tsv", f"path\ttext\tcheckpoint\na/cup.mp4\t{SAY}, then stop\t4000\n")
@@ -26,7 +26,7 @@ def test_a_csv_and_a_tsv_are_read_as_jsonl_is(tmp_path: Path) -> None:
     assert found[0].entries[0].checkpoint == "4000"
 
 
-def test_a_parquet_table_is_read_as_jsonl_is(tmp_path: Path) -> None:
+def test_parquet_table_equals_jsonl(tmp_path: Path) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     video(tmp_path / "cup.mp4")
@@ -39,7 +39,7 @@ def test_a_parquet_table_is_read_as_jsonl_is(tmp_path: Path) -> None:
         import_clips(tmp_path / "broken.parquet")
 
 
-def test_parquet_without_pyarrow_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parquet_without_pyarrow_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(
         MissingExtra, match=r"pyarrow is not installed; install it with: pip install 'robogaze\[lerobot\]'"
@@ -47,13 +47,13 @@ def test_parquet_without_pyarrow_says_what_to_install(tmp_path: Path, monkeypatc
         import_clips(write(tmp_path / "clips.parquet", b"PAR1"))
 
 
-def test_what_an_entry_has_no_place_for_is_said(tmp_path: Path) -> None:
+def test_unknown_columns_are_named_in_a_remark(tmp_path: Path) -> None:
     SAMPLES["table"].make(tmp_path)
     (remark,) = import_clips(tmp_path / "clips.jsonl").remarks
     assert remark == "clips.jsonl: columns that a manifest does not have, left out: seed"
 
 
-def test_a_layout_of_views_and_an_initial_frame_are_kept(tmp_path: Path) -> None:
+def test_table_gives_layout_and_initial_frame(tmp_path: Path) -> None:
     video(tmp_path / "cup.mp4")
     row = {"path": "cup.mp4", "layout": "1x2:left,right", "initial_frame": "first.png"}
     (entry,) = import_clips(write(tmp_path / "clips.jsonl", lines(row))).entries
@@ -63,14 +63,14 @@ def test_a_layout_of_views_and_an_initial_frame_are_kept(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "csv"])
-def test_a_row_may_be_a_part_of_a_video_with_its_content_and_its_prompt(kind: str, tmp_path: Path) -> None:
+def test_table_row_can_be_a_part_of_a_video(kind: str, tmp_path: Path) -> None:
     content = sha256(video(tmp_path / "all.mp4").read_bytes()).hexdigest()
     rows = [{"path": "all.mp4", "start_s": 2, "end_s": 3.5, "prompt_id": 7, "sha256": content},
             {"path": "all.mp4", "start_s": 3.5, "end_s": 4, "prompt_id": 8, "sha256": content}]  # fmt: skip
     header, *cells = (",".join(map(str, line)) for line in (rows[0], *(row.values() for row in rows)))
     text = lines(*rows) if kind == "jsonl" else "\n".join([header, *cells])
     found = import_clips(write(tmp_path / f"clips.{kind}", text))
-    assert [(one.address, one.prompt_id, one.sha256) for one in found.entries] == [
+    assert [(entry.address, entry.prompt_id, entry.sha256) for entry in found.entries] == [
         (f"{tmp_path}/all.mp4#t=2.0,3.5", "7", content),
         (f"{tmp_path}/all.mp4#t=3.5,4.0", "8", content),
     ]
@@ -85,13 +85,13 @@ def test_a_row_may_be_a_part_of_a_video_with_its_content_and_its_prompt(kind: st
         ({"path": "cup.mp4", "layout": "2x2"}, "layout: "),
     ],
 )
-def test_a_row_that_does_not_fit_is_refused_with_its_place(row: dict[str, Any], message: str, tmp_path: Path) -> None:
+def test_invalid_row_is_refused_with_its_place(row: dict[str, Any], message: str, tmp_path: Path) -> None:
     video(tmp_path / "cup.mp4")
     with pytest.raises(InputError, match=rf"clips\.jsonl.*: {message}"):
         import_clips(write(tmp_path / "clips.jsonl", lines(row)))
 
 
-def test_one_id_of_two_clips_is_refused(tmp_path: Path) -> None:
+def test_duplicate_clip_id_is_refused(tmp_path: Path) -> None:
     video(tmp_path / "cup.mp4")
     video(tmp_path / "pot.mp4", 1)
     rows = [{"path": path, "clip_id": "one"} for path in ("cup.mp4", "pot.mp4")]
@@ -102,20 +102,20 @@ def test_one_id_of_two_clips_is_refused(tmp_path: Path) -> None:
 # Folders.
 
 
-def test_a_sidecar_that_is_broken_stops_the_import(tmp_path: Path) -> None:
+def test_broken_sidecar_stops_the_import(tmp_path: Path) -> None:
     video(tmp_path / "cup.mp4")
     write(tmp_path / "cup.json", "{")
     with pytest.raises(InputError, match=r"cup\.json is not JSON"):
         import_clips(tmp_path)
 
 
-def test_a_name_with_a_number_before_one_word_is_no_instruction_unless_said(tmp_path: Path) -> None:
+def test_single_word_name_is_an_instruction_only_if_dreamgen_is_asked_for(tmp_path: Path) -> None:
     video(tmp_path / "0001_take.mp4")
     assert import_clips(tmp_path).layout == "plain"
     assert import_clips(tmp_path, "dreamgen").entries[0].instruction == "take"
 
 
-def test_a_video_without_an_instruction_in_its_name_is_ignored_where_others_have_one(tmp_path: Path) -> None:
+def test_video_without_an_instruction_in_its_name_is_ignored(tmp_path: Path) -> None:
     video(tmp_path / "0_Stir_the_pot.mp4")
     video(tmp_path / "preview.mp4", 1)
     assert import_clips(tmp_path).layout == "plain"
@@ -123,7 +123,7 @@ def test_a_video_without_an_instruction_in_its_name_is_ignored_where_others_have
     assert ignored.file == "preview.mp4"
 
 
-def test_a_single_iteration_is_the_checkpoint_it_is_called_after(tmp_path: Path) -> None:
+def test_single_iteration_folder_is_the_checkpoint(tmp_path: Path) -> None:
     for folder in ("iter_000140000", "results"):
         video(tmp_path / folder / "0000_pred.mp4")
         video(tmp_path / folder / "0000_gt.mp4", 1)
@@ -134,14 +134,14 @@ def test_a_single_iteration_is_the_checkpoint_it_is_called_after(tmp_path: Path)
     assert checkpoints == {"iter_000140000": [None, "iter_000140000"], "results": [None, None]}
 
 
-def test_a_clip_whose_real_one_shares_its_number_only_is_a_control_of_its_own(tmp_path: Path) -> None:
+def test_different_real_clips_of_one_number_are_separate_controls(tmp_path: Path) -> None:
     for seed, folder in enumerate(("iter_1", "iter_2")):
         video(tmp_path / folder / "0000_pred.mp4", seed)
         video(tmp_path / folder / "0000_gt.mp4", 2 + seed)
     assert sum(entry.split == "control" for entry in import_clips(tmp_path).entries) == 2
 
 
-def test_clips_of_two_titles_with_one_name_keep_apart_and_two_files_of_one_clip_do_not_pass(tmp_path: Path) -> None:
+def test_titles_keep_clip_ids_apart_and_duplicates_are_refused(tmp_path: Path) -> None:
     SAMPLES["videoglitchbench"].make(tmp_path)
     assert len(import_clips(tmp_path).entries) == 2
     video(tmp_path / "Kitchen/cup.mkv", 3)
@@ -149,7 +149,7 @@ def test_clips_of_two_titles_with_one_name_keep_apart_and_two_files_of_one_clip_
         import_clips(tmp_path)
 
 
-def test_a_videofolder_with_parquet_is_read(tmp_path: Path) -> None:
+def test_videofolder_with_parquet_is_read(tmp_path: Path) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     video(tmp_path / "cup.mp4")
@@ -161,7 +161,7 @@ def test_a_videofolder_with_parquet_is_read(tmp_path: Path) -> None:
 # WebDataset.
 
 
-def test_clips_in_archives_are_unpacked_where_their_entries_say(tmp_path: Path) -> None:
+def test_archived_clips_are_unpacked_to_their_entry_paths(tmp_path: Path) -> None:
     SAMPLES["webdataset"].make(tmp_path / "source")
     found = import_clips(tmp_path / "source")
     there = unpack(found, tmp_path / "clips")
@@ -176,23 +176,23 @@ def test_clips_in_archives_are_unpacked_where_their_entries_say(tmp_path: Path) 
     assert len({entry.path.read_bytes() for entry in plain}) == 3
 
 
-def test_one_archive_is_read_as_a_folder_of_one_is(tmp_path: Path) -> None:
+def test_one_archive_equals_a_folder_of_one(tmp_path: Path) -> None:
     path = tar(tmp_path / "source/a.tar", c0__mp4=b"x", c0__txt=b"Stir")
-    one, folder = import_clips(path), import_clips(tmp_path / "source")
-    assert one.entries == folder.entries
-    assert unpack(one, tmp_path / "clips").entries == with_unpacked_paths(folder, tmp_path / "clips").entries
+    single, folder = import_clips(path), import_clips(tmp_path / "source")
+    assert single.entries == folder.entries
+    assert unpack(single, tmp_path / "clips").entries == with_unpacked_paths(folder, tmp_path / "clips").entries
 
 
-def test_nothing_is_unpacked_to_a_place_outside(tmp_path: Path) -> None:
+def test_nothing_is_unpacked_outside_the_folder(tmp_path: Path) -> None:
     path = tar(tmp_path / "a.tar", **{"../../evil__mp4": b"x", "/abs__mp4": b"x", "good__mp4": b"x"})
     found = import_clips(path)
-    assert [one.reason for one in found.ignored] == ["its name leads out of the archive"] * 2
+    assert [ignored.reason for ignored in found.ignored] == ["its name leads out of the archive"] * 2
     unpack(found, tmp_path / "deep/clips")
-    assert [one.name for one in (tmp_path / "deep").rglob("*.mp4")] == ["good.mp4"]
+    assert [path.name for path in (tmp_path / "deep").rglob("*.mp4")] == ["good.mp4"]
     assert not list(tmp_path.glob("*.mp4"))
 
 
-def test_of_two_members_with_one_name_the_last_holds(tmp_path: Path) -> None:
+def test_last_of_two_members_with_one_name_counts(tmp_path: Path) -> None:
     with tarfile.open(tmp_path / "a.tar", "w") as archive:
         for content in (b"first", b"second"):
             info = tarfile.TarInfo("c0.mp4")
@@ -202,7 +202,7 @@ def test_of_two_members_with_one_name_the_last_holds(tmp_path: Path) -> None:
     assert entry.path.read_bytes() == b"second"
 
 
-def test_an_archive_that_breaks_off_or_says_no_json_is_refused_by_name(tmp_path: Path) -> None:
+def test_truncated_archive_or_invalid_json_is_refused(tmp_path: Path) -> None:
     path = tar(tmp_path / "a.tar", c0__mp4=bytes(4096), c0__json=b"{")
     with pytest.raises(InputError, match=r"a\.tar/c0: the text or the JSON of the clip cannot be read"):
         import_clips(path)

@@ -1,4 +1,4 @@
-"""LeRobot data sets: episodes with a file each, and many episodes in one file as v3.0 keeps them."""
+"""LeRobot data sets: one file per episode, and many episodes in one file as in v3.0."""
 
 from contextlib import closing
 from pathlib import Path
@@ -32,7 +32,7 @@ def episode_of(entry: ManifestEntry) -> int:
 
 
 @pytest.mark.parametrize("camera", [TOP, WRIST])
-def test_every_episode_shows_its_own_frames_all_of_them_and_no_others(camera: str, tmp_path: Path) -> None:
+def test_episode_shows_exactly_its_own_frames(camera: str, tmp_path: Path) -> None:
     found = import_clips(v3(tmp_path, cameras=[camera]))
     assert [episode_of(entry) for entry in found.entries] == list(LENGTHS)
     for entry in found.entries:
@@ -44,7 +44,7 @@ def test_every_episode_shows_its_own_frames_all_of_them_and_no_others(camera: st
         assert duration_s == pytest.approx(length / FPS, abs=0.001)  # an MP4 may tell its length in milliseconds
 
 
-def test_an_episode_of_a_shared_file_is_a_part_of_it_and_one_with_a_file_to_itself_is_all_of_it(tmp_path: Path) -> None:
+def test_episode_of_a_shared_file_is_a_part(tmp_path: Path) -> None:
     found = import_clips(v3(tmp_path))
     parts = [(entry.path.name, entry.start_s, entry.end_s) for entry in found.entries]
     assert parts == [
@@ -58,7 +58,7 @@ def test_an_episode_of_a_shared_file_is_a_part_of_it_and_one_with_a_file_to_itse
     assert not found.ignored
 
 
-def test_each_camera_has_its_own_place_for_an_episode(tmp_path: Path) -> None:
+def test_each_camera_is_a_clip(tmp_path: Path) -> None:
     found = import_clips(v3(tmp_path, {0: 0, 1: 0}, [TOP, WRIST]))
     assert [(episode_of(entry), entry.path.parts[-3]) for entry in found.entries] == [
         (0, TOP),
@@ -69,15 +69,15 @@ def test_each_camera_has_its_own_place_for_an_episode(tmp_path: Path) -> None:
     assert [shown(entry)[0] for entry in found.entries[2:]] == [list(range(7, 19))] * 2
 
 
-def test_parts_are_kept_in_the_manifest_and_their_ids_never_collide(tmp_path: Path) -> None:
+def test_parts_are_kept_in_the_manifest_with_unique_ids(tmp_path: Path) -> None:
     found = import_clips(v3(tmp_path))
     read = read_manifest(write(tmp_path / "all.jsonl", manifest_text(found.entries, tmp_path)))
-    assert [(one.start_s, one.end_s) for one in read] == [(one.start_s, one.end_s) for one in found.entries]
+    assert [(entry.start_s, entry.end_s) for entry in read] == [(entry.start_s, entry.end_s) for entry in found.entries]
     same = [entry.with_(instruction=None) for entry in found.entries[:3]]
     assert len({entry.id_for("0" * 64) for entry in same}) == 3
 
 
-def test_a_shared_file_whose_episodes_have_no_times_is_refused_and_not_taken_for_one_long_clip(tmp_path: Path) -> None:
+def test_shared_file_without_timestamps_is_refused(tmp_path: Path) -> None:
     v3(tmp_path, {0: 0, 1: 0}, timed=False)
     with pytest.raises(
         InputError, match=r"file-000\.mp4 contains several episodes, and meta/episodes gives them no time"
@@ -85,19 +85,19 @@ def test_a_shared_file_whose_episodes_have_no_times_is_refused_and_not_taken_for
         import_clips(tmp_path)
 
 
-def test_times_are_not_wanted_where_each_episode_has_a_file_to_itself(tmp_path: Path) -> None:
+def test_timestamps_are_optional_with_one_file_per_episode(tmp_path: Path) -> None:
     assert len(import_clips(v3(tmp_path, {0: 0, 1: 1}, timed=False)).entries) == 2
 
 
-def test_a_file_that_is_not_there_is_named_once(tmp_path: Path) -> None:
+def test_missing_file_is_ignored_once(tmp_path: Path) -> None:
     v3(tmp_path)
     (tmp_path / f"videos/{TOP}/chunk-000/file-000.mp4").unlink()
     found = import_clips(tmp_path)
     assert [episode_of(entry) for entry in found.entries] == [3, 4]
-    assert [one.reason for one in found.ignored] == ["is named by meta/episodes, but does not exist"]
+    assert [ignored.reason for ignored in found.ignored] == ["is named by meta/episodes, but does not exist"]
 
 
-def test_a_template_with_the_other_versions_places_is_filled_in(tmp_path: Path) -> None:
+def test_template_with_fields_of_another_version_is_filled_in(tmp_path: Path) -> None:
     """One public v3.0 data set says `episode_chunk` and `episode_file`."""
     v3(tmp_path, {3: 0, 4: 1})
     info = tmp_path / "meta/info.json"
@@ -119,7 +119,7 @@ def test_a_template_with_the_other_versions_places_is_filled_in(tmp_path: Path) 
         ('"features"', '"feature"', "features: Field required"),
     ],
 )
-def test_a_description_that_does_not_fit_is_refused_by_name(old: str, new: str, message: str, tmp_path: Path) -> None:
+def test_invalid_description_is_refused_by_name(old: str, new: str, message: str, tmp_path: Path) -> None:
     SAMPLES["lerobot"].make(tmp_path)
     info = tmp_path / "meta/info.json"
     info.write_text(info.read_text().replace(old, new))
@@ -127,6 +127,6 @@ def test_a_description_that_does_not_fit_is_refused_by_name(old: str, new: str, 
         import_clips(tmp_path)
 
 
-def test_several_tasks_of_an_episode_are_told(tmp_path: Path) -> None:
+def test_several_tasks_of_an_episode_give_a_remark(tmp_path: Path) -> None:
     SAMPLES["lerobot"].make(tmp_path)
     assert import_clips(tmp_path).remarks == ("some episodes have several tasks; the first is the instruction",)

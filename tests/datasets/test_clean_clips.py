@@ -1,4 +1,4 @@
-"""Which clips pass, and what is kept of them."""
+"""The clean clips of a run, as manifest entries."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from robogaze.datasets.manifest import ManifestEntry
 from robogaze.errors import InputError
 
 
-def test_only_a_clip_in_which_every_dimension_asked_for_was_examined_and_nothing_was_found_is_clean(
+def test_clip_is_clean_if_every_dimension_is_covered_and_nothing_found(
     tmp_path: Path,
 ) -> None:
     (entry,) = clean_entries(reports(), videos(tmp_path), DIMENSIONS)
@@ -27,7 +27,7 @@ def test_only_a_clip_in_which_every_dimension_asked_for_was_examined_and_nothing
     )
 
 
-def test_fewer_dimensions_keep_more_clips_and_never_one_that_failed(tmp_path: Path) -> None:
+def test_fewer_dimensions_keep_more_clips(tmp_path: Path) -> None:
     def kept(*dimensions: str) -> list[str | None]:
         return [entry.clip_id for entry in clean_entries(reports(), videos(tmp_path), dimensions)]
 
@@ -35,28 +35,28 @@ def test_fewer_dimensions_keep_more_clips_and_never_one_that_failed(tmp_path: Pa
     assert kept("light") == ["kitchen/cup.v1", "pot"]
 
 
-def test_an_event_is_found_in_its_secondary_dimensions_too() -> None:
+def test_event_counts_in_its_secondary_dimensions() -> None:
     event = make_event(secondary=("light",))
     report = make_report("a", event, coverage=coverage("matter", "light", "sound"))
     assert clean_entries([report], {"a": Path("a.mp4")}, ["light"]) == ()
     assert len(clean_entries([report], {"a": Path("a.mp4")}, ["sound"])) == 1
 
 
-def test_a_part_stays_a_part_and_a_prompt_its_prompt() -> None:
+def test_part_and_prompt_id_are_kept() -> None:
     clip = make_clip(id="a", start_s=2.0, end_s=6.0, prompt_id="7")
     (entry,) = clean_entries([make_report("a", clip=clip)], {"a": Path("all.mp4")}, ["matter"])
     assert (entry.address, entry.prompt_id) == ("all.mp4#t=2.0,6.0", "7")
 
 
 @pytest.mark.parametrize(("how", "kept"), [("given", Layout.parse("1x2:a,b")), ("recognised", None)])
-def test_a_layout_is_kept_where_it_was_given(how: str, kept: Layout | None) -> None:
+def test_given_layout_is_kept(how: str, kept: Layout | None) -> None:
     clip = make_clip(id="a", layout=Layout.parse("1x2:a,b"))
     report = make_report("a", clip=clip, provenance=Provenance(media={"layout": how}))
     (entry,) = clean_entries([report], {"a": Path("a.mp4")}, ["matter"])
     assert entry.layout == kept
 
 
-def test_an_initial_frame_is_kept_or_its_loss_is_said(tmp_path: Path) -> None:
+def test_initial_frame_is_kept_and_a_missing_one_is_an_error(tmp_path: Path) -> None:
     picture = tmp_path / "first.png"
     report = make_report("a", clip=make_clip(id="a", initial_frame=f"{picture}"))
     with pytest.raises(InputError, match=r"a: the initial frame .*first\.png does not exist"):
