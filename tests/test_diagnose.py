@@ -69,10 +69,10 @@ def test_a_file_that_was_replaced_is_refused(video: Path, pixels: Pipeline) -> N
     entry = ManifestEntry(path=video, sha256=sha256(video.read_bytes()).hexdigest())
     assert content_sha256(entry) == entry.sha256
     write(video, 31)
-    with pytest.raises(VideoError, match=r"all\.mp4 was replaced since the manifest was written"):
+    with pytest.raises(VideoError, match=r"all\.mp4 was replaced after the manifest was written"):
         content_sha256(entry)
     with (
-        pytest.raises(VideoError, match=r"all\.mp4 was replaced since the manifest was written"),
+        pytest.raises(VideoError, match=r"all\.mp4 was replaced after the manifest was written"),
         open_clip(entry, pixels, models=None),
     ):
         pass

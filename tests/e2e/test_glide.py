@@ -26,7 +26,7 @@ from robogaze.backends.rehearsal import RehearsalBackend, plainest
 from robogaze.core.report import Report
 from robogaze.core.time import Span
 from robogaze.datasets import ManifestEntry
-from robogaze.datasets.exporters import export_reports
+from robogaze.datasets.formats.export import export_reports
 from robogaze.diagnose import diagnose, open_clip
 from robogaze.domains import Domain, domain_folders, load_domain
 from robogaze.stages.client import ModelClient
