@@ -7,7 +7,7 @@ from typing import Any
 
 from making import coverage, make_clip
 
-from robogaze.compare import Facts, Run
+from robogaze.comparison import Facts, Run
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.coverage import CoverageState, states
 from robogaze.core.events import Event

@@ -24,8 +24,8 @@ TIERS = (
     {"domains", "store"},
     {"media", "backends", "datasets", "matching", "metrics", "stats"},
     {"evidence", "judges"},
-    {"stages", "scoring"},
-    {"diagnose", "evaluate", "compare", "agree", "rehearse", "doctor"},
+    {"stages", "evaluation"},
+    {"diagnose", "comparison", "agreement", "rehearse", "doctor"},
     {"engines", "forge", "reporting", "web"},
     {"bench"},
     {"cli"},
@@ -112,7 +112,7 @@ def test_what_is_evaluated_comes_from_reports_alone() -> None:
     wrong = [
         f"{module.name}:{line} imports {part}"
         for module in modules()
-        if module.part in ("evaluate", "compare", "agree")
+        if module.part in ("evaluation", "comparison", "agreement")
         for line, part in imported(module)
         if part in ("stages", "media", "backends")
     ]

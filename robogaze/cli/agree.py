@@ -17,7 +17,7 @@ from robogaze.cli.shared.tables import as_text, print_tables, write_files
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from robogaze.agree import AgreementResult, AgreeTerms
+    from robogaze.agreement import AgreementResult, AgreeTerms
     from robogaze.core.annotation import ClipAnnotation
     from robogaze.datasets.adapters import Labels
     from robogaze.reporting.result_tables import ResultTable
@@ -57,7 +57,7 @@ def agree(
     PATH holds one annotator's reports, or those of several. An annotator goes by the name in the file, else by that of
     the file; NAME=PATH gives another. Reads reports and annotations only: no video, no model library.
     """
-    from robogaze.agree import AgreeTerms
+    from robogaze.agreement import AgreeTerms
 
     if bool(paths) == (ratings is not None):
         raise click.UsageError("give the annotators' files, or --ratings FILE")
@@ -86,8 +86,8 @@ def _agreement(
     paths: Sequence[str], terms: AgreeTerms, mixed: bool, domain: str | None, judge: str, rubric: str | None,
     rest: Mapping[str, Any],
 ) -> AgreementResult:  # fmt: skip
-    from robogaze.agree import AnnotationSet
-    from robogaze.agree import agree as agreement
+    from robogaze.agreement import AnnotationSet
+    from robogaze.agreement import agree as agreement
     from robogaze.datasets.adapters import load_labels
     from robogaze.datasets.alignment import aligned
     from robogaze.domains import default_domain, load_domain
@@ -119,7 +119,7 @@ def _accounts(named: str, labels: Labels, reading: Mapping[str, Any]) -> list[Cl
 
 def _ratings(path: Path, terms: AgreeTerms, form: str, as_json: bool, out: Path | None) -> str:
     """Print the agreement on labels; why there is none, empty where there is."""
-    from robogaze.agree import Ratings, agree_on_ratings
+    from robogaze.agreement import Ratings, agree_on_ratings
     from robogaze.reporting.agreement import rating_sheet
     from robogaze.reporting.agreement_json import ratings_json
 

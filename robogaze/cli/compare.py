@@ -14,7 +14,7 @@ from robogaze.cli.shared.accounts import named_path
 from robogaze.cli.shared.tables import as_text, print_tables, write_files
 
 if TYPE_CHECKING:
-    from robogaze.compare import Calibration, Comparison, GateCheck, Run
+    from robogaze.comparison import Calibration, Comparison, GateCheck, Run
     from robogaze.datasets.adapters import Labels
     from robogaze.reporting.result_tables import ResultTable
     from robogaze.reporting.trackers import Tracker
@@ -74,8 +74,8 @@ def compare(
     RUN holds the reports of one checkpoint: a run folder, a folder, JSONL. It goes by its own name; NAME=RUN gives
     another. Reads reports only: no video, no model library.
     """
-    from robogaze.compare import ComparisonConfig, read_gate
-    from robogaze.compare import compare as compared
+    from robogaze.comparison import ComparisonConfig, read_gate
+    from robogaze.comparison import compare as compared
 
     if bool(calibrations) != (reference is not None):
         raise click.UsageError("--calibration and --reference go together")
@@ -90,7 +90,7 @@ def compare(
     sample, samples = _samples(calibrations, reference, reader, runs, mixed)
     terms = ComparisonConfig(level=rest["level"], resamples=rest["resamples"], seed=rest["seed"], margin=rest["margin"])
     result = compared(runs, terms, baseline=baseline, pair_by=pair_by, mixed=mixed, sample=sample, samples=samples)
-    from robogaze.compare import check
+    from robogaze.comparison import check
 
     checks = None if rules is None else check(rules, result)
     _show(result, checks, form, as_json, out, domain)
@@ -115,7 +115,7 @@ class _Reader:
 
     def run(self, named: str, option: str) -> Run:
         """The run of a path; it goes by the path's name when none is given."""
-        from robogaze.compare import Run
+        from robogaze.comparison import Run
         from robogaze.datasets.adapters import read_accounts
 
         name, path = named_path(named, option)
@@ -171,7 +171,7 @@ def _samples(
     calibrations: Sequence[str], reference: str | None, reader: _Reader, runs: Sequence[Run], mixed: bool
 ) -> tuple[Calibration | None, dict[str, Calibration]]:
     """The labelled sample for all runs, if any, and those of single runs by name."""
-    from robogaze.compare import calibration as labelled
+    from robogaze.comparison import calibration as labelled
 
     common: Calibration | None = None
     own: dict[str, Calibration] = {}

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from robogaze.datasets.adapters import Labels
     from robogaze.datasets.pairing import Pairing
     from robogaze.domains import Domain
-    from robogaze.evaluate import Evaluation
+    from robogaze.evaluation.config import EvaluationConfig
+    from robogaze.evaluation.evaluate import Evaluation
     from robogaze.judges.base import Judge
     from robogaze.reporting.result_tables import ResultTable
-    from robogaze.scoring.config import EvaluationConfig
 
 _CONVENTIONS = ("robogaze", "glide-paper", "descriptions", "robogaze-released", "glide-released")
 _READING = ("file_format", "fps", "first_frame", "lenient")
@@ -78,8 +78,8 @@ def evaluate(
     """
     from robogaze.datasets.adapters import load_labels
     from robogaze.domains import default_domain, load_domain
+    from robogaze.evaluation.released import RELEASED
     from robogaze.reporting.evaluation import robustness_sheet, sheets
-    from robogaze.scoring.released import RELEASED
 
     loaded = load_domain(domain or default_domain())
     labels = load_labels(domain or default_domain())
@@ -178,7 +178,7 @@ def _terms(convention: str, changes: dict[str, Any]) -> EvaluationConfig:
     from pydantic import ValidationError
 
     from robogaze.core.data import first_fault
-    from robogaze.scoring.config import EvaluationConfig
+    from robogaze.evaluation.config import EvaluationConfig
 
     try:
         return EvaluationConfig.of(convention, **changes)
@@ -189,7 +189,7 @@ def _terms(convention: str, changes: dict[str, Any]) -> EvaluationConfig:
 async def _judged(
     pairing: Pairing, judges: Sequence[Judge], terms: EvaluationConfig, by: tuple[str, ...]
 ) -> list[Evaluation]:
-    from robogaze.evaluate import evaluate
+    from robogaze.evaluation.evaluate import evaluate
 
     return [await evaluate(pairing, judge, terms, by) for judge in judges]
 
@@ -236,9 +236,9 @@ def _refuse_unused(convention: str) -> None:
 def _released(
     pairing: Pairing, judge: Judge, convention: str, domain: Domain, form: str, as_json: bool, out: Path | None
 ) -> None:
+    from robogaze.evaluation.released import released
     from robogaze.reporting.released import released_json, released_sheets
     from robogaze.reporting.result_tables import files
-    from robogaze.scoring.released import released
 
     taxonomy = {one.id: tuple(kind.id for kind in one.types) for one in domain.dimensions.values()}
     results = asyncio.run(released(pairing, judge, convention, taxonomy))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from robogaze.core.scores import Estimate
     from robogaze.judges.base import Judge, Judgement
     from robogaze.judges.check import JudgeCheck
-    from robogaze.judges.rated import Rated
+    from robogaze.judges.rated_pairs import Rated
 
 SCHEMA_VERSION = 1
 _MEASURES = {
@@ -50,7 +50,7 @@ def judge_check(pairs: Path, judge: str, rubric: str, split: str | None, repeats
     import numpy as np
 
     from robogaze.judges.check import check
-    from robogaze.judges.rated import read_rated
+    from robogaze.judges.rated_pairs import read_rated
     from robogaze.judges.rubric import read_rubric
 
     rated = read_rated(pairs, read_rubric(rubric), split)

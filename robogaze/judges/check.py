@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from robogaze.core.scores import Estimate
 from robogaze.judges.base import Judgement
-from robogaze.judges.rated import Rated
+from robogaze.judges.rated_pairs import Rated
 from robogaze.stats.correlation import auc, mean_absolute_error, mean_difference, pearson, spearman
 from robogaze.stats.proportion import wilson
 from robogaze.stats.resample import Clusters, draw

@@ -14,7 +14,7 @@ from typing import Any
 from robogaze.core.data import Data, Fraction
 from robogaze.errors import InputError
 from robogaze.judges.base import DescriptionPair, Judgement, unscored
-from robogaze.judges.lines import read_lines
+from robogaze.judges.jsonl import read_lines
 
 _Key = tuple[str, str, str]
 

@@ -2,7 +2,7 @@
 
 from robogaze.metrics.breakdown import by_group, confusion, dimension_of, group_scores, groups_in, type_of
 from robogaze.metrics.controls import CONTROLS
-from robogaze.metrics.faults import KINDS
+from robogaze.metrics.errors import KINDS
 from robogaze.metrics.losses import losses
 from robogaze.metrics.operating import THRESHOLDS, at_threshold
 from robogaze.metrics.scores import METRICS, expand, macro, macro_n, micro, micro_n

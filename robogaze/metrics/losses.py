@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.time import Span, union
-from robogaze.metrics.faults import KINDS, EventError, Kind, MatchedClipEvents, faults_of
+from robogaze.metrics.errors import KINDS, EventError, Kind, MatchedClipEvents, faults_of
 from robogaze.metrics.tally import MatchedPair, judgeable, scored, tally
 
 Matrix = NDArray[np.float64]

@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from robogaze.agree.agreement import AgreementResult
-from robogaze.agree.ceiling import Ceiling
-from robogaze.agree.consensus import LEAST_IOU, MOST_APART, OpenQuestion
-from robogaze.agree.kappas import Kind
-from robogaze.agree.measures import Measures
-from robogaze.agree.ratings import RatingAgreement
+from robogaze.agreement.adjudication import LEAST_IOU, MOST_APART, OpenQuestion
+from robogaze.agreement.agree import AgreementResult
+from robogaze.agreement.ceiling import Ceiling
+from robogaze.agreement.coefficients import Measures
+from robogaze.agreement.kappas import Kind
+from robogaze.agreement.ratings import RatingAgreement
 from robogaze.core.annotation import AnnotatedEvent
 from robogaze.core.scores import Estimate
 from robogaze.metrics.scores import METRICS

@@ -5,14 +5,14 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from robogaze.agree.agreement import AgreementResult
-from robogaze.agree.ceiling import Ceiling, CeilingRow
-from robogaze.agree.measures import Measures
-from robogaze.agree.ratings import RatingAgreement
+from robogaze.agreement.agree import AgreementResult
+from robogaze.agreement.ceiling import Ceiling, CeilingRow
+from robogaze.agreement.coefficients import Measures
+from robogaze.agreement.ratings import RatingAgreement
 from robogaze.core.annotation import FIELDS, AnnotatedEvent, ClipAnnotation
 from robogaze.core.coverage import as_cell
 from robogaze.core.time import RESOLUTION
-from robogaze.scoring.estimates import Scores
+from robogaze.evaluation.estimates import Scores
 
 
 def agreement_json(result: AgreementResult) -> Mapping[str, Any]:

@@ -12,7 +12,7 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from robogaze.compare import Comparison, Run
+from robogaze.comparison import Comparison, Run
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.coverage import CoverageState
 from robogaze.core.data import Data, fault_of

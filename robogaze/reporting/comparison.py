@@ -4,14 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import inf, isnan
 
-from robogaze.compare import Comparison, GateCheck, PairedDifference, RunPair
-from robogaze.compare.flips import Flip
-from robogaze.compare.measures import MEASURES
-from robogaze.compare.verdict import points
+from robogaze.comparison import Comparison, GateCheck, PairedDifference, RunPair
+from robogaze.comparison.clip_measures import MEASURES
+from robogaze.comparison.flips import Flip
+from robogaze.comparison.verdict import points
 from robogaze.core.scores import Estimate
+from robogaze.evaluation.config import LEAST_UNITS
 from robogaze.reporting.result_tables import Cell, ResultTable, file_name
 from robogaze.reporting.wording import count, listed
-from robogaze.scoring.config import LEAST_UNITS
 
 Row = tuple[Cell, ...]
 

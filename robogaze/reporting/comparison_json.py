@@ -4,8 +4,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from robogaze.compare import Comparison, GateCheck, LeaderboardRow, PairedDifference, RunPair
-from robogaze.compare.flips import Flip
+from robogaze.comparison import Comparison, GateCheck, LeaderboardRow, PairedDifference, RunPair
+from robogaze.comparison.flips import Flip
 from robogaze.stats.paired import Rank
 
 Json = Mapping[str, Any]

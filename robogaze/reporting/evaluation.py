@@ -3,16 +3,16 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from robogaze.evaluate import BOUNDED, Bounds, Evaluation, SystemResult
+from robogaze.evaluation.config import LEAST_UNITS
+from robogaze.evaluation.estimates import GROUP_METRICS, Scores
+from robogaze.evaluation.evaluate import BOUNDED, Bounds, Evaluation, SystemResult
+from robogaze.evaluation.robustness import robustness
 from robogaze.judges import offline
 from robogaze.metrics.controls import CONTROLS
 from robogaze.metrics.floors import PRIOR_RULE, SHUFFLED_RULE, TYPE_PRIOR
 from robogaze.metrics.scores import METRICS
 from robogaze.reporting.result_tables import Cell, Part, ResultTable, file_name, written
 from robogaze.reporting.wording import count
-from robogaze.scoring.config import LEAST_UNITS
-from robogaze.scoring.estimates import GROUP_METRICS, Scores
-from robogaze.scoring.robustness import robustness
 
 HEADLINE = ("desc_f1", "miou", "f1_iou", "severity_within1", "clean_accuracy", "detection_f1")
 """The metrics of the first table: those of the paper's main one, and detection."""

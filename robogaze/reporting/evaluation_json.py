@@ -4,10 +4,10 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from robogaze.evaluate import Bounds, Comparisons, Evaluation, Floor, NamedMatch, SystemResult
+from robogaze.evaluation.estimates import Scores
+from robogaze.evaluation.evaluate import Bounds, Comparisons, Evaluation, Floor, NamedMatch, SystemResult
 from robogaze.metrics.controls import CONTROLS
 from robogaze.metrics.floors import PRIOR_RULE, SHUFFLED_RULE, TYPE_PRIOR
-from robogaze.scoring.estimates import Scores
 from robogaze.stats.paired import Difference
 
 Json = Mapping[str, Any]

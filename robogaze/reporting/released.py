@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from robogaze.evaluation.released import Released
 from robogaze.judges.base import Judge
 from robogaze.reporting.result_tables import ResultTable
 from robogaze.reporting.wording import count
-from robogaze.scoring.released import Released
 
 _WARNING = "The numbers of a released evaluator, quirks included (docs/metrics/conventions.md)."
 

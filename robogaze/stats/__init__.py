@@ -3,7 +3,7 @@
 from robogaze.stats.agreement import alpha, alpha_by_class, cohen, fleiss
 from robogaze.stats.correlation import mean_absolute_error, mean_difference, pearson, spearman
 from robogaze.stats.interval import Intervals, interval
-from robogaze.stats.many import benjamini_hochberg, holm, least_resamples
+from robogaze.stats.multiple_comparisons import benjamini_hochberg, holm, least_resamples
 from robogaze.stats.paired import Difference, Rank, compare, ranks
 from robogaze.stats.proportion import wilson
 from robogaze.stats.resample import Clusters, Resamples, Sums, draw, mean, mean_rows, ratio

@@ -15,10 +15,10 @@ from scipy.special import ndtri
 
 from robogaze.core.scores import Estimate, undefined
 from robogaze.stats.interval import LEAST_DEFINED, LEVEL, NOISE, Statistic
-from robogaze.stats.many import benjamini_hochberg, holm
-from robogaze.stats.paired_shares import paired_shares
+from robogaze.stats.jackknife import SAME, UNDEFINED, WITHOUT, Variability, moves, speaking, strata_of, wilson_ends
+from robogaze.stats.multiple_comparisons import benjamini_hochberg, holm
+from robogaze.stats.proportions import paired_shares
 from robogaze.stats.resample import Floats, Resamples, Sums, mean, mean_rows
-from robogaze.stats.student import SAME, UNDEFINED, WITHOUT, Variability, moves, speaking, strata_of, wilson_ends
 
 ALPHA, POWER = 0.05, 0.8
 

@@ -15,7 +15,7 @@ from math import sqrt
 import numpy as np
 from scipy.special import ndtri
 
-from robogaze.compare import ComparisonConfig, Run, compare
+from robogaze.comparison import ComparisonConfig, Run, compare
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.time import Span
 

@@ -15,10 +15,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from robogaze.evaluation.config import EvaluationConfig
+from robogaze.evaluation.estimates import macro_scores, one_of, totals
 from robogaze.metrics.scores import METRICS, macro
 from robogaze.metrics.tally import COLUMNS
-from robogaze.scoring.config import EvaluationConfig
-from robogaze.scoring.estimates import macro_scores, one_of, totals
 from robogaze.stats.paired import compare, compare_means, compare_shares
 from robogaze.stats.resample import draw
 

@@ -25,9 +25,9 @@ from scipy.optimize import linear_sum_assignment
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.time import Span, frame_iou
 from robogaze.datasets.pairing import System, pair
-from robogaze.evaluate import evaluate
+from robogaze.evaluation.config import EvaluationConfig
+from robogaze.evaluation.evaluate import evaluate
 from robogaze.judges.base import DescriptionPair, Judgement
-from robogaze.scoring.config import EvaluationConfig
 
 FRAMES, FPS = 139, 16
 TIMES_S = tuple(number / FPS for number in range(FRAMES))

@@ -18,15 +18,15 @@ from typing import Any
 import numpy as np
 from coverage import AT, corpus
 
-from robogaze.compare import ComparisonConfig, Run, compare
+from robogaze.comparison import ComparisonConfig, Run, compare
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.time import Span
 from robogaze.datasets.pairing import System, pair
-from robogaze.evaluate import evaluate
+from robogaze.evaluation.config import EvaluationConfig as EvaluationTerms
+from robogaze.evaluation.evaluate import evaluate
 from robogaze.judges.base import DescriptionPair as JudgedPair
 from robogaze.judges.base import Judgement
 from robogaze.metrics.scores import METRICS
-from robogaze.scoring.config import EvaluationConfig as EvaluationTerms
 from robogaze.stats.paired import compare_means, compare_shares
 from robogaze.stats.resample import draw
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agree.annotators import DEMO, demo_annotators
+from agreement.annotators import DEMO, demo_annotators
 
 from cli.running import Shell
 from robogaze.core.annotation import ClipAnnotation

@@ -14,7 +14,7 @@ from metrics.cases import FRAMES, Matrix, Pair, account, corpus, finding, pair
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.matching import Match, Use, Weighting, iou_matrix, match_findings
 from robogaze.metrics import COLUMNS, KINDS, METRICS, judgeable, losses, micro
-from robogaze.metrics.faults import EventError
+from robogaze.metrics.errors import EventError
 from robogaze.metrics.losses import Losses
 
 

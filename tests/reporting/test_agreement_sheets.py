@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
-from agree.annotators import WordJudge, account, demo_annotators, event, looked_for
+from agreement.annotators import WordJudge, account, demo_annotators, event, looked_for
 
-from robogaze.agree import AgreementResult, AgreeTerms, AnnotationSet, agree, agree_on_ratings
-from robogaze.agree.ratings import Ratings
+from robogaze.agreement import AgreementResult, AgreeTerms, AnnotationSet, agree, agree_on_ratings
+from robogaze.agreement.ratings import Ratings
 from robogaze.core.annotation import ClipAnnotation
 from robogaze.datasets.adapters import read_accounts
 from robogaze.metrics.scores import METRICS

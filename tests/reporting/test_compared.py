@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from checkpoints import PIXELS, account, clean_and_faulty, event, run, without_a_model
 
-from robogaze.compare import ComparisonConfig, compare
+from robogaze.comparison import ComparisonConfig, compare
 from robogaze.domains import Domain
 from robogaze.errors import InputError
 from robogaze.reporting.compared import FILE, read_shown, shown

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 from checkpoints import account, clean_and_faulty, event, run, without_a_model
 
-from robogaze.compare import Comparison, ComparisonConfig, Run, compare
+from robogaze.comparison import Comparison, ComparisonConfig, Run, compare
 from robogaze.domains import Domain
 from robogaze.reporting import bundles
 from robogaze.reporting.compared import shown

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import pytest
 from checkpoints import ALL, PIXELS, account, clean_and_faulty, event, run, without_a_model
 
-from robogaze.compare import Comparison, ComparisonConfig, GateCheck, calibration, compare
+from robogaze.comparison import Comparison, ComparisonConfig, GateCheck, calibration, compare
 from robogaze.core.scores import Estimate
 from robogaze.reporting.comparison import sheets
 from robogaze.reporting.comparison_json import comparison_json

@@ -5,8 +5,8 @@ from typing import Any
 
 from checkpoints import account, clean_and_faulty, covered, event, facts, run, without_a_model
 
-from robogaze.compare import Comparison, ComparisonConfig, Run, calibration, compare
-from robogaze.compare.gate import GateCheck as Passed
+from robogaze.comparison import Comparison, ComparisonConfig, Run, calibration, compare
+from robogaze.comparison.gate import GateCheck as Passed
 from robogaze.reporting.compared import shown
 from robogaze.reporting.comparison_json import comparison_json
 from robogaze.reporting.comparison_validity_checks import bounds_of, comparison_checks

@@ -13,11 +13,11 @@ from metrics.cases import account, finding
 
 from robogaze.core.annotation import ClipAnnotation
 from robogaze.datasets.pairing import System, pair
-from robogaze.evaluate import evaluate
+from robogaze.evaluation.config import EvaluationConfig
+from robogaze.evaluation.evaluate import evaluate
 from robogaze.judges.base import Judgement
 from robogaze.metrics import CONTROLS, KINDS, METRICS
 from robogaze.reporting.evaluation_json import evaluation_json
-from robogaze.scoring.config import EvaluationConfig
 
 PAGE = Path(__file__).parents[2] / "docs" / "metrics" / "evaluation-json.md"
 

@@ -19,7 +19,7 @@ from making import coverage
 from synthetic import write_clip
 
 from robogaze.cli.shared.tracking import NO_TELEMETRY
-from robogaze.compare import ComparisonConfig, compare
+from robogaze.comparison import ComparisonConfig, compare
 from robogaze.core.report import Report, Usage
 from robogaze.core.report_summary import ReportSummary
 from robogaze.domains import Domain

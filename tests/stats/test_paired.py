@@ -9,7 +9,7 @@ import scipy.stats
 
 from robogaze.stats import Resamples, Sums, compare, draw, holm, interval, mean, mean_rows, ranks, wilson
 from robogaze.stats.paired import compare_shares
-from robogaze.stats.paired_shares import paired_shares
+from robogaze.stats.proportions import paired_shares
 
 from . import plain
 

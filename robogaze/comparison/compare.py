@@ -1,0 +1,196 @@
+"""Checkpoints against each other: from runs to a decision.
+
+runs -> checks -> clips by prompt -> where each stands -> pairs with verdicts -> bands, trend, one sentence
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+
+from robogaze.comparison import verdict
+from robogaze.comparison.calibration import Calibration, Corrected, corrected, corrected_gap
+from robogaze.comparison.clip_measures import CLEAN, MEASURES, rows
+from robogaze.comparison.leaderboard import ComparisonConfig, LeaderboardRow, Names, standing
+from robogaze.comparison.pairs import PairedDifference, RunPair, adjusted, bands, clean_gap, pair
+from robogaze.comparison.prompts import AUTO, PromptPairing, by_prompt
+from robogaze.comparison.runs import Run, check_comparable
+from robogaze.comparison.scope import Scope, scope_of
+from robogaze.comparison.trend import Trend, trend
+from robogaze.core.annotation import ClipAnnotation
+from robogaze.core.scores import undefined
+from robogaze.errors import InputError
+from robogaze.stats.paired import Rank, ranks
+from robogaze.stats.resample import draw
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The whole result.
+
+    The rate that runs are compared by is called the clean rate here, whatever its `scope`. `pairs` are the runs against
+    the baseline, or, without one, each against those given before it; `verdicts` are theirs. `order` holds the runs by
+    their clean rate, the best first; `bands` are those of it without a significant difference. `ranks` are by the clean
+    rate over the prompts that all runs share. `corrected` is by run, of `labels` labels (0 for a run that none
+    correct), both empty without a calibration.
+    """
+
+    runs: tuple[Run, ...]
+    terms: ComparisonConfig
+    baseline: int | None
+    prompts: PromptPairing
+    standings: tuple[LeaderboardRow, ...]
+    pairs: tuple[RunPair, ...]
+    verdicts: tuple[str, ...]
+    order: tuple[int, ...]
+    bands: tuple[tuple[int, ...], ...]
+    ranks: tuple[Rank, ...]
+    trend: Trend | None
+    verdict: str
+    labels: tuple[int, ...] = ()
+    corrected: tuple[Mapping[str, Corrected], ...] = ()
+
+    @property
+    def scope(self) -> Scope:
+        """Which clips count for the rate, and the dimensions it says something of."""
+        return self.terms.scope
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The runs' names."""
+        return tuple(one.name for one in self.runs)
+
+    @property
+    def units(self) -> int:
+        """How many prompts there are to tell the runs apart by, those that all share; of one run, its own."""
+        shared = self.prompts.shared(*range(len(self.runs)))
+        return len({self.prompts.unit[prompt] for prompt in shared})
+
+    def clips(self, one: RunPair) -> Mapping[str, tuple[ClipAnnotation, ClipAnnotation]]:
+        """The two clips of each prompt that a pair shares."""
+        return _both(self.prompts, one.first, one.second)
+
+
+def compare(
+    runs: Sequence[Run],
+    terms: ComparisonConfig,
+    *,
+    baseline: str | None = None,
+    pair_by: str = AUTO,
+    mixed: bool = False,
+    sample: Calibration | None = None,
+    samples: Mapping[str, Calibration] | None = None,
+) -> Comparison:
+    """Compare runs; `baseline` is the name of one of them.
+
+    `sample` corrects all runs alike; `samples`, by the names of runs, each with labels of its own clips, and then their
+    differences, verdicts and bands too.
+
+    Raises InputError for runs that cannot be compared (see `check_comparable`, `by_prompt`), and for a baseline that
+    is none of them.
+    """
+    check_comparable(runs, mixed=mixed)
+    base, terms = _position(runs, baseline), replace(terms, scope=scope_of(runs))
+    prompts, names = by_prompt(runs, pair_by), Names.of(runs)
+    standings = tuple(
+        standing(run, prompts.missing(at, run), names, terms, prompts.units(at)) for at, run in enumerate(runs)
+    )
+    own = [(samples or {}).get(run.name) for run in runs]
+    against = _against(len(runs), base)
+    pairs = _pairs(against, prompts, own, names, replace(terms, family=max(1, len(against))))
+    labels = [one.name for one in runs]
+    order = tuple(sorted(range(len(runs)), key=lambda run: _from_best(standings[run])))
+    fixed = [one or sample for one in own]
+    rates = tuple(
+        {} if one is None else corrected(run, one, names.dimensions, terms)
+        for run, one in zip(runs, fixed, strict=True)
+    )
+    every = {
+        (a, b): _corrected_gap(prompts, a, b, own, terms) or _clean_gap(prompts, a, b, terms)
+        for a, b in combinations(range(len(runs)), 2)
+    }
+    apart = bands(order, every, terms.level)
+    return Comparison(
+        runs=tuple(runs),
+        terms=terms,
+        baseline=base,
+        prompts=prompts,
+        standings=standings,
+        pairs=pairs,
+        verdicts=tuple(verdict.of_pair(one, labels, len(pairs), terms) for one in pairs),
+        order=order,
+        bands=apart,
+        ranks=_ranks(prompts, terms),
+        trend=trend(labels, prompts, terms),
+        verdict=verdict.overall(standings, apart, pairs, base, terms, rates),
+        labels=tuple(0 if one is None else len(one.pairs) for one in fixed),
+        corrected=rates if any(rates) else (),
+    )
+
+
+def _pairs(
+    against: Sequence[tuple[int, int]],
+    prompts: PromptPairing,
+    own: Sequence[Calibration | None],
+    names: Names,
+    terms: ComparisonConfig,
+) -> tuple[RunPair, ...]:
+    """The runs that are compared, with p adjusted for their number."""
+    found = []
+    for one, other in against:
+        clips, alone = _both(prompts, one, other), prompts.alone(one, other)
+        plain = pair(one, other, clips, alone, names, prompts.unit, terms)
+        found.append(replace(plain, corrected=_corrected_gap(prompts, one, other, own, terms)))
+    return adjusted(found)
+
+
+def _position(runs: Sequence[Run], baseline: str | None) -> int | None:
+    names = [one.name for one in runs]
+    if baseline is None:
+        return None
+    if baseline not in names:
+        raise InputError(f"the baseline {baseline} is none of the runs; they are: {', '.join(names)}")
+    return names.index(baseline)
+
+
+def _against(runs: int, baseline: int | None) -> list[tuple[int, int]]:
+    """Which pairs are compared, the later or the other one first."""
+    if baseline is not None:
+        return [(run, baseline) for run in range(runs) if run != baseline]
+    return [(later, earlier) for earlier, later in combinations(range(runs), 2)]
+
+
+def _both(prompts: PromptPairing, first: int, second: int) -> Mapping[str, tuple[ClipAnnotation, ClipAnnotation]]:
+    one, other = prompts.runs[first], prompts.runs[second]
+    return {prompt: (one[prompt], other[prompt]) for prompt in prompts.shared(first, second)}
+
+
+def _corrected_gap(
+    prompts: PromptPairing, first: int, second: int, own: Sequence[Calibration | None], terms: ComparisonConfig
+) -> PairedDifference | None:
+    """The corrected difference of two runs; None unless each has labels of its own."""
+    one, other = own[first], own[second]
+    if one is None or other is None:
+        return None
+    both = _both(prompts, first, second)
+    return corrected_gap(list(both.values()), [prompts.unit[prompt] for prompt in both], one, other, terms)
+
+
+def _clean_gap(prompts: PromptPairing, first: int, second: int, terms: ComparisonConfig) -> PairedDifference:
+    both = _both(prompts, first, second)
+    return clean_gap(list(both.values()), [prompts.unit[prompt] for prompt in both], terms)
+
+
+def _from_best(one: LeaderboardRow) -> tuple[float, str]:
+    return (-one.clean_rate.value if one.clean_rate.defined else 1.0, one.name)
+
+
+def _ranks(prompts: PromptPairing, terms: ComparisonConfig) -> tuple[Rank, ...]:
+    """Places by the clean rate, over the prompts that every run has a clip of."""
+    shared = prompts.shared(*range(len(prompts.runs)))
+    if not shared:
+        return tuple(Rank(undefined("no prompt is in every run"), float("nan")) for _ in prompts.runs)
+    table = np.stack([rows([clips[prompt] for prompt in shared], terms.scope) for clips in prompts.runs])
+    sums = draw([0] * len(shared), terms.resamples, terms.rng, [prompts.unit[prompt] for prompt in shared]).sums(table)
+    return ranks(sums, MEASURES[CLEAN], level=terms.level)
