@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from robogaze.agreement.annotation_set import ClipAnnotations, event_name
-from robogaze.agreement.event_matching import MatchedClip, Unit
+from robogaze.agreement.event_matching import EventGroup, MatchedClip
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.coverage import CoverageState
 from robogaze.core.report import Status
@@ -25,10 +25,10 @@ from robogaze.core.time import union
 from robogaze.matching import Overlap, iou_matrix
 from robogaze.metrics.tally import ROUNDING
 
-LEAST_IOU = 0.6
+MIN_IOU = 0.6
 """Spans that overlap less are two events (RoboGaze, A.2.3)."""
 
-MOST_APART = 1
+MAX_SEVERITY_GAP = 1
 """Severities that are further apart are rated again (RoboGaze, A.2.3)."""
 
 AUTHOR = "consensus"
@@ -44,7 +44,7 @@ class MergedEvent:
 
 
 @dataclass(frozen=True)
-class OpenQuestion:
+class AdjudicationItem:
     """Something for a person to settle: the events of a unit by annotator, and why they cannot be merged."""
 
     clip_id: str
@@ -56,78 +56,83 @@ class OpenQuestion:
 class Adjudication:
     """What is settled and what is not. `accounts` hold the settled events of every clip."""
 
-    accounts: tuple[ClipAnnotation, ...]
-    queue: tuple[OpenQuestion, ...]
+    annotations: tuple[ClipAnnotation, ...]
+    queue: tuple[AdjudicationItem, ...]
 
     @property
     def settled(self) -> int:
         """How many events are settled."""
-        return sum(len(account.findings) for account in self.accounts)
+        return sum(len(annotation.findings) for annotation in self.annotations)
 
 
 def adjudicate(matched: Sequence[MatchedClip], iou: Overlap) -> Adjudication:
     """Merge what can be merged, and list the rest, clip by clip in the order of onsets."""
-    accounts, queue = [], []
-    for one in matched:
+    annotations, queue = [], []
+    for clip in matched:
         settled: list[AnnotatedEvent] = []
-        for unit in one.units:
-            merged = merge(unit, one.case, iou)
-            reasons = (*_missing(unit, one.case.authors), *merged.disputes)
+        for unit in clip.units:
+            merged = merge(unit, clip.clip, iou)
+            reasons = (*_missing(unit, clip.clip.authors), *merged.disputes)
             if reasons:
-                queue.append(OpenQuestion(one.case.clip_id, _by_author(unit, one.case.authors), reasons))
+                queue.append(AdjudicationItem(clip.clip.clip_id, _by_author(unit, clip.clip.authors), reasons))
             else:
                 settled.append(merged.finding)
-        open_questions = len(settled) < len(one.units)
-        numbered = [replace(each, id=f"e{number}") for number, each in enumerate(settled, start=1)]
-        accounts.append(_account(one.case, numbered, "partial" if open_questions else "complete"))
-    return Adjudication(tuple(accounts), tuple(queue))
+        open_questions = len(settled) < len(clip.units)
+        numbered = [replace(event, id=f"e{number}") for number, event in enumerate(settled, start=1)]
+        annotations.append(_account(clip.clip, numbered, "partial" if open_questions else "complete"))
+    return Adjudication(tuple(annotations), tuple(queue))
 
 
-def consensus(one: MatchedClip, iou: Overlap) -> ClipAnnotation:
+def consensus(clip: MatchedClip, iou: Overlap) -> ClipAnnotation:
     """What more than half of the annotators of a case agree on; "partial" where they agree on nothing they report."""
     merged = [
-        merge(unit, one.case, iou)
-        for unit in one.units
-        if 2 * sum(found is not None for found in unit) > len(one.case.accounts)
+        merge(unit, clip.clip, iou)
+        for unit in clip.units
+        if 2 * sum(found is not None for found in unit) > len(clip.clip.annotations)
     ]
-    agreed = [each.finding for each in merged if each.timed]
-    return _account(one.case, agreed, "complete" if agreed or not one.units else "partial")
+    agreed = [event.finding for event in merged if event.timed]
+    return _account(clip.clip, agreed, "complete" if agreed or not clip.units else "partial")
 
 
-def merge(unit: Unit, case: ClipAnnotations, iou: Overlap) -> MergedEvent:
+def merge(unit: EventGroup, clip: ClipAnnotations, iou: Overlap) -> MergedEvent:
     """The events of a unit as one, under the name of the event whose description it keeps."""
-    told = [(author, found) for author, found in zip(case.authors, unit, strict=True) if found is not None]
-    found = [one for _, one in told]
-    overlap = _least_overlap(found, case, iou)
-    timed = not overlap < LEAST_IOU - ROUNDING
-    dimension, dimensions = _shared("dimensions", [(author, one.dimension) for author, one in told])
-    kind, kinds = _shared("types", [(author, one.type) for author, one in told])
-    severity, severities = _severity([(author, one.severity) for author, one in told])
+    told = [(author, found) for author, found in zip(clip.authors, unit, strict=True) if found is not None]
+    found = [event for _, event in told]
+    overlap = _least_overlap(found, clip, iou)
+    timed = not overlap < MIN_IOU - ROUNDING
+    dimension, dimensions = _shared("dimensions", [(author, event.dimension) for author, event in told])
+    event_type, type_dispute = _shared("types", [(author, event.type) for author, event in told])
+    severity, severities = _severity([(author, event.severity) for author, event in told])
     # Events of two dimensions have two types; to say so would be to say it twice.
-    disputes = (dimensions or kinds, severities, "" if timed else f"times overlap with an IoU of {overlap:.2f} only")
-    described = min(told, key=lambda one: (-len(one[1].description), one[1].description))
+    disputes = (
+        dimensions or type_dispute,
+        severities,
+        "" if timed else f"times overlap with an IoU of {overlap:.2f} only",
+    )
+    described = min(told, key=lambda pair: (-len(pair[1].description), pair[1].description))
     finding = AnnotatedEvent(
         id=event_name(*described),
-        spans=union(span for one in found for span in one.spans),
+        spans=union(span for estimate in found for span in estimate.spans),
         description=described[1].description,
         dimension=dimension,
-        type=kind,
-        secondary=tuple(sorted({name for one in found for name in one.secondary} - {dimension})),
+        type=event_type,
+        secondary=tuple(sorted({name for estimate in found for name in estimate.secondary} - {dimension})),
         severity=severity,
     )
     return MergedEvent(finding, timed, tuple(filter(None, disputes)))
 
 
-def named(account: ClipAnnotation) -> ClipAnnotation:
+def named(annotation: ClipAnnotation) -> ClipAnnotation:
     """An account whose events go by the names they have where several annotators' events meet."""
     return replace(
-        account, findings=tuple(replace(one, id=event_name(account.author, one)) for one in account.findings)
+        annotation,
+        findings=tuple(replace(event, id=event_name(annotation.author, event)) for event in annotation.findings),
     )
 
 
-def _least_overlap(found: Sequence[AnnotatedEvent], case: ClipAnnotations, iou: Overlap) -> float:
+def _least_overlap(found: Sequence[AnnotatedEvent], clip: ClipAnnotations, iou: Overlap) -> float:
     """The least IoU of two of the events; 1 for a single one."""
-    matrix = iou_matrix(found, found, case.frame_times_s, iou)
+    matrix = iou_matrix(found, found, clip.frame_times_s, iou)
     return min((float(matrix[two]) for two in combinations(range(len(found)), 2)), default=1.0)
 
 
@@ -141,7 +146,7 @@ def _shared(noun: str, said: Sequence[tuple[str, str | None]]) -> tuple[str | No
 
 def _severity(said: Sequence[tuple[str, int | None]]) -> tuple[int | None, str]:
     levels = [level for _, level in said if level is not None]
-    if levels and max(levels) - min(levels) > MOST_APART:
+    if levels and max(levels) - min(levels) > MAX_SEVERITY_GAP:
         return None, _dispute("severities", said)
     return (math.floor(sum(levels) / len(levels) + 0.5) if levels else None), ""
 
@@ -150,37 +155,37 @@ def _dispute(noun: str, said: Sequence[tuple[str, str | int | None]]) -> str:
     return f"{noun} differ: " + ", ".join(f"{author} {label}" for author, label in said if label is not None)
 
 
-def _missing(unit: Unit, authors: Sequence[str]) -> Iterator[str]:
+def _missing(unit: EventGroup, authors: Sequence[str]) -> Iterator[str]:
     silent = [author for author, found in zip(authors, unit, strict=True) if found is None]
     if silent:
         yield f"not reported by {', '.join(silent)}"
 
 
-def _by_author(unit: Unit, authors: Sequence[str]) -> tuple[tuple[str, AnnotatedEvent], ...]:
+def _by_author(unit: EventGroup, authors: Sequence[str]) -> tuple[tuple[str, AnnotatedEvent], ...]:
     return tuple((author, found) for author, found in zip(authors, unit, strict=True) if found is not None)
 
 
-def _account(case: ClipAnnotations, findings: Sequence[AnnotatedEvent], status: Status) -> ClipAnnotation:
-    first = case.accounts[0]
-    told = sorted({one.instruction for one in case.accounts if one.instruction is not None})
+def _account(clip: ClipAnnotations, findings: Sequence[AnnotatedEvent], status: Status) -> ClipAnnotation:
+    first = clip.annotations[0]
+    told = sorted({annotation.instruction for annotation in clip.annotations if annotation.instruction is not None})
     return replace(
         first,
         author=AUTHOR,
         status=status,
         findings=tuple(findings),
-        coverage=_coverage(case),
+        coverage=_coverage(clip),
         candidates=(),
-        frame_times_s=case.frame_times_s,
-        duration_s=case.duration_s,
+        frame_times_s=clip.frame_times_s,
+        duration_s=clip.duration_s,
         instruction=told[0] if told else None,
-        fields={name: value for one in reversed(case.accounts) for name, value in one.fields.items()},
+        fields={name: value for annotation in reversed(clip.annotations) for name, value in annotation.fields.items()},
         source=AUTHOR,
     )
 
 
-def _coverage(case: ClipAnnotations) -> Mapping[str, CoverageState] | None:
+def _coverage(clip: ClipAnnotations) -> Mapping[str, CoverageState] | None:
     """What all annotators looked for is examined; what only some of them looked for is not; None for all."""
-    if case.dimensions is None:
+    if clip.dimensions is None:
         return None
-    named = sorted({name for account in case.accounts for name in account.coverage or ()})
-    return {name: "examined" if name in case.dimensions else "not_examined" for name in named}
+    named = sorted({name for annotation in clip.annotations for name in annotation.coverage or ()})
+    return {name: "examined" if name in clip.dimensions else "not_examined" for name in named}

@@ -15,7 +15,7 @@ from pydantic import Field
 from robogaze.agreement.adjudication import Adjudication, adjudicate
 from robogaze.agreement.annotation_set import AnnotationSet
 from robogaze.agreement.ceiling import Ceiling, human_ceiling
-from robogaze.agreement.coefficients import Drawing, Kinds, Measures, kinds, measure
+from robogaze.agreement.coefficients import AgreementScores, KappaChoice, Resampling, choose_kappas, measure
 from robogaze.agreement.event_matching import By, MatchedClip, match_events
 from robogaze.core.data import Data
 from robogaze.evaluation.config import UNITS, EvaluationConfig
@@ -23,7 +23,7 @@ from robogaze.judges.base import Judge
 from robogaze.matching import Overlap
 
 
-class AgreeTerms(Data):
+class AgreementConfig(Data):
     """How events are matched, and clips resampled.
 
     `match` is by what two annotators' events are matched, `by` the field whose values are datasets: clips are resampled
@@ -43,62 +43,64 @@ class AgreeTerms(Data):
 class AgreementResult:
     """The whole result; `failed` counts the pairs of events that share time and have no judgement."""
 
-    terms: AgreeTerms
+    config: AgreementConfig
     judge: str
     judge_note: str
-    panel: AnnotationSet
-    kinds: Kinds
-    overall: Measures
-    datasets: Mapping[str, Measures]
-    dimensions: Mapping[str, Measures]
-    pairs: Mapping[tuple[str, str], Measures]
+    annotation_set: AnnotationSet
+    kappas: KappaChoice
+    overall: AgreementScores
+    datasets: Mapping[str, AgreementScores]
+    dimensions: Mapping[str, AgreementScores]
+    pairs: Mapping[tuple[str, str], AgreementScores]
     ceiling: Ceiling
     adjudication: Adjudication
     failed: int
 
 
-async def agree(panel: AnnotationSet, judge: Judge, terms: AgreeTerms) -> AgreementResult:
+async def agree(annotation_set: AnnotationSet, judge: Judge, config: AgreementConfig) -> AgreementResult:
     """Everything about the agreement of a panel."""
-    matched, failed = await match_events(panel.cases, judge, terms.match, terms.iou)
-    annotators = panel.annotators
-    chosen = kinds(matched, annotators)
-    drawing = Drawing(terms.resamples, terms.seed, terms.level, terms.units)
-    datasets = sorted({one.case.dataset for one in matched})
+    matched, failed = await match_events(annotation_set.clips, judge, config.match, config.iou)
+    annotators = annotation_set.annotators
+    chosen = choose_kappas(matched, annotators)
+    resampling = Resampling(config.resamples, config.seed, config.level, config.units)
+    datasets = sorted({clip.clip.dataset for clip in matched})
     scored = EvaluationConfig(
-        iou=terms.iou,
-        resamples=terms.resamples,
-        level=terms.level,
-        seed=terms.seed,
-        strata=terms.by,
-        units=terms.units,
+        iou=config.iou,
+        resamples=config.resamples,
+        level=config.level,
+        seed=config.seed,
+        strata=config.by,
+        units=config.units,
     )
     return AgreementResult(
-        terms=terms,
+        config=config,
         judge=judge.name,
         judge_note=judge.note,
-        panel=panel,
-        kinds=chosen,
-        overall=measure(matched, annotators, chosen, drawing),
+        annotation_set=annotation_set,
+        kappas=chosen,
+        overall=measure(matched, annotators, chosen, resampling),
         datasets={
-            name: measure([one for one in matched if one.case.dataset == name], annotators, chosen, drawing)
+            name: measure([clip for clip in matched if clip.clip.dataset == name], annotators, chosen, resampling)
             for name in datasets
         },
-        dimensions={name: measure(matched, annotators, chosen, drawing, name) for name in _dimensions(matched)},
-        pairs={two: _of_pair(matched, two, drawing) for two in combinations(annotators, 2)},
+        dimensions={name: measure(matched, annotators, chosen, resampling, name) for name in _dimensions(matched)},
+        pairs={two: _of_pair(matched, two, resampling) for two in combinations(annotators, 2)},
         ceiling=await human_ceiling(matched, annotators, judge, scored),
-        adjudication=adjudicate(matched, terms.iou),
+        adjudication=adjudicate(matched, config.iou),
         failed=failed,
     )
 
 
 def _dimensions(matched: Sequence[MatchedClip]) -> list[str]:
     """The dimensions that were looked for, as far as that is said, and those that were found."""
-    looked_for = {name for one in matched for name in one.case.dimensions or ()}
-    found = {each.dimension for one in matched for account in one.case.accounts for each in account.findings}
+    looked_for = {name for clip in matched for name in clip.clip.dimensions or ()}
+    found = {
+        event.dimension for clip in matched for annotation in clip.clip.annotations for event in annotation.findings
+    }
     return sorted(looked_for | {name for name in found if name is not None})
 
 
-def _of_pair(matched: Sequence[MatchedClip], two: tuple[str, str], drawing: Drawing) -> Measures:
+def _of_pair(matched: Sequence[MatchedClip], two: tuple[str, str], resampling: Resampling) -> AgreementScores:
     """The numbers for two annotators alone; theirs is Cohen's kappa."""
-    theirs = [each for one in matched if (each := one.only(two)) is not None]
-    return measure(theirs, two, Kinds("cohen", "cohen"), drawing)
+    theirs = [each for clip in matched if (each := clip.only(two)) is not None]
+    return measure(theirs, two, KappaChoice("cohen", "cohen"), resampling)

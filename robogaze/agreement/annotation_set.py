@@ -27,7 +27,7 @@ class ClipAnnotations:
 
     clip_id: str
     dataset: str
-    accounts: tuple[ClipAnnotation, ...]
+    annotations: tuple[ClipAnnotation, ...]
     dimensions: Dimensions
     frame_times_s: Sequence[float] | None
     duration_s: float | None
@@ -35,11 +35,11 @@ class ClipAnnotations:
     @property
     def authors(self) -> tuple[str, ...]:
         """The annotators' names."""
-        return tuple(account.author for account in self.accounts)
+        return tuple(annotation.author for annotation in self.annotations)
 
     def unit(self, field: str) -> Hashable:
         """What the clip is resampled with: its value of the field, as one of the accounts gives it, else itself."""
-        said = sorted(one.fields[field] for one in self.accounts if one.fields.get(field))
+        said = sorted(annotation.fields[field] for annotation in self.annotations if annotation.fields.get(field))
         return said[0] if said else (self.clip_id,)
 
 
@@ -53,64 +53,71 @@ class AnnotationSet:
     """
 
     annotators: tuple[str, ...]
-    cases: tuple[ClipAnnotations, ...]
-    single: tuple[str, ...]
+    clips: tuple[ClipAnnotations, ...]
+    single_annotator: tuple[str, ...]
     unfinished: tuple[tuple[str, str], ...]
-    apart: tuple[str, ...]
-    aside: int
+    no_shared_dimensions: tuple[str, ...]
+    excluded_events: int
 
     @classmethod
-    def of(cls, accounts: Iterable[ClipAnnotation], by: str = "split", *, mixed: bool = False) -> "AnnotationSet":
+    def of(cls, annotations: Iterable[ClipAnnotation], by: str = "split", *, mixed: bool = False) -> "AnnotationSet":
         """Gather accounts by clip; `by` names the field that tells the dataset.
 
         Raises InputError when one annotator has two accounts of a clip, when two accounts of a clip are known to be
         of different files or datasets, and, unless `mixed`, when labels of different taxonomies meet.
         """
-        given = sorted(accounts, key=lambda one: (one.clip_id, one.author))
+        given = sorted(annotations, key=lambda annotation: (annotation.clip_id, annotation.author))
         if not mixed:
             _check_same_labels(given)
-        clips = {name: [one for one in found if one.status == "complete"] for name, found in _by_clip(given).items()}
-        several = {name: found for name, found in clips.items() if len(found) > 1}
-        shared = {name: common(found) for name, found in several.items()}
-        compared = {name: found for name, found in several.items() if shared[name] != frozenset()}
-        cases = tuple(_case(found, shared[name], by) for name, found in compared.items())
-        before = sum(len(one.findings) for found in compared.values() for one in found)
+        complete = {
+            clip_id: [annotation for annotation in of_clip if annotation.status == "complete"]
+            for clip_id, of_clip in _by_clip(given).items()
+        }
+        several = {clip_id: of_clip for clip_id, of_clip in complete.items() if len(of_clip) > 1}
+        shared = {clip_id: common_dimensions(of_clip) for clip_id, of_clip in several.items()}
+        compared = {clip_id: of_clip for clip_id, of_clip in several.items() if shared[clip_id] != frozenset()}
+        clips = tuple(_clip(of_clip, shared[clip_id], by) for clip_id, of_clip in compared.items())
+        before = sum(len(annotation.findings) for of_clip in compared.values() for annotation in of_clip)
         return cls(
-            annotators=tuple(sorted({one.author for one in given})),
-            cases=cases,
-            single=tuple(name for name, found in clips.items() if len(found) == 1),
-            unfinished=tuple((one.clip_id, one.author) for one in given if one.status != "complete"),
-            apart=tuple(name for name in several if name not in compared),
-            aside=before - sum(len(one.findings) for case in cases for one in case.accounts),
+            annotators=tuple(sorted({annotation.author for annotation in given})),
+            clips=clips,
+            single_annotator=tuple(clip_id for clip_id, of_clip in complete.items() if len(of_clip) == 1),
+            unfinished=tuple(
+                (annotation.clip_id, annotation.author) for annotation in given if annotation.status != "complete"
+            ),
+            no_shared_dimensions=tuple(clip_id for clip_id in several if clip_id not in compared),
+            excluded_events=before - sum(len(annotation.findings) for clip in clips for annotation in clip.annotations),
         )
 
 
-def content(one: AnnotatedEvent) -> tuple[Any, ...]:
+def content(event: AnnotatedEvent) -> tuple[Any, ...]:
     """What a finding says, comparable; labels and severity last, for they must not decide what is matched."""
-    return one.spans, one.description, one.dimension or "", one.type or "", one.severity or 0, one.secondary
+    return event.spans, event.description, event.dimension or "", event.type or "", event.severity or 0, event.secondary
 
 
-def event_name(author: str, one: AnnotatedEvent) -> str:
+def event_name(author: str, event: AnnotatedEvent) -> str:
     """What an event is called where several annotators' events meet, for a judge as for people."""
-    return f"{author}/{one.id}"
+    return f"{author}/{event.id}"
 
 
-def common(accounts: Sequence[ClipAnnotation]) -> Dimensions:
+def common_dimensions(annotations: Sequence[ClipAnnotation]) -> Dimensions:
     """The dimensions that all authors looked for; None when nobody says, which means all."""
-    said = [covered for one in accounts if (covered := one.covered) is not None]
+    said = [covered for annotation in annotations if (covered := annotation.covered) is not None]
     return frozenset.intersection(*said) if said else None
 
 
-def _case(accounts: Sequence[ClipAnnotation], dimensions: Dimensions, by: str) -> ClipAnnotations:
-    times = [one.frame_times_s for one in accounts if one.frame_times_s is not None]
-    lengths = [one.duration_s for one in accounts if one.duration_s is not None]
+def _clip(annotations: Sequence[ClipAnnotation], dimensions: Dimensions, by: str) -> ClipAnnotations:
+    times = [annotation.frame_times_s for annotation in annotations if annotation.frame_times_s is not None]
+    lengths = [annotation.duration_s for annotation in annotations if annotation.duration_s is not None]
     return ClipAnnotations(
-        clip_id=accounts[0].clip_id,
-        dataset=_dataset(accounts, by),
-        accounts=tuple(replace(one, findings=_compared(one.findings, dimensions)) for one in accounts),
+        clip_id=annotations[0].clip_id,
+        dataset=_dataset(annotations, by),
+        annotations=tuple(
+            replace(annotation, findings=_compared(annotation.findings, dimensions)) for annotation in annotations
+        ),
         dimensions=dimensions,
         # Two that know the frames know the same ones; if they do not, the choice must not depend on who came first.
-        frame_times_s=max(times, key=lambda one: (len(one), tuple(one))) if times else None,
+        frame_times_s=max(times, key=lambda times_s: (len(times_s), tuple(times_s))) if times else None,
         duration_s=max(lengths) if lengths else None,
     )
 
@@ -118,49 +125,55 @@ def _case(accounts: Sequence[ClipAnnotation], dimensions: Dimensions, by: str) -
 def _compared(findings: Sequence[AnnotatedEvent], dimensions: Dimensions) -> tuple[AnnotatedEvent, ...]:
     """The findings that can be compared, in an order that depends on what they say alone."""
     kept = (
-        one
-        for one in findings
-        if dimensions is None or one.dimension is None or not dimensions.isdisjoint((one.dimension, *one.secondary))
+        event
+        for event in findings
+        if dimensions is None
+        or event.dimension is None
+        or not dimensions.isdisjoint((event.dimension, *event.secondary))
     )
     return tuple(sorted(kept, key=content))
 
 
-def _dataset(accounts: Sequence[ClipAnnotation], by: str) -> str:
-    said = {one.fields[by]: one for one in accounts if by in one.fields}
+def _dataset(annotations: Sequence[ClipAnnotation], by: str) -> str:
+    said = {annotation.fields[by]: annotation for annotation in annotations if by in annotation.fields}
     if len(said) > 1:
-        (first, one), (second, other) = list(said.items())[:2]
+        (first_value, first), (second_value, second) = list(said.items())[:2]
         raise InputError(
-            f"{one.clip_id} has the {by} {first!r} in {one.source} and {second!r} in {other.source}; "
+            f"{first.clip_id} has the {by} {first_value!r} in {first.source} and {second_value!r} in {second.source}; "
             "correct one of them, or choose another field with --by"
         )
     return next(iter(said), "")
 
 
-def _by_clip(accounts: Sequence[ClipAnnotation]) -> Mapping[str, Sequence[ClipAnnotation]]:
+def _by_clip(annotations: Sequence[ClipAnnotation]) -> Mapping[str, Sequence[ClipAnnotation]]:
     clips: dict[str, list[ClipAnnotation]] = {}
-    for account in accounts:
-        others = clips.setdefault(account.clip_id, [])
-        _check_new(account, others)
-        others.append(account)
+    for annotation in annotations:
+        others = clips.setdefault(annotation.clip_id, [])
+        _check_new(annotation, others)
+        others.append(annotation)
     return clips
 
 
-def _check_new(account: ClipAnnotation, others: Sequence[ClipAnnotation]) -> None:
+def _check_new(annotation: ClipAnnotation, others: Sequence[ClipAnnotation]) -> None:
     for other in others:
-        if other.author == account.author:
+        if other.author == annotation.author:
             raise InputError(
-                f"{account.author} has two accounts of {account.clip_id} ({other.source} and {account.source}); "
-                "if they are of two people, name them: robogaze agree ANN=FILE BOB=FILE"
+                f"{annotation.author} annotates {annotation.clip_id} twice, in {other.source} and "
+                f"in {annotation.source}; "
+                "if these are two people, name them: robogaze agree ANN=FILE BOB=FILE"
             )
-        if None not in (other.clip_sha256, account.clip_sha256) and other.clip_sha256 != account.clip_sha256:
+        if None not in (other.clip_sha256, annotation.clip_sha256) and other.clip_sha256 != annotation.clip_sha256:
             raise InputError(
-                f"{account.clip_id} is not the same file in {other.source} and {account.source} (their sha256 differ); "
-                "give one of the clips another id"
+                f"{annotation.clip_id} is a different file in {other.source} and in "
+                f"{annotation.source} (the sha256 differs); "
+                "rename one of the two clips"
             )
 
 
-def _check_same_labels(accounts: Sequence[ClipAnnotation]) -> None:
-    seen: Mapping[str, ClipAnnotation] = {one.taxonomy: one for one in reversed(accounts) if one.taxonomy is not None}
+def _check_same_labels(annotations: Sequence[ClipAnnotation]) -> None:
+    seen: Mapping[str, ClipAnnotation] = {
+        annotation.taxonomy: annotation for annotation in reversed(annotations) if annotation.taxonomy is not None
+    }
     if len(seen) > 1:
-        first, second = sorted(one.source for one in seen.values())[:2]
+        first, second = sorted(annotation.source for annotation in seen.values())[:2]
         raise InputError(f"{first} and {second} use labels of different taxonomies; --mixed compares them anyway")

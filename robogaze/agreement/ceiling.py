@@ -22,16 +22,16 @@ from robogaze.core.annotation import ClipAnnotation
 from robogaze.core.scores import undefined
 from robogaze.evaluation.config import EvaluationConfig
 from robogaze.evaluation.estimates import Matrix, Scores, Values, estimates, macro_scores, micro_scores
-from robogaze.evaluation.rows import only_judgeable, row
+from robogaze.evaluation.rows import clip_row, mask_unjudgeable
 from robogaze.judges.base import Judge
 from robogaze.judges.similarity import similarities
-from robogaze.metrics.scores import METRICS, expand, macro, macro_n, micro, micro_n
+from robogaze.metrics.scores import METRICS, macro, macro_n, micro, micro_n, with_clip_values
 from robogaze.metrics.tally import COLUMNS
-from robogaze.stats.resample import Sums, draw
+from robogaze.stats.resample import Sums, draw_resamples
 
 
 @dataclass(frozen=True)
-class CeilingRow:
+class CeilingScores:
     """Scores as a system has them; `n` counts the accounts behind them."""
 
     macro: Scores
@@ -47,13 +47,13 @@ class Ceiling:
     those that left the estimate with a failed judgement; `worst` and `best` are the bounds, None where none failed.
     """
 
-    whole: CeilingRow
-    datasets: dict[str, CeilingRow]
-    annotators: dict[str, CeilingRow]
+    whole: CeilingScores
+    datasets: dict[str, CeilingScores]
+    annotators: dict[str, CeilingScores]
     without: int
     failed: int
-    worst: CeilingRow | None
-    best: CeilingRow | None
+    worst: CeilingScores | None
+    best: CeilingScores | None
 
 
 @dataclass(frozen=True)
@@ -61,30 +61,33 @@ class _Trial:
     """An annotator's account of a clip, and what it is scored against."""
 
     place: int
-    account: ClipAnnotation
+    annotation: ClipAnnotation
     reference: ClipAnnotation
 
 
 async def human_ceiling(
-    matched: Sequence[MatchedClip], annotators: Sequence[str], judge: Judge, terms: EvaluationConfig
+    matched: Sequence[MatchedClip], annotators: Sequence[str], judge: Judge, config: EvaluationConfig
 ) -> Ceiling:
     """Score every annotator against the others."""
     tried = [
-        _Trial(place, named(account), _others(one, account.author, terms))
-        for place, one in enumerate(matched)
-        for account in one.case.accounts
+        _Trial(place, named(annotation), _others(clip, annotation.author, config))
+        for place, clip in enumerate(matched)
+        for annotation in clip.clip.annotations
     ]
-    trials = [one for one in tried if one.reference.status == "complete"]
-    judged = await similarities([(one.reference, one.account.findings) for one in trials], judge)
-    asked = [only_judgeable(one.reference, one.account, each) for one, each in zip(trials, judged, strict=True)]
-    failed = np.array([bool(np.isnan(one).any()) for one in asked], dtype=np.bool_)
-    worst, best = (_rows(trials, asked, value, terms) for value in (0.0, 1.0))
+    trials = [trial for trial in tried if trial.reference.status == "complete"]
+    judged = await similarities([(trial.reference, trial.annotation.findings) for trial in trials], judge)
+    asked = [
+        mask_unjudgeable(trial.reference, trial.annotation, similarity)
+        for trial, similarity in zip(trials, judged, strict=True)
+    ]
+    failed = np.array([bool(np.isnan(similarity).any()) for similarity in asked], dtype=np.bool_)
+    worst, best = (_rows(trials, asked, value, config) for value in (0.0, 1.0))
     stands = np.where(failed[:, None], 0.0, worst)
-    frame = _Frame(tuple(matched), tuple(trials), terms)
-    of = {name: [one.account.author == name for one in trials] for name in annotators}
+    frame = _Frame(tuple(matched), tuple(trials), config)
+    of = {name: [trial.annotation.author == name for trial in trials] for name in annotators}
     within = {
-        name: [matched[one.place].case.dataset == name for one in trials]
-        for name in sorted({one.case.dataset for one in matched})
+        name: [matched[trial.place].clip.dataset == name for trial in trials]
+        for name in sorted({clip.clip.dataset for clip in matched})
     }
     return Ceiling(
         whole=frame.pooled(stands),
@@ -102,21 +105,21 @@ def _only(chosen: Sequence[bool], rows: Matrix) -> Matrix:
     return np.where(np.array(chosen, dtype=np.bool_)[:, None], rows, 0.0)
 
 
-def _others(one: MatchedClip, author: str, terms: EvaluationConfig) -> ClipAnnotation:
+def _others(clip: MatchedClip, author: str, config: EvaluationConfig) -> ClipAnnotation:
     """What the other annotators of a clip say together."""
-    names = [name for name in one.case.authors if name != author]
+    names = [name for name in clip.clip.authors if name != author]
     if len(names) == 1:
-        return named(next(account for account in one.case.accounts if account.author != author))
-    others = one.only(names)
+        return named(next(annotation for annotation in clip.clip.annotations if annotation.author != author))
+    others = clip.only(names)
     assert others is not None
-    return consensus(others, terms.iou)
+    return consensus(others, config.iou)
 
 
-def _rows(trials: Sequence[_Trial], asked: Sequence[Matrix], value: float, terms: EvaluationConfig) -> Matrix:
+def _rows(trials: Sequence[_Trial], asked: Sequence[Matrix], value: float, config: EvaluationConfig) -> Matrix:
     """The rows of all trials, with a value in the place of failed judgements."""
     rows = [
-        row(one.reference, one.account, np.where(np.isnan(each), value, each), terms.weighting)
-        for one, each in zip(trials, asked, strict=True)
+        clip_row(trial.reference, trial.annotation, np.where(np.isnan(similarity), value, similarity), config.weighting)
+        for trial, similarity in zip(trials, asked, strict=True)
     ]
     return np.array(rows, dtype=np.float64).reshape(len(trials), len(COLUMNS))
 
@@ -127,37 +130,39 @@ class _Frame:
 
     matched: tuple[MatchedClip, ...]
     trials: tuple[_Trial, ...]
-    terms: EvaluationConfig
+    config: EvaluationConfig
 
-    def alone(self, rows: Matrix) -> CeilingRow:
+    def alone(self, rows: Matrix) -> CeilingScores:
         """The scores of one annotator, as those of a system."""
         sums = self._sums(rows)
         if sums is None:
             return _nothing()
-        return CeilingRow(macro_scores(sums, self.terms)[0], micro_scores(sums, self.terms)[0], _accounts(rows))
+        return CeilingScores(macro_scores(sums, self.config)[0], micro_scores(sums, self.config)[0], _accounts(rows))
 
-    def pooled(self, rows: Matrix) -> CeilingRow:
+    def pooled(self, rows: Matrix) -> CeilingScores:
         """The scores of several."""
         sums = self._sums(rows)
         if sums is None:
             return _nothing()
         means, whole = (self._scores(sums, values, n(sums.total)) for values, n in ((macro, macro_n), (micro, micro_n)))
-        return CeilingRow(means, whole, _accounts(rows))
+        return CeilingScores(means, whole, _accounts(rows))
 
     def _scores(self, sums: Sums, values: Values, n: Matrix) -> Scores:
-        found = estimates(sums, values, len(METRICS), self.terms)
+        found = estimates(sums, values, len(METRICS), self.config)
         return {name: found(0, index, int(n[0, index])) for index, name in enumerate(METRICS)}
 
     def _sums(self, rows: Matrix) -> Sums | None:
         """The sums over clips, each of which holds the rows of its annotators; None where there is no row."""
         if not _accounts(rows):
             return None
-        ends = np.searchsorted([one.place for one in self.trials], range(1, len(self.matched)))
+        ends = np.searchsorted([trial.place for trial in self.trials], range(1, len(self.matched)))
         # Each column of a clip is added up from the smallest: the order of the annotators must leave no trace.
-        clips = np.stack([np.sort(trials, axis=0).sum(axis=0) for trials in np.split(expand(rows), ends)])
-        strata = [one.case.dataset for one in self.matched]
-        units = [one.case.unit(self.terms.units) for one in self.matched]
-        return draw(strata, self.terms.resamples, np.random.default_rng(self.terms.seed), units).sums(clips[None])
+        clips = np.stack([np.sort(trials, axis=0).sum(axis=0) for trials in np.split(with_clip_values(rows), ends)])
+        strata = [clip.clip.dataset for clip in self.matched]
+        units = [clip.clip.unit(self.config.units) for clip in self.matched]
+        return draw_resamples(strata, self.config.resamples, np.random.default_rng(self.config.seed), units).sums(
+            clips[None]
+        )
 
 
 def _accounts(rows: Matrix) -> int:
@@ -165,6 +170,6 @@ def _accounts(rows: Matrix) -> int:
     return int(rows[:, COLUMNS.index("clips")].sum())
 
 
-def _nothing() -> CeilingRow:
+def _nothing() -> CeilingScores:
     nothing = {name: undefined("no annotator can be scored against the others") for name in METRICS}
-    return CeilingRow(nothing, nothing, 0)
+    return CeilingScores(nothing, nothing, 0)

@@ -16,7 +16,7 @@ from robogaze.agreement.slices import Slice
 from robogaze.core.scores import Estimate, undefined
 from robogaze.stats.agreement import Rating, alpha
 from robogaze.stats.interval import Statistic, estimate
-from robogaze.stats.resample import Clusters, Floats, Resamples, draw, mean, mean_rows, ratio
+from robogaze.stats.resample import Clusters, Floats, Resamples, draw_resamples, mean, mean_rows, ratio
 from robogaze.stats.unitizing import alpha_u
 
 NO_CASES = "no clip has two annotators"
@@ -25,7 +25,7 @@ NO_LINKS = "no two annotators report the same event"
 
 
 @dataclass(frozen=True)
-class Drawing:
+class Resampling:
     """How clips are resampled."""
 
     resamples: int
@@ -35,7 +35,7 @@ class Drawing:
 
 
 @dataclass(frozen=True)
-class Kinds:
+class KappaChoice:
     """Which statistic stands for "kappa" in a whole result."""
 
     detection: Kind
@@ -43,7 +43,7 @@ class Kinds:
 
 
 @dataclass(frozen=True)
-class Measures:
+class AgreementScores:
     """Agreement in numbers.
 
     `detection_kappa`         any event in the clip, or none?
@@ -81,41 +81,43 @@ class Measures:
                 yield field.name, value
 
 
-def kinds(matched: Sequence[MatchedClip], annotators: Sequence[str]) -> Kinds:
+def choose_kappas(matched: Sequence[MatchedClip], annotators: Sequence[str]) -> KappaChoice:
     """The statistics for a whole panel."""
     choice = Slice.of(matched, annotators)
-    return Kinds(choose(choice.detection()), choose([rated for _, rated in choice.dimensions()]))
+    return KappaChoice(choose(choice.detection()), choose([rated for _, rated in choice.dimensions()]))
 
 
 def measure(
     matched: Iterable[MatchedClip],
     annotators: Sequence[str],
-    kinds: Kinds,
-    drawing: Drawing,
+    kappas: KappaChoice,
+    resampling: Resampling,
     dimension: str | None = None,
-) -> Measures:
+) -> AgreementScores:
     """The numbers for some clips; for one dimension, if it is given."""
     choice = Slice.of(matched, annotators, dimension)
-    cases = [one.case for one in choice.matched]
-    units = [one.unit(drawing.units) for one in cases]
-    resamples = draw([one.dataset for one in cases], drawing.resamples, np.random.default_rng(drawing.seed), units)
-    sample = _Sample(choice, kinds, resamples, drawing.level)
-    links = [link for _, link in choice.links()]
-    judged = [link.similarity for link in links if not math.isnan(link.similarity)]
-    return Measures(
+    clips = [clip.clip for clip in choice.matched]
+    units = [clip.unit(resampling.units) for clip in clips]
+    resamples = draw_resamples(
+        [clip.dataset for clip in clips], resampling.resamples, np.random.default_rng(resampling.seed), units
+    )
+    sample = _Sample(choice, kappas, resamples, resampling.level)
+    matches = [match for _, match in choice.matches()]
+    judged = [match.similarity for match in matches if not math.isnan(match.similarity)]
+    return AgreementScores(
         detection_kappa=sample.detection(),
         dimension_kappa=sample.dimension(),
-        tiou=sample.mean((place, link.iou) for place, link in choice.links()),
+        tiou=sample.mean((place, match.iou) for place, match in choice.matches()),
         severity_alpha=sample.severity(),
-        description_similarity=sample.mean((place, link.similarity) for place, link in choice.links()),
+        description_similarity=sample.mean((place, match.similarity) for place, match in choice.matches()),
         events_matched=sample.events_matched(),
         timeline_alpha=sample.timeline(),
         detection_cohen=sample.detection_cohen(),
         dimension_cohen=sample.dimension_cohen(),
         clips=len(choice.matched),
         events=choice.events,
-        unscored=len(links) - len(judged),
-        bounds=_bounds(judged, len(links)),
+        unscored=len(matches) - len(judged),
+        bounds=_bounds(judged, len(matches)),
     )
 
 
@@ -123,11 +125,11 @@ def _share(sums: Floats) -> Floats:
     return ratio(sums[..., 0], sums[..., 1])
 
 
-def _bounds(judged: Sequence[float], links: int) -> tuple[float, float] | None:
-    if links == len(judged):
+def _bounds(judged: Sequence[float], matches: int) -> tuple[float, float] | None:
+    if matches == len(judged):
         return None
     whole = math.fsum(judged)
-    return whole / links, (whole + links - len(judged)) / links
+    return whole / matches, (whole + matches - len(judged)) / matches
 
 
 @dataclass(frozen=True)
@@ -135,17 +137,17 @@ class _Sample:
     """The numbers of a choice of clips."""
 
     choice: Slice
-    kinds: Kinds
+    kappas: KappaChoice
     resamples: Resamples
     level: float
 
     def detection(self) -> Estimate:
         ratings = self.choice.detection()
-        return self._kappa(self.kinds.detection, list(enumerate(ratings)))
+        return self._kappa(self.kappas.detection, list(enumerate(ratings)))
 
     def dimension(self) -> Estimate:
         rated = self.choice.dimensions()
-        return self._kappa(self.kinds.dimension, rated) if rated else self._none()
+        return self._kappa(self.kappas.dimension, rated) if rated else self._none()
 
     def detection_cohen(self) -> Estimate:
         ratings = self.choice.detection()

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from robogaze.agreement.annotation_set import ClipAnnotations, content, event_name
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.judges.base import DescriptionPair, Judge
-from robogaze.matching import Match, Overlap, Weighting, iou_matrix, match
+from robogaze.matching import Match, Overlap, Weighting, iou_matrix, match_pairs
 
 Matrix = NDArray[np.float64]
 
@@ -36,22 +36,22 @@ NEXT_TO_NOTHING = 1e-9
 
 _WEIGHTING = Weighting(use="similarity*iou")
 
-Place = tuple[int, int]
+EventRef = tuple[int, int]
 """An annotator of a case and one of the findings."""
 
 
 @dataclass(frozen=True, slots=True)
-class MatchedEvents:
+class EventMatch:
     """Two annotators' events that are matched; `similarity` is NaN where no judgement was given."""
 
-    first: Place
-    second: Place
+    first: EventRef
+    second: EventRef
     iou: float
     similarity: float
     weight: float
 
 
-Unit = tuple[AnnotatedEvent | None, ...]
+EventGroup = tuple[AnnotatedEvent | None, ...]
 """One event as each annotator of a case reports it; None for those who do not."""
 
 
@@ -59,46 +59,50 @@ Unit = tuple[AnnotatedEvent | None, ...]
 class MatchedClip:
     """A case with its matches, and the units they form."""
 
-    case: ClipAnnotations
-    links: tuple[MatchedEvents, ...]
-    units: tuple[Unit, ...]
+    clip: ClipAnnotations
+    matches: tuple[EventMatch, ...]
+    units: tuple[EventGroup, ...]
 
-    def finding(self, place: Place) -> AnnotatedEvent:
+    def finding(self, place: EventRef) -> AnnotatedEvent:
         """The event at a place."""
         annotator, number = place
-        return self.case.accounts[annotator].findings[number]
+        return self.clip.annotations[annotator].findings[number]
 
     def only(self, authors: Collection[str]) -> "MatchedClip | None":
         """The same for some of the annotators; None where fewer than two of them judged the clip."""
-        kept = [number for number, name in enumerate(self.case.authors) if name in authors]
+        kept = [number for number, name in enumerate(self.clip.authors) if name in authors]
         if len(kept) < 2:
             return None
-        case = replace(self.case, accounts=tuple(self.case.accounts[number] for number in kept))
+        clip = replace(self.clip, annotations=tuple(self.clip.annotations[number] for number in kept))
         moved = {number: place for place, number in enumerate(kept)}
-        links = tuple(
-            replace(one, first=(moved[one.first[0]], one.first[1]), second=(moved[one.second[0]], one.second[1]))
-            for one in self.links
-            if {one.first[0], one.second[0]} <= moved.keys()
+        matches = tuple(
+            replace(
+                match, first=(moved[match.first[0]], match.first[1]), second=(moved[match.second[0]], match.second[1])
+            )
+            for match in self.matches
+            if {match.first[0], match.second[0]} <= moved.keys()
         )
-        return MatchedClip(case, links, _units(case, links))
+        return MatchedClip(clip, matches, _units(clip, matches))
 
 
 async def match_events(
-    cases: Sequence[ClipAnnotations], judge: Judge, by: By, iou: Overlap
+    clips: Sequence[ClipAnnotations], judge: Judge, by: By, iou: Overlap
 ) -> tuple[tuple[MatchedClip, ...], int]:
     """The cases, matched, and how many pairs of events that share time have no judgement."""
     meetings = [
-        _Meeting(case, i, j, iou_matrix(case.accounts[i].findings, case.accounts[j].findings, case.frame_times_s, iou))
-        for case in cases
-        for i, j in combinations(range(len(case.accounts)), 2)
+        _Meeting(
+            clip, i, j, iou_matrix(clip.annotations[i].findings, clip.annotations[j].findings, clip.frame_times_s, iou)
+        )
+        for clip in clips
+        for i, j in combinations(range(len(clip.annotations)), 2)
     ]
     similarities = await _similarities(meetings, judge)
-    links: dict[str, list[MatchedEvents]] = {case.clip_id: [] for case in cases}
+    matches: dict[str, list[EventMatch]] = {clip.clip_id: [] for clip in clips}
     failed = 0
     for meeting, similarity in zip(meetings, similarities, strict=True):
-        links[meeting.case.clip_id] += _links(meeting, similarity, by)
+        matches[meeting.clip.clip_id] += _links(meeting, similarity, by)
         failed += int((np.isnan(similarity) & (meeting.iou > 0)).sum())
-    matched = (MatchedClip(case, tuple(links[case.clip_id]), _units(case, links[case.clip_id])) for case in cases)
+    matched = (MatchedClip(clip, tuple(matches[clip.clip_id]), _units(clip, matches[clip.clip_id])) for clip in clips)
     return tuple(matched), failed
 
 
@@ -106,17 +110,17 @@ async def match_events(
 class _Meeting:
     """Two annotators of a case, with the IoU of every pair of their events."""
 
-    case: ClipAnnotations
+    clip: ClipAnnotations
     first: int
     second: int
     iou: Matrix
 
     @property
-    def accounts(self) -> tuple[ClipAnnotation, ClipAnnotation]:
-        return self.case.accounts[self.first], self.case.accounts[self.second]
+    def annotations(self) -> tuple[ClipAnnotation, ClipAnnotation]:
+        return self.clip.annotations[self.first], self.clip.annotations[self.second]
 
     @property
-    def overlapping(self) -> Iterator[Place]:
+    def overlapping(self) -> Iterator[EventRef]:
         """The pairs of events that share time."""
         return ((int(row), int(column)) for row, column in np.argwhere(self.iou > 0))
 
@@ -129,26 +133,30 @@ async def _similarities(meetings: Sequence[_Meeting], judge: Judge) -> list[Matr
     for meeting in meetings:
         matrix = np.full(meeting.iou.shape, np.nan)
         for place in meeting.overlapping:
-            given = [one for one in (next(judged).similarity, next(judged).similarity) if one is not None]
+            given = [
+                similarity
+                for similarity in (next(judged).similarity, next(judged).similarity)
+                if similarity is not None
+            ]
             matrix[place] = sum(given) / len(given) if given else np.nan
         found.append(matrix)
     return found
 
 
-def _both_ways(meeting: _Meeting, place: Place) -> tuple[DescriptionPair, DescriptionPair]:
-    one, other = (
-        (event_name(account.author, account.findings[number]), account.findings[number].description)
-        for account, number in zip(meeting.accounts, place, strict=True)
+def _both_ways(meeting: _Meeting, place: EventRef) -> tuple[DescriptionPair, DescriptionPair]:
+    first, second = (
+        (event_name(annotation.author, annotation.findings[number]), annotation.findings[number].description)
+        for annotation, number in zip(meeting.annotations, place, strict=True)
     )
-    return _pair(meeting.accounts, one, other), _pair(meeting.accounts, other, one)
+    return _pair(meeting.annotations, first, second), _pair(meeting.annotations, second, first)
 
 
 def _pair(
-    accounts: Sequence[ClipAnnotation], reference: tuple[str, str], prediction: tuple[str, str]
+    annotations: Sequence[ClipAnnotation], reference: tuple[str, str], prediction: tuple[str, str]
 ) -> DescriptionPair:
-    told = sorted({one.instruction for one in accounts if one.instruction is not None})
+    told = sorted({annotation.instruction for annotation in annotations if annotation.instruction is not None})
     return DescriptionPair(
-        clip_id=accounts[0].clip_id,
+        clip_id=annotations[0].clip_id,
         reference_id=reference[0],
         prediction_id=prediction[0],
         reference=reference[1],
@@ -159,15 +167,15 @@ def _pair(
     )
 
 
-def _links(meeting: _Meeting, similarity: Matrix, by: By) -> Iterator[MatchedEvents]:
-    for one in _best(meeting, _appeal(similarity, by)):
-        place = one.reference, one.prediction
-        yield MatchedEvents(
-            first=(meeting.first, one.reference),
-            second=(meeting.second, one.prediction),
-            iou=one.iou,
+def _links(meeting: _Meeting, similarity: Matrix, by: By) -> Iterator[EventMatch]:
+    for match in _best(meeting, _appeal(similarity, by)):
+        place = match.reference, match.prediction
+        yield EventMatch(
+            first=(meeting.first, match.reference),
+            second=(meeting.second, match.prediction),
+            iou=match.iou,
             similarity=float(similarity[place]),
-            weight=one.weight,
+            weight=match.weight,
         )
 
 
@@ -180,32 +188,36 @@ def _appeal(similarity: Matrix, by: By) -> Matrix:
 
 def _best(meeting: _Meeting, appeal: Matrix) -> Iterable[Match]:
     """The best assignment; which of several equally good ones must not depend on who is called first."""
-    one, other = ([content(finding) for finding in account.findings] for account in meeting.accounts)
-    turned = other < one
+    first, second = ([content(finding) for finding in annotation.findings] for annotation in meeting.annotations)
+    turned = second < first
     arrays = (appeal.T, meeting.iou.T) if turned else (appeal, meeting.iou)
-    found = match(*arrays, np.zeros(arrays[0].shape, dtype=np.bool_), _WEIGHTING)
-    return [replace(each, reference=each.prediction, prediction=each.reference) for each in found] if turned else found
+    found = match_pairs(*arrays, np.zeros(arrays[0].shape, dtype=np.bool_), _WEIGHTING)
+    return (
+        [replace(estimate, reference=estimate.prediction, prediction=estimate.reference) for estimate in found]
+        if turned
+        else found
+    )
 
 
-def _units(case: ClipAnnotations, links: Sequence[MatchedEvents]) -> tuple[Unit, ...]:
+def _units(clip: ClipAnnotations, matches: Sequence[EventMatch]) -> tuple[EventGroup, ...]:
     """Chain matches, the heaviest first; each event ends up in one unit."""
     findings = {
-        (annotator, number): one
-        for annotator, account in enumerate(case.accounts)
-        for number, one in enumerate(account.findings)
+        (annotator, number): event
+        for annotator, annotation in enumerate(clip.annotations)
+        for number, event in enumerate(annotation.findings)
     }
-    unit_of: dict[Place, Mapping[int, Place]] = {place: {place[0]: place} for place in findings}
-    for link in sorted(links, key=lambda one: _rank(one, findings)):
-        one, other = unit_of[link.first], unit_of[link.second]
-        if one.keys().isdisjoint(other.keys()):
-            joined = {**one, **other}
+    unit_of: dict[EventRef, Mapping[int, EventRef]] = {place: {place[0]: place} for place in findings}
+    for match in sorted(matches, key=lambda match: _rank(match, findings)):
+        first, second = unit_of[match.first], unit_of[match.second]
+        if first.keys().isdisjoint(second.keys()):
+            joined = {**first, **second}
             unit_of.update(dict.fromkeys(joined.values(), joined))
     units = {frozenset(unit.values()): unit for unit in unit_of.values()}.values()
     placed = [
-        tuple(findings[unit[who]] if who in unit else None for who in range(len(case.accounts))) for unit in units
+        tuple(findings[unit[who]] if who in unit else None for who in range(len(clip.annotations))) for unit in units
     ]
-    return tuple(sorted(placed, key=lambda unit: sorted(content(one) for one in unit if one is not None)))
+    return tuple(sorted(placed, key=lambda unit: sorted(content(event) for event in unit if event is not None)))
 
 
-def _rank(link: MatchedEvents, findings: Mapping[Place, AnnotatedEvent]) -> tuple[float, list[tuple[Any, ...]]]:
-    return -link.weight, sorted(content(findings[place]) for place in (link.first, link.second))
+def _rank(match: EventMatch, findings: Mapping[EventRef, AnnotatedEvent]) -> tuple[float, list[tuple[Any, ...]]]:
+    return -match.weight, sorted(content(findings[place]) for place in (match.first, match.second))

@@ -44,9 +44,9 @@ def mean_cohen(ratings: Ratings, *, by: Clusters, level: float) -> Estimate:
     tables = np.zeros((len(ratings), len(pairs), len(labels), len(labels)))
     for place, unit in enumerate(ratings):
         for pair, (first, second) in enumerate(pairs):
-            one, other = unit[first], unit[second]
-            if one is not None and other is not None:
-                tables[place, pair, labels.index(one), labels.index(other)] = 1
+            rating_a, rating_b = unit[first], unit[second]
+            if rating_a is not None and rating_b is not None:
+                tables[place, pair, labels.index(rating_a), labels.index(rating_b)] = 1
     shape = tables.shape[1:]
     kappas = _cohens(tables.sum(axis=0))
     n = int((~np.isnan(kappas)).sum())

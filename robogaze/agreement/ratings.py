@@ -19,7 +19,7 @@ from robogaze.datasets.adapters.foreign import Foreign, Identifier, parse
 from robogaze.datasets.adapters.places import Place
 from robogaze.errors import InputError
 from robogaze.stats.agreement import alpha, alpha_by_class
-from robogaze.stats.resample import Clusters, draw
+from robogaze.stats.resample import Clusters, draw_resamples
 
 COLUMNS = ("unit", "annotator", "label")
 
@@ -46,13 +46,13 @@ class Ratings:
         given: dict[tuple[str, str], tuple[str | None, str]] = {}
         for document, place, value in _records(path):
             try:
-                one = parse(_Rating, value)
+                rating = parse(_Rating, value)
             except FormatError as fault:
                 raise _error(document, (*place, *fault.place), fault) from fault
-            key, source = (str(one.unit), str(one.annotator)), document.source(place)
+            key, source = (str(rating.unit), str(rating.annotator)), document.source(place)
             if key in given:
                 raise InputError(f"{source}: {key[1]} has rated {key[0]} before ({given[key][1]}); keep one of the two")
-            given[key] = _label(one.label), source
+            given[key] = _label(rating.label), source
         annotators = tuple(sorted({annotator for _, annotator in given}))
         labels = {key: label for key, (label, _) in given.items()}
         units = sorted({unit for unit, _ in given})
@@ -78,7 +78,7 @@ class RatingAgreement:
 def agree_on_ratings(ratings: Ratings, *, resamples: int, seed: int, level: float) -> RatingAgreement:
     """Agreement on the labels of units; the units are resampled."""
     rated = [unit for unit in ratings.units.values() if len(_given(unit)) > 1]
-    clusters = Clusters(draw([""] * len(rated), resamples, np.random.default_rng(seed)), range(len(rated)))
+    clusters = Clusters(draw_resamples([""] * len(rated), resamples, np.random.default_rng(seed)), range(len(rated)))
     by_label = alpha_by_class(rated, by=clusters, level=level)
     return RatingAgreement(
         annotators=ratings.annotators,
@@ -86,7 +86,7 @@ def agree_on_ratings(ratings: Ratings, *, resamples: int, seed: int, level: floa
         once=len(ratings.units) - len(rated),
         tied=sum(_tied(unit) for unit in rated),
         overall=alpha(rated, by=clusters, level=level),
-        labels={str(label): one for label, one in sorted(by_label.items(), key=lambda item: str(item[0]))},
+        labels={str(label): estimate for label, estimate in sorted(by_label.items(), key=lambda item: str(item[0]))},
     )
 
 
@@ -114,7 +114,7 @@ def _records(path: Path) -> Iterator[tuple[Document, Place, Any]]:
 def _of_document(document: Document) -> list[tuple[Place, Any]]:
     value = document.value
     if not isinstance(value, Table):
-        return [((), value)] if not isinstance(value, list) else [((number,), one) for number, one in enumerate(value)]
+        return [((), value)] if not isinstance(value, list) else [((number,), row) for number, row in enumerate(value)]
     if missing := [name for name in COLUMNS if name not in value.columns]:
         raise FormatError(f"the header has no {', no '.join(missing)}; a table of ratings has {', '.join(COLUMNS)}")
     return [((number,), {"label": None, **row.cells}) for number, row in enumerate(value.rows)]

@@ -17,7 +17,7 @@ from robogaze.cli.shared.tables import as_text, print_tables, write_files
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from robogaze.agreement import AgreementResult, AgreeTerms
+    from robogaze.agreement import AgreementConfig, AgreementResult
     from robogaze.core.annotation import ClipAnnotation
     from robogaze.datasets.adapters import Labels
     from robogaze.reporting.result_tables import ResultTable
@@ -57,16 +57,16 @@ def agree(
     PATH holds one annotator's reports, or those of several. An annotator goes by the name in the file, else by that of
     the file; NAME=PATH gives another. Reads reports and annotations only: no video, no model library.
     """
-    from robogaze.agreement import AgreeTerms
+    from robogaze.agreement import AgreementConfig
 
     if bool(paths) == (ratings is not None):
         raise click.UsageError("give the annotators' files, or --ratings FILE")
-    terms = AgreeTerms(**{name: rest[name] for name in AgreeTerms.model_fields})
+    terms = AgreementConfig(**{name: rest[name] for name in AgreementConfig.model_fields})
     if ratings is not None:
         return _computed(_ratings(ratings, terms, form, as_json, out))
     result = _agreement(paths, terms, mixed, domain, judge, rubric, rest)
     _show(result, form, as_json, out)
-    if not result.panel.cases:
+    if not result.annotation_set.clips:
         return _computed("no clip was completed by two annotators")
     from robogaze.cli import EXIT_UNFINISHED
 
@@ -83,7 +83,7 @@ def _computed(why_not: str) -> int:
 
 
 def _agreement(
-    paths: Sequence[str], terms: AgreeTerms, mixed: bool, domain: str | None, judge: str, rubric: str | None,
+    paths: Sequence[str], terms: AgreementConfig, mixed: bool, domain: str | None, judge: str, rubric: str | None,
     rest: Mapping[str, Any],
 ) -> AgreementResult:  # fmt: skip
     from robogaze.agreement import AnnotationSet
@@ -111,13 +111,13 @@ def _accounts(named: str, labels: Labels, reading: Mapping[str, Any]) -> list[Cl
     accounts = read(path, labels, **reading)
     if name is None:
         return accounts
-    authors = sorted({one.author for one in accounts})
+    authors = sorted({annotation.author for annotation in accounts})
     if len(authors) > 1:
         raise click.BadParameter(f"{path} holds accounts by {', '.join(authors)}; one name cannot stand for them")
-    return [replace(one, author=name) for one in accounts]
+    return [replace(annotation, author=name) for annotation in accounts]
 
 
-def _ratings(path: Path, terms: AgreeTerms, form: str, as_json: bool, out: Path | None) -> str:
+def _ratings(path: Path, terms: AgreementConfig, form: str, as_json: bool, out: Path | None) -> str:
     """Print the agreement on labels; why there is none, empty where there is."""
     from robogaze.agreement import Ratings, agree_on_ratings
     from robogaze.reporting.agreement import rating_sheet
@@ -135,10 +135,10 @@ def _show(result: AgreementResult, form: str, as_json: bool, out: Path | None) -
     from robogaze.reporting.agreement import queue_in_brief, sheets
     from robogaze.reporting.agreement_json import accounts_csv, agreement_json
 
-    tables, settled = list(sheets(result)), accounts_csv(result.adjudication.accounts)
+    tables, settled = list(sheets(result)), accounts_csv(result.adjudication.annotations)
     shown = tables
     if form == "terminal":
-        shown = [queue_in_brief(result, _SHOWN) if one.name == "queue" else one for one in tables]
+        shown = [queue_in_brief(result, _SHOWN) if table.name == "queue" else table for table in tables]
     _told(
         {"agreement.json": as_text(agreement_json(result)), "consensus.csv": settled}, tables, shown, form, as_json, out
     )

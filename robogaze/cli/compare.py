@@ -97,7 +97,7 @@ def compare(
     code = _passed(checks or (), junit)
     if tracker is not None:
         _track(tracker, result)
-    if code == 0 and result.pairs and not any(one.prompts for one in result.pairs):
+    if code == 0 and result.pairs and not any(pair.prompts for pair in result.pairs):
         from robogaze.cli import EXIT_ERROR
 
         click.echo("nothing could be compared: no two runs share a prompt", err=True)
@@ -120,9 +120,12 @@ class _Reader:
 
         name, path = named_path(named, option)
         found = read_accounts(path, labels=self._labels(path), **self.reading)
-        for said in (*(f"{path}: {one}" for one in found.warnings), *(f"left out: {one}" for one in found.skipped)):
+        for said in (
+            *(f"{path}: {warning}" for warning in found.warnings),
+            *(f"left out: {skipped}" for skipped in found.skipped),
+        ):
             click.echo(said, err=True)
-        accounts = [one for one in found.accounts if self.author in (None, one.author)]
+        accounts = [annotation for annotation in found.accounts if self.author in (None, annotation.author)]
         return Run.of(path.resolve().stem if name is None else name, accounts, path)
 
     def _labels(self, path: Path) -> Labels | None:
@@ -139,25 +142,25 @@ class _Reader:
 
 def _runs(paths: Sequence[str], reader: _Reader, by: str | None) -> Iterator[Run]:
     whole = [reader.run(path, "RUN") for path in paths]
-    for one in whole:
+    for run in whole:
         if by is None:
-            yield one
-        parts = () if by is None else tuple(one.split_by(by))
+            yield run
+        parts = () if by is None else tuple(run.split_by(by))
         for part in parts:
-            yield part if len(whole) == 1 else replace(part, name=f"{one.name}/{part.name}")
+            yield part if len(whole) == 1 else replace(part, name=f"{run.name}/{part.name}")
         if parts and parts[0].unplaced:
             what = f"{parts[0].unplaced} unreadable of which the {by} is not known"
-            click.echo(f"{one.name}: {what}; they are in no run's numbers (see unplaced in --json)", err=True)
+            click.echo(f"{run.name}: {what}; they are in no run's numbers (see unplaced in --json)", err=True)
 
 
 def _with_baseline(
     runs: list[Run], paths: Sequence[str], baseline: str | None, reader: _Reader
 ) -> tuple[list[Run], str | None]:
     """The runs and the name of the baseline, which may be given as a path: of one of the runs, or of one more."""
-    if baseline is None or baseline in (one.name for one in runs):
+    if baseline is None or baseline in (run.name for run in runs):
         return runs, baseline
     if not Path(baseline.partition("=")[2] or baseline).exists():
-        names = ", ".join(one.name for one in runs)
+        names = ", ".join(run.name for run in runs)
         raise click.BadParameter(f"{baseline} is none of the runs ({names}) and no path", param_hint="--baseline")
     path = named_path(baseline, "--baseline")[1]
     same = [named_path(text, "RUN")[1].resolve() == path.resolve() for text in paths]
@@ -180,9 +183,9 @@ def _samples(
     people = reader.run(reference, "--reference")
     for given in calibrations:
         name = named_path(given, "--calibration")[0]
-        judged = [one for one in runs if name in (None, one.name)]
+        judged = [run for run in runs if name in (None, run.name)]
         if not judged:
-            known = ", ".join(one.name for one in runs)
+            known = ", ".join(run.name for run in runs)
             raise click.BadParameter(f"{name} is none of the runs ({known})", param_hint="--calibration")
         if name in own or (name is None and common is not None):
             raise click.BadParameter(f"{name or 'all runs'}: two samples are given", param_hint="--calibration")
@@ -214,7 +217,7 @@ def _show(
     elif form != "terminal":
         print_tables(tables, form)
     else:
-        print_tables([_cut(one) for one in tables if one.name.endswith(_BRIEF)], form)
+        print_tables([_cut(table) for table in tables if table.name.endswith(_BRIEF)], form)
 
 
 def _keep(
@@ -234,9 +237,9 @@ def _keep(
 def _track(tracker: Tracker, result: Comparison) -> None:
     from robogaze.reporting.trackers import standing_numbers
 
-    made = {"level": result.terms.level, "resamples": result.terms.resamples, "seed": result.terms.seed}
-    for one in result.standings:
-        tracking.track(tracker, one.name, made, standing_numbers(one, result.scope))
+    made = {"level": result.config.level, "resamples": result.config.resamples, "seed": result.config.seed}
+    for row in result.leaderboard:
+        tracking.track(tracker, row.name, made, standing_numbers(row, result.scope))
 
 
 def _cut(table: ResultTable) -> ResultTable:
@@ -254,7 +257,7 @@ def _passed(checks: Sequence[GateCheck], junit: Path | None) -> int:
 
     if junit is not None:
         write_whole(junit, document(checks))
-    failed = [one for one in checks if not one.passed]
-    for one in failed:
-        click.echo(f"gate: {one.run}: {one.rule}: {one.said}", err=True)
+    failed = [check for check in checks if not check.passed]
+    for check in failed:
+        click.echo(f"gate: {check.run}: {check.rule}: {check.said}", err=True)
     return EXIT_GATE if failed else 0

@@ -85,7 +85,7 @@ def evaluate(
     labels = load_labels(domain or default_domain())
     reading = {name: rest.pop(name) for name in _READING} | {"as_written": convention in RELEASED}
     pairing = _pairing(reference, author, predictions, labels, mixed, reading)
-    judges = [opened(one, rubric or loaded.file.judge) for one in (judge, second_judge) if one]
+    judges = [opened(spec, rubric or loaded.file.judge) for spec in (judge, second_judge) if spec]
     if convention in RELEASED:
         _refuse_unused(convention)
         _released(pairing, judges[0], convention, loaded, form, as_json, out)
@@ -97,7 +97,7 @@ def evaluate(
     _show(results, tables, by, form, as_json, out)
     from robogaze.cli import EXIT_UNFINISHED
 
-    return EXIT_UNFINISHED if any(one.bounds for result in results for one in result.systems) else 0
+    return EXIT_UNFINISHED if any(system.bounds for result in results for system in result.systems) else 0
 
 
 def _pairing(
@@ -114,11 +114,11 @@ def _pairing(
     left_out: list[str] = []
     named = _named(predictions)
     references = _references(reference, named, labels, {**reading, "left_out": left_out})
-    authors = sorted({one.author for one in references})
-    references = [one for one in references if author in (None, one.author)]
+    authors = sorted({reference.author for reference in references})
+    references = [reference for reference in references if author in (None, reference.author)]
     if not references:
         raise click.BadParameter(f"{reference} holds accounts by {', '.join(authors)}", param_hint="--author")
-    clips = {one.clip_id: one for one in references}
+    clips = {reference.clip_id: reference for reference in references}
     systems = []
     for name, path in named:
         found = aligned(references, read(path, labels, clips=clips, left_out=left_out, **reading))
@@ -158,15 +158,15 @@ def _axes(
             )
         except InputError:  # that it cannot be read is said where it is read as a prediction
             continue
-        for one in said.accounts:
-            if one.frame_times_s is not None:
-                found.setdefault(one.clip_id, one)
+        for annotation in said.accounts:
+            if annotation.frame_times_s is not None:
+                found.setdefault(annotation.clip_id, annotation)
     return found
 
 
 def _named(predictions: Iterable[str]) -> list[tuple[str, Path]]:
     """Names and paths; a path without a name goes by its own."""
-    given = [named_path(one, "--prediction") for one in predictions]
+    given = [named_path(prediction, "--prediction") for prediction in predictions]
     found = [(path.resolve().stem if name is None else name, path) for name, path in given]
     names = [name for name, _ in found]
     if len(set(names)) < len(names):
@@ -228,7 +228,7 @@ def _refuse_unused(convention: str) -> None:
     context = click.get_current_context()
     given = [name for name in _UNUSED if context.get_parameter_source(name) is not ParameterSource.DEFAULT]
     if given:
-        options = {one.name: one.opts[-1] for one in context.command.params}
+        options = {option.name: option.opts[-1] for option in context.command.params}
         names = ", ".join(str(options[name]) for name in given)
         raise click.UsageError(f"{convention} is a released evaluator as it is: it has no {names}")
 
@@ -240,7 +240,7 @@ def _released(
     from robogaze.reporting.released import released_json, released_sheets
     from robogaze.reporting.result_tables import files
 
-    taxonomy = {one.id: tuple(kind.id for kind in one.types) for one in domain.dimensions.values()}
+    taxonomy = {dimension.id: tuple(kind.id for kind in dimension.types) for dimension in domain.dimensions.values()}
     results = asyncio.run(released(pairing, judge, convention, taxonomy))
     tables = list(released_sheets(results, judge, convention))
     told = as_text(released_json(results, judge, convention))

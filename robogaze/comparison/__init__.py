@@ -14,23 +14,23 @@ comparison.py   all of it joined
 gate.py         rules a checkpoint must pass
 """
 
-from robogaze.comparison.calibration import Calibration, Corrected, calibration
+from robogaze.comparison.calibration import Calibration, CorrectedEstimate, calibration
 from robogaze.comparison.compare import Comparison, compare
 from robogaze.comparison.gate import Gate, GateCheck, check, read_gate
 from robogaze.comparison.leaderboard import ComparisonConfig, LeaderboardRow
 from robogaze.comparison.pairs import PairedDifference, RunPair
-from robogaze.comparison.runs import Facts, Run
+from robogaze.comparison.runs import ReportMetadata, Run
 
 __all__ = [
     "Calibration",
     "Comparison",
     "ComparisonConfig",
-    "Corrected",
-    "Facts",
+    "CorrectedEstimate",
     "Gate",
     "GateCheck",
     "LeaderboardRow",
     "PairedDifference",
+    "ReportMetadata",
     "Run",
     "RunPair",
     "calibration",

@@ -20,10 +20,10 @@ from robogaze.comparison.runs import Run
 from robogaze.core.annotation import ClipAnnotation
 from robogaze.core.scores import Estimate, undefined
 from robogaze.errors import InputError
-from robogaze.stats.jackknife import Variability, moves, strata_of
-from robogaze.stats.paired import DETECTED, one_sided
+from robogaze.stats.jackknife import JackknifeError, influences, stratum_numbers
+from robogaze.stats.paired import DETECTED, one_sided_level
 from robogaze.stats.prediction_powered import calibrated_difference, calibrated_mean, naive_mean
-from robogaze.stats.resample import Floats, draw, mean, mean_rows
+from robogaze.stats.resample import Floats, draw_resamples, mean, mean_rows
 
 Value = Callable[[ClipAnnotation], float]
 
@@ -37,7 +37,7 @@ class Calibration:
 
 
 @dataclass(frozen=True)
-class Corrected:
+class CorrectedEstimate:
     """One number of a run as the judge says it, and corrected for the judge's errors."""
 
     naive: Estimate
@@ -53,24 +53,24 @@ def calibration(predictions: Run, references: Run, runs: Sequence[Run], *, mixed
     if not mixed:
         _check_same_judge(predictions, runs)
     pairs = []
-    shared = sorted(predictions.accounts.keys() & references.accounts.keys())
+    shared = sorted(predictions.annotations.keys() & references.annotations.keys())
     if not shared:
         raise InputError(
             f"no clip of {predictions.name} has a reference in {references.name}; both must name clips alike"
         )
     for clip_id in shared:
-        one, other = predictions.accounts[clip_id], references.accounts[clip_id]
-        if len({one.clip_sha256, other.clip_sha256} - {None}) > 1:
-            raise InputError(f"{clip_id}: {one.source} and {other.source} speak of different files")
-        if one.status == other.status == "complete":
-            pairs.append((one, other))
-    return Calibration(tuple(pairs), len(predictions.accounts.keys() ^ references.accounts.keys()))
+        prediction, reference = predictions.annotations[clip_id], references.annotations[clip_id]
+        if len({prediction.clip_sha256, reference.clip_sha256} - {None}) > 1:
+            raise InputError(f"{clip_id}: {prediction.source} and {reference.source} speak of different files")
+        if prediction.status == reference.status == "complete":
+            pairs.append((prediction, reference))
+    return Calibration(tuple(pairs), len(predictions.annotations.keys() ^ references.annotations.keys()))
 
 
 def _check_same_judge(predictions: Run, runs: Sequence[Run]) -> None:
     def said(run: Run) -> set[tuple[str | None, str, str]]:
-        prints = {clip_id: one.fingerprint for clip_id, one in run.accounts.items()}
-        return {(prints[clip_id], facts.pipeline, facts.models) for clip_id, facts in run.facts.items()}
+        prints = {clip_id: annotation.fingerprint for clip_id, annotation in run.annotations.items()}
+        return {(prints[clip_id], metadata.pipeline, metadata.models) for clip_id, metadata in run.metadata.items()}
 
     judges = said(predictions)
     for run in runs:
@@ -82,51 +82,54 @@ def _check_same_judge(predictions: Run, runs: Sequence[Run]) -> None:
 
 
 def corrected(
-    run: Run, sample: Calibration, dimensions: Sequence[str], terms: ComparisonConfig
-) -> Mapping[str, Corrected]:
+    run: Run, sample: Calibration, dimensions: Sequence[str], config: ComparisonConfig
+) -> Mapping[str, CorrectedEstimate]:
     """The clean rate, the events a clip, and the share of clips with an event of each dimension, of one run."""
-    values: dict[str, Value] = {"clean_rate": terms.scope.counts, "events_per_clip": lambda one: len(one.findings)}
+    values: dict[str, Value] = {
+        "clean_rate": config.scope.counts,
+        "events_per_clip": lambda annotation: len(annotation.findings),
+    }
     values |= {f"dimension {name}": _holds(name) for name in dimensions}
-    complete = [one for one in run.accounts.values() if one.status == "complete"]
+    complete = [annotation for annotation in run.annotations.values() if annotation.status == "complete"]
     found = {}
     for name, value in values.items():
         predictions = _column(complete, value)
         labelled, truth = (_column([both[side] for both in sample.pairs], value) for side in (0, 1))
-        found[name] = Corrected(
-            naive_mean(predictions, level=terms.level),
-            calibrated_mean(predictions, labelled, truth, level=terms.level),
+        found[name] = CorrectedEstimate(
+            naive_mean(predictions, level=config.level),
+            calibrated_mean(predictions, labelled, truth, level=config.level),
         )
     return found
 
 
-def corrected_gap(
-    clips: Clips, units: Sequence[str], first: Calibration, second: Calibration, terms: ComparisonConfig
+def corrected_difference(
+    clips: Clips, units: Sequence[str], first: Calibration, second: Calibration, config: ComparisonConfig
 ) -> PairedDifference:
     """The difference of the clean rates over prompts whose clips are both complete, each run with its own labels."""
-    clean = terms.scope.counts
-    kept = [at for at, both in enumerate(clips) if all(one.status == "complete" for one in both)]
+    clean = config.scope.counts
+    kept = [at for at, both in enumerate(clips) if all(clip.status == "complete" for clip in both)]
     if not kept:
         return PairedDifference(undefined("no prompt has two complete clips"), nan, nan)
     values = np.array([[float(clean(clips[at][0])) - float(clean(clips[at][1])) for at in kept]])
-    sums = draw([0] * len(kept), 1, terms.rng, [units[at] for at in kept]).sums(mean_rows(values))
-    spread = Variability.of(moves(sums, mean), strata_of(sums))
+    sums = draw_resamples([0] * len(kept), 1, config.rng, [units[at] for at in kept]).sums(mean_rows(values))
+    spread = JackknifeError.of(influences(sums, mean), stratum_numbers(sums))
     naive = float(mean(sums.total)[0]), float(spread.error[0]), float(spread.freedom[0])
-    outer = one_sided(terms.level, terms.family)
-    found, p, error, most = calibrated_difference(
-        naive, _errors(first, terms), _errors(second, terms), len(kept), level=terms.level, outer=outer
+    outer = one_sided_level(config.level, config.family)
+    found, p, error, equivalence_bound = calibrated_difference(
+        naive, _errors(first, config), _errors(second, config), len(kept), level=config.level, outer=outer
     )
-    return PairedDifference(found, p, error * DETECTED, most)
+    return PairedDifference(found, p, error * DETECTED, equivalence_bound)
 
 
-def _errors(sample: Calibration, terms: ComparisonConfig) -> Floats:
+def _errors(sample: Calibration, config: ComparisonConfig) -> Floats:
     """How much cleaner the judge says each labelled clip is than it is."""
-    said, true = (_column([both[side] for both in sample.pairs], terms.scope.counts) for side in (0, 1))
+    said, true = (_column([both[side] for both in sample.pairs], config.scope.counts) for side in (0, 1))
     return said - true
 
 
 def _holds(dimension: str) -> Value:
-    return lambda one: dimension in dimensions_of(one)
+    return lambda annotation: dimension in dimensions_of(annotation)
 
 
-def _column(accounts: Sequence[ClipAnnotation], value: Value) -> Floats:
-    return np.array([float(value(one)) for one in accounts], dtype=np.float64)
+def _column(annotations: Sequence[ClipAnnotation], value: Value) -> Floats:
+    return np.array([float(value(annotation)) for annotation in annotations], dtype=np.float64)

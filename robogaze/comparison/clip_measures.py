@@ -23,7 +23,7 @@ CLEAN = "clean_rate"
 
 
 @dataclass(frozen=True)
-class ComparedMeasure:
+class ClipMeasure:
     """A ratio of two columns."""
 
     part: int
@@ -35,48 +35,56 @@ class ComparedMeasure:
         return ratio(sums[..., self.part], sums[..., self.whole])
 
 
-MEASURES: Mapping[str, ComparedMeasure] = {
-    CLEAN: ComparedMeasure(0, 1, False),
-    "events_per_clip": ComparedMeasure(2, 3, True),
-    "load_per_clip": ComparedMeasure(4, 3, True),
-    "load_per_minute": ComparedMeasure(5, 6, True),
+MEASURES: Mapping[str, ClipMeasure] = {
+    CLEAN: ClipMeasure(0, 1, False),
+    "events_per_clip": ClipMeasure(2, 3, True),
+    "load_per_clip": ClipMeasure(4, 3, True),
+    "load_per_minute": ClipMeasure(5, 6, True),
 }
 """The measures by name."""
 
 _COLUMNS = 7
 
 
-def row(one: ClipAnnotation, scope: Scope) -> Floats:
+def row(annotation: ClipAnnotation, scope: Scope) -> Floats:
     """The row of a clip."""
-    load, minutes = load_of(one), (one.duration_s or 0.0) / 60
-    known = scored(one)
-    timed = known and one.duration_s is not None
+    load, minutes = load_of(annotation), (annotation.duration_s or 0.0) / 60
+    known = scored(annotation)
+    timed = known and annotation.duration_s is not None
     return np.array(
-        [scope.counts(one), 1, len(one.findings) * known, known, load * known, load * timed, minutes * timed],
+        [
+            scope.counts(annotation),
+            1,
+            len(annotation.findings) * known,
+            known,
+            load * known,
+            load * timed,
+            minutes * timed,
+        ],
         dtype=np.float64,
     )
 
 
-def rows(accounts: Sequence[ClipAnnotation], scope: Scope) -> Floats:
+def rows(annotations: Sequence[ClipAnnotation], scope: Scope) -> Floats:
     """The rows of clips, shape (clips, columns)."""
-    return np.stack([row(one, scope) for one in accounts]) if accounts else np.empty((0, _COLUMNS))
+    return np.stack([row(annotation, scope) for annotation in annotations]) if annotations else np.empty((0, _COLUMNS))
 
 
-def load_of(one: ClipAnnotation) -> int:
+def load_of(annotation: ClipAnnotation) -> int:
     """The sum of the severities that are given."""
-    return sum(found.severity or 0 for found in one.findings)
+    return sum(found.severity or 0 for found in annotation.findings)
 
 
-def could_be_clean(one: ClipAnnotation) -> bool:
+def could_be_clean(annotation: ClipAnnotation) -> bool:
     """Whether what was not examined of a clip could leave it clean."""
-    return not one.findings
+    return not annotation.findings
 
 
-def dimensions_of(one: ClipAnnotation) -> frozenset[str]:
+def dimensions_of(annotation: ClipAnnotation) -> frozenset[str]:
     """The dimensions of a clip's events, secondary ones included."""
-    return frozenset(name for found in one.findings for name in (found.dimension, *found.secondary) if name)
+    return frozenset(name for found in annotation.findings for name in (found.dimension, *found.secondary) if name)
 
 
-def types_of(one: ClipAnnotation) -> frozenset[str]:
+def types_of(annotation: ClipAnnotation) -> frozenset[str]:
     """The types of a clip's events."""
-    return frozenset(found.type for found in one.findings if found.type)
+    return frozenset(found.type for found in annotation.findings if found.type)

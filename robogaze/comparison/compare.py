@@ -10,10 +10,10 @@ from itertools import combinations
 import numpy as np
 
 from robogaze.comparison import verdict
-from robogaze.comparison.calibration import Calibration, Corrected, corrected, corrected_gap
+from robogaze.comparison.calibration import Calibration, CorrectedEstimate, corrected, corrected_difference
 from robogaze.comparison.clip_measures import CLEAN, MEASURES, rows
-from robogaze.comparison.leaderboard import ComparisonConfig, LeaderboardRow, Names, standing
-from robogaze.comparison.pairs import PairedDifference, RunPair, adjusted, bands, clean_gap, pair
+from robogaze.comparison.leaderboard import ComparisonConfig, EventLabels, LeaderboardRow, leaderboard_row
+from robogaze.comparison.pairs import PairedDifference, RunPair, adjusted, bands, clean_rate_difference, pair
 from robogaze.comparison.prompts import AUTO, PromptPairing, by_prompt
 from robogaze.comparison.runs import Run, check_comparable
 from robogaze.comparison.scope import Scope, scope_of
@@ -22,7 +22,7 @@ from robogaze.core.annotation import ClipAnnotation
 from robogaze.core.scores import undefined
 from robogaze.errors import InputError
 from robogaze.stats.paired import Rank, ranks
-from robogaze.stats.resample import draw
+from robogaze.stats.resample import draw_resamples
 
 
 @dataclass(frozen=True)
@@ -37,10 +37,10 @@ class Comparison:
     """
 
     runs: tuple[Run, ...]
-    terms: ComparisonConfig
+    config: ComparisonConfig
     baseline: int | None
     prompts: PromptPairing
-    standings: tuple[LeaderboardRow, ...]
+    leaderboard: tuple[LeaderboardRow, ...]
     pairs: tuple[RunPair, ...]
     verdicts: tuple[str, ...]
     order: tuple[int, ...]
@@ -49,17 +49,17 @@ class Comparison:
     trend: Trend | None
     verdict: str
     labels: tuple[int, ...] = ()
-    corrected: tuple[Mapping[str, Corrected], ...] = ()
+    corrected: tuple[Mapping[str, CorrectedEstimate], ...] = ()
 
     @property
     def scope(self) -> Scope:
         """Which clips count for the rate, and the dimensions it says something of."""
-        return self.terms.scope
+        return self.config.scope
 
     @property
     def names(self) -> tuple[str, ...]:
         """The runs' names."""
-        return tuple(one.name for one in self.runs)
+        return tuple(run.name for run in self.runs)
 
     @property
     def units(self) -> int:
@@ -67,14 +67,14 @@ class Comparison:
         shared = self.prompts.shared(*range(len(self.runs)))
         return len({self.prompts.unit[prompt] for prompt in shared})
 
-    def clips(self, one: RunPair) -> Mapping[str, tuple[ClipAnnotation, ClipAnnotation]]:
+    def clips(self, pair: RunPair) -> Mapping[str, tuple[ClipAnnotation, ClipAnnotation]]:
         """The two clips of each prompt that a pair shares."""
-        return _both(self.prompts, one.first, one.second)
+        return _both(self.prompts, pair.first, pair.second)
 
 
 def compare(
     runs: Sequence[Run],
-    terms: ComparisonConfig,
+    config: ComparisonConfig,
     *,
     baseline: str | None = None,
     pair_by: str = AUTO,
@@ -91,40 +91,40 @@ def compare(
     is none of them.
     """
     check_comparable(runs, mixed=mixed)
-    base, terms = _position(runs, baseline), replace(terms, scope=scope_of(runs))
-    prompts, names = by_prompt(runs, pair_by), Names.of(runs)
-    standings = tuple(
-        standing(run, prompts.missing(at, run), names, terms, prompts.units(at)) for at, run in enumerate(runs)
+    base, config = _position(runs, baseline), replace(config, scope=scope_of(runs))
+    prompts, names = by_prompt(runs, pair_by), EventLabels.of(runs)
+    leaderboard = tuple(
+        leaderboard_row(run, prompts.missing(at, run), names, config, prompts.units(at)) for at, run in enumerate(runs)
     )
     own = [(samples or {}).get(run.name) for run in runs]
     against = _against(len(runs), base)
-    pairs = _pairs(against, prompts, own, names, replace(terms, family=max(1, len(against))))
-    labels = [one.name for one in runs]
-    order = tuple(sorted(range(len(runs)), key=lambda run: _from_best(standings[run])))
-    fixed = [one or sample for one in own]
+    pairs = _pairs(against, prompts, own, names, replace(config, family=max(1, len(against))))
+    labels = [run.name for run in runs]
+    order = tuple(sorted(range(len(runs)), key=lambda run: _from_best(leaderboard[run])))
+    fixed = [own_sample or sample for own_sample in own]
     rates = tuple(
-        {} if one is None else corrected(run, one, names.dimensions, terms)
-        for run, one in zip(runs, fixed, strict=True)
+        {} if sample is None else corrected(run, sample, names.dimensions, config)
+        for run, sample in zip(runs, fixed, strict=True)
     )
     every = {
-        (a, b): _corrected_gap(prompts, a, b, own, terms) or _clean_gap(prompts, a, b, terms)
+        (a, b): _corrected_difference(prompts, a, b, own, config) or _clean_rate_difference(prompts, a, b, config)
         for a, b in combinations(range(len(runs)), 2)
     }
-    apart = bands(order, every, terms.level)
+    apart = bands(order, every, config.level)
     return Comparison(
         runs=tuple(runs),
-        terms=terms,
+        config=config,
         baseline=base,
         prompts=prompts,
-        standings=standings,
+        leaderboard=leaderboard,
         pairs=pairs,
-        verdicts=tuple(verdict.of_pair(one, labels, len(pairs), terms) for one in pairs),
+        verdicts=tuple(verdict.of_pair(pair, labels, len(pairs), config) for pair in pairs),
         order=order,
         bands=apart,
-        ranks=_ranks(prompts, terms),
-        trend=trend(labels, prompts, terms),
-        verdict=verdict.overall(standings, apart, pairs, base, terms, rates),
-        labels=tuple(0 if one is None else len(one.pairs) for one in fixed),
+        ranks=_ranks(prompts, config),
+        trend=trend(labels, prompts, config),
+        verdict=verdict.overall(leaderboard, apart, pairs, base, config, rates),
+        labels=tuple(0 if sample is None else len(sample.pairs) for sample in fixed),
         corrected=rates if any(rates) else (),
     )
 
@@ -133,20 +133,20 @@ def _pairs(
     against: Sequence[tuple[int, int]],
     prompts: PromptPairing,
     own: Sequence[Calibration | None],
-    names: Names,
-    terms: ComparisonConfig,
+    names: EventLabels,
+    config: ComparisonConfig,
 ) -> tuple[RunPair, ...]:
     """The runs that are compared, with p adjusted for their number."""
     found = []
-    for one, other in against:
-        clips, alone = _both(prompts, one, other), prompts.alone(one, other)
-        plain = pair(one, other, clips, alone, names, prompts.unit, terms)
-        found.append(replace(plain, corrected=_corrected_gap(prompts, one, other, own, terms)))
+    for first, second in against:
+        clips, unpaired = _both(prompts, first, second), prompts.unpaired(first, second)
+        plain = pair(first, second, clips, unpaired, names, prompts.unit, config)
+        found.append(replace(plain, corrected=_corrected_difference(prompts, first, second, own, config)))
     return adjusted(found)
 
 
 def _position(runs: Sequence[Run], baseline: str | None) -> int | None:
-    names = [one.name for one in runs]
+    names = [run.name for run in runs]
     if baseline is None:
         return None
     if baseline not in names:
@@ -162,35 +162,40 @@ def _against(runs: int, baseline: int | None) -> list[tuple[int, int]]:
 
 
 def _both(prompts: PromptPairing, first: int, second: int) -> Mapping[str, tuple[ClipAnnotation, ClipAnnotation]]:
-    one, other = prompts.runs[first], prompts.runs[second]
-    return {prompt: (one[prompt], other[prompt]) for prompt in prompts.shared(first, second)}
+    first_clips, second_clips = prompts.runs[first], prompts.runs[second]
+    return {prompt: (first_clips[prompt], second_clips[prompt]) for prompt in prompts.shared(first, second)}
 
 
-def _corrected_gap(
-    prompts: PromptPairing, first: int, second: int, own: Sequence[Calibration | None], terms: ComparisonConfig
+def _corrected_difference(
+    prompts: PromptPairing, first: int, second: int, own: Sequence[Calibration | None], config: ComparisonConfig
 ) -> PairedDifference | None:
-    """The corrected difference of two runs; None unless each has labels of its own."""
-    one, other = own[first], own[second]
-    if one is None or other is None:
+    """The corrected difference of two runs; None unless each has labels of its own clips."""
+    first_sample, second_sample = own[first], own[second]
+    if first_sample is None or second_sample is None:
         return None
     both = _both(prompts, first, second)
-    return corrected_gap(list(both.values()), [prompts.unit[prompt] for prompt in both], one, other, terms)
+    units = [prompts.unit[prompt] for prompt in both]
+    return corrected_difference(list(both.values()), units, first_sample, second_sample, config)
 
 
-def _clean_gap(prompts: PromptPairing, first: int, second: int, terms: ComparisonConfig) -> PairedDifference:
+def _clean_rate_difference(
+    prompts: PromptPairing, first: int, second: int, config: ComparisonConfig
+) -> PairedDifference:
     both = _both(prompts, first, second)
-    return clean_gap(list(both.values()), [prompts.unit[prompt] for prompt in both], terms)
+    return clean_rate_difference(list(both.values()), [prompts.unit[prompt] for prompt in both], config)
 
 
-def _from_best(one: LeaderboardRow) -> tuple[float, str]:
-    return (-one.clean_rate.value if one.clean_rate.defined else 1.0, one.name)
+def _from_best(row: LeaderboardRow) -> tuple[float, str]:
+    return (-row.clean_rate.value if row.clean_rate.defined else 1.0, row.name)
 
 
-def _ranks(prompts: PromptPairing, terms: ComparisonConfig) -> tuple[Rank, ...]:
+def _ranks(prompts: PromptPairing, config: ComparisonConfig) -> tuple[Rank, ...]:
     """Places by the clean rate, over the prompts that every run has a clip of."""
     shared = prompts.shared(*range(len(prompts.runs)))
     if not shared:
         return tuple(Rank(undefined("no prompt is in every run"), float("nan")) for _ in prompts.runs)
-    table = np.stack([rows([clips[prompt] for prompt in shared], terms.scope) for clips in prompts.runs])
-    sums = draw([0] * len(shared), terms.resamples, terms.rng, [prompts.unit[prompt] for prompt in shared]).sums(table)
-    return ranks(sums, MEASURES[CLEAN], level=terms.level)
+    table = np.stack([rows([clips[prompt] for prompt in shared], config.scope) for clips in prompts.runs])
+    sums = draw_resamples(
+        [0] * len(shared), config.resamples, config.rng, [prompts.unit[prompt] for prompt in shared]
+    ).sums(table)
+    return ranks(sums, MEASURES[CLEAN], level=config.level)

@@ -51,7 +51,7 @@ class Flips:
     @property
     def counts(self) -> Mapping[str, int]:
         """How many of each kind."""
-        kinds = Counter(one.kind for one in self.found)
+        kinds = Counter(flip.kind for flip in self.found)
         told = {kind: kinds[kind] for kind in get_args(Kind)}
         return {**told, "same": self.same, "unknown": self.unknown}
 
@@ -70,12 +70,12 @@ def flips_between(clips: Mapping[str, tuple[ClipAnnotation, ClipAnnotation]]) ->
             found.append(flip)
         else:
             same += 1
-    found.sort(key=lambda one: (-one.worst, one.load[0] - one.load[1], one.prompt))
+    found.sort(key=lambda flip: (-flip.worst, flip.load[0] - flip.load[1], flip.prompt))
     return Flips(tuple(found), same, unknown)
 
 
-def _known(one: ClipAnnotation) -> bool:
-    return scored(one) and (one.status == "complete" or bool(one.findings))
+def _known(annotation: ClipAnnotation) -> bool:
+    return scored(annotation) and (annotation.status == "complete" or bool(annotation.findings))
 
 
 def _flip(prompt: str, before: ClipAnnotation, after: ClipAnnotation) -> Flip | None:
@@ -100,10 +100,10 @@ def _kind(
     return "changed" if was != now else None
 
 
-def _types(one: ClipAnnotation) -> dict[str, int | None]:
+def _types(annotation: ClipAnnotation) -> dict[str, int | None]:
     """The types of a clip's events with their highest severity; an event without a type goes by its dimension."""
     found: dict[str, int | None] = {}
-    for event in one.findings:
+    for event in annotation.findings:
         name = event.type or event.dimension or "(no type)"
         found[name] = max((said for said in (found.get(name), event.severity) if said is not None), default=None)
     return found

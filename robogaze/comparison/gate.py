@@ -24,7 +24,7 @@ from pydantic import Field, model_validator
 
 from robogaze.comparison.clip_measures import CLEAN
 from robogaze.comparison.compare import Comparison
-from robogaze.comparison.pairs import clean_gap, mean_gaps
+from robogaze.comparison.pairs import clean_rate_difference, mean_differences
 from robogaze.comparison.runs import Run
 from robogaze.core.data import Data, Fraction
 from robogaze.core.events import Severity
@@ -122,7 +122,7 @@ def read_gate(path: Path) -> Gate:
 
 def check(gate: Gate, result: Comparison) -> tuple[GateCheck, ...]:
     """Every rule for every run but the baseline. Raises InputError when a rule needs a baseline and none is named."""
-    if result.baseline is None and (missing := [one.name for one in gate.rules if one.needs_baseline]):
+    if result.baseline is None and (missing := [rule.name for rule in gate.rules if rule.needs_baseline]):
         raise InputError(f"the gate's rule {missing[0]} compares with a baseline; name one with --baseline")
     runs = [run for run in range(len(result.runs)) if run != result.baseline]
     if not runs:
@@ -136,14 +136,17 @@ def _check(rule: GateRule, run: int, result: Comparison) -> GateCheck:
 
 
 def _decided(rule: GateRule, run: int, result: Comparison) -> tuple[bool, str]:
-    standing = result.standings[run]
+    leaderboard_row = result.leaderboard[run]
     if rule.unscored is not None:
-        share = standing.unscored_share
+        share = leaderboard_row.unscored_share
         said = f"{share:.1%} of the clips are unscored, unreadable or missing; at most {rule.unscored.at_most:.1%} may"
         return share <= rule.unscored.at_most, said
     if rule.events_per_clip is not None and rule.events_per_clip.at_most is not None:
-        value, most = standing.measures["events_per_clip"], rule.events_per_clip.at_most
-        return value.defined and value.value <= most, f"{value.value:.3f} events a clip; at most {most:g} may be"
+        value, equivalence_bound = leaderboard_row.measures["events_per_clip"], rule.events_per_clip.at_most
+        return (
+            value.defined and value.value <= equivalence_bound,
+            f"{value.value:.3f} events a clip; at most {equivalence_bound:g} may be",
+        )
     assert result.baseline is not None
     if rule.no_new_types is not None:
         return _no_new_types(rule.no_new_types.severity, result.runs[run], result.runs[result.baseline])
@@ -153,7 +156,9 @@ def _decided(rule: GateRule, run: int, result: Comparison) -> tuple[bool, str]:
             why = "there is no clean rate, because a run has no clip that was examined in every dimension"
             return False, f"{why} (examined in all complete clips: {', '.join(examined) or 'none'})"
         for place in (run, result.baseline):
-            if not any(one.clean or one.findings for one in result.runs[place].accounts.values()):
+            if not any(
+                annotation.clean or annotation.findings for annotation in result.runs[place].annotations.values()
+            ):
                 return False, f"no clip of {result.names[place]} is known to be clean or faulty"
         difference = _difference(CLEAN, run, result, sure)
         said = f"{_told(difference.value)} to the baseline, above {_told(difference.low)} with {sure:.0%} confidence"
@@ -168,11 +173,11 @@ def _decided(rule: GateRule, run: int, result: Comparison) -> tuple[bool, str]:
 
 def _difference(name: str, run: int, result: Comparison, confidence: float) -> Estimate:
     """The run minus the baseline; each end of the interval holds by itself with the confidence."""
-    clips = next(result.clips(one) for one in result.pairs if one.first == run)
+    clips = next(result.clips(pair) for pair in result.pairs if pair.first == run)
     both = [clips[prompt] for prompt in sorted(clips)]
     units = [result.prompts.unit[prompt] for prompt in sorted(clips)]
-    terms = replace(result.terms, level=2 * confidence - 1)
-    gap = clean_gap(both, units, terms) if name == CLEAN else mean_gaps(both, units, terms)[name]
+    config = replace(result.config, level=2 * confidence - 1)
+    gap = clean_rate_difference(both, units, config) if name == CLEAN else mean_differences(both, units, config)[name]
     return gap.difference
 
 
@@ -189,8 +194,8 @@ def _no_new_types(severity: int, run: Run, baseline: Run) -> tuple[bool, str]:
 def _types_from(severity: int, run: Run) -> dict[str, str]:
     """The types that occur at a severity or above, each with the first clip that shows it."""
     found: dict[str, str] = {}
-    for clip_id, one in sorted(run.accounts.items()):
-        for event in one.findings:
+    for clip_id, annotation in sorted(run.annotations.items()):
+        for event in annotation.findings:
             if event.severity is None or event.severity >= severity:
                 found.setdefault(event.type or event.dimension or "(no type)", clip_id)
     return found

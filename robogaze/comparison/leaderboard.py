@@ -14,9 +14,9 @@ from robogaze.core.annotation import ClipAnnotation
 from robogaze.core.report import Status
 from robogaze.core.scores import Estimate, undefined
 from robogaze.metrics.tally import scored
-from robogaze.stats.jackknife import Variability, clustered_share, moves, strata_of, student
+from robogaze.stats.jackknife import JackknifeError, clustered_wilson, influences, stratum_numbers, student_intervals
 from robogaze.stats.proportion import wilson
-from robogaze.stats.resample import Sums, draw, mean, mean_rows
+from robogaze.stats.resample import Sums, draw_resamples, mean, mean_rows
 
 
 @dataclass(frozen=True)
@@ -77,18 +77,18 @@ class LeaderboardRow:
         return unknown / whole if whole else float("nan")
 
 
-def standing(
-    run: Run, missing: int, names: "Names", terms: ComparisonConfig, units: Mapping[str, str] | None = None
+def leaderboard_row(
+    run: Run, missing: int, names: "EventLabels", config: ComparisonConfig, units: Mapping[str, str] | None = None
 ) -> LeaderboardRow:
     """Where a run stands; `missing` clips it should have and has not.
 
     `units` says by clip id what each clip was made from; each is a unit of its own without it.
     """
-    accounts = [run.accounts[clip_id] for clip_id in sorted(run.accounts)]
-    status = Counter(one.status for one in accounts)
-    clean = sum(terms.scope.counts(one) for one in accounts)
-    n, whole = len(accounts) + run.unreadable, len(accounts) + run.unreadable + missing
-    possible = sum(could_be_clean(one) for one in accounts) + run.unreadable + missing
+    annotations = [run.annotations[clip_id] for clip_id in sorted(run.annotations)]
+    status = Counter(annotation.status for annotation in annotations)
+    clean = sum(config.scope.counts(annotation) for annotation in annotations)
+    n, whole = len(annotations) + run.unreadable, len(annotations) + run.unreadable + missing
+    possible = sum(could_be_clean(annotation) for annotation in annotations) + run.unreadable + missing
     return LeaderboardRow(
         name=run.name,
         clips={
@@ -96,91 +96,98 @@ def standing(
             "unreadable": run.unreadable,
             "missing": missing,
         },
-        undecided=sum(one.nothing_found and not terms.scope.counts(one) for one in accounts),
+        undecided=sum(annotation.nothing_found and not config.scope.counts(annotation) for annotation in annotations),
         measures=_means(
-            accounts,
-            [(units or {}).get(one.clip_id, one.clip_id) for one in accounts],
-            wilson(clean, n, level=terms.level),
-            terms,
+            annotations,
+            [(units or {}).get(annotation.clip_id, annotation.clip_id) for annotation in annotations],
+            wilson(clean, n, level=config.level),
+            config,
         ),
         worst=clean / whole if whole else float("nan"),
         best=possible / whole if whole else float("nan"),
-        dimensions=_shares(accounts, names.dimensions, dimensions_of, looked_for, terms),
-        types=_shares(accounts, names.types, types_of, _any_dimension, terms),
-        ungraded=sum(found.severity is None for one in accounts for found in one.findings),
-        cost_per_clip=_cost(run, terms),
+        dimensions=_shares(annotations, names.dimensions, dimensions_of, looked_for, config),
+        types=_shares(annotations, names.types, types_of, _any_dimension, config),
+        ungraded=sum(found.severity is None for annotation in annotations for found in annotation.findings),
+        cost_per_clip=_cost(run, config),
     )
 
 
 @dataclass(frozen=True)
-class Names:
+class EventLabels:
     """The dimensions and types that occur in any run, and the dimensions that were looked for, in order."""
 
     dimensions: tuple[str, ...]
     types: tuple[str, ...]
 
     @classmethod
-    def of(cls, runs: Sequence[Run]) -> "Names":
+    def of(cls, runs: Sequence[Run]) -> "EventLabels":
         """Those of some runs."""
-        accounts = [one for run in runs for one in run.accounts.values()]
-        dimensions = {name for one in accounts for name in (*dimensions_of(one), *(one.looked_for or ()))}
-        return cls(tuple(sorted(dimensions)), tuple(sorted({name for one in accounts for name in types_of(one)})))
+        annotations = [annotation for run in runs for annotation in run.annotations.values()]
+        dimensions = {
+            name for annotation in annotations for name in (*dimensions_of(annotation), *(annotation.looked_for or ()))
+        }
+        return cls(
+            tuple(sorted(dimensions)),
+            tuple(sorted({name for annotation in annotations for name in types_of(annotation)})),
+        )
 
 
-def looked_for(one: ClipAnnotation, dimension: str) -> bool:
+def looked_for(annotation: ClipAnnotation, dimension: str) -> bool:
     """Whether a clip can speak of a dimension: it was scored, and its author looked for that or found it."""
-    return scored(one) and (one.looked_for is None or dimension in one.looked_for or dimension in dimensions_of(one))
+    return scored(annotation) and (
+        annotation.looked_for is None or dimension in annotation.looked_for or dimension in dimensions_of(annotation)
+    )
 
 
-def _any_dimension(one: ClipAnnotation, _: str) -> bool:
-    return scored(one)
+def _any_dimension(annotation: ClipAnnotation, _: str) -> bool:
+    return scored(annotation)
 
 
 def _shares(
-    accounts: Sequence[ClipAnnotation],
+    annotations: Sequence[ClipAnnotation],
     names: Sequence[str],
     held: Callable[[ClipAnnotation], frozenset[str]],
     counts: Callable[[ClipAnnotation, str], bool],
-    terms: ComparisonConfig,
+    config: ComparisonConfig,
 ) -> Mapping[str, Estimate]:
     found = {}
     for name in names:
-        asked = [one for one in accounts if counts(one, name)]
-        found[name] = wilson(sum(name in held(one) for one in asked), len(asked), level=terms.level)
+        asked = [annotation for annotation in annotations if counts(annotation, name)]
+        found[name] = wilson(sum(name in held(clip) for clip in asked), len(asked), level=config.level)
     return found
 
 
 def _means(
-    accounts: Sequence[ClipAnnotation], units: Sequence[str], clean: Estimate, terms: ComparisonConfig
+    annotations: Sequence[ClipAnnotation], units: Sequence[str], clean: Estimate, config: ComparisonConfig
 ) -> Mapping[str, Estimate]:
     """Every measure, over units; n counts the scored clips. `clean` is the clean rate as of independent clips."""
-    table = rows(accounts, terms.scope)
-    known = sum(scored(one) for one in accounts)
+    table = rows(annotations, config.scope)
+    known = sum(scored(annotation) for annotation in annotations)
     if not known:
         return {name: undefined("no clip was scored") for name in MEASURES if name != CLEAN} | {CLEAN: clean}
-    sums = draw([0] * len(table), 1, terms.rng, units).sums(table[None])
+    sums = draw_resamples([0] * len(table), 1, config.rng, units).sums(table[None])
     found = {
-        name: student(sums, measure, level=terms.level).estimate(0, n=known)
+        name: student_intervals(sums, measure, level=config.level).estimate(0, n=known)
         for name, measure in MEASURES.items()
         if name != CLEAN
     }
-    return found | {CLEAN: _clustered(sums, clean, terms)}
+    return found | {CLEAN: _clustered(sums, clean, config)}
 
 
-def _clustered(sums: Sums, clean: Estimate, terms: ComparisonConfig) -> Estimate:
+def _clustered(sums: Sums, clean: Estimate, config: ComparisonConfig) -> Estimate:
     """The clean rate with the interval of as many independent clips as vary alike, where several share a prompt."""
     if not sums.clustered:
         return clean
-    spread = Variability.of(moves(sums, MEASURES[CLEAN]), strata_of(sums))
+    spread = JackknifeError.of(influences(sums, MEASURES[CLEAN]), stratum_numbers(sums))
     telling, units = (float(spread.error[0]), float(spread.freedom[0])), sums.rows.shape[-2]
-    low, high = clustered_share(clean.value, clean.n, telling, units, level=terms.level)
+    low, high = clustered_wilson(clean.value, clean.n, telling, units, level=config.level)
     return Estimate(clean.value, low, high, clean.n)
 
 
-def _cost(run: Run, terms: ComparisonConfig) -> Estimate:
+def _cost(run: Run, config: ComparisonConfig) -> Estimate:
     """The mean cost of the clips whose cost is known."""
-    known = [facts.cost_usd for _, facts in sorted(run.facts.items()) if facts.cost_usd is not None]
+    known = [metadata.cost_usd for _, metadata in sorted(run.metadata.items()) if metadata.cost_usd is not None]
     if not known:
         return undefined("no report says what it cost")
-    sums = draw([0] * len(known), 1, terms.rng).sums(mean_rows(np.array([known])))
-    return student(sums, mean, level=terms.level).estimate(0, n=len(known))
+    sums = draw_resamples([0] * len(known), 1, config.rng).sums(mean_rows(np.array([known])))
+    return student_intervals(sums, mean, level=config.level).estimate(0, n=len(known))

@@ -15,15 +15,14 @@ import numpy as np
 
 from robogaze.comparison.clip_measures import CLEAN, MEASURES, could_be_clean, dimensions_of, rows, types_of
 from robogaze.comparison.flips import Flips, flips_between
-from robogaze.comparison.leaderboard import ComparisonConfig, Names, looked_for
+from robogaze.comparison.leaderboard import ComparisonConfig, EventLabels, looked_for
 from robogaze.comparison.scope import Scope
 from robogaze.core.annotation import ClipAnnotation
 from robogaze.core.scores import Estimate, undefined
 from robogaze.metrics.tally import scored
 from robogaze.stats.multiple_comparisons import benjamini_hochberg, holm
-from robogaze.stats.paired import Difference, of_cells
-from robogaze.stats.paired import compare as differences
-from robogaze.stats.resample import draw, mean, mean_rows
+from robogaze.stats.paired import Difference, difference_of_shares, pairwise_differences
+from robogaze.stats.resample import draw_resamples, mean, mean_rows
 
 Clips = Sequence[tuple[ClipAnnotation, ClipAnnotation]]
 
@@ -38,8 +37,8 @@ class PairedDifference:
 
     difference: Estimate
     p: float
-    smallest: float
-    most: float = nan
+    min_detectable: float
+    equivalence_bound: float = nan
     holm: float = nan
     fdr: float = nan
 
@@ -48,7 +47,7 @@ class PairedDifference:
         """Whether there is an interval and zero is outside."""
         return not isnan(self.difference.low) and not self.difference.low <= 0 <= self.difference.high
 
-    def separates(self, level: float) -> bool:
+    def is_significant(self, level: float) -> bool:
         """Whether the two differ, the number of comparisons allowed for."""
         return self.excludes_zero and self.holm < 1 - level
 
@@ -66,10 +65,10 @@ class RunPair:
     first: int
     second: int
     prompts: int
-    alone: tuple[int, int]
+    unpaired: tuple[int, int]
     worst: float
     best: float
-    gaps: Mapping[str, PairedDifference]
+    differences: Mapping[str, PairedDifference]
     dimensions: Mapping[str, PairedDifference]
     types: Mapping[str, PairedDifference]
     flips: Flips
@@ -83,61 +82,68 @@ class RunPair:
     @property
     def clean(self) -> PairedDifference:
         """The difference of the clean rates."""
-        return self.gaps[CLEAN]
+        return self.differences[CLEAN]
 
-    def separated(self, level: float) -> bool:
+    def significant(self, level: float) -> bool:
         """Whether the two differ in their clean rate, the number of comparisons allowed for."""
-        return self.decisive.separates(level)
+        return self.decisive.is_significant(level)
 
 
 def pair(
     first: int,
     second: int,
     clips: Mapping[str, tuple[ClipAnnotation, ClipAnnotation]],
-    alone: tuple[int, int],
-    names: Names,
+    unpaired: tuple[int, int],
+    names: EventLabels,
     unit: Mapping[str, str],
-    terms: ComparisonConfig,
+    config: ComparisonConfig,
 ) -> RunPair:
     """Compare two runs by their clips of each shared prompt; p is adjusted later, among all pairs.
 
     `unit` says for each prompt what is resampled together with it.
     """
     both, units = [clips[prompt] for prompt in sorted(clips)], [unit[prompt] for prompt in sorted(clips)]
-    bounds = [_bounds(one, other, terms.scope) for one, other in both]
+    bounds = [_bounds(first, second, config.scope) for first, second in both]
     n = len(both)
     return RunPair(
         first=first,
         second=second,
         prompts=n,
-        alone=alone,
+        unpaired=unpaired,
         worst=sum(low for low, _ in bounds) / n if n else nan,
         best=sum(high for _, high in bounds) / n if n else nan,
-        gaps={CLEAN: clean_gap(both, units, terms), **mean_gaps(both, units, terms)},
-        dimensions=_gaps_in(names.dimensions, both, units, dimensions_of, looked_for, terms),
-        types=_gaps_in(names.types, both, units, types_of, lambda one, _: scored(one), terms),
+        differences={CLEAN: clean_rate_difference(both, units, config), **mean_differences(both, units, config)},
+        dimensions=_gaps_in(names.dimensions, both, units, dimensions_of, looked_for, config),
+        types=_gaps_in(names.types, both, units, types_of, lambda clip, _: scored(clip), config),
         flips=flips_between(clips),
     )
 
 
-def clean_gap(clips: Clips, units: Sequence[str], terms: ComparisonConfig) -> PairedDifference:
+def clean_rate_difference(clips: Clips, units: Sequence[str], config: ComparisonConfig) -> PairedDifference:
     """The difference of the clean rates."""
-    return _of_shares([(terms.scope.counts(one), terms.scope.counts(other)) for one, other in clips], units, terms)
+    return _of_shares(
+        [(config.scope.counts(first), config.scope.counts(second)) for first, second in clips], units, config
+    )
 
 
-def mean_gaps(clips: Clips, units: Sequence[str], terms: ComparisonConfig) -> Mapping[str, PairedDifference]:
+def mean_differences(clips: Clips, units: Sequence[str], config: ComparisonConfig) -> Mapping[str, PairedDifference]:
     """The differences in the other measures."""
     names = [name for name in MEASURES if name != CLEAN]
-    kept = [at for at, (one, other) in enumerate(clips) if scored(one) and scored(other)]
+    kept = [at for at, (first, second) in enumerate(clips) if scored(first) and scored(second)]
     if not kept:
         return {name: PairedDifference(undefined("no prompt has two scored clips"), nan, nan) for name in names}
-    table = np.stack([rows([clips[at][side] for at in kept], terms.scope) for side in (0, 1)])
-    sums = draw([0] * len(kept), 1, terms.rng, [units[at] for at in kept]).sums(table)
-    return {name: _gap(differences(sums, MEASURES[name], level=terms.level, family=terms.family)[0]) for name in names}
+    table = np.stack([rows([clips[at][side] for at in kept], config.scope) for side in (0, 1)])
+    sums = draw_resamples([0] * len(kept), 1, config.rng, [units[at] for at in kept]).sums(table)
+    return {
+        name: _gap(pairwise_differences(sums, MEASURES[name], level=config.level, family=config.family)[0])
+        for name in names
+    }
 
 
-def _gap(one: Difference) -> PairedDifference:
-    return PairedDifference(one.difference, one.p, one.smallest, one.most)
+def _gap(difference: Difference) -> PairedDifference:
+    return PairedDifference(
+        difference.difference, difference.p, difference.min_detectable, difference.equivalence_bound
+    )
 
 
 def _gaps_in(
@@ -146,62 +152,72 @@ def _gaps_in(
     units: Sequence[str],
     held: Callable[[ClipAnnotation], frozenset[str]],
     counts: Callable[[ClipAnnotation, str], bool],
-    terms: ComparisonConfig,
+    config: ComparisonConfig,
 ) -> Mapping[str, PairedDifference]:
     """The differences of the shares of clips with an event of each kind, where both clips can speak of it."""
-    said = [(one, other, held(one), held(other), unit) for (one, other), unit in zip(clips, units, strict=True)]
+    said = [
+        (first, second, held(first), held(second), unit) for (first, second), unit in zip(clips, units, strict=True)
+    ]
     found = {}
     for name in names:
         kept = [
-            (name in a, name in b, unit) for one, other, a, b, unit in said if counts(one, name) and counts(other, name)
+            (name in a, name in b, unit)
+            for first, second, a, b, unit in said
+            if counts(first, name) and counts(second, name)
         ]
-        found[name] = _of_shares([(a, b) for a, b, _ in kept], [unit for *_, unit in kept], terms)
+        found[name] = _of_shares([(a, b) for a, b, _ in kept], [unit for *_, unit in kept], config)
     return found
 
 
-def _of_shares(said: Sequence[tuple[bool, bool]], units: Sequence[str], terms: ComparisonConfig) -> PairedDifference:
+def _of_shares(said: Sequence[tuple[bool, bool]], units: Sequence[str], config: ComparisonConfig) -> PairedDifference:
     if len(set(units)) < len(units):
         table = mean_rows(np.array(said, dtype=np.float64).T)
-        sums = draw([0] * len(said), 1, terms.rng, units).sums(table)
-        return _gap(differences(sums, mean, level=terms.level, share=True, family=terms.family)[0])
+        sums = draw_resamples([0] * len(said), 1, config.rng, units).sums(table)
+        return _gap(pairwise_differences(sums, mean, level=config.level, share=True, family=config.family)[0])
     found = Counter(said)
-    cells = [found[one, other] for one in (True, False) for other in (True, False)]
-    return _gap(of_cells(0, 1, cells, terms.family, terms.level))
+    cells = [found[first, second] for first in (True, False) for second in (True, False)]
+    return _gap(difference_of_shares(0, 1, cells, config.family, config.level))
 
 
-def _bounds(one: ClipAnnotation, other: ClipAnnotation, scope: Scope) -> tuple[int, int]:
+def _bounds(annotation: ClipAnnotation, second: ClipAnnotation, scope: Scope) -> tuple[int, int]:
     """The least and the largest that a prompt could add to the difference of clean clips."""
-    sure, possible = (scope.counts(one), scope.counts(other)), (could_be_clean(one), could_be_clean(other))
+    sure, possible = (
+        (scope.counts(annotation), scope.counts(second)),
+        (could_be_clean(annotation), could_be_clean(second)),
+    )
     return sure[0] - possible[1], possible[0] - sure[1]
 
 
 def adjusted(pairs: Sequence[RunPair]) -> tuple[RunPair, ...]:
     """The pairs with p adjusted for their number: each measure by itself, all dimensions together, all types."""
-    of_measures = [_adjust_groups([{name: one.gaps[name]} for one in pairs]) for name in MEASURES]
-    corrected = iter(_adjust([one.corrected for one in pairs if one.corrected is not None]))
-    dimensions, types = _adjust_groups([one.dimensions for one in pairs]), _adjust_groups([one.types for one in pairs])
+    of_measures = [_adjust_groups([{name: pair.differences[name]} for pair in pairs]) for name in MEASURES]
+    corrected = iter(_adjust([pair.corrected for pair in pairs if pair.corrected is not None]))
+    dimensions, types = (
+        _adjust_groups([pair.dimensions for pair in pairs]),
+        _adjust_groups([pair.types for pair in pairs]),
+    )
     return tuple(
         replace(
-            one,
-            gaps={name: found[at][name] for name, found in zip(MEASURES, of_measures, strict=True)},
+            pair,
+            differences={name: found[at][name] for name, found in zip(MEASURES, of_measures, strict=True)},
             dimensions=dimensions[at],
             types=types[at],
-            corrected=None if one.corrected is None else next(corrected),
+            corrected=None if pair.corrected is None else next(corrected),
         )
-        for at, one in enumerate(pairs)
+        for at, pair in enumerate(pairs)
     )
 
 
 def _adjust_groups(groups: Sequence[Mapping[str, PairedDifference]]) -> list[Mapping[str, PairedDifference]]:
     """Gaps adjusted as one family, in their groups again."""
-    found = iter(_adjust([each for group in groups for each in group.values()]))
+    found = iter(_adjust([difference for group in groups for difference in group.values()]))
     return [{name: next(found) for name in group} for group in groups]
 
 
-def _adjust(gaps: Sequence[PairedDifference]) -> list[PairedDifference]:
-    p = [one.p for one in gaps]
-    both = zip(gaps, holm(p), benjamini_hochberg(p), strict=True)
-    return [replace(one, holm=float(h), fdr=float(f)) for one, h, f in both]
+def _adjust(differences: Sequence[PairedDifference]) -> list[PairedDifference]:
+    p = [difference.p for difference in differences]
+    both = zip(differences, holm(p), benjamini_hochberg(p), strict=True)
+    return [replace(pair, holm=float(h), fdr=float(f)) for pair, h, f in both]
 
 
 def bands(
@@ -215,7 +231,7 @@ def bands(
     apart = dict(zip(pairs, _adjust(list(pairs.values())), strict=True))
     found: list[list[int]] = []
     for run in order:
-        if found and not any(apart[min(run, other), max(run, other)].separates(level) for other in found[-1]):
+        if found and not any(apart[min(run, second), max(run, second)].is_significant(level) for second in found[-1]):
             found[-1].append(run)
         else:
             found.append([run])

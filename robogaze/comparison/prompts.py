@@ -19,27 +19,27 @@ from robogaze.errors import InputError
 AUTO = "auto"
 
 
-def _with_initial_frame(run: Run, one: ClipAnnotation) -> str | None:
-    facts = run.facts.get(one.clip_id)
-    if facts is None or facts.initial_frame is None or one.instruction is None:
+def _with_initial_frame(run: Run, annotation: ClipAnnotation) -> str | None:
+    metadata = run.metadata.get(annotation.clip_id)
+    if metadata is None or metadata.initial_frame is None or annotation.instruction is None:
         return None
-    return f"{one.instruction} | {facts.initial_frame}"
+    return f"{annotation.instruction} | {metadata.initial_frame}"
 
 
 KEYS: Mapping[str, Callable[[Run, ClipAnnotation], str | None]] = {
-    "prompt_id": lambda run, one: one.fields.get("prompt_id"),
-    "instruction": lambda run, one: one.instruction,
+    "prompt_id": lambda run, annotation: annotation.fields.get("prompt_id"),
+    "instruction": lambda run, annotation: annotation.instruction,
     "instruction and initial frame": _with_initial_frame,
-    "clip id": lambda run, one: one.clip_id,
+    "clip id": lambda run, annotation: annotation.clip_id,
 }
 """The keys by name, in the order of preference."""
 
 _LISTED: Mapping[str, Callable[[str, ManifestClip], str | None]] = {
-    "prompt_id": lambda clip_id, one: one.fields.get("prompt_id"),
-    "instruction": lambda clip_id, one: one.instruction,
+    "prompt_id": lambda clip_id, annotation: annotation.fields.get("prompt_id"),
+    "instruction": lambda clip_id, annotation: annotation.instruction,
     # A manifest tells the content of an initial frame, not its address.
-    "instruction and initial frame": lambda clip_id, one: None,
-    "clip id": lambda clip_id, one: clip_id,
+    "instruction and initial frame": lambda clip_id, clip: None,
+    "clip id": lambda clip_id, clip: clip_id,
 }
 """The same of a clip that a manifest names and that has no report."""
 
@@ -61,16 +61,16 @@ class PromptPairing:
 
     def units(self, place: int) -> Mapping[str, str]:
         """What each clip of a run was made from, by clip id."""
-        return {one.clip_id: self.unit[prompt] for prompt, one in self.runs[place].items()}
+        return {annotation.clip_id: self.unit[prompt] for prompt, annotation in self.runs[place].items()}
 
     def shared(self, *places: int) -> tuple[str, ...]:
         """The prompts of which all these runs have a clip, in order."""
         return tuple(sorted(set.intersection(*(set(self.runs[place]) for place in places))))
 
-    def alone(self, one: int, other: int) -> tuple[int, int]:
+    def unpaired(self, first: int, other: int) -> tuple[int, int]:
         """How many clips of each of two runs have no partner in the other."""
-        shared = len(self.shared(one, other))
-        return len(self.runs[one]) - shared, len(self.runs[other]) - shared
+        shared = len(self.shared(first, other))
+        return len(self.runs[first]) - shared, len(self.runs[other]) - shared
 
     def missing(self, place: int, run: Run) -> int:
         """How many clips a run should have and has not; its unreadable ones aside.
@@ -84,7 +84,7 @@ class PromptPairing:
         known = everywhere if comparable else set(self.runs[place])
         told = _LISTED[self.key]
         unmade = sum(
-            clip_id not in run.accounts and told(clip_id, one) not in known for clip_id, one in run.listed.items()
+            clip_id not in run.annotations and told(clip_id, clip) not in known for clip_id, clip in run.listed.items()
         )
         return max(0, elsewhere + unmade - run.unreadable)
 
@@ -96,9 +96,11 @@ def by_prompt(runs: Sequence[Run], chosen: str = AUTO) -> PromptPairing:
         fault = next((said for run in runs if (said := _fault(run, name))), None)
         if fault is None:
             key = KEYS[name]
-            clips = tuple({f"{key(run, one)}": one for one in run.accounts.values()} for run in runs)
+            clips = tuple(
+                {f"{key(run, annotation)}": annotation for annotation in run.annotations.values()} for run in runs
+            )
             return PromptPairing(name, tuple(passed_over), clips, _units(runs, name, clips))
-        if any(KEYS[name](run, one) is not None for run in runs for one in run.accounts.values()):
+        if any(KEYS[name](run, annotation) is not None for run in runs for annotation in run.annotations.values()):
             passed_over.append(f"not by {name}: {fault}")
     raise InputError(f"clips cannot be paired by {chosen}: {fault}")
 
@@ -107,8 +109,8 @@ def _units(runs: Sequence[Run], key: str, clips: Sequence[Mapping[str, ClipAnnot
     """The unit of each prompt: itself, unless clips are paired by id and say what they were made from."""
     units: dict[str, str] = {}
     for run, by_key in zip(runs, clips, strict=True):
-        for prompt, one in by_key.items():
-            made = one.fields.get("prompt_id") or _with_initial_frame(run, one) or one.instruction
+        for prompt, annotation in by_key.items():
+            made = annotation.fields.get("prompt_id") or _with_initial_frame(run, annotation) or annotation.instruction
             units.setdefault(prompt, f"made from {made}" if made is not None and key == "clip id" else prompt)
     return units
 
@@ -116,8 +118,8 @@ def _units(runs: Sequence[Run], key: str, clips: Sequence[Mapping[str, ClipAnnot
 def _fault(run: Run, name: str) -> str | None:
     """Why a key cannot serve in a run, None when it can."""
     seen: dict[str, str] = {}
-    for clip_id, one in sorted(run.accounts.items()):
-        value = KEYS[name](run, one)
+    for clip_id, annotation in sorted(run.annotations.items()):
+        value = KEYS[name](run, annotation)
         if value is None:
             return f"{clip_id} of {run.name} has none"
         if (other := seen.setdefault(value, clip_id)) != clip_id:

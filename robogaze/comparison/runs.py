@@ -24,7 +24,7 @@ from robogaze.errors import InputError
 
 
 @dataclass(frozen=True)
-class Facts:
+class ReportMetadata:
     """What a report says beside its findings.
 
     `models` is a text that is the same for the same models asked the same way, on whatever server.
@@ -56,27 +56,29 @@ class Run:
     """
 
     name: str
-    accounts: Mapping[str, ClipAnnotation]
-    facts: Mapping[str, Facts] = field(default_factory=dict)
+    annotations: Mapping[str, ClipAnnotation]
+    metadata: Mapping[str, ReportMetadata] = field(default_factory=dict)
     unreadable: int = 0
     listed: Mapping[str, ManifestClip] = field(default_factory=dict)
     at: tuple[str, ...] = ()
     unplaced: int = 0
 
     @classmethod
-    def of(cls, name: str, accounts: Sequence[ClipAnnotation], path: Path | None = None) -> "Run":
+    def of(cls, name: str, annotations: Sequence[ClipAnnotation], path: Path | None = None) -> "Run":
         """A run from accounts, and from the path they were read from, if any.
 
         Raises InputError when a clip has two accounts, or the run's own lists are damaged.
         """
-        by_clip = System.of(name, accounts).accounts
+        by_clip = System.of(name, annotations).accounts
         if path is None:
             return cls(name, by_clip)
         told = dict(_facts(path))
-        facts = {clip_id: told[one.source] for clip_id, one in by_clip.items() if one.source in told}
+        metadata = {
+            clip_id: told[annotation.source] for clip_id, annotation in by_clip.items() if annotation.source in told
+        }
         listed = {line["clip_id"]: _listed(line) for line in _lines(path / "manifest.jsonl")}
         unreadable = _unreadable(path / "unreadable.json")
-        return cls(name, by_clip, facts, len(unreadable), listed, unreadable)
+        return cls(name, by_clip, metadata, len(unreadable), listed, unreadable)
 
     def split_by(self, name: str) -> Iterator["Run"]:
         """A run for each value of a clip field, in order, also for one of which no clip has a report.
@@ -84,21 +86,27 @@ class Run:
         What the manifest names without a report, and what could not be read, goes by the manifest's own word; see
         `unplaced` for what that says nothing of. Raises InputError for a report without the field.
         """
-        for clip_id, one in sorted(self.accounts.items()):
-            if name not in one.fields:
-                raise InputError(f"{one.source}: {clip_id} has no {name}, by which the run is to be split")
-        placed = {(one.address, one.fields[name]) for one in self.listed.values() if name in one.fields}
+        for clip_id, annotation in sorted(self.annotations.items()):
+            if name not in annotation.fields:
+                raise InputError(f"{annotation.source}: {clip_id} has no {name}, by which the run is to be split")
+        placed = {(clip.address, clip.fields[name]) for clip in self.listed.values() if name in clip.fields}
         known = {address for address, _ in placed}
-        for value in sorted({*(one.fields[name] for one in self.accounts.values()), *(value for _, value in placed)}):
-            accounts = {clip_id: one for clip_id, one in sorted(self.accounts.items()) if one.fields[name] == value}
+        for value in sorted(
+            {*(annotation.fields[name] for annotation in self.annotations.values()), *(value for _, value in placed)}
+        ):
+            annotations = {
+                clip_id: annotation
+                for clip_id, annotation in sorted(self.annotations.items())
+                if annotation.fields[name] == value
+            }
             there = tuple(address for address in self.at if (address, value) in placed)
             yield replace(
                 self,
                 name=value,
-                accounts=accounts,
-                facts={clip_id: self.facts[clip_id] for clip_id in accounts if clip_id in self.facts},
+                annotations=annotations,
+                metadata={clip_id: self.metadata[clip_id] for clip_id in annotations if clip_id in self.metadata},
                 unreadable=len(there),
-                listed={clip_id: one for clip_id, one in self.listed.items() if one.fields.get(name) == value},
+                listed={clip_id: clip for clip_id, clip in self.listed.items() if clip.fields.get(name) == value},
                 at=there,
                 unplaced=sum(address not in known for address in self.at),
             )
@@ -125,7 +133,7 @@ class _Told(BaseModel):
     provenance: _Provenance = _Provenance()
 
 
-def _facts(path: Path) -> Iterator[tuple[str, Facts]]:
+def _facts(path: Path) -> Iterator[tuple[str, ReportMetadata]]:
     """The facts of every report below a path, by its source; what is no report has none."""
     found = find_files(path)
     for file in found.files:
@@ -144,10 +152,12 @@ def _parts(file: Path, folders: tuple[str, ...]) -> Iterator[AnnotationPart]:
         return  # `read_accounts` has left out what cannot be read
 
 
-def _facts_of(one: _Told) -> Facts:
-    models = one.provenance.models.items()
+def _facts_of(report: _Told) -> ReportMetadata:
+    models = report.provenance.models.items()
     same = {role: {**model, "identity": _anywhere(model.get("identity") or {})} for role, model in models}
-    return Facts(one.usage.cost_usd, one.pipeline, json.dumps(same, sort_keys=True), one.clip.initial_frame)
+    return ReportMetadata(
+        report.usage.cost_usd, report.pipeline, json.dumps(same, sort_keys=True), report.clip.initial_frame
+    )
 
 
 def _anywhere(identity: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -176,7 +186,7 @@ def _listed(line: Mapping[str, Any]) -> ManifestClip:
 
 def _unreadable(listed: Path) -> tuple[str, ...]:
     # `read_accounts` has checked the list.
-    return tuple(one["uri"] for one in from_json(listed.read_bytes())) if listed.is_file() else ()
+    return tuple(entry["uri"] for entry in from_json(listed.read_bytes())) if listed.is_file() else ()
 
 
 def check_comparable(runs: Sequence[Run], *, mixed: bool) -> None:
@@ -185,11 +195,13 @@ def check_comparable(runs: Sequence[Run], *, mixed: bool) -> None:
     Raises InputError for two runs of one name, a run of several checkpoints, and, unless `mixed`, for different
     taxonomies, versions of the domain's files, pipelines or models.
     """
-    names = [one.name for one in runs]
+    names = [run.name for run in runs]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise InputError(f"two runs have the name {twice}; write NAME=PATH")
     for run in runs:
-        checkpoints = sorted({value for one in run.accounts.values() if (value := one.fields.get("checkpoint"))})
+        checkpoints = sorted(
+            {value for annotation in run.annotations.values() if (value := annotation.fields.get("checkpoint"))}
+        )
         if len(checkpoints) > 1:
             held = f"{run.name} holds clips of {len(checkpoints)} checkpoints ({checkpoints[0]}, {checkpoints[1]}"
             raise InputError(f"{held}{', ...' if checkpoints[2:] else ''}); --by checkpoint compares them")
@@ -197,8 +209,8 @@ def check_comparable(runs: Sequence[Run], *, mixed: bool) -> None:
         return
     for what, values in _identities(runs).items():
         if len(values) > 1:
-            one, other = list(values.values())[:2]
-            raise InputError(f"{one} and {other} were made with different {what}; --mixed compares them anyway")
+            first, second = list(values.values())[:2]
+            raise InputError(f"{first} and {second} were made with different {what}; --mixed compares them anyway")
 
 
 def _identities(runs: Sequence[Run]) -> Mapping[str, Mapping[str, str]]:
@@ -207,11 +219,11 @@ def _identities(runs: Sequence[Run]) -> Mapping[str, Mapping[str, str]]:
         name: {} for name in ("taxonomies", "versions of the domain's files", "pipelines", "models")
     }
     for run in runs:
-        for clip_id, one in run.accounts.items():
-            facts = run.facts.get(clip_id)
-            told = (None, None) if facts is None else (facts.pipeline, facts.models)
-            values = (one.taxonomy, one.fingerprint, *told)
+        for clip_id, annotation in run.annotations.items():
+            metadata = run.metadata.get(clip_id)
+            told = (None, None) if metadata is None else (metadata.pipeline, metadata.models)
+            values = (annotation.taxonomy, annotation.fingerprint, *told)
             for seen, value in zip(met.values(), values, strict=True):
                 if value is not None:
-                    seen.setdefault(value, f"{run.name} ({one.source})")
+                    seen.setdefault(value, f"{run.name} ({annotation.source})")
     return met

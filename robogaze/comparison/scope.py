@@ -33,19 +33,23 @@ class Scope:
         """A measure's name in JSON: that of the rate is its key here."""
         return self.key if measure == "clean_rate" else measure
 
-    def counts(self, account: ClipAnnotation) -> bool:
+    def counts(self, annotation: ClipAnnotation) -> bool:
         """Whether a clip counts for the rate: it is clean, or nothing was found in it."""
-        return account.clean if self.dimensions is None else account.nothing_found
+        return annotation.clean if self.dimensions is None else annotation.nothing_found
 
 
 def scope_of(runs: Sequence[Run]) -> Scope:
     """The scope of a comparison; all dimensions also where no run has a complete clip."""
-    complete = [[account for account in run.accounts.values() if account.status == "complete"] for run in runs]
-    if all(not accounts or any(map(_covers_all, accounts)) for accounts in complete):
+    complete = [
+        [annotation for annotation in run.annotations.values() if annotation.status == "complete"] for run in runs
+    ]
+    if all(not annotations or any(map(_covers_all, annotations)) for annotations in complete):
         return Scope()
-    covered = [account.covered for accounts in complete for account in accounts if account.covered is not None]
+    covered = [
+        annotation.covered for annotations in complete for annotation in annotations if annotation.covered is not None
+    ]
     return Scope(tuple(sorted(frozenset.intersection(*covered))))
 
 
-def _covers_all(account: ClipAnnotation) -> bool:
-    return account.coverage is None or covers_all(account.coverage.values())
+def _covers_all(annotation: ClipAnnotation) -> bool:
+    return annotation.coverage is None or covers_all(annotation.coverage.values())

@@ -11,9 +11,9 @@ from robogaze.comparison.leaderboard import ComparisonConfig
 from robogaze.comparison.prompts import PromptPairing
 from robogaze.core.scores import Estimate
 from robogaze.stats.interval import percentile
-from robogaze.stats.resample import Floats, draw
+from robogaze.stats.resample import Floats, draw_resamples
 
-LEAST_STEPS = 3
+MIN_STEPS = 3
 """Two runs are a difference, not a trend."""
 
 _STEP = re.compile(r"(\d+)(k|m)?(?![a-z0-9])", re.IGNORECASE)
@@ -35,7 +35,7 @@ def step_of(name: str) -> int | None:
     return int(found[-1][0]) * _TIMES[found[-1][1].lower()] if found else None
 
 
-def trend(names: Sequence[str], prompts: PromptPairing, terms: ComparisonConfig) -> Trend | None:
+def trend(names: Sequence[str], prompts: PromptPairing, config: ComparisonConfig) -> Trend | None:
     """The trend, with intervals from resampled prompts.
 
     None where a name tells no step, two tell the same or differ in more than it, there are fewer than LEAST_STEPS, or
@@ -43,17 +43,19 @@ def trend(names: Sequence[str], prompts: PromptPairing, terms: ComparisonConfig)
     """
     steps = [step for name in names if (step := step_of(name)) is not None]
     alike = len({_STEP.sub("", name) for name in names}) == 1
-    if not alike or len(steps) < len(names) or len(set(steps)) < len(steps) or len(steps) < LEAST_STEPS:
+    if not alike or len(steps) < len(names) or len(set(steps)) < len(steps) or len(steps) < MIN_STEPS:
         return None
     shared = prompts.shared(*range(len(names)))
     if not shared:
         return None
-    table = np.stack([rows([clips[prompt] for prompt in shared], terms.scope) for clips in prompts.runs])
-    sums = draw([0] * len(shared), terms.resamples, terms.rng, [prompts.unit[prompt] for prompt in shared]).sums(table)
+    table = np.stack([rows([clips[prompt] for prompt in shared], config.scope) for clips in prompts.runs])
+    sums = draw_resamples(
+        [0] * len(shared), config.resamples, config.rng, [prompts.unit[prompt] for prompt in shared]
+    ).sums(table)
     slopes = {}
     for name, measure in MEASURES.items():
         value, drawn = _slope(steps, measure(sums.total)), _slope(steps, measure(sums.drawn))
-        found = percentile(value, drawn, level=terms.level)
+        found = percentile(value, drawn, level=config.level)
         slopes[name] = found.estimate(n=len(shared))
     return Trend(tuple(steps), len(shared), slopes)
 

@@ -11,7 +11,7 @@ from robogaze.matching import Overlap, Use, Weighting
 Normalisation = Literal["loose", "strict"]
 """By all events, or by those that share time with some event of the other side (RoboGaze, Table 20)."""
 
-LAMBDAS = (0.0, 0.1, 0.25, 0.5)
+DIMENSION_BONUSES = (0.0, 0.1, 0.25, 0.5)
 """The bonuses for a shared dimension that RoboGaze tries (Table 16)."""
 
 
@@ -21,7 +21,7 @@ STRATA = "split"
 UNITS = "prompt_id"
 """The field that names what clips were made from; a clip without it is a unit of its own."""
 
-LEAST_UNITS = 60
+MIN_UNITS = 60
 """With fewer units intervals hold the truth less often than they say; a table then warns."""
 
 

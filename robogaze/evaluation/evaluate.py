@@ -16,32 +16,43 @@ from robogaze.core.annotation import ClipAnnotation
 from robogaze.core.scores import Estimate
 from robogaze.datasets.pairing import Pairing, System
 from robogaze.errors import InputError
-from robogaze.evaluation.config import LAMBDAS, STRATA, EvaluationConfig
-from robogaze.evaluation.controls import control_tables, floor_table
+from robogaze.evaluation.config import DIMENSION_BONUSES, STRATA, EvaluationConfig
 from robogaze.evaluation.estimates import (
     Matrix,
     Scores,
+    corpus_sums,
+    error_costs,
     group_estimates,
-    loss_estimates,
     macro_scores,
     mean_of_strata,
     micro_scores,
-    of_stratum,
-    one_of,
-    totals,
+    select_metric,
+    stratum_rows,
 )
-from robogaze.evaluation.rows import F1_AT, Groups
-from robogaze.evaluation.tables import Tables, system_tables, threshold_tables
+from robogaze.evaluation.rows import F1_COLUMNS, Groups
+from robogaze.evaluation.tables import (
+    THRESHOLDS,
+    SystemTables,
+    control_tables,
+    floor_table,
+    system_tables,
+    threshold_tables,
+)
 from robogaze.judges.base import Judge
 from robogaze.metrics.breakdown import dimension_of, groups_in, type_of
-from robogaze.metrics.controls import CONTROLS
-from robogaze.metrics.errors import KINDS
-from robogaze.metrics.floors import TYPE_PRIOR, shuffled, type_prior
-from robogaze.metrics.operating import THRESHOLDS
+from robogaze.metrics.controls import CONTROLS, TYPE_PRIOR, shuffled, type_prior
+from robogaze.metrics.errors import ERROR_KINDS
 from robogaze.metrics.scores import METRICS, macro
 from robogaze.metrics.tally import COLUMNS, scored
-from robogaze.stats.paired import Difference, Rank, compare, compare_means, compare_shares, ranks
-from robogaze.stats.resample import Resamples, draw
+from robogaze.stats.paired import (
+    Difference,
+    Rank,
+    pairwise_differences,
+    pairwise_mean_differences,
+    pairwise_share_differences,
+    ranks,
+)
+from robogaze.stats.resample import Resamples, draw_resamples
 
 BOUNDED = ("desc_precision", "desc_recall", "desc_f1", "f1_iou")
 """The metrics that have bounds when judgements failed: of the others a different matching may give any value."""
@@ -90,7 +101,7 @@ class SystemResult:
 
     system: System
     counts: Mapping[str, int]
-    absent: Mapping[str, tuple[str, ...]]
+    incomplete: Mapping[str, tuple[str, ...]]
     macro: Scores
     micro: Scores
     strata_mean: Scores
@@ -99,9 +110,9 @@ class SystemResult:
     dimensions: Mapping[str, Scores]
     types: Mapping[str, Scores]
     confusion: Matrix
-    losses: Mapping[str, tuple[int, Estimate]]
-    lambdas: Mapping[float, Scores]
-    operating: Mapping[float, tuple[Scores, Scores]]
+    error_costs: Mapping[str, tuple[int, Estimate]]
+    by_bonus: Mapping[float, Scores]
+    operating_points: Mapping[float, tuple[Scores, Scores]]
     floor: Floor | None
     matches: tuple[tuple[NamedMatch, ...], ...]
 
@@ -123,7 +134,7 @@ class Comparisons:
 class Evaluation:
     """The whole result."""
 
-    terms: EvaluationConfig
+    config: EvaluationConfig
     judge: str
     judge_note: str
     counts: Mapping[str, int]
@@ -137,22 +148,24 @@ class Evaluation:
     comparisons: Mapping[str, Comparisons]
 
 
-async def evaluate(pairing: Pairing, judge: Judge, terms: EvaluationConfig, by: Sequence[str] = ()) -> Evaluation:
+async def evaluate(pairing: Pairing, judge: Judge, config: EvaluationConfig, by: Sequence[str] = ()) -> Evaluation:
     """Score every system against the references; `by` names clip fields to break the results down by."""
     references = pairing.references
-    if terms.use != "similarity" and not any(found.spans for one in references for found in one.findings):
-        _refuse_timeless(references, terms)
-    _check_fields(references, (*by, *((terms.strata,) if terms.strata != STRATA else ())))
-    strata = tuple(one.fields.get(terms.strata, "") for one in references)
-    units = [one.fields.get(terms.units) or (one.clip_id,) for one in references]
-    resamples = draw(strata, terms.resamples, np.random.default_rng(terms.seed), units)
+    if config.use != "similarity" and not any(found.spans for reference in references for found in reference.findings):
+        _refuse_timeless(references, config)
+    _check_fields(references, (*by, *((config.strata,) if config.strata != STRATA else ())))
+    strata = tuple(reference.fields.get(config.strata, "") for reference in references)
+    units = [reference.fields.get(config.units) or (reference.clip_id,) for reference in references]
+    resamples = draw_resamples(strata, config.resamples, np.random.default_rng(config.seed), units)
     everyone = list(chain(references, *(system.accounts.values() for system in pairing.systems)))
     groups = Groups(groups_in(everyone, dimension_of), groups_in(everyone, type_of))
-    context = _Context(references, strata, units, resamples, terms, groups, tuple(by))
-    tables = [await system_tables(references, one.accounts, judge, terms, groups) for one in pairing.systems]
-    results = [await context.result(one, found, judge) for one, found in zip(pairing.systems, tables, strict=True)]
+    context = _Context(references, strata, units, resamples, config, groups, tuple(by))
+    tables = [await system_tables(references, system.accounts, judge, config, groups) for system in pairing.systems]
+    results = [
+        await context.result(system, found, judge) for system, found in zip(pairing.systems, tables, strict=True)
+    ]
     return Evaluation(
-        terms=terms,
+        config=config,
         judge=judge.name,
         judge_note=judge.note,
         counts={**_corpus_counts(pairing), "units": resamples.size},
@@ -163,20 +176,20 @@ async def evaluate(pairing: Pairing, judge: Judge, terms: EvaluationConfig, by: 
         dimensions=groups.dimensions,
         systems=tuple(results),
         controls=await context.controls(judge),
-        comparisons=_comparisons(np.stack([one.base for one in tables]), resamples, terms),
+        comparisons=_comparisons(np.stack([table.base for table in tables]), resamples, config),
     )
 
 
-def _refuse_timeless(references: Sequence[ClipAnnotation], terms: EvaluationConfig) -> None:
-    if any(one.findings for one in references):
+def _refuse_timeless(references: Sequence[ClipAnnotation], config: EvaluationConfig) -> None:
+    if any(reference.findings for reference in references):
         raise InputError(
-            f"no reference event has a time, and the convention {terms.convention} matches by time; "
+            f"no reference event has a time, and the convention {config.convention} matches by time; "
             "--convention descriptions matches by descriptions alone"
         )
 
 
 def _check_fields(references: Sequence[ClipAnnotation], wanted: Sequence[str]) -> None:
-    known = sorted({name for one in references for name in one.fields})
+    known = sorted({name for reference in references for name in reference.fields})
     for name in wanted:
         if name not in known:
             raise InputError(f"no referenced clip has the field {name} (there is: {', '.join(known) or 'none'})")
@@ -190,85 +203,96 @@ class _Context:
     strata: tuple[str, ...]
     units: Sequence[Hashable]
     resamples: Resamples
-    terms: EvaluationConfig
+    config: EvaluationConfig
     groups: Groups
     by: tuple[str, ...]
 
-    async def result(self, system: System, tables: Tables, judge: Judge) -> SystemResult:
-        sums = totals(tables.base[None], self.resamples)
+    async def result(self, system: System, tables: SystemTables, judge: Judge) -> SystemResult:
+        sums = corpus_sums(tables.base[None], self.resamples)
         return SystemResult(
             system=system,
             counts=_counts(self.references, system, tables),
-            absent=_absent(self.references, system, tables),
-            macro=macro_scores(sums, self.terms)[0],
-            micro=micro_scores(sums, self.terms)[0],
-            strata_mean=mean_of_strata(tables.base, self.strata, self.resamples, self.terms),
+            incomplete=_absent(self.references, system, tables),
+            macro=macro_scores(sums, self.config)[0],
+            micro=micro_scores(sums, self.config)[0],
+            strata_mean=mean_of_strata(tables.base, self.strata, self.resamples, self.config),
             bounds=self.bounds(tables),
             by={field: self.broken_down(tables.base, field) for field in self.by},
             dimensions=self.grouped(tables.dimensions, self.groups.dimensions),
             types=self.grouped(tables.types, self.groups.types),
             confusion=tables.confusion,
-            losses=self.losses(tables),
-            lambdas=dict(zip(LAMBDAS, macro_scores(totals(tables.lambdas, self.resamples), self.terms), strict=True)),
-            operating=await self.operating(system, judge),
-            floor=await self.floor(system, tables.base, judge) if self.terms.floors else None,
+            error_costs=self.error_costs(tables),
+            by_bonus=dict(
+                zip(
+                    DIMENSION_BONUSES,
+                    macro_scores(corpus_sums(tables.by_bonus, self.resamples), self.config),
+                    strict=True,
+                )
+            ),
+            operating_points=await self.operating_points(system, judge),
+            floor=await self.floor(system, tables.base, judge) if self.config.floors else None,
             matches=tuple(self.named(system, tables)),
         )
 
     async def controls(self, judge: Judge) -> Mapping[str, tuple[Scores, Scores]]:
         """Macro and micro scores of every control, and of the type prior, by name."""
-        tables = dict(zip(CONTROLS, control_tables(self.references, self.terms), strict=True))
-        if self.terms.floors:
+        tables = dict(zip(CONTROLS, control_tables(self.references, self.config), strict=True))
+        if self.config.floors:
             prior = type_prior(self.references, self.units)
-            tables[TYPE_PRIOR] = await floor_table(self.references, prior, judge, self.terms)
-        sums = totals(np.stack(list(tables.values())), self.resamples)
-        both = zip(macro_scores(sums, self.terms), micro_scores(sums, self.terms), strict=True)
+            tables[TYPE_PRIOR] = await floor_table(self.references, prior, judge, self.config)
+        sums = corpus_sums(np.stack(list(tables.values())), self.resamples)
+        both = zip(macro_scores(sums, self.config), micro_scores(sums, self.config), strict=True)
         return dict(zip(tables, both, strict=True))
 
     async def floor(self, system: System, base: Matrix, judge: Judge) -> Floor:
-        rng = np.random.default_rng(self.terms.seed)
+        rng = np.random.default_rng(self.config.seed)
         said = shuffled(self.references, system.accounts, self.strata, self.units, rng)
-        table = await floor_table(self.references, said, judge, self.terms)
-        sums = totals(table[None], self.resamples)
+        table = await floor_table(self.references, said, judge, self.config)
+        sums = corpus_sums(table[None], self.resamples)
         both = METRICS["desc_f1"].per_clip(np.stack([base, table]))
-        (above,) = compare_means(both, self.resamples, level=self.terms.level)
-        return Floor(macro_scores(sums, self.terms)[0], micro_scores(sums, self.terms)[0], above)
+        (above,) = pairwise_mean_differences(both, self.resamples, level=self.config.level)
+        return Floor(macro_scores(sums, self.config)[0], micro_scores(sums, self.config)[0], above)
 
-    def named(self, system: System, tables: Tables) -> Iterator[tuple[NamedMatch, ...]]:
+    def named(self, system: System, tables: SystemTables) -> Iterator[tuple[NamedMatch, ...]]:
         for clip, found in zip(self.references, tables.matches, strict=True):
             said = system.accounts[clip.clip_id].findings if found else ()
             yield tuple(
-                NamedMatch(clip.findings[one.reference].id, said[one.prediction].id, one.similarity, one.iou)
-                for one in found
+                NamedMatch(
+                    clip.findings[estimate.reference].id,
+                    said[estimate.prediction].id,
+                    estimate.similarity,
+                    estimate.iou,
+                )
+                for estimate in found
             )
 
-    def bounds(self, tables: Tables) -> Bounds | None:
+    def bounds(self, tables: SystemTables) -> Bounds | None:
         if not tables.unjudged:
             return None
-        both = macro_scores(totals(np.stack([tables.worst, tables.best]), self.resamples), self.terms)
+        both = macro_scores(corpus_sums(np.stack([tables.worst, tables.best]), self.resamples), self.config)
         worst, best = ({name: scores[name] for name in BOUNDED} for scores in both)
         return Bounds(len(tables.unjudged), worst, best)
 
     def broken_down(self, table: Matrix, field: str) -> Mapping[str, Scores]:
-        values = [one.fields.get(field, "") for one in self.references]
+        values = [reference.fields.get(field, "") for reference in self.references]
         names = sorted(set(values))
-        parts = np.stack([of_stratum(table, values, name) for name in names])
-        return dict(zip(names, macro_scores(totals(parts, self.resamples), self.terms), strict=True))
+        parts = np.stack([stratum_rows(table, values, name) for name in names])
+        return dict(zip(names, macro_scores(corpus_sums(parts, self.resamples), self.config), strict=True))
 
     def grouped(self, tables: Matrix, names: Sequence[str]) -> Mapping[str, Scores]:
-        return dict(zip(names, group_estimates(tables, self.resamples, self.terms), strict=True)) if names else {}
+        return dict(zip(names, group_estimates(tables, self.resamples, self.config), strict=True)) if names else {}
 
-    def losses(self, tables: Tables) -> Mapping[str, tuple[int, Estimate]]:
-        gains = loss_estimates(tables.base[:, F1_AT], tables.repaired, self.resamples, self.terms)
-        return {kind: (int(tables.faults[place]), gains[place]) for place, kind in enumerate(KINDS)}
+    def error_costs(self, tables: SystemTables) -> Mapping[str, tuple[int, Estimate]]:
+        gains = error_costs(tables.base[:, F1_COLUMNS], tables.repaired, self.resamples, self.config)
+        return {kind: (int(tables.errors[place]), gains[place]) for place, kind in enumerate(ERROR_KINDS)}
 
-    async def operating(self, system: System, judge: Judge) -> Mapping[float, tuple[Scores, Scores]]:
-        candidates = (found for one in system.accounts.values() for found in one.candidates)
+    async def operating_points(self, system: System, judge: Judge) -> Mapping[float, tuple[Scores, Scores]]:
+        candidates = (found for annotation in system.accounts.values() for found in annotation.candidates)
         if all(found.confidence is None for found in candidates):
             return {}
-        tables = await threshold_tables(self.references, system.accounts, judge, self.terms)
-        sums = totals(tables, self.resamples)
-        both = zip(macro_scores(sums, self.terms), micro_scores(sums, self.terms), strict=True)
+        tables = await threshold_tables(self.references, system.accounts, judge, self.config)
+        sums = corpus_sums(tables, self.resamples)
+        both = zip(macro_scores(sums, self.config), micro_scores(sums, self.config), strict=True)
         return dict(zip(THRESHOLDS, both, strict=True))
 
 
@@ -281,53 +305,61 @@ COUNTED_AT = [COLUMNS.index(name) for name in COUNTED]
 def _corpus_counts(pairing: Pairing) -> Mapping[str, int]:
     return {
         "clips": len(pairing.references),
-        "clips_with_events": sum(bool(one.findings) for one in pairing.references),
-        "clean_clips": sum(not one.findings for one in pairing.references),
-        "reference_events": sum(len(one.findings) for one in pairing.references),
-        "clips_without_frame_times": sum(one.frame_times_s is None for one in pairing.references),
+        "clips_with_events": sum(bool(reference.findings) for reference in pairing.references),
+        "clean_clips": sum(not reference.findings for reference in pairing.references),
+        "reference_events": sum(len(reference.findings) for reference in pairing.references),
+        "clips_without_frame_times": sum(reference.frame_times_s is None for reference in pairing.references),
         "unreferenced": len(pairing.unreferenced),
         "unfinished": len(pairing.unfinished),
     }
 
 
-def _counts(references: Sequence[ClipAnnotation], system: System, tables: Tables) -> Mapping[str, int]:
+def _counts(references: Sequence[ClipAnnotation], system: System, tables: SystemTables) -> Mapping[str, int]:
     """How many clips and events are behind a system's scores, and how many are not."""
     events = {name: int(value) for name, value in zip(COUNTED, tables.worst.sum(axis=0)[COUNTED_AT], strict=True)}
-    absent = {name: len(clips) for name, clips in _absent(references, system, tables).items()}
-    return {"clips": len(references), **absent, **events}
+    incomplete = {name: len(clips) for name, clips in _absent(references, system, tables).items()}
+    return {"clips": len(references), **incomplete, **events}
 
 
-def _absent(references: Sequence[ClipAnnotation], system: System, tables: Tables) -> Mapping[str, tuple[str, ...]]:
-    said = {one.clip_id: system.accounts.get(one.clip_id) for one in references}
+def _absent(
+    references: Sequence[ClipAnnotation], system: System, tables: SystemTables
+) -> Mapping[str, tuple[str, ...]]:
+    said = {reference.clip_id: system.accounts.get(reference.clip_id) for reference in references}
     return {
-        "missing": tuple(name for name, one in said.items() if one is None),
-        "unscored": tuple(name for name, one in said.items() if one is not None and not scored(one)),
-        "partial": tuple(name for name, one in said.items() if one is not None and one.status == "partial"),
-        "undecided": tuple(name for name, one in said.items() if one is not None and _undecided(one)),
+        "missing": tuple(name for name, annotation in said.items() if annotation is None),
+        "unscored": tuple(
+            name for name, annotation in said.items() if annotation is not None and not scored(annotation)
+        ),
+        "partial": tuple(
+            name for name, annotation in said.items() if annotation is not None and annotation.status == "partial"
+        ),
+        "undecided": tuple(
+            name for name, annotation in said.items() if annotation is not None and _undecided(annotation)
+        ),
         "unjudged": tables.unjudged,
     }
 
 
-def _undecided(account: ClipAnnotation) -> bool:
+def _undecided(annotation: ClipAnnotation) -> bool:
     """Whether an account is complete and reports nothing, but leaves dimensions out."""
-    return account.nothing_found and not account.clean
+    return annotation.nothing_found and not annotation.clean
 
 
-def _comparisons(tables: Matrix, resamples: Resamples, terms: EvaluationConfig) -> Mapping[str, Comparisons]:
+def _comparisons(tables: Matrix, resamples: Resamples, config: EvaluationConfig) -> Mapping[str, Comparisons]:
     if len(tables) < 2:
         return {}
-    sums = totals(tables, resamples)
+    sums = corpus_sums(tables, resamples)
     found = {}
     for place, (name, metric) in enumerate(METRICS.items()):
-        values = one_of(macro, place)
+        values = select_metric(macro, place)
         if metric.level == "events":
-            pairs = compare_means(metric.per_clip(tables), resamples, level=terms.level)
+            pairs = pairwise_mean_differences(metric.per_clip(tables), resamples, level=config.level)
         elif name in SHARED and resamples.of is None:
             hits, among = (tables[..., COLUMNS.index(column)] for column in SHARED[name])
-            pairs = compare_shares(hits[:, among[0] > 0] > 0, level=terms.level)
+            pairs = pairwise_share_differences(hits[:, among[0] > 0] > 0, level=config.level)
         else:
-            pairs = compare(sums, values, level=terms.level, share=True)
-        found[name] = Comparisons(pairs, ranks(sums, values, level=terms.level))
+            pairs = pairwise_differences(sums, values, level=config.level, share=True)
+        found[name] = Comparisons(pairs, ranks(sums, values, level=config.level))
     return found
 
 

@@ -22,7 +22,7 @@ RELEASED = ("robogaze-released", "glide-released")
 
 
 @dataclass(frozen=True)
-class Released:
+class ReleasedScores:
     """A system's scores; `dropped` are the clips that the released evaluator leaves out of every mean."""
 
     name: str
@@ -31,13 +31,13 @@ class Released:
     dropped: tuple[str, ...]
 
 
-async def released(pairing: Pairing, judge: Judge, convention: str, taxonomy: Taxonomy) -> tuple[Released, ...]:
+async def released(pairing: Pairing, judge: Judge, convention: str, taxonomy: Taxonomy) -> tuple[ReleasedScores, ...]:
     """Score every system as a released evaluator does.
 
     Raises InputError when a judgement failed, for these evaluators know no such thing, and when a clip's frames are
     not known where they count in frames.
     """
-    return tuple([await _scored(pairing.references, one, judge, convention, taxonomy) for one in pairing.systems])
+    return tuple([await _scored(pairing.references, system, judge, convention, taxonomy) for system in pairing.systems])
 
 
 async def _scored(
@@ -46,43 +46,45 @@ async def _scored(
     judge: Judge,
     convention: str,
     taxonomy: Taxonomy,
-) -> Released:
-    accounts = [system.accounts.get(one.clip_id) for one in references]
-    findings = [one.findings if scored(one) else None for one in accounts]
-    matrices = await similarities([(one, said or ()) for one, said in zip(references, findings, strict=True)], judge)
-    failed = sum(bool(np.isnan(one).any()) for one in matrices)
+) -> ReleasedScores:
+    annotations = [system.accounts.get(reference.clip_id) for reference in references]
+    findings = [annotation.findings if scored(annotation) else None for annotation in annotations]
+    matrices = await similarities(
+        [(reference, said or ()) for reference, said in zip(references, findings, strict=True)], judge
+    )
+    failed = sum(bool(np.isnan(matrix).any()) for matrix in matrices)
     if failed:
         raise InputError(f"{system.name}: judgements failed in {failed} clips, which {convention} cannot leave out")
     clips = list(zip(references, findings, matrices, strict=True))
     if convention == "glide-released":
         videos = [
-            released_glide.Video(one.clip_id, one.findings, said, matrix, _fps(one)) for one, said, matrix in clips
+            released_glide.Video(clip.clip_id, clip.findings, said, matrix, _fps(clip)) for clip, said, matrix in clips
         ]
         glide = released_glide.score(videos)
-        return Released(system.name, glide.metrics, {}, glide.dropped)
+        return ReleasedScores(system.name, glide.metrics, {}, glide.dropped)
     samples = [
-        released_robogaze.Sample(one.clip_id, one.findings, said, matrix, _frames(one, said))
-        for one, said, matrix in clips
+        released_robogaze.Sample(clip.clip_id, clip.findings, said, matrix, _frames(clip, said))
+        for clip, said, matrix in clips
     ]
     robogaze = released_robogaze.score(samples, taxonomy)
-    return Released(system.name, robogaze.metrics, robogaze.per_dimension, robogaze.dropped)
+    return ReleasedScores(system.name, robogaze.metrics, robogaze.per_dimension, robogaze.dropped)
 
 
-def _frames(account: ClipAnnotation, predictions: Sequence[AnnotatedEvent] | None) -> Sequence[float]:
+def _frames(annotation: ClipAnnotation, predictions: Sequence[AnnotatedEvent] | None) -> Sequence[float]:
     """The clip's frames; empty where they are not known and not needed, for every event is written in frames."""
-    if account.frame_times_s is not None:
-        return account.frame_times_s
-    if predictions is not None and not all(_in_frames(one) for one in (*account.findings, *predictions)):
+    if annotation.frame_times_s is not None:
+        return annotation.frame_times_s
+    if predictions is not None and not all(_in_frames(event) for event in (*annotation.findings, *predictions)):
         raise InputError(
-            f"{account.clip_id}: {account.source} does not say the clip's frames, in which this convention counts"
+            f"{annotation.clip_id}: {annotation.source} does not say the clip's frames, in which this convention counts"
         )
     return ()
 
 
-def _in_frames(one: AnnotatedEvent) -> bool:
-    return one.written is not None and one.written.unit == "frames"
+def _in_frames(event: AnnotatedEvent) -> bool:
+    return event.written is not None and event.written.unit == "frames"
 
 
-def _fps(account: ClipAnnotation) -> float | None:
-    times_s = account.frame_times_s
+def _fps(annotation: ClipAnnotation) -> float | None:
+    times_s = annotation.frame_times_s
     return None if times_s is None or len(times_s) < 2 else (len(times_s) - 1) / (times_s[-1] - times_s[0])

@@ -31,13 +31,13 @@ def robustness(
 
 
 def _compared(metric: str, first: Mapping[str, Scores], second: Mapping[str, Scores]) -> Robustness:
-    names = [one for one in first if first[one][metric].defined and second[one][metric].defined]
-    before, after = ([side[one][metric].value for one in names] for side in (first, second))
+    names = [name for name in first if first[name][metric].defined and second[name][metric].defined]
+    before, after = ([side[name][metric].value for name in names] for side in (first, second))
     swapped = tuple(
-        (names[one], names[other])
-        for one in range(len(names))
-        for other in range(one + 1, len(names))
-        if (before[one] - before[other]) * (after[one] - after[other]) < 0
+        (names[name], names[other])
+        for name in range(len(names))
+        for other in range(name + 1, len(names))
+        if (before[name] - before[other]) * (after[name] - after[other]) < 0
     )
     largest = max((abs(b - a) for a, b in zip(before, after, strict=True)), default=float("nan"))
     return Robustness(metric, spearman(before, after), mean_difference(after, before), largest, swapped)

@@ -96,10 +96,10 @@ class ModelJudge:
         Raises Unreachable when no server answers, InputError for a key that is not set, RunStopped when answers
         are pending or a limit is reached; asking again then goes on from what was answered.
         """
-        texts = {_texts(one): one for one in reversed(pairs) if one.silent is None}
+        texts = {_texts(pair): pair for pair in reversed(pairs) if pair.silent is None}
         judged = await self._ask_all(list(texts.values())) if texts else []
         found = dict(zip(texts, judged, strict=True))
-        return [one.silent or found[_texts(one)] for one in pairs]
+        return [pair.silent or found[_texts(pair)] for pair in pairs]
 
     async def _ask_all(self, pairs: Sequence[DescriptionPair]) -> list[Judgement]:
         """Ask about each pair, some at a time; all are asked before the run stops, for a batch holds a whole round."""
@@ -115,9 +115,9 @@ class ModelJudge:
                 await models.close()
         finally:
             answers.close()
-        if stopped := [one for one in found if isinstance(one, RunStopped)]:
+        if stopped := [estimate for estimate in found if isinstance(estimate, RunStopped)]:
             raise stopped[-1]
-        return [one for one in found if isinstance(one, Judgement)]
+        return [estimate for estimate in found if isinstance(estimate, Judgement)]
 
     async def _side_by_side(self, pairs: Sequence[DescriptionPair], model: Model) -> list[Judgement | RunStopped]:
         found: dict[int, Judgement | RunStopped] = {}

@@ -58,15 +58,15 @@ class Rated:
     split: str
 
 
-def read_rated(path: Path, rubric: Rubric, split: str | None = None) -> tuple[Rated, ...]:
+def read_rated_pairs(path: Path, rubric: Rubric, split: str | None = None) -> tuple[Rated, ...]:
     """The rated pairs of a file, or those of one split, with ratings counted by a rubric.
 
     Raises InputError with file, line and key for what does not fit, and when there is no pair.
     """
     found = tuple(_rated(where, line, rubric) for where, line in read_lines(path, _Line))
-    chosen = tuple(one for one in found if split in (None, one.split))
+    chosen = tuple(estimate for estimate in found if split in (None, estimate.split))
     if not chosen:
-        known = ", ".join(sorted({one.split for one in found if one.split})) or "no split is named"
+        known = ", ".join(sorted({estimate.split for estimate in found if estimate.split})) or "no split is named"
         raise InputError(f"{path} holds no pair" + ("" if split is None else f" of the split {split!r} ({known})"))
     return chosen
 

@@ -1,4 +1,4 @@
-"""Similarities of descriptions, asked of a judge for many clips at once."""
+"""Similarities of descriptions, from a judge, for many clips at once."""
 
 from collections.abc import Sequence
 
@@ -10,30 +10,32 @@ from robogaze.judges.base import DescriptionPair, Judge
 
 Matrix = NDArray[np.float64]
 
-Question = tuple[ClipAnnotation, Sequence[AnnotatedEvent]]
-"""A reference, and findings of the same clip to compare with its own."""
+Query = tuple[ClipAnnotation, Sequence[AnnotatedEvent]]
+"""A reference, and the events of the same clip to compare with its events."""
 
 
-async def judgements(questions: Sequence[Question], judge: Judge) -> list[tuple[Matrix, str]]:
-    """For every question the similarity of every pair, and why the first failed judgement failed (empty for none).
+async def judgements(queries: Sequence[Query], judge: Judge) -> list[tuple[Matrix, str]]:
+    """For every query the similarity of every pair, and why the first failed judgement failed (empty if none failed).
 
-    Similarities are in [0, 1], NaN where the judge gave none; shape (reference findings, findings).
+    Similarities are in [0, 1], NaN where the judge gave none; shape (reference events, events).
     """
-    pairs = [_pair(clip, one, other) for clip, findings in questions for one in clip.findings for other in findings]
+    pairs = [
+        _pair(clip, reference, event) for clip, events in queries for reference in clip.findings for event in events
+    ]
     judged = iter(await judge.rate(pairs))
-    found = []
-    for clip, findings in questions:
-        shape = len(clip.findings), len(findings)
+    results = []
+    for clip, events in queries:
+        shape = len(clip.findings), len(events)
         answers = [next(judged) for _ in range(shape[0] * shape[1])]
-        values = [np.nan if one.similarity is None else one.similarity for one in answers]
-        why = next((one.rationale for one in answers if one.similarity is None), "")
-        found.append((np.array(values, dtype=np.float64).reshape(shape), why))
-    return found
+        values = [np.nan if answer.similarity is None else answer.similarity for answer in answers]
+        why = next((answer.rationale for answer in answers if answer.similarity is None), "")
+        results.append((np.array(values, dtype=np.float64).reshape(shape), why))
+    return results
 
 
-async def similarities(questions: Sequence[Question], judge: Judge) -> list[Matrix]:
+async def similarities(queries: Sequence[Query], judge: Judge) -> list[Matrix]:
     """The similarities of `judgements` alone."""
-    return [matrix for matrix, _ in await judgements(questions, judge)]
+    return [matrix for matrix, _ in await judgements(queries, judge)]
 
 
 def _pair(clip: ClipAnnotation, reference: AnnotatedEvent, prediction: AnnotatedEvent) -> DescriptionPair:

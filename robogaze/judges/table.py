@@ -64,7 +64,7 @@ class TableJudge:
 
     async def rate(self, pairs: Sequence[DescriptionPair]) -> Sequence[Judgement]:
         """A judgement for each pair, in their order."""
-        return [self._rated((one.clip_id, one.reference_id, one.prediction_id)) for one in pairs]
+        return [self._rated((pair.clip_id, pair.reference_id, pair.prediction_id)) for pair in pairs]
 
     def _rated(self, key: _Key) -> Judgement:
         if (similarity := self.similarities.get(key)) is not None:

@@ -24,7 +24,7 @@ SAME = "nothing varies from unit to unit"
 
 
 @dataclass(frozen=True)
-class Variability:
+class JackknifeError:
     """How much values vary: arrays of one shape, NaN where a value is undefined without some unit.
 
     `error` is the standard error, 0 where nothing varies; `freedom` the degrees of freedom, at least 1.
@@ -34,7 +34,7 @@ class Variability:
     freedom: Floats
 
     @classmethod
-    def of(cls, moved: Floats, strata: Floats) -> "Variability":
+    def of(cls, moved: Floats, strata: Floats) -> "JackknifeError":
         """From what each unit moves (..., units); `strata` says for each unit the number of its stratum."""
         error = np.sqrt((moved**2).sum(axis=-1))
         telling = np.abs(moved) > NOISE * np.maximum(error, NOISE)[..., None]
@@ -54,7 +54,7 @@ class Variability:
         return p
 
 
-def moves(sums: Sums, statistic: Statistic) -> Floats:
+def influences(sums: Sums, statistic: Statistic) -> Floats:
     """What each unit moves the values when it is left out, scaled so that squares add up to the variance.
 
     Units are on the last axis. A stratum that lost a unit is brought back to its size, so that strata weigh what they
@@ -74,12 +74,12 @@ def moves(sums: Sums, statistic: Statistic) -> Floats:
     return moved
 
 
-def speaking(sums: Sums, statistic: Statistic) -> NDArray[np.bool_]:
+def has_value(sums: Sums, statistic: Statistic) -> NDArray[np.bool_]:
     """Which units have a value of their own, and so a say in the whole one; units are on the last axis."""
     return np.moveaxis(~np.isnan(statistic(sums.rows)), sums.total.ndim - 1, -1)
 
 
-def strata_of(sums: Sums) -> Floats:
+def stratum_numbers(sums: Sums) -> Floats:
     """The number of each unit's stratum."""
     numbers = np.zeros(sums.rows.shape[-2])
     for number, members in enumerate(sums.strata):
@@ -87,35 +87,35 @@ def strata_of(sums: Sums) -> Floats:
     return numbers
 
 
-def student(sums: Sums, statistic: Statistic, *, level: float = LEVEL, share: bool = False) -> Intervals:
+def student_intervals(sums: Sums, statistic: Statistic, *, level: float = LEVEL, share: bool = False) -> Intervals:
     """A statistic with its t interval; that of a value in [0, 1] (`share`) stays there and always has a width.
 
     The statistic may give several values: shapes are those of the systems, then of the values.
     """
     value = np.asarray(statistic(sums.total))
-    spread = Variability.of(moves(sums, statistic), strata_of(sums))
+    spread = JackknifeError.of(influences(sums, statistic), stratum_numbers(sums))
     low, high = value - spread.reach(level), value + spread.reach(level)
     why = np.full(value.shape, "", dtype=object)
     why[np.isnan(spread.error)] = WITHOUT
     flat = (spread.error == 0) & ~np.isnan(value)
     if share:
-        units = speaking(sums, statistic).sum(axis=-1).astype(np.float64)
+        units = has_value(sums, statistic).sum(axis=-1).astype(np.float64)
         # A single unit that is so, or is not, is 1 of 1 or 0 of 1.
         single = np.isnan(spread.error) & (units == 1) & (np.minimum(np.abs(value), np.abs(1 - value)) < NOISE)
         flat, why = flat | single, np.where(single, "", why)
-        spread = Variability(np.where(single, 0.0, spread.error), spread.freedom)
+        spread = JackknifeError(np.where(single, 0.0, spread.error), spread.freedom)
         low, high = np.maximum(0.0, low), np.minimum(1.0, high)
-        ends = wilson_ends(value, units, level=level)
+        ends = wilson_bounds(value, units, level=level)
         low, high = np.where(flat, ends[0], low), np.where(flat, ends[1], high)
     else:
         why[flat] = SAME
-        low, high = (np.where(flat, np.nan, one) for one in (low, high))
+        low, high = (np.where(flat, np.nan, bound) for bound in (low, high))
     why[np.isnan(value)] = UNDEFINED
     none = np.isnan(value) | np.isnan(spread.error)
     return Intervals(value, np.where(none, np.nan, low), np.where(none, np.nan, high), why)
 
 
-def wilson_ends(
+def wilson_bounds(
     value: Floats, n: Floats, *, level: float = LEVEL, reach: Floats | None = None
 ) -> tuple[Floats, Floats]:
     """Wilson's interval of shares of `n`, any number above 0; `reach` is the quantile, the normal one unless given."""
@@ -127,7 +127,7 @@ def wilson_ends(
     return low, np.minimum(1.0, high)
 
 
-def clustered_share(
+def clustered_wilson(
     value: float, n: int, spread: tuple[float, float], units: int, *, level: float
 ) -> tuple[float, float]:
     """Wilson's interval of a share of `n` things that come in `units`: as of so many independent things as vary alike.
@@ -140,5 +140,5 @@ def clustered_share(
     if error > 0 and 0 < value < 1:
         independent = min(float(n), value * (1 - value) / error**2)
     reach = np.array(stdtrit(freedom, (1 + level) / 2)) if error > 0 else None
-    low, high = wilson_ends(np.array(value), np.array(independent), level=level, reach=reach)
+    low, high = wilson_bounds(np.array(value), np.array(independent), level=level, reach=reach)
     return float(low), float(high)

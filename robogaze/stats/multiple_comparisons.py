@@ -23,7 +23,7 @@ def benjamini_hochberg(p: Sequence[float] | Floats) -> Floats:
     return _adjusted(p, lambda known: np.asarray(false_discovery_control(known, method="bh"), dtype=np.float64))
 
 
-def least_resamples(comparisons: int, level: float = 0.05) -> int:
+def min_resamples(comparisons: int, level: float = 0.05) -> int:
     """How many resamples it takes before Holm can call any of so many comparisons significant.
 
     A p-value from B resamples is at least 2 / (B + 1): 1,000 of them can tell nothing among 276 pairs.

@@ -20,7 +20,7 @@ from robogaze.core.scores import Estimate, undefined
 from robogaze.stats.interval import LEVEL
 from robogaze.stats.resample import Floats
 
-LEAST_LABELS = 30
+MIN_LABELS = 30
 """With fewer labels the interval of their mean error holds the truth too seldom: with 10 in 82 %, with 30 in 94 %."""
 
 
@@ -33,8 +33,8 @@ def calibrated_mean(predictions: Floats, labelled: Floats, truth: Floats, *, lev
     """
     if labelled.shape != truth.shape:
         raise ValueError(f"{len(labelled)} labelled predictions do not go with {len(truth)} labels")
-    if len(truth) < LEAST_LABELS:
-        return undefined(f"{len(truth)} labels are fewer than {LEAST_LABELS}", len(predictions))
+    if len(truth) < MIN_LABELS:
+        return undefined(f"{len(truth)} labels are fewer than {MIN_LABELS}", len(predictions))
     if len(predictions) < 2:
         return undefined("there are fewer than two predictions", len(predictions))
     errors = labelled - truth
@@ -57,8 +57,8 @@ def calibrated_difference(
     the largest difference that the interval of the level `outer` holds. Undefined with fewer than LEAST_LABELS labels.
     """
     fewest = min(len(first), len(second))
-    if fewest < LEAST_LABELS:
-        return undefined(f"{fewest} labels are fewer than {LEAST_LABELS}", n), nan, nan, nan
+    if fewest < MIN_LABELS:
+        return undefined(f"{fewest} labels are fewer than {MIN_LABELS}", n), nan, nan, nan
     value = predicted[0] - float(first.mean() - second.mean())
     parts = ((predicted[1] ** 2, predicted[2]), _error(first), _error(second))
     error = sqrt(sum(variance for variance, _ in parts))
@@ -88,5 +88,5 @@ def _reach(parts: Parts, level: float) -> float:
 
 def naive_mean(predictions: Floats, *, level: float = LEVEL) -> Estimate:
     """The mean of the predictions as if they were the truth, with the same kind of interval, to stand beside."""
-    nothing = np.zeros(LEAST_LABELS)
+    nothing = np.zeros(MIN_LABELS)
     return calibrated_mean(predictions, nothing, nothing, level=level)

@@ -24,15 +24,15 @@ def paired_shares(both: int, first: int, second: int, neither: int, *, level: fl
     n = both + first + second + neither
     if n == 0:
         return undefined("there is no pair"), float("nan")
-    one, other = wilson(both + first, n, level=level), wilson(both + second, n, level=level)
-    difference, alike = one.value - other.value, _correlation(both, first, second, neither)
-    low = difference - _reach(one.value - one.low, other.high - other.value, alike)
-    high = difference + _reach(one.high - one.value, other.value - other.low, alike)
+    share_a, share_b = wilson(both + first, n, level=level), wilson(both + second, n, level=level)
+    difference, alike = share_a.value - share_b.value, _correlation(both, first, second, neither)
+    low = difference - _reach(share_a.value - share_a.low, share_b.high - share_b.value, alike)
+    high = difference + _reach(share_a.high - share_a.value, share_b.value - share_b.low, alike)
     return Estimate(difference, max(-1.0, low), min(1.0, high), n), _mid_p(first, second)
 
 
-def _reach(one: float, other: float, alike: float) -> float:
-    return sqrt(max(0.0, one**2 - 2 * alike * one * other + other**2))
+def _reach(first: float, share_b: float, alike: float) -> float:
+    return sqrt(max(0.0, first**2 - 2 * alike * first * share_b + share_b**2))
 
 
 def _correlation(both: int, first: int, second: int, neither: int) -> float:

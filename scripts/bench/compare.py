@@ -61,9 +61,9 @@ def tried(rates: tuple[float, float], shared: float, repetitions: int, prompts: 
         ease = rng.normal(size=prompts)
         runs = [checkpoint(name, rate, ease, shared, rng) for name, rate in zip("ab", rates, strict=True)]
         pair = compare(runs, ComparisonConfig(seed=repetition)).pairs[0]
-        clean, events = pair.clean.difference, pair.gaps["events_per_clip"].difference
+        clean, events = pair.clean.difference, pair.differences["events_per_clip"].difference
         of_events = -truth * events_of_a_faulty_clip()
-        counts += (clean.low <= truth <= clean.high, events.low <= of_events <= events.high, pair.separated(0.95))
+        counts += (clean.low <= truth <= clean.high, events.low <= of_events <= events.high, pair.significant(0.95))
     return Tried(*(counts / repetitions))
 
 

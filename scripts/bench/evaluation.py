@@ -62,7 +62,7 @@ def events(rng: random.Random, count: int, name: str) -> tuple[AnnotatedEvent, .
     return tuple(found)
 
 
-def account(clip_id: str, findings: tuple[AnnotatedEvent, ...], split: str) -> ClipAnnotation:
+def annotation(clip_id: str, findings: tuple[AnnotatedEvent, ...], split: str) -> ClipAnnotation:
     """An account of a made-up clip."""
     return ClipAnnotation(
         clip_id,
@@ -78,12 +78,14 @@ def account(clip_id: str, findings: tuple[AnnotatedEvent, ...], split: str) -> C
 def corpus(clips: int, systems: int, rng: random.Random) -> tuple[list[ClipAnnotation], list[System]]:
     """References and systems."""
     references = [
-        account(f"c{number:06}", events(rng, 0 if rng.random() < 0.3 else rng.randrange(1, 6), "r"), "abc"[number % 3])
+        annotation(
+            f"c{number:06}", events(rng, 0 if rng.random() < 0.3 else rng.randrange(1, 6), "r"), "abc"[number % 3]
+        )
         for number in range(clips)
     ]
     said = [
         [
-            account(
+            annotation(
                 one.clip_id,
                 tuple(found for found in one.findings if rng.random() < 0.6) + events(rng, rng.randrange(3), "p"),
                 one.fields["split"],
@@ -92,7 +94,7 @@ def corpus(clips: int, systems: int, rng: random.Random) -> tuple[list[ClipAnnot
         ]
         for _ in range(systems)
     ]
-    return references, [System.of(f"s{number}", accounts) for number, accounts in enumerate(said)]
+    return references, [System.of(f"s{number}", annotations) for number, annotations in enumerate(said)]
 
 
 PlainScores = dict[str, float | None]
@@ -133,7 +135,7 @@ def plain(
 ) -> tuple[dict[str, float], float, float]:
     """The first system's means over clips; the seconds that scoring took, and those of intervals and differences."""
     started = time.perf_counter()
-    scores = [[plain_clip(one, system.accounts[one.clip_id]) for one in references] for system in systems]
+    scores = [[plain_clip(one, system.annotations[one.clip_id]) for one in references] for system in systems]
     scored = time.perf_counter()
     strata = [[number for number, one in enumerate(references) if one.fields["split"] == name] for name in "abc"]
     drawn = []

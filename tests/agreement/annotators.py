@@ -23,7 +23,7 @@ def event(start: float, end: float, text: str = "the cup falls", **said: Any) ->
     return AnnotatedEvent(**{"id": "e", "spans": (Span(start, end),), "description": text, "severity": 3, **said})
 
 
-def account(author: str, clip_id: str, *findings: AnnotatedEvent, **said: Any) -> ClipAnnotation:
+def annotation(author: str, clip_id: str, *findings: AnnotatedEvent, **said: Any) -> ClipAnnotation:
     """What an annotator says of a clip of ten seconds; events are numbered."""
     numbered = tuple(replace(one, id=f"e{number}") for number, one in enumerate(findings, start=1))
     known: dict[str, Any] = {

@@ -18,11 +18,15 @@ SECONDS = 10
 Label = Any
 
 
-def plain_measures(panel: AnnotationSet, dimension: str | None) -> dict[str, float | None]:
+def plain_measures(annotation_set: AnnotationSet, dimension: str | None) -> dict[str, float | None]:
     """Every number by name, None where it is undefined."""
-    about = [one for one in panel.cases if dimension is None or one.dimensions is None or dimension in one.dimensions]
-    matches = [(case, *match) for case in about for match in all_matches(case)]
-    units = [unit for case in about for unit in units_of(case, [match[1:] for match in matches if match[0] is case])]
+    about = [
+        one
+        for one in annotation_set.clips
+        if dimension is None or one.dimensions is None or dimension in one.dimensions
+    ]
+    matches = [(clip, *match) for clip in about for match in all_matches(clip)]
+    units = [unit for clip in about for unit in units_of(clip, [match[1:] for match in matches if match[0] is clip])]
 
     def asked(one: AnnotatedEvent) -> bool:
         return dimension is None or one.dimension == dimension
@@ -30,7 +34,9 @@ def plain_measures(panel: AnnotationSet, dimension: str | None) -> dict[str, flo
     def label(one: AnnotatedEvent) -> Label:
         return one.dimension if dimension is None or one.dimension is None else one.dimension == dimension
 
-    detection = [{account.author: any(map(asked, account.findings)) for account in case.accounts} for case in about]
+    detection = [
+        {annotation.author: any(map(asked, annotation.findings)) for annotation in clip.annotations} for clip in about
+    ]
     labels = [
         {who: label(one) for who, one in unit.items() if label(one) is not None} for unit in units if len(unit) > 1
     ]
@@ -40,11 +46,11 @@ def plain_measures(panel: AnnotationSet, dimension: str | None) -> dict[str, flo
         for unit in units
         if len(unit) > 1 and any(map(asked, unit.values()))
     ]
-    every = [(case, *two) for case in about for two in combinations(case.accounts, 2)]
-    events = sum(asked(one) for _, *two in every for account in two for one in account.findings)
+    every = [(clip, *two) for clip in about for two in combinations(clip.annotations, 2)]
+    events = sum(asked(one) for _, *two in every for annotation in two for one in annotation.findings)
     ends = sum(asked(one) for _, (_, a), (_, b) in matches for one in (a, b))
-    cohen_only = len(panel.annotators) == 2
-    everyone = whole_panel(panel)
+    cohen_only = len(annotation_set.annotators) == 2
+    everyone = whole_panel(annotation_set)
     return {
         "detection_kappa": kappa(detection, cohen_only, sizes([set(one) for one in everyone["clips"]])),
         "dimension_kappa": kappa(labels, cohen_only, sizes(everyone["units"])),
@@ -53,17 +59,20 @@ def plain_measures(panel: AnnotationSet, dimension: str | None) -> dict[str, flo
         "description_similarity": mean([similarity(a.description, b.description) for a, b in pairs]),
         "events_matched": ends / events if events else None,
         "timeline_alpha": timeline_alpha(
-            [[[seconds(one) for one in account.findings if asked(one)] for account in case.accounts] for case in about]
+            [
+                [[seconds(one) for one in annotation.findings if asked(one)] for annotation in clip.annotations]
+                for clip in about
+            ]
         ),
         "detection_cohen": mean_cohen(detection),
         "dimension_cohen": mean_cohen(labels),
     }
 
 
-def whole_panel(panel: AnnotationSet) -> dict[str, list[set[str]]]:
+def whole_panel(annotation_set: AnnotationSet) -> dict[str, list[set[str]]]:
     """Who rated each clip, and the dimension of each matched event: what the choice of a kappa depends on."""
-    clips = [{account.author for account in case.accounts} for case in panel.cases]
-    units = [unit for case in panel.cases for unit in units_of(case, all_matches(case))]
+    clips = [{annotation.author for annotation in clip.annotations} for clip in annotation_set.clips]
+    units = [unit for clip in annotation_set.clips for unit in units_of(clip, all_matches(clip))]
     return {"clips": clips, "units": [{who for who, one in unit.items() if one.dimension} for unit in units]}
 
 
@@ -86,11 +95,11 @@ def weight(one: AnnotatedEvent, other: AnnotatedEvent) -> float:
 Named = tuple[str, AnnotatedEvent]
 
 
-def all_matches(case: ClipAnnotations) -> list[tuple[Named, Named]]:
+def all_matches(clip: ClipAnnotations) -> list[tuple[Named, Named]]:
     """The best assignment for every two annotators, by trying all."""
     found = []
-    for one, other in combinations(case.accounts, 2):
-        few, many = sorted((one, other), key=lambda account: len(account.findings))
+    for one, other in combinations(clip.annotations, 2):
+        few, many = sorted((one, other), key=lambda annotation: len(annotation.findings))
         best = max(
             permutations(many.findings, len(few.findings)),
             key=lambda chosen: sum(weight(a, b) for a, b in zip(few.findings, chosen, strict=True)),
@@ -101,9 +110,9 @@ def all_matches(case: ClipAnnotations) -> list[tuple[Named, Named]]:
     return found
 
 
-def units_of(case: ClipAnnotations, matches: Sequence[tuple[Named, Named]]) -> list[dict[str, AnnotatedEvent]]:
+def units_of(clip: ClipAnnotations, matches: Sequence[tuple[Named, Named]]) -> list[dict[str, AnnotatedEvent]]:
     """Matches chained, the heaviest first, without two events of one annotator."""
-    units = [{account.author: one} for account in case.accounts for one in account.findings]
+    units = [{annotation.author: one} for annotation in clip.annotations for one in annotation.findings]
     for (who, one), (whom, other) in sorted(matches, key=lambda match: -weight(match[0][1], match[1][1])):
         first = next(unit for unit in units if unit.get(who) is one)
         second = next(unit for unit in units if unit.get(whom) is other)
@@ -157,28 +166,28 @@ def nominal_alpha(counted: Sequence[Counter[Label]]) -> float | None:
 def ordinal_alpha(values: Sequence[Sequence[int]]) -> float | None:
     times = Counter(value for unit in values if len(unit) > 1 for value in unit)
 
-    def apart(one: int, other: int) -> float:
+    def no_shared_dimensions(one: int, other: int) -> float:
         low, high = sorted((one, other))
         return (sum(times[value] for value in range(low, high + 1)) - (times[low] + times[high]) / 2) ** 2
 
-    return alpha(values, apart)
+    return alpha(values, no_shared_dimensions)
 
 
-def alpha(values: Sequence[Sequence[Label]], apart: Any) -> float | None:
+def alpha(values: Sequence[Sequence[Label]], no_shared_dimensions: Any) -> float | None:
     """1 - observed / expected, over all ordered pairs of values, by Krippendorff's definition."""
     rated = [unit for unit in values if len(unit) > 1]
     everything = [value for unit in rated for value in unit]
     n = len(everything)
     if len(set(everything)) < 2:
         return None
-    observed = sum(apart(a, b) / (len(unit) - 1) for unit in rated for a, b in permutations(unit, 2)) / n
-    expected = sum(apart(a, b) for a, b in permutations(everything, 2)) / (n * (n - 1))
+    observed = sum(no_shared_dimensions(a, b) / (len(unit) - 1) for unit in rated for a, b in permutations(unit, 2)) / n
+    expected = sum(no_shared_dimensions(a, b) for a, b in permutations(everything, 2)) / (n * (n - 1))
     return 1 - observed / expected
 
 
 def timeline_alpha(clips: Sequence[Sequence[Sequence[set[int]]]]) -> float | None:
     """Alpha for unitizing over clips of observers of events: seconds as places of a continuum."""
-    places, squares, apart = [], 0, 0.0
+    places, squares, no_shared_dimensions = [], 0, 0.0
     for observers in clips:
         joined = [runs(events) for events in observers]
         marks = [set().union(*units) for units in joined]
@@ -186,10 +195,10 @@ def timeline_alpha(clips: Sequence[Sequence[Sequence[set[int]]]]) -> float | Non
         squares += sum(len(unit) ** 2 for units in joined for unit in units)
         for second in range(SECONDS):
             said = [second in one for one in marks]
-            apart += sum(a != b for a, b in permutations(said, 2)) / (len(said) - 1)
+            no_shared_dimensions += sum(a != b for a, b in permutations(said, 2)) / (len(said) - 1)
     total, marked = len(places), sum(places)
     different = 2 * marked * (total - marked)
-    return 1 - (apart / total) / (different / (total**2 - squares)) if different else None
+    return 1 - (no_shared_dimensions / total) / (different / (total**2 - squares)) if different else None
 
 
 def runs(events: Sequence[set[int]]) -> list[set[int]]:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from agreement.annotators import WordJudge, account, event, looked_for
+from agreement.annotators import WordJudge, annotation, event, looked_for
 from robogaze.agreement.adjudication import Adjudication, adjudicate, consensus
 from robogaze.agreement.annotation_set import AnnotationSet
 from robogaze.agreement.event_matching import MatchedClip, match_events
@@ -12,14 +12,14 @@ from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.time import Span
 
 
-async def matched(*accounts: ClipAnnotation) -> MatchedClip:
-    return (await match_events(AnnotationSet.of(accounts).cases, WordJudge(), "iou*similarity", "frames"))[0][0]
+async def matched(*annotations: ClipAnnotation) -> MatchedClip:
+    return (await match_events(AnnotationSet.of(annotations).clips, WordJudge(), "iou*similarity", "frames"))[0][0]
 
 
 async def settled(*events: AnnotatedEvent) -> Adjudication:
     """One event of each of some annotators."""
-    accounts = [account(name, "a", one) for name, one in zip(("ann", "bob", "eve"), events, strict=False)]
-    return adjudicate([await matched(*accounts)], "frames")
+    annotations = [annotation(name, "a", one) for name, one in zip(("ann", "bob", "eve"), events, strict=False)]
+    return adjudicate([await matched(*annotations)], "frames")
 
 
 async def reasons(*events: AnnotatedEvent) -> list[tuple[str, ...]]:
@@ -30,7 +30,7 @@ async def test_what_both_report_alike_is_settled() -> None:
     found = await settled(event(0, 8, "cup falls", dimension="x", type="t"),
                           event(2, 8, "the cup falls", dimension="x", type="t"))  # fmt: skip
     assert found.queue == ()
-    (one,) = found.accounts
+    (one,) = found.annotations
     assert (one.author, one.clip_id, one.status) == ("consensus", "a", "complete")
     assert one.findings == (
         AnnotatedEvent(
@@ -41,21 +41,21 @@ async def test_what_both_report_alike_is_settled() -> None:
 
 
 async def test_spans_that_overlap_by_0_6_are_united_and_others_go_to_a_person() -> None:
-    assert (await settled(event(0, 6), event(0, 10))).accounts[0].findings[0].spans == (Span(0, 10),)
+    assert (await settled(event(0, 6), event(0, 10))).annotations[0].findings[0].spans == (Span(0, 10),)
     assert await reasons(event(0, 4), event(0, 7)) == [("times overlap with an IoU of 0.57 only",)]
 
 
 async def test_where_frames_are_not_known_0_6_is_reached_in_spite_of_rounding() -> None:
     assert (0.7 - 0.4) / 0.5 < 0.6
-    ann = account("ann", "a", event(0.4, 0.7), frame_times_s=None)
-    bob = account("bob", "a", event(0.4, 0.9), frame_times_s=None)
+    ann = annotation("ann", "a", event(0.4, 0.7), frame_times_s=None)
+    bob = annotation("bob", "a", event(0.4, 0.9), frame_times_s=None)
     assert adjudicate([await matched(ann, bob)], "exact").queue == ()
 
 
 async def test_an_event_that_recurs_is_united_over_all_its_times() -> None:
     one = replace(event(0, 3), spans=(Span(0, 3), Span(6, 9)))
     other = replace(event(0, 3), spans=(Span(0, 4), Span(6, 9)))
-    assert (await settled(one, other)).accounts[0].findings[0].spans == (Span(0, 4), Span(6, 9))
+    assert (await settled(one, other)).annotations[0].findings[0].spans == (Span(0, 4), Span(6, 9))
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ async def test_severities_at_most_1_apart_are_averaged_and_a_half_goes_up(
     given: tuple[int | None, ...], agreed: int | None
 ) -> None:
     found = await settled(*(event(0, 8, severity=severity) for severity in given))
-    assert found.accounts[0].findings[0].severity == agreed
+    assert found.annotations[0].findings[0].severity == agreed
 
 
 async def test_severities_further_apart_are_rated_again() -> None:
@@ -81,17 +81,17 @@ async def test_labels_that_differ_go_to_a_person() -> None:
 
 
 async def test_a_label_that_one_alone_gives_stands() -> None:
-    (one,) = (await settled(event(0, 8, dimension="x", secondary=("z",)), event(0, 8))).accounts
+    (one,) = (await settled(event(0, 8, dimension="x", secondary=("z",)), event(0, 8))).annotations
     assert (one.findings[0].dimension, one.findings[0].secondary) == ("x", ("z",))
 
 
 async def test_what_one_alone_reports_goes_to_a_person_and_the_clip_is_not_finished() -> None:
-    ann = account("ann", "a", event(0, 4, "cup falls"), event(6, 9, "hand stops"))
-    found = adjudicate([await matched(ann, account("bob", "a", event(6, 9, "hand stops")))], "frames")
+    ann = annotation("ann", "a", event(0, 4, "cup falls"), event(6, 9, "hand stops"))
+    found = adjudicate([await matched(ann, annotation("bob", "a", event(6, 9, "hand stops")))], "frames")
     assert [(one.clip_id, one.events, one.reasons) for one in found.queue] == [
         ("a", (("ann", replace(event(0, 4, "cup falls"), id="e1")),), ("not reported by bob",))
     ]
-    assert (found.accounts[0].status, len(found.accounts[0].findings)) == ("partial", 1)
+    assert (found.annotations[0].status, len(found.annotations[0].findings)) == ("partial", 1)
 
 
 async def test_all_reasons_are_told() -> None:
@@ -112,8 +112,8 @@ async def test_every_two_of_three_must_overlap() -> None:
 
 
 async def test_a_clip_that_all_find_clean_is_clean() -> None:
-    found = adjudicate([await matched(account("ann", "a"), account("bob", "a"))], "frames")
-    assert found.accounts[0].clean
+    found = adjudicate([await matched(annotation("ann", "a"), annotation("bob", "a"))], "frames")
+    assert found.annotations[0].clean
     assert found.queue == ()
 
 
@@ -121,8 +121,8 @@ async def test_a_clip_that_all_find_clean_is_clean() -> None:
 
 
 async def agreed(*events: tuple[AnnotatedEvent, ...]) -> ClipAnnotation:
-    accounts = [account(name, "a", *one) for name, one in zip(("ann", "bob", "eve", "pam"), events, strict=False)]
-    return consensus(await matched(*accounts), "frames")
+    annotations = [annotation(name, "a", *one) for name, one in zip(("ann", "bob", "eve", "pam"), events, strict=False)]
+    return consensus(await matched(*annotations), "frames")
 
 
 async def test_the_consensus_holds_what_more_than_half_report() -> None:
@@ -159,10 +159,10 @@ async def test_an_event_of_the_consensus_goes_by_the_name_of_the_one_whose_descr
 
 async def test_a_consensus_covers_what_all_annotators_looked_for_and_is_clean_only_where_that_is_all() -> None:
     one = await matched(
-        account("ann", "a", coverage=looked_for("x", "y")), account("bob", "a", coverage=looked_for("x"))
+        annotation("ann", "a", coverage=looked_for("x", "y")), annotation("bob", "a", coverage=looked_for("x"))
     )
-    (narrow,) = adjudicate([one], "frames").accounts
+    (narrow,) = adjudicate([one], "frames").annotations
     assert narrow.coverage == {"x": "examined", "y": "not_examined", "z": "not_examined"}
     assert (narrow.status, narrow.verdict) == ("complete", "undecided")
-    (whole,) = adjudicate([await matched(account("ann", "a"), account("bob", "a"))], "frames").accounts
+    (whole,) = adjudicate([await matched(annotation("ann", "a"), annotation("bob", "a"))], "frames").annotations
     assert (whole.coverage, whole.verdict) == (None, "clean")

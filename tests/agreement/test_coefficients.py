@@ -7,32 +7,36 @@ from random import Random
 
 import pytest
 
-from agreement.annotators import WordJudge, account, event, looked_for
+from agreement.annotators import WordJudge, annotation, event, looked_for
 from agreement.plain import plain_measures
 from robogaze.agreement.annotation_set import AnnotationSet
-from robogaze.agreement.coefficients import Drawing, Kinds, Measures, kinds, measure
+from robogaze.agreement.coefficients import AgreementScores, KappaChoice, Resampling, choose_kappas, measure
 from robogaze.agreement.event_matching import By, MatchedClip, match_events
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.time import Span
 
-DRAWING = Drawing(resamples=200, seed=0, level=0.95, units="prompt_id")
+DRAWING = Resampling(resamples=200, seed=0, level=0.95, units="prompt_id")
 
 
 async def matches(
-    accounts: Sequence[ClipAnnotation], by: By = "iou*similarity"
+    annotations: Sequence[ClipAnnotation], by: By = "iou*similarity"
 ) -> tuple[tuple[MatchedClip, ...], AnnotationSet]:
-    panel = AnnotationSet.of(accounts)
-    return (await match_events(panel.cases, WordJudge(), by, "frames"))[0], panel
+    annotation_set = AnnotationSet.of(annotations)
+    return (await match_events(annotation_set.clips, WordJudge(), by, "frames"))[0], annotation_set
 
 
-async def measured(*accounts: ClipAnnotation, dimension: str | None = None, drawing: Drawing = DRAWING) -> Measures:
-    found, panel = await matches(accounts)
-    return measure(found, panel.annotators, kinds(found, panel.annotators), drawing, dimension)
+async def measured(
+    *annotations: ClipAnnotation, dimension: str | None = None, resampling: Resampling = DRAWING
+) -> AgreementScores:
+    found, annotation_set = await matches(annotations)
+    return measure(
+        found, annotation_set.annotators, choose_kappas(found, annotation_set.annotators), resampling, dimension
+    )
 
 
 def clips(author: str, *events: Sequence[AnnotatedEvent]) -> list[ClipAnnotation]:
     """One clip for each list of events."""
-    return [account(author, f"clip{number}", *found) for number, found in enumerate(events)]
+    return [annotation(author, f"clip{number}", *found) for number, found in enumerate(events)]
 
 
 def value(estimate: object) -> float:
@@ -132,33 +136,36 @@ async def test_an_unscored_pair_counts_for_all_but_similarity_and_gives_bounds()
 
 
 async def test_two_annotators_have_cohens_kappa() -> None:
-    found, panel = await matches([*clips("ann", [event(0, 1)], []), *clips("bob", [event(0, 1)], [])])
-    assert kinds(found, panel.annotators) == Kinds("cohen", "cohen")
+    found, annotation_set = await matches([*clips("ann", [event(0, 1)], []), *clips("bob", [event(0, 1)], [])])
+    assert choose_kappas(found, annotation_set.annotators) == KappaChoice("cohen", "cohen")
 
 
 async def test_three_have_fleiss_kappa_for_clips_and_where_one_missed_an_event_alpha_for_events() -> None:
     seen = event(0, 4, dimension="x")
     ann, bob, eve = (clips(name, [seen], [seen]) for name in ("ann", "bob", "eve"))
-    found, panel = await matches([*ann, *bob, *eve])
-    assert kinds(found, panel.annotators) == Kinds("fleiss", "fleiss")
+    found, annotation_set = await matches([*ann, *bob, *eve])
+    assert choose_kappas(found, annotation_set.annotators) == KappaChoice("fleiss", "fleiss")
     eve[1] = replace(eve[1], findings=())
-    found, panel = await matches([*ann, *bob, *eve])
-    assert kinds(found, panel.annotators) == Kinds("fleiss", "krippendorff")
+    found, annotation_set = await matches([*ann, *bob, *eve])
+    assert choose_kappas(found, annotation_set.annotators) == KappaChoice("fleiss", "krippendorff")
 
 
 async def test_where_some_clips_have_two_annotators_and_some_three_it_is_alpha() -> None:
-    accounts = [*clips("ann", [event(0, 4)], []), *clips("bob", [event(0, 4)], []), *clips("eve", [event(0, 4)])]
-    found, panel = await matches(accounts)
-    assert kinds(found, panel.annotators).detection == "krippendorff"
+    annotations = [*clips("ann", [event(0, 4)], []), *clips("bob", [event(0, 4)], []), *clips("eve", [event(0, 4)])]
+    found, annotation_set = await matches(annotations)
+    assert choose_kappas(found, annotation_set.annotators).detection == "krippendorff"
     # Five ratings, three yes and two no, no disagreement.
-    assert value(measure(found, panel.annotators, Kinds("krippendorff", "fleiss"), DRAWING).detection_kappa) == 1.0
+    assert (
+        value(measure(found, annotation_set.annotators, KappaChoice("krippendorff", "fleiss"), DRAWING).detection_kappa)
+        == 1.0
+    )
 
 
 async def test_seven_annotators_two_a_clip_have_fleiss_kappa() -> None:
     names = [f"p{number}" for number in range(7)]
-    accounts = [account(names[(clip + more) % 7], f"clip{clip}") for clip in range(7) for more in (0, 1)]
-    found, panel = await matches(accounts)
-    assert kinds(found, panel.annotators).detection == "fleiss"
+    annotations = [annotation(names[(clip + more) % 7], f"clip{clip}") for clip in range(7) for more in (0, 1)]
+    found, annotation_set = await matches(annotations)
+    assert choose_kappas(found, annotation_set.annotators).detection == "fleiss"
 
 
 # Compared with plain Python.
@@ -168,11 +175,13 @@ async def test_seven_annotators_two_a_clip_have_fleiss_kappa() -> None:
 @pytest.mark.parametrize("annotators", [2, 3, 4])
 async def test_every_number_is_that_of_an_independent_implementation(seed: int, annotators: int) -> None:
     rng = Random(seed)
-    accounts = random_accounts(rng, annotators, missing=0.2 if seed % 2 else 0.0)
-    found, panel = await matches(accounts)
+    annotations = random_accounts(rng, annotators, missing=0.2 if seed % 2 else 0.0)
+    found, annotation_set = await matches(annotations)
     for dimension in (None, "x"):
-        ours = measure(found, panel.annotators, kinds(found, panel.annotators), DRAWING, dimension)
-        plain = plain_measures(panel, dimension)
+        ours = measure(
+            found, annotation_set.annotators, choose_kappas(found, annotation_set.annotators), DRAWING, dimension
+        )
+        plain = plain_measures(annotation_set, dimension)
         told = {name: estimate.value for name, estimate in ours.estimates()}
         assert told.keys() == plain.keys()
         assert all(same(told[name], plain[name]) for name in told), (told, plain)
@@ -181,9 +190,13 @@ async def test_every_number_is_that_of_an_independent_implementation(seed: int, 
 async def test_these_cases_meet_every_kappa() -> None:
     met = set()
     for annotators, missing in ((2, 0.0), (3, 0.0), (3, 0.2)):
-        found, panel = await matches(random_accounts(Random(1), annotators, missing))
-        met.add(kinds(found, panel.annotators))
-    assert met == {Kinds("cohen", "cohen"), Kinds("fleiss", "krippendorff"), Kinds("krippendorff", "krippendorff")}
+        found, annotation_set = await matches(random_accounts(Random(1), annotators, missing))
+        met.add(choose_kappas(found, annotation_set.annotators))
+    assert met == {
+        KappaChoice("cohen", "cohen"),
+        KappaChoice("fleiss", "krippendorff"),
+        KappaChoice("krippendorff", "krippendorff"),
+    }
 
 
 def same(one: float, other: float | None) -> bool:
@@ -191,15 +204,15 @@ def same(one: float, other: float | None) -> bool:
 
 
 def random_accounts(rng: Random, annotators: int, missing: float, clips: int = 6) -> list[ClipAnnotation]:
-    accounts = []
+    annotations = []
     for clip in range(clips):
         truth = [random_event(rng) for _ in range(rng.randrange(4))]
         for number in range(annotators):
             if rng.random() >= missing:
                 seen = [slightly_else(rng, one) for one in truth if rng.random() > 0.2]
                 extra = [random_event(rng)] if rng.random() < 0.2 else []
-                accounts.append(account(f"p{number}", f"clip{clip}", *seen, *extra))
-    return accounts
+                annotations.append(annotation(f"p{number}", f"clip{clip}", *seen, *extra))
+    return annotations
 
 
 WORDS = tuple(f"word{number}" for number in range(60))
@@ -227,9 +240,9 @@ def slightly_else(rng: Random, one: AnnotatedEvent) -> AnnotatedEvent:
 
 
 async def test_intervals_hold_their_value_and_follow_the_seed() -> None:
-    accounts = random_accounts(Random(5), 3, 0.0, clips=30)
-    found, again = await measured(*accounts), await measured(*accounts)
-    other = await measured(*accounts, drawing=replace(DRAWING, seed=1))
+    annotations = random_accounts(Random(5), 3, 0.0, clips=30)
+    found, again = await measured(*annotations), await measured(*annotations)
+    other = await measured(*annotations, resampling=replace(DRAWING, seed=1))
     assert repr(found) == repr(again)
     assert {name: one.value for name, one in found.estimates()} == {name: one.value for name, one in other.estimates()}
     assert found.tiou.low != other.tiou.low
@@ -252,8 +265,8 @@ async def test_events_are_drawn_with_their_clip() -> None:
 async def test_clips_are_drawn_within_their_dataset() -> None:
     # One clip a dataset: every resample is the same, and an interval would be an invention.
     ann, bob = clips("ann", [event(0, 4)], [event(0, 4)]), clips("bob", [event(0, 4)], [event(0, 1)])
-    apart = [replace(one, fields={"split": one.clip_id}) for one in (*ann, *bob)]
-    found = (await measured(*apart)).tiou
+    no_shared_dimensions = [replace(one, fields={"split": one.clip_id}) for one in (*ann, *bob)]
+    found = (await measured(*no_shared_dimensions)).tiou
     assert (found.value, found.why) == (0.625, "every resample gives the same value")
     assert math.isnan(found.low)
 
@@ -267,7 +280,7 @@ ALONE = "no clip has two annotators"
 REST = ("dimension_kappa", "tiou", "severity_alpha", "description_similarity", "dimension_cohen")
 
 
-def reasons(found: Measures) -> Mapping[str, str]:
+def reasons(found: AgreementScores) -> Mapping[str, str]:
     return {name: one.why for name, one in found.estimates() if not one.defined}
 
 
@@ -319,7 +332,7 @@ async def test_failed_judgements_alone_are_no_similarity() -> None:
 
 async def test_a_pair_of_annotators_without_a_clip_in_common_leaves_the_mean_of_cohen() -> None:
     ann, bob = clips("ann", [event(0, 4)], []), clips("bob", [event(0, 4)], [])
-    eve = [account("eve", "clip0", event(0, 4)), account("eve", "clip9", event(0, 4)), account("pam", "clip9")]
+    eve = [annotation("eve", "clip0", event(0, 4)), annotation("eve", "clip9", event(0, 4)), annotation("pam", "clip9")]
     found = await measured(*ann, *bob, *eve)
     # ann and bob agree; ann and eve, bob and eve share one clip and say the same: undefined; eve and pam disagree: 0.
     assert (found.detection_cohen.value, found.detection_cohen.n) == (0.5, 2)
@@ -327,10 +340,10 @@ async def test_a_pair_of_annotators_without_a_clip_in_common_leaves_the_mean_of_
 
 async def test_the_order_of_annotators_clips_and_events_changes_no_number() -> None:
     rng = Random(7)
-    accounts = random_accounts(rng, 3, 0.1)
-    before = repr(await measured(*accounts))
-    rng.shuffle(accounts)
-    turned = [replace(one, findings=tuple(reversed(one.findings))) for one in accounts]
+    annotations = random_accounts(rng, 3, 0.1)
+    before = repr(await measured(*annotations))
+    rng.shuffle(annotations)
+    turned = [replace(one, findings=tuple(reversed(one.findings))) for one in annotations]
     assert repr(await measured(*turned)) == before
     names = {"p0": "zoe", "p1": "max", "p2": "abe"}
     assert repr(await measured(*(replace(one, author=names[one.author]) for one in turned))) == before

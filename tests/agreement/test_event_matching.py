@@ -8,20 +8,22 @@ from random import Random
 
 import pytest
 
-from agreement.annotators import WordJudge, account, event, similarity
+from agreement.annotators import WordJudge, annotation, event, similarity
 from robogaze.agreement.annotation_set import AnnotationSet
 from robogaze.agreement.event_matching import By, MatchedClip, match_events
 from robogaze.core.annotation import ClipAnnotation
 
 
-async def matched(*accounts: ClipAnnotation, by: By = "iou*similarity", judge: WordJudge | None = None) -> MatchedClip:
-    (found,), _ = await match_events(AnnotationSet.of(accounts).cases, judge or WordJudge(), by, "frames")
+async def matched(
+    *annotations: ClipAnnotation, by: By = "iou*similarity", judge: WordJudge | None = None
+) -> MatchedClip:
+    (found,), _ = await match_events(AnnotationSet.of(annotations).clips, judge or WordJudge(), by, "frames")
     return found
 
 
 def pairs(one: MatchedClip) -> set[tuple[str, str]]:
     """The descriptions of matched events."""
-    return {(one.finding(link.first).description, one.finding(link.second).description) for link in one.links}
+    return {(one.finding(match.first).description, one.finding(match.second).description) for match in one.matches}
 
 
 def described(one: MatchedClip) -> list[tuple[str | None, ...]]:
@@ -30,53 +32,53 @@ def described(one: MatchedClip) -> list[tuple[str | None, ...]]:
 
 
 async def test_events_that_share_time_and_words_are_matched() -> None:
-    ann = account("ann", "a", event(0, 4, "cup falls"), event(5, 9, "hand stops"))
-    bob = account("bob", "a", event(4, 9, "the hand stops"), event(1, 4, "the cup falls"))
+    ann = annotation("ann", "a", event(0, 4, "cup falls"), event(5, 9, "hand stops"))
+    bob = annotation("bob", "a", event(4, 9, "the hand stops"), event(1, 4, "the cup falls"))
     one = await matched(ann, bob)
     assert pairs(one) == {("cup falls", "the cup falls"), ("hand stops", "the hand stops")}
-    assert sorted((link.iou, link.similarity) for link in one.links) == [(3 / 4, 2 / 3), (4 / 5, 2 / 3)]
+    assert sorted((match.iou, match.similarity) for match in one.matches) == [(3 / 4, 2 / 3), (4 / 5, 2 / 3)]
 
 
 async def test_an_event_at_another_time_is_no_match_however_it_is_described() -> None:
-    one = await matched(account("ann", "a", event(0, 4)), account("bob", "a", event(4, 9)))
-    assert one.links == ()
+    one = await matched(annotation("ann", "a", event(0, 4)), annotation("bob", "a", event(4, 9)))
+    assert one.matches == ()
     assert described(one) == [("the cup falls", None), (None, "the cup falls")]
 
 
 async def test_the_judge_is_asked_in_both_directions_about_pairs_that_share_time_and_is_shown_no_label() -> None:
     judge = WordJudge(tilt=0.5)
     labels = {"dimension": "x", "type": "y"}
-    ann = account("ann", "a", event(0, 4, "cup falls", **labels), event(7, 9, "far off", **labels))
-    one = await matched(ann, account("bob", "a", event(0, 4, "the cup falls", **labels)), judge=judge)
+    ann = annotation("ann", "a", event(0, 4, "cup falls", **labels), event(7, 9, "far off", **labels))
+    one = await matched(ann, annotation("bob", "a", event(0, 4, "the cup falls", **labels)), judge=judge)
     asked = {(pair.reference_id, pair.prediction_id, pair.reference, pair.prediction) for pair in judge.asked}
     assert asked == {
         ("ann/e1", "bob/e1", "cup falls", "the cup falls"),
         ("bob/e1", "ann/e1", "the cup falls", "cup falls"),
     }
     assert {(pair.clip_id, pair.reference_type, pair.prediction_type) for pair in judge.asked} == {("a", None, None)}
-    assert [link.similarity for link in one.links] == [pytest.approx((2 / 3 + 2 / 3 - 0.5) / 2)]
+    assert [match.similarity for match in one.matches] == [pytest.approx((2 / 3 + 2 / 3 - 0.5) / 2)]
 
 
 async def test_by_time_alone_words_decide_only_between_equal_overlaps() -> None:
-    ann = account("ann", "a", event(0, 4, "cup falls"), event(0, 4, "hand stops"))
-    bob = account("bob", "a", event(0, 4, "a hand stops"), event(0, 4, "the cup falls"))
+    ann = annotation("ann", "a", event(0, 4, "cup falls"), event(0, 4, "hand stops"))
+    bob = annotation("bob", "a", event(0, 4, "a hand stops"), event(0, 4, "the cup falls"))
     assert pairs(await matched(ann, bob, by="iou")) == {("cup falls", "the cup falls"), ("hand stops", "a hand stops")}
-    better = account("bob", "a", event(0, 4, "something else"), event(0, 3, "cup falls"))
-    assert ("cup falls", "cup falls") in pairs(await matched(account("ann", "a", ann.findings[0]), better))
-    alone = account("ann", "a", event(0, 4, "cup falls"))
+    better = annotation("bob", "a", event(0, 4, "something else"), event(0, 3, "cup falls"))
+    assert ("cup falls", "cup falls") in pairs(await matched(annotation("ann", "a", ann.findings[0]), better))
+    alone = annotation("ann", "a", event(0, 4, "cup falls"))
     assert pairs(await matched(alone, better, by="iou")) == {("cup falls", "something else")}
 
 
 async def test_dimension_type_and_severity_have_no_part_in_it() -> None:
-    ann = account("ann", "a", event(0, 4, "cup", dimension="x", severity=1), event(0, 4, "hand", dimension="y"))
-    bob = account("bob", "a", event(0, 4, "cup", dimension="y"), event(0, 4, "hand", dimension="x", severity=1))
+    ann = annotation("ann", "a", event(0, 4, "cup", dimension="x", severity=1), event(0, 4, "hand", dimension="y"))
+    bob = annotation("bob", "a", event(0, 4, "cup", dimension="y"), event(0, 4, "hand", dimension="x", severity=1))
     for by in ("iou*similarity", "iou"):
         assert pairs(await matched(ann, bob, by=by)) == {("cup", "cup"), ("hand", "hand")}
 
 
 async def test_labels_do_not_decide_between_equal_weights_either() -> None:
-    ann = account("ann", "a", event(0, 4, "cup falls", dimension="x"), event(0, 4, "falls cup", dimension="y"))
-    bob = account("bob", "a", event(0, 4, "cup falls", dimension="y"), event(0, 4, "falls cup", dimension="x"))
+    ann = annotation("ann", "a", event(0, 4, "cup falls", dimension="x"), event(0, 4, "falls cup", dimension="y"))
+    bob = annotation("bob", "a", event(0, 4, "cup falls", dimension="y"), event(0, 4, "falls cup", dimension="x"))
     for by in ("iou*similarity", "iou"):
         assert pairs(await matched(ann, bob, by=by)) == {("cup falls", "cup falls"), ("falls cup", "falls cup")}
 
@@ -86,13 +88,13 @@ async def test_between_equal_weights_neither_names_nor_the_order_of_events_decid
     one = (event(2, 6, "cup", severity=1), event(0, 6, "cup", severity=2))
     other = (event(0, 6, "cup", severity=3), event(0, 4, "cup", severity=4))
     found = [
-        severities(await matched(account("ann", "a", *first), account("bob", "a", *second)))
+        severities(await matched(annotation("ann", "a", *first), annotation("bob", "a", *second)))
         for first, second in ((one, other), (other, one), (one[::-1], other[::-1]))
     ]
     assert found[0] == found[1] == found[2]
     same = event(0, 4, "cup", severity=1), event(0, 4, "cup", severity=5)
     found = [
-        severities(await matched(account("ann", "a", *each), account("bob", "a", other[0])))
+        severities(await matched(annotation("ann", "a", *each), annotation("bob", "a", other[0])))
         for each in (same, same[::-1])
     ]
     assert found[0] == found[1]
@@ -100,20 +102,20 @@ async def test_between_equal_weights_neither_names_nor_the_order_of_events_decid
 
 def severities(one: MatchedClip) -> list[set[int | None]]:
     return sorted(
-        ({one.finding(link.first).severity, one.finding(link.second).severity} for link in one.links), key=str
+        ({one.finding(match.first).severity, one.finding(match.second).severity} for match in one.matches), key=str
     )
 
 
 async def test_a_pair_without_a_judgement_is_matched_only_if_no_judged_pair_is_lost() -> None:
-    ann = account("ann", "a", event(0, 4, "unreadable"), event(0, 2, "cup"))
-    bob = account("bob", "a", event(0, 4, "cup"))
-    cases = AnnotationSet.of([ann, bob]).cases
-    (one,), failed = await match_events(cases, WordJudge(), "iou*similarity", "frames")
+    ann = annotation("ann", "a", event(0, 4, "unreadable"), event(0, 2, "cup"))
+    bob = annotation("bob", "a", event(0, 4, "cup"))
+    clips = AnnotationSet.of([ann, bob]).clips
+    (one,), failed = await match_events(clips, WordJudge(), "iou*similarity", "frames")
     assert failed == 1
     assert pairs(one) == {("cup", "cup")}
-    alone = await matched(account("ann", "a", event(0, 4, "unreadable")), bob)
+    alone = await matched(annotation("ann", "a", event(0, 4, "unreadable")), bob)
     assert pairs(alone) == {("unreadable", "cup")}
-    assert math.isnan(alone.links[0].similarity)
+    assert math.isnan(alone.matches[0].similarity)
 
 
 async def test_a_judgement_in_one_direction_is_enough() -> None:
@@ -123,20 +125,22 @@ async def test_a_judgement_in_one_direction_is_enough() -> None:
             return [replace(judged[0], similarity=None), *judged[1:]]
 
     one = await matched(
-        account("ann", "a", event(0, 4, "cup")), account("bob", "a", event(0, 4, "cup")), judge=OneWay()
+        annotation("ann", "a", event(0, 4, "cup")), annotation("bob", "a", event(0, 4, "cup")), judge=OneWay()
     )
-    assert [link.similarity for link in one.links] == [1.0]
+    assert [match.similarity for match in one.matches] == [1.0]
 
 
 async def test_events_without_a_time_are_matched_to_none() -> None:
     timeless = replace(event(0, 1), spans=())
-    assert (await matched(account("ann", "a", timeless), account("bob", "a", timeless, event(0, 4)))).links == ()
+    assert (
+        await matched(annotation("ann", "a", timeless), annotation("bob", "a", timeless, event(0, 4)))
+    ).matches == ()
 
 
 async def test_matches_are_chained_over_annotators_the_best_first() -> None:
-    ann = account("ann", "a", event(0, 4, "cup falls"))
-    bob = account("bob", "a", event(0, 4, "cup falls"))
-    eve = account("eve", "a", event(3, 9, "cup falls"), event(0, 3, "cup falls over"))
+    ann = annotation("ann", "a", event(0, 4, "cup falls"))
+    bob = annotation("bob", "a", event(0, 4, "cup falls"))
+    eve = annotation("eve", "a", event(3, 9, "cup falls"), event(0, 3, "cup falls over"))
     assert described(await matched(ann, bob, eve)) == [
         ("cup falls", "cup falls", "cup falls over"),
         (None, None, "cup falls"),
@@ -145,11 +149,11 @@ async def test_matches_are_chained_over_annotators_the_best_first() -> None:
 
 async def test_no_annotator_has_two_events_in_a_unit() -> None:
     # ann's event is eve's first (1.0), bob's is her second (0.67): that ann's is bob's (0.5) is given up.
-    ann = account("ann", "a", event(0, 6, "one two"))
-    bob = account("bob", "a", event(0, 6, "one two three four"))
-    eve = account("eve", "a", event(0, 6, "one two"), event(0, 6, "one two three four five six"))
+    ann = annotation("ann", "a", event(0, 6, "one two"))
+    bob = annotation("bob", "a", event(0, 6, "one two three four"))
+    eve = annotation("eve", "a", event(0, 6, "one two"), event(0, 6, "one two three four five six"))
     one = await matched(ann, bob, eve)
-    assert len(one.links) == 3
+    assert len(one.matches) == 3
     assert described(one) == [
         ("one two", None, "one two"),
         (None, "one two three four", "one two three four five six"),
@@ -158,8 +162,8 @@ async def test_no_annotator_has_two_events_in_a_unit() -> None:
 
 async def test_two_of_three_annotators_have_the_matches_they_had() -> None:
     rng = Random(1)
-    accounts = [random_account(rng, author) for author in ("ann", "bob", "eve")]
-    three, two = await matched(*accounts), await matched(accounts[0], accounts[2])
+    annotations = [random_account(rng, author) for author in ("ann", "bob", "eve")]
+    three, two = await matched(*annotations), await matched(annotations[0], annotations[2])
     assert three.only(("ann", "eve")) == two
     assert three.only(("ann",)) is None
 
@@ -172,10 +176,12 @@ async def test_matches_are_the_best_of_all_assignments(seed: int, by: By) -> Non
     one = await matched(ann, bob, by=by)
     weights = [[weight(a, b, by) for b in bob.findings] for a in ann.findings]
     best = max(_assignments(weights))
-    found = sum(link.iou * (link.similarity if by == "iou*similarity" else 1) for link in one.links)
+    found = sum(match.iou * (match.similarity if by == "iou*similarity" else 1) for match in one.matches)
     assert found == pytest.approx(best, abs=1e-6)
-    assert all(link.iou > 0 for link in one.links)
-    assert len({link.first for link in one.links}) == len({link.second for link in one.links}) == len(one.links)
+    assert all(match.iou > 0 for match in one.matches)
+    assert (
+        len({match.first for match in one.matches}) == len({match.second for match in one.matches}) == len(one.matches)
+    )
 
 
 def weight(one, other, by: By) -> float:  # type: ignore[no-untyped-def]
@@ -203,4 +209,4 @@ def random_account(rng: Random, author: str) -> ClipAnnotation:
         text = " ".join(rng.sample(words, rng.randint(1, 3)))
         dimension, severity = rng.choice(("x", "y", "z")), rng.randint(1, 5)
         found.append(event(start, rng.randint(start + 1, 10), text, dimension=dimension, severity=severity))
-    return account(author, "a", *found)
+    return annotation(author, "a", *found)

@@ -106,9 +106,13 @@ def test_alpha_is_that_of_its_definition_with_ratings_missing(seed: int) -> None
     for label, one in found.labels.items():
         # A unit in which three labels lead is a third of each.
         parts = [(part(unit, label), unit) for unit in counted if unit.total() > 1]
-        apart = sum(share * disagreement(unit) for share, unit in parts)
+        no_shared_dimensions = sum(share * disagreement(unit) for share, unit in parts)
         values = sum(share * unit.total() for share, unit in parts)
-        assert one.value == pytest.approx(1 - apart / values / expected, abs=1e-9) if values else not one.defined
+        assert (
+            one.value == pytest.approx(1 - no_shared_dimensions / values / expected, abs=1e-9)
+            if values
+            else not one.defined
+        )
 
 
 def part(unit: Counter[str], label: str) -> float:

@@ -1,7 +1,7 @@
 """Runs corrected for the judge's own errors."""
 
 import pytest
-from checkpoints import account, clean_and_faulty, event, facts, run
+from checkpoints import annotation, clean_and_faulty, event, metadata, run
 
 from robogaze.comparison import ComparisonConfig, Run, calibration, compare
 from robogaze.errors import InputError
@@ -11,8 +11,8 @@ SHIFT = event("colour_shift")
 
 def labelled(wrong: int = 8) -> tuple[Run, Run]:
     """Forty clips that the judge calls clean, of which people find some faulty."""
-    said = [account(f"c{at}") for at in range(40)]
-    true = [account(f"c{at}", *([SHIFT] if at < wrong else []), author="ann") for at in range(40)]
+    said = [annotation(f"c{at}") for at in range(40)]
+    true = [annotation(f"c{at}", *([SHIFT] if at < wrong else []), author="ann") for at in range(40)]
     return run("said", *said), run("true", *true)
 
 
@@ -30,25 +30,27 @@ def test_the_errors_on_the_sample_are_taken_off() -> None:
 
 def test_clips_that_are_not_complete_on_both_sides_are_left_out() -> None:
     said, true = labelled()
-    status = {name: "partial" if name < "c15" else "complete" for name in true.accounts}
-    half = run("true", *(account(name, status=status[name]) for name in true.accounts), account("x"))
+    status = {name: "partial" if name < "c15" else "complete" for name in true.annotations}
+    half = run("true", *(annotation(name, status=status[name]) for name in true.annotations), annotation("x"))
     found = calibration(said, half, [], mixed=False)
-    assert (len(found.pairs), found.unpaired) == (sum(name >= "c15" for name in true.accounts), 1)
+    assert (len(found.pairs), found.unpaired) == (sum(name >= "c15" for name in true.annotations), 1)
 
 
 def test_the_sample_must_be_of_the_same_clips() -> None:
     said, _ = labelled()
     with pytest.raises(InputError, match="both must name clips alike"):
-        calibration(said, run("true", account("other")), [], mixed=False)
-    one, other = (run(name, account("c", clip_sha256=name * 64)) for name in "ab")
+        calibration(said, run("true", annotation("other")), [], mixed=False)
+    one, other = (run(name, annotation("c", clip_sha256=name * 64)) for name in "ab")
     with pytest.raises(InputError, match="speak of different files"):
         calibration(one, other, [], mixed=False)
 
 
 def test_the_errors_must_be_those_of_the_same_judge() -> None:
     said, true = labelled()
-    said = run("said", *said.accounts.values(), facts={name: facts(pipeline="full") for name in said.accounts})
-    one = run("a", account("a-p"), facts={"a-p": facts(pipeline="plain")})
+    said = run(
+        "said", *said.annotations.values(), metadata={name: metadata(pipeline="full") for name in said.annotations}
+    )
+    one = run("a", annotation("a-p"), metadata={"a-p": metadata(pipeline="plain")})
     with pytest.raises(InputError, match="said was judged by another pipeline, model or version than a"):
         calibration(said, true, [one], mixed=False)
     assert calibration(said, true, [one], mixed=True).pairs
@@ -56,7 +58,7 @@ def test_the_errors_must_be_those_of_the_same_judge() -> None:
 
 def test_too_few_labels_correct_nothing() -> None:
     said, true = labelled()
-    few = run("true", *list(true.accounts.values())[:29])
+    few = run("true", *list(true.annotations.values())[:29])
     one = clean_and_faulty("a", "++-")
     found = compare([one], ComparisonConfig(resamples=50), sample=calibration(said, few, [one], mixed=False))
     assert not found.corrected[0]["clean_rate"].corrected.defined
@@ -64,8 +66,8 @@ def test_too_few_labels_correct_nothing() -> None:
 
 def lenient_about(name: str, faulty: int) -> tuple[Run, Run]:
     """Forty clips of a run that the judge calls clean, of which so many are not."""
-    said = [account(f"{name}-l{at}") for at in range(40)]
-    true = [account(f"{name}-l{at}", *([SHIFT] if at < faulty else []), author="ann") for at in range(40)]
+    said = [annotation(f"{name}-l{at}") for at in range(40)]
+    true = [annotation(f"{name}-l{at}", *([SHIFT] if at < faulty else []), author="ann") for at in range(40)]
     return run("said", *said), run("true", *true)
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from checkpoints import account, clean_and_faulty, event, run
+from checkpoints import annotation, clean_and_faulty, event, run
 from compare import tried
 
 from robogaze.comparison import Comparison, ComparisonConfig, Run, compare
@@ -46,7 +46,7 @@ def test_p_is_adjusted_for_the_number_of_pairs() -> None:
 def test_only_prompts_that_both_have_count() -> None:
     found = compare([clean_and_faulty("a", "++-"), clean_and_faulty("b", "+-")], TERMS)
     assert found.pairs[0].prompts == 2
-    assert found.pairs[0].alone == (0, 1)
+    assert found.pairs[0].unpaired == (0, 1)
     assert found.pairs[0].clean.difference.value == -0.5
 
 
@@ -74,7 +74,9 @@ def test_a_pair_that_differs_says_by_how_much_and_how_sure() -> None:
 def test_a_pair_that_does_not_says_what_could_have_been_seen() -> None:
     found = compare([clean_and_faulty("a", "++--"), clean_and_faulty("b", "+-+-")], TERMS)
     assert found.verdicts[0].startswith("No significant difference between b and a: clean rate +0.0 points [-")
-    assert found.verdicts[0].endswith(f"no difference larger than {100 * found.pairs[0].clean.most:.1f} points.")
+    assert found.verdicts[0].endswith(
+        f"no difference larger than {100 * found.pairs[0].clean.equivalence_bound:.1f} points."
+    )
 
 
 def test_a_margin_asks_whether_two_are_equal_up_to_it() -> None:
@@ -90,7 +92,7 @@ def shared_prompts(rng: np.random.Generator, prompts: int, seeds: int) -> list[R
         run(
             name,
             *(
-                account(
+                annotation(
                     f"p{at}-{seed}",
                     *([] if ease[name][at] + 0.5 * rng.normal() > 0 else [event("blur")]),
                     fields={"prompt_id": f"p{at}"},
@@ -107,8 +109,8 @@ def shared_prompts(rng: np.random.Generator, prompts: int, seeds: int) -> list[R
 def test_clips_of_one_prompt_are_no_independent_evidence(prompts: int, seeds: int) -> None:
     rng = np.random.default_rng(1)
     pairs = [compare(shared_prompts(rng, prompts, seeds), replace(TERMS, resamples=1)) for _ in range(150)]
-    assert sum(one.pairs[0].separated(0.95) for one in pairs) / 150 < 0.10
-    assert sum(0 < one.pairs[0].gaps["events_per_clip"].p < 0.05 for one in pairs) / 150 < 0.10
+    assert sum(one.pairs[0].significant(0.95) for one in pairs) / 150 < 0.10
+    assert sum(0 < one.pairs[0].differences["events_per_clip"].p < 0.05 for one in pairs) / 150 < 0.10
     assert pairs[0].units == prompts
 
 
@@ -128,7 +130,7 @@ def test_an_interval_is_not_enough_when_many_are_compared() -> None:
     found = compare(runs, TERMS, baseline="base")
     one = found.pairs[0]
     assert one.clean.p < 0.05 < 0.1 < one.clean.holm
-    assert not one.separated(0.95)
+    assert not one.significant(0.95)
     assert "does not hold" in found.verdicts[0]
 
 
@@ -139,7 +141,7 @@ def test_unscored_clips_that_could_turn_the_difference_are_named() -> None:
 
 
 def test_runs_without_a_common_prompt_are_not_compared() -> None:
-    found = compare([clean_and_faulty("a", "++"), run("b", account("b-x"))], TERMS)
+    found = compare([clean_and_faulty("a", "++"), run("b", annotation("b-x"))], TERMS)
     assert found.pairs[0].prompts == 0
     assert math.isnan(found.pairs[0].clean.p)
     assert found.verdict == "No two runs share a prompt; nothing can be said of their difference."
@@ -156,13 +158,13 @@ def test_it_says_in_what_two_runs_differ() -> None:
     one = compare(runs, TERMS).pairs[0]
     assert {name: gap.difference.value for name, gap in one.dimensions.items()} == {"colour": -1, "shape": 1}
     assert one.types["shape_hole"].fdr < 0.001
-    assert one.gaps["events_per_clip"].difference.value == 0
+    assert one.differences["events_per_clip"].difference.value == 0
 
 
 def test_means_are_over_prompts_whose_clips_both_were_scored() -> None:
-    a = run("a", account("a-p0", event("colour_shift")), account("a-p1"), account("a-p2"))
-    b = run("b", account("b-p0"), account("b-p1", status="unscored"), account("b-p2"))
-    found = compare([a, b], TERMS).pairs[0].gaps["events_per_clip"].difference
+    a = run("a", annotation("a-p0", event("colour_shift")), annotation("a-p1"), annotation("a-p2"))
+    b = run("b", annotation("b-p0"), annotation("b-p1", status="unscored"), annotation("b-p2"))
+    found = compare([a, b], TERMS).pairs[0].differences["events_per_clip"].difference
     assert (found.value, found.n) == (-0.5, 2)
 
 
@@ -193,10 +195,10 @@ def test_without_steps_there_is_no_trend(names: tuple[str, ...]) -> None:
 
 def test_the_order_of_clips_and_runs_changes_no_number() -> None:
     runs = [clean_and_faulty(name, signs) for name, signs in (("a", GOOD), ("b", POOR))]
-    turned: list[Run] = [replace(one, accounts=dict(reversed(one.accounts.items()))) for one in runs]
+    turned: list[Run] = [replace(one, annotations=dict(reversed(one.annotations.items()))) for one in runs]
     first, second = compare(runs, TERMS, baseline="a"), compare(turned[::-1], TERMS, baseline="a")
-    assert first.pairs[0].gaps == second.pairs[0].gaps
-    assert first.standings == second.standings[::-1]
+    assert first.pairs[0].differences == second.pairs[0].differences
+    assert first.leaderboard == second.leaderboard[::-1]
     assert first.verdict == second.verdict
 
 

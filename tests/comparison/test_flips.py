@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from checkpoints import PIXELS, account, event
+from checkpoints import PIXELS, annotation, event
 
 from robogaze.comparison.flips import Flip, flips_between
 from robogaze.core.annotation import AnnotatedEvent
 
 
 def flip(before: list[AnnotatedEvent], after: list[AnnotatedEvent], **said: Any) -> Flip | None:
-    found = flips_between({"p": (account("new-p", *after, **said), account("old-p", *before))}).found
+    found = flips_between({"p": (annotation("new-p", *after, **said), annotation("old-p", *before))}).found
     return found[0] if found else None
 
 
@@ -53,11 +53,11 @@ def test_it_says_what_was_gained_and_lost_the_most_severe_first() -> None:
 def test_new_severe_ones_come_first_then_what_grew_worse_then_what_grew_better() -> None:
     mild, severe = event("colour_shift", 2), event("shape_hole", 5)
     clips = {
-        "fixed": (account("a-1"), account("b-1", severe)),
-        "worse": (account("a-2", mild, mild), account("b-2", mild)),
-        "mild": (account("a-3", mild), account("b-3")),
-        "severe": (account("a-4", severe), account("b-4")),
-        "hidden": (account("a-5", severe), account("b-5", mild, mild, mild)),
+        "fixed": (annotation("a-1"), annotation("b-1", severe)),
+        "worse": (annotation("a-2", mild, mild), annotation("b-2", mild)),
+        "mild": (annotation("a-3", mild), annotation("b-3")),
+        "severe": (annotation("a-4", severe), annotation("b-4")),
+        "hidden": (annotation("a-5", severe), annotation("b-5", mild, mild, mild)),
     }
     assert [one.prompt for one in flips_between(clips).found] == ["severe", "hidden", "mild", "worse", "fixed"]
 
@@ -65,10 +65,10 @@ def test_new_severe_ones_come_first_then_what_grew_worse_then_what_grew_better()
 def test_a_clip_that_is_not_complete_is_unknown_until_something_is_found() -> None:
     shift = event("colour_shift")
     clips = {
-        "unscored": (account("a-1", status="unscored"), account("b-1", shift)),
-        "not fixed": (account("a-2", status="partial"), account("b-2", shift)),
-        "new": (account("a-3", shift, status="partial"), account("b-3")),
-        "same": (account("a-4"), account("b-4")),
+        "unscored": (annotation("a-1", status="unscored"), annotation("b-1", shift)),
+        "not fixed": (annotation("a-2", status="partial"), annotation("b-2", shift)),
+        "new": (annotation("a-3", shift, status="partial"), annotation("b-3")),
+        "same": (annotation("a-4"), annotation("b-4")),
     }
     found = flips_between(clips)
     assert found.counts == {"new": 1, "worse": 0, "changed": 0, "better": 0, "fixed": 0, "same": 1, "unknown": 2}
@@ -76,5 +76,5 @@ def test_a_clip_that_is_not_complete_is_unknown_until_something_is_found() -> No
 
 def test_an_undecided_clip_in_which_nothing_was_found_is_known() -> None:
     shift = event("colour_shift")
-    clips = {"fixed": (account("a-1", coverage=PIXELS), account("b-1", shift, coverage=PIXELS))}
+    clips = {"fixed": (annotation("a-1", coverage=PIXELS), annotation("b-1", shift, coverage=PIXELS))}
     assert flips_between(clips).counts["fixed"] == 1

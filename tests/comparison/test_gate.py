@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import yaml
-from checkpoints import account, clean_and_faulty, event, run, without_a_model
+from checkpoints import annotation, clean_and_faulty, event, run, without_a_model
 
 from robogaze.comparison import Comparison, ComparisonConfig, Gate, GateCheck, Run, check, compare, read_gate
 from robogaze.errors import InputError
@@ -80,23 +80,23 @@ SEVERE: dict[str, Any] = {"no_new_types": {"severity": 5}}
 
 
 def test_a_severe_type_that_the_baseline_has_not_fails() -> None:
-    base = run("base", account("base-p0", event("colour_shift", 5), event("shape_hole", 4)))
-    new = run("new", account("new-p0", event("colour_shift", 5), event("shape_hole", 5), event("shape_bend", 4)))
+    base = run("base", annotation("base-p0", event("colour_shift", 5), event("shape_hole", 4)))
+    new = run("new", annotation("new-p0", event("colour_shift", 5), event("shape_hole", 5), event("shape_bend", 4)))
     found = only(SEVERE, base, new)
     assert not found.passed
     assert found.said == "new types of severity 5 or above: shape_hole (new-p0)"
-    assert only(SEVERE, new, run("base", *base.accounts.values())).run == "new"
+    assert only(SEVERE, new, run("base", *base.annotations.values())).run == "new"
 
 
 def test_without_one_it_passes() -> None:
-    base = run("base", account("base-p0", event("colour_shift", 5)))
-    assert only(SEVERE, base, run("new", account("new-p0", event("colour_shift", 5)))).passed
-    assert only(SEVERE, base, run("new", account("new-p0", event("shape_hole", 4)))).passed
+    base = run("base", annotation("base-p0", event("colour_shift", 5)))
+    assert only(SEVERE, base, run("new", annotation("new-p0", event("colour_shift", 5)))).passed
+    assert only(SEVERE, base, run("new", annotation("new-p0", event("shape_hole", 4)))).passed
 
 
 def test_an_event_without_a_severity_counts_as_severe() -> None:
-    base = run("base", account("base-p0"))
-    assert not only(SEVERE, base, run("new", account("new-p0", event("shape_hole", None)))).passed
+    base = run("base", annotation("base-p0"))
+    assert not only(SEVERE, base, run("new", annotation("new-p0", event("shape_hole", None)))).passed
 
 
 CLEAN: dict[str, Any] = {"clean_rate": {"not_below_baseline_by": 0.05, "confidence": 0.95}}
@@ -141,7 +141,7 @@ def test_the_other_rules_hold_without_a_clean_rate() -> None:
 
 
 def test_runs_without_a_common_prompt_do_not_pass() -> None:
-    found = only(CLEAN, clean_and_faulty("base", "++"), run("new", account("new-x")))
+    found = only(CLEAN, clean_and_faulty("base", "++"), run("new", annotation("new-x")))
     assert not found.passed
     assert "undefined" in found.said
 

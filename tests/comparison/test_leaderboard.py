@@ -3,17 +3,17 @@
 import math
 
 import pytest
-from checkpoints import account, clean_and_faulty, covered, event, facts, run
+from checkpoints import annotation, clean_and_faulty, covered, event, metadata, run
 
 from robogaze.comparison import ComparisonConfig, LeaderboardRow, Run
-from robogaze.comparison.leaderboard import Names, standing
+from robogaze.comparison.leaderboard import EventLabels, leaderboard_row
 from robogaze.stats import wilson
 
 TERMS = ComparisonConfig(resamples=200)
 
 
 def of(one: Run, missing: int = 0) -> LeaderboardRow:
-    return standing(one, missing, Names.of([one]), TERMS)
+    return leaderboard_row(one, missing, EventLabels.of([one]), TERMS)
 
 
 def test_only_complete_clips_that_cover_every_dimension_are_clean() -> None:
@@ -24,18 +24,18 @@ def test_only_complete_clips_that_cover_every_dimension_are_clean() -> None:
 
 @pytest.mark.parametrize("state", ["partial", "not_examined"])
 def test_a_clip_that_does_not_cover_a_dimension_is_undecided_and_clean_at_best(state: str) -> None:
-    found = of(run("a", account("a-p0", coverage=covered("colour", **{state: ["shape"]})), account("a-p1")))
+    found = of(run("a", annotation("a-p0", coverage=covered("colour", **{state: ["shape"]})), annotation("a-p1")))
     assert (found.clean_rate, found.undecided, found.worst, found.best) == (wilson(1, 2), 1, 0.5, 1.0)
     assert found.unscored_share == 0
 
 
 def test_a_dimension_that_was_ruled_out_is_covered() -> None:
-    found = of(run("a", account("a-p0", coverage=covered("colour", ruled_out=["shape"]))))
+    found = of(run("a", annotation("a-p0", coverage=covered("colour", ruled_out=["shape"]))))
     assert (found.clean_rate.value, found.undecided) == (1, 0)
 
 
 def test_bounds_say_what_the_unknown_clips_could_make_of_it() -> None:
-    one = run("a", *clean_and_faulty("a", "++-?~").accounts.values(), unreadable=1)
+    one = run("a", *clean_and_faulty("a", "++-?~").annotations.values(), unreadable=1)
     found = of(one, missing=2)
     assert found.clean_rate == wilson(
         2, 6
@@ -45,7 +45,7 @@ def test_bounds_say_what_the_unknown_clips_could_make_of_it() -> None:
 
 
 def test_a_partial_clip_with_an_event_is_not_clean_at_best() -> None:
-    found = of(run("a", account("a-p0"), account("a-p1", event("colour_shift"), status="partial")))
+    found = of(run("a", annotation("a-p0"), annotation("a-p1", event("colour_shift"), status="partial")))
     assert (found.worst, found.best) == (0.5, 0.5)
 
 
@@ -53,10 +53,10 @@ def test_events_and_load_are_over_the_scored_clips() -> None:
     found = of(
         run(
             "a",
-            account("a-p0", event("colour_shift", 2), event("shape_hole", 5)),
-            account("a-p1"),
-            account("a-p2", event("shape_hole", 4), duration_s=None),
-            account("a-p3", status="unscored"),
+            annotation("a-p0", event("colour_shift", 2), event("shape_hole", 5)),
+            annotation("a-p1"),
+            annotation("a-p2", event("shape_hole", 4), duration_s=None),
+            annotation("a-p3", status="unscored"),
         )
     )
     assert (found.measures["events_per_clip"].value, found.measures["events_per_clip"].n) == (1.0, 3)
@@ -66,7 +66,7 @@ def test_events_and_load_are_over_the_scored_clips() -> None:
 
 
 def test_an_event_without_a_severity_is_counted_beside_the_load() -> None:
-    found = of(run("a", account("a-p0", event("colour_shift", None)), account("a-p1", event("colour_shift", 3))))
+    found = of(run("a", annotation("a-p0", event("colour_shift", None)), annotation("a-p1", event("colour_shift", 3))))
     assert (found.measures["load_per_clip"].value, found.ungraded) == (1.5, 1)
 
 
@@ -74,10 +74,10 @@ def test_rates_are_of_the_clips_in_which_it_was_looked_for() -> None:
     found = of(
         run(
             "a",
-            account("a-p0", event("colour_shift"), event("colour_shift")),
-            account("a-p1", coverage=covered("shape", not_examined=["colour"])),
-            account("a-p2"),
-            account("a-p3", status="unscored"),
+            annotation("a-p0", event("colour_shift"), event("colour_shift")),
+            annotation("a-p1", coverage=covered("shape", not_examined=["colour"])),
+            annotation("a-p2"),
+            annotation("a-p3", status="unscored"),
         )
     )
     assert found.dimensions == {"colour": wilson(1, 2), "shape": wilson(0, 3)}
@@ -87,15 +87,22 @@ def test_rates_are_of_the_clips_in_which_it_was_looked_for() -> None:
 def test_a_dimension_that_is_partially_covered_is_rated_over_all_clips_in_which_it_is() -> None:
     seen = {"coverage": covered("shape", partial=["colour"])}
     found = of(
-        run("a", account("a-p0", event("colour_shift"), **seen), account("a-p1", **seen), account("a-p2", **seen))
+        run(
+            "a",
+            annotation("a-p0", event("colour_shift"), **seen),
+            annotation("a-p1", **seen),
+            annotation("a-p2", **seen),
+        )
     )
     assert found.dimensions == {"colour": wilson(1, 3), "shape": wilson(0, 3)}
 
 
 def test_what_is_not_known_to_cost_anything_costs_nothing_known() -> None:
-    clips = [account(f"a-p{at}") for at in range(3)]
+    clips = [annotation(f"a-p{at}") for at in range(3)]
     assert not of(run("a", *clips)).cost_per_clip.defined
-    found = of(run("a", *clips, facts={"a-p0": facts(0.2), "a-p1": facts(None), "a-p2": facts(0.4)})).cost_per_clip
+    found = of(
+        run("a", *clips, metadata={"a-p0": metadata(0.2), "a-p1": metadata(None), "a-p2": metadata(0.4)})
+    ).cost_per_clip
     assert (found.value, found.n) == (pytest.approx(0.3), 2)
 
 

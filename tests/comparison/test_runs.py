@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from checkpoints import account, clean_and_faulty, facts, report, run, write_reports
+from checkpoints import annotation, clean_and_faulty, metadata, report, run, write_reports
 
 from robogaze.comparison import ComparisonConfig, Run, compare
 from robogaze.comparison.prompts import by_prompt
@@ -25,7 +25,7 @@ def test_reports_say_what_they_cost_and_who_made_them(tmp_path: Path, name: str)
         report("a-p0", usage=Usage(cost_usd=0.25), provenance=Provenance(models=models)),
         report("a-p1", usage=Usage(cost_usd=None), initial_frame="p1.png"),
     ]
-    found = read(write_reports(tmp_path / name, reports)).facts
+    found = read(write_reports(tmp_path / name, reports)).metadata
     assert (found["a-p0"].cost_usd, found["a-p1"].cost_usd) == (0.25, None)
     assert (found["a-p0"].pipeline, found["a-p1"].initial_frame) == ("plain", "p1.png")
     assert "big" in found["a-p0"].models
@@ -45,7 +45,7 @@ def test_clips_that_carry_a_prompt_id_are_paired_by_it(tmp_path: Path) -> None:
 def test_a_foreign_format_says_none_of_it(tmp_path: Path) -> None:
     table = tmp_path / "run.csv"
     table.write_text("clip_id,type,dimension,start_s,end_s,description\nc1,hole,shape,0,1,a hole\n")
-    assert read(table).facts == {}
+    assert read(table).metadata == {}
 
 
 def test_a_run_folder_tells_what_it_lacks(tmp_path: Path) -> None:
@@ -72,11 +72,11 @@ def test_a_damaged_list_is_named_with_its_line(tmp_path: Path) -> None:
 
 
 def test_a_run_of_several_checkpoints_is_split() -> None:
-    both = run("run", *(account(f"{name}-p", fields={"checkpoint": name}) for name in ("b", "a")))
+    both = run("run", *(annotation(f"{name}-p", fields={"checkpoint": name}) for name in ("b", "a")))
     with pytest.raises(InputError, match=r"2 checkpoints \(a, b\); --by checkpoint compares them"):
         check_comparable([both], mixed=True)
     parts = list(both.split_by("checkpoint"))
-    assert [(one.name, list(one.accounts)) for one in parts] == [("a", ["a-p"]), ("b", ["b-p"])]
+    assert [(one.name, list(one.annotations)) for one in parts] == [("a", ["a-p"]), ("b", ["b-p"])]
     check_comparable(parts, mixed=False)
 
 
@@ -84,13 +84,13 @@ def test_what_has_no_report_goes_where_the_manifest_says_when_a_run_is_split() -
     said = {"a-1": "a", "a-2": "a", "b-1": "b", "c-1": "c"}
     both = run(
         "run",
-        *(account(name, fields={"checkpoint": said[name]}) for name in ("a-1", "b-1")),
+        *(annotation(name, fields={"checkpoint": said[name]}) for name in ("a-1", "b-1")),
         listed={name: ManifestClip(None, {"checkpoint": value}, f"{name}.mp4") for name, value in said.items()},
         unreadable=3,
         at=("a-2.mp4", "c-1.mp4", "nobody-knows.mp4"),
     )
     parts = list(both.split_by("checkpoint"))
-    assert [(one.name, len(one.accounts), one.unreadable, list(one.listed)) for one in parts] == [
+    assert [(one.name, len(one.annotations), one.unreadable, list(one.listed)) for one in parts] == [
         ("a", 1, 1, ["a-1", "a-2"]),
         ("b", 1, 0, ["b-1"]),
         ("c", 0, 1, ["c-1"]),
@@ -101,24 +101,24 @@ def test_what_has_no_report_goes_where_the_manifest_says_when_a_run_is_split() -
 def test_a_checkpoint_of_which_nothing_could_be_read_is_compared_as_such() -> None:
     both = run(
         "run",
-        account("a-1", fields={"checkpoint": "a"}),
+        annotation("a-1", fields={"checkpoint": "a"}),
         listed={"b-1": ManifestClip("1", {"checkpoint": "b"}, "b-1.mp4")},
         unreadable=1,
         at=("b-1.mp4",),
     )
     result = compare(list(both.split_by("checkpoint")), ComparisonConfig(resamples=20))
-    assert result.standings[1].clips == {"complete": 0, "partial": 0, "unscored": 0, "unreadable": 1, "missing": 0}
-    assert result.standings[1].clean_rate.value == 0.0
+    assert result.leaderboard[1].clips == {"complete": 0, "partial": 0, "unscored": 0, "unreadable": 1, "missing": 0}
+    assert result.leaderboard[1].clean_rate.value == 0.0
 
 
 def test_a_clip_without_the_field_cannot_be_split() -> None:
     with pytest.raises(InputError, match="a-p has no checkpoint"):
-        list(run("run", account("a-p")).split_by("checkpoint"))
+        list(run("run", annotation("a-p")).split_by("checkpoint"))
 
 
 def test_a_clip_has_one_account() -> None:
     with pytest.raises(InputError, match="two accounts"):
-        run("run", account("a-p"), account("a-p", author="other"))
+        run("run", annotation("a-p"), annotation("a-p", author="other"))
 
 
 def test_names_tell_runs_apart() -> None:
@@ -141,8 +141,8 @@ def test_runs_that_differ_in_more_than_their_clips_are_refused(
     runs = []
     for name, said in (("a", one), ("b", other)):
         in_facts = {key: value for key, value in said.items() if key in ("pipeline", "models")}
-        clip = account(f"{name}-p", **{key: value for key, value in said.items() if key not in in_facts})
-        runs.append(run(name, clip, facts={clip.clip_id: facts(**in_facts)}))
+        clip = annotation(f"{name}-p", **{key: value for key, value in said.items() if key not in in_facts})
+        runs.append(run(name, clip, metadata={clip.clip_id: metadata(**in_facts)}))
     with pytest.raises(InputError, match=f"a .* and b .* made with different {what}; --mixed"):
         check_comparable(runs, mixed=False)
     check_comparable(runs, mixed=True)

@@ -1,14 +1,14 @@
 """The rate that runs are compared by: the clean rate, or the nothing-found rate in some dimensions."""
 
 import pytest
-from checkpoints import PIXELS, account, clean_and_faulty, covered, event, run, without_a_model
+from checkpoints import PIXELS, annotation, clean_and_faulty, covered, event, run, without_a_model
 
 from robogaze.comparison import ComparisonConfig, Run, calibration, compare
 from robogaze.comparison.scope import Scope, scope_of
 from robogaze.stats import wilson
 
 TERMS = ComparisonConfig(resamples=50)
-NOTHING = run("nothing", account("nothing-p0", coverage=covered(partial=["colour"], not_examined=["shape"])))
+NOTHING = run("nothing", annotation("nothing-p0", coverage=covered(partial=["colour"], not_examined=["shape"])))
 
 
 @pytest.mark.parametrize(
@@ -16,13 +16,13 @@ NOTHING = run("nothing", account("nothing-p0", coverage=covered(partial=["colour
     [
         ([clean_and_faulty("a", "+-")], None),
         ([clean_and_faulty("a", "+o~?"), clean_and_faulty("b", "-")], None),
-        ([run("a", account("a-p0", coverage=None))], None),
-        ([run("a", account("a-p0", coverage=covered("colour", ruled_out=["shape"])))], None),
+        ([run("a", annotation("a-p0", coverage=None))], None),
+        ([run("a", annotation("a-p0", coverage=covered("colour", ruled_out=["shape"])))], None),
         ([clean_and_faulty("a", "??"), clean_and_faulty("b", "+")], None),
         ([clean_and_faulty("a", "??")], None),
         ([without_a_model("a", "+-")], ("colour",)),
         ([clean_and_faulty("a", "+-"), without_a_model("b", "+")], ("colour",)),
-        ([clean_and_faulty("a", "oo"), run("b", account("b-p0", coverage=None))], ("colour",)),
+        ([clean_and_faulty("a", "oo"), run("b", annotation("b-p0", coverage=None))], ("colour",)),
         ([without_a_model("a", "+"), NOTHING], ()),
     ],
 )
@@ -34,8 +34,8 @@ def test_without_a_clip_that_could_be_clean_some_run_has_no_clean_rate(
 
 
 def test_only_complete_clips_say_which_dimensions_are_covered() -> None:
-    failed = account("a-p1", status="partial", coverage=covered(not_examined=["colour", "shape"]))
-    assert scope_of([run("a", account("a-p0", coverage=PIXELS), failed)]) == Scope(("colour",))
+    failed = annotation("a-p1", status="partial", coverage=covered(not_examined=["colour", "shape"]))
+    assert scope_of([run("a", annotation("a-p0", coverage=PIXELS), failed)]) == Scope(("colour",))
 
 
 def test_the_rate_has_the_name_of_what_it_counts() -> None:
@@ -47,9 +47,9 @@ def test_the_rate_has_the_name_of_what_it_counts() -> None:
 
 def test_a_nothing_found_rate_counts_complete_clips_without_events() -> None:
     found = compare([without_a_model("a", "++-~?")], TERMS)
-    (standing,) = found.standings
-    assert (standing.clean_rate, standing.undecided) == (wilson(2, 5), 0)
-    assert (standing.worst, standing.best) == (2 / 5, 4 / 5)
+    (leaderboard_row,) = found.leaderboard
+    assert (leaderboard_row.clean_rate, leaderboard_row.undecided) == (wilson(2, 5), 0)
+    assert (leaderboard_row.worst, leaderboard_row.best) == (2 / 5, 4 / 5)
     assert found.verdict.startswith("a: nothing-found rate 0.400 [")
 
 
@@ -59,12 +59,12 @@ def test_where_no_dimension_is_covered_the_rate_is_the_same() -> None:
     ]
     found = compare(runs, TERMS)
     assert found.scope == Scope(())
-    assert [one.clean_rate for one in found.standings] == [wilson(1, 2), wilson(2, 2)]
+    assert [one.clean_rate for one in found.leaderboard] == [wilson(1, 2), wilson(2, 2)]
     assert found.pairs[0].clean.difference.value == 0.5
 
 
 def test_an_event_of_a_dimension_that_is_covered_partially_was_found_all_the_same() -> None:
-    assert compare([without_a_model("a", "+-", "shape_hole")], TERMS).standings[0].clean_rate.value == 0.5
+    assert compare([without_a_model("a", "+-", "shape_hole")], TERMS).leaderboard[0].clean_rate.value == 0.5
 
 
 def test_a_run_with_a_model_is_compared_with_one_without_by_what_both_cover() -> None:
@@ -75,13 +75,13 @@ def test_a_run_with_a_model_is_compared_with_one_without_by_what_both_cover() ->
 
 
 def test_a_dimension_is_rated_over_the_clips_that_cover_it_at_least_partially() -> None:
-    (standing,) = compare([without_a_model("a", "--++", "shape_hole")], TERMS).standings
-    assert standing.dimensions == {"colour": wilson(0, 4), "shape": wilson(2, 4)}
+    (leaderboard_row,) = compare([without_a_model("a", "--++", "shape_hole")], TERMS).leaderboard
+    assert leaderboard_row.dimensions == {"colour": wilson(0, 4), "shape": wilson(2, 4)}
 
 
 def test_what_the_runs_cover_is_kept_as_it_was() -> None:
     (kept,) = compare([without_a_model("a", "+")], TERMS).runs
-    (one,) = kept.accounts.values()
+    (one,) = kept.annotations.values()
     assert (one.coverage, one.verdict) == (PIXELS, "undecided")
 
 
@@ -94,9 +94,9 @@ def test_steps_have_a_trend_of_the_nothing_found_rate() -> None:
 
 def test_labels_correct_a_nothing_found_rate_too() -> None:
     """Of forty clips in which the pixels show nothing, people find eight faulty."""
-    said = run("said", *(account(f"c{at}", coverage=PIXELS) for at in range(40)))
+    said = run("said", *(annotation(f"c{at}", coverage=PIXELS) for at in range(40)))
     true = run(
-        "true", *(account(f"c{at}", *([event("shape_hole")] if at < 8 else []), author="ann") for at in range(40))
+        "true", *(annotation(f"c{at}", *([event("shape_hole")] if at < 8 else []), author="ann") for at in range(40))
     )
     one = without_a_model("a", "+" * 30 + "-" * 10)
     found = compare([one], TERMS, sample=calibration(said, true, [one], mixed=False))

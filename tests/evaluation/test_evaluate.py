@@ -60,8 +60,8 @@ def run(
 ) -> Evaluation:
     by = known.pop("by", ())
     named = [System.of(f"s{number}", one) for number, one in enumerate(systems)]
-    terms = EvaluationConfig.of(known.pop("convention", "robogaze"), **{"resamples": 50, **known})
-    return asyncio.run(evaluate(pair(references, named), judge or SameWords(), terms, by))
+    config = EvaluationConfig.of(known.pop("convention", "robogaze"), **{"resamples": 50, **known})
+    return asyncio.run(evaluate(pair(references, named), judge or SameWords(), config, by))
 
 
 def values(scores: Any) -> dict[str, float]:
@@ -189,7 +189,7 @@ def test_the_mean_over_strata_weighs_data_sets_alike() -> None:
 def test_every_kind_of_error_is_told_with_what_it_costs() -> None:
     references = [clip("a", event(1, 2), event(5, 6, "b"))]
     found = run(references, [clip("a", event(1, 2), event(8, 9, "c"))]).systems[0]
-    errors = {kind: (number, gain.value) for kind, (number, gain) in found.losses.items() if number}
+    errors = {kind: (number, gain.value) for kind, (number, gain) in found.error_costs.items() if number}
     assert found.micro["desc_f1"].value == 0.5
     assert errors == {"missed": (1, pytest.approx(4 / 5 - 0.5)), "spurious": (1, pytest.approx(2 / 3 - 0.5))}
 
@@ -197,7 +197,7 @@ def test_every_kind_of_error_is_told_with_what_it_costs() -> None:
 def test_operating_points_come_from_the_stored_hypotheses() -> None:
     sure, unsure = event(1, 2, confidence=0.65), event(5, 6, "b", confidence=0.35)
     system = [clip("a", sure, candidates=(sure, unsure))]
-    points = run([clip("a", event(1, 2), event(5, 6, "b"))], system).systems[0].operating
+    points = run([clip("a", event(1, 2), event(5, 6, "b"))], system).systems[0].operating_points
     assert {least: means["desc_recall"].value for least, (means, _) in points.items()} == {
         0.3: 1.0, 0.4: 0.5, 0.5: 0.5, 0.6: 0.5, 0.7: 0.0,
     }  # fmt: skip
@@ -208,20 +208,20 @@ def test_a_rejected_hypothesis_may_have_a_label_that_no_event_has(rejected: dict
     sure = event(1, 2, confidence=0.9)
     doubted = replace(event(5, 6, "b", confidence=0.5), **rejected)
     found = run([clip("a", event(1, 2))], [clip("a", sure, candidates=(sure, doubted))]).systems[0]
-    assert found.operating[0.5][1]["desc_precision"].value == 0.5
-    assert found.operating[0.6][1]["desc_precision"].value == 1.0
+    assert found.operating_points[0.5][1]["desc_precision"].value == 0.5
+    assert found.operating_points[0.6][1]["desc_precision"].value == 1.0
     assert set(found.dimensions) == {"d"}
 
 
 def test_without_stored_hypotheses_there_are_no_operating_points() -> None:
-    assert run([clip("a", event(1, 2))], [clip("a")]).systems[0].operating == {}
+    assert run([clip("a", event(1, 2))], [clip("a")]).systems[0].operating_points == {}
 
 
 def test_the_bonus_decides_who_is_matched() -> None:
     references = [clip("a", event(1, 2, "a", "here"))]
     predictions = [clip("a", event(1, 2, "near", "here"), event(1, 2, "text", "there"))]
     judge = SameWords(near=0.5, text=0.6)
-    found = run(references, predictions, judge=judge).systems[0].lambdas
+    found = run(references, predictions, judge=judge).systems[0].by_bonus
     assert {bonus: one["desc_recall"].value for bonus, one in found.items()} == {0: 0.6, 0.1: 0.6, 0.25: 0.5, 0.5: 0.5}
 
 
@@ -245,7 +245,7 @@ def test_a_system_that_has_seen_nothing_is_no_better_than_its_floor_and_a_warnin
     assert guessing is not None
     assert result.systems[0].macro["desc_f1"].value == 1.0
     assert 0.3 < seeing.macro["desc_f1"].value < 0.7
-    assert (seeing.above.separated, seeing.above.difference.n) == (True, 60)
+    assert (seeing.above.significant, seeing.above.difference.n) == (True, 60)
     assert guessing.macro["desc_f1"].value == result.systems[1].macro["desc_f1"].value
     assert guessing.above.difference.value == 0.0
     said = [note for note in footnotes(result) if note.startswith("Warning: s")]
@@ -286,7 +286,7 @@ def test_two_systems_are_compared_on_the_same_clips() -> None:
     found = run(references, good, bad, resamples=500).comparisons["desc_f1"]
     (difference,) = found.pairs
     assert difference.difference.value == pytest.approx(0.7)
-    assert difference.separated
+    assert difference.significant
     assert difference.verdict() == "different"
     assert [one.rank.value for one in found.ranks] == [1.0, 2.0]
     assert run(references, good).comparisons == {}
@@ -329,7 +329,7 @@ def test_a_margin_asks_whether_systems_are_equal_up_to_it() -> None:
     references = [clip(f"{number:02}", event(1, 2)) for number in range(80)]
     found = run(references, references, references, margin=0.1).comparisons["desc_f1"].pairs[0]
     assert found.verdict(0.1) == "no significant difference; equal within 0.1"
-    assert found.most == pytest.approx(0.03, abs=0.01)
+    assert found.equivalence_bound == pytest.approx(0.03, abs=0.01)
 
 
 def test_shares_of_clips_have_an_interval_at_0_of_n_too() -> None:
@@ -369,27 +369,27 @@ def test_what_things_are_called_and_their_order_changes_no_number(change: str) -
     references, predictions = corpus(rng)
     before = run(references, predictions).systems[0]
 
-    def shuffled(account: ClipAnnotation) -> ClipAnnotation:
-        findings = list(account.findings)
+    def shuffled(annotation: ClipAnnotation) -> ClipAnnotation:
+        findings = list(annotation.findings)
         if change == "events":
             rng.shuffle(findings)
         if change == "ids":
             findings = [replace(one, id=f"x{number}") for number, one in enumerate(findings)]
-        return replace(account, findings=tuple(findings))
+        return replace(annotation, findings=tuple(findings))
 
     references, predictions = [shuffled(one) for one in references], [shuffled(one) for one in predictions]
     if change == "clips":
         rng.shuffle(references)
         rng.shuffle(predictions)
     after = run(references, predictions).systems[0]
-    for part in ("counts", "macro", "micro", "strata_mean", "dimensions", "types", "losses", "lambdas"):
+    for part in ("counts", "macro", "micro", "strata_mean", "dimensions", "types", "error_costs", "by_bonus"):
         assert same(getattr(before, part), getattr(after, part)), part
     assert (before.confusion == after.confusion).all()
 
 
 def corpus(rng: random.Random, clips: int = 40) -> tuple[list[ClipAnnotation], list[ClipAnnotation]]:
-    def some(most: int) -> tuple[AnnotatedEvent, ...]:
-        starts = [rng.uniform(0, 8) for _ in range(rng.randrange(most))]
+    def some(equivalence_bound: int) -> tuple[AnnotatedEvent, ...]:
+        starts = [rng.uniform(0, 8) for _ in range(rng.randrange(equivalence_bound))]
         return tuple(
             AnnotatedEvent(
                 f"{number}",

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from robogaze.errors import InputError
-from robogaze.judges.rated_pairs import Rated, read_rated
+from robogaze.judges.rated_pairs import Rated, read_rated_pairs
 from robogaze.judges.rubric import read_rubric
 
 AXES = {"event_faithfulness": 5, "specificity": 4, "causal_correctness": 3}
@@ -18,7 +18,7 @@ def read(folder: Path, *lines: dict[str, Any], split: str | None = None) -> tupl
     path.write_text(
         "\n".join(json.dumps({"reference": "It falls.", "prediction": "It drops.", **one}) for one in lines)
     )
-    return read_rated(path, read_rubric("robogaze"), split)
+    return read_rated_pairs(path, read_rubric("robogaze"), split)
 
 
 def test_a_pair_is_rated_by_a_similarity_or_by_axes(tmp_path: Path) -> None:

@@ -6,9 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
-from agreement.annotators import WordJudge, account, demo_annotators, event, looked_for
+from agreement.annotators import WordJudge, demo_annotators, event, looked_for
+from agreement.annotators import annotation as account
 
-from robogaze.agreement import AgreementResult, AgreeTerms, AnnotationSet, agree, agree_on_ratings
+from robogaze.agreement import AgreementConfig, AgreementResult, AnnotationSet, agree, agree_on_ratings
 from robogaze.agreement.ratings import Ratings
 from robogaze.core.annotation import ClipAnnotation
 from robogaze.datasets.adapters import read_accounts
@@ -19,7 +20,7 @@ from robogaze.reporting.result_tables import ResultTable, files, written
 
 
 async def result(*accounts: ClipAnnotation) -> AgreementResult:
-    return await agree(AnnotationSet.of(accounts), WordJudge(), AgreeTerms(resamples=100))
+    return await agree(AnnotationSet.of(accounts), WordJudge(), AgreementConfig(resamples=100))
 
 
 async def tables(*accounts: ClipAnnotation) -> dict[str, ResultTable]:
@@ -161,7 +162,7 @@ async def test_json_holds_every_number_and_what_is_settled() -> None:
 
 
 async def test_settled_events_are_written_so_that_they_can_be_references(tmp_path: Path) -> None:
-    found = (await result(*demo_annotators(["ann", "bob"]))).adjudication.accounts
+    found = (await result(*demo_annotators(["ann", "bob"]))).adjudication.annotations
     path = tmp_path / "consensus.csv"
     path.write_text(accounts_csv(found))
     read = {one.clip_id: one for one in read_accounts(path).accounts}
@@ -183,7 +184,7 @@ async def test_settled_events_are_written_so_that_they_can_be_references(tmp_pat
 async def test_a_consensus_about_some_dimensions_does_not_come_back_clean(tmp_path: Path) -> None:
     both = [account("ann", "a"), account("bob", "a", coverage=looked_for("x"))]
     path = tmp_path / "consensus.csv"
-    path.write_text(accounts_csv((await result(*both)).adjudication.accounts))
+    path.write_text(accounts_csv((await result(*both)).adjudication.annotations))
     (one,) = read_accounts(path).accounts
     assert (one.coverage, one.verdict) == (looked_for("x"), "undecided")
 

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from checkpoints import PIXELS, account, clean_and_faulty, event, run, without_a_model
+from checkpoints import PIXELS, clean_and_faulty, event, run, without_a_model
+from checkpoints import annotation as account
 
 from robogaze.comparison import ComparisonConfig, compare
 from robogaze.domains import Domain

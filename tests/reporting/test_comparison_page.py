@@ -8,7 +8,8 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from checkpoints import account, clean_and_faulty, event, run, without_a_model
+from checkpoints import annotation as account
+from checkpoints import clean_and_faulty, event, run, without_a_model
 
 from robogaze.comparison import Comparison, ComparisonConfig, Run, compare
 from robogaze.domains import Domain

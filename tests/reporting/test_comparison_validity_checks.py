@@ -3,7 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from checkpoints import account, clean_and_faulty, covered, event, facts, run, without_a_model
+from checkpoints import annotation as account
+from checkpoints import clean_and_faulty, covered, event, run, without_a_model
+from checkpoints import metadata as facts
 
 from robogaze.comparison import Comparison, ComparisonConfig, Run, calibration, compare
 from robogaze.comparison.gate import GateCheck as Passed
@@ -23,7 +25,7 @@ def of(result: Comparison, checks: tuple[Passed, ...] | None = None) -> tuple[li
 
 
 def with_facts(one: Run, **said: Any) -> Run:
-    return run(one.name, *one.accounts.values(), facts={clip_id: facts(**said) for clip_id in one.accounts})
+    return run(one.name, *one.annotations.values(), metadata={clip_id: facts(**said) for clip_id in one.annotations})
 
 
 def test_undecided_clips_are_named_with_what_they_could_make_of_the_rate() -> None:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from robogaze.stats import benjamini_hochberg, holm, least_resamples
+from robogaze.stats import benjamini_hochberg, holm, min_resamples
 
 from . import plain
 
@@ -54,6 +54,6 @@ def test_what_is_no_probability_is_refused(ours, wrong: float) -> None:  # type:
 
 @pytest.mark.parametrize(("comparisons", "least"), [(0, 1), (1, 39), (28, 1119), (276, 11039)])
 def test_how_many_resamples_holm_needs(comparisons: int, least: int) -> None:
-    assert least_resamples(comparisons) == least
+    assert min_resamples(comparisons) == least
     if comparisons:
         assert comparisons * 2 / (least + 1) <= 0.05 + 1e-12 < comparisons * 2 / least

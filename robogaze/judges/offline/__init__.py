@@ -22,7 +22,7 @@ from robogaze.domains.yaml_files import read_yaml
 from robogaze.judges.base import DescriptionPair, Judgement
 from robogaze.judges.offline.features import Features
 from robogaze.judges.offline.words import read_words
-from robogaze.judges.rated_pairs import Rated, read_rated
+from robogaze.judges.rated_pairs import Rated, read_rated_pairs
 from robogaze.judges.rubric import Rubric, read_rubric
 
 NAME = "offline"
@@ -127,7 +127,9 @@ class OfflineJudge:
     async def rate(self, pairs: Sequence[DescriptionPair]) -> Sequence[Judgement]:
         """A judgement for each pair, in their order."""
         parts = (pairs[start : start + _AT_ONCE] for start in range(0, len(pairs), _AT_ONCE))
-        return [one for part in parts for one in judge_pairs(part, self.features, self.fitted.axes, self.rubric)]
+        return [
+            judgement for part in parts for judgement in judge_pairs(part, self.features, self.fitted.axes, self.rubric)
+        ]
 
 
 def judge_pairs(
@@ -139,7 +141,7 @@ def judge_pairs(
     columns = []
     for name in rubric.axes:
         axis = axes[name]
-        total = axis.intercept + sum(weight * found[one] for one, weight in axis.weights.items())
+        total = axis.intercept + sum(weight * found[feature] for feature, weight in axis.weights.items())
         rating = worst + (best - worst) / (1 + np.exp(-total))
         columns.append(np.where(same, best, np.round(rating, _DIGITS)).tolist())
     rows = (dict(zip(rubric.axes, ratings, strict=True)) for ratings in zip(*columns, strict=True))
@@ -156,10 +158,10 @@ def data_folder() -> Path:
 
 def read_pairs(home: Path, split: str) -> tuple[Rated, ...]:
     """One half of the rated pairs."""
-    return read_rated(home / "pairs.jsonl", read_rubric(RUBRIC), split)
+    return read_rated_pairs(home / "pairs.jsonl", read_rubric(RUBRIC), split)
 
 
 def read_features(home: Path) -> Features:
     """The features by the word list of a folder; how rare words are is counted in the half of its pairs for fitting."""
-    corpus = [text for one in read_pairs(home, FIT) for text in (one.pair.reference, one.pair.prediction)]
+    corpus = [text for pair in read_pairs(home, FIT) for text in (pair.pair.reference, pair.pair.prediction)]
     return Features(read_words(home / "words.yaml"), corpus)

@@ -24,17 +24,17 @@ class Concepts:
         self.place = {concept: place for place, concept in enumerate(words.kinds)}
         self.kinds = tuple(dict.fromkeys(words.kinds.values()))
         self._things, self._events, self._always = (
-            frozenset(one for one, kind in words.kinds.items() if kind in names)
+            frozenset(concept for concept, kind in words.kinds.items() if kind in names)
             for names in (words.things, words.events, words.always)
         )
-        self.near = {one: {one: 1.0} for one in words.kinds}
-        for one, other in (*words.related, *words.broader):
-            self.near[one].setdefault(other, RELATED)
-            self.near[other].setdefault(one, RELATED)
+        self.near = {concept: {concept: 1.0} for concept in words.kinds}
+        for first, second in (*words.related, *words.broader):
+            self.near[first].setdefault(second, RELATED)
+            self.near[second].setdefault(first, RELATED)
         self.nearness = self._square(
-            (one, other, share) for one, others in self.near.items() for other, share in others.items()
+            (first, second, share) for first, others in self.near.items() for second, share in others.items()
         )
-        self.exclusion = self._square((one, other, 1.0) for one, other in words.opposites)
+        self.exclusion = self._square((first, second, 1.0) for first, second in words.opposites)
         kinds = np.array(list(words.kinds.values()))
         columns = [*(kinds == kind for kind in self.kinds), np.isin(kinds, words.events)]
         self.by_kind: Floats = np.column_stack(columns).astype(np.float64)
@@ -44,18 +44,18 @@ class Concepts:
         """Whether a mention counts as a fact."""
         return mention.fact or mention.concept in self._always
 
-    def befallen(self, reading: ParsedDescription) -> Iterator[tuple[str, str]]:
+    def thing_events(self, reading: ParsedDescription) -> Iterator[tuple[str, str]]:
         """(thing, event) of each event that is a fact: the last thing named before it, else the first after it."""
-        things = [one for one in reading.mentions if one.concept in self._things]
+        things = [mention for mention in reading.mentions if mention.concept in self._things]
         for event in reading.mentions:
             if things and event.fact and event.concept in self._events:
-                before = [one for one in things if one.place < event.place]
+                before = [thing for thing in things if thing.place < event.place]
                 yield (before[-1] if before else things[0]).concept, event.concept
 
     def _square(self, cells: Iterable[tuple[str, str, float]]) -> Rows:
         square = sparse.lil_array((len(self.place), len(self.place)))
-        for one, other, share in cells:
-            square[self.place[one], self.place[other]] = share
+        for first, second, share in cells:
+            square[self.place[first], self.place[second]] = share
         return square.tocsr()
 
 
@@ -85,12 +85,12 @@ def describe(readings: Sequence[ParsedDescription], known: Concepts) -> Describe
     near_roles: list[tuple[int, int]] = []
     size = len(known.place)
     for row, reading in enumerate(readings):
-        for one in reading.mentions:
-            (facts if known.is_fact(one) else denied).append((row, known.place[one.concept]))
-        for thing, event in known.befallen(reading):
+        for mention in reading.mentions:
+            (facts if known.is_fact(mention) else denied).append((row, known.place[mention.concept]))
+        for thing, event in known.thing_events(reading):
             base = known.place[event] * size
             roles.append((row, base + known.place[thing]))
-            near_roles += [(row, base + known.place[other]) for other in known.near[thing]]
+            near_roles += [(row, base + known.place[second]) for second in known.near[thing]]
     count = len(readings)
     fact_rows = _ones(facts, count, size)
     near = fact_rows @ known.nearness

@@ -29,7 +29,7 @@ from robogaze.judges.offline.parsing import ParsedDescription, read
 from robogaze.judges.offline.weights import Rows, Weighted
 from robogaze.judges.offline.words import Stems, WordList
 
-NEAR, MOST_APART = 0.6, 3.0
+NEAR, MAX_SEVERITY_GAP = 0.6, 3.0
 EVENT = "event"
 _PARTS = (weights.words, weights.phrasing, weights.spelling, weights.concepts)
 _REMEMBERED = 2**15
@@ -51,10 +51,10 @@ class Features:
 
     def of(self, pairs: Sequence[DescriptionPair]) -> tuple[Mapping[str, Floats], NDArray[np.bool_]]:
         """Every feature of the pairs, by name; and which pairs are the same but for punctuation and forms of words."""
-        texts = {text: None for one in pairs for text in (one.reference, one.prediction)}
+        texts = {text: None for pair in pairs for text in (pair.reference, pair.prediction)}
         place = {text: number for number, text in enumerate(texts)}
-        references = np.array([place[one.reference] for one in pairs], dtype=np.intp)
-        predictions = np.array([place[one.prediction] for one in pairs], dtype=np.intp)
+        references = np.array([place[pair.reference] for pair in pairs], dtype=np.intp)
+        predictions = np.array([place[pair.prediction] for pair in pairs], dtype=np.intp)
         readings = [self._read(text) for text in texts]
         described = describe(readings, self._concepts)
         found = {
@@ -63,7 +63,7 @@ class Features:
             **_labels(pairs),
         }
         alike: dict[Stems, int] = {}
-        said = (tuple(stem for stem in one.stems if stem[0].isalnum()) for one in readings)
+        said = (tuple(stem for stem in parsed.stems if stem[0].isalnum()) for parsed in readings)
         wording = np.array([alike.setdefault(stems, len(alike)) for stems in said], dtype=np.intp)
         return found, wording[references] == wording[predictions]
 
@@ -74,7 +74,7 @@ class Features:
         for name, weighted in self._cosines.items():
             rows = weighted.rows(readings)
             found[name] = _sums(rows[references].multiply(rows[predictions]))
-        lengths = np.array([len(one.stems) for one in readings]) + _LENGTHENED
+        lengths = np.array([len(parsed.stems) for parsed in readings]) + _LENGTHENED
         found["nearly_same"] = np.maximum(found.pop("phrasing") - NEAR, 0) / (1 - NEAR)
         found["longer"] = np.log(lengths[predictions] / lengths[references])
         return found
@@ -85,14 +85,14 @@ class Features:
         matched = prediction.facts.multiply(reference.near) @ by_kind
         said, told = reference.facts @ by_kind, prediction.facts @ by_kind
         agree = _ratio(shared + matched, said + told)
-        apart = np.minimum(said - shared, MOST_APART) + np.minimum(told - matched, MOST_APART)
-        other = (said > 0) & (told > 0) & (shared + matched == 0)
+        apart = np.minimum(said - shared, MAX_SEVERITY_GAP) + np.minimum(told - matched, MAX_SEVERITY_GAP)
+        second = (said > 0) & (told > 0) & (shared + matched == 0)
         against = (self._excluded(reference, prediction) + _denied(reference, prediction)) @ by_kind > 0
         found: dict[str, Floats] = {}
         for column, kind in enumerate((*self._concepts.kinds, EVENT)):
             found[f"{kind}.agree"] = agree[:, column]
             found[f"{kind}.apart"] = apart[:, column]
-            found[f"{kind}.other"] = other[:, column].astype(np.float64)
+            found[f"{kind}.other"] = second[:, column].astype(np.float64)
             found[f"{kind}.against"] = against[:, column].astype(np.float64)
         del found[f"{EVENT}.against"]  # it is said by the kinds
         found[f"{EVENT}.shared"] = (shared[:, -1] > 0).astype(np.float64)
@@ -115,9 +115,9 @@ def _firm(side: Described) -> Rows:
 
 
 def _labels(pairs: Sequence[DescriptionPair]) -> dict[str, Floats]:
-    labels = [(one.reference_type, one.prediction_type) for one in pairs]
+    labels = [(pair.reference_type, pair.prediction_type) for pair in pairs]
     both = np.array([None not in pair for pair in labels], dtype=bool)
-    same = np.array([one == other for one, other in labels], dtype=bool)
+    same = np.array([first == second for first, second in labels], dtype=bool)
     return {"type.same": (both & same).astype(np.float64), "type.other": (both & ~same).astype(np.float64)}
 
 

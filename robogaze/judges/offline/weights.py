@@ -25,7 +25,7 @@ def words(reading: ParsedDescription) -> Sequence[str]:
 def phrasing(reading: ParsedDescription) -> Sequence[str]:
     """These words, and every two that follow one another."""
     said = reading.words
-    return (*said, *(f"{one} {other}" for one, other in pairwise(said)))
+    return (*said, *(f"{first} {second}" for first, second in pairwise(said)))
 
 
 def spelling(reading: ParsedDescription) -> Sequence[str]:
@@ -35,7 +35,7 @@ def spelling(reading: ParsedDescription) -> Sequence[str]:
 
 def concepts(reading: ParsedDescription) -> Sequence[str]:
     """The concepts, told apart by whether they are a fact, and the words that belong to none."""
-    return (*dict.fromkeys(f"{one.concept} {one.fact}" for one in reading.mentions), *reading.unknown)
+    return (*dict.fromkeys(f"{mention.concept} {mention.fact}" for mention in reading.mentions), *reading.unknown)
 
 
 @lru_cache(maxsize=2**16)

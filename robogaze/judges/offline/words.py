@@ -150,7 +150,7 @@ def read_words(path: Path) -> WordList:
     roles = {name: _kind_names(file, name, getattr(content, name)) for name in ("exclusive", *_ROLES)}
     for name in roles.pop("exclusive"):
         alike = [concept for concept, kind in kinds.items() if kind == name]
-        pairs["opposites"] += [(one, other) for one in alike for other in alike if one != other]
+        pairs["opposites"] += [(concept, second) for concept in alike for second in alike if concept != second]
     return WordList(
         stemmer=stemmer,
         kinds=kinds,
@@ -185,18 +185,18 @@ def _kind_names(file: YamlText, key: str, text: str) -> tuple[str, ...]:
 def _pairs(file: YamlText, key: str, text: str, kinds: Mapping[str, str]) -> list[tuple[str, str]]:
     found = []
     for entry in _listed(text):
-        one, slash, other = (part.strip() for part in entry.partition("/"))
+        first, slash, second = (part.strip() for part in entry.partition("/"))
         if not slash:
             raise file.fault(f"{key}: {entry!r} is not a pair 'one / other'", (key,))
-        _check_known(file, (key,), (one, other), kinds)
-        found.append((one, other))
+        _check_known(file, (key,), (first, second), kinds)
+        found.append((first, second))
     return found
 
 
 def _broader(file: YamlText, content: WordsFile, kinds: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     for wide, narrow in content.broader.items():
         _check_known(file, ("broader", wide), (wide, *_listed(narrow)), kinds)
-        yield from ((wide, one) for one in _listed(narrow))
+        yield from ((wide, concept) for concept in _listed(narrow))
 
 
 def _check_known(file: YamlText, key: Key, concepts: Iterable[str], kinds: Mapping[str, str]) -> None:
@@ -225,7 +225,7 @@ def _meanings(stemmer: Stemmer, forms: Iterable[tuple[str, str]]) -> dict[Stems,
 
 
 def _both_ways(pairs: Sequence[tuple[str, str]]) -> frozenset[tuple[str, str]]:
-    return frozenset(pairs) | frozenset((other, one) for one, other in pairs)
+    return frozenset(pairs) | frozenset((second, pair) for pair, second in pairs)
 
 
 def _listed(text: str) -> list[str]:
