@@ -20,10 +20,10 @@ PACKAGE = Path(robogaze.__file__).parent
 
 TIERS = (
     {"errors", "threads"},
-    {"core", "registry"},
+    {"core", "registry", "sync", "dataframes"},
     {"domains", "store"},
     {"media", "backends", "datasets", "matching", "metrics", "stats"},
-    {"evidence", "judges"},
+    {"evidence", "judges", "annotations", "reports"},
     {"stages", "evaluation"},
     {"diagnose", "comparison", "agreement", "rehearse", "doctor"},
     {"engines", "forge", "reporting", "web"},

@@ -1,106 +1,85 @@
-"""Several annotators' accounts of the same clips: how far they agree, and what a person must settle.
-
-panel -> matched events (a judge) -> measures
-                                  -> human ceiling
-                                  -> settled events, and a queue for a person
-"""
+"""`robogaze.agree`: how far annotators agree."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import combinations
-from typing import Annotated
+from dataclasses import replace
 
-from pydantic import Field
-
-from robogaze.agreement.adjudication import Adjudication, adjudicate
 from robogaze.agreement.annotation_set import AnnotationSet
-from robogaze.agreement.ceiling import Ceiling, human_ceiling
-from robogaze.agreement.coefficients import AgreementScores, KappaChoice, Resampling, choose_kappas, measure
-from robogaze.agreement.event_matching import By, MatchedClip, match_events
-from robogaze.core.data import Data
-from robogaze.evaluation.config import UNITS, EvaluationConfig
+from robogaze.agreement.annotator_agreement import AgreementConfig, AgreementResult, measure_agreement
+from robogaze.annotations import (
+    AnnotationReader,
+    NamedSource,
+    Notify,
+    ReadOptions,
+    Source,
+    SourceError,
+    log_warning,
+    named_sources,
+)
+from robogaze.core.annotation import ClipAnnotation
+from robogaze.judges import open_judge
 from robogaze.judges.base import Judge
-from robogaze.matching import Overlap
+from robogaze.sync import run_sync
 
 
-class AgreementConfig(Data):
-    """How events are matched, and clips resampled.
+def agree(
+    annotations: Mapping[str, Source] | Sequence[Source] | Source,
+    config: AgreementConfig | None = None,
+    *,
+    judge: str | Judge = "offline",
+    rubric: str | None = None,
+    environ: Mapping[str, str] | None = None,
+    reading: ReadOptions | None = None,
+    notify: Notify = log_warning,
+) -> AgreementResult:
+    """Measure how far annotators agree, how a human scores as a system would, and what needs adjudication.
 
-    `match` is by what two annotators' events are matched, `by` the field whose values are datasets: clips are resampled
-    within each, those that share a value of the field `units` together.
+    Each source holds the annotations of one annotator, or of several; in a mapping by name or as "NAME=PATH" it holds
+    those of one, who gets that name. See `robogaze.evaluate` for `judge`, `rubric`, `environ` and `notify`. Raises
+    InputError for what cannot be read or compared. Inside a running event loop use `agree_async`.
     """
-
-    match: By = "iou*similarity"
-    iou: Overlap = "frames"
-    by: str = "split"
-    units: str = UNITS
-    resamples: Annotated[int, Field(ge=1)] = 1000
-    level: Annotated[float, Field(gt=0, lt=1)] = 0.95
-    seed: Annotated[int, Field(ge=0)] = 0
-
-
-@dataclass(frozen=True)
-class AgreementResult:
-    """The whole result; `failed` counts the pairs of events that share time and have no judgement."""
-
-    config: AgreementConfig
-    judge: str
-    judge_note: str
-    annotation_set: AnnotationSet
-    kappas: KappaChoice
-    overall: AgreementScores
-    datasets: Mapping[str, AgreementScores]
-    dimensions: Mapping[str, AgreementScores]
-    pairs: Mapping[tuple[str, str], AgreementScores]
-    ceiling: Ceiling
-    adjudication: Adjudication
-    failed: int
-
-
-async def agree(annotation_set: AnnotationSet, judge: Judge, config: AgreementConfig) -> AgreementResult:
-    """Everything about the agreement of a panel."""
-    matched, failed = await match_events(annotation_set.clips, judge, config.match, config.iou)
-    annotators = annotation_set.annotators
-    chosen = choose_kappas(matched, annotators)
-    resampling = Resampling(config.resamples, config.seed, config.level, config.units)
-    datasets = sorted({clip.clip.dataset for clip in matched})
-    scored = EvaluationConfig(
-        iou=config.iou,
-        resamples=config.resamples,
-        level=config.level,
-        seed=config.seed,
-        strata=config.by,
-        units=config.units,
-    )
-    return AgreementResult(
-        config=config,
-        judge=judge.name,
-        judge_note=judge.note,
-        annotation_set=annotation_set,
-        kappas=chosen,
-        overall=measure(matched, annotators, chosen, resampling),
-        datasets={
-            name: measure([clip for clip in matched if clip.clip.dataset == name], annotators, chosen, resampling)
-            for name in datasets
-        },
-        dimensions={name: measure(matched, annotators, chosen, resampling, name) for name in _dimensions(matched)},
-        pairs={two: _of_pair(matched, two, resampling) for two in combinations(annotators, 2)},
-        ceiling=await human_ceiling(matched, annotators, judge, scored),
-        adjudication=adjudicate(matched, config.iou),
-        failed=failed,
+    return run_sync(
+        agree_async(annotations, config, judge=judge, rubric=rubric, environ=environ, reading=reading, notify=notify),
+        "agree_async",
     )
 
 
-def _dimensions(matched: Sequence[MatchedClip]) -> list[str]:
-    """The dimensions that were looked for, as far as that is said, and those that were found."""
-    looked_for = {name for clip in matched for name in clip.clip.dimensions or ()}
-    found = {
-        event.dimension for clip in matched for annotation in clip.clip.annotations for event in annotation.findings
-    }
-    return sorted(looked_for | {name for name in found if name is not None})
+async def agree_async(
+    annotations: Mapping[str, Source] | Sequence[Source] | Source,
+    config: AgreementConfig | None = None,
+    *,
+    judge: str | Judge = "offline",
+    rubric: str | None = None,
+    environ: Mapping[str, str] | None = None,
+    reading: ReadOptions | None = None,
+    notify: Notify = log_warning,
+) -> AgreementResult:
+    """`agree` inside a running event loop."""
+    reading, config = reading or ReadOptions(), config or AgreementConfig()
+    opened = open_judge(judge, rubric or reading.rubric(), environ)
+    return await measure_agreement(_read(annotations, config, reading, notify), opened, config)
 
 
-def _of_pair(matched: Sequence[MatchedClip], two: tuple[str, str], resampling: Resampling) -> AgreementScores:
-    """The numbers for two annotators alone; theirs is Cohen's kappa."""
-    theirs = [each for clip in matched if (each := clip.only(two)) is not None]
-    return measure(theirs, two, KappaChoice("cohen", "cohen"), resampling)
+def _read(
+    sources: Mapping[str, Source] | Sequence[Source] | Source,
+    config: AgreementConfig,
+    reading: ReadOptions,
+    notify: Notify,
+) -> AnnotationSet:
+    """The annotations of all sources, clip by clip; the first source's clip ids are used."""
+    reader = AnnotationReader(reading, reading.labels(), notify)
+    found: list[ClipAnnotation] = []
+    for source in named_sources(sources):
+        found += reader.with_ids_of(found, _of_annotator(reader, source), str(source.path or source.name))
+    return AnnotationSet.of(found, config.by, mixed=reading.mixed)
+
+
+def _of_annotator(reader: AnnotationReader, source: NamedSource) -> list[ClipAnnotation]:
+    annotations = reader.read(source)
+    if source.name is None:
+        return annotations
+    authors = sorted({annotation.author for annotation in annotations})
+    if len(authors) > 1:
+        raise SourceError(
+            f"{source.path or source.name} holds annotations by {', '.join(authors)}; the name {source.name} is for one"
+        )
+    return [replace(annotation, author=source.name) for annotation in annotations]

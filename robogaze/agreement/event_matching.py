@@ -85,7 +85,7 @@ class MatchedClip:
         return MatchedClip(clip, matches, _units(clip, matches))
 
 
-async def match_events(
+async def match_annotators(
     clips: Sequence[ClipAnnotations], judge: Judge, by: By, iou: Overlap
 ) -> tuple[tuple[MatchedClip, ...], int]:
     """The cases, matched, and how many pairs of events that share time have no judgement."""

@@ -1,22 +1,24 @@
 """Checkpoints compared by what their reports say: no video, no model.
 
-runs.py         what a run is, and which can be compared
-prompts.py      which clips were made from one prompt
-scope.py        clean rate or nothing-found rate, and in which dimensions
-measures.py     what is measured of a clip
-board.py        where each run stands
-pairs.py        two runs on the prompts they share; bands of runs without a significant difference
-flips.py        which prompts changed, and which of them deserve a look
-trend.py        the slope over training steps
-calibration.py  corrected for the judge's own errors
-verdict.py      all of it in sentences
-comparison.py   all of it joined
-gate.py         rules a checkpoint must pass
+compare.py        robogaze.compare: read runs and calibrations, compare
+comparison.py     the whole comparison, from runs to verdicts
+runs.py           a run, and which runs can be compared
+prompts.py        which clips were generated from the same prompt
+scope.py          clean rate or nothing-found rate, and in which dimensions
+clip_measures.py  what is measured of a clip
+leaderboard.py    the numbers of each run
+pairs.py          two runs on the prompts they share; bands of runs without a significant difference
+flips.py          which prompts changed, and which to look at first
+trend.py          the slope over training steps
+calibration.py    corrections for the judge's errors
+verdict.py        the results as sentences
+gate.py           rules a checkpoint must pass
 """
 
-from robogaze.comparison.calibration import Calibration, CorrectedEstimate, calibration
-from robogaze.comparison.compare import Comparison, compare
-from robogaze.comparison.gate import Gate, GateCheck, check, read_gate
+from robogaze.comparison.calibration import Calibration, CorrectedEstimate, read_calibration
+from robogaze.comparison.compare import compare
+from robogaze.comparison.comparison import Comparison, compare_runs
+from robogaze.comparison.gate import Gate, GateCheck, check_gate, read_gate
 from robogaze.comparison.leaderboard import ComparisonConfig, LeaderboardRow
 from robogaze.comparison.pairs import PairedDifference, RunPair
 from robogaze.comparison.runs import ReportMetadata, Run
@@ -33,8 +35,9 @@ __all__ = [
     "ReportMetadata",
     "Run",
     "RunPair",
-    "calibration",
-    "check",
+    "check_gate",
     "compare",
+    "compare_runs",
+    "read_calibration",
     "read_gate",
 ]

@@ -44,7 +44,7 @@ class CorrectedEstimate:
     corrected: Estimate
 
 
-def calibration(predictions: Run, references: Run, runs: Sequence[Run], *, mixed: bool) -> Calibration:
+def read_calibration(predictions: Run, references: Run, runs: Sequence[Run], *, mixed: bool) -> Calibration:
     """The labelled sample.
 
     Raises InputError when no clip is on both sides, and, unless `mixed`, when the judge was another one than the

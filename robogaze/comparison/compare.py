@@ -1,201 +1,153 @@
-"""Checkpoints against each other: from runs to a decision.
-
-runs -> checks -> clips by prompt -> where each stands -> pairs with verdicts -> bands, trend, one sentence
-"""
+"""`robogaze.compare`: checkpoints against each other."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import combinations
+from dataclasses import replace
+from pathlib import Path
 
-import numpy as np
-
-from robogaze.comparison import verdict
-from robogaze.comparison.calibration import Calibration, CorrectedEstimate, corrected, corrected_difference
-from robogaze.comparison.clip_measures import CLEAN, MEASURES, rows
-from robogaze.comparison.leaderboard import ComparisonConfig, EventLabels, LeaderboardRow, leaderboard_row
-from robogaze.comparison.pairs import PairedDifference, RunPair, adjusted, bands, clean_rate_difference, pair
-from robogaze.comparison.prompts import AUTO, PromptPairing, by_prompt
-from robogaze.comparison.runs import Run, check_comparable
-from robogaze.comparison.scope import Scope, scope_of
-from robogaze.comparison.trend import Trend, trend
-from robogaze.core.annotation import ClipAnnotation
-from robogaze.core.scores import undefined
+from robogaze.annotations import (
+    AnnotationReader,
+    NamedSource,
+    Notify,
+    ReadOptions,
+    Source,
+    SourceError,
+    log_warning,
+    named_sources,
+)
+from robogaze.comparison.calibration import Calibration, read_calibration
+from robogaze.comparison.comparison import Comparison, compare_runs
+from robogaze.comparison.leaderboard import ComparisonConfig
+from robogaze.comparison.prompts import AUTO
+from robogaze.comparison.runs import Run
+from robogaze.datasets.adapters import Notes, iter_accounts
 from robogaze.errors import InputError
-from robogaze.stats.paired import Rank, ranks
-from robogaze.stats.resample import draw_resamples
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """The whole result.
-
-    The rate that runs are compared by is called the clean rate here, whatever its `scope`. `pairs` are the runs against
-    the baseline, or, without one, each against those given before it; `verdicts` are theirs. `order` holds the runs by
-    their clean rate, the best first; `bands` are those of it without a significant difference. `ranks` are by the clean
-    rate over the prompts that all runs share. `corrected` is by run, of `labels` labels (0 for a run that none
-    correct), both empty without a calibration.
-    """
-
-    runs: tuple[Run, ...]
-    config: ComparisonConfig
-    baseline: int | None
-    prompts: PromptPairing
-    leaderboard: tuple[LeaderboardRow, ...]
-    pairs: tuple[RunPair, ...]
-    verdicts: tuple[str, ...]
-    order: tuple[int, ...]
-    bands: tuple[tuple[int, ...], ...]
-    ranks: tuple[Rank, ...]
-    trend: Trend | None
-    verdict: str
-    labels: tuple[int, ...] = ()
-    corrected: tuple[Mapping[str, CorrectedEstimate], ...] = ()
-
-    @property
-    def scope(self) -> Scope:
-        """Which clips count for the rate, and the dimensions it says something of."""
-        return self.config.scope
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The runs' names."""
-        return tuple(run.name for run in self.runs)
-
-    @property
-    def units(self) -> int:
-        """How many prompts there are to tell the runs apart by, those that all share; of one run, its own."""
-        shared = self.prompts.shared(*range(len(self.runs)))
-        return len({self.prompts.unit[prompt] for prompt in shared})
-
-    def clips(self, pair: RunPair) -> Mapping[str, tuple[ClipAnnotation, ClipAnnotation]]:
-        """The two clips of each prompt that a pair shares."""
-        return _both(self.prompts, pair.first, pair.second)
 
 
 def compare(
-    runs: Sequence[Run],
-    config: ComparisonConfig,
+    runs: Mapping[str, Source] | Sequence[Source] | Source,
+    config: ComparisonConfig | None = None,
     *,
-    baseline: str | None = None,
+    baseline: str | Path | None = None,
+    by: str | None = None,
     pair_by: str = AUTO,
-    mixed: bool = False,
-    sample: Calibration | None = None,
-    samples: Mapping[str, Calibration] | None = None,
+    calibrations: Mapping[str, Source] | Sequence[Source] | Source = (),
+    references: Source | None = None,
+    reading: ReadOptions | None = None,
+    notify: Notify = log_warning,
 ) -> Comparison:
-    """Compare runs; `baseline` is the name of one of them.
+    """Compare checkpoints: which is better, in what, by how much, and whether the difference is significant.
 
-    `sample` corrects all runs alike; `samples`, by the names of runs, each with labels of its own clips, and then their
-    differences, verdicts and bands too.
+    Each run holds the reports of one checkpoint: a path (a run folder, a folder of reports, JSONL) or loaded reports,
+    in a mapping by name or as "NAME=PATH"; without a name a run has that of its path. `by` splits every run by a clip
+    field, such as `checkpoint`.
 
-    Raises InputError for runs that cannot be compared (see `check_comparable`, `by_prompt`), and for a baseline that
-    is none of them.
+    The others are compared with the `baseline`, the name or the path of a run (it may be one more); without one, all
+    pairs are compared. `pair_by` is a key in `robogaze.comparison.prompts.KEYS`, "auto" for the first that works.
+    `calibrations` are predictions for clips whose truth is in `references`, annotated by people; a calibration with
+    the name of a run corrects that run, one without a name corrects all runs.
+
+    Raises InputError for what cannot be read, and for runs that cannot be compared.
     """
-    check_comparable(runs, mixed=mixed)
-    base, config = _position(runs, baseline), replace(config, scope=scope_of(runs))
-    prompts, names = by_prompt(runs, pair_by), EventLabels.of(runs)
-    leaderboard = tuple(
-        leaderboard_row(run, prompts.missing(at, run), names, config, prompts.units(at)) for at, run in enumerate(runs)
-    )
-    own = [(samples or {}).get(run.name) for run in runs]
-    against = _against(len(runs), base)
-    pairs = _pairs(against, prompts, own, names, replace(config, family=max(1, len(against))))
-    labels = [run.name for run in runs]
-    order = tuple(sorted(range(len(runs)), key=lambda run: _from_best(leaderboard[run])))
-    fixed = [own_sample or sample for own_sample in own]
-    rates = tuple(
-        {} if sample is None else corrected(run, sample, names.dimensions, config)
-        for run, sample in zip(runs, fixed, strict=True)
-    )
-    every = {
-        (a, b): _corrected_difference(prompts, a, b, own, config) or _clean_rate_difference(prompts, a, b, config)
-        for a, b in combinations(range(len(runs)), 2)
-    }
-    apart = bands(order, every, config.level)
-    return Comparison(
-        runs=tuple(runs),
-        config=config,
-        baseline=base,
-        prompts=prompts,
-        leaderboard=leaderboard,
-        pairs=pairs,
-        verdicts=tuple(verdict.of_pair(pair, labels, len(pairs), config) for pair in pairs),
-        order=order,
-        bands=apart,
-        ranks=_ranks(prompts, config),
-        trend=trend(labels, prompts, config),
-        verdict=verdict.overall(leaderboard, apart, pairs, base, config, rates),
-        labels=tuple(0 if sample is None else len(sample.pairs) for sample in fixed),
-        corrected=rates if any(rates) else (),
+    reader = _RunReader(reading or ReadOptions(), notify)
+    sources = named_sources(runs)
+    read = [part for source in sources for part in reader.parts(source, by, alone=len(sources) == 1)]
+    read, baseline_name = _with_baseline(read, sources, baseline, reader, split=by is not None)
+    common, own = _calibrations(named_sources(calibrations), references, read, reader)
+    return compare_runs(
+        read,
+        config or ComparisonConfig(),
+        baseline=baseline_name,
+        pair_by=pair_by,
+        mixed=reader.options.mixed,
+        sample=common,
+        samples=own,
     )
 
 
-def _pairs(
-    against: Sequence[tuple[int, int]],
-    prompts: PromptPairing,
-    own: Sequence[Calibration | None],
-    names: EventLabels,
-    config: ComparisonConfig,
-) -> tuple[RunPair, ...]:
-    """The runs that are compared, with p adjusted for their number."""
-    found = []
-    for first, second in against:
-        clips, unpaired = _both(prompts, first, second), prompts.unpaired(first, second)
-        plain = pair(first, second, clips, unpaired, names, prompts.unit, config)
-        found.append(replace(plain, corrected=_corrected_difference(prompts, first, second, own, config)))
-    return adjusted(found)
+class _RunReader:
+    """Reads runs from sources with one set of options."""
+
+    def __init__(self, options: ReadOptions, notify: Notify) -> None:
+        self.options = options
+        self.notify = notify
+
+    def run(self, source: NamedSource) -> Run:
+        labels = None if self._are_reports(source) and self.options.domain is None else self.options.labels()
+        annotations = AnnotationReader(self.options, labels, self.notify).read(source)
+        of_author = [annotation for annotation in annotations if self.options.author in (None, annotation.author)]
+        return Run.of(source.label, of_author, source.path)
+
+    def parts(self, source: NamedSource, by: str | None, *, alone: bool) -> list[Run]:
+        """The run, split by a clip field if one is given; parts of several runs carry their run's name."""
+        run = self.run(source)
+        if by is None:
+            return [run]
+        parts = list(run.split_by(by))
+        if parts and parts[0].unplaced:
+            self.notify(
+                f"{run.name}: the {by} of {parts[0].unplaced} unreadable clips is not known; they are in no run's "
+                "numbers (see unplaced in --json)"
+            )
+        return parts if alone else [replace(part, name=f"{run.name}/{part.name}") for part in parts]
+
+    def _are_reports(self, source: NamedSource) -> bool:
+        """Whether a source holds reports, which name their domain; foreign labels need the labels of one."""
+        if source.path is None:
+            return True
+        notes = Notes()
+        options = self.options
+        first = iter_accounts(
+            source.path,
+            notes,
+            format=options.format,
+            fps=options.fps,
+            first_frame=options.first_frame,
+            lenient=options.lenient,
+        )
+        next(first, None)
+        return notes.format == "report"
 
 
-def _position(runs: Sequence[Run], baseline: str | None) -> int | None:
-    names = [run.name for run in runs]
-    if baseline is None:
-        return None
-    if baseline not in names:
-        raise InputError(f"the baseline {baseline} is none of the runs; they are: {', '.join(names)}")
-    return names.index(baseline)
+def _with_baseline(
+    runs: list[Run], sources: Sequence[NamedSource], baseline: str | Path | None, reader: _RunReader, *, split: bool
+) -> tuple[list[Run], str | None]:
+    """The runs and the name of the baseline, which may be a path: of one of the runs, or of one more run."""
+    if baseline is None or str(baseline) in (run.name for run in runs):
+        return runs, None if baseline is None else str(baseline)
+    try:
+        source = NamedSource.of(baseline)
+    except InputError as error:
+        names = ", ".join(run.name for run in runs)
+        raise SourceError(f"the baseline {baseline} is neither one of the runs ({names}) nor a path") from error
+    assert source.path is not None
+    same = [other.path is not None and other.path.resolve() == source.path.resolve() for other in sources]
+    if not split and any(same):
+        return runs, runs[same.index(True)].name
+    added = reader.run(source)
+    return [added, *runs], added.name
 
 
-def _against(runs: int, baseline: int | None) -> list[tuple[int, int]]:
-    """Which pairs are compared, the later or the other one first."""
-    if baseline is not None:
-        return [(run, baseline) for run in range(runs) if run != baseline]
-    return [(later, earlier) for earlier, later in combinations(range(runs), 2)]
-
-
-def _both(prompts: PromptPairing, first: int, second: int) -> Mapping[str, tuple[ClipAnnotation, ClipAnnotation]]:
-    first_clips, second_clips = prompts.runs[first], prompts.runs[second]
-    return {prompt: (first_clips[prompt], second_clips[prompt]) for prompt in prompts.shared(first, second)}
-
-
-def _corrected_difference(
-    prompts: PromptPairing, first: int, second: int, own: Sequence[Calibration | None], config: ComparisonConfig
-) -> PairedDifference | None:
-    """The corrected difference of two runs; None unless each has labels of its own clips."""
-    first_sample, second_sample = own[first], own[second]
-    if first_sample is None or second_sample is None:
-        return None
-    both = _both(prompts, first, second)
-    units = [prompts.unit[prompt] for prompt in both]
-    return corrected_difference(list(both.values()), units, first_sample, second_sample, config)
-
-
-def _clean_rate_difference(
-    prompts: PromptPairing, first: int, second: int, config: ComparisonConfig
-) -> PairedDifference:
-    both = _both(prompts, first, second)
-    return clean_rate_difference(list(both.values()), [prompts.unit[prompt] for prompt in both], config)
-
-
-def _from_best(row: LeaderboardRow) -> tuple[float, str]:
-    return (-row.clean_rate.value if row.clean_rate.defined else 1.0, row.name)
-
-
-def _ranks(prompts: PromptPairing, config: ComparisonConfig) -> tuple[Rank, ...]:
-    """Places by the clean rate, over the prompts that every run has a clip of."""
-    shared = prompts.shared(*range(len(prompts.runs)))
-    if not shared:
-        return tuple(Rank(undefined("no prompt is in every run"), float("nan")) for _ in prompts.runs)
-    table = np.stack([rows([clips[prompt] for prompt in shared], config.scope) for clips in prompts.runs])
-    sums = draw_resamples(
-        [0] * len(shared), config.resamples, config.rng, [prompts.unit[prompt] for prompt in shared]
-    ).sums(table)
-    return ranks(sums, MEASURES[CLEAN], level=config.level)
+def _calibrations(
+    sources: Sequence[NamedSource], references: Source | None, runs: Sequence[Run], reader: _RunReader
+) -> tuple[Calibration | None, dict[str, Calibration]]:
+    """The calibration of all runs, if any, and those of single runs by name."""
+    common: Calibration | None = None
+    own: dict[str, Calibration] = {}
+    if bool(sources) != (references is not None):
+        raise SourceError("calibrations and references go together: predictions for clips, and their truth")
+    if references is None:
+        return common, own
+    truth = reader.run(NamedSource.of(references, None if isinstance(references, str | Path) else "references"))
+    for source in sources:
+        name = source.name
+        judged = [run for run in runs if name in (None, run.name)]
+        if not judged:
+            raise SourceError(f"the calibration {name} is for none of the runs ({', '.join(run.name for run in runs)})")
+        if name in own or (name is None and common is not None):
+            raise SourceError(f"there are two calibrations for {name or 'all runs'}; give one")
+        sample = read_calibration(reader.run(source), truth, judged, mixed=reader.options.mixed)
+        if name is None:
+            common = sample
+        else:
+            own[name] = sample
+    return common, own

@@ -23,7 +23,7 @@ from pathlib import Path
 from pydantic import Field, model_validator
 
 from robogaze.comparison.clip_measures import CLEAN
-from robogaze.comparison.compare import Comparison
+from robogaze.comparison.comparison import Comparison
 from robogaze.comparison.pairs import clean_rate_difference, mean_differences
 from robogaze.comparison.runs import Run
 from robogaze.core.data import Data, Fraction
@@ -120,7 +120,7 @@ def read_gate(path: Path) -> Gate:
     return read_yaml(path).parse(Gate)
 
 
-def check(gate: Gate, result: Comparison) -> tuple[GateCheck, ...]:
+def check_gate(gate: Gate, result: Comparison) -> tuple[GateCheck, ...]:
     """Every rule for every run but the baseline. Raises InputError when a rule needs a baseline and none is named."""
     if result.baseline is None and (missing := [rule.name for rule in gate.rules if rule.needs_baseline]):
         raise InputError(f"the gate's rule {missing[0]} compares with a baseline; name one with --baseline")

@@ -1,43 +1,57 @@
-"""The terms an evaluation is done on; every result says which they were."""
+"""The options of an evaluation; every result carries them."""
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
 from robogaze.core.data import Data
+from robogaze.evaluation import CONVENTIONS
 from robogaze.matching import Overlap, Use, Weighting
 
 Normalisation = Literal["loose", "strict"]
-"""By all events, or by those that share time with some event of the other side (RoboGaze, Table 20)."""
+"""By all events, or by those that overlap in time with any event of the other side (RoboGaze, Table 20)."""
 
 DIMENSION_BONUSES = (0.0, 0.1, 0.25, 0.5)
-"""The bonuses for a shared dimension that RoboGaze tries (Table 16)."""
-
+"""The bonuses for a shared dimension that are tried: lambda in RoboGaze, Table 16."""
 
 STRATA = "split"
-"""The field that names data sets."""
+"""The clip field that names data sets."""
 
 UNITS = "prompt_id"
-"""The field that names what clips were made from; a clip without it is a unit of its own."""
+"""The clip field that names what a clip was generated from; a clip without it is a unit of its own."""
 
 MIN_UNITS = 60
-"""With fewer units intervals hold the truth less often than they say; a table then warns."""
+"""With fewer units, intervals cover the truth less often than their level says; tables then warn."""
+
+
+@dataclass(frozen=True)
+class Convention:
+    """What pairs of events are weighed by, and how their IoU is measured by default (see `robogaze.matching`)."""
+
+    use: Use
+    iou: Overlap = "frames"
+
+
+ROBOGAZE = Convention("similarity*iou*bonus")
+GLIDE_PAPER = Convention("similarity*iou", iou="exact")
+DESCRIPTIONS = Convention("similarity")
 
 
 class EvaluationConfig(Data):
     """How events are matched, scored and resampled.
 
-    `convention` is the name they go by; `use`, `dimension_bonus` and `iou` are the weight of a pair (see
-    `robogaze.matching`). Clips are resampled within the values of the field `strata`, those that share a value of the
-    field `units` together. `margin` is the difference up to which two systems count as equal, None for no such verdict.
-    `floors` says whether the judge is asked about the floors, too, which is as much again as about the systems.
+    `convention` is a name in CONVENTIONS that is no released evaluator; `use`, `dimension_bonus` and `iou` define the
+    weight of a pair (see `robogaze.matching`). Clips are resampled within the values of the field `strata`; clips with
+    the same value of the field `units` are resampled together. `margin` is the difference up to which two systems count
+    as equal, None for no such verdict. `floors` says whether the judge also compares the floors, which doubles its
+    work.
     """
 
     convention: str = "robogaze"
-    use: Use = "similarity*iou*bonus"
+    use: Use = ROBOGAZE.use
     dimension_bonus: Annotated[float, Field(ge=0)] = 0.25
-    iou: Overlap = "frames"
+    iou: Overlap = ROBOGAZE.iou
     normalisation: Normalisation = "loose"
     resamples: Annotated[int, Field(ge=1)] = 1000
     level: Annotated[float, Field(gt=0, lt=1)] = 0.95
@@ -49,32 +63,22 @@ class EvaluationConfig(Data):
     seed: Annotated[int, Field(ge=0)] = 0
 
     @model_validator(mode="after")
-    def _keeps_to_its_convention(self) -> Self:
-        fixed = USES.get(self.convention)
-        if self.use != fixed:
-            raise ValueError(f"the convention {self.convention} weighs pairs by {fixed}, not by {self.use}")
+    def _use_is_that_of_the_convention(self) -> Self:
+        convention = CONVENTIONS.load(self.convention)
+        if not isinstance(convention, Convention):
+            raise ValueError(f"{self.convention} is a released evaluator, which has no options")
+        if self.use != convention.use:
+            raise ValueError(f"the convention {self.convention} weighs pairs by {convention.use}, not by {self.use}")
         return self
 
     @classmethod
     def of(cls, convention: str, **changes: object) -> Self:
-        """The terms of a convention. ValueError for an unknown one."""
-        if convention not in USES:
-            raise ValueError(f"there is no convention {convention!r} (there is: {', '.join(USES)})")
-        known = {"convention": convention, "use": USES[convention], **DEFAULTS[convention]}
-        return cls.model_validate({**known, **changes})
+        """The config of a convention, with changes. Raises InputError for an unknown convention."""
+        found = CONVENTIONS.load(convention)
+        defaults = {"use": found.use, "iou": found.iou} if isinstance(found, Convention) else {}
+        return cls.model_validate({"convention": convention, **defaults, **changes})
 
     @property
     def weighting(self) -> Weighting:
         """The weight of a pair."""
         return Weighting(use=self.use, dimension_bonus=self.dimension_bonus, iou=self.iou)
-
-
-USES: Mapping[str, Use] = {
-    "robogaze": "similarity*iou*bonus",
-    "glide-paper": "similarity*iou",
-    "descriptions": "similarity",
-}
-"""The conventions by what they weigh pairs by; the released evaluators have code of their own."""
-
-DEFAULTS: Mapping[str, Mapping[str, object]] = {"robogaze": {}, "glide-paper": {"iou": "exact"}, "descriptions": {}}
-"""What else a convention takes where nothing is said: GLIDE's intervals are seconds."""

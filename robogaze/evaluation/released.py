@@ -1,14 +1,16 @@
-"""The released evaluators, on the accounts of an evaluation."""
+"""The released evaluators on the same annotations, so that published tables can be compared."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.scores import Estimate
 from robogaze.datasets.pairing import Pairing, System
 from robogaze.errors import InputError
+from robogaze.evaluation import CONVENTIONS
 from robogaze.judges.base import Judge
 from robogaze.judges.similarity import similarities
 from robogaze.metrics import released_glide, released_robogaze
@@ -17,13 +19,22 @@ from robogaze.metrics.tally import scored
 Taxonomy = Mapping[str, Collection[str]]
 """The types of each dimension."""
 
-RELEASED = ("robogaze-released", "glide-released")
-"""The conventions that reproduce a released evaluator, quirks included."""
+
+@dataclass(frozen=True)
+class JudgedClip:
+    """A reference and the events predicted for its clip, None without a scored prediction.
+
+    `similarity` has shape (reference events, predicted events).
+    """
+
+    reference: ClipAnnotation
+    events: tuple[AnnotatedEvent, ...] | None
+    similarity: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class ReleasedScores:
-    """A system's scores; `dropped` are the clips that the released evaluator leaves out of every mean."""
+    """A system's scores; `dropped` are the clips that the released evaluator excludes from every mean."""
 
     name: str
     metrics: Mapping[str, Estimate]
@@ -31,52 +42,87 @@ class ReleasedScores:
     dropped: tuple[str, ...]
 
 
-async def released(pairing: Pairing, judge: Judge, convention: str, taxonomy: Taxonomy) -> tuple[ReleasedScores, ...]:
+@dataclass(frozen=True)
+class ReleasedEvaluation:
+    """The scores of every system by a released evaluator."""
+
+    convention: str
+    judge: Judge
+    systems: tuple[ReleasedScores, ...]
+
+
+@dataclass(frozen=True)
+class ReleasedEvaluator:
+    """A convention that reproduces a released evaluator: `score` is called with a system's name and its clips."""
+
+    score: Callable[[str, Sequence[JudgedClip], Taxonomy], ReleasedScores]
+
+
+async def evaluate_pairing_as_released(
+    pairing: Pairing, judge: Judge, convention: str, taxonomy: Taxonomy
+) -> ReleasedEvaluation:
     """Score every system as a released evaluator does.
 
-    Raises InputError when a judgement failed, for these evaluators know no such thing, and when a clip's frames are
-    not known where they count in frames.
+    Raises InputError for a convention that is no released evaluator, if a judgement failed, because these evaluators
+    cannot exclude one, and if a clip's frames are not known where the evaluator counts in frames.
     """
-    return tuple([await _scored(pairing.references, system, judge, convention, taxonomy) for system in pairing.systems])
+    evaluator = CONVENTIONS.load(convention)
+    if not isinstance(evaluator, ReleasedEvaluator):
+        raise InputError(f"the convention {convention} is not a released evaluator")
+    systems = [
+        evaluator.score(system.name, await _judged_clips(pairing.references, system, judge, convention), taxonomy)
+        for system in pairing.systems
+    ]
+    return ReleasedEvaluation(convention, judge, tuple(systems))
 
 
-async def _scored(
-    references: Sequence[ClipAnnotation],
-    system: System,
-    judge: Judge,
-    convention: str,
-    taxonomy: Taxonomy,
-) -> ReleasedScores:
-    annotations = [system.accounts.get(reference.clip_id) for reference in references]
-    findings = [annotation.findings if scored(annotation) else None for annotation in annotations]
-    matrices = await similarities(
-        [(reference, said or ()) for reference, said in zip(references, findings, strict=True)], judge
-    )
+async def _judged_clips(
+    references: Sequence[ClipAnnotation], system: System, judge: Judge, convention: str
+) -> list[JudgedClip]:
+    predictions = [system.accounts.get(reference.clip_id) for reference in references]
+    events = [prediction.findings if scored(prediction) else None for prediction in predictions]
+    queries = [(reference, predicted or ()) for reference, predicted in zip(references, events, strict=True)]
+    matrices = await similarities(queries, judge)
     failed = sum(bool(np.isnan(matrix).any()) for matrix in matrices)
     if failed:
-        raise InputError(f"{system.name}: judgements failed in {failed} clips, which {convention} cannot leave out")
-    clips = list(zip(references, findings, matrices, strict=True))
-    if convention == "glide-released":
-        videos = [
-            released_glide.Video(clip.clip_id, clip.findings, said, matrix, _fps(clip)) for clip, said, matrix in clips
-        ]
-        glide = released_glide.score(videos)
-        return ReleasedScores(system.name, glide.metrics, {}, glide.dropped)
-    samples = [
-        released_robogaze.Sample(clip.clip_id, clip.findings, said, matrix, _frames(clip, said))
-        for clip, said, matrix in clips
+        raise InputError(f"{system.name}: judgements failed in {failed} clips, which {convention} cannot exclude")
+    return [JudgedClip(*clip) for clip in zip(references, events, matrices, strict=True)]
+
+
+def _score_glide(name: str, clips: Sequence[JudgedClip], taxonomy: Taxonomy) -> ReleasedScores:
+    videos = [
+        released_glide.Video(
+            clip.reference.clip_id, clip.reference.findings, clip.events, clip.similarity, _fps(clip.reference)
+        )
+        for clip in clips
     ]
-    robogaze = released_robogaze.score(samples, taxonomy)
-    return ReleasedScores(system.name, robogaze.metrics, robogaze.per_dimension, robogaze.dropped)
+    scores = released_glide.score(videos)
+    return ReleasedScores(name, scores.metrics, {}, scores.dropped)
 
 
-def _frames(annotation: ClipAnnotation, predictions: Sequence[AnnotatedEvent] | None) -> Sequence[float]:
-    """The clip's frames; empty where they are not known and not needed, for every event is written in frames."""
-    if annotation.frame_times_s is not None:
-        return annotation.frame_times_s
-    if predictions is not None and not all(_in_frames(event) for event in (*annotation.findings, *predictions)):
+def _score_robogaze(name: str, clips: Sequence[JudgedClip], taxonomy: Taxonomy) -> ReleasedScores:
+    samples = [
+        released_robogaze.Sample(
+            clip.reference.clip_id, clip.reference.findings, clip.events, clip.similarity, _frame_times_s(clip)
+        )
+        for clip in clips
+    ]
+    scores = released_robogaze.score(samples, taxonomy)
+    return ReleasedScores(name, scores.metrics, scores.per_dimension, scores.dropped)
+
+
+ROBOGAZE_RELEASED = ReleasedEvaluator(_score_robogaze)
+GLIDE_RELEASED = ReleasedEvaluator(_score_glide)
+
+
+def _frame_times_s(clip: JudgedClip) -> Sequence[float]:
+    """The clip's frames; empty if they are not known and not needed, because every event is written in frames."""
+    reference = clip.reference
+    if reference.frame_times_s is not None:
+        return reference.frame_times_s
+    if clip.events is not None and not all(_in_frames(event) for event in (*reference.findings, *clip.events)):
         raise InputError(
-            f"{annotation.clip_id}: {annotation.source} does not say the clip's frames, in which this convention counts"
+            f"{reference.clip_id}: {reference.source} does not give the clip's frame times, which this convention needs"
         )
     return ()
 

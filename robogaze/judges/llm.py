@@ -13,6 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any
 
+from platformdirs import user_cache_path
 from pydantic import Field, create_model
 
 from robogaze.backends import AnswerStore, Model, ModelConfig, Models, ModelsConfig, Request
@@ -20,9 +21,10 @@ from robogaze.backends.answers import UnreadableAnswer, read_completion
 from robogaze.domains import Prompts
 from robogaze.domains.contract import Answer, Text, json_schema
 from robogaze.domains.resources import resource_folder
-from robogaze.errors import BackendError, RunStopped
+from robogaze.errors import BackendError, InputError, RunStopped
+from robogaze.judges import JudgeSpec
 from robogaze.judges.base import DescriptionPair, Judgement, unscored
-from robogaze.judges.rubric import REASONS, Rubric
+from robogaze.judges.rubric import REASONS, Rubric, read_rubric
 
 TRIES = 3
 STAGE = "judge"
@@ -185,3 +187,13 @@ class ModelJudge:
 
 def _texts(pair: DescriptionPair) -> _Texts:
     return pair.reference, pair.prediction, pair.instruction
+
+
+def open_model_judge(spec: JudgeSpec) -> ModelJudge:
+    """The model that `spec.value` names, KIND:NAME[@URL] or a YAML file. Raises InputError if it names none."""
+    try:
+        config = ModelsConfig.read(spec.value)
+    except InputError as error:
+        raise InputError(f"a judge is offline, table:FILE or a model; {error}") from error
+    answers = spec.answers or user_cache_path("robogaze") / "answers.sqlite"
+    return ModelJudge(read_rubric(spec.rubric), config, answers, spec.environ, spec.sample)

@@ -13,6 +13,7 @@ from typing import Any
 
 from robogaze.core.data import Data, Fraction
 from robogaze.errors import InputError
+from robogaze.judges import JudgeSpec
 from robogaze.judges.base import DescriptionPair, Judgement, unscored
 from robogaze.judges.jsonl import read_lines
 
@@ -70,6 +71,11 @@ class TableJudge:
         if (similarity := self.similarities.get(key)) is not None:
             return Judgement(similarity)
         return unscored(f"{self.path.name} does not hold the pair ({_named(key)})")
+
+
+def open_table_judge(spec: JudgeSpec) -> TableJudge:
+    """The table in the file that `spec.value` names."""
+    return TableJudge.read(Path(spec.value))
 
 
 def _named(key: _Key) -> str:

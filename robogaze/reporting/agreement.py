@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from robogaze.agreement.adjudication import MAX_SEVERITY_GAP, MIN_IOU, AdjudicationItem
-from robogaze.agreement.agree import AgreementResult
+from robogaze.agreement.annotator_agreement import AgreementResult
 from robogaze.agreement.ceiling import Ceiling
 from robogaze.agreement.coefficients import AgreementScores
 from robogaze.agreement.kappas import Kind

@@ -5,7 +5,7 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from robogaze.agreement.agree import AgreementResult
+from robogaze.agreement.annotator_agreement import AgreementResult
 from robogaze.agreement.ceiling import Ceiling, CeilingScores
 from robogaze.agreement.coefficients import AgreementScores
 from robogaze.agreement.ratings import RatingAgreement

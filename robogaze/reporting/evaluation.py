@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from robogaze.evaluation.config import MIN_UNITS
 from robogaze.evaluation.estimates import GROUP_METRICS, Scores
-from robogaze.evaluation.evaluate import BOUNDED, Bounds, Evaluation, SystemResult
+from robogaze.evaluation.results import BOUNDED, Bounds, Evaluation, SystemResult
 from robogaze.evaluation.robustness import robustness
 from robogaze.judges import offline
 from robogaze.metrics.controls import CONTROLS, SHUFFLED_RULE, TYPE_PRIOR, TYPE_PRIOR_RULE

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from robogaze.evaluation.estimates import Scores
-from robogaze.evaluation.evaluate import Bounds, Comparisons, Evaluation, Floor, NamedMatch, SystemResult
+from robogaze.evaluation.results import Bounds, Evaluation, Floor, NamedMatch, SystemComparisons, SystemResult
 from robogaze.metrics.controls import CONTROLS, SHUFFLED_RULE, TYPE_PRIOR, TYPE_PRIOR_RULE
 from robogaze.stats.paired import Difference
 
@@ -88,7 +88,7 @@ def _match(one: NamedMatch) -> Json:
     }
 
 
-def _pairs(found: Comparisons, result: Evaluation) -> Json:
+def _pairs(found: SystemComparisons, result: Evaluation) -> Json:
     names = [system.name for system in result.systems]
     differences = [
         {

@@ -7,7 +7,7 @@ import jinja2
 from markupsafe import Markup
 
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
-from robogaze.evaluation.evaluate import Evaluation, NamedMatch, SystemResult
+from robogaze.evaluation.results import Evaluation, NamedMatch, SystemResult
 from robogaze.metrics.controls import duration_s
 from robogaze.metrics.tally import scored
 from robogaze.reporting.figures import Lane, Point, bars, curve, timeline

@@ -15,7 +15,7 @@ from math import sqrt
 import numpy as np
 from scipy.special import ndtri
 
-from robogaze.comparison import ComparisonConfig, Run, compare
+from robogaze.comparison import ComparisonConfig, Run, compare_runs
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.time import Span
 
@@ -60,7 +60,7 @@ def tried(rates: tuple[float, float], shared: float, repetitions: int, prompts: 
     for repetition in range(repetitions):
         ease = rng.normal(size=prompts)
         runs = [checkpoint(name, rate, ease, shared, rng) for name, rate in zip("ab", rates, strict=True)]
-        pair = compare(runs, ComparisonConfig(seed=repetition)).pairs[0]
+        pair = compare_runs(runs, ComparisonConfig(seed=repetition)).pairs[0]
         clean, events = pair.clean.difference, pair.differences["events_per_clip"].difference
         of_events = -truth * events_of_a_faulty_clip()
         counts += (clean.low <= truth <= clean.high, events.low <= of_events <= events.high, pair.significant(0.95))

@@ -26,7 +26,7 @@ from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.time import Span, frame_iou
 from robogaze.datasets.pairing import System, pair
 from robogaze.evaluation.config import EvaluationConfig
-from robogaze.evaluation.evaluate import evaluate
+from robogaze.evaluation.systems import evaluate_pairing
 from robogaze.judges.base import DescriptionPair, Judgement
 
 FRAMES, FPS = 139, 16
@@ -166,7 +166,9 @@ def main() -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     started = time.perf_counter()
     result = asyncio.run(
-        evaluate(pair(references, systems), Table(), EvaluationConfig.of("robogaze", resamples=options.resamples))
+        evaluate_pairing(
+            pair(references, systems), Table(), EvaluationConfig.of("robogaze", resamples=options.resamples)
+        )
     )
     took = time.perf_counter() - started
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

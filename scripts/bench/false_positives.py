@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 from coverage import AT, corpus
 
-from robogaze.comparison import ComparisonConfig, Run, compare
+from robogaze.comparison import ComparisonConfig, Run, compare_runs
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.time import Span
 from robogaze.datasets.pairing import System, pair
 from robogaze.evaluation.config import EvaluationConfig as EvaluationTerms
-from robogaze.evaluation.evaluate import evaluate
+from robogaze.evaluation.systems import evaluate_pairing
 from robogaze.judges.base import DescriptionPair as JudgedPair
 from robogaze.judges.base import Judgement
 from robogaze.metrics.scores import METRICS
@@ -67,17 +67,17 @@ def clip(prompt: str, clip_id: str, faulty: bool) -> ClipAnnotation:
 
 def some_pair(rng: Random, runs: int, prompts: int, seeds: int) -> bool:
     """Whether some pair of equal checkpoints is called different."""
-    return any(one.significant(0.95) for one in compare(checkpoints(rng, runs, prompts, seeds), TERMS).pairs)
+    return any(one.significant(0.95) for one in compare_runs(checkpoints(rng, runs, prompts, seeds), TERMS).pairs)
 
 
 def split(rng: Random, runs: int, prompts: int) -> bool:
     """Whether equal checkpoints fall into several bands."""
-    return len(compare(checkpoints(rng, runs, prompts, 1), TERMS).bands) > 1
+    return len(compare_runs(checkpoints(rng, runs, prompts, 1), TERMS).bands) > 1
 
 
 def events(rng: Random, prompts: int, seeds: int) -> bool:
     """Whether two equal checkpoints differ in their events a clip, by p."""
-    gap = compare(checkpoints(rng, 2, prompts, seeds), TERMS).pairs[0].differences["events_per_clip"]
+    gap = compare_runs(checkpoints(rng, 2, prompts, seeds), TERMS).pairs[0].differences["events_per_clip"]
     return gap.p < 0.05
 
 
@@ -122,7 +122,9 @@ def above_its_floor(rng: Random, clips: int, per: int) -> bool:
         ]
         for _ in range(2)
     ]
-    found = asyncio.run(evaluate(pair(sides[0], [System.of("blind", sides[1])]), SameText(), EVALUATION)).systems[0]
+    found = asyncio.run(
+        evaluate_pairing(pair(sides[0], [System.of("blind", sides[1])]), SameText(), EVALUATION)
+    ).systems[0]
     assert found.floor is not None
     return bool(found.floor.above.significant and found.floor.above.difference.value > 0)
 

@@ -7,13 +7,13 @@ import pytest
 from agreement.annotators import WordJudge, annotation, event, looked_for
 from robogaze.agreement.adjudication import Adjudication, adjudicate, consensus
 from robogaze.agreement.annotation_set import AnnotationSet
-from robogaze.agreement.event_matching import MatchedClip, match_events
+from robogaze.agreement.event_matching import MatchedClip, match_annotators
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.time import Span
 
 
 async def matched(*annotations: ClipAnnotation) -> MatchedClip:
-    return (await match_events(AnnotationSet.of(annotations).clips, WordJudge(), "iou*similarity", "frames"))[0][0]
+    return (await match_annotators(AnnotationSet.of(annotations).clips, WordJudge(), "iou*similarity", "frames"))[0][0]
 
 
 async def settled(*events: AnnotatedEvent) -> Adjudication:

@@ -11,12 +11,12 @@ from agreement.test_coefficients import random_accounts
 from robogaze.agreement.adjudication import consensus
 from robogaze.agreement.annotation_set import AnnotationSet
 from robogaze.agreement.ceiling import Ceiling, human_ceiling
-from robogaze.agreement.event_matching import match_events
+from robogaze.agreement.event_matching import match_annotators
 from robogaze.core.annotation import ClipAnnotation
 from robogaze.core.scores import Estimate
 from robogaze.datasets.pairing import System, pair
 from robogaze.evaluation.config import EvaluationConfig
-from robogaze.evaluation.evaluate import evaluate
+from robogaze.evaluation.systems import evaluate_pairing as evaluate
 from robogaze.metrics.scores import METRICS
 
 TERMS = EvaluationConfig(resamples=100)
@@ -24,7 +24,7 @@ TERMS = EvaluationConfig(resamples=100)
 
 async def ceiling(*annotations: ClipAnnotation) -> Ceiling:
     annotation_set = AnnotationSet.of(annotations)
-    matched, _ = await match_events(annotation_set.clips, WordJudge(), "iou*similarity", "frames")
+    matched, _ = await match_annotators(annotation_set.clips, WordJudge(), "iou*similarity", "frames")
     return await human_ceiling(matched, annotation_set.annotators, WordJudge(), TERMS)
 
 
@@ -64,7 +64,7 @@ async def test_the_row_of_an_annotator_is_that_of_a_system_in_evaluate(seed: int
     found = await ceiling(*annotations)
     for name in ("p0", "p1", "p2"):
         others = AnnotationSet.of([one for one in annotations if one.author != name])
-        matched, _ = await match_events(others.clips, WordJudge(), "iou*similarity", "frames")
+        matched, _ = await match_annotators(others.clips, WordJudge(), "iou*similarity", "frames")
         references = [consensus(one, "frames") for one in matched]
         system = System.of(name, [one for one in annotations if one.author == name])
         (row,) = (await evaluate(pair(references, [system]), WordJudge(), TERMS)).systems
@@ -115,7 +115,7 @@ async def test_a_judge_is_asked_as_for_a_system_and_about_events_by_their_names(
     annotation_set = AnnotationSet.of(
         [annotation("ann", "a", event(0, 4, type="t")), annotation("bob", "a", event(0, 4, type="t"))]
     )
-    matched, _ = await match_events(annotation_set.clips, WordJudge(), "iou*similarity", "frames")
+    matched, _ = await match_annotators(annotation_set.clips, WordJudge(), "iou*similarity", "frames")
     await human_ceiling(matched, annotation_set.annotators, judge, TERMS)
     asked = {(one.reference_id, one.prediction_id, one.reference_type, one.prediction_type) for one in judge.asked}
     assert asked == {("bob/e1", "ann/e1", "t", "t"), ("ann/e1", "bob/e1", "t", "t")}

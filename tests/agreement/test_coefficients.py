@@ -11,7 +11,7 @@ from agreement.annotators import WordJudge, annotation, event, looked_for
 from agreement.plain import plain_measures
 from robogaze.agreement.annotation_set import AnnotationSet
 from robogaze.agreement.coefficients import AgreementScores, KappaChoice, Resampling, choose_kappas, measure
-from robogaze.agreement.event_matching import By, MatchedClip, match_events
+from robogaze.agreement.event_matching import By, MatchedClip, match_annotators
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.time import Span
 
@@ -22,7 +22,7 @@ async def matches(
     annotations: Sequence[ClipAnnotation], by: By = "iou*similarity"
 ) -> tuple[tuple[MatchedClip, ...], AnnotationSet]:
     annotation_set = AnnotationSet.of(annotations)
-    return (await match_events(annotation_set.clips, WordJudge(), by, "frames"))[0], annotation_set
+    return (await match_annotators(annotation_set.clips, WordJudge(), by, "frames"))[0], annotation_set
 
 
 async def measured(

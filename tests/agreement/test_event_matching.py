@@ -10,14 +10,14 @@ import pytest
 
 from agreement.annotators import WordJudge, annotation, event, similarity
 from robogaze.agreement.annotation_set import AnnotationSet
-from robogaze.agreement.event_matching import By, MatchedClip, match_events
+from robogaze.agreement.event_matching import By, MatchedClip, match_annotators
 from robogaze.core.annotation import ClipAnnotation
 
 
 async def matched(
     *annotations: ClipAnnotation, by: By = "iou*similarity", judge: WordJudge | None = None
 ) -> MatchedClip:
-    (found,), _ = await match_events(AnnotationSet.of(annotations).clips, judge or WordJudge(), by, "frames")
+    (found,), _ = await match_annotators(AnnotationSet.of(annotations).clips, judge or WordJudge(), by, "frames")
     return found
 
 
@@ -110,7 +110,7 @@ async def test_a_pair_without_a_judgement_is_matched_only_if_no_judged_pair_is_l
     ann = annotation("ann", "a", event(0, 4, "unreadable"), event(0, 2, "cup"))
     bob = annotation("bob", "a", event(0, 4, "cup"))
     clips = AnnotationSet.of([ann, bob]).clips
-    (one,), failed = await match_events(clips, WordJudge(), "iou*similarity", "frames")
+    (one,), failed = await match_annotators(clips, WordJudge(), "iou*similarity", "frames")
     assert failed == 1
     assert pairs(one) == {("cup", "cup")}
     alone = await matched(annotation("ann", "a", event(0, 4, "unreadable")), bob)

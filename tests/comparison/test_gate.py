@@ -7,7 +7,7 @@ import pytest
 import yaml
 from checkpoints import annotation, clean_and_faulty, event, run, without_a_model
 
-from robogaze.comparison import Comparison, ComparisonConfig, Gate, GateCheck, Run, check, compare, read_gate
+from robogaze.comparison import Comparison, ComparisonConfig, Gate, GateCheck, Run, check_gate, compare_runs, read_gate
 from robogaze.errors import InputError
 
 
@@ -16,11 +16,11 @@ def gate(*rules: dict[str, Any]) -> Gate:
 
 
 def result(*runs: Run, baseline: str | None = "base") -> Comparison:
-    return compare(runs, ComparisonConfig(resamples=300), baseline=baseline)
+    return compare_runs(runs, ComparisonConfig(resamples=300), baseline=baseline)
 
 
 def only(rule: dict[str, Any], *runs: Run) -> GateCheck:
-    (found,) = check(gate(rule), result(*runs))
+    (found,) = check_gate(gate(rule), result(*runs))
     return found
 
 
@@ -148,9 +148,11 @@ def test_runs_without_a_common_prompt_do_not_pass() -> None:
 
 def test_the_confidence_is_one_sided() -> None:
     base, new = clean_and_faulty("base", "+" * 200 + "-" * 100), clean_and_faulty("new", "+" * 195 + "-" * 105)
-    (sure,) = check(gate(CLEAN), result(base, new))
+    (sure,) = check_gate(gate(CLEAN), result(base, new))
     low = (
-        compare([base, new], ComparisonConfig(level=0.9, resamples=300), baseline="base").pairs[0].clean.difference.low
+        compare_runs([base, new], ComparisonConfig(level=0.9, resamples=300), baseline="base")
+        .pairs[0]
+        .clean.difference.low
     )
     assert f"above {low:+.3f} with 95%" in sure.said
 
@@ -165,7 +167,7 @@ def test_events_beside_the_baseline() -> None:
 def test_events_by_themselves_need_no_baseline() -> None:
     rule = gate({"events_per_clip": {"at_most": 0.5}})
     runs = clean_and_faulty("a", "+-"), clean_and_faulty("b", "--")
-    assert [one.passed for one in check(rule, result(*runs, baseline=None))] == [True, False]
+    assert [one.passed for one in check_gate(rule, result(*runs, baseline=None))] == [True, False]
 
 
 def test_what_was_not_scored_or_not_made_is_counted() -> None:
@@ -177,7 +179,7 @@ def test_what_was_not_scored_or_not_made_is_counted() -> None:
 
 def test_every_run_but_the_baseline_is_checked_by_every_rule() -> None:
     runs = [clean_and_faulty(name, "++") for name in ("new", "base", "other")]
-    found = check(gate(SEVERE, {"unscored": {"at_most": 0}}), result(*runs))
+    found = check_gate(gate(SEVERE, {"unscored": {"at_most": 0}}), result(*runs))
     assert [(one.run, one.rule) for one in found] == [
         ("new", "no_new_types"), ("new", "unscored"), ("other", "no_new_types"), ("other", "unscored")
     ]  # fmt: skip
@@ -186,12 +188,12 @@ def test_every_run_but_the_baseline_is_checked_by_every_rule() -> None:
 def test_a_rule_that_needs_a_baseline_asks_for_one() -> None:
     runs = [clean_and_faulty(name, "++") for name in ("a", "b")]
     with pytest.raises(InputError, match="the gate's rule clean_rate compares with a baseline; name one with --base"):
-        check(gate(CLEAN), result(*runs, baseline=None))
+        check_gate(gate(CLEAN), result(*runs, baseline=None))
 
 
 def test_the_baseline_alone_is_no_case_for_a_gate() -> None:
     with pytest.raises(InputError, match="no run to check"):
-        check(gate(SEVERE), result(clean_and_faulty("base", "+")))
+        check_gate(gate(SEVERE), result(clean_and_faulty("base", "+")))
 
 
 def test_the_example_in_the_docs_is_a_gate(write: Any) -> None:

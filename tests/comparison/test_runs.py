@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from checkpoints import annotation, clean_and_faulty, metadata, report, run, write_reports
 
-from robogaze.comparison import ComparisonConfig, Run, compare
+from robogaze.comparison import ComparisonConfig, Run, compare_runs
 from robogaze.comparison.prompts import by_prompt
 from robogaze.comparison.runs import ManifestClip, check_comparable
 from robogaze.core.report import Provenance, Usage
@@ -106,7 +106,7 @@ def test_a_checkpoint_of_which_nothing_could_be_read_is_compared_as_such() -> No
         unreadable=1,
         at=("b-1.mp4",),
     )
-    result = compare(list(both.split_by("checkpoint")), ComparisonConfig(resamples=20))
+    result = compare_runs(list(both.split_by("checkpoint")), ComparisonConfig(resamples=20))
     assert result.leaderboard[1].clips == {"complete": 0, "partial": 0, "unscored": 0, "unreadable": 1, "missing": 0}
     assert result.leaderboard[1].clean_rate.value == 0.0
 

@@ -15,7 +15,8 @@ from robogaze.core.scores import Estimate
 from robogaze.core.time import Span
 from robogaze.datasets.pairing import System, pair
 from robogaze.evaluation.config import EvaluationConfig
-from robogaze.evaluation.evaluate import Evaluation, evaluate
+from robogaze.evaluation.results import Evaluation
+from robogaze.evaluation.systems import evaluate_pairing
 from robogaze.judges.base import DescriptionPair, Judgement
 from robogaze.metrics.scores import METRICS
 from robogaze.reporting.evaluation import footnotes, sheets
@@ -61,7 +62,7 @@ def run(
     by = known.pop("by", ())
     named = [System.of(f"s{number}", one) for number, one in enumerate(systems)]
     config = EvaluationConfig.of(known.pop("convention", "robogaze"), **{"resamples": 50, **known})
-    return asyncio.run(evaluate(pair(references, named), judge or SameWords(), config, by))
+    return asyncio.run(evaluate_pairing(pair(references, named), judge or SameWords(), config, by))
 
 
 def values(scores: Any) -> dict[str, float]:

@@ -9,7 +9,8 @@ import pytest
 from agreement.annotators import WordJudge, demo_annotators, event, looked_for
 from agreement.annotators import annotation as account
 
-from robogaze.agreement import AgreementConfig, AgreementResult, AnnotationSet, agree, agree_on_ratings
+from robogaze.agreement import AgreementConfig, AgreementResult, AnnotationSet, agree_on_ratings
+from robogaze.agreement import measure_agreement as agree
 from robogaze.agreement.ratings import Ratings
 from robogaze.core.annotation import ClipAnnotation
 from robogaze.datasets.adapters import read_accounts

@@ -11,7 +11,8 @@ import pytest
 from checkpoints import annotation as account
 from checkpoints import clean_and_faulty, event, run, without_a_model
 
-from robogaze.comparison import Comparison, ComparisonConfig, Run, compare
+from robogaze.comparison import Comparison, ComparisonConfig, Run
+from robogaze.comparison import compare_runs as compare
 from robogaze.domains import Domain
 from robogaze.reporting import bundles
 from robogaze.reporting.compared import shown

@@ -7,7 +7,9 @@ from checkpoints import annotation as account
 from checkpoints import clean_and_faulty, covered, event, run, without_a_model
 from checkpoints import metadata as facts
 
-from robogaze.comparison import Comparison, ComparisonConfig, Run, calibration, compare
+from robogaze.comparison import Comparison, ComparisonConfig, Run
+from robogaze.comparison import compare_runs as compare
+from robogaze.comparison import read_calibration as calibration
 from robogaze.comparison.gate import GateCheck as Passed
 from robogaze.reporting.compared import shown
 from robogaze.reporting.comparison_json import comparison_json

@@ -15,7 +15,7 @@ from metrics.cases import finding
 from robogaze.core.annotation import ClipAnnotation
 from robogaze.datasets.pairing import System, pair
 from robogaze.evaluation.config import EvaluationConfig
-from robogaze.evaluation.evaluate import evaluate
+from robogaze.evaluation.systems import evaluate_pairing as evaluate
 from robogaze.judges.base import Judgement
 from robogaze.metrics.controls import CONTROLS
 from robogaze.metrics.errors import ERROR_KINDS

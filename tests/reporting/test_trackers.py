@@ -19,7 +19,8 @@ from making import coverage
 from synthetic import write_clip
 
 from robogaze.cli.shared.tracking import NO_TELEMETRY
-from robogaze.comparison import ComparisonConfig, compare
+from robogaze.comparison import ComparisonConfig
+from robogaze.comparison import compare_runs as compare
 from robogaze.core.report import Report, Usage
 from robogaze.core.report_summary import ReportSummary
 from robogaze.domains import Domain

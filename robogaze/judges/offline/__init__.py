@@ -19,6 +19,8 @@ import numpy as np
 from robogaze.core.data import Data
 from robogaze.domains.resources import resource_folder
 from robogaze.domains.yaml_files import read_yaml
+from robogaze.errors import InputError
+from robogaze.judges import JudgeSpec
 from robogaze.judges.base import DescriptionPair, Judgement
 from robogaze.judges.offline.features import Features
 from robogaze.judges.offline.words import read_words
@@ -130,6 +132,13 @@ class OfflineJudge:
         return [
             judgement for part in parts for judgement in judge_pairs(part, self.features, self.fitted.axes, self.rubric)
         ]
+
+
+def open_offline_judge(spec: JudgeSpec) -> OfflineJudge:
+    """The offline judge. Raises InputError for a value: it takes none."""
+    if spec.value:
+        raise InputError(f"the offline judge takes no value; write offline, not offline:{spec.value}")
+    return OfflineJudge.read()
 
 
 def judge_pairs(

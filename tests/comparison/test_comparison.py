@@ -8,7 +8,7 @@ import pytest
 from checkpoints import annotation, clean_and_faulty, event, run
 from compare import tried
 
-from robogaze.comparison import Comparison, ComparisonConfig, Run, compare
+from robogaze.comparison import Comparison, ComparisonConfig, Run, compare_runs
 from robogaze.comparison.trend import step_of
 from robogaze.errors import InputError
 from robogaze.stats import holm
@@ -21,7 +21,7 @@ GOOD, FAIR, POOR = "-" * 5 + "+" * 45, "+" * 40 + "-" * 10, "+" * 15 + "-" * 35
 
 def three(**settings: str) -> Comparison:
     runs = [clean_and_faulty(name, signs) for name, signs in (("good", GOOD), ("fair", FAIR), ("poor", POOR))]
-    return compare(runs, TERMS, **settings)  # type: ignore[arg-type]
+    return compare_runs(runs, TERMS, **settings)  # type: ignore[arg-type]
 
 
 def test_without_a_baseline_every_run_is_compared_with_those_before_it() -> None:
@@ -44,7 +44,7 @@ def test_p_is_adjusted_for_the_number_of_pairs() -> None:
 
 
 def test_only_prompts_that_both_have_count() -> None:
-    found = compare([clean_and_faulty("a", "++-"), clean_and_faulty("b", "+-")], TERMS)
+    found = compare_runs([clean_and_faulty("a", "++-"), clean_and_faulty("b", "+-")], TERMS)
     assert found.pairs[0].prompts == 2
     assert found.pairs[0].unpaired == (0, 1)
     assert found.pairs[0].clean.difference.value == -0.5
@@ -72,7 +72,7 @@ def test_a_pair_that_differs_says_by_how_much_and_how_sure() -> None:
 
 
 def test_a_pair_that_does_not_says_what_could_have_been_seen() -> None:
-    found = compare([clean_and_faulty("a", "++--"), clean_and_faulty("b", "+-+-")], TERMS)
+    found = compare_runs([clean_and_faulty("a", "++--"), clean_and_faulty("b", "+-+-")], TERMS)
     assert found.verdicts[0].startswith("No significant difference between b and a: clean rate +0.0 points [-")
     assert found.verdicts[0].endswith(
         f"no difference larger than {100 * found.pairs[0].clean.equivalence_bound:.1f} points."
@@ -82,7 +82,7 @@ def test_a_pair_that_does_not_says_what_could_have_been_seen() -> None:
 def test_a_margin_asks_whether_two_are_equal_up_to_it() -> None:
     runs = [clean_and_faulty("a", "+" * 190 + "-" * 10), clean_and_faulty("b", "-" * 10 + "+" * 190)]
     for margin, said in ((0.05, "; equal within 5 points."), (0.01, "not shown to be equal within 1 points")):
-        assert said in compare(runs, replace(TERMS, margin=margin)).verdicts[0]
+        assert said in compare_runs(runs, replace(TERMS, margin=margin)).verdicts[0]
 
 
 def shared_prompts(rng: np.random.Generator, prompts: int, seeds: int) -> list[Run]:
@@ -108,7 +108,7 @@ def shared_prompts(rng: np.random.Generator, prompts: int, seeds: int) -> list[R
 @pytest.mark.parametrize(("prompts", "seeds"), [(50, 4), (25, 8)])
 def test_clips_of_one_prompt_are_no_independent_evidence(prompts: int, seeds: int) -> None:
     rng = np.random.default_rng(1)
-    pairs = [compare(shared_prompts(rng, prompts, seeds), replace(TERMS, resamples=1)) for _ in range(150)]
+    pairs = [compare_runs(shared_prompts(rng, prompts, seeds), replace(TERMS, resamples=1)) for _ in range(150)]
     assert sum(one.pairs[0].significant(0.95) for one in pairs) / 150 < 0.10
     assert sum(0 < one.pairs[0].differences["events_per_clip"].p < 0.05 for one in pairs) / 150 < 0.10
     assert pairs[0].units == prompts
@@ -120,14 +120,14 @@ def test_bands_go_by_p_adjusted_for_all_pairs() -> None:
     for _ in range(60):
         signs = ["".join(rng.choice(["+", "-"], size=60)) for _ in range(6)]
         runs = [clean_and_faulty(f"run{number}", one) for number, one in zip("abcdef", signs, strict=True)]
-        split += len(compare(runs, replace(TERMS, resamples=1)).bands) > 1
+        split += len(compare_runs(runs, replace(TERMS, resamples=1)).bands) > 1
     assert split / 60 < 0.12
 
 
 def test_an_interval_is_not_enough_when_many_are_compared() -> None:
     runs = [clean_and_faulty("base", "+" * 24 + "-" * 16)]
     runs += [clean_and_faulty(f"run{letter}", "+" * 30 + "-" * 10) for letter in "abcdefgh"]
-    found = compare(runs, TERMS, baseline="base")
+    found = compare_runs(runs, TERMS, baseline="base")
     one = found.pairs[0]
     assert one.clean.p < 0.05 < 0.1 < one.clean.holm
     assert not one.significant(0.95)
@@ -135,27 +135,27 @@ def test_an_interval_is_not_enough_when_many_are_compared() -> None:
 
 
 def test_unscored_clips_that_could_turn_the_difference_are_named() -> None:
-    found = compare([clean_and_faulty("a", "+" * 20), clean_and_faulty("b", "+" * 8 + "?" * 12)], TERMS)
+    found = compare_runs([clean_and_faulty("a", "+" * 20), clean_and_faulty("b", "+" * 8 + "?" * 12)], TERMS)
     assert (found.pairs[0].worst, found.pairs[0].best) == (-0.6, 0.0)
     assert "though the undecided clips could turn it (-60.0 to +0.0 points)" in found.verdicts[0]
 
 
 def test_runs_without_a_common_prompt_are_not_compared() -> None:
-    found = compare([clean_and_faulty("a", "++"), run("b", annotation("b-x"))], TERMS)
+    found = compare_runs([clean_and_faulty("a", "++"), run("b", annotation("b-x"))], TERMS)
     assert found.pairs[0].prompts == 0
     assert math.isnan(found.pairs[0].clean.p)
     assert found.verdict == "No two runs share a prompt; nothing can be said of their difference."
 
 
 def test_one_run_stands_alone() -> None:
-    found = compare([clean_and_faulty("a", "+-")], TERMS)
+    found = compare_runs([clean_and_faulty("a", "+-")], TERMS)
     assert (found.pairs, found.bands) == ((), ((0,),))
     assert found.verdict.endswith("there is nothing to compare it with.")
 
 
 def test_it_says_in_what_two_runs_differ() -> None:
     runs = [clean_and_faulty("a", "-" * 30, "colour_shift"), clean_and_faulty("b", "-" * 30, "shape_hole")]
-    one = compare(runs, TERMS).pairs[0]
+    one = compare_runs(runs, TERMS).pairs[0]
     assert {name: gap.difference.value for name, gap in one.dimensions.items()} == {"colour": -1, "shape": 1}
     assert one.types["shape_hole"].fdr < 0.001
     assert one.differences["events_per_clip"].difference.value == 0
@@ -164,7 +164,7 @@ def test_it_says_in_what_two_runs_differ() -> None:
 def test_means_are_over_prompts_whose_clips_both_were_scored() -> None:
     a = run("a", annotation("a-p0", event("colour_shift")), annotation("a-p1"), annotation("a-p2"))
     b = run("b", annotation("b-p0"), annotation("b-p1", status="unscored"), annotation("b-p2"))
-    found = compare([a, b], TERMS).pairs[0].differences["events_per_clip"].difference
+    found = compare_runs([a, b], TERMS).pairs[0].differences["events_per_clip"].difference
     assert (found.value, found.n) == (-0.5, 2)
 
 
@@ -177,7 +177,7 @@ def test_names_tell_steps(name: str, step: int | None) -> None:
 
 def test_a_trend_is_the_slope_per_thousand_steps() -> None:
     rising = {"step_1000": "+-----", "step_2000": "++----", "step_3000": "+++---"}
-    found = compare([clean_and_faulty(name, signs) for name, signs in rising.items()], TERMS).trend
+    found = compare_runs([clean_and_faulty(name, signs) for name, signs in rising.items()], TERMS).trend
     assert found is not None
     assert (found.steps, found.prompts) == ((1000, 2000, 3000), 6)
     slope = found.slopes["clean_rate"]
@@ -190,13 +190,13 @@ def test_a_trend_is_the_slope_per_thousand_steps() -> None:
     [("good", "fair", "poor"), ("step_1", "step_2"), ("a-1", "a-2", "b-3"), ("1k", "1000", "2k"), ("s-1", "s-2", "s")],
 )
 def test_without_steps_there_is_no_trend(names: tuple[str, ...]) -> None:
-    assert compare([clean_and_faulty(name, "+-") for name in names], TERMS).trend is None
+    assert compare_runs([clean_and_faulty(name, "+-") for name in names], TERMS).trend is None
 
 
 def test_the_order_of_clips_and_runs_changes_no_number() -> None:
     runs = [clean_and_faulty(name, signs) for name, signs in (("a", GOOD), ("b", POOR))]
     turned: list[Run] = [replace(one, annotations=dict(reversed(one.annotations.items()))) for one in runs]
-    first, second = compare(runs, TERMS, baseline="a"), compare(turned[::-1], TERMS, baseline="a")
+    first, second = compare_runs(runs, TERMS, baseline="a"), compare_runs(turned[::-1], TERMS, baseline="a")
     assert first.pairs[0].differences == second.pairs[0].differences
     assert first.leaderboard == second.leaderboard[::-1]
     assert first.verdict == second.verdict

@@ -6,9 +6,9 @@ import pytest
 
 from judges.cases import pair, write_table
 from robogaze.errors import InputError
+from robogaze.judges import open_judge
 from robogaze.judges.llm import ModelJudge
 from robogaze.judges.offline import OfflineJudge
-from robogaze.judges.opening import open_judge
 from robogaze.judges.table import TableJudge
 
 

@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from agreement.annotators import WordJudge, annotation, demo_annotators, event
-from robogaze.agreement import AgreementConfig, AgreementResult, AnnotationSet, agree
+from robogaze.agreement import AgreementConfig, AgreementResult, AnnotationSet, measure_agreement
 from robogaze.core.annotation import ClipAnnotation
 from robogaze.reporting.agreement_json import agreement_json
 
@@ -16,7 +16,7 @@ TERMS = AgreementConfig(resamples=100)
 
 
 async def result(*annotations: ClipAnnotation, config: AgreementConfig = TERMS) -> AgreementResult:
-    return await agree(AnnotationSet.of(annotations, config.by), WordJudge(tilt=0.1), config)
+    return await measure_agreement(AnnotationSet.of(annotations, config.by), WordJudge(tilt=0.1), config)
 
 
 async def test_everything_is_there_for_all_clips_each_dataset_dimension_and_pair() -> None:
