@@ -74,14 +74,14 @@ class Match:
     weight: float
 
 
-def match_findings(
+def match_events(
     references: Sequence[AnnotatedEvent],
     predictions: Sequence[AnnotatedEvent],
     similarity: Matrix,
     iou: Matrix,
     weighting: Weighting,
 ) -> tuple[Match, ...]:
-    """The best assignment of two lists of findings, as `match` finds it, whatever order they came in.
+    """The best assignment of two lists of findings, as `match_pairs` finds it, whatever order they came in.
 
     Where several assignments weigh the same, the findings' contents decide: they are put in order by spans, dimension,
     type, description, severity and confidence before they are assigned. Ids decide nothing. Findings that say the very
@@ -91,12 +91,17 @@ def match_findings(
     columns = _in_order(predictions, similarity.T.tolist())
     rows = _in_order(references, similarity.tolist())
     order = np.ix_(rows, columns)
-    found = match(similarity[order], iou[order], same_dimension(references, predictions)[order], weighting)
-    given = [Match(rows[one.reference], columns[one.prediction], one.similarity, one.iou, one.weight) for one in found]
-    return tuple(sorted(given, key=lambda one: one.reference))
+    found = match_pairs(similarity[order], iou[order], same_dimension(references, predictions)[order], weighting)
+    given = [
+        Match(
+            rows[estimate.reference], columns[estimate.prediction], estimate.similarity, estimate.iou, estimate.weight
+        )
+        for estimate in found
+    ]
+    return tuple(sorted(given, key=lambda match_pairs: match_pairs.reference))
 
 
-def match(similarity: Matrix, iou: Matrix, same_dimension: Flags, weighting: Weighting) -> tuple[Match, ...]:
+def match_pairs(similarity: Matrix, iou: Matrix, same_dimension: Flags, weighting: Weighting) -> tuple[Match, ...]:
     """The pairs of a one-to-one assignment with the largest sum of weights; those that weigh 0 are dropped.
 
     The arrays have shape (references, predictions), each side of which may be 0. Which of several equally good
@@ -122,7 +127,9 @@ def match(similarity: Matrix, iou: Matrix, same_dimension: Flags, weighting: Wei
 def same_dimension(references: Sequence[AnnotatedEvent], predictions: Sequence[AnnotatedEvent]) -> Flags:
     """Whether two findings have the same primary dimension (RoboGaze, A.1); False where one has none."""
     flags = [
-        one.dimension is not None and one.dimension == other.dimension for one in references for other in predictions
+        reference.dimension is not None and reference.dimension == other.dimension
+        for reference in references
+        for other in predictions
     ]
     return np.array(flags, dtype=np.bool_).reshape(len(references), len(predictions))
 
@@ -138,7 +145,7 @@ def iou_matrix(
     `frame_times_s` are the clip's, ascending. Where they are not known the IoU is exact, whatever was asked for.
     """
     frames = frame_times_s if iou == "frames" and frame_times_s is not None and len(frame_times_s) else None
-    rows, columns = ([_runs(one.spans, frames) for one in side] for side in (references, predictions))
+    rows, columns = ([_runs(event.spans, frames) for event in side] for side in (references, predictions))
     pairs = [_iou(row, column) for row in rows for column in columns]
     return np.array(pairs, dtype=np.float64).reshape(len(references), len(predictions))
 

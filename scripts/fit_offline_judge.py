@@ -20,7 +20,6 @@ from scipy.optimize import minimize
 
 from robogaze.core.scores import Estimate
 from robogaze.judges.check import JudgeAgreement, compare, same_event_auc
-from robogaze.judges.concepts import Floats
 from robogaze.judges.offline import (
     FIT,
     HELD_OUT,
@@ -31,9 +30,10 @@ from robogaze.judges.offline import (
     read_features,
     read_pairs,
 )
-from robogaze.judges.rated import Rated
+from robogaze.judges.offline.concepts import Floats
+from robogaze.judges.offline.words import Phrases, Stems, read_words
+from robogaze.judges.rated_pairs import Rated
 from robogaze.judges.rubric import read_rubric
-from robogaze.judges.words import Phrases, Stems, read_words
 
 SHRINKAGE, LEAST_SPREAD = 10.0, 0.3
 """The penalty on squared weights of features over their spread, or over the least one, so that no rare feature weighs

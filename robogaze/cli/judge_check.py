@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from robogaze.core.scores import Estimate
     from robogaze.judges.base import Judge, Judgement
     from robogaze.judges.check import JudgeCheck
-    from robogaze.judges.rated import Rated
+    from robogaze.judges.rated_pairs import Rated
 
 SCHEMA_VERSION = 1
 _MEASURES = {
@@ -50,12 +50,12 @@ def judge_check(pairs: Path, judge: str, rubric: str, split: str | None, repeats
     import numpy as np
 
     from robogaze.judges.check import check
-    from robogaze.judges.rated import read_rated
+    from robogaze.judges.rated_pairs import read_rated_pairs
     from robogaze.judges.rubric import read_rubric
 
-    rated = read_rated(pairs, read_rubric(rubric), split)
+    rated = read_rated_pairs(pairs, read_rubric(rubric), split)
     judges = [opened(judge, rubric, sample=number) for number in range(repeats)]
-    runs = [asyncio.run(one.rate([line.pair for line in rated])) for one in judges]
+    runs = [asyncio.run(judge.rate([line.pair for line in rated])) for judge in judges]
     found = check(rated, runs, np.random.default_rng(seed))
     _tell_unscored(rated, runs[0])
     if as_json:
@@ -69,7 +69,7 @@ def judge_check(pairs: Path, judge: str, rubric: str, split: str | None, repeats
 
 def _tell_unscored(rated: Sequence[Rated], run: Sequence[Judgement]) -> None:
     """The first of the pairs without a similarity, and why; one cause is often behind all."""
-    failed = [(one.pair, two.rationale) for one, two in zip(rated, run, strict=True) if two.similarity is None]
+    failed = [(pair.pair, two.rationale) for pair, two in zip(rated, run, strict=True) if two.similarity is None]
     if failed:
         pair, why = failed[0]
         click.echo(f"{len(failed)} pairs are unscored; the first, {pair.reference!r}: {why}", err=True)
@@ -84,7 +84,7 @@ def _as_json(found: JudgeCheck, judge: Judge, rubric: str) -> dict[str, Any]:
         "pairs": found.pairs,
         "units": found.units,
         "unscored": found.unscored,
-        **{name: one.as_json() for name, one in _measured(found)},
+        **{name: estimate.as_json() for name, estimate in _measured(found)},
         "kinds": {
             kind: {"n": count, "rated": rated, "judge": judged} for kind, (count, rated, judged) in found.kinds.items()
         },
@@ -110,7 +110,7 @@ def _print(found: JudgeCheck, judge: Judge, pairs: Path) -> None:
 
     from robogaze.reporting.result_tables import ResultTable, as_terminal
 
-    rows: list[tuple[Any, ...]] = [(_MEASURES[name], one) for name, one in _measured(found)]
+    rows: list[tuple[Any, ...]] = [(_MEASURES[name], estimate) for name, estimate in _measured(found)]
     if found.stability is not None:
         rows.append((f"changed over {found.stability.repeats} repeats", found.stability.changed))
         rows.append(("standard deviation over repeats", found.stability.spread))

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from robogaze.core.scores import Estimate
 from robogaze.judges.base import Judgement
-from robogaze.judges.rated import Rated
+from robogaze.judges.rated_pairs import Rated
 from robogaze.stats.correlation import auc, mean_absolute_error, mean_difference, pearson, spearman
 from robogaze.stats.proportion import wilson
-from robogaze.stats.resample import Clusters, draw
+from robogaze.stats.resample import Clusters, draw_resamples
 
 Floats = NDArray[np.float64]
 
@@ -62,9 +62,9 @@ class JudgeCheck:
 
 def compare(judged: Floats, rated: Sequence[Rated], rng: np.random.Generator, resamples: int = 1000) -> JudgeAgreement:
     """Similarities against the ratings of the same pairs."""
-    human = np.array([one.similarity for one in rated])
-    places = {unit: place for place, unit in enumerate(sorted({one.unit for one in rated}))}
-    by = Clusters(draw([""] * len(places), resamples, rng), [places[one.unit] for one in rated])
+    human = np.array([pair.similarity for pair in rated])
+    places = {unit: place for place, unit in enumerate(sorted({pair.unit for pair in rated}))}
+    by = Clusters(draw_resamples([""] * len(places), resamples, rng), [places[pair.unit] for pair in rated])
     return JudgeAgreement(
         pearson=pearson(judged, human, by=by),
         spearman=spearman(judged, human, by=by),
@@ -85,25 +85,25 @@ def same_event_auc(
 
     None without pairs of both kinds.
     """
-    kinds = {one.kind for one in rated}
+    kinds = {pair.kind for pair in rated}
     if kinds.isdisjoint(SAME) or kinds.isdisjoint(OTHER):
         return None
-    kept = [at for at, one in enumerate(rated) if one.kind in (*SAME, *OTHER)]
+    kept = [at for at, pair in enumerate(rated) if pair.kind in (*SAME, *OTHER)]
     places = {unit: place for place, unit in enumerate(sorted({rated[at].unit for at in kept}))}
-    by = Clusters(draw([""] * len(places), resamples, rng), [places[rated[at].unit] for at in kept])
+    by = Clusters(draw_resamples([""] * len(places), resamples, rng), [places[rated[at].unit] for at in kept])
     same = np.array([rated[at].kind in SAME for at in kept], dtype=np.bool_)
     return auc(judged[kept], same, by=by)
 
 
 def check(rated: Sequence[Rated], runs: Sequence[Sequence[Judgement]], rng: np.random.Generator) -> JudgeCheck:
     """A judge's runs over the same rated pairs: agreement of the first, stability over all of them."""
-    scores = np.array([[_number(one) for one in run] for run in runs])
+    scores = np.array([[_number(judgement) for judgement in run] for run in runs])
     scored = ~np.isnan(scores[0])
-    kept = [one for one, there in zip(rated, scored, strict=True) if there]
+    kept = [pair for pair, there in zip(rated, scored, strict=True) if there]
     first = scores[0][scored]
     return JudgeCheck(
         pairs=len(rated),
-        units=len({one.unit for one in kept}),
+        units=len({pair.unit for pair in kept}),
         unscored=int((~scored).sum()),
         agreement=compare(first, kept, rng),
         kinds=_by_kind(first, kept),
@@ -117,9 +117,9 @@ def _number(judgement: Judgement) -> float:
 
 def _by_kind(judged: Floats, rated: Sequence[Rated]) -> Mapping[str, tuple[int, float, float]]:
     found = {}
-    for kind in sorted({one.kind for one in rated if one.kind}):
-        inside = np.array([one.kind == kind for one in rated])
-        human = np.array([one.similarity for one in rated])[inside]
+    for kind in sorted({pair.kind for pair in rated if pair.kind}):
+        inside = np.array([pair.kind == kind for pair in rated])
+        human = np.array([pair.similarity for pair in rated])[inside]
         found[kind] = len(human), float(human.mean()), float(judged[inside].mean())
     return found
 

@@ -13,6 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any
 
+from platformdirs import user_cache_path
 from pydantic import Field, create_model
 
 from robogaze.backends import AnswerStore, Model, ModelConfig, Models, ModelsConfig, Request
@@ -20,9 +21,10 @@ from robogaze.backends.answers import UnreadableAnswer, read_completion
 from robogaze.domains import Prompts
 from robogaze.domains.contract import Answer, Text, json_schema
 from robogaze.domains.resources import resource_folder
-from robogaze.errors import BackendError, RunStopped
+from robogaze.errors import BackendError, InputError, RunStopped
+from robogaze.judges import JudgeSpec
 from robogaze.judges.base import DescriptionPair, Judgement, unscored
-from robogaze.judges.rubric import REASONS, Rubric
+from robogaze.judges.rubric import REASONS, Rubric, read_rubric
 
 TRIES = 3
 STAGE = "judge"
@@ -96,10 +98,10 @@ class ModelJudge:
         Raises Unreachable when no server answers, InputError for a key that is not set, RunStopped when answers
         are pending or a limit is reached; asking again then goes on from what was answered.
         """
-        texts = {_texts(one): one for one in reversed(pairs) if one.silent is None}
+        texts = {_texts(pair): pair for pair in reversed(pairs) if pair.silent is None}
         judged = await self._ask_all(list(texts.values())) if texts else []
         found = dict(zip(texts, judged, strict=True))
-        return [one.silent or found[_texts(one)] for one in pairs]
+        return [pair.silent or found[_texts(pair)] for pair in pairs]
 
     async def _ask_all(self, pairs: Sequence[DescriptionPair]) -> list[Judgement]:
         """Ask about each pair, some at a time; all are asked before the run stops, for a batch holds a whole round."""
@@ -115,9 +117,9 @@ class ModelJudge:
                 await models.close()
         finally:
             answers.close()
-        if stopped := [one for one in found if isinstance(one, RunStopped)]:
+        if stopped := [estimate for estimate in found if isinstance(estimate, RunStopped)]:
             raise stopped[-1]
-        return [one for one in found if isinstance(one, Judgement)]
+        return [estimate for estimate in found if isinstance(estimate, Judgement)]
 
     async def _side_by_side(self, pairs: Sequence[DescriptionPair], model: Model) -> list[Judgement | RunStopped]:
         found: dict[int, Judgement | RunStopped] = {}
@@ -185,3 +187,13 @@ class ModelJudge:
 
 def _texts(pair: DescriptionPair) -> _Texts:
     return pair.reference, pair.prediction, pair.instruction
+
+
+def open_model_judge(spec: JudgeSpec) -> ModelJudge:
+    """The model that `spec.value` names, KIND:NAME[@URL] or a YAML file. Raises InputError if it names none."""
+    try:
+        config = ModelsConfig.read(spec.value)
+    except InputError as error:
+        raise InputError(f"a judge is offline, table:FILE or a model; {error}") from error
+    answers = spec.answers or user_cache_path("robogaze") / "answers.sqlite"
+    return ModelJudge(read_rubric(spec.rubric), config, answers, spec.environ, spec.sample)

@@ -13,8 +13,9 @@ from typing import Any
 
 from robogaze.core.data import Data, Fraction
 from robogaze.errors import InputError
+from robogaze.judges import JudgeSpec
 from robogaze.judges.base import DescriptionPair, Judgement, unscored
-from robogaze.judges.lines import read_lines
+from robogaze.judges.jsonl import read_lines
 
 _Key = tuple[str, str, str]
 
@@ -64,12 +65,17 @@ class TableJudge:
 
     async def rate(self, pairs: Sequence[DescriptionPair]) -> Sequence[Judgement]:
         """A judgement for each pair, in their order."""
-        return [self._rated((one.clip_id, one.reference_id, one.prediction_id)) for one in pairs]
+        return [self._rated((pair.clip_id, pair.reference_id, pair.prediction_id)) for pair in pairs]
 
     def _rated(self, key: _Key) -> Judgement:
         if (similarity := self.similarities.get(key)) is not None:
             return Judgement(similarity)
         return unscored(f"{self.path.name} does not hold the pair ({_named(key)})")
+
+
+def open_table_judge(spec: JudgeSpec) -> TableJudge:
+    """The table in the file that `spec.value` names."""
+    return TableJudge.read(Path(spec.value))
 
 
 def _named(key: _Key) -> str:

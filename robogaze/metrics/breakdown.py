@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
-from robogaze.metrics.scores import divided
+from robogaze.metrics.scores import safe_divide
 from robogaze.metrics.tally import MatchedPair, judgeable, scored
 
 Matrix = NDArray[np.float64]
@@ -25,25 +25,25 @@ GROUP_COLUMNS = ("references", "predictions", "references_similarity", "predicti
 """What is counted in a group: events of both sides, the S of those that are matched, and of pairs within the group."""
 
 
-def dimension_of(one: AnnotatedEvent) -> str:
+def dimension_of(event: AnnotatedEvent) -> str:
     """The dimension an event is filed under; UNNAMED where it has none."""
-    return one.dimension or UNNAMED
+    return event.dimension or UNNAMED
 
 
-def type_of(one: AnnotatedEvent) -> str:
+def type_of(event: AnnotatedEvent) -> str:
     """The type an event is filed under; UNNAMED where it has none."""
-    return one.type or UNNAMED
+    return event.type or UNNAMED
 
 
 Group = Callable[[AnnotatedEvent], str]
 
 
-def groups_in(accounts: Iterable[ClipAnnotation], group: Group) -> tuple[str, ...]:
+def groups_in(annotations: Iterable[ClipAnnotation], group: Group) -> tuple[str, ...]:
     """The groups that occur in the findings of accounts, sorted; UNNAMED comes first."""
-    return tuple(sorted({group(one) for account in accounts for one in account.findings}))
+    return tuple(sorted({group(event) for annotation in annotations for event in annotation.findings}))
 
 
-def by_group(
+def group_counts(
     reference: ClipAnnotation,
     prediction: ClipAnnotation | None,
     matches: Sequence[MatchedPair],
@@ -59,11 +59,13 @@ def by_group(
     counts = np.zeros((len(groups), len(GROUP_COLUMNS)))
     predicted = _predicted(reference, prediction)
     for column, findings in enumerate((reference.findings, predicted.values())):
-        for one in findings:
-            counts[place[group(one)], column] += 1
+        for event in findings:
+            counts[place[group(event)], column] += 1
     # Added up from the smallest, so that the order of the findings leaves no trace in the last digit.
-    for pair in sorted(matches, key=lambda one: one.similarity) if predicted else ():
-        row, column = (place[group(one)] for one in (reference.findings[pair.reference], predicted[pair.prediction]))
+    for pair in sorted(matches, key=lambda match: match.similarity) if predicted else ():
+        row, column = (
+            place[group(event)] for event in (reference.findings[pair.reference], predicted[pair.prediction])
+        )
         counts[row, 2] += pair.similarity
         counts[column, 3] += pair.similarity
         counts[row, 4] += pair.similarity * (row == column)
@@ -79,7 +81,9 @@ def group_scores(sums: Matrix) -> Matrix:
     """
     references, predictions, found, right, within = np.moveaxis(sums, -1, 0)
     whole = references + predictions
-    return np.stack([divided(right, predictions), divided(found, references), divided(2 * within, whole)], axis=-1)
+    return np.stack(
+        [safe_divide(right, predictions), safe_divide(found, references), safe_divide(2 * within, whole)], axis=-1
+    )
 
 
 def confusion(
@@ -101,10 +105,10 @@ def confusion(
     for pair in matches if spurious else ():
         row, column = missed.pop(pair.reference), spurious.pop(pair.prediction)
         counts[place[group(row)], place[group(column)]] += 1
-    for one in missed.values():
-        counts[place[group(one)], -1] += 1
-    for one in spurious.values():
-        counts[-1, place[group(one)]] += 1
+    for event in missed.values():
+        counts[place[group(event)], -1] += 1
+    for event in spurious.values():
+        counts[-1, place[group(event)]] += 1
     return counts
 
 
@@ -113,4 +117,4 @@ def _predicted(reference: ClipAnnotation, prediction: ClipAnnotation | None) -> 
     if not scored(prediction):
         return {}
     kept = judgeable(reference, prediction)
-    return {index: one for index, one in enumerate(prediction.findings) if kept[index]}
+    return {index: event for index, event in enumerate(prediction.findings) if kept[index]}

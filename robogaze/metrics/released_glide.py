@@ -88,8 +88,8 @@ def score(videos: Sequence[Video]) -> GlideReleaseScores:
             raise ValueError(f"{name}: two videos have this name and the later has no prediction; rename one of them")
         named[name] = video
     # Quirk A'7: a video without a report leaves every sum, its references with it.
-    scored = tuple(_video_score(name, one) for name, one in sorted(named.items()) if one.predictions is not None)
-    dropped = tuple(name for name, one in sorted(named.items()) if one.predictions is None)
+    scored = tuple(_video_score(name, video) for name, video in sorted(named.items()) if video.predictions is not None)
+    dropped = tuple(name for name, video in sorted(named.items()) if video.predictions is None)
     return GlideReleaseScores(scored, dropped, _metrics(scored))
 
 

@@ -120,9 +120,11 @@ def score(
     The last three are the release's fixed values; with others nothing is comparable any more. ValueError when a
     similarity matrix has the wrong shape or a value that is not finite.
     """
-    ordered = sorted(samples, key=lambda one: _natural(one.id))
+    ordered = sorted(samples, key=lambda sample: _natural(sample.id))
     # Quirk A6.2: a clip without a prediction leaves every figure, so half a run may look perfect.
-    clips = tuple(_clip_score(one, taxonomy, dimension_bonus) for one in ordered if one.predictions is not None)
+    clips = tuple(
+        _clip_score(sample, taxonomy, dimension_bonus) for sample in ordered if sample.predictions is not None
+    )
     # Quirk A6.10: a clip without reference findings leaves the means of events, whatever was predicted on it.
     columns = {name: [clip.values[name] for clip in clips if clip.references] for name in MEANS}
     bounds = _bounds([columns[name] for name in WITH_INTERVAL], resamples, seed)
@@ -131,7 +133,7 @@ def score(
     rows = {name: [clip.per_dimension[name] for clip in clips if name in clip.per_dimension] for name in taxonomy}
     return RobogazeReleaseScores(
         clips=clips,
-        dropped=tuple(one.id for one in ordered if one.predictions is None),
+        dropped=tuple(sample.id for sample in ordered if sample.predictions is None),
         metrics={name: _mean(column, *intervals.get(name, ())) for name, column in columns.items()} | _detection(clips),
         per_dimension={name: _mean(row) for name, row in rows.items()},
     )
@@ -144,8 +146,8 @@ def _natural(name: str) -> list[int | str]:
 
 def _clip_score(sample: Sample, taxonomy: Mapping[str, Collection[str]], dimension_bonus: float) -> ClipScore:
     fps = _rate(sample.frame_times_s)
-    references = [_event(one, fps, taxonomy) for one in sample.references]
-    predictions = [_event(one, fps, taxonomy) for one in sample.predictions or ()]
+    references = [_event(event, fps, taxonomy) for event in sample.references]
+    predictions = [_event(prediction, fps, taxonomy) for prediction in sample.predictions or ()]
     matches = _match(sample, references, predictions, dimension_bonus)
     return ClipScore(
         id=sample.id,
@@ -210,8 +212,8 @@ def _match(
             f"{sample.id}: similarity needs {len(references)} rows of {len(predictions)} finite numbers,"
             " a row for each reference"
         )
-    overlap = np.array([[_iou(one, other) for other in references] for one in predictions])
-    same = np.array([[one.dimension == other.dimension for other in references] for one in predictions])
+    overlap = np.array([[_iou(prediction, other) for other in references] for prediction in predictions])
+    same = np.array([[prediction.dimension == other.dimension for other in references] for prediction in predictions])
     weight = similarity.T * overlap * (1.0 + dimension_bonus * same)
     rows, columns = linear_sum_assignment(weight, maximize=True)
     return tuple(
@@ -238,8 +240,8 @@ def _values(
         "desc_recall": _ratio(alike, m),
         "iou_precision": _ratio(placed, n),
         "iou_recall": _ratio(placed, m),
-        "severity_weighted_precision": _ratio(meant, sum(one.severity for one in predictions)),
-        "severity_weighted_recall": _ratio(found, sum(one.severity for one in references)),
+        "severity_weighted_precision": _ratio(meant, sum(prediction.severity for prediction in predictions)),
+        "severity_weighted_recall": _ratio(found, sum(reference.severity for reference in references)),
         # Quirk A5: 0, not undefined, where nothing was matched: misses pull down the means of place and severity, too.
         "miou": _ratio(sum(pair.iou for pair in matches), len(matches)),
         "severity_within1": _ratio(near, len(matches)),
@@ -261,8 +263,8 @@ def _per_dimension(
     """
     found = {}
     for name in taxonomy:
-        n = sum(one.dimension == name for one in predictions)
-        m = sum(one.dimension == name for one in references)
+        n = sum(prediction.dimension == name for prediction in predictions)
+        m = sum(reference.dimension == name for reference in references)
         alike = sum(
             pair.similarity
             for pair in matches
@@ -275,9 +277,9 @@ def _per_dimension(
 
 def _detection(clips: Sequence[ClipScore]) -> dict[str, Estimate]:
     """Whether anything is wrong with a clip, over the clips with a prediction; a clip counts once."""
-    hits = sum(bool(one.references and one.predictions) for one in clips)
-    alarms = sum(bool(not one.references and one.predictions) for one in clips)
-    misses = sum(bool(one.references and not one.predictions) for one in clips)
+    hits = sum(bool(clip.references and clip.predictions) for clip in clips)
+    alarms = sum(bool(not clip.references and clip.predictions) for clip in clips)
+    misses = sum(bool(clip.references and not clip.predictions) for clip in clips)
     clean = len(clips) - hits - misses
     precision, recall = _ratio(hits, hits + alarms), _ratio(hits, hits + misses)
     return {

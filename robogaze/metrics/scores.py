@@ -63,7 +63,7 @@ def _sum(sums: Matrix, *columns: str) -> Matrix:
     return total
 
 
-def divided(top: Matrix, bottom: Matrix) -> Matrix:
+def safe_divide(top: Matrix, bottom: Matrix) -> Matrix:
     """A quotient of counts or sums, NaN where it would be by 0."""
     quotient: Matrix = np.divide(top, bottom, out=np.full(np.shape(bottom), np.nan), where=bottom > 0)
     return quotient
@@ -71,18 +71,18 @@ def divided(top: Matrix, bottom: Matrix) -> Matrix:
 
 def _ratio(top: str, *bottom: str) -> Callable[[Matrix], Matrix]:
     """A sum over the mean of one or two others: S/N, S/M, and F1, which is S over the mean of N and M."""
-    return lambda sums: divided(_sum(sums, top), _sum(sums, *bottom) / len(bottom))
+    return lambda sums: safe_divide(_sum(sums, top), _sum(sums, *bottom) / len(bottom))
 
 
 def _severity_weighted_f1(sums: Matrix) -> Matrix:
     predictions, references = _sum(sums, "predictions"), _sum(sums, "references")
     of_predictions, of_references = _sum(sums, "predictions_severity"), _sum(sums, "references_severity")
-    precision = divided(_sum(sums, "similarity_predictions_severity"), of_predictions)
-    recall = divided(_sum(sums, "similarity_references_severity"), of_references)
+    precision = safe_divide(_sum(sums, "similarity_predictions_severity"), of_predictions)
+    recall = safe_divide(_sum(sums, "similarity_references_severity"), of_references)
     ungraded = (references > 0) & (of_references == 0)
     nothing_found = np.where(ungraded | (predictions + references == 0), np.nan, 0.0)
     both = precision + recall
-    return np.where(both > 0, divided(2 * precision * recall, both), nothing_found)
+    return np.where(both > 0, safe_divide(2 * precision * recall, both), nothing_found)
 
 
 def _asked(field: str, top: str) -> Callable[[Matrix], Matrix]:
@@ -91,7 +91,7 @@ def _asked(field: str, top: str) -> Callable[[Matrix], Matrix]:
     def value(sums: Matrix) -> Matrix:
         asked = _sum(sums, f"references_{field}")
         whole = asked + _sum(sums, f"predictions_{field}")
-        return divided(2 * _sum(sums, top), np.where((asked == 0) & (_sum(sums, "references") > 0), 0.0, whole))
+        return safe_divide(2 * _sum(sums, top), np.where((asked == 0) & (_sum(sums, "references") > 0), 0.0, whole))
 
     return value
 
@@ -216,7 +216,7 @@ METRICS: Mapping[str, Metric] = {metric.name: metric for metric in _ALL}
 _MEANS = [metric for metric in _ALL if metric.level == "events"]
 
 
-def expand(rows: Matrix) -> Matrix:
+def with_clip_values(rows: Matrix) -> Matrix:
     """Rows with what the means over clips need, so that those, too, are functions of sums.
 
     Shape (..., columns) to (..., columns + 2 * metrics of events): to the right of a row stand the clip's own value of
@@ -235,7 +235,7 @@ def micro(sums: Matrix) -> Matrix:
 def macro(sums: Matrix) -> Matrix:
     """All metrics as means over clips, in the order of METRICS: sums of expanded rows to (..., metrics)."""
     values, defined = _means(sums)
-    means = iter(np.moveaxis(divided(values, defined), -1, 0))
+    means = iter(np.moveaxis(safe_divide(values, defined), -1, 0))
     return np.stack([next(means) if metric.level == "events" else metric.of(sums) for metric in _ALL], axis=-1)
 
 

@@ -31,7 +31,7 @@ from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 
 Matrix = NDArray[np.float64]
 
-MEANING = {
+COLUMN_MEANINGS = {
     "clips": "1",
     "unscored": "1 where the prediction is missing or unscored",
     "references": "reference events",
@@ -71,7 +71,7 @@ MEANING = {
 }
 """What the columns count."""
 
-COLUMNS = tuple(MEANING)
+COLUMNS = tuple(COLUMN_MEANINGS)
 
 THRESHOLDS = {"tiou_30": 0.3, "tiou_50": 0.5, "tiou_70": 0.7}
 """The columns of pairs that overlap well enough, and how well that is."""
@@ -109,8 +109,8 @@ def judgeable(reference: ClipAnnotation, prediction: ClipAnnotation | None) -> N
     findings = prediction.findings if scored(prediction) else ()
     covered = reference.covered
     if covered is not None:
-        covered = covered.union(one.dimension for one in reference.findings if one.dimension is not None)
-    return np.array([_looked_for(one, covered) for one in findings], dtype=np.bool_)
+        covered = covered.union(event.dimension for event in reference.findings if event.dimension is not None)
+    return np.array([_looked_for(event, covered) for event in findings], dtype=np.bool_)
 
 
 def tally(
@@ -128,10 +128,10 @@ def tally(
     kept = judgeable(reference, prediction)
     if not scored(prediction):
         return _row(_of_events(reference.findings, (), None) | _of_clip(reference, None, 0))
-    if not all(kept[one.prediction] for one in matches):
+    if not all(kept[match.prediction] for match in matches):
         raise ValueError(f"{reference.clip_id}: a finding that the reference cannot speak for was matched")
-    predicted = [one for one, judged in zip(prediction.findings, kept, strict=True) if judged]
-    pairs = [(reference.findings[one.reference], prediction.findings[one.prediction], one) for one in matches]
+    predicted = [event for event, judged in zip(prediction.findings, kept, strict=True) if judged]
+    pairs = [(reference.findings[match.reference], prediction.findings[match.prediction], match) for match in matches]
     return _row(
         _of_events(reference.findings, predicted, prediction.looked_for)
         | _of_fields(reference.findings, predicted, pairs)
@@ -177,22 +177,22 @@ def _of_events(
     references: Sequence[AnnotatedEvent], predictions: Sequence[AnnotatedEvent], looked_for: frozenset[str] | None
 ) -> dict[str, float]:
     numbers: dict[str, float] = {
-        "references_not_looked_for": sum(not _looked_for(one, looked_for) for one in references),
+        "references_not_looked_for": sum(not _looked_for(reference, looked_for) for reference in references),
     }
     for side, findings in (("references", references), ("predictions", predictions)):
         numbers[side] = len(findings)
-    numbers["references_timed"] = sum(bool(one.spans) for one in references)
-    numbers["references_dimensioned"] = sum(one.dimension is not None for one in references)
-    numbers["references_graded"] = sum(one.severity is not None for one in references)
-    numbers["references_severity"] = sum(one.severity or 0 for one in references)
-    numbers["predictions_severity"] = sum(one.severity or WORST for one in predictions)
+    numbers["references_timed"] = sum(bool(reference.spans) for reference in references)
+    numbers["references_dimensioned"] = sum(reference.dimension is not None for reference in references)
+    numbers["references_graded"] = sum(reference.severity is not None for reference in references)
+    numbers["references_severity"] = sum(reference.severity or 0 for reference in references)
+    numbers["predictions_severity"] = sum(prediction.severity or WORST for prediction in predictions)
     return numbers
 
 
 _FIELDS: Mapping[str, Callable[[AnnotatedEvent], bool]] = {
-    "timed": lambda one: bool(one.spans),
-    "dimensioned": lambda one: one.dimension is not None,
-    "graded": lambda one: one.severity is not None,
+    "timed": lambda event: bool(event.spans),
+    "dimensioned": lambda event: event.dimension is not None,
+    "graded": lambda event: event.severity is not None,
 }
 """The fields that may be blank, and whether an event has one."""
 
@@ -205,30 +205,30 @@ def _of_fields(
     blank: set[int] = set()
     for name, has in _FIELDS.items():
         asked = not references or any(map(has, references))
-        if f"predictions_{name}" in MEANING:
-            numbers[f"predictions_{name}"] = asked * (len(predictions) - sum(not has(one) for one, _, _ in pairs))
+        if f"predictions_{name}" in COLUMN_MEANINGS:
+            numbers[f"predictions_{name}"] = asked * (len(predictions) - sum(not has(pair) for pair, _, _ in pairs))
         if asked and references:
-            blank.update(index for index, one in enumerate(predictions) if not has(one))
+            blank.update(index for index, prediction in enumerate(predictions) if not has(prediction))
     return numbers | {"predictions_blank": len(blank)}
 
 
 def _of_pairs(pairs: Pairs) -> dict[str, float]:
-    asked = [one for reference, _, one in pairs if reference.spans]
-    timed = [one for one in asked if not math.isnan(one.iou)]
+    asked = [pair for reference, _, pair in pairs if reference.spans]
+    timed = [match for match in asked if not math.isnan(match.iou)]
     numbers: dict[str, float] = {
         "matched": len(pairs),
         "matched_timed": len(asked),
-        "similarity": math.fsum(one.similarity for _, _, one in pairs),
-        "similarity_iou": math.fsum(one.similarity * one.iou for one in timed),
-        "similarity_overlapped": math.fsum(one.similarity for one in timed if one.iou > 0),
+        "similarity": math.fsum(pair.similarity for _, _, pair in pairs),
+        "similarity_iou": math.fsum(match.similarity * match.iou for match in timed),
+        "similarity_overlapped": math.fsum(match.similarity for match in timed if match.iou > 0),
         "similarity_dimension": math.fsum(
-            one.similarity
-            for reference, prediction, one in pairs
+            pair.similarity
+            for reference, prediction, pair in pairs
             if reference.dimension is not None and reference.dimension == prediction.dimension
         ),
-        "iou": math.fsum(one.iou for one in timed),
+        "iou": math.fsum(match.iou for match in timed),
     }
-    reached = {column: sum(one.iou >= least - ROUNDING for one in timed) for column, least in THRESHOLDS.items()}
+    reached = {column: sum(match.iou >= least - ROUNDING for match in timed) for column, least in THRESHOLDS.items()}
     return numbers | reached
 
 
@@ -243,9 +243,9 @@ def _of_severities(pairs: Pairs) -> dict[str, float]:
         "severity_exact": sum(difference == 0 for difference in apart),
         "severity_within1": sum(difference <= 1 for difference in apart),
         "similarity_references_severity": _weighted(
-            (one.similarity, reference.severity) for reference, _, one in pairs
+            (pair.similarity, reference.severity) for reference, _, pair in pairs
         ),
-        "similarity_predictions_severity": _weighted((one.similarity, other.severity) for _, other, one in pairs),
+        "similarity_predictions_severity": _weighted((pair.similarity, other.severity) for _, other, pair in pairs),
     }
 
 
@@ -261,6 +261,8 @@ def _of_overlap(iou: Matrix) -> dict[str, float]:
     }
 
 
-def _looked_for(one: AnnotatedEvent, dimensions: frozenset[str] | None) -> bool:
+def _looked_for(event: AnnotatedEvent, dimensions: frozenset[str] | None) -> bool:
     """Whether an author who looked for some dimensions would have reported such an event."""
-    return dimensions is None or one.dimension is None or not dimensions.isdisjoint((one.dimension, *one.secondary))
+    return (
+        dimensions is None or event.dimension is None or not dimensions.isdisjoint((event.dimension, *event.secondary))
+    )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from robogaze.compare import GateCheck
+from robogaze.comparison import GateCheck
 from robogaze.reporting.wording import printable
 
 

@@ -3,10 +3,10 @@
 from robogaze.stats.agreement import alpha, alpha_by_class, cohen, fleiss
 from robogaze.stats.correlation import mean_absolute_error, mean_difference, pearson, spearman
 from robogaze.stats.interval import Intervals, interval
-from robogaze.stats.many import benjamini_hochberg, holm, least_resamples
-from robogaze.stats.paired import Difference, Rank, compare, ranks
+from robogaze.stats.multiple_comparisons import benjamini_hochberg, holm, min_resamples
+from robogaze.stats.paired import Difference, Rank, pairwise_differences, ranks
 from robogaze.stats.proportion import wilson
-from robogaze.stats.resample import Clusters, Resamples, Sums, draw, mean, mean_rows, ratio
+from robogaze.stats.resample import Clusters, Resamples, Sums, draw_resamples, mean, mean_rows, ratio
 from robogaze.stats.unitizing import LabelledStretch, Timeline, alpha_u
 
 __all__ = [
@@ -23,16 +23,16 @@ __all__ = [
     "alpha_u",
     "benjamini_hochberg",
     "cohen",
-    "compare",
-    "draw",
+    "draw_resamples",
     "fleiss",
     "holm",
     "interval",
-    "least_resamples",
     "mean",
     "mean_absolute_error",
     "mean_difference",
     "mean_rows",
+    "min_resamples",
+    "pairwise_differences",
     "pearson",
     "ranks",
     "ratio",

@@ -36,7 +36,7 @@ def cohen(ratings: Ratings, *, by: Clusters | None = None, level: float = LEVEL)
     if any(len(unit) != 2 for unit in ratings):
         raise ValueError("Cohen's kappa is of two raters: each unit needs two ratings, None where one is missing")
     labels = _labels(ratings, "nominal")
-    pairs = [[labels[one] for one in unit] if not any(map(_missing, unit)) else None for unit in ratings]
+    pairs = [[labels[event] for event in unit] if not any(map(_missing, unit)) else None for unit in ratings]
     both = np.array([pair for pair in pairs if pair is not None], dtype=np.intp).reshape(-1, 2)
     if not len(both):
         return undefined("nothing was rated by both")

@@ -32,7 +32,7 @@ Statistic = Callable[[Floats], Floats]
 Method = Literal["percentile", "bca"]
 
 LEVEL = 0.95
-LEAST_DEFINED = 0.95
+MIN_DEFINED_SHARE = 0.95
 """The share of resamples in which a value must be defined to have an interval."""
 
 NOISE = 1e-12
@@ -117,7 +117,7 @@ def _why(value: Floats, ordered: Floats, count: NDArray[np.intp], shares: Floats
     why = np.full(value.shape, "", dtype=object)
     why[np.isnan(shares).any(axis=-1)] = "the BCa correction is undefined here"
     why[same] = "every resample gives the same value"
-    for index in np.argwhere(defined < LEAST_DEFINED):
+    for index in np.argwhere(defined < MIN_DEFINED_SHARE):
         why[tuple(index)] = f"it is undefined in {1 - defined[tuple(index)]:.0%} of the resamples"
     why[np.isnan(value)] = "there is nothing to compute it from"
     return why

@@ -104,7 +104,7 @@ class Resamples:
         return Sums(rows=rows, strata=self.strata, total=total, drawn=drawn, clustered=self.of is not None)
 
 
-def draw(
+def draw_resamples(
     strata: Sequence[Hashable], count: int, rng: np.random.Generator, units: Sequence[Hashable] | None = None
 ) -> Resamples:
     """Resamples of as many clips as `strata` names, which says for each clip the stratum (the dataset) it is from.

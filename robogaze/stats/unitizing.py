@@ -73,7 +73,9 @@ def alpha_u(
     used = [len(timeline.observers) >= 2 for timeline in timelines]
     if not any(used):
         return undefined("no timeline has two observers")
-    categories = sorted({unit.category for one in timelines for units in one.observers for unit in units}, key=repr)
+    categories = sorted(
+        {unit.category for timeline in timelines for units in timeline.observers for unit in units}, key=repr
+    )
     rows = np.zeros((len(timelines), len(categories) + 3))
     for place, timeline in enumerate(timelines):
         if not used[place]:
@@ -106,7 +108,7 @@ def _row(timeline: Timeline, categories: Sequence[Hashable], grain: float) -> Fl
     """
     wholes = [_wholes(units) for units in timeline.observers]
     edges = np.unique(
-        [0.0, timeline.length, *(edge for units in wholes for one in units for edge in (one.start, one.end))]
+        [0.0, timeline.length, *(edge for units in wholes for unit in units for edge in (unit.start, unit.end))]
     )
     gap = len(categories)
     said = np.full((len(wholes), len(edges) - 1), gap)
@@ -127,7 +129,7 @@ def _row(timeline: Timeline, categories: Sequence[Hashable], grain: float) -> Fl
 def _wholes(units: Sequence[LabelledStretch]) -> list[LabelledStretch]:
     """Units of the same category that overlap, joined; those that only touch stay two."""
     joined: list[LabelledStretch] = []
-    for unit in sorted(units, key=lambda one: (repr(one.category), one.start, one.end)):
+    for unit in sorted(units, key=lambda unit: (repr(unit.category), unit.start, unit.end)):
         last = joined[-1] if joined else None
         if last and last.category == unit.category and unit.start < last.end:
             joined[-1] = replace(last, end=max(last.end, unit.end))

@@ -18,17 +18,17 @@ from typing import Any
 import numpy as np
 from coverage import AT, corpus
 
-from robogaze.compare import ComparisonConfig, Run, compare
+from robogaze.comparison import ComparisonConfig, Run, compare_runs
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.time import Span
 from robogaze.datasets.pairing import System, pair
-from robogaze.evaluate import evaluate
+from robogaze.evaluation.config import EvaluationConfig as EvaluationTerms
+from robogaze.evaluation.systems import evaluate_pairing
 from robogaze.judges.base import DescriptionPair as JudgedPair
 from robogaze.judges.base import Judgement
 from robogaze.metrics.scores import METRICS
-from robogaze.scoring.config import EvaluationConfig as EvaluationTerms
-from robogaze.stats.paired import compare_means, compare_shares
-from robogaze.stats.resample import draw
+from robogaze.stats.paired import pairwise_mean_differences, pairwise_share_differences
+from robogaze.stats.resample import draw_resamples
 
 EVENT = AnnotatedEvent("e", (Span(0.0, 1.0),), "made up", "made_up", "made_up", (), 3)
 TERMS = ComparisonConfig(resamples=1)
@@ -41,10 +41,10 @@ def five_systems(rng: Random, clips: int, per: int, metric: str) -> bool:
     """Whether some pair of five equal systems is called different."""
     rows, prompts = corpus(rng, clips, per=per, skills=(0.0,) * 5)
     if metric == "clean_accuracy":
-        pairs = compare_shares(rows[:, rows[0, :, AT["clean"]] > 0, AT["clean_found"]] > 0)
+        pairs = pairwise_share_differences(rows[:, rows[0, :, AT["clean"]] > 0, AT["clean_found"]] > 0)
     else:
-        pairs = compare_means(METRICS[metric].per_clip(rows), draw([""] * clips, 1, rng, prompts))
-    return any(one.separated for one in pairs)
+        pairs = pairwise_mean_differences(METRICS[metric].per_clip(rows), draw_resamples([""] * clips, 1, rng, prompts))
+    return any(one.significant for one in pairs)
 
 
 def checkpoints(rng: Random, runs: int, prompts: int, seeds: int) -> list[Run]:
@@ -67,17 +67,17 @@ def clip(prompt: str, clip_id: str, faulty: bool) -> ClipAnnotation:
 
 def some_pair(rng: Random, runs: int, prompts: int, seeds: int) -> bool:
     """Whether some pair of equal checkpoints is called different."""
-    return any(one.separated(0.95) for one in compare(checkpoints(rng, runs, prompts, seeds), TERMS).pairs)
+    return any(one.significant(0.95) for one in compare_runs(checkpoints(rng, runs, prompts, seeds), TERMS).pairs)
 
 
 def split(rng: Random, runs: int, prompts: int) -> bool:
     """Whether equal checkpoints fall into several bands."""
-    return len(compare(checkpoints(rng, runs, prompts, 1), TERMS).bands) > 1
+    return len(compare_runs(checkpoints(rng, runs, prompts, 1), TERMS).bands) > 1
 
 
 def events(rng: Random, prompts: int, seeds: int) -> bool:
     """Whether two equal checkpoints differ in their events a clip, by p."""
-    gap = compare(checkpoints(rng, 2, prompts, seeds), TERMS).pairs[0].gaps["events_per_clip"]
+    gap = compare_runs(checkpoints(rng, 2, prompts, seeds), TERMS).pairs[0].differences["events_per_clip"]
     return gap.p < 0.05
 
 
@@ -85,7 +85,7 @@ def equal_within(rng: Random, clips: int, systems: int) -> bool:
     """Whether some pair of normal values that truly differ by a margin is called equal within it."""
     shift = 0.4 * (np.arange(systems) % 2)
     values = rng.normal(size=(systems, clips)) + shift[:, None]
-    pairs = compare_means(values, draw([""] * clips, 1, rng))
+    pairs = pairwise_mean_differences(values, draw_resamples([""] * clips, 1, rng))
     differ = [(a, b) for a, b in combinations(range(systems), 2) if shift[a] != shift[b]]
     return any(one.most < 0.4 for one in pairs if (one.first, one.second) in differ)
 
@@ -122,9 +122,11 @@ def above_its_floor(rng: Random, clips: int, per: int) -> bool:
         ]
         for _ in range(2)
     ]
-    found = asyncio.run(evaluate(pair(sides[0], [System.of("blind", sides[1])]), SameText(), EVALUATION)).systems[0]
+    found = asyncio.run(
+        evaluate_pairing(pair(sides[0], [System.of("blind", sides[1])]), SameText(), EVALUATION)
+    ).systems[0]
     assert found.floor is not None
-    return bool(found.floor.above.separated and found.floor.above.difference.value > 0)
+    return bool(found.floor.above.significant and found.floor.above.difference.value > 0)
 
 
 def rows() -> Iterator[tuple[str, Callable[[Random], bool]]]:

@@ -26,9 +26,9 @@ from fit_offline_judge import fitted, measured, similarities, texts, without_uns
 from robogaze.core.scores import Estimate
 from robogaze.judges.base import Judgement
 from robogaze.judges.check import check
-from robogaze.judges.concepts import Floats
 from robogaze.judges.offline import FIT, HELD_OUT, RUBRIC, data_folder, judge_pairs, read_features, read_pairs
-from robogaze.judges.rated import Rated
+from robogaze.judges.offline.concepts import Floats
+from robogaze.judges.rated_pairs import Rated
 from robogaze.judges.rubric import read_rubric
 
 ROUNDS = 5

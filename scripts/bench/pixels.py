@@ -45,7 +45,7 @@ from robogaze.stages.measure import Measure
 from robogaze.stages.pipeline import Pipeline
 from robogaze.stats.interval import estimate
 from robogaze.stats.proportion import wilson
-from robogaze.stats.resample import Clusters, Resamples, draw, mean, mean_rows, ratio
+from robogaze.stats.resample import Clusters, Resamples, draw_resamples, mean, mean_rows, ratio
 
 PIPELINE, DOMAIN = "pixels", "robot"
 RESAMPLES, SEED = 2000, 0
@@ -231,7 +231,7 @@ def shown(one: Estimate) -> str:
 
 def tables(clips: Sequence[Clip], looked_for: Set[str]) -> Iterator[str]:
     """All that is printed."""
-    resamples = draw([""] * len(clips), RESAMPLES, np.random.default_rng(SEED))
+    resamples = draw_resamples([""] * len(clips), RESAMPLES, np.random.default_rng(SEED))
     states = [one.said.status if one.said else "missing" for one in clips]
     yield f"{len(clips)} clips: " + ", ".join(f"{states.count(state)} {state}" for state in sorted(set(states)))
     yield from (f"{name}: {shown(one)}" for name, one in by_clip(clips, resamples).items())

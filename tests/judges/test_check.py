@@ -8,7 +8,7 @@ import pytest
 from judges.cases import pair
 from robogaze.judges.base import Judgement, unscored
 from robogaze.judges.check import JudgeCheck, check
-from robogaze.judges.rated import Rated
+from robogaze.judges.rated_pairs import Rated
 
 
 def measured(people: list[float], *runs: list[float | None], units: str = "") -> JudgeCheck:

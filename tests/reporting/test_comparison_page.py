@@ -8,9 +8,11 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from checkpoints import account, clean_and_faulty, event, run, without_a_model
+from checkpoints import annotation as account
+from checkpoints import clean_and_faulty, event, run, without_a_model
 
-from robogaze.compare import Comparison, ComparisonConfig, Run, compare
+from robogaze.comparison import Comparison, ComparisonConfig, Run
+from robogaze.comparison import compare_runs as compare
 from robogaze.domains import Domain
 from robogaze.reporting import bundles
 from robogaze.reporting.compared import shown

@@ -10,9 +10,9 @@ if TYPE_CHECKING:
 
 
 def opened(spec: str, rubric: str, *, sample: int = 0) -> Judge:
-    """See `robogaze.judges.opening`; the keys of servers are the environment's."""
+    """See `robogaze.judges.open_judge`; API keys come from the environment."""
     from robogaze.cli import quiet_retries
-    from robogaze.judges.opening import open_judge
+    from robogaze.judges import open_judge
 
     quiet_retries()
     return open_judge(spec, rubric, os.environ, sample=sample)

@@ -15,8 +15,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import get_args
 
-from robogaze.compare import LeaderboardRow
-from robogaze.compare.scope import Scope
+from robogaze.comparison import LeaderboardRow
+from robogaze.comparison.scope import Scope
 from robogaze.core.coverage import covers_all
 from robogaze.core.report import Status, Unreadable, Verdict
 from robogaze.core.report_summary import ReportSummary

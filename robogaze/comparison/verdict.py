@@ -1,0 +1,120 @@
+"""What a comparison comes to, in sentences."""
+
+from collections.abc import Mapping, Sequence
+from math import isnan
+
+from robogaze.comparison.calibration import CorrectedEstimate
+from robogaze.comparison.leaderboard import ComparisonConfig, LeaderboardRow
+from robogaze.comparison.pairs import PairedDifference, RunPair
+from robogaze.core.scores import Estimate
+
+
+def of_pair(pair: RunPair, names: Sequence[str], comparisons: int, config: ComparisonConfig) -> str:
+    """Whether two runs differ in their clean rate, by how much, and what would turn it over."""
+    first, second, rate = names[pair.first], names[pair.second], config.scope.name
+    if not pair.prompts:
+        return f"{first} and {second} share no prompt; nothing can be said."
+    found, over = pair.decisive, f"over {_prompts(pair.prompts)}"
+    if pair.corrected is not None:
+        naive = points(pair.clean.difference.value)
+        over = f"corrected for the judge's errors ({naive} as it says) {over}"
+    if not found.difference.defined:
+        return f"Nothing can be said of {first} and {second}: {found.difference.why}."
+    by = f"{points(found.difference.value)} points [{points(found.difference.low)}, {points(found.difference.high)}]"
+    if pair.significant(config.level):
+        word = "better" if found.difference.value > 0 else "worse"
+        said = f"{first} is {word} than {second}: {rate} {by} {over}, {_p(found.p, found.holm, comparisons)}"
+        return f"{said}{_turned(pair)}."
+    if found.excludes_zero:
+        why = f"the interval excludes zero, but {_p(found.p, found.holm, comparisons)} does not hold"
+        return f"No significant difference between {first} and {second}: {rate} {by} {over}; {why}."
+    return f"No significant difference between {first} and {second}: {rate} {by} {over}; {_left(found, config)}."
+
+
+def _left(found: PairedDifference, config: ComparisonConfig) -> str:
+    """Which differences are ruled out; where a margin is given, whether the two are equal within it."""
+    equivalence_bound = f"no difference larger than {100 * found.equivalence_bound:.1f} points"
+    if config.margin is None:
+        return equivalence_bound
+    margin = f"within {100 * config.margin:g} points"
+    return (
+        f"equal {margin}"
+        if found.equivalence_bound <= config.margin
+        else f"not shown to be equal {margin} ({equivalence_bound})"
+    )
+
+
+def overall(
+    leaderboard: Sequence[LeaderboardRow],
+    bands: Sequence[Sequence[int]],
+    pairs: Sequence[RunPair],
+    baseline: int | None,
+    config: ComparisonConfig,
+    corrected: Sequence[Mapping[str, CorrectedEstimate]] = (),
+) -> str:
+    """Which run is the best, and what of the baseline, in one sentence; rates are `corrected` where they can be."""
+    names = [row.name for row in leaderboard]
+    if len(names) == 1:
+        return (
+            f"{names[0]}: {config.scope.name} {_rate(0, leaderboard, corrected)}; there is nothing to compare it with."
+        )
+    top = bands[0]
+    if not any(pair.prompts for pair in pairs):
+        return "No two runs share a prompt; nothing can be said of their difference."
+    best = (
+        f"{names[top[0]]} has the highest {config.scope.name}, {_rate(top[0], leaderboard, corrected)}"
+        if len(top) == 1
+        else f"{_listed([names[run] for run in top])} do not differ significantly as the best"
+    )
+    if baseline is None:
+        return f"{best}."
+    return f"{best}; {_against(pairs, names, baseline, config)}."
+
+
+def _against(pairs: Sequence[RunPair], names: Sequence[str], baseline: int, config: ComparisonConfig) -> str:
+    apart: dict[str, list[str]] = {"better": [], "worse": [], "not significantly different": []}
+    for pair in pairs:
+        if not pair.significant(config.level):
+            apart["not significantly different"].append(names[pair.first])
+        else:
+            apart["better" if pair.decisive.difference.value > 0 else "worse"].append(names[pair.first])
+    said = [f"{_listed(runs)} {'is' if len(runs) == 1 else 'are'} {word}" for word, runs in apart.items() if runs]
+    return f"against {names[baseline]}, {', '.join(said)}"
+
+
+def points(share: float) -> str:
+    """A difference of shares in percentage points, with its sign."""
+    return "undefined" if isnan(share) else f"{100 * share:+.1f}"
+
+
+def _turned(pair: RunPair) -> str:
+    """Whether the undecided clips could turn the sign."""
+    if pair.worst <= 0 <= pair.best:
+        between = f"{points(pair.worst)} to {points(pair.best)} points"
+        return f", though the undecided clips could turn it ({between})"
+    return ""
+
+
+def _p(p: float, holm: float, comparisons: int) -> str:
+    if comparisons == 1:
+        return f"p = {p:.2g}"
+    return f"p = {p:.2g} ({holm:.2g} adjusted for {comparisons} comparisons)"
+
+
+def _rate(run: int, leaderboard: Sequence[LeaderboardRow], corrected: Sequence[Mapping[str, CorrectedEstimate]]) -> str:
+    naive = _told(leaderboard[run].clean_rate)
+    if not corrected or "clean_rate" not in corrected[run] or not corrected[run]["clean_rate"].corrected.defined:
+        return naive
+    return f"{_told(corrected[run]['clean_rate'].corrected)} corrected for the judge's errors ({naive} as it says)"
+
+
+def _told(rate: Estimate) -> str:
+    return f"{rate.value:.3f} [{rate.low:.3f}, {rate.high:.3f}]" if rate.defined else "undefined"
+
+
+def _prompts(number: int) -> str:
+    return f"{number:,} shared prompt{'' if number == 1 else 's'}"
+
+
+def _listed(words: Sequence[str]) -> str:
+    return " and ".join(words) if len(words) < 3 else f"{', '.join(words[:-1])} and {words[-1]}"
