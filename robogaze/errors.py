@@ -2,6 +2,7 @@
 
     RobogazeError                    the base of all errors; the message explains what is wrong and what to do
     ├── InputError                   a file or a value from the user is invalid
+    │   ├── OptionError              options contradict each other, or one is missing
     │   ├── VideoError               a video cannot be read to its end
     │   └── DomainError              the files of a domain are inconsistent (names file and line)
     ├── MissingExtra                 an optional package is not installed
@@ -74,6 +75,10 @@ class RobogazeError(Exception):
 
 class InputError(RobogazeError):
     """A file or a value from the user is invalid."""
+
+
+class OptionError(InputError):
+    """Options contradict each other, or one that is needed is missing."""
 
 
 class VideoError(InputError):
