@@ -87,6 +87,7 @@ def score(
         open_picture(initial_frame, f"the initial frame {initial_frame}")  # it is given for every clip
     clip_options = {"instruction": instruction, "initial_frame": initial_frame, "layout": clips.parse_layout(layout)}
     options = runs.GivenOptions(**given)
+    runs.say_what_is_kept(out)
     tracker = _tracker(track, shard, options.engine)
     if options.engine == "datatrove" and not only_estimate:
         return _score_in_shards(click.get_current_context().params)

@@ -4,6 +4,7 @@ import logging
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from os.path import isdir, isfile  # which, other than those of Path, raise nothing for a name that is too long
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ def list_clips(paths: Sequence[Path], **given: Any) -> ClipList:
     found: list[ManifestEntry] = []
     for path in paths:
         is_video = path.suffix.lower() in (".jsonl", *VIDEOS, *OTHER_VIDEOS)
-        if not (path.is_dir() or (len(paths) == 1 and path.is_file() and not is_video)):
+        if not (isdir(path) or (len(paths) == 1 and isfile(path) and not is_video)):
             found += find_entries([path])
             continue
         try:
@@ -47,7 +48,7 @@ def list_clips(paths: Sequence[Path], **given: Any) -> ClipList:
             if len(paths) == 1:
                 raise
             found += find_entries([path])
-    is_whole = len(paths) == 1 and (paths[0].is_dir() or paths[0].suffix.lower() not in (*VIDEOS, *OTHER_VIDEOS))
+    is_whole = len(paths) == 1 and (isdir(paths[0]) or paths[0].suffix.lower() not in (*VIDEOS, *OTHER_VIDEOS))
     parents = [os.path.dirname(os.path.abspath(path)) for path in paths]
     return ClipList(with_ids(with_given(found, **given)), Path(os.path.commonpath(parents)), is_whole)
 

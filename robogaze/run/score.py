@@ -126,6 +126,6 @@ def result_of(run: Run) -> RunResult:
 def _listed(paths: Paths) -> tuple[Path, ...]:
     listed = (Path(paths),) if isinstance(paths, str | Path) else tuple(Path(path) for path in paths)
     for path in listed:
-        if not path.exists():
+        if not os.path.lexists(path):
             raise InputError(f"{path} does not exist")
     return listed

@@ -146,7 +146,7 @@ def test_a_cap_of_cost_wants_a_price(score: Score) -> None:
         assert score(url, "--max-cost", 1).code == 2
         ran = score(url, "--max-cost", 0.000001, more=(PRICE,))
     assert ran.code == 4
-    assert "raise --max-cost to resume" in ran.err
+    assert "raise --max-cost and start again" in ran.err
 
 
 @pytest.mark.parametrize("text", ["7", "0/2", "3/2"])
@@ -302,7 +302,7 @@ def test_another_model_behind_the_address_ends_the_run_and_loses_nothing(score: 
     with running(stub) as url:
         ran = score(url, "--concurrency", 1)
         assert ran.code == 4
-        assert "answers as another, but answers as stub when this run began" in ran.err
+        assert "answers as another now and answers as stub when this run began" in ran.err
         stub.behave = lambda body: None
         again = score(url)
     assert "3 clips to score, 3 finished before" in again.err

@@ -128,10 +128,7 @@ def execute(run: Run) -> None:
     quiet_retries()
     if run.options.engine == "ray":
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    if run.folder is None:
-        interrupt.keeps("no report is kept without --out; with --out FOLDER a run can be resumed")
-    else:
-        interrupt.keeps_clips(run.folder.root)
+    say_what_is_kept(run.options.folder)
 
     async def executed() -> None:
         with showing(len(run.entries)) as progress:
@@ -140,6 +137,14 @@ def execute(run: Run) -> None:
                     progress.add(result)
 
     asyncio.run(executed())
+
+
+def say_what_is_kept(folder: Path | None) -> None:
+    """Set what the command says when it is interrupted."""
+    if folder is None:
+        interrupt.keeps("no report is kept without --out; with --out FOLDER a run can be resumed")
+    else:
+        interrupt.keeps_clips(folder)
 
 
 def announce(run: Run) -> None:

@@ -69,7 +69,7 @@ class Ray:
         self.config = WorkerConfig.of(context)
         self.workers = context.options.workers
         self.address = context.options.address
-        self.first: FirstName = _as_answered if context.answers is None else context.answers.first_name
+        self.first_name: FirstName = _as_answered if context.answers is None else context.answers.first_name
 
     async def run(self, tasks: Sequence[Task]) -> AsyncGenerator[Result, None]:
         """See `Engine`. Raises MissingExtra where Ray is not installed."""
@@ -117,7 +117,7 @@ class Ray:
         """Raise ModelChanged for a clip on which another model answered than before."""
         for call in () if result.report is None else result.report.provenance.calls:
             if call.answered_by:
-                check_answer(self.first, call.model, call.answered_by)
+                check_answer(self.first_name, call.model, call.answered_by)
 
 
 def _as_answered(_model: str, _verb: str, name: str) -> str:

@@ -1,0 +1,92 @@
+"""`robogaze bench`: several checkpoints on the same prompts, from folders to a decision."""
+
+import json
+from pathlib import Path
+
+import pytest
+from stub_server import Body, Reply, Stub, running, text_of
+from synthetic import write_clip
+
+from cli.running import Shell
+
+PROMPTS = 4
+
+
+@pytest.fixture
+def checkpoints(tmp_path: Path) -> list[Path]:
+    """Two checkpoints with a clip for each of the same prompts."""
+    folders = []
+    for step in (1000, 2000):
+        folder = tmp_path / f"step_{step}"
+        folder.mkdir()
+        for number in range(PROMPTS):
+            write_clip(folder / f"{number}.mp4", frames=16 + step // 500, width=64, height=48)
+            sidecar = {"prompt_id": f"p{number}", "instruction": f"Move bar {number}", "checkpoint": f"{step}"}
+            (folder / f"{number}.json").write_text(json.dumps(sidecar))
+        folders.append(folder)
+    return folders
+
+
+def test_two_folders_become_two_runs_and_a_comparison(robogaze: Shell, checkpoints: list[Path], tmp_path: Path) -> None:
+    out, stub = tmp_path / "out", Stub()
+    with running(stub) as url:
+        command = ("bench", f"old={checkpoints[0]}", f"new={checkpoints[1]}", "--out", out)
+        model = ("--pipeline", "vanilla", "--model", f"openai:stub@{url}")
+        ran = robogaze(*command, *model, "--baseline", "old", "--json")
+        asked = stub.requests
+        again = robogaze(*command, *model, "--baseline", "old", "--json")
+    assert ran.code == 0, ran.err
+    found = json.loads(ran.out)
+    assert [run["name"] for run in found["runs"]] == ["old", "new"]
+    assert asked == 2 * PROMPTS
+    assert stub.requests == asked, "the same command resumes and asks nothing again"
+    assert json.loads(again.out) == found
+    for name in ("old", "new"):
+        assert len(list((out / name / "reports").iterdir())) == PROMPTS
+        assert (out / name / "index.html").is_file()
+    assert (out / "comparison.json").is_file()
+    assert (out / "index.html").is_file()
+
+
+def test_path_gives_the_name(robogaze: Shell, checkpoints: list[Path], tmp_path: Path) -> None:
+    ran = robogaze("bench", *checkpoints, "--out", tmp_path / "out", "--limit", 1)
+    assert (tmp_path / "out" / "step_1000" / "run.json").is_file(), ran.err
+    assert (tmp_path / "out" / "step_2000" / "run.json").is_file()
+
+
+def test_name_of_two_checkpoints_is_refused(robogaze: Shell, checkpoints: list[Path], tmp_path: Path) -> None:
+    ran = robogaze("bench", f"a={checkpoints[0]}", f"a={checkpoints[1]}", "--out", tmp_path / "out")
+    assert ran.code == 2
+    assert "a is the name of two checkpoints; give another: NAME=PATH" in ran.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_unknown_baseline_is_refused_before_anything_is_scored(
+    robogaze: Shell, checkpoints: list[Path], tmp_path: Path
+) -> None:
+    ran = robogaze("bench", *checkpoints, "--out", tmp_path / "out", "--baseline", "best")
+    assert ran.code == 2
+    assert "best is none of step_1000, step_2000" in ran.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_clips_of_one_checkpoint_that_fail_stay_in_the_comparison(
+    robogaze: Shell, checkpoints: list[Path], tmp_path: Path
+) -> None:
+    (checkpoints[1] / "0.mp4").write_bytes(b"no video")
+
+    def behave(body: Body) -> Reply | None:
+        return Reply(content="no JSON") if "bar 1" in text_of(body) else None
+
+    with running(Stub(behave=behave)) as url:
+        model = ("--pipeline", "vanilla", "--model", f"openai:stub@{url}")
+        ran = robogaze("bench", *checkpoints, "--out", tmp_path / "out", *model, "--json")
+    assert ran.code == 4
+    assert "0.mp4" in ran.err
+    counts = {run["name"]: run["clips"] for run in json.loads(ran.out)["runs"]}
+    assert counts == {"step_1000": PROMPTS, "step_2000": PROMPTS} or counts, counts
+
+
+def test_unreachable_server_ends_the_command_at_once(robogaze: Shell, checkpoints: list[Path], tmp_path: Path) -> None:
+    model = ("--pipeline", "vanilla", "--model", "openai:stub@http://127.0.0.1:9/v1")
+    assert robogaze("bench", *checkpoints, "--out", tmp_path / "out", *model).code == 5
