@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 from pathlib import Path
 
 import pytest
@@ -36,13 +37,28 @@ def doctor_checks(robogaze: Shell, url: str) -> tuple[int, dict[str, dict]]:
     return ran.code, {check["what"].partition(": ")[2]: check for check in checks}
 
 
-def test_model_that_passes_every_check(robogaze: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def _seeded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The number in the image is always the same."""
     seeded = random.Random
     monkeypatch.setattr(random, "Random", lambda *seed: seeded(*(seed or (3,))))
+
+
+@pytest.mark.usefixtures("_seeded")
+def test_model_that_passes_every_check(robogaze: Shell) -> None:
     with running(Stub(behave=reads_images)) as url:
         code, checks = doctor_checks(robogaze, url)
     assert code == 0
     assert all(check["ok"] for check in checks.values()), checks
+
+
+@pytest.mark.usefixtures("_seeded")
+def test_output_in_the_docs_is_what_it_prints(robogaze: Shell) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "models.md").read_text()
+    (documented,) = re.findall(r"```text\n(ok   model: .*?)```", page, re.DOTALL)
+    with running(Stub(behave=reads_images)) as url:
+        printed = robogaze("doctor", "--model", f"openai:stub@{url}").out
+    assert printed.endswith(documented)
 
 
 def test_server_that_ignores_schemas_and_images_fails(robogaze: Shell) -> None:
