@@ -257,17 +257,22 @@ _PIPELINE = "pipelines/specialists.yaml"
     [
         (_DOMAIN, "version: 0.1.0", "verison: 0.1.0", "verison: unknown key (and 1 more)"),
         (_DOMAIN, "version: 0.1.0", "version: 0.1", "version: Input should be a valid string"),
-        (_DOMAIN, "version: 0.1.0", "version: 0.1.0\nversion: 0.2.0", "version: this key stands twice"),
+        (_DOMAIN, "version: 0.1.0", "version: 0.1.0\nversion: 0.2.0", "version: this key is repeated"),
         (_DOMAIN, "schema_version: 1", "schema_version: 2", "schema_version: Input should be 1"),
         (_DOMAIN, 'id: "kitchen"', 'id: "My Kitchen"', "id: String should match pattern"),
-        (_DOMAIN, "default_pipeline: vanilla", "default_pipeline: vanila", "no pipeline 'vanila' (there is: special"),
+        (
+            _DOMAIN,
+            "default_pipeline: vanilla",
+            "default_pipeline: vanila",
+            "no pipeline 'vanila'; the pipelines are: special",
+        ),
         (
             _DOMAIN,
             "judge: robogaze",
             "pipeline_without_model: x\njudge: robogaze",
-            "no pipeline 'x' (there is: special",
+            "no pipeline 'x'; the pipelines are: special",
         ),
-        (_DOMAIN, "judge: robogaze", "judge: gazerobo", "there is no judge 'gazerobo' (there is: "),
+        (_DOMAIN, "judge: robogaze", "judge: gazerobo", "there is no judge 'gazerobo'; the judges are: "),
         (_TAXONOMY, "code: C", "code: C\n    colour: red", "dimensions.0.colour: unknown key"),
         (_TAXONOMY, "id: disappearance", "id: Dis appearance", "dimensions.0.types.0.id: String should match"),
         (_TAXONOMY, "severity: 4", "severity: 6", "dimensions.0.types.0.severity: Input should be less than or equal"),
@@ -279,7 +284,7 @@ _PIPELINE = "pipelines/specialists.yaml"
         (_PIPELINE, "- verify", "- {verify: {}, vote: {}}", "a stage is a name, or a name with its parameters"),
         (_PIPELINE, "- verify", "- [verify]", "a stage is a name, or a name with its parameters"),
         (_PIPELINE, "- verify", "- verify: {on: 3}", "a stage is a name, or a name with its parameters"),
-        (_PIPELINE, "- verify", "- verify: {rounds: 1, rounds: 2}", "rounds: this key stands twice"),
+        (_PIPELINE, "- verify", "- verify: {max_rounds: 1, max_rounds: 2}", "max_rounds: this key is repeated"),
         (_PIPELINE, "- verify", "- verify: {rounds: 1", "not valid YAML"),
     ],
 )
@@ -367,7 +372,7 @@ def test_a_missing_file_is_named_where_the_user_would_put_it(kitchen: Path, file
 )
 def test_a_pipeline_that_is_none_is_refused(kitchen: Path, content: str) -> None:
     write(kitchen / "pipelines" / "odd.yaml", content)
-    with pytest.raises(DomainError, match=r"odd\.yaml.*a pipeline holds 'description' and a list of 'stages'"):
+    with pytest.raises(DomainError, match=r"odd\.yaml.*a pipeline has 'description' and a list of 'stages'"):
         load_domain(kitchen)
 
 

@@ -108,7 +108,7 @@ def test_a_variable_that_no_stage_provides_is_told_with_file_line_and_what_there
     path = put(shelf, "ask", "One.\n{{ cups }}\n{{ cpus }}\n")
     error = told(prompts, "ask", "cups", "bowls")
     assert (error.path, error.line) == (path, 3)
-    assert "uses 'cpus', which no stage provides (there is: bowls, cups)" in str(error)
+    assert "uses 'cpus', which its stage does not provide (it provides: bowls, cups)" in str(error)
 
 
 def test_a_variable_hidden_in_a_branch_or_a_filter_is_found(prompts: Prompts, shelf: Path) -> None:
@@ -180,7 +180,7 @@ def test_an_include_of_what_is_not_there_is_told_with_its_line(prompts: Prompts,
     path = put(shelf, "ask", 'One.\n{% include "rubrik.md.j2" %}')
     error = told(prompts, "ask")
     assert (error.path, error.line) == (path, 2)
-    assert "includes what is not there: rubrik.md.j2" in str(error)
+    assert "includes a file that does not exist: rubrik.md.j2" in str(error)
 
 
 @pytest.mark.parametrize(
@@ -250,13 +250,13 @@ def test_dashes_further_down_are_no_front_matter(prompts: Prompts, shelf: Path) 
         ("answer:\n  3: text\n", 2, "3: cannot name a field"),
         ("answer:\n  json: text\n", 2, "json: cannot name a field"),
         ("answer:\n  model_config: text\n", 2, "model_config: cannot name a field"),
-        ("answer:\n  goal: text\n  goal: text\n", 4, "goal: this key stands twice"),
+        ("answer:\n  goal: text\n  goal: text\n", 4, "goal: this key is repeated"),
         ("answer:\n  goal: [text\n", None, "not valid YAML"),
         ("answer: {}\n", 2, "'answer' is a mapping of field names to kinds"),
         ("answer: text\n", 2, "'answer' is a mapping of field names to kinds"),
-        ("answers:\n  goal: text\n", 2, "front matter holds one key, 'answer'"),
-        ("answer:\n  goal: text\ntitle: x\n", 2, "front matter holds one key, 'answer'"),
-        ("- answer\n", 2, "front matter holds one key, 'answer'"),
+        ("answers:\n  goal: text\n", 2, "front matter has one key, 'answer'"),
+        ("answer:\n  goal: text\ntitle: x\n", 2, "front matter has one key, 'answer'"),
+        ("- answer\n", 2, "front matter has one key, 'answer'"),
     ],
 )
 def test_front_matter_that_does_not_fit_is_told_with_file_and_line(

@@ -193,7 +193,7 @@ def test_a_prompt_with_a_variable_no_stage_provides_is_refused_with_file_and_lin
     prompt = folder / "prompts" / "propose.md.j2"
     prompt.parent.mkdir()
     prompt.write_text("Look at\n{{ dimention.name }}\n")
-    with pytest.raises(DomainError, match="uses 'dimention', which no stage provides") as error:
+    with pytest.raises(DomainError, match="uses 'dimention', which its stage does not provide") as error:
         Pipeline.build(load_domain(folder), "specialists")
     assert (error.value.path, error.value.line) == (prompt, 2)
 
