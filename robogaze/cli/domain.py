@@ -170,12 +170,13 @@ def render(
 
 def _entry(clip: str, run: Path | None, instruction: str | None, layout: str | None) -> ManifestEntry:
     from robogaze.render import clip_of_run
+    from robogaze.run.clips import list_clips
 
     if run is not None:
         return clip_of_run(run, clip)
     path = Path(clip)
-    clips.check_there(path)
-    entries = clips.entries_of([path], instruction=instruction, layout=clips.layout_of(layout))
+    clips.check_exist(path)
+    entries = list_clips([path], instruction=instruction, layout=clips.parse_layout(layout)).entries
     if len(entries) != 1:
         raise click.UsageError(f"{path} holds {len(entries)} clips; name one video")
     return entries[0]

@@ -87,7 +87,7 @@ async def render_clip(
 
 def clip_of_run(run: Path, clip_id: str) -> ManifestEntry:
     """A clip of a run folder, as the run scored it. Raises InputError that lists the clips if there is no such clip."""
-    stored = StoredRun.at(run)
+    stored = StoredRun(run)
     paths = {line.clip_id: line.path for line in stored.lines}
     if clip_id not in paths:
         raise InputError(f"{run} has no clip {clip_id!r}; it has: {', '.join(paths) or 'none'}")
@@ -114,7 +114,7 @@ def models_of_run(run: Path) -> ModelsConfig | None:
 
 
 def _report(run: Path, clip_id: str) -> Report:
-    report = StoredRun.at(run).report(clip_id)
+    report = StoredRun(run).report(clip_id)
     if report is None:
         raise InputError(f"{run} has no report of the clip {clip_id}")
     return report
@@ -165,7 +165,7 @@ async def _render(
     rendered = RenderedStage(pipeline.name, stage, opened.clip.id, ())
     if all(found.role() is None for name, found in pipeline.stages if name == stage):
         return replace(rendered, note=f"{stage} queries no model")
-    client = _RecordingClient(pipeline.domain, opened.clip, opened.footage, _rehearsal(config, backend))
+    client = _RecordingClient(pipeline.domain, opened.clip, opened.decoded, _rehearsal(config, backend))
     last = len(names) - names[::-1].index(stage)
     start = pipeline.start(opened.clip, opened.evidence)
     end = await replace(pipeline, stages=pipeline.stages[:last]).run(start, client)

@@ -24,7 +24,7 @@ from robogaze.core.pictures import FrameImage, Picture
 from robogaze.core.report import Call, Failure, Usage
 from robogaze.domains import Domain
 from robogaze.domains.contract import json_schema
-from robogaze.errors import BackendError
+from robogaze.errors import BackendError, FailureKind
 from robogaze.evidence import summarise
 from robogaze.media import DecodedClip
 from robogaze.stages.context import Context
@@ -163,14 +163,15 @@ class ModelClient:
                 answer, error = _read(completion, query)
             except BackendError as failed:
                 self._record(query, request, model, round_, "failed", str(failed))
-                raise NoAnswer(_failure(query, type(failed).__name__, str(failed))) from failed
+                raise NoAnswer(_failure(query, failed.kind, str(failed))) from failed
             if error is None:
                 self._record(query, request, model, round_, "answered", None, completion)
                 return answer
             self._record(query, request, model, round_, "invalid", error, completion)
             retry = RetryVariables(answer=completion.text[:2000], error=error)
             parts = (*self._parts(query, context), self.domain.prompts.render("retry", retry))
-        raise NoAnswer(_failure(query, "InvalidAnswer", f"no valid answer in {TRIES} tries; the last: {error}"))
+        message = f"no valid answer in {TRIES} tries; the last: {error}"
+        raise NoAnswer(_failure(query, FailureKind.INVALID_ANSWER, message))
 
     def _parts(self, query: Query, context: Context) -> tuple[str | FrameImage, ...]:
         prompts = self.domain.prompts
@@ -208,7 +209,7 @@ class ModelClient:
             parts=parts,
             schema=json_schema(query.contract) if query.constrained else None,
             decoding=decoding,
-            source=ClipTiming(clip.fps, clip.frame_count, clip.duration_s),
+            timing=ClipTiming(clip.fps, clip.frame_count, clip.duration_s),
             sample=query.sample,
         )
 
@@ -287,7 +288,7 @@ def _usage_of(completion: Completion) -> dict[str, Any]:
     }
 
 
-def _failure(query: Query, kind: str, message: str) -> Failure:
+def _failure(query: Query, kind: FailureKind, message: str) -> Failure:
     return Failure(stage=query.stage, dimension=query.dimension, kind=kind, message=message)
 
 
@@ -299,4 +300,4 @@ def _check_image_count(query: Query, model: Model) -> None:
             f"{query.stage} {query.subject} holds {number} pictures and max_pictures of {model.name} is {most}; "
             "raise it if the server allows, or show fewer frames"
         )
-        raise NoAnswer(_failure(query, "TooManyPictures", message))
+        raise NoAnswer(_failure(query, FailureKind.TOO_MANY_PICTURES, message))

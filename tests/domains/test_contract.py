@@ -80,7 +80,7 @@ def test_the_schemas_of_the_built_in_prompts_are_bounded(name: str) -> None:
         assert_bounded(json_schema(record(prompt, prompts.contract(prompt))))
 
 
-def test_a_schema_says_what_was_declared_and_no_more() -> None:
+def test_a_schema_contains_what_was_declared() -> None:
     text = {"type": "string", "pattern": r'^[^\u0000-\u001f"\\]{1,400}$'}
     assert json_schema(record("memory", {"goal": "text", "title": ["text"]})) == {
         "type": "object",

@@ -133,7 +133,7 @@ def test_a_built_in_domain_is_the_same_by_its_path() -> None:
 
 
 @pytest.mark.parametrize("name", ["robots", "./nowhere", ""])
-def test_an_unknown_domain_is_told_the_known_ones(name: str) -> None:
+def test_an_unknown_domain_is_answered_with_the_known_ones(name: str) -> None:
     with pytest.raises(InputError, match=r"neither a built-in domain .*robot.* nor a folder"):
         load_domain(name)
 
@@ -155,7 +155,7 @@ def test_a_shared_prompt_has_its_name_alone() -> None:
     assert len(names) == len(set(names))
 
 
-def test_a_users_own_prompt_goes_before_the_shared_one(kitchen: Path) -> None:
+def test_a_users_prompt_takes_precedence(kitchen: Path) -> None:
     own = write(kitchen / "prompts" / "vanilla.md.j2", "Look well.")
     prompts = load_domain(kitchen).prompts
     assert prompts.path("vanilla") == own
@@ -163,14 +163,14 @@ def test_a_users_own_prompt_goes_before_the_shared_one(kitchen: Path) -> None:
     assert prompts.path("propose").parent.name == "robogaze"
 
 
-def test_a_users_own_partial_is_included_by_a_shared_prompt(kitchen: Path) -> None:
+def test_a_users_partial_is_included_by_a_shared_prompt(kitchen: Path) -> None:
     write(kitchen / "prompts" / "severity.md.j2", "One to five, as you like.")
     domain = load_domain(kitchen)
     variables = {"dimensions": (), "severity": (), "cascade": ""}
     assert "One to five, as you like." in domain.prompts.render("taxonomy", variables)
 
 
-def test_a_users_own_judge_goes_before_the_shared_one(kitchen: Path) -> None:
+def test_a_users_judge_takes_precedence(kitchen: Path) -> None:
     before = load_domain(kitchen).fingerprint
     write(kitchen / "judges" / "robogaze.yaml", "schema_version: 1\n")
     assert load_domain(kitchen).fingerprint != before
@@ -288,7 +288,7 @@ _PIPELINE = "pipelines/specialists.yaml"
         (_PIPELINE, "- verify", "- verify: {rounds: 1", "not valid YAML"),
     ],
 )
-def test_a_fault_is_told_with_file_and_line(kitchen: Path, file: str, old: str, new: str, message: str) -> None:
+def test_an_error_names_file_and_line(kitchen: Path, file: str, old: str, new: str, message: str) -> None:
     change(kitchen / file, old, new)
     with pytest.raises(DomainError) as caught:
         load_domain(kitchen)
@@ -384,7 +384,7 @@ def test_a_file_that_is_no_mapping_is_refused(kitchen: Path, file: str, content:
         load_domain(kitchen)
 
 
-def test_a_pipeline_keeps_the_lines_of_its_stages_for_those_who_check_them(kitchen: Path) -> None:
+def test_a_pipeline_keeps_the_lines_of_its_stages(kitchen: Path) -> None:
     path = write(
         kitchen / "pipelines" / "lined.yaml",
         "description: A.\nstages:\n  - observe:\n      window_s: 2\n      rules:\n        - {a: 1}\n  - compose\n",

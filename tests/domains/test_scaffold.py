@@ -19,14 +19,14 @@ def test_a_domain_of_any_name_loads_as_it_was_begun(tmp_path: Path, name: str) -
     assert len(domain.types) == 1
 
 
-def test_the_files_written_are_told(tmp_path: Path) -> None:
+def test_the_written_files_are_returned(tmp_path: Path) -> None:
     folder = tmp_path / "kitchen"
     written = scaffold(folder)
     assert set(written) == {path for path in folder.rglob("*") if path.is_file()}
     assert folder / "domain.yaml" in written
 
 
-def test_the_prompts_a_new_domain_asks_with_are_on_the_shared_shelf(tmp_path: Path) -> None:
+def test_the_prompts_of_a_new_domain_are_the_shared_ones(tmp_path: Path) -> None:
     scaffold(tmp_path / "kitchen")
     prompts = load_domain(tmp_path / "kitchen").prompts
     for name in ("system", "context", "retry", "vanilla", "propose", "verify"):

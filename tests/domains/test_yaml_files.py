@@ -40,7 +40,7 @@ def fault(text: str, first_line: int = 1) -> DomainError:
     return caught.value
 
 
-def test_what_fits_becomes_a_record() -> None:
+def test_a_valid_file_becomes_a_record() -> None:
     text = "cups:\n  - colour: red\n    sizes: [1, 2]\n  - {colour: blue}\n"
     assert parse_yaml(text, PATH).parse(Shelf) == Shelf(cups=(Cup(colour="red", sizes=(1, 2)), Cup(colour="blue")))
 
@@ -78,13 +78,13 @@ def test_a_fault_has_its_line(text: str, line: int, message: str) -> None:
     assert str(error).startswith(f"cups.yaml:{line}: ")
 
 
-def test_of_several_faults_one_is_told_and_the_others_counted() -> None:
+def test_of_several_errors_one_is_named_and_the_others_are_counted() -> None:
     assert str(fault("cups:\n  - colour: 5\n  - colour: 6\n")) == (
         "cups.yaml:2: cups.0.colour: Input should be a valid string (and 1 more)"
     )
 
 
-def test_of_several_faults_a_misspelt_key_is_told_first() -> None:
+def test_of_several_errors_a_misspelt_key_comes_first() -> None:
     assert str(fault("cups:\n  - color: red\n")) == "cups.yaml:2: cups.0.color: unknown key (and 1 more)"
 
 
@@ -111,7 +111,7 @@ def test_lines_count_from_where_the_text_begins_in_its_file() -> None:
     assert fault("cups:\n  - colour: [\n", first_line=10).line == 12
 
 
-def test_a_character_that_yaml_forbids_is_told_in_one_line() -> None:
+def test_the_error_about_a_forbidden_character_has_one_line() -> None:
     assert "\n" not in str(fault("cups: \0\n"))
     assert "characters are not allowed" in str(fault("cups: \0\n"))
 

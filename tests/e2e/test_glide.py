@@ -183,7 +183,7 @@ async def test_an_undecided_debate_leaves_its_category_open(game: Domain, play: 
     assert (crane.verdict, crane.type) == ("unverified", "body_jitter")
     assert report.status == "partial"
     assert report.undecided_dimensions == ("physics_glitch",)
-    assert [failure.kind for failure in report.failures] == ["Undecided"]
+    assert [failure.kind for failure in report.failures] == ["undecided"]
     assert len(report.events) == 1, "what was decided stands"
 
 
@@ -245,11 +245,11 @@ async def test_rounds_do_not_grow_with_the_length_of_the_clip(
 ) -> None:
     pipeline, clip = Pipeline.build(game, "glide"), make_clip(seconds)
     footage = make_footage(clip)
-    desk = ModelClient(game, clip, footage, models_of(Tester()))
-    end = await pipeline.run(pipeline.start(clip), desk)
+    client = ModelClient(game, clip, footage, models_of(Tester()))
+    end = await pipeline.run(pipeline.start(clip), client)
     footage.close()
     assert end.failures == ()
-    assert (desk.usage().calls, desk.usage().rounds) == (calls, rounds)
+    assert (client.usage().calls, client.usage().rounds) == (calls, rounds)
 
 
 async def test_a_learned_tracker_is_named_in_the_report(game: Domain, play: Path) -> None:

@@ -154,7 +154,7 @@ def test_a_pipeline_that_could_never_accept_what_it_finds_is_refused(
 
 
 @pytest.mark.parametrize("decider", ["verify", "vote"])
-def test_what_a_critic_or_a_vote_leaves_undecided_cannot_be_let_stand(folder: Path, decider: str) -> None:
+def test_what_a_critic_or_a_vote_leaves_undecided_cannot_be_accepted(folder: Path, decider: str) -> None:
     stages = [LOOKS, f"  - {decider}", "  - compose:", "      merge_iou: 0.4", "      accept_unverified: true"]
     refused(folder, stages, 7, f"compose.accept_unverified: would accept what {decider} left undecided")
 
@@ -168,7 +168,7 @@ def test_what_a_critic_or_a_vote_leaves_undecided_cannot_be_let_stand(folder: Pa
         ([LOOKS, "  - vote: {samples: 5}", "  - compose"], 4, "vote.samples: unknown key"),
     ],
 )
-def test_a_vote_counts_the_looks_before_it(folder: Path, stages: list[str], line: int, says: str) -> None:
+def test_a_vote_counts_the_samples_before_it(folder: Path, stages: list[str], line: int, says: str) -> None:
     refused(folder, stages, line, says)
 
 
@@ -232,23 +232,23 @@ async def test_what_several_stages_propose_becomes_one_report(folder: Path, vide
 class Twice(Direct):
     """A look whose hypotheses all have one name."""
 
-    async def run(self, context: Context, desk: ModelClient) -> Context:
-        context = await super().run(context, desk)
+    async def run(self, context: Context, client: ModelClient) -> Context:
+        context = await super().run(context, client)
         return replace(context, hypotheses=(*(context.hypotheses or ()), *(context.hypotheses or ())))
 
 
 async def test_what_cannot_become_a_report_fails_in_a_rehearsal(folder: Path) -> None:
     pipeline = built(folder, [LOOK, "  - compose: {accept_unverified: true}"])
     stages = (("direct", Twice(prompt="vanilla")), *pipeline.stages[1:])
-    with pytest.raises(DomainError, match=r"odd\.yaml: no report can be made.*ids must be unique, not H1, H1"):
+    with pytest.raises(DomainError, match=r"odd\.yaml: .*do not make a valid report.*ids must be unique, not H1, H1"):
         await rehearse(replace(pipeline, stages=stages))
 
 
 class Deaf(Verify):
     """A critic that understands no answer."""
 
-    async def run(self, context: Context, desk: ModelClient) -> Context:
-        raise NoAnswer(Failure(stage="verify", kind="InvalidAnswer", message="no valid answer"))
+    async def run(self, context: Context, client: ModelClient) -> Context:
+        raise NoAnswer(Failure(stage="verify", kind="invalid_answer", message="no valid answer"))
 
 
 async def test_a_stage_that_fails_in_a_rehearsal_is_named_with_its_line(folder: Path) -> None:
@@ -296,11 +296,11 @@ async def test_a_clip_with_nothing_to_examine_is_unscored_and_says_why(needy: Pa
     assert (report.status, report.verdict, report.events) == ("unscored", "undecided", ())
     assert backend.asked == []
     assert [(failure.kind, failure.message) for failure in report.failures] == [
-        ("NothingToExamine", "every dimension that odd can examine needs an instruction, and this clip has none"),
+        ("nothing_to_examine", "every dimension that odd can examine needs an instruction, and this clip has none"),
     ]
 
 
-async def test_a_critic_that_decides_nothing_leaves_a_report_that_says_so(folder: Path, video: Path) -> None:
+async def test_a_critic_without_decisions_gives_a_report_that_says_so(folder: Path, video: Path) -> None:
     claim = {
         "description": "the cup is gone", "evidence": "the table is bare", "frames": [0], "dimension": "consistency",
         "type": "disappearance", "span_s": [1.0, 2.0], "severity_proposal": 4, "confidence": 0.9,

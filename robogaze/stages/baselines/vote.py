@@ -16,6 +16,7 @@ from robogaze.core.coverage import Coverage
 from robogaze.core.events import Hypothesis
 from robogaze.core.report import Failure
 from robogaze.core.time import frame_iou, union
+from robogaze.errors import FailureKind
 from robogaze.stages.base import Stage
 from robogaze.stages.baselines.direct import samples_of
 from robogaze.stages.client import ModelClient
@@ -91,7 +92,7 @@ def _undecided(reported: Sequence[Hypothesis], samples: Mapping[str, bool], need
         Failure(
             stage="vote",
             dimension=hypothesis.dimension,
-            kind="Undecided",
+            kind=FailureKind.UNDECIDED,
             message=f"{hypothesis.id} ({hypothesis.type}) is undecided: {reason}",
         )
         for hypothesis in reported

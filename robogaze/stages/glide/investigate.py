@@ -32,6 +32,7 @@ from robogaze.core.events import Evidence, Hypothesis
 from robogaze.core.report import Failure
 from robogaze.domains import Dimension, Domain
 from robogaze.domains.contract import Answer, Text, record
+from robogaze.errors import FailureKind
 from robogaze.stages.answers import ShareAnswer, narrowed, one_of
 from robogaze.stages.base import Stage
 from robogaze.stages.client import ModelClient, NoAnswer, Query
@@ -337,4 +338,4 @@ def _missing_question(answer: RulingAnswer) -> str | None:
 
 def _undecided(hypothesis: Hypothesis) -> Failure:
     message = f"{hypothesis.id} ({hypothesis.type}) is undecided: {hypothesis.reason}"
-    return Failure(stage="investigate", dimension=hypothesis.dimension, kind="Undecided", message=message)
+    return Failure(stage="investigate", dimension=hypothesis.dimension, kind=FailureKind.UNDECIDED, message=message)

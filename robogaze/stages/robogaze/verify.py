@@ -30,6 +30,7 @@ from robogaze.core.time import Span, frame_iou
 from robogaze.domains import Domain
 from robogaze.domains.contract import Answer, Text, list_of
 from robogaze.domains.model import SeverityLevel
+from robogaze.errors import FailureKind
 from robogaze.stages.answers import SeverityAnswer, ShareAnswer, keyed_answer, narrowed, one_of, span_in
 from robogaze.stages.base import Stage
 from robogaze.stages.client import ModelClient, NoAnswer, Query
@@ -335,4 +336,4 @@ def _with_reason(hypothesis: Hypothesis, reasons: Mapping[str, str]) -> Hypothes
 
 def _failure(hypothesis: Hypothesis) -> Failure:
     message = f"{hypothesis.id} ({hypothesis.type}) is undecided: {hypothesis.reason}"
-    return Failure(stage="verify", dimension=hypothesis.dimension, kind="Undecided", message=message)
+    return Failure(stage="verify", dimension=hypothesis.dimension, kind=FailureKind.UNDECIDED, message=message)
