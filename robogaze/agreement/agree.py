@@ -6,12 +6,12 @@ from dataclasses import replace
 from robogaze.agreement.annotation_set import AnnotationSet
 from robogaze.agreement.annotator_agreement import AgreementConfig, AgreementResult, measure_agreement
 from robogaze.annotations import (
-    SourceReader,
     NamedSource,
     Notify,
     ReadOptions,
     Source,
     SourceError,
+    SourceReader,
     log_warning,
     named_sources,
 )

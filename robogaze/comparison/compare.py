@@ -5,12 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from robogaze.annotations import (
-    SourceReader,
     NamedSource,
     Notify,
     ReadOptions,
     Source,
     SourceError,
+    SourceReader,
     log_warning,
     named_sources,
 )

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from robogaze.annotations import (
-    SourceReader,
     NamedSource,
     Notify,
     ReadOptions,
     Source,
     SourceError,
+    SourceReader,
     log_warning,
     named_sources,
 )
@@ -142,9 +142,7 @@ def read_pairing(
     return replace(pair(found, systems, mixed=reading.mixed), left_out=tuple(skipped))
 
 
-def _references(
-    reader: SourceReader, references: Source, predictions: Sequence[NamedSource]
-) -> list[ClipAnnotation]:
+def _references(reader: SourceReader, references: Source, predictions: Sequence[NamedSource]) -> list[ClipAnnotation]:
     """The references. If they cannot be read by themselves, the frames of the predictions' clips are used.
 
     So the frame rate of a prediction comes before `fps`, and `lenient` skips only what does not fit on its clip.

@@ -1,4 +1,4 @@
-"""How much one rendering of a template may do, and what counts it."""
+"""The limits of rendering a template, and the meter that counts against them."""
 
 import time
 from collections.abc import Iterable, Iterator
@@ -12,10 +12,10 @@ from jinja2.exceptions import SecurityError
 
 @dataclass(frozen=True)
 class RenderLimits:
-    """How much one rendering may do.
+    """The limits of one rendering.
 
-    A round of a loop, a call, a filter and a printed value are a step each (a long round is several); `characters` is
-    the length of the text that comes of it, and no more than `made` characters are made on the way.
+    An iteration of a loop, a call, a filter and a printed value are one step each (a long iteration several).
+    `characters` limits the length of the result, and `made` that of all texts made on the way.
     """
 
     steps: int = 200_000
@@ -29,7 +29,7 @@ LIMITS = RenderLimits()
 
 @dataclass
 class RenderMeter:
-    """Counts one rendering. Its methods raise SecurityError beyond a limit."""
+    """Counts one rendering. Raises SecurityError beyond a limit."""
 
     limits: RenderLimits
     steps: int = 0
@@ -47,7 +47,7 @@ class RenderMeter:
             raise SecurityError(f"rendering takes more than {self.limits.seconds:g} s")
 
     def text(self, length: int) -> None:
-        """Count a text before it is made."""
+        """Count a text of this length before it is made."""
         self.made += length
         if length > self.limits.characters or self.made > self.limits.made:
             raise SecurityError(f"rendering makes more than {self.limits.characters:,} characters")
@@ -57,13 +57,13 @@ _METER: ContextVar[RenderMeter] = ContextVar("_METER")
 
 
 def meter() -> RenderMeter:
-    """What counts the rendering that runs."""
+    """The meter of the current rendering."""
     return _METER.get()
 
 
 @contextmanager
 def metered(limits: RenderLimits) -> Iterator[None]:
-    """What templates do meanwhile is counted, and ends at the limits."""
+    """Count what templates do in this block, and stop it at the limits."""
     token = _METER.set(RenderMeter(limits))
     try:
         yield
@@ -72,7 +72,7 @@ def metered(limits: RenderLimits) -> Iterator[None]:
 
 
 def concat(parts: Iterable[str]) -> str:
-    """The parts as one text, counted. Raises SecurityError when it is longer than a rendering may be."""
+    """The parts as one text, counted. Raises SecurityError if it is longer than the limit."""
     count = meter()
     found, length = [], 0
     try:
@@ -85,6 +85,6 @@ def concat(parts: Iterable[str]) -> str:
         count.text(length)
     except SecurityError as error:
         if isinstance(parts, GeneratorType) and parts.gi_frame is not None:
-            parts.throw(error)  # so that it is raised at the line of the template that made the part
+            parts.throw(error)  # raises it at the line of the template that made the part
         raise
     return "".join(found)
