@@ -96,7 +96,7 @@ def _noise(measured: bool) -> tuple[Clip, DecodedClip, ClipSignals | None]:
     footage = DecodedClip(clip.layout, PictureSettings())
     for number, time_s in enumerate(clip.frame_times_s):
         image = rng.integers(0, 255, (_SIDE_PX, _SIDE_PX, 3), dtype=np.uint8)
-        footage.keep(time_s, (image,))
+        footage.add_frame(time_s, (image,))
         if gauge is not None:
             gauge(number, time_s, (image,))
     return clip, footage, None if gauge is None else gauge.evidence(clip.layout.active, clip.duration_s)

@@ -126,7 +126,7 @@ class ModelClient:
     def show(self, role: str, frames: Sequence[int]) -> tuple[FrameImage, ...]:
         """Frames as the pictures that the model of a role is shown: one each, or on contact sheets."""
         if self.model(role).config.present == "frames":
-            return tuple(self.footage.shot(number) for number in frames)
+            return tuple(self.footage.frame_image(number) for number in frames)
         groups = [frames[start : start + _SHEET_FRAMES] for start in range(0, len(frames), _SHEET_FRAMES)]
         return tuple(self.footage.sheet(group, SHEET_COLUMNS) for group in groups)
 

@@ -69,7 +69,7 @@ class Ground(Stage):
             role=self.role(),
             prompt="ground",
             variables=GroundVariables(memories=tuple(wanted)),
-            shots=(desk.footage.initial or desk.footage.shot(0),),
+            shots=(desk.footage.initial or desk.footage.frame_image(0),),
             contract=record("Memories", {name: declared[name] for name in wanted}),
         )
         answer = await desk.ask(question, context)

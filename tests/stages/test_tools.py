@@ -56,7 +56,7 @@ def on_film(robot: Domain) -> Iterator[Callable[..., tuple[ModelClient, Context]
         opened.append(footage)
         for time_s, frame in zip(clip.frame_times_s, frames, strict=True):
             # Views besides the last show nothing that moves.
-            footage.keep(time_s, (*(np.full_like(frame, 90) for _ in views[1:]), frame))
+            footage.add_frame(time_s, (*(np.full_like(frame, 90) for _ in views[1:]), frame))
         footage.duration_s = clip.duration_s
         models, _ = scripted(*lines)
         return ModelClient(robot, clip, footage, models), Context(clip=clip, dimensions=())

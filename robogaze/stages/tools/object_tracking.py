@@ -25,7 +25,7 @@ from robogaze.evidence import movement, tracking
 from robogaze.evidence.masked import ByMask
 from robogaze.evidence.movement import Movement
 from robogaze.evidence.tracking import BeginChase, TooSmall, TrackedObject
-from robogaze.media.crop import alone, view_in
+from robogaze.media.crop import view_image, view_in
 from robogaze.stages.client import ModelClient, Query
 from robogaze.stages.context import Context
 from robogaze.stages.tools.base import ROLE, Arguments, Tool, ToolFinding, ToolVariables
@@ -152,7 +152,7 @@ class ObjectTracking(Tool):
             role=ROLE,
             prompt="tool_object_tracking",
             variables=ToolVariables(arguments=arguments, window=window),
-            shots=(alone(desk.footage, arguments.frame, arguments.view),),
+            shots=(view_image(desk.footage, arguments.frame, arguments.view),),
             contract=Located,
         )
 
@@ -163,7 +163,7 @@ class ObjectTracking(Tool):
         if answer.box is None:
             return self._without(arguments, answer, desk, small=False)
         numbers = sorted(frames_in([window.span], desk.clip.frame_times_s) | {arguments.frame})
-        shots = [desk.footage.shot(number) for number in numbers]
+        shots = [desk.footage.frame_image(number) for number in numbers]
         start = numbers.index(arguments.frame)
         try:
             chase = _chase(desk.models)
@@ -179,7 +179,9 @@ class ObjectTracking(Tool):
     def _without(self, arguments: TrackingArguments, answer: Located, desk: ModelClient, *, small: bool) -> ToolFinding:
         told = NotTrackedVariables(arguments=arguments, seen=answer.seen, small=small)
         text = desk.domain.prompts.render("tool_not_tracked", told)
-        return ToolFinding(self.name, text, (alone(desk.footage, arguments.frame, arguments.view),), (arguments.frame,))
+        return ToolFinding(
+            self.name, text, (view_image(desk.footage, arguments.frame, arguments.view),), (arguments.frame,)
+        )
 
 
 def _chase(models: Models | None) -> BeginChase | None:
