@@ -249,7 +249,7 @@ def test_exported_run_can_be_read_back(robogaze: Shell, run: Path) -> None:
 
 def rewrite(run: Path, *changes: dict[str, Any]) -> list[Report]:
     """Change the reports of a run, one after the other, as another pipeline would have written them."""
-    paths = sorted(run.glob("*/report.json"))
+    paths = sorted(run.glob("reports/*.json"))
     found = [
         Report.model_validate_json(path.read_bytes()).with_(**change)
         for path, change in zip(paths, changes, strict=True)
@@ -366,7 +366,7 @@ def test_clean_episodes_of_a_lerobot_data_set_are_listed(
 
 
 def test_run_without_a_clean_clip_is_an_error_with_counts(robogaze: Shell, run: Path) -> None:
-    failure = Failure(stage="observe", kind="ServerFault", message="no answer")
+    failure = Failure(stage="observe", kind="server_fault", message="no answer")
     unscored = everything(not_examined=list(load_domain("robot").dimensions)) | {"failures": (failure,)}
     rewrite(run, unscored, unscored)
     ran = robogaze("dataset", "export", run, "--keep", "clean", "--out", "kept")

@@ -82,8 +82,8 @@ def test_unreadable_clips_of_a_run_are_listed(tmp_path: Path) -> None:
     run = tmp_path / "run"
     with RunFolder(run, {"pipeline": "full"}) as folder:
         for name in ("pot", "cup/1"):
-            folder.enter(ManifestLine(clip_id=name, path=f"{name}.mp4", sha256="a" * 64, instruction=None))
-            folder.keep(make_report(name), {3: b"jpeg"})
+            folder.add(ManifestLine(clip_id=name, path=f"{name}.mp4", sha256="a" * 64, instruction=None))
+            folder.write(make_report(name), {3: b"jpeg"})
         folder.keep_unreadable([Unreadable(uri="pan.mp4", reason="it holds no frame")])
     read = read_annotations(run)
     assert sorted(annotation.clip_id for annotation in read.annotations) == ["cup/1", "pot"]
