@@ -98,7 +98,7 @@ def noise_clip(measured: bool) -> tuple[Clip, DecodedClip, ClipSignals | None]:
     decoded = DecodedClip(clip.layout, PictureSettings())
     for frame, time_s in enumerate(clip.frame_times_s):
         image = rng.integers(0, 255, (_SIDE_PX, _SIDE_PX, 3), dtype=np.uint8)
-        decoded.keep(time_s, (image,))
+        decoded.add_frame(time_s, (image,))
         if recorder is not None:
             recorder(frame, time_s, (image,))
     return clip, decoded, None if recorder is None else recorder.evidence(clip.layout.active, clip.duration_s)

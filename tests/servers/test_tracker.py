@@ -119,7 +119,7 @@ async def test_a_models_file_names_it_and_the_tool_follows_with_it(robot: Domain
     clip = make_clip(len(SCENE.times_s) / 16, width=WIDTH, height=HEIGHT)
     footage = DecodedClip(clip.layout, PictureSettings())
     for time_s, frame in zip(clip.frame_times_s, SCENE.frames(), strict=True):
-        footage.keep(time_s, (frame,))
+        footage.add_frame(time_s, (frame,))
     footage.duration_s = clip.duration_s
     client, tool = ModelClient(robot, clip, footage, models), TOOLS.load("object_tracking")()
     window = Window(id=0, span=Span(0.0, clip.duration_s), frames=(0, START, 8, 12))

@@ -25,7 +25,7 @@ from robogaze.evidence import movement, tracking
 from robogaze.evidence.masked import ByMask
 from robogaze.evidence.movement import Movement
 from robogaze.evidence.tracking import BeginChase, TooSmall, TrackedObject
-from robogaze.media.crop import alone, view_in
+from robogaze.media.crop import view_image, view_in
 from robogaze.stages.client import ModelClient, Query
 from robogaze.stages.context import Context
 from robogaze.stages.tools.base import ROLE, Arguments, Tool, ToolFinding, ToolVariables
@@ -155,7 +155,7 @@ class ObjectTracking(Tool):
             role=ROLE,
             prompt="object_tracking",
             variables=ToolVariables(arguments=arguments, window=window),
-            images=(alone(client.decoded_clip, arguments.frame, arguments.view),),
+            images=(view_image(client.decoded_clip, arguments.frame, arguments.view),),
             contract=LocatedAnswer,
         )
 
@@ -165,7 +165,7 @@ class ObjectTracking(Tool):
         if answer.box is None:
             return self._no_result(arguments, answer, client, small=False)
         numbers = sorted(frames_in([window.span], client.clip.frame_times_s) | {arguments.frame})
-        images = [client.decoded_clip.shot(number) for number in numbers]
+        images = [client.decoded_clip.frame_image(number) for number in numbers]
         start = numbers.index(arguments.frame)
         try:
             follower = _follower(client.models)
@@ -184,7 +184,7 @@ class ObjectTracking(Tool):
     ) -> ToolFinding:
         variables = NotTrackedVariables(arguments=arguments, seen=answer.seen, small=small)
         text = client.domain.prompts.render("object_tracking_no_result", variables)
-        image = alone(client.decoded_clip, arguments.frame, arguments.view)
+        image = view_image(client.decoded_clip, arguments.frame, arguments.view)
         return ToolFinding(self.name, text, (image,), (arguments.frame,))
 
 

@@ -64,7 +64,7 @@ def drawn_clip(robot: Domain) -> Iterator[Callable[..., tuple[ModelClient, Conte
         opened.append(decoded)
         for time_s, frame in zip(clip.frame_times_s, frames, strict=True):
             # Views besides the last show nothing that moves.
-            decoded.keep(time_s, (*(np.full_like(frame, 90) for _ in views[1:]), frame))
+            decoded.add_frame(time_s, (*(np.full_like(frame, 90) for _ in views[1:]), frame))
         decoded.duration_s = clip.duration_s
         models, _ = scripted(*lines)
         return ModelClient(robot, clip, decoded, models), Context(clip=clip, dimensions=())

@@ -1,9 +1,9 @@
-"""Is the file there, and is it whole? Asked before anything is decoded.
+"""Check that a video file exists and is complete, before anything is decoded.
 
-A video cut short (a copy that broke off, a writer that was stopped) mostly decodes without a word to fewer frames.
-But MP4 and Matroska files are made of boxes that declare their own length, so a cut shows as a box that is
-longer than the file, and a hole in Matroska as something that is no box. Counting frames against a declared count
-would not do: an edit list legitimately shows fewer frames than are stored.
+A truncated video (an interrupted copy, a stopped writer) usually decodes silently to fewer frames. But MP4 and Matroska
+files consist of boxes that declare their own length, so a cut shows as a box that is longer than the file, and a hole
+in Matroska as something that is not a box. Counting frames against a declared count does not work: with an edit list,
+a video correctly shows fewer frames than are stored.
 """
 
 from dataclasses import dataclass
@@ -18,13 +18,13 @@ _MP4_VITAL = frozenset({b"moov", b"moof", b"mdat"})
 _MATROSKA_START, _SEGMENT = bytes.fromhex("1a45dfa3"), bytes.fromhex("18538067")
 _TRACKS, _TRACK, _TRACK_NUMBER, _TRACK_TYPE = bytes.fromhex("1654ae6b"), b"\xae", b"\xd7", b"\x83"
 _CLUSTER, _GROUP, _BLOCKS = bytes.fromhex("1f43b675"), b"\xa0", frozenset({b"\xa3", b"\xa1"})
-_NESTS = frozenset({_SEGMENT, _TRACKS, _TRACK, _CLUSTER, _GROUP})
+_PARENTS = frozenset({_SEGMENT, _TRACKS, _TRACK, _CLUSTER, _GROUP})
 _VIDEO, _LACED = 1, 0x06
-_AGAIN = "copy it or have it written again"
+_WAY_OUT = "copy it or write it again"
 
 
 def check_whole(path: Path) -> None:
-    """Raise VideoError for a file that is missing, a folder, empty, not to be read, or shorter than it declares."""
+    """Raise VideoError for a file that is missing, a folder, empty, unreadable, or shorter than it declares."""
     try:
         if path.is_dir():
             raise VideoError(f"{path} is a folder, not a video; name its files, or use {path}/*.mp4")
@@ -41,7 +41,7 @@ def check_whole(path: Path) -> None:
 
 
 def _fault(file: BinaryIO, size: int) -> str | None:
-    """What is wrong with a file of `size` bytes; None when it is whole, or neither MP4 nor Matroska."""
+    """What is wrong with a file of `size` bytes; None if it is complete, or neither MP4 nor Matroska."""
     if size == 0:
         return "is empty (0 bytes)"
     head = file.read(8)
@@ -55,7 +55,7 @@ def _fault(file: BinaryIO, size: int) -> str | None:
 def _mp4_fault(file: BinaryIO, size: int) -> str | None:
     """Follow the outermost boxes.
 
-    A box is its length (4 bytes; 0 is "to the end", 1 says that 8 bytes of length follow), its kind (4), its content.
+    A box is its length (4 bytes; 0 means to the end, 1 means that 8 bytes of length follow), its kind (4), its content.
     """
     kinds: set[bytes] = set()
     at = 0
@@ -66,24 +66,25 @@ def _mp4_fault(file: BinaryIO, size: int) -> str | None:
         if length < 2:
             length = int.from_bytes(head[8:], "big") if length else size - at
         if length < 8 or not kind.isalnum():
-            # Behind a complete index anything may follow; behind a fragment more of them do.
+            # After a complete index anything may follow; after a fragment, only boxes.
             if b"moof" in kinds:
-                return f"is damaged at byte {at}; {_AGAIN}"
+                return f"is damaged at byte {at}; {_WAY_OUT}"
             break
         kinds.add(kind)
         at += length
         if at > size and kind in _MP4_VITAL:
             return _cut_short(at - size)
     if b"mdat" in kinds and b"moov" not in kinds:
-        return f"was never finished: it has no index (no moov box); {_AGAIN}"
+        return f"was never finished: it has no index (no moov box); {_WAY_OUT}"
     return None
 
 
 @dataclass(frozen=True)
 class _Element:
-    """A piece of a Matroska file: its kind, its length (a live recording leaves it open), its content.
+    """A Matroska element.
 
-    `content` and `stop` are places in the file (`stop` is None when left open), `head` is how the content begins.
+    `content` and `stop` are positions in the file; `stop` is None if the length is open, as in a live recording. `head`
+    is the start of the content.
     """
 
     kind: bytes
@@ -93,7 +94,7 @@ class _Element:
 
 
 def _matroska_fault(file: BinaryIO, size: int) -> str | None:
-    """Follow the elements, down to the single frames: they lie end to end, and belong to a track."""
+    """Follow the elements, down to single frames: they are contiguous and belong to a track."""
     ends, complete = [size], False
     tracks: list[dict[bytes, int]] = []
     at = 0
@@ -102,34 +103,34 @@ def _matroska_fault(file: BinaryIO, size: int) -> str | None:
         if element is not None and not complete and (element.stop or 0) > ends[-1]:
             return _cut_short((element.stop or 0) - size)
         if element is None or (element.stop or 0) > ends[-1] or not _fits(element, tracks):
-            return f"is damaged at byte {at}; {_AGAIN}"
+            return f"is damaged at byte {at}; {_WAY_OUT}"
         if element.kind == _SEGMENT and element.stop is not None:
             ends, complete = [element.stop], True
-        elif element.kind in _NESTS and element.stop is not None:
+        elif element.kind in _PARENTS and element.stop is not None:
             ends.append(element.stop)
-        at = element.content if element.kind in _NESTS or element.stop is None else element.stop
+        at = element.content if element.kind in _PARENTS or element.stop is None else element.stop
         while len(ends) > 1 and at >= ends[-1]:
             ends.pop()
     return None
 
 
 def _element(file: BinaryIO, at: int) -> _Element | None:
-    """The element at a place of the file; None when there is none."""
+    """The element at a position of the file; None if there is none."""
     file.seek(at)
     data = file.read(32)
     kind, _ = _number(data)
     coded, length = _number(data[len(kind) :])
     if not (kind and coded):
         return None
-    before = len(kind) + len(coded)
-    content = at + before
-    return _Element(kind, content, None if length is None else content + length, data[before:])
+    head_length = len(kind) + len(coded)
+    content = at + head_length
+    return _Element(kind, content, None if length is None else content + length, data[head_length:])
 
 
 def _fits(element: _Element, tracks: list[dict[bytes, int]]) -> bool:
-    """Note what an element says of the tracks; whether it belongs to one of them if it holds frames.
+    """Record the tracks that an element declares; False for a block that does not belong to one of them.
 
-    A video's frames stand alone. FFmpeg takes a block that breaks these rules for the end of the file.
+    Blocks of a video are not laced. FFmpeg reads a block that breaks these rules as the end of the file.
     """
     if element.kind == _TRACK:
         tracks.append({})
@@ -137,16 +138,16 @@ def _fits(element: _Element, tracks: list[dict[bytes, int]]) -> bool:
         tracks[-1][element.kind] = int.from_bytes(element.head[: element.stop - element.content], "big")
     elif element.kind in _BLOCKS:
         coded, number = _number(element.head)
-        track = next((one for one in tracks if one.get(_TRACK_NUMBER) == number), None)
+        track = next((track for track in tracks if track.get(_TRACK_NUMBER) == number), None)
         flags = element.head[len(coded) + 2 : len(coded) + 3]
         return track is not None and bool(flags) and not (track.get(_TRACK_TYPE) == _VIDEO and flags[0] & _LACED)
     return True
 
 
 def _number(data: bytes) -> tuple[bytes, int | None]:
-    """A number of 1 to 8 bytes, whose leading zero bits tell how many: its bytes, and its value (None: all ones).
+    """A number of 1 to 8 bytes, whose leading zero bits give the count: its bytes, and its value (None: all ones).
 
-    No bytes when there is none.
+    The bytes are empty if there is no number.
     """
     count = 9 - data[0].bit_length() if data else 0
     if not 1 <= count <= min(8, len(data)):
@@ -156,4 +157,4 @@ def _number(data: bytes) -> tuple[bytes, int | None]:
 
 
 def _cut_short(missing: int) -> str:
-    return f"is cut short or damaged: its boxes declare {missing} bytes more than it has; {_AGAIN}"
+    return f"is cut short or damaged: its boxes declare {missing} bytes more than it has; {_WAY_OUT}"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from robogaze.errors import VideoError
-from robogaze.media.whole import check_whole
+from robogaze.media.file_check import check_whole
 
 FTYP, MOOV, MDAT = b"ftyp", b"moov", b"mdat"
 
@@ -104,14 +104,14 @@ FAULTY = {
 
 
 @pytest.mark.parametrize("name", WHOLE)
-def test_a_file_that_has_all_it_declares_is_whole(name: str, tmp_path: Path) -> None:
+def test_complete_file_passes(name: str, tmp_path: Path) -> None:
     path = tmp_path / "clip"
     path.write_bytes(WHOLE[name])
     check_whole(path)
 
 
 @pytest.mark.parametrize("name", FAULTY)
-def test_a_file_that_lacks_something_it_declares_is_not(name: str, tmp_path: Path) -> None:
+def test_incomplete_file_is_refused(name: str, tmp_path: Path) -> None:
     content, reason = FAULTY[name]
     path = tmp_path / "clip"
     path.write_bytes(content)
