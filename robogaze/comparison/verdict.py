@@ -1,4 +1,4 @@
-"""What a comparison comes to, in sentences."""
+"""The result of a comparison in sentences."""
 
 from collections.abc import Mapping, Sequence
 from math import isnan
@@ -9,8 +9,8 @@ from robogaze.comparison.pairs import PairedDifference, RunPair
 from robogaze.core.scores import Estimate
 
 
-def of_pair(pair: RunPair, names: Sequence[str], comparisons: int, config: ComparisonConfig) -> str:
-    """Whether two runs differ in their clean rate, by how much, and what would turn it over."""
+def pair_verdict(pair: RunPair, names: Sequence[str], comparisons: int, config: ComparisonConfig) -> str:
+    """Whether two runs differ in their clean rate, by how much, and what could reverse it."""
     first, second, rate = names[pair.first], names[pair.second], config.scope.name
     if not pair.prompts:
         return f"{first} and {second} share no prompt; nothing can be said."
@@ -23,16 +23,16 @@ def of_pair(pair: RunPair, names: Sequence[str], comparisons: int, config: Compa
     by = f"{points(found.difference.value)} points [{points(found.difference.low)}, {points(found.difference.high)}]"
     if pair.significant(config.level):
         word = "better" if found.difference.value > 0 else "worse"
-        said = f"{first} is {word} than {second}: {rate} {by} {over}, {_p(found.p, found.holm, comparisons)}"
-        return f"{said}{_turned(pair)}."
+        sentence = f"{first} is {word} than {second}: {rate} {by} {over}, {_p(found.p, found.holm, comparisons)}"
+        return f"{sentence}{_reversal(pair)}."
     if found.excludes_zero:
         why = f"the interval excludes zero, but {_p(found.p, found.holm, comparisons)} does not hold"
         return f"No significant difference between {first} and {second}: {rate} {by} {over}; {why}."
-    return f"No significant difference between {first} and {second}: {rate} {by} {over}; {_left(found, config)}."
+    return f"No significant difference between {first} and {second}: {rate} {by} {over}; {_ruled_out(found, config)}."
 
 
-def _left(found: PairedDifference, config: ComparisonConfig) -> str:
-    """Which differences are ruled out; where a margin is given, whether the two are equal within it."""
+def _ruled_out(found: PairedDifference, config: ComparisonConfig) -> str:
+    """Which differences are ruled out; with a margin, whether the two are equal within it."""
     equivalence_bound = f"no difference larger than {100 * found.equivalence_bound:.1f} points"
     if config.margin is None:
         return equivalence_bound
@@ -44,7 +44,7 @@ def _left(found: PairedDifference, config: ComparisonConfig) -> str:
     )
 
 
-def overall(
+def overall_verdict(
     leaderboard: Sequence[LeaderboardRow],
     bands: Sequence[Sequence[int]],
     pairs: Sequence[RunPair],
@@ -52,7 +52,9 @@ def overall(
     config: ComparisonConfig,
     corrected: Sequence[Mapping[str, CorrectedEstimate]] = (),
 ) -> str:
-    """Which run is the best, and what of the baseline, in one sentence; rates are `corrected` where they can be."""
+    """Which run is best, and how the runs compare with the baseline, in one sentence; rates are `corrected` if
+    possible.
+    """
     names = [row.name for row in leaderboard]
     if len(names) == 1:
         return (
@@ -78,8 +80,8 @@ def _against(pairs: Sequence[RunPair], names: Sequence[str], baseline: int, conf
             apart["not significantly different"].append(names[pair.first])
         else:
             apart["better" if pair.decisive.difference.value > 0 else "worse"].append(names[pair.first])
-    said = [f"{_listed(runs)} {'is' if len(runs) == 1 else 'are'} {word}" for word, runs in apart.items() if runs]
-    return f"against {names[baseline]}, {', '.join(said)}"
+    sentence = [f"{_listed(runs)} {'is' if len(runs) == 1 else 'are'} {word}" for word, runs in apart.items() if runs]
+    return f"against {names[baseline]}, {', '.join(sentence)}"
 
 
 def points(share: float) -> str:
@@ -87,8 +89,8 @@ def points(share: float) -> str:
     return "undefined" if isnan(share) else f"{100 * share:+.1f}"
 
 
-def _turned(pair: RunPair) -> str:
-    """Whether the undecided clips could turn the sign."""
+def _reversal(pair: RunPair) -> str:
+    """Whether the undecided clips could reverse the sign."""
     if pair.worst <= 0 <= pair.best:
         between = f"{points(pair.worst)} to {points(pair.best)} points"
         return f", though the undecided clips could turn it ({between})"
@@ -102,13 +104,14 @@ def _p(p: float, holm: float, comparisons: int) -> str:
 
 
 def _rate(run: int, leaderboard: Sequence[LeaderboardRow], corrected: Sequence[Mapping[str, CorrectedEstimate]]) -> str:
-    naive = _told(leaderboard[run].clean_rate)
+    naive = _interval_text(leaderboard[run].clean_rate)
     if not corrected or "clean_rate" not in corrected[run] or not corrected[run]["clean_rate"].corrected.defined:
         return naive
-    return f"{_told(corrected[run]['clean_rate'].corrected)} corrected for the judge's errors ({naive} as it says)"
+    rate = corrected[run]["clean_rate"].corrected
+    return f"{_interval_text(rate)} corrected for the judge's errors ({naive} as it says)"
 
 
-def _told(rate: Estimate) -> str:
+def _interval_text(rate: Estimate) -> str:
     return f"{rate.value:.3f} [{rate.low:.3f}, {rate.high:.3f}]" if rate.defined else "undefined"
 
 
