@@ -51,7 +51,9 @@ class Ratings:
                 raise _error(document, (*place, *fault.place), fault) from fault
             key, source = (str(rating.unit), str(rating.annotator)), document.source(place)
             if key in given:
-                raise InputError(f"{source}: {key[1]} has rated {key[0]} before ({given[key][1]}); keep one of the two")
+                raise InputError(
+                    f"{source}: {key[1]} rated {key[0]} twice (also in {given[key][1]}); keep one of the two"
+                )
             given[key] = _label(rating.label), source
         annotators = tuple(sorted({annotator for _, annotator in given}))
         labels = {key: label for key, (label, _) in given.items()}
@@ -102,7 +104,7 @@ def _tied(unit: Sequence[str | None]) -> bool:
 def _records(path: Path) -> Iterator[tuple[Document, Place, Any]]:
     """Every row or line, with its place."""
     if not path.is_file():
-        raise InputError(f"{path} is no file; name a table of ratings with {', '.join(COLUMNS)}")
+        raise InputError(f"{path} is not a file; give a table of ratings with {', '.join(COLUMNS)}")
     document = None
     try:
         for document in documents(path):

@@ -56,12 +56,12 @@ def pair_calibration(predictions: Run, references: Run, runs: Sequence[Run], *, 
     shared = sorted(predictions.annotations.keys() & references.annotations.keys())
     if not shared:
         raise InputError(
-            f"no clip of {predictions.name} has a reference in {references.name}; both must name clips alike"
+            f"no clip of {predictions.name} has a reference in {references.name}; both sides need the same clip ids"
         )
     for clip_id in shared:
         prediction, reference = predictions.annotations[clip_id], references.annotations[clip_id]
         if len({prediction.clip_sha256, reference.clip_sha256} - {None}) > 1:
-            raise InputError(f"{clip_id}: {prediction.source} and {reference.source} speak of different files")
+            raise InputError(f"{clip_id}: {prediction.source} and {reference.source} are about different files")
         if prediction.status == reference.status == "complete":
             pairs.append((prediction, reference))
     return Calibration(tuple(pairs), len(predictions.annotations.keys() ^ references.annotations.keys()))
@@ -76,8 +76,8 @@ def _check_same_judge(predictions: Run, runs: Sequence[Run]) -> None:
     for run in runs:
         if (used := judges_of(run)) and judges and not used & judges:
             raise InputError(
-                f"{predictions.name} was judged by another pipeline, model or version than {run.name}: its errors are "
-                "not those of the run; --mixed uses them anyway"
+                f"{predictions.name} was judged by another pipeline, model or version than {run.name}: its errors "
+                "are not those of the run; --mixed uses them anyway"
             )
 
 

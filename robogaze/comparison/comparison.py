@@ -169,7 +169,7 @@ def _position(runs: Sequence[Run], baseline: str | None) -> int | None:
     if baseline is None:
         return None
     if baseline not in names:
-        raise InputError(f"the baseline {baseline} is none of the runs; they are: {', '.join(names)}")
+        raise InputError(f"the baseline {baseline} is not one of the runs ({', '.join(names)})")
     return names.index(baseline)
 
 

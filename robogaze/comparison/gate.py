@@ -104,7 +104,7 @@ class Gate(Data):
 
 @dataclass(frozen=True)
 class GateCheck:
-    """A rule applied to a run; `said` is the sentence that explains the result."""
+    """A rule applied to a run; `message` explains the result."""
 
     rule: str
     run: str
@@ -126,7 +126,7 @@ def check_gate(gate: Gate, result: Comparison) -> tuple[GateCheck, ...]:
         raise InputError(f"the gate's rule {missing[0]} compares with a baseline; name one with --baseline")
     runs = [run for run in range(len(result.runs)) if run != result.baseline]
     if not runs:
-        raise InputError("the gate has no run to check beside the baseline; name two runs")
+        raise InputError("the gate has no run to check besides the baseline; give two runs")
     return tuple(_check(rule, run, result) for run in runs for rule in gate.rules)
 
 
@@ -136,45 +136,45 @@ def _check(rule: GateRule, run: int, result: Comparison) -> GateCheck:
 
 
 def _decided(rule: GateRule, run: int, result: Comparison) -> tuple[bool, str]:
-    leaderboard_row = result.leaderboard[run]
+    row = result.leaderboard[run]
     if rule.unscored is not None:
-        share = leaderboard_row.unscored_share
-        message = (
-            f"{share:.1%} of the clips are unscored, unreadable or missing; at most {rule.unscored.at_most:.1%} may"
-        )
-        return share <= rule.unscored.at_most, message
-    if rule.events_per_clip is not None and rule.events_per_clip.at_most is not None:
-        value, equivalence_bound = leaderboard_row.measures["events_per_clip"], rule.events_per_clip.at_most
+        share, limit = row.unscored_share, rule.unscored.at_most
         return (
-            value.defined and value.value <= equivalence_bound,
-            f"{value.value:.3f} events a clip; at most {equivalence_bound:g} may be",
+            share <= limit,
+            f"{share:.1%} of the clips are unscored, unreadable or missing; at most {limit:.1%} may be",
         )
+    if rule.events_per_clip is not None and rule.events_per_clip.at_most is not None:
+        value, most = row.measures["events_per_clip"], rule.events_per_clip.at_most
+        return value.defined and value.value <= most, f"{value.value:.3f} events per clip; at most {most:g} may be"
     assert result.baseline is not None
     if rule.no_new_types is not None:
         return _no_new_types(rule.no_new_types.severity, result.runs[run], result.runs[result.baseline])
     if rule.clean_rate is not None:
-        least, sure = -rule.clean_rate.not_below_baseline_by, rule.clean_rate.confidence
-        if (examined := result.scope.dimensions) is not None:
-            why = "there is no clean rate, because a run has no clip that was examined in every dimension"
-            return False, f"{why} (examined in all complete clips: {', '.join(examined) or 'none'})"
-        for place in (run, result.baseline):
-            if not any(
-                annotation.clean or annotation.findings for annotation in result.runs[place].annotations.values()
-            ):
-                return False, f"no clip of {result.names[place]} is known to be clean or faulty"
-        difference = _difference(CLEAN, run, result, sure)
-        message = (
-            f"{_signed(difference.value)} to the baseline, above {_signed(difference.low)} with {sure:.0%} confidence"
-        )
-        return difference.low >= least, f"clean rate {message}; it may not be below {least:+g}"
+        return _clean_rate(rule.clean_rate, run, result.baseline, result)
     assert rule.events_per_clip is not None
-    assert rule.events_per_clip.not_above_baseline_by is not None
-    largest, sure = rule.events_per_clip.not_above_baseline_by, rule.events_per_clip.confidence
-    difference = _difference("events_per_clip", run, result, sure)
-    message = (
-        f"{_signed(difference.value)} to the baseline, below {_signed(difference.high)} with {sure:.0%} confidence"
-    )
-    return difference.high <= largest, f"events a clip {message}; it may not be above {largest:+g}"
+    return _events_per_clip(rule.events_per_clip, run, result)
+
+
+def _clean_rate(rule: CleanRate, run: int, baseline: int, result: Comparison) -> tuple[bool, str]:
+    if (examined := result.scope.dimensions) is not None:
+        why = "there is no clean rate, because a run has no clip that was examined in every dimension"
+        return False, f"{why} (examined in all complete clips: {', '.join(examined) or 'none'})"
+    for place in (run, baseline):
+        annotations = result.runs[place].annotations.values()
+        if not any(annotation.clean or annotation.findings for annotation in annotations):
+            return False, f"no clip of {result.names[place]} is known to be clean or faulty"
+    difference, least = _difference(CLEAN, run, result, rule.confidence), -rule.not_below_baseline_by
+    bound = f"above {_signed(difference.low)} with {rule.confidence:.0%} confidence"
+    message = f"clean rate {_signed(difference.value)} to the baseline, {bound}; it may not be below {least:+g}"
+    return difference.low >= least, message
+
+
+def _events_per_clip(rule: EventsPerClip, run: int, result: Comparison) -> tuple[bool, str]:
+    assert rule.not_above_baseline_by is not None
+    difference, most = _difference("events_per_clip", run, result, rule.confidence), rule.not_above_baseline_by
+    bound = f"below {_signed(difference.high)} with {rule.confidence:.0%} confidence"
+    message = f"events per clip {_signed(difference.value)} to the baseline, {bound}; it may not be above {most:+g}"
+    return difference.high <= most, message
 
 
 def _difference(name: str, run: int, result: Comparison, confidence: float) -> Estimate:

@@ -188,6 +188,6 @@ def _cost(run: Run, config: ComparisonConfig) -> Estimate:
     """The mean cost of the clips whose cost is known."""
     known = [metadata.cost_usd for _, metadata in sorted(run.metadata.items()) if metadata.cost_usd is not None]
     if not known:
-        return undefined("no report says what it cost")
+        return undefined("no report has a cost")
     sums = draw_resamples([0] * len(known), 1, config.rng).sums(mean_rows(np.array([known])))
     return student_intervals(sums, mean, level=config.level).estimate(0, n=len(known))

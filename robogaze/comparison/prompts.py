@@ -123,5 +123,5 @@ def _why_not(run: Run, name: str) -> str | None:
         if value is None:
             return f"{clip_id} of {run.name} has none"
         if (other := seen.setdefault(value, clip_id)) != clip_id:
-            return f"{other} and {clip_id} of {run.name} share one"
+            return f"{other} and {clip_id} of {run.name} have the same"
     return None

@@ -13,13 +13,13 @@ def pair_verdict(pair: RunPair, names: Sequence[str], comparisons: int, config: 
     """Whether two runs differ in their clean rate, by how much, and what could reverse it."""
     first, second, rate = names[pair.first], names[pair.second], config.scope.name
     if not pair.prompts:
-        return f"{first} and {second} share no prompt; nothing can be said."
+        return f"{first} and {second} share no prompt and cannot be compared."
     found, over = pair.decisive, f"over {_prompts(pair.prompts)}"
     if pair.corrected is not None:
         naive = points(pair.clean.difference.value)
-        over = f"corrected for the judge's errors ({naive} as it says) {over}"
+        over = f"corrected for the judge's errors ({naive} uncorrected) {over}"
     if not found.difference.defined:
-        return f"Nothing can be said of {first} and {second}: {found.difference.why}."
+        return f"{first} and {second} cannot be compared: {found.difference.why}."
     by = f"{points(found.difference.value)} points [{points(found.difference.low)}, {points(found.difference.high)}]"
     if pair.significant(config.level):
         word = "better" if found.difference.value > 0 else "worse"
@@ -33,15 +33,12 @@ def pair_verdict(pair: RunPair, names: Sequence[str], comparisons: int, config: 
 
 def _ruled_out(found: PairedDifference, config: ComparisonConfig) -> str:
     """Which differences are ruled out; with a margin, whether the two are equal within it."""
-    equivalence_bound = f"no difference larger than {100 * found.equivalence_bound:.1f} points"
+    no_larger = f"no difference larger than {100 * found.equivalence_bound:.1f} points"
     if config.margin is None:
-        return equivalence_bound
+        return no_larger
     margin = f"within {100 * config.margin:g} points"
-    return (
-        f"equal {margin}"
-        if found.equivalence_bound <= config.margin
-        else f"not shown to be equal {margin} ({equivalence_bound})"
-    )
+    equal = found.equivalence_bound <= config.margin
+    return f"equal {margin}" if equal else f"not shown to be equal {margin} ({no_larger})"
 
 
 def overall_verdict(
@@ -57,12 +54,11 @@ def overall_verdict(
     """
     names = [row.name for row in leaderboard]
     if len(names) == 1:
-        return (
-            f"{names[0]}: {config.scope.name} {_rate(0, leaderboard, corrected)}; there is nothing to compare it with."
-        )
+        rate = f"{config.scope.name} {_rate(0, leaderboard, corrected)}"
+        return f"{names[0]}: {rate}; there is no other run to compare it with."
     top = bands[0]
     if not any(pair.prompts for pair in pairs):
-        return "No two runs share a prompt; nothing can be said of their difference."
+        return "No two runs share a prompt, so they cannot be compared."
     best = (
         f"{names[top[0]]} has the highest {config.scope.name}, {_rate(top[0], leaderboard, corrected)}"
         if len(top) == 1
@@ -93,7 +89,7 @@ def _reversal(pair: RunPair) -> str:
     """Whether the undecided clips could reverse the sign."""
     if pair.worst <= 0 <= pair.best:
         between = f"{points(pair.worst)} to {points(pair.best)} points"
-        return f", though the undecided clips could turn it ({between})"
+        return f", though the undecided clips could reverse it ({between})"
     return ""
 
 
@@ -108,7 +104,7 @@ def _rate(run: int, leaderboard: Sequence[LeaderboardRow], corrected: Sequence[M
     if not corrected or "clean_rate" not in corrected[run] or not corrected[run]["clean_rate"].corrected.defined:
         return naive
     rate = corrected[run]["clean_rate"].corrected
-    return f"{_interval_text(rate)} corrected for the judge's errors ({naive} as it says)"
+    return f"{_interval_text(rate)} corrected for the judge's errors ({naive} uncorrected)"
 
 
 def _interval_text(rate: Estimate) -> str:

@@ -44,7 +44,7 @@ class TableJudge:
         for where, line in read_lines(path, _Line):
             key = line.clip_id, line.reference_id, line.prediction_id
             if key in found:
-                raise InputError(f"{where}: prediction_id: this pair stands twice ({_named(key)})")
+                raise InputError(f"{where}: prediction_id: this pair is listed twice ({_named(key)})")
             found[key] = line.similarity
         return cls(path, sha256(path.read_bytes()).hexdigest(), found)
 

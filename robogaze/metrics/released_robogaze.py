@@ -163,7 +163,7 @@ def _event(finding: AnnotatedEvent, fps: float, taxonomy: Mapping[str, Collectio
     start, end = _frames(finding, fps)
     # Quirk A6.7: UNKNOWN is like any other dimension in matching and in the means over clips; it has no row of its own.
     named = finding.dimension or next((name for name, types in taxonomy.items() if finding.type in types), UNKNOWN)
-    # Quirk A6.9: a severity that is not said is 0: no weight, and an error of as much as the other side's.
+    # Quirk A6.9: a missing severity is 0: no weight, and an error as large as the other side's severity.
     return _Event(start, end, named, finding.severity or 0)
 
 

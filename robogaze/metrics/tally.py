@@ -35,7 +35,7 @@ COLUMN_MEANINGS = {
     "unscored": "1 where the prediction is missing or unscored",
     "references": "reference events",
     "predictions": "judgeable predicted events",
-    "unjudgeable": "predicted events in dimensions the reference's author did not look for",
+    "unjudgeable": "predicted events in dimensions that the reference's author did not look for",
     "references_not_looked_for": "reference events in dimensions the system did not look for",
     "matched": "matched pairs",
     "similarity": "sum of S over matched pairs",
@@ -44,14 +44,14 @@ COLUMN_MEANINGS = {
     "predictions_overlapped": "judgeable predicted events that share time with a reference one",
     "similarity_overlapped": "sum of S over matched pairs that share time",
     "references_timed": "reference events with a time",
-    "predictions_timed": "judgeable predicted events that a time is asked of",
+    "predictions_timed": "judgeable predicted events that should have a time",
     "matched_timed": "matched pairs whose reference has a time",
     "iou": "sum of IoU over matched pairs whose reference has a time, 0 where the prediction has none",
     "tiou_30": "matched pairs with an IoU of at least 0.3",
     "tiou_50": "matched pairs with an IoU of at least 0.5",
     "tiou_70": "matched pairs with an IoU of at least 0.7",
     "references_dimensioned": "reference events with a dimension",
-    "predictions_dimensioned": "judgeable predicted events that a dimension is asked of",
+    "predictions_dimensioned": "judgeable predicted events that should have a dimension",
     "similarity_dimension": "sum of S over matched pairs of one dimension",
     "severity_pairs": "matched pairs whose reference has a severity",
     "severity_exact": "matched pairs with the same severity",
@@ -123,12 +123,12 @@ def tally(
     judgeable.
     """
     if reference.status != "complete":
-        raise ValueError(f"{reference.clip_id}: an account that is {reference.status} cannot be a reference")
+        raise ValueError(f"{reference.clip_id}: an annotation that is {reference.status} cannot be a reference")
     kept = judgeable(reference, prediction)
     if not scored(prediction):
         return _row(_of_events(reference.findings, (), None) | _of_clip(reference, None, 0))
     if not all(kept[match.prediction] for match in matches):
-        raise ValueError(f"{reference.clip_id}: a finding that the reference cannot speak for was matched")
+        raise ValueError(f"{reference.clip_id}: an event that the reference cannot judge was matched")
     predicted = [event for event, judged in zip(prediction.findings, kept, strict=True) if judged]
     pairs = [(reference.findings[match.reference], prediction.findings[match.prediction], match) for match in matches]
     return _row(

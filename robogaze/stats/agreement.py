@@ -24,7 +24,7 @@ Ratings = Sequence[Sequence[Rating]]
 
 Scale = Literal["nominal", "ordinal", "interval", "ratio"]
 
-ALL_THE_SAME = "all ratings are the same, so agreement cannot be told from chance"
+ALL_THE_SAME = "all ratings are the same, so agreement cannot be distinguished from chance"
 NOT_TWICE = "nothing was rated twice"
 
 

@@ -86,7 +86,7 @@ def alpha_u(
         rows[place] = row
     value = float(_alpha_u(rows.sum(axis=0)))
     if np.isnan(value):
-        return undefined("all places are the same, so agreement cannot be told from chance", n=sum(used))
+        return undefined("all places are the same, so agreement cannot be distinguished from chance", n=sum(used))
     return estimate(value, rows, _alpha_u, n=sum(used), by=by, level=level)
 
 

@@ -38,10 +38,10 @@ def test_clips_that_are_not_complete_on_both_sides_are_left_out() -> None:
 
 def test_the_sample_must_be_of_the_same_clips() -> None:
     said, _ = labelled()
-    with pytest.raises(InputError, match="both must name clips alike"):
+    with pytest.raises(InputError, match="both sides need the same clip ids"):
         pair_calibration(said, run("true", annotation("other")), [], mixed=False)
     one, other = (run(name, annotation("c", clip_sha256=name * 64)) for name in "ab")
-    with pytest.raises(InputError, match="speak of different files"):
+    with pytest.raises(InputError, match="are about different files"):
         pair_calibration(one, other, [], mixed=False)
 
 
@@ -85,7 +85,7 @@ def test_labels_of_each_run_correct_the_difference_and_the_verdict() -> None:
     assert gap is not None
     assert gap.difference.value == pytest.approx(0.3 - 14 / 40)
     assert found.verdicts[0].startswith("No significant difference between b and a: clean rate -5.0 points [")
-    assert "corrected for the judge's errors (+30.0 as it says)" in found.verdicts[0]
+    assert "corrected for the judge's errors (+30.0 uncorrected)" in found.verdicts[0]
     assert (plain.bands, found.bands) == (((1,), (0,)), ((1, 0),))
     assert found.labels == (40, 40)
 
