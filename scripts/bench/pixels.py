@@ -44,7 +44,7 @@ from robogaze.reporting.figures import Point, curve
 from robogaze.stages.measure import Measure
 from robogaze.stages.pipeline import Pipeline
 from robogaze.stats.interval import estimate
-from robogaze.stats.proportion import wilson
+from robogaze.stats.proportions import wilson
 from robogaze.stats.resample import Clusters, Resamples, draw_resamples, mean, mean_rows, ratio
 
 PIPELINE, DOMAIN = "pixels", "robot"

@@ -41,5 +41,5 @@ def test_a_share_of_nothing_is_undefined() -> None:
 
 @pytest.mark.parametrize(("hits", "n"), [(-1, 3), (4, 3), (1, 0)])
 def test_what_is_no_share_is_refused(hits: int, n: int) -> None:
-    with pytest.raises(ValueError, match=f"{hits} of {n} is no share"):
+    with pytest.raises(ValueError, match=f"{hits} of {n} is not a share"):
         wilson(hits, n)
