@@ -1,19 +1,19 @@
 """What can be measured in the pixels of a clip: signals per frame, numbers without verdicts, and rules over them."""
 
 from robogaze.evidence.base import ClipSignals, FrameView, Signal, SignalExtractor, SignalRecorder, ViewSignals
-from robogaze.evidence.blocks import Blocks
 from robogaze.evidence.classifier import Classifier, class_signals, classified
-from robogaze.evidence.cover import Cover
-from robogaze.evidence.exposure import Exposure
 from robogaze.evidence.gaps import MeasurementGap, gaps
-from robogaze.evidence.motion import Motion
-from robogaze.evidence.regions import Regions
-from robogaze.evidence.repeats import Repeats
 from robogaze.evidence.rules import Condition, Explained, RuleFinding, SignalRule, check, explained, find, place
-from robogaze.evidence.seams import Seams
-from robogaze.evidence.sharpness import Sharpness
+from robogaze.evidence.signals.blocks import Blocks
+from robogaze.evidence.signals.camera_motion import Motion
+from robogaze.evidence.signals.dark_patch import Cover
+from robogaze.evidence.signals.exposure import Exposure
+from robogaze.evidence.signals.repeated_frames import Repeats
+from robogaze.evidence.signals.seams import Seams
+from robogaze.evidence.signals.sharpness import Sharpness
+from robogaze.evidence.signals.tears import Tears
+from robogaze.evidence.signals.unexplained_change import Regions
 from robogaze.evidence.summary import summarise
-from robogaze.evidence.tears import Tears
 
 METERS: dict[str, type[SignalExtractor]] = {
     "exposure": Exposure,

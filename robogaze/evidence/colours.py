@@ -7,7 +7,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from robogaze.evidence.flow import UNLIKE_LEVELS, Change
+from robogaze.evidence.optical_flow import UNLIKE_LEVELS, Change
 from robogaze.evidence.region_change import Mask
 from robogaze.media.decode import Image
 

@@ -2,8 +2,8 @@
 
     python scripts/bench/curves.py held/ more/ --cache measured/
 
-As in scripts/fit_pixels.py: each folder has a cache of its own name, and a finding is right when an event of the rule's
-type is annotated at that time. Findings of several views count one by one.
+As in scripts/research/fit_pixels.py, each folder has a cache of its own name, and a finding is correct when an event of
+the rule's type is annotated at that time. Findings of several views count one by one.
 """
 
 import argparse
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import cv2
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[1] / "research"))
 from fit_pixels import tried
 from measured_clips import Known, simulated
 

@@ -1,8 +1,8 @@
 """What the pixels pipeline finds of faults of which the truth is known: by type, by clip, and how sure it rightly is.
 
 The clips are folders that `robogaze forge simulate` wrote. What is said of them stands in a run, or is diagnosed here
-from measured series that are kept in a cache, each folder's in one of its own name (scripts/measured_clips.py), which
-tells all but the places in the text:
+from measured series that are kept in a cache, each folder's in one of its own name
+(scripts/research/measured_clips.py), which tells all but the places in the text:
 
     robogaze bench held/clips.jsonl --pipeline pixels --out run/
     python scripts/bench/pixels.py held/ --run run/
@@ -28,7 +28,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[1] / "research"))
 from measured_clips import simulated
 
 from robogaze.core.coverage import COVERED

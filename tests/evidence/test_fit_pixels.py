@@ -1,4 +1,4 @@
-"""What scripts/fit_pixels.py makes of clips of which the truth is known."""
+"""What scripts/research/fit_pixels.py makes of clips of which the truth is known."""
 
 import numpy as np
 import pytest

@@ -16,7 +16,7 @@ from robogaze.evidence import SIGNALS, check, class_signals, find
 from .cases import CLEAN, FAULTS
 from .procedural import film
 from .survey import evident, right, rules, stage
-from .test_meters import CLIPS
+from .test_extractors import CLIPS
 
 _SEED = 209
 _PROMPTS = Prompts((resource_folder("prompts") / "robot",))

@@ -20,8 +20,8 @@ from robogaze.core.pictures import PictureSettings
 from robogaze.core.time import Span
 from robogaze.domains import Domain
 from robogaze.errors import InputError
-from robogaze.evidence.masked import ByMask
-from robogaze.evidence.tracking import TrackedObject, follow
+from robogaze.evidence.tracker.mask_tracking import ByMask
+from robogaze.evidence.tracker.tracking import TrackedObject, follow
 from robogaze.media import DecodedClip
 from robogaze.stages import Context, ModelClient
 from robogaze.stages.tools import TOOLS

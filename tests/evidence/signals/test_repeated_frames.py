@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
-from robogaze.evidence.repeats import Repeats
+from robogaze.evidence.signals.repeated_frames import Repeats
 
-from .measuring import measured_by
-from .planted import stalled
-from .procedural import FPS, Take, encoded, film
+from ..measuring import measured_by
+from ..planted import stalled
+from ..procedural import FPS, Take, encoded, film
 
 _SMALL = (320, 200)
 

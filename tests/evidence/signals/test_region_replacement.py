@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 
 from robogaze.evidence import ViewSignals
-from robogaze.evidence.regions import Regions
+from robogaze.evidence.signals.unexplained_change import Regions
 from robogaze.media.decode import Image
 
-from .measuring import measured_by
-from .procedural import Take, encoded, film
+from ..measuring import measured_by
+from ..procedural import Take, encoded, film
 
 _SMALL = (320, 200)
 _STRONG = 11.5

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
-from robogaze.evidence.blocks import Blocks
+from robogaze.evidence.signals.blocks import Blocks
 
-from .measuring import measured_by
-from .planted import coarse, garbled
-from .procedural import Take, encoded, film
+from ..measuring import measured_by
+from ..planted import coarse, garbled
+from ..procedural import Take, encoded, film
 
 
 def test_garbled_blocks_show_in_their_frames_only() -> None:

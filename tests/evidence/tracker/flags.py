@@ -1,4 +1,4 @@
-"""How often flags are right on drawn clips: `python -m tests.evidence.flags [COUNT] [SEED]`.
+"""How often flags are right on drawn clips: `python -m tests.evidence.tracker.flags [COUNT] [SEED]`.
 
 For each oddity, in how many of its clips its flag is raised, and in how many of all other clips it is raised falsely;
 and how far the tracker's box is from the thing, in pixels of a 640 x 360 picture.
@@ -9,8 +9,8 @@ from collections import Counter
 
 import numpy as np
 
-from robogaze.evidence.movement import movement
-from robogaze.evidence.tracking import follow
+from robogaze.evidence.tracker.movement import movement
+from robogaze.evidence.tracker.tracking import follow
 
 from .motions import drawn
 from .moving import HEIGHT, WIDTH

@@ -1,7 +1,7 @@
 """Flags: what each finds, and what it leaves alone.
 
-Tracks are written down here; how often flags are right on drawn clips is printed by `python -m tests.evidence.flags`
-and stands in docs/tools.md.
+Tracks are written out here. `python -m tests.evidence.tracker.flags` prints how often flags are right on drawn clips
+(docs/tools.md).
 """
 
 import math
@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from robogaze.core.events import Box
-from robogaze.evidence.movement import BURST, JUMP, MOVING, SHAKE, STILL_S, Flag, Movement, movement
-from robogaze.evidence.tracking import Place, TrackedObject, follow
+from robogaze.evidence.tracker.movement import BURST, JUMP, MOVING, SHAKE, STILL_S, Flag, Movement, movement
+from robogaze.evidence.tracker.tracking import Place, TrackedObject, follow
 
 from .motions import drawn
 from .moving import DIAGONAL_PX, FPS, HEIGHT, WIDTH

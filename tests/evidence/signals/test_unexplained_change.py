@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 
 from robogaze.evidence import ViewSignals
-from robogaze.evidence.regions import Regions
+from robogaze.evidence.signals.unexplained_change import Regions
 
-from .measuring import measured_by
-from .planted import flooded
-from .procedural import Take, encoded, film, victim_place
+from ..measuring import measured_by
+from ..planted import flooded
+from ..procedural import Take, encoded, film, victim_place
 
 _SMALL = (320, 200)
 _SEED = 11  # its victim is never covered by the arm

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from robogaze.evidence.base import Series
-from robogaze.evidence.regions import Regions
+from robogaze.evidence.signals.unexplained_change import Regions
 from robogaze.media.decode import Image
 
-from .measuring import measured_by
-from .procedural import Take, encoded, film
+from ..measuring import measured_by
+from ..procedural import Take, encoded, film
 
 _LARGE = 0.4
 

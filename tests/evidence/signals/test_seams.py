@@ -1,10 +1,10 @@
 import numpy as np
 
-from robogaze.evidence.seams import Seams
+from robogaze.evidence.signals.seams import Seams
 
-from .measuring import measured_by
-from .planted import garbled, torn
-from .procedural import Take, encoded, film
+from ..measuring import measured_by
+from ..planted import garbled, torn
+from ..procedural import Take, encoded, film
 
 _SMALL = (320, 240)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from robogaze.core.events import Box
-from robogaze.evidence.tracking import TooSmall, TrackedObject, follow
+from robogaze.evidence.tracker.tracking import TooSmall, TrackedObject, follow
 from robogaze.media.decode import Image
 
 from .moving import FPS, HEIGHT, WIDTH, Scene, background

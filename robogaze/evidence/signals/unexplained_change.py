@@ -23,12 +23,11 @@ import numpy as np
 
 from robogaze.core.events import Box
 from robogaze.evidence.base import FrameView, Series, Signal, ViewSignals
-from robogaze.evidence.dropped_frames import Surges
-from robogaze.evidence.flow import UNLIKE_LEVELS, Change, Flow
+from robogaze.evidence.optical_flow import UNLIKE_LEVELS, Change, Flow
 from robogaze.evidence.region_change import Mask, Pop, best_pair, described, grown
-from robogaze.evidence.replaced_regions import Turnovers
 from robogaze.evidence.series import running_median
-from robogaze.evidence.tracks import Tracks
+from robogaze.evidence.signals.dropped_frames import Surges
+from robogaze.evidence.signals.region_replacement import Turnovers
 
 _AROUND = 2  # frames before and after, in which the place must rest
 _LEAST_SIDE_PX = 64  # of the reduced picture: in a smaller one hardly a thing is as wide as the least region
@@ -100,7 +99,6 @@ class Regions:
         ),
         *Surges.signals,
         *Turnovers.signals,
-        *Tracks.signals,
     )
 
     def __init__(self) -> None:
@@ -112,7 +110,6 @@ class Regions:
         self._pops: dict[int, tuple[Pop, ...]] = {}
         self._surges = Surges()
         self._turnovers = Turnovers()
-        self._tracks = Tracks()
 
     def update(self, look: FrameView) -> None:
         """Take the next frame."""
@@ -122,7 +119,6 @@ class Regions:
             self._unexplained.append((math.nan, math.nan))
             return
         self._recent.append(self._flow.between(before, look))
-        self._tracks.follow(self._recent[-1])
         self._unexplained.append(_shares(self._recent[-1].replaced > UNLIKE_LEVELS))
         if len(self._recent) > _AROUND:
             self._examine(len(self._recent) - 1 - _AROUND)
@@ -164,7 +160,6 @@ class Regions:
         parts = (
             self._surges.finish(np.array(self._times_s)),
             self._turnovers.finish(frames),
-            self._tracks.finish(frames),
         )
         for part in parts:
             series.update(part.series)

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from robogaze.evidence.exposure import Exposure
+from robogaze.evidence.signals.exposure import Exposure
 
-from .measuring import measured_by
+from ..measuring import measured_by
 
 
 def test_luma_and_contrast_of_a_half_black_half_white_picture() -> None:

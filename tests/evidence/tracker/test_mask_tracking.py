@@ -9,9 +9,9 @@ import pytest
 from numpy.typing import NDArray
 
 from robogaze.core.events import Box
-from robogaze.evidence.masked import ByMask, Masks
-from robogaze.evidence.movement import movement
-from robogaze.evidence.tracking import TooSmall, TrackedObject, follow
+from robogaze.evidence.tracker.mask_tracking import ByMask, Masks
+from robogaze.evidence.tracker.movement import movement
+from robogaze.evidence.tracker.tracking import TooSmall, TrackedObject, follow
 
 from .moving import HEIGHT, WIDTH, Scene
 

@@ -1,4 +1,4 @@
-"""Following one thing by the masks that a learned tracker gives of it, for `robogaze.evidence.tracking.follow`.
+"""Following one thing by the masks that a learned tracker gives of it, for `robogaze.evidence.tracker.tracking.follow`.
 
 Of a mask the largest connected part counts: specks elsewhere are no limbs. Its middle is the centre of mass, which
 stays where it is when an arm is stretched out.
@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robogaze.core.events import Box
-from robogaze.evidence.pattern import Spot
-from robogaze.evidence.tracking import Place, TrackingFrame, placed
+from robogaze.evidence.tracker.pattern import Spot
+from robogaze.evidence.tracker.tracking import Place, TrackingFrame, placed
 from robogaze.media.decode import Image
 
 Masks = Callable[[Image], NDArray[np.bool_] | None]
@@ -21,7 +21,7 @@ Masks = Callable[[Image], NDArray[np.bool_] | None]
 
 
 class ByMask:
-    """Follows a thing in one direction of time; see `robogaze.evidence.tracking.Chase`.
+    """Follows a thing in one direction of time; see `robogaze.evidence.tracker.tracking.Chase`.
 
     Where the frame it is followed from has no mask, its place there is the spot.
     """
@@ -33,7 +33,7 @@ class ByMask:
         self.first = self.next(look) or placed(spot, look.image, math.nan)
 
     def next(self, now: TrackingFrame) -> Place | None:
-        """See `robogaze.evidence.tracking.Chase`."""
+        """See `robogaze.evidence.tracker.tracking.Chase`."""
         mask = self._masks(now.full)
         if mask is None or not mask.any():
             return None

@@ -1,11 +1,11 @@
 """Fits the weights, thresholds and confidence of the pixels pipeline to simulated clips, of which the truth is known.
 
     robogaze forge simulate --out fit/ --clips 300 --seed 101 --world first --clean-share 0.34 --size 320x240 ...
-    python scripts/fit_pixels.py fit/ fit2/ fit3/ --cache measured/ --write
-    python scripts/fit_pixels.py lost1/ lost2/ --cache measured/ --only measured/leapt --write
+    python scripts/research/fit_pixels.py fit/ fit2/ fit3/ --cache measured/ --write
+    python scripts/research/fit_pixels.py lost1/ lost2/ --cache measured/ --only measured/leapt --write
 
 docs/pixels.md has the whole recipe. Each folder has a cache of its own name. First classifiers are fitted
-(scripts/fit_classes.py), then rules.
+(scripts/research/fit_classes.py), then rules.
 
 Every clip is measured once and its series are kept in the cache, so that a second run takes seconds; what has been
 measured by another version of a meter is measured again. To the simulated clips come clean ones drawn by arithmetic
@@ -30,7 +30,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[2]))
 from fit_classes import examples, fitted_classes, out_of_world
 from measured_clips import Known, drawn, simulated
 

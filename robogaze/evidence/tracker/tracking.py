@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robogaze.core.events import Box
-from robogaze.evidence.pattern import LEAST_PX, Spot, anywhere, cut, ellipse, near
+from robogaze.evidence.tracker.pattern import LEAST_PX, Spot, anywhere, cut, ellipse, near
 from robogaze.media.compose import fit
 from robogaze.media.decode import Image
 

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robogaze.core.time import runs
-from robogaze.evidence.tracking import TrackedObject
+from robogaze.evidence.tracker.tracking import TrackedObject
 
 JUMP = 0.05
 """Diagonals."""

@@ -2,12 +2,12 @@ import cv2
 import numpy as np
 import pytest
 
-from robogaze.evidence.sharpness import Sharpness
+from robogaze.evidence.signals.sharpness import Sharpness
 from robogaze.media.decode import Image
 
-from .measuring import measured_by
-from .planted import blurred, dimmed, fogged
-from .procedural import Take, encoded, film
+from ..measuring import measured_by
+from ..planted import blurred, dimmed, fogged
+from ..procedural import Take, encoded, film
 
 
 def _edge(sigma_px: float, contrast: int) -> Image:

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
-from robogaze.evidence.cover import Cover
+from robogaze.evidence.signals.dark_patch import Cover
 from robogaze.media.decode import Image
 
-from .measuring import measured_by
-from .procedural import Take, film
+from ..measuring import measured_by
+from ..procedural import Take, film
 
 _SMALL = (320, 240)
 

@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
-from robogaze.evidence.tears import Tears
+from robogaze.evidence.signals.tears import Tears
 
-from .measuring import measured_by
-from .planted import torn
-from .procedural import Take, encoded, film
+from ..measuring import measured_by
+from ..planted import torn
+from ..procedural import Take, encoded, film
 
 _SMALL = (320, 200)
 

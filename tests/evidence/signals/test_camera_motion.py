@@ -4,11 +4,11 @@ import cv2
 import numpy as np
 import pytest
 
-from robogaze.evidence.motion import Motion
+from robogaze.evidence.signals.camera_motion import Motion
 
-from .measuring import measured_by
-from .planted import shaking
-from .procedural import Take, encoded, film
+from ..measuring import measured_by
+from ..planted import shaking
+from ..procedural import Take, encoded, film
 
 _SMALL = (320, 200)
 _DIAGONAL = math.hypot(*_SMALL) / _SMALL[1]

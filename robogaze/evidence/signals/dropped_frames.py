@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from robogaze.evidence.base import Series, Signal, ViewSignals
-from robogaze.evidence.flow import UNLIKE_LEVELS, Change
+from robogaze.evidence.optical_flow import UNLIKE_LEVELS, Change
 from robogaze.evidence.region_change import Mask, grown
 
 _BESIDE = 3  # steps before, and as many after, with which one is compared
