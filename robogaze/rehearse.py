@@ -16,7 +16,7 @@ from robogaze.core.data import first_fault
 from robogaze.core.pictures import PictureSettings
 from robogaze.core.report import Provenance, Report
 from robogaze.errors import DomainError
-from robogaze.evidence import METERS, ClipSignals, SignalRecorder
+from robogaze.evidence import ClipSignals, SignalRecorder, load_extractors
 from robogaze.media import DecodedClip
 from robogaze.stages import Context, ModelClient, Pipeline
 
@@ -79,7 +79,7 @@ def _check_report(pipeline: Pipeline, end: Context, desk: ModelClient) -> None:
 def _noise(measured: bool) -> tuple[Clip, DecodedClip, ClipSignals | None]:
     """A clip of noise with its pictures and, if wanted, what is measured in them."""
     rng = np.random.default_rng(0)
-    gauge = SignalRecorder(METERS) if measured else None
+    gauge = SignalRecorder(load_extractors()) if measured else None
     count = _SECONDS * _FPS
     clip = Clip(
         id="rehearsal",

@@ -1,5 +1,7 @@
-"""Dense flow between two frames, and what it leaves unexplained."""
+"""Dense optical flow between two frames, and what it leaves unexplained."""
 
+from collections import deque
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -7,22 +9,21 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from robogaze.evidence.base import FrameView
 from robogaze.media.decode import Image
 
-_MEAN_PX = 5
-"""Residuals are averaged over this side: a slip of the flow by a pixel along an edge is narrower."""
+Mask = NDArray[np.bool_]
+"""True inside a region, shape (height, width)."""
 
-UNLIKE_LEVELS = 20
-"""Differences beyond this are told from nothing: compression at CRF 30 and noise of 3 levels leave at most 8."""
+DIFFERENT_LEVELS = 20
+"""A larger difference is a change. Compression at CRF 30 and noise of 3 levels leave at most 8."""
 
-_STEP_PX = 8
-"""What the whole picture shares (its motion, its change of light) is taken from points this far apart."""
+CONTEXT_FRAMES = 2
+"""Changes before and after the examined one that are kept."""
 
-FLOW_STEP = 4
-"""Of the flow that a change carries only the pixels so far apart are kept, across and down."""
+_MEAN_PX = 5  # differences are averaged over this side: where the flow is off by a pixel along an edge, it is narrower
+_STEP_PX = 8  # what the whole picture shares (camera motion, change of light) is estimated from points this far apart
 
-Field = NDArray[np.float32]
+_Flow = NDArray[np.float32]
 """Where each pixel went, shape (height, width, 2)."""
 
 Levels = NDArray[np.uint8]
@@ -31,84 +32,100 @@ Levels = NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class Change:
-    """What happened between a frame and the next, on the reduced picture.
+    """The change from one frame to the next, on the reduced picture.
 
-    `replaced` is high where neither frame explains the other by any motion: what was there before is nowhere near
-    now, and what is there now was nowhere near before. `stirred` is high where the camera's motion alone does not
-    explain the change: where something moved, or was replaced. `flow` is where pixels of the frame before went, one of
-    every `FLOW_STEP` across and down.
+    `replaced` is high where neither frame explains the other by motion: what was there before is nowhere near now, and
+    what is there now was nowhere near before. `moving` is high where the camera's motion does not explain the change:
+    where something moved or was replaced.
     """
 
     number: int
     before: Image
     now: Image
     replaced: Levels
-    stirred: Levels
-    flow: Field
+    moving: Levels
 
 
-class Flow:
-    """Dense inverse search, both ways."""
+class RecentChanges:
+    """The latest changes of a view. Each change is examined once, with up to CONTEXT_FRAMES changes on both sides."""
 
     def __init__(self) -> None:
-        self._search = cv2.DISOpticalFlow.create(cv2.DISOPTICAL_FLOW_PRESET_FAST)
+        self._changes: deque[Change] = deque(maxlen=2 * CONTEXT_FRAMES + 1)
 
-    def between(self, before: FrameView, now: FrameView) -> Change:
-        """The change from one frame to the next; both at least 16 px in size."""
-        there = self._toward(before, now)
-        back = self._toward(now, before)
-        came = _unexplained(now.small, before.small, back)
-        went = _unexplained(before.small, now.small, there)
-        stirred = _unexplained(now.small, before.small, _camera(back))
-        sampled = there[::FLOW_STEP, ::FLOW_STEP].copy()
-        return Change(now.number, before.small, now.small, np.minimum(came, went), stirred, sampled)
+    def add(self, change: Change) -> Iterator[tuple[Sequence[Change], int]]:
+        """Take the next change; yields the changes and the position of the one that now has its context."""
+        self._changes.append(change)
+        if len(self._changes) > CONTEXT_FRAMES:
+            yield self._changes, len(self._changes) - 1 - CONTEXT_FRAMES
 
-    def _toward(self, one: FrameView, other: FrameView) -> Field:
-        start = np.zeros((*one.small_gray.shape, 2), np.float32)
-        return np.asarray(self._search.calc(one.small_gray, other.small_gray, start), dtype=np.float32)
+    def remaining(self) -> Iterator[tuple[Sequence[Change], int]]:
+        """The same for the last changes of the clip, which have fewer after them."""
+        for place in range(max(0, len(self._changes) - CONTEXT_FRAMES), len(self._changes)):
+            yield self._changes, place
+
+
+def change_between(number: int, before: Image, now: Image) -> Change:
+    """The change between two reduced pictures of at least 16 px; `number` is that of the later frame."""
+    before_gray, now_gray = (np.asarray(cv2.cvtColor(image, cv2.COLOR_RGB2GRAY)) for image in (before, now))
+    search = cv2.DISOpticalFlow.create(cv2.DISOPTICAL_FLOW_PRESET_FAST)
+    forward, backward = (
+        np.asarray(search.calc(source, target, np.zeros((*source.shape, 2), np.float32)), dtype=np.float32)
+        for source, target in ((before_gray, now_gray), (now_gray, before_gray))
+    )
+    appeared = _unexplained(now, before, backward)
+    disappeared = _unexplained(before, now, forward)
+    moving = _unexplained(now, before, _camera_flow(backward))
+    return Change(number, before, now, np.minimum(appeared, disappeared), moving)
+
+
+def dilated(region: Mask, by_px: int) -> Mask:
+    """The region and everything within this distance of it."""
+    kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (2 * by_px + 1, 2 * by_px + 1))
+    return cv2.dilate(region.astype(np.uint8), kernel) > 0
 
 
 @lru_cache(maxsize=4)
-def _places(height: int, width: int) -> Field:
-    """Where each pixel of a picture of that size is; the views of a clip share a few sizes."""
+def _coordinates(height: int, width: int) -> _Flow:
+    """The position of each pixel. The views of a clip share a few sizes."""
     rows, columns = np.indices((height, width), dtype=np.float32)
-    places = np.stack([columns, rows], axis=2)
-    places.setflags(write=False)
-    return places
+    coordinates = np.stack([columns, rows], axis=2)
+    coordinates.setflags(write=False)
+    return coordinates
 
 
-def _camera(flow: Field) -> Field:
-    """The part of a flow that the whole picture shares: shift, turn and zoom."""
-    places = _places(*flow.shape[:2])
-    chosen = places[::_STEP_PX, ::_STEP_PX].reshape(-1, 2)
+def _camera_flow(flow: _Flow) -> _Flow:
+    """The part of a flow that the whole picture shares: shift, rotation and zoom."""
+    coordinates = _coordinates(*flow.shape[:2])
+    points = coordinates[::_STEP_PX, ::_STEP_PX].reshape(-1, 2)
     matrix, _ = cv2.estimateAffinePartial2D(
-        chosen, chosen + flow[::_STEP_PX, ::_STEP_PX].reshape(-1, 2), ransacReprojThreshold=0.5
+        points, points + flow[::_STEP_PX, ::_STEP_PX].reshape(-1, 2), ransacReprojThreshold=0.5
     )
     if matrix is None:
         return np.zeros_like(flow)
-    return np.asarray(cv2.transform(places, matrix) - places, dtype=np.float32)
+    return np.asarray(cv2.transform(coordinates, matrix) - coordinates, dtype=np.float32)
 
 
-def _unexplained(image: Image, other: Image, flow: Field) -> Levels:
-    """How far each place of a picture differs from where the flow finds it in the other.
+def _unexplained(image: Image, other: Image, flow: _Flow) -> Levels:
+    """How far each pixel differs from the pixel of the other picture to which the flow leads.
 
-    A change of light is no change of things: no change, one by a factor (a lamp), and one of level and contrast (fog)
-    are tried, and the one that explains most of the picture is taken out. The usual factor alone would not do: where
-    half of the picture was replaced it is nobody's.
+    A change of light is not a change of objects. Three explanations are tried (none, a factor per colour as from a
+    lamp, level and contrast as from fog), and the one that explains most of the picture is removed. The median factor
+    alone is not enough: where half of the picture was replaced, it fits neither half.
     """
-    columns, rows = cv2.split(_places(*flow.shape[:2]) + flow)
-    found = cv2.remap(other, columns, rows, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-    some, some_found = (picture[::_STEP_PX, ::_STEP_PX].astype(np.float32) for picture in (image, found))
-    lit = (found, *(cv2.transform(found, change) for change in _changes_of_light(some, some_found)))
-    left = min((_largest_channel(image, other) for other in lit), key=lambda one: np.count_nonzero(one > UNLIKE_LEVELS))
-    return np.asarray(cv2.boxFilter(left, -1, (_MEAN_PX, _MEAN_PX)), dtype=np.uint8)
+    columns, rows = cv2.split(_coordinates(*flow.shape[:2]) + flow)
+    warped = cv2.remap(other, columns, rows, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    sample, warped_sample = (picture[::_STEP_PX, ::_STEP_PX].astype(np.float32) for picture in (image, warped))
+    relit = (warped, *(cv2.transform(warped, change) for change in _light_changes(sample, warped_sample)))
+    differences = (_largest_channel(image, candidate) for candidate in relit)
+    least = min(differences, key=lambda difference: np.count_nonzero(difference > DIFFERENT_LEVELS))
+    return np.asarray(cv2.boxFilter(least, -1, (_MEAN_PX, _MEAN_PX)), dtype=np.uint8)
 
 
-def _changes_of_light(image: NDArray[np.float32], found: NDArray[np.float32]) -> tuple[NDArray[np.float64], ...]:
-    """The usual change of each colour between two pictures, as matrices: by a factor; in level and contrast."""
-    factor = np.median((image + 1) / (found + 1), axis=(0, 1))
+def _light_changes(image: NDArray[np.float32], warped: NDArray[np.float32]) -> tuple[NDArray[np.float64], ...]:
+    """The median change of each colour between two pictures, as matrices: by a factor; in level and contrast."""
+    factor = np.median((image + 1) / (warped + 1), axis=(0, 1))
     (low, middle, high), (low_before, middle_before, high_before) = (
-        np.percentile(picture, (25, 50, 75), axis=(0, 1)) for picture in (image, found)
+        np.percentile(picture, (25, 50, 75), axis=(0, 1)) for picture in (image, warped)
     )
     contrast = (high - low + 1.0) / (high_before - low_before + 1.0)
     return np.diag(factor), np.column_stack([np.diag(contrast), middle - contrast * middle_before])

@@ -1,25 +1,22 @@
-"""One region that was replaced from a frame to the next, judged against its own past and future.
+"""Regions that are replaced from one frame to the next, compared with the frames around.
 
-Beside what moves nothing rests, so rest cannot be asked for. What can be asked is whether the moment stands out. Three
-things must go together for a region to have turned over, and each is a number:
+Near moving objects nothing rests, so rest cannot be required. Instead the moment must stand out. A region is replaced
+when three things come together, each of them a number:
 
-- the place is replaced far more in this frame than in the frames before and after (what moves too fast for the flow
-  does so for several frames);
-- what was there cannot be found anywhere near now, although a frame earlier it could (so it went), or what is there
-  now could not be found anywhere near before, although a frame later it can (so it came);
-- the colours of all that is around have changed by as much: what was moved or turned, or is found wrongly, leaves
-  them as they were. Colours that nothing around has at all count twice or three times.
+- the place changes far more in this frame than in the frames before and after (what is too fast for the flow changes it
+  for several frames);
+- what was there is nowhere near now, although it was a frame earlier (it disappeared), or what is there now was nowhere
+  near before, although it is a frame later (it appeared);
+- the colours of the surroundings change by as much: what moves or turns, or is matched wrongly, leaves them unchanged.
+  Colours that the surroundings do not have at all count two or three times.
 
-What comes into a place at rest and moves on is not found a frame later either. There the past alone is asked: the
-place was at rest, and what was there is still all around it.
-
-What grows or shrinks within three frames is looked at over these three together, where the place rests before and
-after them and is replaced all over in one of them; what moves through does so bit by bit.
+An object that appears in a place at rest and moves on is not found a frame later either. There only the past is
+considered: the place was at rest, and what was there is still around it.
 """
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
 
@@ -27,72 +24,63 @@ import cv2
 import numpy as np
 
 from robogaze.core.events import Box
-from robogaze.evidence.colours import Colours, Sides, colours, likeness, tint
-from robogaze.evidence.optical_flow import UNLIKE_LEVELS, Change
-from robogaze.evidence.region_change import Mask, grown
+from robogaze.evidence.colours import Histogram, RegionColours, colour_change, histogram, overlap
+from robogaze.evidence.optical_flow import DIFFERENT_LEVELS, Change, Mask, dilated
 from robogaze.media.decode import Image
 
-_REPLACED_LEVELS = 40  # what pops differs by this much; failures of the flow at moving edges mostly by less
+_REPLACED_LEVELS = 40  # a replaced region differs by this much; failures of the flow at moving edges mostly by less
 _LEAST_AREA, _LARGEST_AREA = 0.0008, 0.12  # of the view
 _LEAST_RADIUS_PX = 2.0  # of the largest circle inside
-_BORDER = 0.02  # of the longer side: things enter and leave there
-_STANDS_OUT = 1.5  # times what the place is replaced by a frame before and after: less is not looked into
-_USUAL_LEVELS = 8.0  # what compression and noise leave of a difference: smaller ones are not told from nothing
-_NEAR = 0.06  # of the diagonal: how far a thing may move within a frame
-_NEW_AT_MOST = 6.0  # times: beyond this no search result is any better
-_HIDDEN_AT_ONCE = 0.6  # of its own width: what moves so far in a frame can be covered, or uncovered, within one
-_WHOLE_AREA = 0.003  # of the view: smaller regions count less, in proportion
-_REST_FOUND = 20.0  # levels: how well what was in a place at rest is found beside it, at a plain or grained ground
-_ALL_LEFT = 0.88  # of its colours: then nothing went, something came before it
-_LEAST_ECHO_AREA = 0.0006  # of the view: partly hidden, what jumped is small
+_BORDER = 0.02  # of the longer side: objects enter and leave there
+_STANDS_OUT = 1.5  # times the change of the place one frame before and after: less is not examined
+_USUAL_LEVELS = 8.0  # the difference that compression and noise leave
+_NEAR = 0.06  # of the diagonal: how far an object may move within a frame
+_MOST_TIMES = 6.0  # beyond this a better search result makes no difference
+_HIDDEN_AT_ONCE = 0.6  # of its width: what moves this far in a frame can be covered, or uncovered, within one
+_FULL_AREA = 0.003  # of the view: smaller regions count less, in proportion
+_REST_FOUND = 20.0  # levels: how well what was in a place at rest is found near it, on plain or grained ground
+_ALL_LEFT = 0.88  # of its colours: then nothing disappeared, something came in front of it
+_LEAST_COUNTERPART = 0.0006  # of the view: partly hidden, an object that jumped is small
 _LEAST_APART = 0.03  # of the diagonal
-_RIM_PX = 5  # where a region ends is known to two pixels
-
-_GROWN_LEVELS = 25  # over three frames a thin thing is replaced by at least this
-_LEAST_GROWN_AREA = 0.002  # of the view
-_REST_LEVELS = 3.0  # the most that a place at rest changes
-_PASSING = 0.3  # of its surroundings: the most that may stir meanwhile; else something came by and stopped
-_AT_ONCE = 0.9  # of all that is replaced in three frames: the least that must be in one of them
+_EDGE_PX = 5  # the border of a region is known to two pixels
 
 
 @dataclass(frozen=True)
-class Turnover:
-    """A region replaced at once.
+class ReplacedRegion:
+    """A region that is replaced at once.
 
-    `came` and `went` are strengths, in times (abruptness, novelty and share of the colours, multiplied): of what is
-    there now, and of what was there. `abrupt` is how many times more the place is replaced than a frame before and a
-    frame later, whichever is less. `fill` is the region's share of its box. `moving` is how much the place changes in
-    the two frames after, in levels, beyond what the camera explains. `left` is the share of the old region's colours
-    that is still found around it, `found` that of the new ones which was found there before. `rim_before` and `rim_now`
-    say how sharply it is set off from its surroundings, in levels. `known` is the smaller of two shares of the whole
-    picture: of the old colours it still holds, of the new ones it held before. `gained` and `lost` are the shares of
-    its new colours of which the picture has more, and of its old ones of which it has less. `tint` is how far its
-    pixels differ beyond what a shadow makes of them.
+    `appeared` and `disappeared` are strengths, in times (abruptness, novelty and share of the colours, multiplied), for
+    what is there now and for what was there. `abruptness` is how many times more the place changes than a frame before
+    and a frame after, whichever is less. `motion_after` is the change of the place in the two frames after, in levels,
+    beyond the camera's motion. `old_near` is the share of the old colours that is still around, `new_near` that of the
+    new colours that was around before. `edge_before` and `edge_now` are the contrast with the surroundings, in levels.
+    `known` is the smaller of two shares: of the old colours that the picture still has, and of the new ones that it had
+    before. `gained` and `lost` are the shares of the new colours of which the picture has more, and of the old ones of
+    which it has less. `colour_change` is the difference of its pixels beyond that of a shadow, in levels.
     """
 
     box: Box
     centre: tuple[float, float]
     area: float
-    fill: float
-    came: float
-    went: float
-    abrupt: float
-    moving: float
-    left: float
-    found: float
-    rim_before: float
-    rim_now: float
+    appeared: float
+    disappeared: float
+    abruptness: float
+    motion_after: float
+    old_near: float
+    new_near: float
+    edge_before: float
+    edge_now: float
     known: float
     gained: float
     lost: float
-    tint: float
-    before: Colours
-    now: Colours
+    colour_change: float
+    before: Histogram
+    now: Histogram
 
     @property
     def strength(self) -> float:
-        """The larger one."""
-        return max(self.came, self.went)
+        """The larger of the two strengths."""
+        return max(self.appeared, self.disappeared)
 
 
 @dataclass(frozen=True)
@@ -105,13 +93,13 @@ class Moment:
     latest: Change | None
 
     @cached_property
-    def whole(self) -> tuple[Colours, Colours]:
+    def whole(self) -> tuple[Histogram, Histogram]:
         """The colours of the whole picture before and now."""
-        return colours(self.change.before), colours(self.change.now)
+        return histogram(self.change.before), histogram(self.change.now)
 
     @classmethod
     def at(cls, changes: Sequence[Change], place: int) -> Self | None:
-        """The moment of one of several changes in a row; None for the first and the last."""
+        """The moment of one of several consecutive changes; None for the first and the last."""
         if not 0 < place < len(changes) - 1:
             return None
         latest = changes[place + 2] if place + 2 < len(changes) else None
@@ -119,131 +107,108 @@ class Moment:
 
 
 def candidates(change: Change) -> Iterator[tuple[Mask, Box]]:
-    """The compact regions that are strongly replaced in a change."""
+    """The compact regions that differ strongly and that no motion explains."""
     return _compact(change.replaced > _REPLACED_LEVELS, _LEAST_AREA, connectivity=4)
 
 
+def replaced_regions(moment: Moment) -> Iterator[ReplacedRegion]:
+    """The candidates of a moment that stand out from the frames around it."""
+    for region, box in candidates(moment.change):
+        place = dilated(region, 2)
+        own = float(moment.change.replaced[region].mean())
+        earlier, later = (float(change.replaced[place].mean()) for change in (moment.earlier, moment.later))
+        since, until = own / (_USUAL_LEVELS + earlier), own / (_USUAL_LEVELS + later)
+        if max(since, until) >= _STANDS_OUT:
+            yield _measured(moment, region, box, since, until)
+
+
+def counterpart_similarity(change: Change, region: ReplacedRegion) -> float:
+    """How similar (0 to 1) what disappeared is to what appears elsewhere at once, or the other way round.
+
+    The similarity is how much more the colours match in the frame in which they should; 0 without a counterpart.
+    """
+    best = 0.0
+    for other, _ in _compact(change.replaced > DIFFERENT_LEVELS, _LEAST_COUNTERPART):
+        if math.dist(region.centre, _centre(other)) < _LEAST_APART:
+            continue
+        core = _core(other)
+        before, now = (
+            histogram(image, core) / np.float32(np.count_nonzero(core)) for image in (change.before, change.now)
+        )
+        if region.disappeared > 0:
+            best = max(best, overlap(region.before, now) - overlap(region.before, before))
+        if region.appeared > 0:
+            best = max(best, overlap(region.now, before) - overlap(region.now, now))
+    return best
+
+
 def _compact(mask: Mask, least_area: float, connectivity: int = 8) -> Iterator[tuple[Mask, Box]]:
-    """The parts of a mask that are no slips along edges, away from the picture's sides."""
+    """The connected parts of a mask away from the picture's border, without thin slips along edges."""
     height, width = mask.shape
     count, labels, stats, _ = cv2.connectedComponentsWithStats(mask.astype(np.uint8), connectivity=connectivity)
     for label in range(1, count):
         left, top, wide, high, area = (int(value) for value in stats[label])
         inside = min(left, top, width - left - wide, height - top - high) > _BORDER * max(height, width)
-        if inside and least_area <= area / mask.size <= _LARGEST_AREA:
-            region = labels == label
-            if cv2.distanceTransform(region.astype(np.uint8), cv2.DIST_L2, 3).max() >= _LEAST_RADIUS_PX:
-                yield (
-                    region,
-                    Box(left=left / width, top=top / height, right=(left + wide) / width, bottom=(top + high) / height),
-                )
+        if not (inside and least_area <= area / mask.size <= _LARGEST_AREA):
+            continue
+        region = labels == label
+        if cv2.distanceTransform(region.astype(np.uint8), cv2.DIST_L2, 3).max() >= _LEAST_RADIUS_PX:
+            box = Box(left=left / width, top=top / height, right=(left + wide) / width, bottom=(top + high) / height)
+            yield region, box
 
 
-def turnovers(moment: Moment) -> Iterator[Turnover]:
-    """The candidates of a moment that stand out from the frames around it."""
-    for region, box in candidates(moment.change):
-        yield from _turned(moment, region, box)
-
-
-def growths(changes: Sequence[Change], place: int) -> Iterator[Turnover]:
-    """What turned over in three changes together, the middle one given; none without two on either side."""
-    if not 2 <= place < len(changes) - 2:
-        return
-    earlier, first, middle, last, later = (changes[place + step] for step in range(-2, 3))
-    replaced = np.maximum(np.maximum(first.replaced, middle.replaced), last.replaced)
-    stirred = np.maximum(earlier.stirred, later.stirred)
-    moment = Moment(earlier, replace(middle, before=first.before, now=last.now, replaced=replaced), later, None)
-    for region, box in _compact((replaced > _GROWN_LEVELS) & (stirred < UNLIKE_LEVELS), _LEAST_GROWN_AREA):
-        once = max(float(one.replaced[region].mean()) for one in (first, middle, last))
-        rests = max(float(one.stirred[region].mean()) for one in (earlier, later)) <= _REST_LEVELS
-        ring = grown(region, 8) & ~grown(region, 3)
-        passing = np.mean([(one.stirred[ring] > UNLIKE_LEVELS).mean() for one in (first, middle, last)])
-        if rests and passing <= _PASSING and once >= _AT_ONCE * float(replaced[region].mean()):
-            yield from _turned(moment, region, box)
-
-
-def _turned(moment: Moment, region: Mask, box: Box) -> Iterator[Turnover]:
-    """The region, if it stands out from the past alone at least."""
-    place = grown(region, 2)
-    own = float(moment.change.replaced[region].mean())
-    earlier, later = (float(one.replaced[place].mean()) for one in (moment.earlier, moment.later))
-    if own >= _STANDS_OUT * (_USUAL_LEVELS + earlier) or own >= _STANDS_OUT * (_USUAL_LEVELS + later):
-        yield _measured(moment, region, box, own / (_USUAL_LEVELS + earlier), own / (_USUAL_LEVELS + later))
-
-
-def _measured(moment: Moment, region: Mask, box: Box, since: float, until: float) -> Turnover:
-    """A region, with how many times more than a frame earlier, and than a frame later, it is replaced."""
+def _measured(moment: Moment, region: Mask, box: Box, since: float, until: float) -> ReplacedRegion:
+    """A region that changes this many times more than a frame earlier, and than a frame later."""
     change, core = moment.change, _core(region)
     reach = max(8, round(_NEAR * float(np.hypot(*region.shape))))
     pixels = np.count_nonzero(core)
-    sides = Sides.of(change, moment.whole, core, _near(region, reach))
-    rim = grown(region, 1) & ~core
-    size = min(1.0, float(region.mean()) / _WHOLE_AREA)
-    missing_before, _ = _search(change.now, change.before, core, reach)
-    there_after, leaves = _search(change.now, moment.later.now, core, reach)
-    missing_now, _ = _search(change.before, change.now, core, reach)
-    there_before, arrived = _search(change.before, moment.earlier.before, core, reach)
-    abrupt, wide = size * min(since, until), math.sqrt(np.count_nonzero(region))
-    came = abrupt * sides.gained * (2 - sides.known_near) * _times(missing_before, there_after)
-    onto_rest = size * since * sides.gained * _times(missing_before, 0.0) if sides.left_near > _ALL_LEFT else 0.0
-    onto_rest /= (1 + missing_now / _REST_FOUND) * (1 + float(moment.earlier.stirred[region].mean()) / _USUAL_LEVELS)
-    went = abrupt * sides.lost * (3 - 2 * sides.left_near) * _times(missing_now, there_before)
-    after = [one for one in (moment.later, moment.latest) if one is not None]
-    return Turnover(
+    colours = RegionColours.of(change, moment.whole, core, _near(region, reach))
+    border = dilated(region, 1) & ~core
+    size = min(1.0, float(region.mean()) / _FULL_AREA)
+    new_before, _ = _search(change.now, change.before, core, reach)
+    new_after, leaves = _search(change.now, moment.later.now, core, reach)
+    old_now, _ = _search(change.before, change.now, core, reach)
+    old_before, arrived = _search(change.before, moment.earlier.before, core, reach)
+    abruptness, width = size * min(since, until), math.sqrt(np.count_nonzero(region))
+    appeared = abruptness * colours.gained_near * (2 - colours.new_near) * _times(new_before, new_after)
+    at_rest = size * since * colours.gained_near * _times(new_before, 0.0) if colours.old_near > _ALL_LEFT else 0.0
+    at_rest /= (1 + old_now / _REST_FOUND) * (1 + float(moment.earlier.moving[region].mean()) / _USUAL_LEVELS)
+    disappeared = abruptness * colours.lost_near * (3 - 2 * colours.old_near) * _times(old_now, old_before)
+    after = [later for later in (moment.later, moment.latest) if later is not None]
+    return ReplacedRegion(
         box=box,
         centre=_centre(region),
         area=float(region.mean()),
-        fill=float(region.mean()) / ((box.right - box.left) * (box.bottom - box.top)),
-        came=max(came, onto_rest) if leaves < _HIDDEN_AT_ONCE * wide else 0.0,
-        went=went if arrived < _HIDDEN_AT_ONCE * wide else 0.0,
-        abrupt=min(since, until),
-        moving=max(float(one.stirred[region].mean()) for one in after),
-        left=sides.left_near,
-        found=sides.known_near,
-        rim_before=_set_off(change.before, rim),
-        rim_now=_set_off(change.now, rim),
-        known=sides.known,
-        gained=sides.gained_all,
-        lost=sides.lost_all,
-        tint=tint(change.before[core], change.now[core]),
-        before=sides.before / np.float32(pixels),
-        now=sides.now / np.float32(pixels),
+        appeared=max(appeared, at_rest) if leaves < _HIDDEN_AT_ONCE * width else 0.0,
+        disappeared=disappeared if arrived < _HIDDEN_AT_ONCE * width else 0.0,
+        abruptness=min(since, until),
+        motion_after=max(float(later.moving[region].mean()) for later in after),
+        old_near=colours.old_near,
+        new_near=colours.new_near,
+        edge_before=_edge_contrast(change.before, border),
+        edge_now=_edge_contrast(change.now, border),
+        known=colours.known,
+        gained=colours.gained,
+        lost=colours.lost,
+        colour_change=colour_change(change.before[core], change.now[core]),
+        before=colours.before / np.float32(pixels),
+        now=colours.now / np.float32(pixels),
     )
 
 
-def echo(change: Change, one: Turnover) -> tuple[float, float]:
-    """Whether what went from a region is at once elsewhere, or what came was elsewhere: how alike, and how far away.
-
-    Alike is by how much more (of 1) the colours are those in the frame in which they should be; (0, NaN) without one.
-    """
-    best = (0.0, math.nan)
-    for region, _ in _compact(change.replaced > UNLIKE_LEVELS, _LEAST_ECHO_AREA):
-        apart = math.dist(one.centre, _centre(region))
-        if apart >= _LEAST_APART:
-            core = _core(region)
-            before, now = (
-                colours(image, core) / np.float32(np.count_nonzero(core)) for image in (change.before, change.now)
-            )
-            alike = (
-                likeness(one.before, now) - likeness(one.before, before) if one.went > 0 else 0.0,
-                likeness(one.now, before) - likeness(one.now, now) if one.came > 0 else 0.0,
-            )
-            best = max(best, (max(alike), apart))
-    return best
-
-
 def _centre(region: Mask) -> tuple[float, float]:
+    """The centre in diagonals from the upper left corner."""
     down, right = np.argwhere(region).mean(axis=0) / math.hypot(*region.shape)
     return float(right), float(down)
 
 
-def _times(missing: float, there: float) -> float:
-    """How much worse a region is found where it should be missing than where it should be; 6 at most."""
-    return min(_NEW_AT_MOST, missing / (_USUAL_LEVELS + there))
+def _times(absent: float, present: float) -> float:
+    """How much worse the match is where a region should be absent than where it should be present; at most 6."""
+    return min(_MOST_TIMES, absent / (_USUAL_LEVELS + present))
 
 
 def _search(image: Image, other: Image, core: Mask, reach: int) -> tuple[float, float]:
-    """The place near by in another picture that is most like a region: how unlike in levels, how far away in pixels."""
+    """The best match of a region nearby in another picture: its difference in levels, and its distance in pixels."""
     rows, columns = np.flatnonzero(core.any(axis=1)), np.flatnonzero(core.any(axis=0))
     top, left = max(0, rows[0] - reach), max(0, columns[0] - reach)
     inner = image[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
@@ -251,26 +216,26 @@ def _search(image: Image, other: Image, core: Mask, reach: int) -> tuple[float, 
     outer = other[top : rows[-1] + 1 + reach, left : columns[-1] + 1 + reach]
     squares = cv2.matchTemplate(outer, inner, cv2.TM_SQDIFF, mask=weights)
     least, _, (right, down), _ = cv2.minMaxLoc(squares)
-    away = math.hypot(left + right - columns[0], top + down - rows[0])
-    return math.sqrt(max(0.0, least) / np.count_nonzero(weights)), away
+    distance = math.hypot(left + right - columns[0], top + down - rows[0])
+    return math.sqrt(max(0.0, least) / np.count_nonzero(weights)), distance
 
 
 def _core(region: Mask) -> Mask:
-    """The region without its rim, where old and new are mixed; a very thin one as it is."""
+    """The region without its border, where old and new are mixed; a very thin one is left as it is."""
     core = cv2.erode(region.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
     return core if np.count_nonzero(core) >= 12 else region
 
 
-def _set_off(image: Image, rim: Mask) -> float:
-    """How much a picture changes across a rim, in levels: the largest difference near by of any colour."""
-    rows, columns = np.flatnonzero(rim.any(axis=1)), np.flatnonzero(rim.any(axis=0))
+def _edge_contrast(image: Image, border: Mask) -> float:
+    """The mean contrast across a border, in levels: the largest difference nearby in any colour."""
+    rows, columns = np.flatnonzero(border.any(axis=1)), np.flatnonzero(border.any(axis=0))
     part = np.s_[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
-    steps = cv2.morphologyEx(image[part], cv2.MORPH_GRADIENT, np.ones((_RIM_PX, _RIM_PX), np.uint8))
-    return float(steps.max(axis=2)[rim[part]].mean())
+    steps = cv2.morphologyEx(image[part], cv2.MORPH_GRADIENT, np.ones((_EDGE_PX, _EDGE_PX), np.uint8))
+    return float(steps.max(axis=2)[border[part]].mean())
 
 
 def _near(region: Mask, reach: int) -> Mask:
-    """The region's bounding box and all that is within reach of it."""
+    """The region's bounding box, extended by the reach on each side."""
     rows, columns = np.flatnonzero(region.any(axis=1)), np.flatnonzero(region.any(axis=0))
     near = np.zeros_like(region)
     near[max(0, rows[0] - reach) : rows[-1] + 1 + reach, max(0, columns[0] - reach) : columns[-1] + 1 + reach] = True

@@ -1,89 +1,91 @@
-"""Fits a classifier of a pipeline to simulated clips, and says what it makes of clips that it was not fitted to.
+"""Fits a classifier to simulated clips, and gives each clip probabilities from weights fitted to other clips.
 
-What a class stands for is said by the rule that goes by it: at the onset of an event of that rule's type, what was
-found in the frame is of that class. The one class without a rule is what is found in frames away from any event, and
-where an event is over: what then comes back or goes away is no new fault. Frames in which the rule may not hold
-(`unless`, `blind`) are left out.
+A class is fitted to the annotated events of one type (`fitted_to`): a region that is replaced in the frame of such an
+event's onset belongs to it. The class without a type consists of regions away from any event and in the frames where an
+event ends, because what returns or leaves there is not a new fault. Frames in which the rules that use the classes
+cannot hold (`unless`, `undecidable_when`) are left out.
 
-Mean and scale of each feature are those of the examples, and a ridge penalty keeps the weights small. Counted on the
-very clips that the weights were fitted to, thresholds and confidence would be too good, and on others of the same world
-still so: a clip gets its shares from weights fitted to clips of other worlds.
+Mean and scale of each feature are those of the examples, and a ridge penalty keeps the weights small. Thresholds and
+confidence that were counted on the clips of the fit, or on other clips of the same world, would be too good. Therefore
+a clip's probabilities come from weights fitted to the clips of other worlds.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from measured_clips import Known
+from measured_clips import KnownClip
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
 from robogaze.core.report import Report
-from robogaze.evidence.classifier import Class, Classifier, classified
+from robogaze.evidence import Classifier, with_classes
+from robogaze.evidence.classifier import FeatureClass
 from robogaze.stages.event_rule import EventRule
 
 INVERSE_PENALTY = 0.2
 AWAY_FRAMES = 4
-"""What is found so near to an event belongs to it."""
+"""A replacement this near to an event belongs to the event."""
 
 
 @dataclass(frozen=True)
 class Examples:
-    """Features, not yet brought to scale, with the class of each and the place of its clip."""
+    """Features before scaling, with the class and the position of the clip of each row."""
 
     features: NDArray[np.float64]
     classes: NDArray[np.str_]
     clips: NDArray[np.int64]
 
 
-def examples(classifier: Classifier, rules: Sequence[EventRule], clips: Sequence[Known]) -> Examples:
-    """What was found in all clips where the truth says what it is."""
-    told = [
-        (row, name, place)
-        for place, one in enumerate(clips)
-        for view in one.evidence.views
-        for row, name in _in_view(classifier, rules, one, view)
+def examples(classifier: Classifier, rules: Sequence[EventRule], clips: Sequence[KnownClip]) -> Examples:
+    """The replaced regions of all clips whose class is known."""
+    rows = [
+        (features, name, place)
+        for place, clip in enumerate(clips)
+        for view in clip.evidence.views
+        for features, name in _in_view(classifier, rules, clip, view)
     ]
-    rows, names, places = zip(*told, strict=True)
-    return Examples(np.array(rows), np.array(names), np.array(places))
+    features, names, places = zip(*rows, strict=True)
+    return Examples(np.array(features), np.array(names), np.array(places))
 
 
-def fitted_classes(classifier: Classifier, of: Examples) -> Classifier:
+def fitted_classifier(classifier: Classifier, known: Examples) -> Classifier:
     """The classifier with weights fitted to examples. Raises ValueError where a class has none."""
-    if missing := {one.name for one in classifier.classes} - set(of.classes.tolist()):
+    if missing := {feature_class.name for feature_class in classifier.classes} - set(known.classes.tolist()):
         raise ValueError(f"no clip shows {', '.join(sorted(missing))}")
     scaled = tuple(
         feature.with_(mean=_rounded(mean), scale=_rounded(scale) or 1.0)
         for feature, mean, scale in zip(
-            classifier.features, of.features.mean(axis=0), of.features.std(axis=0), strict=True
+            classifier.features, known.features.mean(axis=0), known.features.std(axis=0), strict=True
         )
     )
     classifier = classifier.with_(features=scaled)
-    model = LogisticRegression(C=INVERSE_PENALTY, max_iter=5000).fit(classifier.weighed(of.features), of.classes)
+    model = LogisticRegression(C=INVERSE_PENALTY, max_iter=5000).fit(classifier.scaled(known.features), known.classes)
     weights, constants = model.coef_, model.intercept_
-    if len(model.classes_) == 2:  # then only the weights of the second against the first are given
+    if len(model.classes_) == 2:  # then only the weights of the second class against the first are given
         weights, constants = np.vstack([0 * weights, weights]), np.array([0.0, constants[0]])
-    made = {name: (constants[place], weights[place]) for place, name in enumerate(model.classes_)}
-    return classifier.with_(classes=tuple(_weighted(one, *made[one.name]) for one in classifier.classes))
+    fitted = {name: (constants[place], weights[place]) for place, name in enumerate(model.classes_)}
+    return classifier.with_(
+        classes=tuple(_weighted(feature_class, *fitted[feature_class.name]) for feature_class in classifier.classes)
+    )
 
 
-def out_of_world(classifier: Classifier, of: Examples, clips: Sequence[Known]) -> list[Known]:
-    """The clips with their shares, those of each world by weights fitted to the others.
+def with_out_of_world_classes(classifier: Classifier, known: Examples, clips: Sequence[KnownClip]) -> list[KnownClip]:
+    """The clips with probabilities, those of each world from weights fitted to the other worlds.
 
-    Raises ValueError where some class is shown in one world only.
+    Raises ValueError where only one world shows a class.
     """
-    worlds = np.array([one.world for one in clips])
+    worlds = np.array([clip.world for clip in clips])
     by_world = {}
     for world in np.unique(worlds):
-        others = worlds[of.clips] != world
-        by_world[world] = fitted_classes(
-            classifier, Examples(of.features[others], of.classes[others], of.clips[others])
-        )
-    return [replace(one, evidence=classified(one.evidence, [by_world[one.world]])) for one in clips]
+        others = worlds[known.clips] != world
+        rest = Examples(known.features[others], known.classes[others], known.clips[others])
+        by_world[world] = fitted_classifier(classifier, rest)
+    return [replace(clip, evidence=with_classes(clip.evidence, [by_world[clip.world]])) for clip in clips]
 
 
-def _weighted(one: Class, constant: float, weights: NDArray[np.float64]) -> Class:
-    return one.with_(constant=_rounded(constant), weights=tuple(_rounded(weight) for weight in weights))
+def _weighted(feature_class: FeatureClass, constant: float, weights: NDArray[np.float64]) -> FeatureClass:
+    return feature_class.with_(constant=_rounded(constant), weights=tuple(_rounded(weight) for weight in weights))
 
 
 def _rounded(value: float) -> float:
@@ -91,36 +93,33 @@ def _rounded(value: float) -> float:
 
 
 def _in_view(
-    classifier: Classifier, rules: Sequence[EventRule], clip: Known, view: str
+    classifier: Classifier, rules: Sequence[EventRule], clip: KnownClip, view: str
 ) -> Iterator[tuple[NDArray[np.float64], str]]:
-    """Features and classes of the frames of a view in which something was found and it is known what."""
+    """Features and class of the frames of a view in which a region is replaced and its class is known."""
     series = clip.evidence.views[view].series
-    features = classifier.features_of(series)
-    there = (series[classifier.of] > 0) & np.isfinite(features).all(axis=1)
+    features = classifier.feature_values(series)
+    usable = (series[classifier.classifies] > 0) & np.isfinite(features).all(axis=1)
     for rule in rules:
-        for condition in (*rule.unless, *rule.blind):
-            there &= ~condition.holds(clip.evidence, view)
-    names = _classes(classifier, rules, clip.truth, np.array(clip.evidence.frame_times_s))
-    for frame in np.flatnonzero(there):
+        for condition in (*rule.unless, *rule.undecidable_when):
+            usable &= ~condition.holds(clip.evidence, view)
+    names = _classes(classifier, clip.truth, np.array(clip.evidence.frame_times_s))
+    for frame in np.flatnonzero(usable):
         if frame in names:
             yield features[frame], names[frame]
 
 
-def _classes(
-    classifier: Classifier, rules: Sequence[EventRule], truth: Report | None, times_s: NDArray[np.float64]
-) -> Mapping[int, str]:
-    """The class of each frame of which it is known."""
-    (usual,) = {one.name for one in classifier.classes} - {rule.signal for rule in rules}
-    by_type = {rule.type: rule.signal for rule in rules}
-    events = truth.events if truth is not None else ()
+def _classes(classifier: Classifier, truth: Report | None, times_s: NDArray[np.float64]) -> Mapping[int, str]:
+    """The class of each frame in which it is known."""
+    (no_event,) = (feature_class.name for feature_class in classifier.classes if not feature_class.fitted_to)
+    by_type = {feature_class.fitted_to: feature_class.name for feature_class in classifier.classes}
     away = set(range(len(times_s)))
     ends = set()
     onsets = {}
-    for event in events:
+    for event in truth.events if truth is not None else ():
         for span in event.spans:
             first, end = np.searchsorted(times_s, (span.start - 1e-6, span.end - 1e-6))
             away -= set(range(first - AWAY_FRAMES, end + AWAY_FRAMES + 1))
             ends.add(int(end))
         if event.type in by_type:
             onsets[int(np.searchsorted(times_s, event.onset_s - 1e-6))] = by_type[event.type]
-    return {**dict.fromkeys(away | ends, usual), **onsets}
+    return {**dict.fromkeys(away | ends, no_event), **onsets}

@@ -1,57 +1,54 @@
-"""How light and how flat the picture is."""
+"""Brightness and contrast of the picture."""
 
 import numpy as np
 
 from robogaze.evidence.base import FrameView, Signal, ViewSignals
 from robogaze.evidence.series import own_level
 
-_DARK, _BRIGHT = 4, 251
-"""8-bit luma at and beyond which a pixel holds no more detail; not 0 and 255, for compression ripples around both."""
-
-_OWN_PERCENT = 90  # the clip's own level: what it reaches in its better frames
+_OWN_PERCENT = 90  # the clip's own level is the contrast of its better frames
 
 
 class Exposure:
-    """Luma from its histogram, on the reduced picture."""
+    """Luma and contrast of the reduced picture."""
 
     signals: tuple[Signal, ...] = (
         Signal(name="luma", unit="of full scale", description="Mean luma of the picture, from 0 (black) to 1 (white)."),
         Signal(
             name="luma_change",
             unit="of full scale",
-            description="How much mean luma changed since the frame before, up or down.",
+            description="Absolute change of the mean luma since the frame before.",
         ),
         Signal(
             name="contrast",
             unit="of full scale",
-            description="Luma of the lightest parts of the picture minus that of the darkest, without 0.5 % of each.",
+            description="Luma of the lightest 0.5 % of the picture minus that of the darkest 0.5 %.",
         ),
         Signal(
             name="contrast_drop",
             unit="of the clip's level",
-            description="How far contrast lies below what the clip reaches in its better frames (0: not at all).",
-            gap="the clip is too short to have better frames",
+            description="How far contrast is below that of the clip's better frames; 0 means not at all.",
+            gap="the clip is too short for a typical contrast",
         ),
-        Signal(name="clipped_dark", unit="of the picture", description="Share of the pixels that are black."),
-        Signal(name="clipped_bright", unit="of the picture", description="Share of the pixels that are white."),
     )
 
     def __init__(self) -> None:
         self._times_s: list[float] = []
-        self._rows: list[tuple[float, float, float, float]] = []
+        self._values: list[tuple[float, float]] = []
 
-    def update(self, look: FrameView) -> None:
+    def update(self, frame: FrameView) -> None:
         """Take the next frame."""
-        self._times_s.append(look.time_s)
-        up_to = look.shares_up_to
-        luma = float(look.small_gray.mean()) / 255
-        self._rows.append((luma, look.contrast, float(up_to[_DARK]), float(1 - up_to[_BRIGHT - 1])))
+        self._times_s.append(frame.time_s)
+        self._values.append((float(frame.small_gray.mean()) / 255, frame.contrast))
 
     def finish(self) -> ViewSignals:
-        """A value of each signal for every frame; the change is NaN at the first one, the drop in clips too short."""
-        luma, contrast, dark, bright = np.array(self._rows, dtype=np.float64).T
-        change = np.abs(np.diff(luma, prepend=np.nan))
+        """Series over all frames. The change is NaN in the first frame, the drop in a clip under 0.5 s."""
+        luma, contrast = np.array(self._values, dtype=np.float64).T
         own = own_level(contrast, self._times_s, _OWN_PERCENT)
-        drop = np.zeros_like(contrast) if own == 0 else 1 - contrast / own
-        columns = (luma, change, contrast, drop, dark, bright)
-        return ViewSignals({signal.name: column for signal, column in zip(self.signals, columns, strict=True)})
+        return ViewSignals(
+            {
+                "luma": luma,
+                "luma_change": np.abs(np.diff(luma, prepend=np.nan)),
+                "contrast": contrast,
+                "contrast_drop": np.zeros_like(contrast) if own == 0 else 1 - contrast / own,
+            }
+        )

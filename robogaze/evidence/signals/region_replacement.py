@@ -1,4 +1,4 @@
-"""What turned over in each frame of a clip, as series."""
+"""Regions that are replaced from one frame to the next, as series."""
 
 import math
 from collections import deque
@@ -7,261 +7,158 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from robogaze.core.events import Box
-from robogaze.evidence.base import Signal, ViewSignals
-from robogaze.evidence.colours import Colours, Moving, likeness
-from robogaze.evidence.optical_flow import UNLIKE_LEVELS, Change
-from robogaze.evidence.replaced_regions import Moment, Turnover, candidates, echo, growths, turnovers
+from robogaze.evidence.base import FrameView, Signal, ViewSignals
+from robogaze.evidence.colours import Histogram, MovingColours, overlap
+from robogaze.evidence.optical_flow import DIFFERENT_LEVELS, Change, RecentChanges
+from robogaze.evidence.replaced_regions import (
+    Moment,
+    ReplacedRegion,
+    candidates,
+    counterpart_similarity,
+    replaced_regions,
+)
 
-_REMEMBERED = 3.0  # times: the weakest that can be undone later
-_MOST_REMEMBERED = 24  # the latest: a clip full of them must not fill the memory
-_SEPARATE_FRAMES = 4  # what is nearer in time is the same event, seen in a frame and in three together
-_NOTHING, _NOT_GROWN = {"turnover": 0.0, "turnover_pair": 0.0}, {"growth": 0.0}
-_TOO_SMALL = "the picture is too small for regions to be told apart"
-_AT_END = "something was replaced at once in the clip's first or last frames, with nothing to compare the moment with"
+_REMEMBERED = 3.0  # times: weaker replacements are not looked up later
+_MOST_REMEMBERED = 24  # the latest, so that memory is bounded
+_SEPARATE_FRAMES = 4  # replacements that are nearer in time are the same event
 
 
-class Turnovers:
-    """Collects what turned over, frame by frame; keeps no pictures."""
+def _detail(name: str, unit: str, description: str) -> Signal:
+    return Signal(name=f"region_replacement_{name}", unit=unit, description=description, part_of="region_replacement")
+
+
+class RegionReplacement:
+    """The strongest replacement in each frame, with its details; keeps no pictures but the recent ones."""
 
     signals: tuple[Signal, ...] = (
         Signal(
-            name="turnover",
+            name="region_replacement",
             unit="times",
             description=(
-                "How much more abruptly than in the frames around it the strongest region was replaced, by what was "
-                "nowhere near before, or of what is nowhere near now; 0 without one."
+                "How much more abruptly than in the frames around it the strongest region was replaced, by something "
+                "that was nowhere near before or of something that is nowhere near now; 0 without one."
             ),
-            gap=f"{_TOO_SMALL}, or {_AT_END}",
-        ),
-        Signal(
-            name="turnover_came",
-            of="turnover",
-            unit="times",
-            description="That strength for what is in the region now; alone, something came.",
-        ),
-        Signal(
-            name="turnover_went",
-            of="turnover",
-            unit="times",
-            description="That strength for what was in the region; alone, something went.",
-        ),
-        Signal(
-            name="turnover_abrupt",
-            of="turnover",
-            unit="times",
-            description="How much more the region is replaced than a frame before and after, whatever replaces it.",
-        ),
-        Signal(
-            name="turnover_mobile_before",
-            of="turnover",
-            unit="of 1",
-            description="How far its old colours are those of what moves in the clip, rather than of what rests.",
-        ),
-        Signal(
-            name="turnover_mobile_now",
-            of="turnover",
-            unit="of 1",
-            description="How far its new colours are those of what moves in the clip, rather than of what rests.",
-        ),
-        Signal(
-            name="turnover_tint",
-            of="turnover",
-            unit="levels",
-            description="How far the region's pixels differ from before by more than a shadow would make of them.",
-        ),
-        Signal(
-            name="turnover_area",
-            of="turnover",
-            unit="of the view",
-            description="Area of all regions that turned over in that frame.",
-        ),
-        Signal(
-            name="turnover_moving",
-            of="turnover",
-            unit="levels",
-            description="How much that place goes on changing in the two frames after, beyond the camera's motion.",
-        ),
-        Signal(
-            name="turnover_left",
-            of="turnover",
-            unit="of 1",
-            description="Share of the colours that were in that region which is still found around it.",
-        ),
-        Signal(
-            name="turnover_found",
-            of="turnover",
-            unit="of 1",
-            description="Share of the colours that are in that region now which was found around it before.",
-        ),
-        Signal(
-            name="turnover_rim_before",
-            of="turnover",
-            unit="levels",
-            description="How sharply the region was set off from its surroundings.",
-        ),
-        Signal(
-            name="turnover_rim_now",
-            of="turnover",
-            unit="levels",
-            description="How sharply the region is set off from its surroundings now.",
-        ),
-        Signal(
-            name="turnover_known",
-            of="turnover",
-            unit="of 1",
-            description=(
-                "Share of its old colours which the picture still holds, or of its new ones which the picture held "
-                "before, whichever is less."
+            gap=(
+                "the picture is too small for optical flow, or a region was replaced in the clip's first or last "
+                "frames, which have nothing to compare it with"
             ),
         ),
-        Signal(
-            name="turnover_gained",
-            of="turnover",
-            unit="of 1",
-            description="Share of its new colours of which the whole picture has more than before.",
+        _detail("appeared", "times", "That strength for what is in the region now."),
+        _detail("disappeared", "times", "That strength for what was in the region before."),
+        _detail("abruptness", "times", "How much more the region changes than one frame before and after."),
+        _detail("area", "of the view", "Area of all regions that are replaced in that frame."),
+        _detail("colour_change", "levels", "Difference of the region's pixels beyond what a shadow explains."),
+        _detail("motion_after", "levels", "Change of the place in the two frames after, beyond the camera's motion."),
+        _detail("old_near", "of 1", "Share of the region's old colours that is still found around it."),
+        _detail("new_near", "of 1", "Share of the region's new colours that was found around it before."),
+        _detail("edge_before", "levels", "Contrast of the region with its surroundings before."),
+        _detail("edge_now", "levels", "Contrast of the region with its surroundings now."),
+        _detail(
+            "known",
+            "of 1",
+            "Share of its old colours that the picture still has, or of its new ones that it had, whichever is less.",
+        ),
+        _detail("gained", "of 1", "Share of its new colours of which the whole picture has more than before."),
+        _detail("lost", "of 1", "Share of its old colours of which the whole picture has less than before."),
+        _detail("counterpart", "of 1", "Similarity with a region that appeared or disappeared elsewhere in the frame."),
+        _detail("moving_before", "of 1", "How far its old colours are those of what moves rather than what rests."),
+        _detail("moving_now", "of 1", "How far its new colours are those of what moves rather than what rests."),
+        _detail(
+            "reversal",
+            "of 1",
+            "How far the region reverses an earlier replacement: an object returns, or leaves again.",
         ),
         Signal(
-            name="turnover_lost",
-            of="turnover",
-            unit="of 1",
-            description="Share of its old colours of which the whole picture has less than before.",
-        ),
-        Signal(
-            name="turnover_pair",
-            of="turnover",
-            unit="of 1",
-            description="How alike what went from there, or came, and what came or went elsewhere in that frame are.",
-        ),
-        Signal(
-            name="turnover_apart",
-            of="turnover",
-            unit="of the diagonal",
-            description="How far apart the two are.",
-        ),
-        Signal(
-            name="growth",
-            unit="times",
-            description=(
-                "How abruptly something came, within three frames, into a place that rests before and after; in the "
-                "first of them, and 0 without one."
-            ),
-            gap=f"{_TOO_SMALL}, or it is the clip's beginning or end",
-        ),
-        Signal(
-            name="growth_fill",
-            of="growth",
-            unit="of its box",
-            description="Area of that region, which is small where it is thin and slanted or branches.",
-        ),
-        Signal(
-            name="stirred_usual",
+            name="moving_share",
             unit="of the view",
             description="Median over the clip of the share of the picture that changes beyond the camera's motion.",
-        ),
-        Signal(
-            name="turnover_back",
-            of="turnover",
-            unit="of 1",
-            description="How far the region undoes an earlier one: what went comes back, what came goes.",
         ),
     )
 
     def __init__(self) -> None:
-        self._told: dict[int, tuple[Mapping[str, float], Box | None]] = {}
-        self._grown: dict[int, tuple[Mapping[str, float], Box | None]] = {}
-        self._stirred: list[float] = []
-        self._colours = Moving()
-        self._sides: dict[int, tuple[Colours, Colours]] = {}
-        self._past: deque[tuple[int, Turnover]] = deque(maxlen=_MOST_REMEMBERED)
+        self._frames = 0
+        self._recent = RecentChanges()
+        self._values: dict[int, tuple[Mapping[str, float], Box | None]] = {}
+        self._moving_shares: list[float] = []
+        self._moving_colours = MovingColours()
+        self._colours: dict[int, tuple[Histogram, Histogram]] = {}
+        self._past: deque[tuple[int, ReplacedRegion]] = deque(maxlen=_MOST_REMEMBERED)
 
-    def examine(self, changes: Sequence[Change], place: int) -> None:
-        """Look into one of several changes in a row; called for each change of a clip in turn."""
+    def update(self, frame: FrameView) -> None:
+        """Take the next frame."""
+        self._frames += 1
+        if frame.change is not None:
+            for changes, place in self._recent.add(frame.change):
+                self._examine(changes, place)
+
+    def _examine(self, changes: Sequence[Change], place: int) -> None:
         change = changes[place]
-        self._colours.take(change)
-        self._stirred.append(float((change.stirred > UNLIKE_LEVELS).mean()))
+        self._moving_colours.add(change)
+        self._moving_shares.append(float((change.moving > DIFFERENT_LEVELS).mean()))
         moment = Moment.at(changes, place)
         if moment is not None:
-            self._tell(change, tuple(turnovers(moment)))
+            self._record(change, tuple(replaced_regions(moment)))
         elif next(candidates(change), None) is None:
-            self._tell(change, ())
-        if 2 <= place < len(changes) - 2:
-            self._tell_grown(change.number - 1, tuple(growths(changes, place)))
+            self._record(change, ())
 
-    def _tell(self, change: Change, found: Sequence[Turnover]) -> None:
-        known = [one for frame, one in self._past if frame <= change.number - _SEPARATE_FRAMES]
-        pair = echo(change, _strongest(found)) if found else (0.0, math.nan)
-        self._told[change.number] = _values(found, known, pair), _strongest(found).box if found else None
-        if found:
-            self._sides[change.number] = _strongest(found).before, _strongest(found).now
-        self._remember(change.number, found)
-
-    def _mobile(self, frame: int) -> Mapping[str, float]:
-        before, now = self._sides[frame]
-        return {
-            "turnover_mobile_before": self._colours.share(before),
-            "turnover_mobile_now": self._colours.share(now),
+    def _record(self, change: Change, regions: Sequence[ReplacedRegion]) -> None:
+        frame = change.number
+        strongest = max(regions, key=lambda region: region.strength, default=None)
+        if strongest is None:
+            self._values[frame] = {"region_replacement": 0.0, "region_replacement_counterpart": 0.0}, None
+            return
+        earlier = [region for number, region in self._past if number <= frame - _SEPARATE_FRAMES]
+        values = {
+            "appeared": strongest.appeared,
+            "disappeared": strongest.disappeared,
+            "abruptness": strongest.abruptness,
+            "area": sum(region.area for region in regions),
+            "colour_change": strongest.colour_change,
+            "motion_after": strongest.motion_after,
+            "old_near": strongest.old_near,
+            "new_near": strongest.new_near,
+            "edge_before": strongest.edge_before,
+            "edge_now": strongest.edge_now,
+            "known": strongest.known,
+            "gained": strongest.gained,
+            "lost": strongest.lost,
+            "counterpart": counterpart_similarity(change, strongest),
+            "reversal": max((_reversal(region, strongest) for region in earlier), default=0.0),
         }
+        details = {f"region_replacement_{name}": value for name, value in values.items()}
+        self._values[frame] = {"region_replacement": strongest.strength, **details}, strongest.box
+        self._colours[frame] = strongest.before, strongest.now
+        self._past.extend((frame, region) for region in regions if region.strength >= _REMEMBERED)
 
-    def _tell_grown(self, frame: int, found: Sequence[Turnover]) -> None:
-        largest = max(found, key=lambda one: one.came, default=None)
-        if largest is None:
-            self._grown[frame] = _NOT_GROWN, None
-        else:
-            self._grown[frame] = {"growth": largest.came, "growth_fill": largest.fill}, largest.box
-        self._remember(frame, found)
-
-    def _remember(self, frame: int, found: Sequence[Turnover]) -> None:
-        self._past.extend((frame, one) for one in found if one.strength >= _REMEMBERED)
-
-    def finish(self, frames: int) -> ViewSignals:
-        """Series of so many frames; NaN where nothing was looked into."""
+    def finish(self) -> ViewSignals:
+        """Series over all frames; NaN where nothing could be examined, details are NaN without a replacement."""
+        for changes, place in self._recent.remaining():
+            self._examine(changes, place)
         names = tuple(signal.name for signal in self.signals)
-        series = {name: np.full(frames, math.nan) for name in names}
+        series = {name: np.full(self._frames, math.nan) for name in names}
         boxes: dict[str, dict[int, Box]] = {name: {} for name in names}
-        # What moves is known when the clip is over: an arm's first fast move is not taken for a strange thing's.
-        mobile = ((frame, (self._mobile(frame), self._told[frame][1])) for frame in self._sides)
-        for frame, (values, box) in (*self._told.items(), *mobile, *self._grown.items()):
-            for name, value in values.items():
+        for frame, (values, box) in self._values.items():
+            for name, value in (*values.items(), *self._moving(frame).items()):
                 series[name][frame] = value
                 if box is not None:
                     boxes[name][frame] = box
-        if self._stirred:
-            series["stirred_usual"][:] = float(np.median(self._stirred))
+        if self._moving_shares:
+            series["moving_share"][:] = float(np.median(self._moving_shares))
         return ViewSignals(series, boxes)
 
-
-def _strongest(found: Sequence[Turnover]) -> Turnover:
-    return max(found, key=lambda one: one.strength)
-
-
-def _values(found: Sequence[Turnover], past: Sequence[Turnover], pair: tuple[float, float]) -> Mapping[str, float]:
-    """The signals of one frame."""
-    if not found:
-        return _NOTHING
-    strongest = _strongest(found)
-    return {
-        "turnover": strongest.strength,
-        "turnover_came": strongest.came,
-        "turnover_went": strongest.went,
-        "turnover_abrupt": strongest.abrupt,
-        "turnover_tint": strongest.tint,
-        "turnover_area": sum(one.area for one in found),
-        "turnover_moving": strongest.moving,
-        "turnover_left": strongest.left,
-        "turnover_found": strongest.found,
-        "turnover_rim_before": strongest.rim_before,
-        "turnover_rim_now": strongest.rim_now,
-        "turnover_known": strongest.known,
-        "turnover_gained": strongest.gained,
-        "turnover_lost": strongest.lost,
-        "turnover_pair": pair[0],
-        "turnover_apart": pair[1],
-        "turnover_back": max((_undone(one, strongest) for one in past), default=0.0),
-    }
+    def _moving(self, frame: int) -> Mapping[str, float]:
+        """The details that need the whole clip: only then is it known which colours move."""
+        if frame not in self._colours:
+            return {}
+        before, now = (self._moving_colours.share(colours) for colours in self._colours[frame])
+        return {"region_replacement_moving_before": before, "region_replacement_moving_now": now}
 
 
-def _undone(past: Turnover, now: Turnover) -> float:
-    """How alike what went then is to what came now, or what came then to what goes now."""
-    back = likeness(past.before, now.now) if past.went > past.came / 2 and now.came > now.went / 2 else 0.0
-    gone = likeness(past.now, now.before) if past.came > past.went / 2 and now.went > now.came / 2 else 0.0
-    return max(back, gone)
+def _reversal(past: ReplacedRegion, now: ReplacedRegion) -> float:
+    """How similar what disappeared then is to what appears now, or what appeared then to what disappears now."""
+    returns, leaves = 0.0, 0.0
+    if past.disappeared > past.appeared / 2 and now.appeared > now.disappeared / 2:
+        returns = overlap(past.before, now.now)
+    if past.appeared > past.disappeared / 2 and now.disappeared > now.appeared / 2:
+        leaves = overlap(past.now, now.before)
+    return max(returns, leaves)

@@ -1,9 +1,9 @@
-"""Tears: a line across the whole picture at which its rows have jumped sideways since the frame before.
+"""Tears: lines across the whole picture at which the rows jump sideways from one frame to the next.
 
-Each band of rows is compared with the same band of the frame before, shifted sideways by so and so much. A tear is
-a line where the bands above fit one shift and the bands below clearly another, in all parts of the width alike: a
-thing that moves seldom fills them all. When it does, it moves in the frames beside too, while a tear comes at once:
-at its line nothing moves the same way a frame before or after.
+Each band of rows is compared with the same band of the frame before at every sideways shift. At a tear the bands above
+the line fit one shift and the bands below clearly another, in all parts of the width; an object that moves rarely fills
+them all. An object that does also moves in the neighbouring frames, while a tear is sudden: at its line nothing moves
+the same way one frame before or after.
 """
 
 from dataclasses import dataclass
@@ -15,29 +15,29 @@ from robogaze.core.events import Box
 from robogaze.evidence.base import FrameView, Signal, ViewSignals
 
 _BAND_PX = 4  # rows of the reduced picture in a band
-_REACH = 1 / 8  # of the width: the largest shift that is sought
-_STEP_PX = 2  # every other column tells as much
+_REACH = 1 / 8  # of the width: the largest shift that is tried
+_STEP_PX = 2  # every other column is enough
 _PARTS = 6  # of the width
-_LEAST_PARTS = 5  # of these: that must tell; one may be too plain
+_LEAST_PARTS = 5  # of these must be informative; one may be too plain
 _SIDE_BANDS = 3  # bands on each side of the line that must agree
 _LEAST_SHIFT_PX = 4  # a smaller jump between neighbouring bands may be parallax
-_CLEARLY = 0.5  # a band fits its own shift if that leaves at most this part of the difference the other one leaves
-_LEAST_LEVELS = 2.0  # a part tells only if the other shift leaves at least this difference
-_GOES_ON = 0.25  # of the jump: what the rows may move the same way in the frames beside
+_CLEARLY = 0.5  # a band fits its shift if the difference is at most this share of the difference at the other shift
+_LEAST_LEVELS = 2.0  # a part is informative if the other shift leaves at least this difference
+_CONTINUES = 0.25  # of the jump: how far the rows may move the same way in the neighbouring frames
 
 Costs = NDArray[np.float32]
 """Mean absolute difference, shape (shifts, bands, parts)."""
 
 
 Shifts = NDArray[np.intp]
-"""How far each band moved, in pixels to the right."""
+"""The shift of each band, in pixels to the right."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line across the picture: how far the rows above it jumped against those below, and where it lies.
+    """A line across the picture: the jump of the rows above it relative to those below, and its place.
 
-    `height` counts from the top, as a share of the picture's height.
+    `height` is the distance from the top, as a share of the picture's height.
     """
 
     jump_px: int
@@ -53,10 +53,10 @@ class Tears:
             name="tear",
             unit="of the width",
             description=(
-                "Largest sideways jump, since the frame before, between rows above and below a line across the "
+                "Largest sideways jump, since the frame before, between the rows above and below a line across the "
                 "whole picture; 0 without such a line."
             ),
-            gap="the picture is too small for its rows to be compared",
+            gap="the picture is too small to compare its rows",
         ),
     )
 
@@ -66,10 +66,10 @@ class Tears:
         self._shifts: list[Shifts | None] = []
         self._lines: list[Line | None] = []
 
-    def update(self, look: FrameView) -> None:
+    def update(self, frame: FrameView) -> None:
         """Take the next frame."""
-        before, self._before = self._before, _bands(look.small_gray)
-        self._width = look.small_gray.shape[1]
+        before, self._before = self._before, _bands(frame.small_gray)
+        self._width = frame.small_gray.shape[1]
         if before is None or len(before) < 2 * _SIDE_BANDS or self._width * _REACH < 2 * _LEAST_SHIFT_PX:
             self._shifts.append(None)
             self._lines.append(None)
@@ -83,22 +83,22 @@ class Tears:
         self._lines.append(_largest(costs))
 
     def finish(self) -> ViewSignals:
-        """The series of all frames; NaN at the first one and in pictures too small to tell."""
+        """The series over all frames; NaN in the first one and in pictures that are too small."""
         tears = np.array([np.nan if shifts is None else 0.0 for shifts in self._shifts])
         boxes: dict[int, Box] = {}
         for frame, line in enumerate(self._lines):
-            if line is not None and not self._goes_on(frame, line):
+            if line is not None and not self._continues(frame, line):
                 tears[frame] = abs(line.jump_px) / self._width
                 boxes[frame] = Box(
                     left=0.0, top=max(0.0, line.height - 0.05), right=1.0, bottom=min(1.0, line.height + 0.05)
                 )
         return ViewSignals({"tear": tears}, {"tear": boxes})
 
-    def _goes_on(self, frame: int, line: Line) -> bool:
-        """The rows move against each other the same way in the frame before or after."""
-        beside = (self._shifts[other] for other in (frame - 1, frame + 1) if 0 <= other < len(self._shifts))
-        jumps = [_jump(shifts, line.band) for shifts in beside if shifts is not None]
-        return any(jump / line.jump_px > _GOES_ON for jump in jumps)
+    def _continues(self, frame: int, line: Line) -> bool:
+        """Whether the rows move against each other the same way in the frame before or after."""
+        neighbours = (self._shifts[other] for other in (frame - 1, frame + 1) if 0 <= other < len(self._shifts))
+        jumps = [_jump(shifts, line.band) for shifts in neighbours if shifts is not None]
+        return any(jump / line.jump_px > _CONTINUES for jump in jumps)
 
 
 def _bands(gray: NDArray[np.uint8]) -> NDArray[np.float32]:
@@ -108,41 +108,41 @@ def _bands(gray: NDArray[np.uint8]) -> NDArray[np.float32]:
 
 
 def _may_tear(before: NDArray[np.float32], now: NDArray[np.float32]) -> bool:
-    """Some bands changed in nearly all parts of the width: else none of them can have been shifted."""
+    """Whether some bands changed in nearly all parts of the width; otherwise none of them was shifted."""
     parts = np.array_split(np.abs(before - now), _PARTS, axis=1)
     changed = np.stack([part.mean(axis=1) for part in parts], axis=1) >= _LEAST_LEVELS / 2
     return int((changed.sum(axis=1) >= _LEAST_PARTS - 1).sum()) >= _SIDE_BANDS
 
 
 def _costs(before: NDArray[np.float32], now: NDArray[np.float32]) -> Costs:
-    """What each shift leaves of each band; shift 0 is in the middle."""
+    """The difference of each band at each shift; shift 0 is in the middle."""
     width = now.shape[1]
     reach = round(width * _REACH)
     inner = now[:, reach : width - reach]
     shifted = np.lib.stride_tricks.sliding_window_view(before, inner.shape[1], axis=1)
-    left_out = np.abs(shifted.transpose(1, 0, 2)[..., ::_STEP_PX] - inner[:, ::_STEP_PX])
-    parts = np.array_split(left_out, _PARTS, axis=2)
+    differences = np.abs(shifted.transpose(1, 0, 2)[..., ::_STEP_PX] - inner[:, ::_STEP_PX])
+    parts = np.array_split(differences, _PARTS, axis=2)
     return np.asarray(np.stack([part.mean(axis=2) for part in parts], axis=2)[::-1], dtype=np.float32)
 
 
 def _shifts(costs: Costs) -> Shifts:
-    """How far each band moved, in pixels to the right."""
+    """The best shift of each band, in pixels to the right."""
     return np.asarray(costs.sum(axis=2).argmin(axis=0) - len(costs) // 2, dtype=np.intp)
 
 
 def _jump(shifts: Shifts, band: int) -> int:
-    """How far the rows above a band moved against those below it."""
+    """The jump of the rows above a band relative to those below it."""
     above, below = _sides(band)
     return int(np.median(shifts[above]) - np.median(shifts[below]))
 
 
 def _sides(band: int) -> tuple[slice, slice]:
-    """The bands above and below one, which may itself lie across the line."""
+    """The bands above and below a band, which may itself lie across the line."""
     return slice(band - _SIDE_BANDS, band), slice(band + 1, band + 1 + _SIDE_BANDS)
 
 
 def _largest(costs: Costs) -> Line | None:
-    """The line with the largest jump; None without one."""
+    """The line with the largest jump, None without a tear."""
     shifts = _shifts(costs)
     found: Line | None = None
     for band in range(_SIDE_BANDS, len(shifts) - _SIDE_BANDS):
@@ -157,7 +157,9 @@ def _largest(costs: Costs) -> Line | None:
 
 
 def _fits(costs: Costs, bands: slice, own: int, other: int) -> bool:
-    """Every part of the bands that tells is clearly better explained by their own shift, and nearly all tell."""
-    left, rival = costs[own, bands].mean(axis=0), costs[other, bands].mean(axis=0)
-    tells = rival >= _LEAST_LEVELS
-    return bool(tells.sum() >= _LEAST_PARTS and np.all(left[tells] <= _CLEARLY * rival[tells]))
+    """Whether every informative part fits its own shift clearly better, and nearly all parts are informative."""
+    own_costs, other_costs = costs[own, bands].mean(axis=0), costs[other, bands].mean(axis=0)
+    informative = other_costs >= _LEAST_LEVELS
+    return bool(
+        informative.sum() >= _LEAST_PARTS and np.all(own_costs[informative] <= _CLEARLY * other_costs[informative])
+    )

@@ -2,8 +2,8 @@
 
 The model that looks is asked for one thing: a box around it in one frame. From there it is followed by measurement
 (`robogaze.evidence.tracker.tracking`), or by the tracker that the models' file names, through every frame of the
-window's span and not only those that were shown. A wrong box is followed as faithfully as a right one, so the finding repeats what
-the model says it drew the box around and shows that frame.
+window's span and not only those that were shown. A wrong box is followed as faithfully as a right one, so the finding
+repeats what the model says it drew the box around and shows that frame.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from robogaze.evidence.signals.dark_patch import Cover
+from robogaze.evidence.signals.dark_patch import DarkPatch
 from robogaze.media.decode import Image
 
 from ..measuring import measured_by
@@ -11,7 +11,7 @@ _SMALL = (320, 240)
 
 
 def _covered(images: list[Image], start: int, end: int, *, within: int) -> list[Image]:
-    """A dark bar slides in from the left within so many frames, stays, and is gone at the frame `end`."""
+    """A dark bar slides in from the left within a number of frames, stays, and is gone in the frame `end`."""
     covered = []
     for frame, image in enumerate(images):
         image = image.copy()
@@ -21,8 +21,8 @@ def _covered(images: list[Image], start: int, end: int, *, within: int) -> list[
     return covered
 
 
-def test_a_dark_thing_before_the_camera_is_measured_while_it_is_there_and_where() -> None:
-    found = measured_by(Cover, _covered(film(3, Take(frames=40, size=_SMALL)), 12, 30, within=4))
+def test_a_dark_object_in_front_of_the_camera_is_measured_with_its_place() -> None:
+    found = measured_by(DarkPatch, _covered(film(3, Take(frames=40, size=_SMALL)), 12, 30, within=4))
     patch = found.series["dark_patch"]
     assert patch[15:30] == pytest.approx([1 / 3] * 15, abs=0.05)
     assert np.delete(patch, np.arange(12, 30)).max() < 0.05
@@ -30,10 +30,10 @@ def test_a_dark_thing_before_the_camera_is_measured_while_it_is_there_and_where(
     assert (box.left, box.right) == (0.0, pytest.approx(0.5, abs=0.03))
 
 
-def test_how_suddenly_it_came_tells_it_from_a_large_thing_that_is_moved() -> None:
+def test_growth_is_larger_for_a_sudden_cover_than_for_a_slow_one() -> None:
     clean = film(3, Take(frames=60, size=_SMALL))
     fast, slow = (
-        measured_by(Cover, _covered(clean, 8, 32, within=within)).series["dark_arrival"] for within in (4, 24)
+        measured_by(DarkPatch, _covered(clean, 8, 32, within=within)).series["dark_patch_growth"] for within in (4, 24)
     )
     assert fast.max() > 0.25
     assert slow.max() < 0.15
@@ -41,5 +41,5 @@ def test_how_suddenly_it_came_tells_it_from_a_large_thing_that_is_moved() -> Non
 
 def test_a_thick_and_fast_arm_is_no_cover() -> None:
     for seed in range(3):
-        found = measured_by(Cover, film(seed, Take(frames=40, size=_SMALL, arm=3, speed=3)))
-        assert found.series["dark_arrival"].max() < 0.15
+        found = measured_by(DarkPatch, film(seed, Take(frames=40, size=_SMALL, arm=3, speed=3)))
+        assert found.series["dark_patch_growth"].max() < 0.15
