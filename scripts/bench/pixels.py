@@ -160,7 +160,7 @@ def by_outcome(clips: Sequence[ScoredClip], with_rule: Set[str]) -> Iterator[str
         (ruled if types & with_rule else other if types else clean).append(clip)
     for name, group in groups.items():
         with_event = sum(bool(clip.events) for clip in group)
-        nothing = sum(clip.report is not None and clip.report.clean for clip in group)
+        nothing = sum(clip.report is not None and clip.report.nothing_found for clip in group)
         cells = (with_event, len(group) - with_event - nothing, nothing)
         yield f"| {name} | {len(group)} | {' | '.join(shown(wilson(cell, len(group))) for cell in cells)} |"
 

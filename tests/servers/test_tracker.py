@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from evidence.moving import HEIGHT, WIDTH, Scene
+from evidence.tracker.moving import HEIGHT, WIDTH, Scene
 from making import make_clip, scripted
 
 from robogaze.backends import Models, ModelsConfig

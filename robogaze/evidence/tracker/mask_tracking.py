@@ -1,7 +1,7 @@
-"""Following one thing by the masks that a learned tracker gives of it, for `robogaze.evidence.tracker.tracking.follow`.
+"""Following one object by the masks of a learned tracker, for `robogaze.evidence.tracker.tracking.follow`.
 
-Of a mask the largest connected part counts: specks elsewhere are no limbs. Its middle is the centre of mass, which
-stays where it is when an arm is stretched out.
+The largest connected part of a mask counts, because specks elsewhere are not part of the object. The centre of mass is
+its middle, because it hardly moves when an arm is stretched out.
 """
 
 import math
@@ -17,20 +17,20 @@ from robogaze.evidence.tracker.tracking import Place, TrackingFrame, placed
 from robogaze.media.decode import Image
 
 Masks = Callable[[Image], NDArray[np.bool_] | None]
-"""Gives the thing's mask in the next frame, None where it is not seen there."""
+"""Returns the object's mask in the next frame, None where it is not visible."""
 
 
 class ByMask:
-    """Follows a thing in one direction of time; see `robogaze.evidence.tracker.tracking.Chase`.
+    """Follows an object in one direction of time; see `robogaze.evidence.tracker.tracking.Chase`.
 
-    Where the frame it is followed from has no mask, its place there is the spot.
+    Where the first frame has no mask, the object's place there is the spot.
     """
 
-    def __init__(self, begin: Callable[[Box], Masks], look: TrackingFrame, spot: Spot) -> None:
-        """`begin` is given the box of the spot, and what it returns that frame first."""
+    def __init__(self, begin: Callable[[Box], Masks], frame: TrackingFrame, spot: Spot) -> None:
+        """`begin` receives the box of the spot; the masks that it returns start with this frame."""
         self.spot = spot
-        self._masks = begin(spot.box(look.image))
-        self.first = self.next(look) or placed(spot, look.image, math.nan)
+        self._masks = begin(spot.box(frame.image))
+        self.first = self.next(frame) or placed(spot, frame.image, math.nan)
 
     def next(self, now: TrackingFrame) -> Place | None:
         """See `robogaze.evidence.tracker.tracking.Chase`."""
@@ -43,7 +43,7 @@ class ByMask:
 
 
 def _place(mask: NDArray[np.bool_]) -> Place:
-    """Where the largest part of a mask lies."""
+    """The place of the largest part of a mask."""
     high, wide = mask.shape
     _, _, parts, centres = cv2.connectedComponentsWithStats(mask.astype(np.uint8))
     largest = 1 + int(parts[1:, cv2.CC_STAT_AREA].argmax())

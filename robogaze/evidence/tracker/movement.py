@@ -1,15 +1,14 @@
-"""What is odd about the way a tracked thing moves.
+"""Unusual motion of a tracked object.
 
-Motion is that before the background: where the camera's share of it can be told it is taken out. It is measured in
-frame diagonals, so that it does not depend on the clip's size, from each frame in which the thing was found to the
-next, and four things about it are flagged:
+Motion is relative to the background: the camera's part is removed where it is known. It is measured in frame diagonals,
+so that it does not depend on the clip's size, between the frames in which the object was found. Four kinds are flagged:
 
-jump     in one step it gets JUMP beside where its motion before and after the step would have taken it
-still    it stops from MOVING within a frame, stays where it is for STILL_S, and goes on with about the same velocity
-burst    it gains BURST in speed within a frame, and keeps it (what stops has mostly hit something)
+jump     one step ends JUMP away from where the motion before and after it would have led
+still    it stops within a frame from a speed of MOVING, rests for STILL_S, and continues with a similar velocity
+burst    it gains BURST in speed within a frame and keeps it
 shake    for SHAKE_S at least half of its steps turn back, each of SHAKE or more
 
-A flag is a measurement and no verdict: a thing that is hit bursts into motion, too.
+A flag is a measurement, not a verdict: an object that is hit bursts into motion too.
 """
 
 from collections.abc import Iterator
@@ -27,21 +26,21 @@ JUMP = 0.05
 """Diagonals."""
 
 BURST = 0.8
-"""Diagonals a second."""
+"""Diagonals per second."""
 
 MOVING, STILL_S = 0.12, 0.25
-"""Diagonals a second, and seconds."""
+"""Diagonals per second, and seconds."""
 
 SHAKE, SHAKE_S = 0.003, 0.5
 """Diagonals, and seconds."""
 
 REST = 0.0015
-"""A step of less, in diagonals, is none: one pixel of a picture of 640."""
+"""A shorter step, in diagonals, counts as rest: one pixel of a picture of 640."""
 
-_AROUND = 3  # steps before and after, of which the median is what is usual there
-_GAP_S = 0.5  # a thing that was missing for longer may have gone anywhere
-_SUDDEN = 0.8  # of the usual speed before: what it still has in the last whole step before it stops
-_AS_BEFORE = 0.5  # of the velocity before: how far that after a stop may differ
+_AROUND = 3  # steps before and after, whose median is the usual velocity there
+_GAP_S = 0.5  # an object that was missing for longer may be anywhere
+_SUDDEN = 0.8  # of the usual speed before a stop: the least in the last whole step before it
+_AS_BEFORE = 0.5  # of the velocity before a stop: how far that after it may differ
 _TURNS = 0.5
 
 Vectors = NDArray[np.float64]
@@ -50,10 +49,10 @@ Kind = Literal["jump", "still", "burst", "shake"]
 
 @dataclass(frozen=True)
 class Flag:
-    """Something odd from the frame `first` to the frame `last`, by their places in the track.
+    """Unusual motion from the frame `first` to the frame `last`, by their positions in the track.
 
-    `value` is how far it got beside its motion or turned back (diagonals), how fast it was before it stopped, or how
-    much speed it gained (diagonals a second).
+    `value` is the distance from its usual motion or of its turns (diagonals), its speed before it stopped, or the speed
+    that it gained (diagonals per second).
     """
 
     kind: Kind
@@ -64,12 +63,11 @@ class Flag:
 
 @dataclass(frozen=True)
 class Movement:
-    """How a thing moves.
+    """The motion of an object.
 
-    `frames` are the places in the track at which it was found, `speeds` how fast it moved from each of them to the
-    next, in diagonals a second. `compensated` is the share of these steps from which the camera's part could be taken
-    out, NaN when there is no step. `rests` are the stretches in which it stays where it is, `missing` those in which it
-    was not found, as half-open runs of places in the track.
+    `frames` are the positions in the track at which it was found, `speeds` its speeds from each of them to the next, in
+    diagonals per second. `compensated` is the share of these steps from which the camera's part was removed, NaN
+    without a step. `rests` are the runs in which it rests, `missing` those in which it was not found, both half-open.
     """
 
     frames: tuple[int, ...]
@@ -82,12 +80,12 @@ class Movement:
 
 @dataclass(frozen=True)
 class _Steps:
-    """The motion from each frame in which it was found to the next: in diagonals, and the time it took."""
+    """The motion between the frames in which it was found: in diagonals, and its duration."""
 
     frames: NDArray[np.int_]
     moved: Vectors
     seconds: NDArray[np.float64]
-    told: NDArray[np.bool_]
+    compensated: NDArray[np.bool_]
 
     @property
     def velocity(self) -> Vectors:
@@ -103,7 +101,7 @@ class _Steps:
 
 
 def movement(track: TrackedObject, times_s: NDArray[np.float64]) -> Movement:
-    """How the thing of a track moves; `times_s` are the times of its frames."""
+    """The motion of the object of a track; `times_s` are the times of its frames."""
     steps = _steps(track, times_s)
     rests = tuple(_rests(steps))
     shakes = tuple(_shakes(steps))
@@ -111,7 +109,7 @@ def movement(track: TrackedObject, times_s: NDArray[np.float64]) -> Movement:
     return Movement(
         frames=tuple(steps.frames.tolist()),
         speeds=tuple(steps.speeds.tolist()),
-        compensated=float(np.mean(steps.told)) if len(steps.told) else float("nan"),
+        compensated=float(np.mean(steps.compensated)) if len(steps.compensated) else float("nan"),
         flags=tuple(sorted(flags, key=lambda flag: (flag.first, flag.kind))),
         rests=tuple((int(steps.frames[first]), int(steps.frames[end]) + 1) for first, end in rests),
         missing=runs(number for number, place in enumerate(track.places) if place is None),
@@ -121,36 +119,36 @@ def movement(track: TrackedObject, times_s: NDArray[np.float64]) -> Movement:
 def _steps(track: TrackedObject, times_s: NDArray[np.float64]) -> _Steps:
     found = [(number, place.middle) for number, place in enumerate(track.places) if place is not None]
     frames = np.array([number for number, _ in found])
-    told = np.asarray(np.isfinite(track.camera).all(axis=1), dtype=np.bool_)
-    camera = np.vstack([np.zeros((1, 2)), np.cumsum(np.where(told[:, None], track.camera, 0.0), axis=0)])
+    known = np.asarray(np.isfinite(track.camera).all(axis=1), dtype=np.bool_)
+    camera = np.vstack([np.zeros((1, 2)), np.cumsum(np.where(known[:, None], track.camera, 0.0), axis=0)])
     moved = np.diff(np.array([middle for _, middle in found]) - camera[frames], axis=0)
     size = np.array([track.width, track.height])
     return _Steps(
         frames=frames,
         moved=moved * size / np.hypot(*size),
         seconds=np.diff(times_s[frames]),
-        told=np.array([bool(told[one:other].all()) for one, other in pairwise(frames)], dtype=np.bool_),
+        compensated=np.array([bool(known[first:second].all()) for first, second in pairwise(frames)], dtype=np.bool_),
     )
 
 
 def _usual(velocity: Vectors, first: int, end: int) -> Vectors:
-    """The usual velocity of three steps in a row; NaN where there are not so many."""
+    """The median velocity of three consecutive steps; NaN with fewer."""
     if first < 0 or end > len(velocity):
         return np.full(2, np.nan)
     return np.median(velocity[first:end], axis=0)
 
 
 def _jumps(steps: _Steps, shakes: tuple[Flag, ...]) -> Iterator[Flag]:
-    """Single steps that neither the motion before nor that after explains; what shakes does not jump."""
-    beside = np.full(len(steps.moved), np.nan)
+    """Single steps that the motion before and after does not explain; steps of a shake are left out."""
+    off = np.full(len(steps.moved), np.nan)
     for place, moved in enumerate(steps.moved):
         usual = _usual(steps.velocity, place - _AROUND, place), _usual(steps.velocity, place + 1, place + 1 + _AROUND)
         if steps.seconds[place] <= _GAP_S:
-            beside[place] = np.min([np.hypot(*(moved - one * steps.seconds[place])) for one in usual])
-    for first, end in runs(np.flatnonzero(beside >= JUMP).tolist()):
+            off[place] = np.min([np.hypot(*(moved - velocity * steps.seconds[place])) for velocity in usual])
+    for first, end in runs(np.flatnonzero(off >= JUMP).tolist()):
         before, after = int(steps.frames[first]), int(steps.frames[end])
-        if end - first == 1 and not any(one.first <= before and after <= one.last for one in shakes):
-            yield Flag("jump", before, after, float(beside[first]))
+        if end - first == 1 and not any(shake.first <= before and after <= shake.last for shake in shakes):
+            yield Flag("jump", before, after, float(off[first]))
 
 
 def _bursts(steps: _Steps) -> Iterator[Flag]:
@@ -166,7 +164,7 @@ def _bursts(steps: _Steps) -> Iterator[Flag]:
 
 
 def _rests(steps: _Steps) -> Iterator[tuple[int, int]]:
-    """The runs of steps in which it stays where it is."""
+    """The runs of steps in which it rests."""
     stays = (steps.lengths <= REST) & (steps.seconds <= _GAP_S)
     for first, end in runs(np.flatnonzero(stays).tolist()):
         if steps.seconds[first:end].sum() >= STILL_S - 1e-6:
@@ -175,7 +173,7 @@ def _rests(steps: _Steps) -> Iterator[tuple[int, int]]:
 
 def _stills(steps: _Steps, rests: tuple[tuple[int, int], ...]) -> Iterator[Flag]:
     for first, end in rests:
-        # The step in which it stops may be a part of one: how fast it was shows in those before.
+        # The step in which it stops may be shorter, so the speed is that of the steps before it.
         before = _usual(steps.velocity, first - 1 - _AROUND, first - 1)
         after = _usual(steps.velocity, end, end + _AROUND)
         speed = float(np.hypot(*before))

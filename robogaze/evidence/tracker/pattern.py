@@ -1,8 +1,8 @@
-"""Finding again what a picture holds at some place, by its colours.
+"""Finding the content of a box in another picture by its colours.
 
-A pattern is compared within the ellipse that its box holds, so that the background in its corners does not count. How
-unlike it a place is, is the root mean square of the differences in colour, in 8-bit levels; both are softened a little
-before, for a fine pattern half a pixel beside itself would be unlike itself.
+A pattern is compared within the ellipse inside its box, so that the background in the corners does not count. The
+difference is the root mean square over colours, in 8-bit levels. Both pictures are blurred slightly, because a fine
+pattern that is shifted by half a pixel would not match itself.
 """
 
 from dataclasses import dataclass, replace
@@ -15,9 +15,9 @@ from robogaze.core.events import Box
 from robogaze.media.decode import Image
 
 LEAST_PX = 6
-"""A pattern has at least this many pixels on each side."""
+"""The smallest side of a pattern."""
 
-_REACH = 0.3  # of the pattern's larger side: how far from a place it is looked for
+_REACH = 0.3  # of the pattern's longer side: how far from a place it is searched
 _LEAST_REACH_PX = 6
 
 Levels = NDArray[np.float64]
@@ -25,7 +25,7 @@ Levels = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Spot:
-    """A box by its middle and its size, in pixels of a picture."""
+    """A box by its centre and size, in pixels of a picture."""
 
     x: float
     y: float
@@ -34,7 +34,7 @@ class Spot:
 
     @classmethod
     def of(cls, box: Box, image: Image) -> "Spot":
-        """A box of a picture."""
+        """The spot of a box."""
         high, wide = image.shape[:2]
         width, height = box.right - box.left, box.bottom - box.top
         return cls((box.left + width / 2) * wide, (box.top + height / 2) * high, width * wide, height * high)
@@ -45,7 +45,7 @@ class Spot:
         return max(LEAST_PX, round(self.wide)), max(LEAST_PX, round(self.high))
 
     def times(self, factor: float) -> "Spot":
-        """The same place, larger or smaller."""
+        """The same place with another size."""
         return replace(self, wide=self.wide * factor, high=self.high * factor)
 
     def at(self, x: float, y: float) -> "Spot":
@@ -53,7 +53,7 @@ class Spot:
         return replace(self, x=float(x), y=float(y))
 
     def inside(self, image: Image) -> bool:
-        """Whether its middle lies in the picture."""
+        """Whether its centre is in the picture."""
         return bool(0 < self.x < image.shape[1] and 0 < self.y < image.shape[0])
 
     def box(self, image: Image) -> Box:
@@ -68,14 +68,14 @@ class Spot:
 
 
 def cut(image: Image, spot: Spot, beyond_px: int = 0) -> Image:
-    """The pixels of a spot and of so many around it; the picture's edge is repeated beyond it."""
+    """The pixels of a spot and a margin around it; beyond the picture its edge is repeated."""
     wide, high = spot.size
     size = wide + 2 * beyond_px, high + 2 * beyond_px
     return np.asarray(cv2.getRectSubPix(image, size, (spot.x - 0.5, spot.y - 0.5)), dtype=np.uint8)
 
 
 def near(image: Image, spot: Spot, pattern: Image) -> tuple[Spot, float]:
-    """The place near a spot that is most like a pattern, to a fraction of a pixel, and how unlike it is."""
+    """The best match of a pattern near a spot, to a fraction of a pixel, and its difference."""
     reach = max(_LEAST_REACH_PX, round(_REACH * max(spot.size)))
     unlike = _differences(cut(image, spot, reach), _resized(pattern, spot.size))
     row, column = _least(unlike)
@@ -85,10 +85,10 @@ def near(image: Image, spot: Spot, pattern: Image) -> tuple[Spot, float]:
 
 
 def anywhere(image: Image, spot: Spot, pattern: Image) -> tuple[Spot, float, float]:
-    """The place of a picture that is most like a pattern of a spot's size, how unlike it is, and the second best.
+    """The best match of a pattern in a picture, its difference, and that of the second best match.
 
-    The second best lies at least half the pattern's size away; it is infinite where there is no room for it. Both are
-    infinite for a pattern that is larger than the picture.
+    The second best is at least half of the pattern's size away, and infinite without room for it. Both are infinite for
+    a pattern that is larger than the picture.
     """
     wide, high = spot.size
     if wide > image.shape[1] or high > image.shape[0]:
@@ -109,7 +109,7 @@ def ellipse(shape: tuple[int, ...], spot: Spot) -> NDArray[np.uint8]:
 
 
 def _differences(image: Image, pattern: Image) -> Levels:
-    """How unlike a pattern each place of a picture is that has room for it."""
+    """The difference from a pattern at each place of a picture that has room for it."""
     high, wide = pattern.shape[:2]
     mask = ellipse((high, wide), Spot(wide / 2, high / 2, wide, high))
     squares = cv2.matchTemplate(_soft(image), _soft(pattern), cv2.TM_SQDIFF, mask=mask)
@@ -132,7 +132,7 @@ def _least(unlike: Levels) -> tuple[int, int]:
 
 
 def _fraction(values: Levels, best: int) -> float:
-    """How far beside the least of some values their minimum lies, by a parabola through it and its neighbours."""
+    """The offset of the minimum from the least value, by a parabola through it and its neighbours."""
     if not 0 < best < len(values) - 1:
         return 0.0
     before, least, after = np.square(values[best - 1 : best + 2])

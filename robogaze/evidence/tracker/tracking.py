@@ -1,10 +1,10 @@
-"""Following one thing through the frames of a view, from a box on one of them, forward and backward.
+"""Following one object through the frames of a view, forward and backward from a box on one frame.
 
-From frame to frame the corners inside the box are followed by optical flow, which predicts where the box goes and how
-it grows. What was in the box at first (and, as things turn and limbs move, what was in it last) is then looked for
-close to that place, to a fraction of a pixel. Where nothing like it is there it is looked for in the whole picture: it
-may have jumped. Where it is nowhere, or in two places alike, it is lost for that frame, and looked for again in the
-next. The camera's share of the motion is told by what is followed outside the box.
+From frame to frame, optical flow follows the corners inside the box and predicts where the box goes and how it grows.
+The first content of the box (and its latest, because objects turn and limbs move) is then searched near that place, to
+a fraction of a pixel. Without a match it is searched in the whole picture, because it may have jumped. Where it is
+nowhere, or in two similar places, it is lost for that frame and searched again in the next. The camera's part of the
+motion comes from points outside the box.
 """
 
 import math
@@ -22,40 +22,39 @@ from robogaze.media.compose import fit
 from robogaze.media.decode import Image
 
 SIDE_PX = 640
-"""The longer side of the picture that is worked on; the search all over and the background take half of it."""
+"""The longer side of the working picture; the search in the whole picture and the background use half of it."""
 
 SAME_LEVELS, LIKE_LEVELS = 20.0, 28.0
-"""How unlike what was in the box at first a place may be, and where it is expected, how unlike what was in it last."""
+"""The largest difference from the first content of the box, and near the predicted place from its latest content."""
 
 _CORNERS, _LEAST_CORNERS = 60, 4
-_CORE = 0.8  # of the box: its corners are followed, for a box drawn wide holds background, too
+_CORE = 0.8  # of the box: only corners in it are followed, because a wide box contains background
 _CORNERS_FOR_GROWTH = 10
 _GROWTH_A_STEP = 1.12
-_RETURN_PX = 1.0  # a point followed there and back must come back this near
-_SIZES = (1.0, 0.85, 1.18)  # in the search all over
-_APART_LEVELS = 6.0  # how much less like it the second best place must be, or there are two of its kind
-_BACKGROUND_PX = 16  # in the background points are followed that are so far apart
-_LEAST_BACKGROUND, _SHARED, _SHARED_PX = 12, 0.6, 1.0  # so many of them, of which this share moves alike to this
+_RETURN_PX = 1.0  # a point followed forward and backward must return this near
+_SIZES = (1.0, 0.85, 1.18)  # in the search in the whole picture
+_APART_LEVELS = 6.0  # by how much the second best match must be worse; otherwise there are two similar objects
+_BACKGROUND_PX = 16  # the distance of the points that are followed in the background
+_LEAST_BACKGROUND, _SHARED, _SHARED_PX = 12, 0.6, 1.0  # number of points, share that moves alike, tolerance
 
 Vectors = NDArray[np.float64]
 """Positions or motions, shape (count, 2): right and down."""
 
-Found = tuple[Spot, float]
-"""A place, and how unlike what was looked for it is."""
+Match = tuple[Spot, float]
+"""A place and its difference from the pattern, in levels."""
 
 
 class TooSmall(ValueError):
-    """A box holds too little to be followed."""
+    """A box is too small to be followed."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where the thing is.
+    """The place of the object in one frame.
 
-    `middle` is where its middle lies, as shares of the view's width and height: that of its box before it is cut to the
-    view, or the centre of mass of what is known to belong to it. `unlike` is how far it differs from what it is
-    compared with, in 8-bit levels, NaN where it is found in another way. `searched` is true where it was not near the
-    place that its motion predicted, and found in the whole picture.
+    `middle` is the centre of its box before the box is cut to the view, or the centre of mass of its mask, as shares of
+    the view's width and height. `unlike` is the difference from the pattern, in 8-bit levels, NaN with a mask.
+    `searched` is true where it was not near the predicted place and was found in the whole picture.
     """
 
     box: Box
@@ -66,10 +65,10 @@ class Place:
 
 @dataclass(frozen=True)
 class TrackedObject:
-    """One thing through a sequence of frames of `width` x `height` pixels.
+    """One object in a sequence of frames of `width` x `height` pixels.
 
-    `places` holds None where it was not found. `camera` is how far the background moved from each frame to the next, as
-    shares of the view's width and height, shape (frames - 1, 2); NaN where that could not be told.
+    `places` has None where it was not found. `camera` is the motion of the background from each frame to the next, as
+    shares of the view's width and height, shape (frames - 1, 2); NaN where it is unknown.
     """
 
     places: tuple[Place | None, ...]
@@ -80,7 +79,7 @@ class TrackedObject:
 
 @dataclass(frozen=True)
 class TrackingFrame:
-    """A frame as it is worked on: `image` is the picture as it came, reduced to SIDE_PX, `half` half of that."""
+    """A frame with its working pictures: `full` is unchanged, `image` reduced to SIDE_PX, `half` to half of that."""
 
     full: Image
     image: Image
@@ -90,36 +89,36 @@ class TrackingFrame:
 
     @classmethod
     def at(cls, full: Image) -> "TrackingFrame":
-        """The look at a picture."""
+        """The working pictures of a picture."""
         image, half = fit(full, SIDE_PX), fit(full, SIDE_PX // 2)
         return cls(full, image, _gray(image), half, _gray(half))
 
 
 class Chase(Protocol):
-    """Follows a thing in one direction of time.
+    """Follows an object in one direction of time.
 
-    `first` is where it is in the frame it is followed from, `spot` where it was found last.
+    `first` is its place in the first frame, `spot` the place where it was found last.
     """
 
     first: Place
     spot: Spot
 
     def next(self, now: TrackingFrame) -> Place | None:
-        """Where it is in the next frame; None where it is not found there."""
+        """Its place in the next frame, None where it is not found."""
 
 
 BeginChase = Callable[[TrackingFrame, Spot], Chase]
-"""Begins to follow what is at a spot of a look."""
+"""Starts to follow the object at a spot of a frame."""
 
 
 def follow(
     picture: Callable[[int], Image], count: int, start: int, box: Box, chase: BeginChase | None = None
 ) -> TrackedObject:
-    """Follow what is in a box of the frame `start` through all `count` frames, whose pictures `picture` gives.
+    """Follow the object in a box of the frame `start` through all `count` frames; `picture` returns a frame's picture.
 
-    Each picture is asked for once. The thing is followed in the way that `chase` begins. Where that is None it is its
-    corners and colours that are followed, and a thing whose middle leaves the view is lost. Raises TooSmall for a box
-    of less than 6 pixels in a picture of 640.
+    Each picture is requested once. `chase` starts to follow the object; by default its corners and colours are
+    followed, and an object whose centre leaves the view is lost. Raises TooSmall for a box under 6 px in a picture of
+    640 px.
     """
     first = TrackingFrame.at(picture(start))
     spot = Spot.of(box, first.image)
@@ -136,15 +135,15 @@ def follow(
 
 
 def _through(
-    chase: Chase, look: TrackingFrame, images: Iterable[Image]
+    chase: Chase, frame: TrackingFrame, images: Iterable[Image]
 ) -> list[tuple[Place | None, tuple[float, float]]]:
-    """Where the thing is in each picture, and how far the background moved to it."""
+    """The object's place in each picture, and the motion of the background to it."""
     found = []
     for image in images:
         now = TrackingFrame.at(image)
-        camera = _background(look, now, chase.spot)
+        camera = _background(frame, now, chase.spot)
         found.append((chase.next(now), camera))
-        look = now
+        frame = now
     return found
 
 
@@ -153,21 +152,21 @@ def _gray(image: Image) -> NDArray[np.uint8]:
 
 
 class _ByColour:
-    """Follows a thing by its corners, and by what the box held."""
+    """Follows an object by its corners and by the content of its box."""
 
-    def __init__(self, look: TrackingFrame, spot: Spot) -> None:
-        self.first = placed(spot, look.image, 0.0)
+    def __init__(self, frame: TrackingFrame, spot: Spot) -> None:
+        self.first = placed(spot, frame.image, 0.0)
         self.spot = spot
-        self._look = look
-        self._pattern = self._last = cut(look.image, spot)
+        self._frame = frame
+        self._pattern = self._last = cut(frame.image, spot)
         self._step = (0.0, 0.0)
         self._lost = False
 
     def next(self, now: TrackingFrame) -> Place | None:
         """See Chase."""
-        expected = None if self._lost else self._where_expected(now)
-        found = expected or self._all_over(now)
-        self._look, self._lost = now, found is None
+        expected = None if self._lost else self._near_prediction(now)
+        found = expected or self._in_whole_picture(now)
+        self._frame, self._lost = now, found is None
         if found is None:
             return None
         spot, unlike = found
@@ -175,8 +174,8 @@ class _ByColour:
         self.spot, self._last = spot, cut(now.image, spot)
         return placed(spot, now.image, unlike, searched=expected is None)
 
-    def _where_expected(self, now: TrackingFrame) -> Found | None:
-        """The place near the predicted one that is like what it was first, or else what it was last."""
+    def _near_prediction(self, now: TrackingFrame) -> Match | None:
+        """The place near the predicted one that matches the first content of the box, or else its latest content."""
         spot, grown = self._predicted(now)
         sizes = (spot,) if grown == 1 else (spot, spot.times(grown))
         by_first, by_last = (
@@ -187,11 +186,8 @@ class _ByColour:
         return best if best[1] <= LIKE_LEVELS and best[0].inside(now.image) else None
 
     def _predicted(self, now: TrackingFrame) -> tuple[Spot, float]:
-        """Where the corners inside went, and by what factor they drew apart.
-
-        Where there are too few of them, where its last step leads.
-        """
-        spot, gray = self.spot, self._look.gray
+        """Where the corners inside moved, and their growth; with too few corners, its last step again."""
+        spot, gray = self.spot, self._frame.gray
         corners = cv2.goodFeaturesToTrack(gray, _CORNERS, 0.01, 3, mask=ellipse(gray.shape, spot.times(_CORE)))
         start, end = _flow(gray, now.gray, corners)
         if len(start) < _LEAST_CORNERS:
@@ -199,8 +195,8 @@ class _ByColour:
         right, down = np.median(end - start, axis=0)
         return spot.at(spot.x + right, spot.y + down), _growth(start, end)
 
-    def _all_over(self, now: TrackingFrame) -> Found | None:
-        """The one place in the whole picture that is like it."""
+    def _in_whole_picture(self, now: TrackingFrame) -> Match | None:
+        """The only similar place in the whole picture, None without one."""
         half = now.half.shape[1] / now.image.shape[1]
         small = Spot(self.spot.x * half, self.spot.y * half, self.spot.wide * half, self.spot.high * half)
         tries = []
@@ -220,26 +216,26 @@ def placed(spot: Spot, image: Image, unlike: float, *, searched: bool = False) -
     return Place(spot.box(image), (spot.x / wide, spot.y / high), unlike, searched)
 
 
-def _unlike(found: Found) -> float:
-    return found[1]
+def _unlike(match: Match) -> float:
+    return match[1]
 
 
 def _flow(
     before: NDArray[np.uint8], now: NDArray[np.uint8], corners: cv2.typing.MatLike | None
 ) -> tuple[Vectors, Vectors]:
-    """Where corners went, for those that come back when followed in reverse."""
+    """The corners that return when followed backward, before and after."""
     if corners is None:
         return np.empty((0, 2)), np.empty((0, 2))
     start = np.asarray(corners, np.float32).reshape(-1, 1, 2)
-    end, there, _ = cv2.calcOpticalFlowPyrLK(before, now, start, np.empty_like(start))
-    back, again, _ = cv2.calcOpticalFlowPyrLK(now, before, end, np.empty_like(end))
+    end, forward_found, _ = cv2.calcOpticalFlowPyrLK(before, now, start, np.empty_like(start))
+    back, backward_found, _ = cv2.calcOpticalFlowPyrLK(now, before, end, np.empty_like(end))
     off = np.hypot(*(back - start)[:, 0].T)
-    kept = (there.ravel() == 1) & (again.ravel() == 1) & (off < _RETURN_PX)
+    kept = (forward_found.ravel() == 1) & (backward_found.ravel() == 1) & (off < _RETURN_PX)
     return start[kept, 0].astype(np.float64), end[kept, 0].astype(np.float64)
 
 
 def _growth(start: Vectors, end: Vectors) -> float:
-    """By what factor points drew apart; 1 where there are too few to tell, or where it is more than a step's."""
+    """The factor by which points moved apart; 1 with too few points, or beyond the largest growth of a step."""
     if len(start) < _CORNERS_FOR_GROWTH:
         return 1.0
     before, now = (np.hypot(*(points - np.median(points, axis=0)).T) for points in (start, end))
@@ -249,7 +245,7 @@ def _growth(start: Vectors, end: Vectors) -> float:
 
 
 def _background(before: TrackingFrame, now: TrackingFrame, spot: Spot) -> tuple[float, float]:
-    """How far what lies outside the box moved, as shares of the view; NaN where most of it does not move alike."""
+    """The motion of the points outside the box, as shares of the view; NaN where most do not move alike."""
     high, wide = before.half_gray.shape
     box = spot.box(before.image)
     outside = np.full((high, wide), 255, np.uint8)
