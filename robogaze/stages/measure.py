@@ -52,7 +52,7 @@ from robogaze.stages.event_rule import EventRule
 NOT_MEASURED = "Not measured: "
 """The beginning of a note on a measurement gap, by which such notes are counted."""
 
-TOO_UNCERTAIN = "Measured, but evidence only: "
+UNCERTAIN = "Too uncertain for an event: "
 """The beginning of a note on findings that are too uncertain for an event."""
 
 _SPANS_SHOWN = 3
@@ -145,7 +145,7 @@ class Measure(Stage):
         allowed = [(rule, gap) for rule, gap in self._worst_gaps(evidence) if self.unmeasured.allows(gap)]
         return (
             *(f"{domain.types[kind].name}: {limitation}." for kind, limitation in limitations.items() if limitation),
-            *(f"{TOO_UNCERTAIN}{name}. {reason}." for name, reason in dict.fromkeys(uncertain)),
+            *(f"{UNCERTAIN}{name}. {reason}." for name, reason in dict.fromkeys(uncertain)),
             *(f"{text}." for _, text in _describe_gaps(allowed, evidence, domain)),
         )
 
@@ -236,7 +236,7 @@ class Measure(Stage):
                 hypothesis = _hypothesis(rule, finding, clip, domain)
                 yield hypothesis.with_(reason=f"not explained by: {tried}") if tried else hypothesis
         for rule, finding in self._uncertain(evidence):
-            reason = f"evidence only: {rule.report_only}"
+            reason = f"too uncertain for an event: {rule.report_only}"
             yield _hypothesis(rule, finding, clip, domain).with_(verdict="rejected", reason=reason)
         for rule in self.rules:
             for explained in explained_findings(rule, evidence):

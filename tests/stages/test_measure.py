@@ -262,8 +262,8 @@ async def test_a_report_only_finding_is_a_rejected_hypothesis_and_a_note_and_cov
     assert examined(context) == {"visual_quality"}
     assert stage.covers(robot) == {"visual_quality"}
     (found,) = context.hypotheses
-    assert (found.verdict, found.reason) == ("rejected", "evidence only: 7 of 12 such findings were correct")
-    assert "Measured, but evidence only: Object disappearance. 7 of 12 such findings were correct." in stage.notes(
+    assert (found.verdict, found.reason) == ("rejected", "too uncertain for an event: 7 of 12 such findings were correct")
+    assert "Too uncertain for an event: Object disappearance. 7 of 12 such findings were correct." in stage.notes(
         robot, measured
     )
 
@@ -305,9 +305,9 @@ async def test_a_finding_above_the_weak_threshold_is_reported_without_an_event(d
     context, stage = await measure(desk_for, measured, rule(weak_threshold=WEAK))
     (found,) = context.hypotheses
     assert (found.verdict, found.onset_s) == ("rejected", 4 / 16)
-    assert found.reason == "evidence only: half of such findings were correct"
+    assert found.reason == "too uncertain for an event: half of such findings were correct"
     assert [failure.kind for failure in context.failures] == ["evidence only"]
-    assert "Measured, but evidence only: Blur. half of such findings were correct." in stage.notes(robot, measured)
+    assert "Too uncertain for an event: Blur. half of such findings were correct." in stage.notes(robot, measured)
 
 
 async def test_a_finding_above_the_threshold_is_not_reported_again_as_weak(desk_for: Any, robot: Domain) -> None:
@@ -315,7 +315,7 @@ async def test_a_finding_above_the_threshold_is_not_reported_again_as_weak(desk_
     context, stage = await measure(desk_for, measured, rule(weak_threshold=WEAK))
     assert [hypothesis.verdict for hypothesis in context.hypotheses] == ["unverified"]
     assert (examined(context), context.failures) == ({"visual_quality"}, ())
-    assert not any("evidence only" in note for note in stage.notes(robot, measured))
+    assert not any("uncertain" in note for note in stage.notes(robot, measured))
 
 
 async def test_an_explained_weak_finding_is_not_reported(desk_for: Any) -> None:
