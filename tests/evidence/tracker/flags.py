@@ -1,4 +1,4 @@
-"""How often flags are right on drawn clips: `python -m tests.evidence.tracker.flags [COUNT] [SEED]`.
+"""How often flags are correct on synthetic clips: `python -m tests.evidence.tracker.flags [COUNT] [SEED]`.
 
 For each oddity, in how many of its clips its flag is raised, and in how many of all other clips it is raised falsely;
 and how far the tracker's box is from the thing, in pixels of a 640 x 360 picture.
@@ -19,7 +19,7 @@ KINDS = ("jump", "still", "burst", "shake")
 
 
 def main(count: int, seed: int) -> None:
-    """Print the table for so many of each kind of clip."""
+    """Print the table for a number of clips of each kind."""
     clips: Counter[str] = Counter()
     raised: Counter[tuple[str, str]] = Counter()
     errors: list[float] = []

@@ -1,4 +1,4 @@
-"""Ways to move, usual and odd, for drawn clips: what a flag must find and what it must leave alone."""
+"""Usual and unusual motions for synthetic clips: what a flag must find and what it must ignore."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ SECONDS = 2.5
 
 
 def usual(rng: np.random.Generator) -> dict[str, Path]:
-    """Motions in which nothing is odd."""
+    """Motions that raise no flag."""
     x, y = rng.uniform(120, 240), rng.uniform(120, 220)
     speed = rng.uniform(100, 180)
     return {
@@ -31,7 +31,7 @@ def usual(rng: np.random.Generator) -> dict[str, Path]:
 
 
 def odd(rng: np.random.Generator) -> dict[str, list[tuple[str, Path]]]:
-    """Motions in which one thing is odd, by the flag that should say so; the oddity is at `rng`'s choice."""
+    """Motions with one unusual moment, chosen by `rng`, by the flag that they should raise."""
     made: dict[str, list[tuple[str, Path]]] = {"jump": [], "still": [], "burst": [], "shake": []}
     at = float(rng.uniform(0.7, 1.5))
     for name, path in usual(rng).items():
@@ -50,7 +50,7 @@ def odd(rng: np.random.Generator) -> dict[str, list[tuple[str, Path]]]:
 
 
 def scene(path: Path, rng: np.random.Generator) -> Scene:
-    """A drawn clip of a motion, in half of the cases with a camera that pans."""
+    """A synthetic clip of a motion, with a panning camera in half of the cases."""
     pan = (float(rng.uniform(-25, 25)), float(rng.uniform(-8, 8))) if rng.random() < 0.5 else (0.0, 0.0)
     kind = str(rng.choice(["ball", "plain", "box"]))
     size = int(rng.integers(28, 60))
@@ -58,7 +58,7 @@ def scene(path: Path, rng: np.random.Generator) -> Scene:
 
 
 def _eased(t: float, start: float, end: float) -> float:
-    """From 0 to 1 with a soft beginning and end."""
+    """From 0 to 1 with a smooth start and end."""
     share = float(np.clip((t - start) / (end - start), 0, 1))
     return share * share * (3 - 2 * share)
 
@@ -92,7 +92,7 @@ def _plus(point: Point | None, by: Point) -> Point | None:
 
 
 def drawn(count: int, seed: int) -> Iterator[tuple[str, str, Scene]]:
-    """Scenes: the flag each should raise (none: an empty text), the name of its motion, and the scene."""
+    """Scenes with the flag that each should raise (empty for none) and the name of its motion."""
     for number in range(count):
         rng = np.random.default_rng([seed, number])
         for name, path in usual(rng).items():

@@ -1,4 +1,4 @@
-"""Drawn clips of one thing that moves in a known way, for what follows things."""
+"""Synthetic clips of one object with a known motion, for trackers."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ DIAGONAL_PX = float(np.hypot(WIDTH, HEIGHT))
 
 Point = tuple[float, float]
 Path = Callable[[float], Point | None]
-"""Where the thing's middle is at a time, in pixels; None where it is not there."""
+"""The object's centre at a time, in pixels; None where it is absent."""
 
 
 @dataclass(frozen=True)
 class Scene:
-    """A thing before a background. `pan` moves the whole picture, the thing with it, by pixels a second."""
+    """An object in front of a background. `pan` moves the whole picture with the object, in pixels per second."""
 
     path: Path
     seconds: float = 2.0
@@ -34,13 +34,13 @@ class Scene:
         return tuple(number / FPS for number in range(round(self.seconds * FPS)))
 
     def truth(self, number: int) -> Point | None:
-        """Where its middle is seen in a frame, in pixels."""
+        """The position of its centre in a frame, in pixels."""
         time_s = self.times_s[number]
         at = self.path(time_s)
         return None if at is None else (at[0] + self.pan[0] * time_s, at[1] + self.pan[1] * time_s)
 
     def frames(self) -> Sequence[Image]:
-        """The clip as a model and a tracker get it: with noise, through JPEG."""
+        """The clip as a model and a tracker receive it, with noise and JPEG compression."""
         rng = np.random.default_rng(self.seed)
         ground, thing = background(rng), _thing(self.kind, self.size_px, rng)
         return [self._frame(number, ground, thing, rng) for number in range(len(self.times_s))]
@@ -59,7 +59,7 @@ class Scene:
         return np.asarray(cv2.imdecode(jpeg, cv2.IMREAD_COLOR), np.uint8)
 
     def box(self, number: int = 0, grown: float = 1.0) -> Box:
-        """The thing's box in a frame."""
+        """The object's box in a frame."""
         at = self.truth(number)
         assert at is not None
         half = self.size_px / 2 * grown
@@ -82,7 +82,7 @@ def background(rng: np.random.Generator) -> Image:
 
 
 def _thing(kind: str, size: int, rng: np.random.Generator) -> Image:
-    """A thing with how much of it covers each pixel, as four channels."""
+    """An object with its coverage of each pixel, as four channels."""
     rows, columns = np.mgrid[:size, :size] + 0.5 - size / 2
     cover = np.clip(size / 2 - np.hypot(rows, columns), 0, 1) * 255
     if kind == "ball":

@@ -1,4 +1,4 @@
-"""Following by masks: what a mask says of a place, and that a frame without one is lost."""
+"""Following an object by masks."""
 
 from collections.abc import Callable
 from functools import partial
@@ -20,11 +20,11 @@ JUMP = Scene(lambda t: (120, 180) if t < 1 else (480, 90))
 LEFT_OUT = Scene(lambda t: (100 + 100 * t, 180) if not 0.6 <= t < 1.0 else None)
 
 Drawn = Callable[[int], NDArray[np.bool_] | None]
-"""The mask of the frame of a number."""
+"""The mask of a frame by its number."""
 
 
 def disc(scene: Scene, number: int) -> NDArray[np.bool_] | None:
-    """What a perfect segmenter says of a scene's ball."""
+    """The mask of a scene's ball from a perfect segmenter."""
     at = scene.truth(number)
     if at is None:
         return None
@@ -41,7 +41,7 @@ def with_specks(scene: Scene, number: int) -> NDArray[np.bool_] | None:
 
 
 def tracked(scene: Scene, draw: Drawn, start: int = 0) -> TrackedObject:
-    """A scene followed by its masks; a frame is known by its pixels."""
+    """A scene followed by its masks; a frame is recognised by its pixels."""
     frames = scene.frames()
     numbers = {frame.tobytes(): number for number, frame in enumerate(frames)}
 
@@ -54,7 +54,7 @@ def tracked(scene: Scene, draw: Drawn, start: int = 0) -> TrackedObject:
 
 @pytest.mark.parametrize("start", [0, 16])
 @pytest.mark.parametrize("draw", [disc, with_specks])
-def test_the_largest_part_of_a_mask_is_the_thing(
+def test_the_largest_part_of_a_mask_is_the_object(
     draw: Callable[[Scene, int], NDArray[np.bool_] | None], start: int
 ) -> None:
     track = tracked(LINE, partial(draw, LINE), start)
@@ -80,21 +80,21 @@ def test_an_empty_mask_is_no_place() -> None:
     assert [place is not None for place in track.places] == [number < 4 for number in range(len(track.places))]
 
 
-def test_where_the_first_frame_has_no_mask_the_box_is_its_place() -> None:
+def test_without_a_mask_in_the_first_frame_the_place_is_the_box() -> None:
     track = tracked(LINE, lambda number: None, start=3)
     (place,) = (one for one in track.places if one is not None)
     assert track.places[3] is place
     assert list(place.box.model_dump().values()) == pytest.approx(list(LINE.box(3).model_dump().values()))
 
 
-def test_its_movement_is_flagged_as_that_of_any_track() -> None:
+def test_a_track_from_masks_is_flagged_like_any_other() -> None:
     moves = movement(tracked(JUMP, partial(disc, JUMP)), np.array(JUMP.times_s))
     assert [flag.kind for flag in moves.flags] == ["jump"]
     moves = movement(tracked(LINE, partial(disc, LINE)), np.array(LINE.times_s))
     assert moves.flags == ()
 
 
-def test_a_box_of_next_to_nothing_is_refused() -> None:
+def test_a_very_small_box_is_refused() -> None:
     frames = LINE.frames()
     speck = Box(left=0.5, top=0.5, right=0.505, bottom=0.505)
     with pytest.raises(TooSmall):

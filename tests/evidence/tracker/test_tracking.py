@@ -1,4 +1,4 @@
-"""Following a thing: how near the box stays to it, and that it is lost rather than taken for something else."""
+"""Following an object: the error of its box, and that it is lost rather than confused with another object."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -26,7 +26,7 @@ def tracked(scene: Scene, start: int = 0, grown: float = 1.1) -> TrackedObject:
 
 
 def errors_px(scene: Scene, track: TrackedObject) -> list[float]:
-    """How far the box's middle is from the thing's, for every frame in which both are there."""
+    """The distance between the centres of box and object, for every frame that has both."""
     pairs = [(place, scene.truth(number)) for number, place in enumerate(track.places)]
     return [
         float(np.hypot(place.middle[0] * WIDTH - truth[0], place.middle[1] * HEIGHT - truth[1]))
@@ -43,31 +43,31 @@ def test_the_box_stays_within_four_pixels_and_usually_within_one(scene: Scene) -
     assert max(found) < 4
 
 
-def test_a_box_drawn_too_large_is_followed_all_the_same() -> None:
+def test_a_box_that_is_too_large_is_followed() -> None:
     assert np.median(errors_px(LINE, tracked(LINE, grown=1.25))) < 2
 
 
-def test_it_is_followed_backward_as_well_as_forward() -> None:
+def test_an_object_is_followed_backward_and_forward() -> None:
     found = errors_px(LINE, tracked(LINE, start=16))
     assert len(found) == len(LINE.times_s)
     assert max(found) < 4
 
 
-def test_while_it_is_not_there_it_is_lost_and_then_it_is_found_again() -> None:
+def test_an_absent_object_is_lost_and_found_again() -> None:
     track = tracked(LEFT_OUT)
     there = [LEFT_OUT.truth(number) is not None for number in range(len(LEFT_OUT.times_s))]
     assert [place is not None for place in track.places] == there
     assert max(errors_px(LEFT_OUT, track)) < 4
 
 
-def test_what_jumps_is_searched_for_in_the_whole_picture() -> None:
+def test_an_object_that_jumps_is_found_in_the_whole_picture() -> None:
     track = tracked(ELSEWHERE)
     onset = next(number for number, time_s in enumerate(ELSEWHERE.times_s) if time_s >= 0.8)
     assert [number for number, place in enumerate(track.places) if place is not None and place.searched] == [onset]
     assert max(errors_px(ELSEWHERE, track)) < 4
 
 
-def test_of_two_alike_none_is_taken_for_the_one_that_vanished() -> None:
+def test_of_two_similar_objects_none_replaces_the_one_that_vanished() -> None:
     def doubled(time_s: float) -> Sequence[tuple[float, float]]:
         return [(120.0, 100.0)] if time_s < 0.5 else [(300.0, 100.0), (480.0, 260.0)]
 
@@ -91,12 +91,12 @@ def _with_copies(places: object) -> list[Image]:
     return frames
 
 
-def test_the_cameras_motion_is_told_apart_from_the_things() -> None:
+def test_camera_motion_is_separated_from_object_motion() -> None:
     camera_px = tracked(PANNED).camera * [WIDTH, HEIGHT]
     assert camera_px == pytest.approx(np.tile([30 / FPS, 10 / FPS], (len(camera_px), 1)), abs=0.15)
 
 
-def test_before_a_plain_background_the_cameras_motion_cannot_be_told() -> None:
+def test_camera_motion_is_unknown_with_a_plain_background() -> None:
     rows, columns = np.ogrid[:HEIGHT, :WIDTH]
     frames = []
     for number in range(4):
@@ -109,7 +109,7 @@ def test_before_a_plain_background_the_cameras_motion_cannot_be_told() -> None:
     assert all(place is not None for place in track.places)
 
 
-def test_a_box_too_small_to_hold_anything_is_refused() -> None:
+def test_a_box_that_is_too_small_is_refused() -> None:
     frame = LINE.frames()[0]
     with pytest.raises(TooSmall, match="cannot be followed"):
         follow(lambda place: frame, 1, 0, Box(left=0.5, top=0.5, right=0.505, bottom=0.6))
