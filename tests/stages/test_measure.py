@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ from pydantic import ValidationError
 from robogaze.core.clip import Layout
 from robogaze.core.coverage import Coverage
 from robogaze.core.report import Failure
-from robogaze.domains import Domain
+from robogaze.domains import Domain, load_domain
+from robogaze.domains.scaffold import scaffold
 from robogaze.evidence import ClipSignals, Signal, ViewSignals
 from robogaze.stages import Context
 from robogaze.stages.measure import Measure
@@ -262,7 +264,10 @@ async def test_a_report_only_finding_is_a_rejected_hypothesis_and_a_note_and_cov
     assert examined(context) == {"visual_quality"}
     assert stage.covers(robot) == {"visual_quality"}
     (found,) = context.hypotheses
-    assert (found.verdict, found.reason) == ("rejected", "too uncertain for an event: 7 of 12 such findings were correct")
+    assert (found.verdict, found.reason) == (
+        "rejected",
+        "too uncertain for an event: 7 of 12 such findings were correct",
+    )
     assert "Too uncertain for an event: Object disappearance. 7 of 12 such findings were correct." in stage.notes(
         robot, measured
     )
@@ -383,3 +388,17 @@ async def test_a_finding_lists_the_explanations_that_do_not_hold(desk_for: Any) 
     moves = {"signal": "haze", "above": 1, "explanation": "the camera moves"}
     context, _ = await measure(desk_for, evidence(hot(at=(4,))), rule(unless=[moves]))
     assert context.hypotheses[0].reason == "not explained by: the camera moves"
+
+
+def test_an_unknown_classifier_is_refused_with_the_known_ones(robot: Domain) -> None:
+    with pytest.raises(ValueError, match=r"robot has no classifier 'other' \(there is: region_replacement\)"):
+        Measure(classifiers=("other",)).check(robot)
+
+
+def test_an_invalid_classifier_is_refused_with_file_and_line(tmp_path: Path) -> None:
+    scaffold(tmp_path / "kitchen")
+    file = tmp_path / "kitchen" / "classifiers" / "odd.yaml"
+    file.parent.mkdir()
+    file.write_text("classifies: luma\nfeatures: []\nclasses: []\n")
+    with pytest.raises(ValueError, match=r"odd\.yaml:2: features: Tuple should have at least 1 item"):
+        Measure(classifiers=("odd",)).check(load_domain(tmp_path / "kitchen"))
