@@ -54,7 +54,7 @@ def checkpoints(rng: Random, runs: int, prompts: int, seeds: int) -> list[Run]:
     made = []
     for number in range(runs):
         own = rng.normal(size=prompts)
-        luck = np.sqrt(shared) * own[:, None] + np.sqrt(1 - shared) * rng.normal(size=(prompts, seeds))
+        difficulty = np.sqrt(shared) * own[:, None] + np.sqrt(1 - shared) * rng.normal(size=(prompts, seeds))
         clips = [
             clip(f"p{at}", f"p{at}-{seed}", difficulty[at, seed] < 0) for at in range(prompts) for seed in range(seeds)
         ]
