@@ -13,8 +13,8 @@ import click
 from robogaze.cli import interrupt
 
 if TYPE_CHECKING:
-    from robogaze.forge.sim.draw import Gl
-    from robogaze.forge.sim.folder import Simulated
+    from robogaze.forge.simulate.draw import Gl
+    from robogaze.forge.simulate.folder import Simulated
     from robogaze.reporting.result_tables import ResultTable
 
 
@@ -66,12 +66,12 @@ def simulate(
     from robogaze.cli import EXIT_UNFINISHED
     from robogaze.cli.shared.tables import print_tables
     from robogaze.domains import default_domain, load_domain
-    from robogaze.forge.sim import load_simulator
+    from robogaze.forge.simulate import load_simulator
 
     load_simulator()
-    from robogaze.forge.sim.folder import SimulationPlan, chosen_types, simulate_clips
-    from robogaze.forge.sim.make import Workshop
-    from robogaze.forge.sim.recipe import load_recipe
+    from robogaze.forge.simulate.folder import SimulationPlan, chosen_types, simulate_clips
+    from robogaze.forge.simulate.make import Workshop
+    from robogaze.forge.simulate.recipe import load_recipe
 
     name = domain or default_domain()
     recipe = load_recipe(name).only(tasks)
