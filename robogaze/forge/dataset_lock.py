@@ -1,4 +1,4 @@
-"""A data set's folder, held by one process and for one set of settings."""
+"""A lock on the folder of a data set, for one process and one set of settings."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -13,11 +13,11 @@ from robogaze.store import write_whole
 
 
 @contextmanager
-def held(out: Path, hidden: str, settings: Mapping[str, Any], made: str) -> Iterator[None]:
-    """Hold the folder `out` for this process and these settings, which are kept in its folder `hidden`.
+def dataset_lock(out: Path, hidden: str, settings: Mapping[str, Any], made: str) -> Iterator[None]:
+    """Lock the folder `out`. The settings are written to its subfolder `hidden`.
 
-    `made` is how an error calls what made the folder. Raises RunError when another process holds it, it cannot be
-    written, or it was made with other settings.
+    `made` is the participle for error messages ("planted"). Raises RunError if another process uses the folder, it
+    cannot be written, or it was made with other settings.
     """
     path, lock = out / hidden / "settings.json", FileLock(out / hidden / "lock")
     try:

@@ -1,4 +1,4 @@
-"""What can be done to the picture and the camera. Each function gives an edit of a recording; see `edits`."""
+"""Edits of camera, light and the finished picture. Each function returns an edit of a recording; see `state_edits`."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -7,31 +7,30 @@ import cv2
 import mujoco
 import numpy as np
 
-from robogaze.forge.simulate.body import HAND
-from robogaze.forge.simulate.draw import Frame, PlaybackEdit
-from robogaze.forge.simulate.edits import Generator, ease, stretch
-from robogaze.forge.simulate.geoms import draw_new
-from robogaze.forge.simulate.kinematics import Vector
+from robogaze.forge.simulate.arm import HAND, Vector
 from robogaze.forge.simulate.motion import FPS
+from robogaze.forge.simulate.rendering import Frame, PlaybackEdit
 from robogaze.forge.simulate.scene import Camera
-from robogaze.forge.simulate.stage import NoRoom, StagedSetting
+from robogaze.forge.simulate.scene_edits import draw_new
+from robogaze.forge.simulate.scene_sampler import DrawRejected, RecordedSetup
+from robogaze.forge.simulate.state_edits import Generator, ease, sample_interval
 
 _BLOCK_PX = 16
 _COVER_AT_M = 0.35
-"""How far before the camera something covers the view."""
+"""The distance from the camera at which something covers the view."""
 
 _Change = Callable[[int, Sequence[Frame]], Frame]
 
 
-def _window(stage: StagedSetting, rng: Generator, least: int = 8, most: int = 28) -> tuple[int, int]:
-    """A first and a last frame anywhere in the recording."""
+def _window(recorded: RecordedSetup, rng: Generator, least: int = 8, most: int = 28) -> tuple[int, int]:
+    """A first and an end frame anywhere in the recording."""
     frames = int(rng.integers(least, most + 1))
-    first = int(rng.integers(2, stage.length - frames - 1))
+    first = int(rng.integers(2, recorded.frame_count - frames - 1))
     return first, first + frames
 
 
 def _picture(first: int, last: int, change: _Change) -> PlaybackEdit:
-    """An edit of the pictures from the frame `first` to before the frame `last`."""
+    """An edit of the pictures from frame `first` to before frame `last`."""
 
     def picture(number: int, frames: Sequence[Frame]) -> Frame:
         return change(number, frames) if first <= number < last else frames[number]
@@ -40,13 +39,13 @@ def _picture(first: int, last: int, change: _Change) -> PlaybackEdit:
 
 
 def _swell(number: int, first: int, last: int, ramp: int) -> float:
-    """How strong something is that comes and goes, above 0 and up to 1."""
+    """The strength of something that fades in and out, above 0 and up to 1."""
     return float(min(number - first + 1, last - number, ramp) / ramp)
 
 
-def defocus(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
+def defocus(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     """The picture goes out of focus and back."""
-    first, last = _window(stage, rng)
+    first, last = _window(recorded, rng)
     most, ramp = rng.uniform(0.006, 0.013), int(rng.integers(1, 5))
 
     def change(number: int, frames: Sequence[Frame]) -> Frame:
@@ -56,9 +55,9 @@ def defocus(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
     return _picture(first, last, change)
 
 
-def smear(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
-    """The picture is smeared along one direction, as by a camera moved while the shutter is open."""
-    first, last = _window(stage, rng)
+def smear(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
+    """The picture is smeared along one direction, as by a moving camera."""
+    first, last = _window(recorded, rng)
     share, angle = rng.uniform(0.03, 0.06), rng.uniform(0, np.pi)
 
     def change(number: int, frames: Sequence[Frame]) -> Frame:
@@ -72,9 +71,9 @@ def smear(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
     return _picture(first, last, change)
 
 
-def dim(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
-    """Next to no light is left."""
-    first, last = _window(stage, rng, least=12)
+def dim(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
+    """Almost no light is left."""
+    first, last = _window(recorded, rng, least=12)
     left, ramp = rng.uniform(0.06, 0.14), int(rng.integers(1, 7))
     noise = int(rng.integers(2**31))
 
@@ -86,9 +85,9 @@ def dim(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
     return _picture(first, last, change)
 
 
-def fog(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
+def fog(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     """Contrast is lost in a grey haze."""
-    first, last = _window(stage, rng, least=12)
+    first, last = _window(recorded, rng, least=12)
     left, ramp, grey = rng.uniform(0.06, 0.14), int(rng.integers(1, 7)), rng.uniform(110, 200)
 
     def change(number: int, frames: Sequence[Frame]) -> Frame:
@@ -98,9 +97,9 @@ def fog(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
     return _picture(first, last, change)
 
 
-def scramble(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
-    """Blocks of the picture show what belongs elsewhere, or a plain colour."""
-    first, last = _window(stage, rng, least=6, most=20)
+def scramble(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
+    """Blocks of the picture show another part of it, or a plain colour."""
+    first, last = _window(recorded, rng, least=6, most=20)
     share, seed = rng.uniform(0.08, 0.3), int(rng.integers(2**31))
 
     def change(number: int, frames: Sequence[Frame]) -> Frame:
@@ -119,9 +118,9 @@ def scramble(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
     return _picture(first, last, change)
 
 
-def tear(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
-    """Rows of the picture are shifted sideways, band by band."""
-    first, last = _window(stage, rng, least=6, most=20)
+def tear(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
+    """Bands of rows are shifted sideways."""
+    first, last = _window(recorded, rng, least=6, most=20)
     seed = int(rng.integers(2**31))
 
     def change(number: int, frames: Sequence[Frame]) -> Frame:
@@ -137,20 +136,20 @@ def tear(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
     return _picture(first, last, change)
 
 
-def freeze(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
-    """The picture stands still while an arm moves, and then jumps."""
-    job = stage.setting.jobs[rng.integers(len(stage.setting.jobs))]
-    low, high = stage.begins(job.main, job), stage.begins(job.ending, job)
+def freeze(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
+    """The picture freezes while an arm moves, and then jumps."""
+    subtask = recorded.setup.subtasks[rng.integers(len(recorded.setup.subtasks))]
+    low, high = recorded.first_frame(subtask.main_phase, subtask), recorded.first_frame(subtask.ending_phase, subtask)
     frames_ = int(rng.integers(8, 14))
     if high - low < frames_ + 2:
-        raise NoRoom("too short")
+        raise DrawRejected("too short")
     first = int(rng.integers(low + 1, high - frames_))
     return _picture(first, first + frames_, lambda number, frames: frames[first - 1])
 
 
-def shake(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
-    """The camera is knocked about from frame to frame."""
-    first, last = _window(stage, rng, least=10)
+def shake(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
+    """The camera jitters from frame to frame."""
+    first, last = _window(recorded, rng, least=10)
     knocks = rng.normal(size=(last - first, 5)) * rng.uniform(0.7, 1.3) * [1.4, 1.1, 0.006, 0.013, 0.013]
 
     def camera(number: int, view: Camera) -> Camera:
@@ -163,12 +162,12 @@ def shake(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
     return PlaybackEdit(camera=camera)
 
 
-def look_away(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
-    """The camera turns to the arm's foot, away from the goal, before anything is let go there, and stays so."""
-    job = stage.setting.jobs[-1]
-    last = stage.begins("release", job)
+def look_away(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
+    """The camera turns to the arm's base, away from the goal, before the release there, and stays so."""
+    subtask = recorded.setup.subtasks[-1]
+    last = recorded.first_frame("release", subtask)
     first, frames = last - int(rng.integers(8, 18)), int(rng.integers(8, 20))
-    aside = 0.3 if job.goal.at[1] < 0 else -0.3
+    aside = 0.3 if subtask.goal.at[1] < 0 else -0.3
 
     def camera(number: int, view: Camera) -> Camera:
         if number < first:
@@ -177,17 +176,21 @@ def look_away(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
         x, y, z = np.add(view.lookat, share * np.array([-0.25, aside, 0.2]))
         return replace(view, lookat=(x, y, z), distance=view.distance * (1 - 0.4 * share))
 
-    names = (job.goal.name, job.thing.name)
-    return PlaybackEdit(hides=names, facts=dict(zip(("goal", "thing"), names, strict=True)), camera=camera)
+    names = (subtask.goal.name, subtask.obj.name)
+    return PlaybackEdit(
+        hides=names, description_fields=dict(zip(("goal", "object"), names, strict=True)), camera=camera
+    )
 
 
-def cover(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
-    """Something dark comes between the camera and the hand, at the grasp or the release, and goes again."""
-    job = stage.setting.jobs[rng.integers(len(stage.setting.jobs))]
-    middle = stage.begins("grasp" if job.manner == "place" and rng.random() < 0.5 else job.ending, job)
+def cover(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
+    """Something dark comes between the camera and the hand at the grasp or the release, and leaves again."""
+    subtask = recorded.setup.subtasks[rng.integers(len(recorded.setup.subtasks))]
+    middle = recorded.first_frame(
+        "grasp" if subtask.action == "place" and rng.random() < 0.5 else subtask.ending_phase, subtask
+    )
     half, ramp = int(rng.integers(7, 12)), 4
-    first, last = max(middle - half, 2), min(middle + half, stage.length - 2)
-    hand = _place_of(stage, f"{job.side}{HAND}", middle) - [0, 0, 0.09]
+    first, last = max(middle - half, 2), min(middle + half, recorded.frame_count - 2)
+    hand = _place_of(recorded, f"{subtask.side}{HAND}", middle) - [0, 0, 0.09]
     rgba = np.array([*(rng.uniform(0.04, 0.16) * np.array([1.0, 0.85, 0.7])), 1.0])
     size = np.array([rng.uniform(0.05, 0.08), rng.uniform(0.05, 0.08), rng.uniform(0.14, 0.2)])
     lean, side = rng.uniform(-0.5, 0.5), rng.choice([-1, 1])
@@ -206,20 +209,20 @@ def cover(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
         turn = np.stack([np.cross(axis, ahead), ahead, axis], axis=1)
         draw_new(drawn, kind, size, place, turn, rgba)
 
-    return PlaybackEdit(bodies=("",), hides=(f"{job.side}{HAND}",), scene=scene)
+    return PlaybackEdit(bodies=("",), hides=(f"{subtask.side}{HAND}",), scene=scene)
 
 
-def _place_of(stage: StagedSetting, body: str, number: int) -> Vector:
-    model = stage.take.scene.model
+def _place_of(recorded: RecordedSetup, body: str, number: int) -> Vector:
+    model = recorded.recording.scene.model
     data = mujoco.MjData(model)
-    data.qpos[:] = stage.take.states[number]
+    data.qpos[:] = recorded.recording.states[number]
     mujoco.mj_kinematics(model, data)
     return np.array(data.body(body).xpos)
 
 
-def change_light(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
-    """The light becomes slowly brighter or darker, as when a cloud passes; everything can still be seen."""
-    first, _ = stretch(rng, 4, stage.length)
+def change_light(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
+    """No fault: the light slowly becomes brighter or darker, and everything stays visible."""
+    first, _ = sample_interval(rng, 4, recorded.frame_count)
     most, ramp = rng.choice([rng.uniform(0.66, 0.8), rng.uniform(1.2, 1.35)]), int(rng.integers(12, 24))
 
     def scene(number: int, drawn: mujoco.MjvScene) -> None:
@@ -231,27 +234,7 @@ def change_light(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
     return PlaybackEdit(scene=scene)
 
 
-def go_round(stage: StagedSetting, rng: Generator) -> PlaybackEdit:
-    """The camera goes slowly round the table."""
+def go_round(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
+    """No fault: the camera moves slowly around the table."""
     speed = rng.choice([-1, 1]) * rng.uniform(3.0, 7.0) / FPS
     return PlaybackEdit(camera=lambda number, view: replace(view, azimuth=view.azimuth + speed * number))
-
-
-SIGHT_EDITS: dict[str, Callable[[StagedSetting, Generator], PlaybackEdit]] = {
-    make.__name__: make
-    for make in (
-        defocus,
-        smear,
-        dim,
-        fog,
-        scramble,
-        tear,
-        freeze,
-        shake,
-        look_away,
-        cover,
-        change_light,
-        go_round,
-    )
-}
-"""The edits of picture, camera and light, by name."""

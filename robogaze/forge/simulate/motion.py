@@ -1,7 +1,7 @@
-"""Moving the arms: scripts of moves and the physics they cause, recorded once.
+"""Recording the motion: scripts of moves for the arms, and the physics that follows from them.
 
-The arms' joints follow their scripts exactly (they are set, not driven); everything else is physics: the fingers
-close with a bounded force, things are held by friction, fall, slide and roll. Nothing is attached to a hand.
+The joints of the arms are set and follow their scripts exactly. Everything else is physics: fingers close with a
+limited force; objects are held by friction, fall, slide and roll. Nothing is attached to a hand.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,9 +12,8 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from robogaze.forge.simulate.body import FINGERS, OPEN_M
-from robogaze.forge.simulate.kinematics import Arm, Pose, Vector
-from robogaze.forge.simulate.scene import STEP_S, CompiledScene
+from robogaze.forge.simulate.arm import FINGERS, OPEN_M, STEP_S, Arm, Pose, Vector
+from robogaze.forge.simulate.scene import CompiledScene
 
 FPS = 16
 _STEPS_PER_FRAME = round(1 / FPS / STEP_S)
@@ -24,7 +23,7 @@ _SLIPPERY = (0.012, 0.0001, 0.0001)
 
 States = NDArray[np.float64]
 Pairs = frozenset[frozenset[str]]
-"""Which bodies touch which, by their names."""
+"""Pairs of bodies in contact, by name."""
 
 
 _BROKEN_DOWN = (
@@ -32,22 +31,22 @@ _BROKEN_DOWN = (
     mujoco.mjtWarning.mjWARN_BADQVEL,
     mujoco.mjtWarning.mjWARN_BADQACC,
 )
-# MuJoCo writes its warnings to stdout, where results stand; they are counted all the same.
+# MuJoCo writes warnings to stdout; they are still counted in the data.
 mujoco.set_mju_user_warning(lambda text: None)
 
 
-class Unstable(Exception):
-    """The simulation broke down: a draw that cannot be played."""
+class UnstableSimulation(Exception):
+    """The simulation diverged; the clip is drawn again."""
 
 
 @dataclass(frozen=True)
 class Move:
-    """The tool goes to a place (m) in some seconds, starting and ending at rest.
+    """A move of the tool to a place (m) that starts and ends at rest.
 
-    `lift` raises the path by that much between its ends, up first and down last. `gap` is the opening (m) the
-    fingers have at the end of the move, `yaw` the hand's turn (radians); what is None stays as it was. `around` bends
-    the path round a place on the table, by less than half a turn. `phase` names what begins with the move, and `about`
-    the thing and the goal it is about.
+    `lift` raises the path between its ends, up first and down last (m). `gap` is the opening of the fingers at the end
+    (m) and `yaw` the rotation of the hand (radians); None keeps the current one. `around` bends the path around a place
+    on the table, by less than half a turn. `phase` names the phase that starts with the move, and `about` its object
+    and goal.
     """
 
     seconds: float
@@ -62,68 +61,69 @@ class Move:
 
 @dataclass(frozen=True)
 class Phase:
-    """A stretch of a recording, from a frame on: what the arm of a side does, with which thing and goal."""
+    """A part of a recording, from frame `first` on: what one arm does, with which object and goal."""
 
     name: str
     first: int
     side: str
-    thing: str
+    obj: str
     goal: str
 
 
 @dataclass(frozen=True)
-class Take:
-    """A recording: the state at every frame, its phases, and what touched what.
+class Recording:
+    """The state at every frame, the phases, and the contacts.
 
-    `touching` holds for each frame the pairs of bodies that touched in every step of it, `touched` those that did in
-    some, `depth_m` how deep any two solid bodies were in each other at most.
+    `touching_throughout` has for each frame the pairs of bodies in contact in every step of it, `touching_sometime`
+    those in contact in any step, and `penetration_m` the deepest overlap of two solid bodies.
     """
 
     scene: CompiledScene
     states: States
     phases: tuple[Phase, ...]
-    touching: tuple[Pairs, ...]
-    touched: tuple[Pairs, ...]
-    depth_m: NDArray[np.float64]
+    touching_throughout: tuple[Pairs, ...]
+    touching_sometime: tuple[Pairs, ...]
+    penetration_m: NDArray[np.float64]
 
     def phase_at(self, frame: int) -> Phase:
-        """The phase a frame lies in."""
         return [phase for phase in self.phases if phase.first <= frame][-1]
 
-    def pose(self, frame: int, thing: str) -> Vector:
-        """Place and quaternion of a loose thing at a frame."""
-        start = self.scene.place_of(thing)
+    def pose(self, frame: int, obj: str) -> Vector:
+        """Place and quaternion of a movable object at a frame."""
+        start = self.scene.qpos_start(obj)
         return self.states[frame, start : start + 7].copy()
 
-    def way(self, thing: str) -> Vector:
-        """How far out a fixture's moving part is at every frame, in metres."""
-        return np.asarray(self.states[:, self.scene.place_of(thing)] * self.scene.things[thing].lever_m)
+    def offsets_m(self, obj: str) -> Vector:
+        """The offset of a fixture's moving part at every frame."""
+        return np.asarray(self.states[:, self.scene.qpos_start(obj)] * self.scene.objects[obj].lever_m)
 
-    def moved_m(self, thing: str) -> Vector:
-        """How far from where it was at first a thing's place, or a fixture's moving part, is at every frame."""
-        if self.scene.things[thing].fixture:
-            return np.asarray(np.abs(self.way(thing) - self.way(thing)[0]))
-        start = self.scene.place_of(thing)
+    def moved_m(self, obj: str) -> Vector:
+        """The distance of an object, or of a fixture's moving part, from where it was at first, at every frame."""
+        if self.scene.objects[obj].is_fixture:
+            return np.asarray(np.abs(self.offsets_m(obj) - self.offsets_m(obj)[0]))
+        start = self.scene.qpos_start(obj)
         places = self.states[:, start : start + 3]
         return np.asarray(np.linalg.norm(places - places[0], axis=1))
 
 
 Plan = Mapping[str, Sequence[Move]]
-"""The moves of each arm, by its side; an arm without any rests."""
+"""The moves of each arm by side; an arm without moves rests."""
 
 
-def record(scene: CompiledScene, plan: Plan, *, ghosts: Sequence[str] = (), slippery: bool = False) -> Take:
-    """Play a plan with physics.
+def record(
+    scene: CompiledScene, plan: Plan, *, intangible: Sequence[str] = (), slippery_fingers: bool = False
+) -> Recording:
+    """Simulate a plan.
 
-    `ghosts` are things that touch the table and nothing else; `slippery` fingers have almost no friction. Raises
-    OutOfReach and Unstable.
+    `intangible` objects collide with the table only; `slippery_fingers` have almost no friction. Raises Unreachable and
+    UnstableSimulation.
     """
     model = copy(scene.model)
-    for ghost in ghosts:
-        own, table = model.geom_bodyid == model.body(ghost).id, model.geom("table").id
+    for name in intangible:
+        own, table = model.geom_bodyid == model.body(name).id, model.geom("table").id
         for layer in (model.geom_contype, model.geom_conaffinity):
             layer[own], layer[table] = 2, 3
-    if slippery:
+    if slippery_fingers:
         fingers = [model.body(f"{side}{name}").id for side in scene.sides for name in FINGERS]
         pads = np.isin(model.geom_bodyid, fingers)
         model.geom_friction[pads] = _SLIPPERY
@@ -131,21 +131,21 @@ def record(scene: CompiledScene, plan: Plan, *, ghosts: Sequence[str] = (), slip
     return _play(scene, model, plan)
 
 
-def _play(scene: CompiledScene, model: mujoco.MjModel, plan: Plan) -> Take:
+def _play(scene: CompiledScene, model: mujoco.MjModel, plan: Plan) -> Recording:
     data = mujoco.MjData(model)
     arms = [Arm(model, side, base) for side, base in zip(scene.sides, scene.bases, strict=True)]
     scripts, phases = [], []
     for arm in arms:
-        arm.put(data)
+        arm.reset(data)
         poses, found = _script(plan.get(arm.side, ()), arm.rest, arm.side)
         scripts.append(poses)
         phases += found
     for _ in range(round(_SETTLE_S / STEP_S)):
         _step(model, data, [(arm, arm.angles, OPEN_M) for arm in arms])
-    log = _Log(model)
+    log = _ContactLog(model)
     for number in range(max(len(script) for script in scripts)):
         poses = [script[min(number, len(script) - 1)] for script in scripts]
-        aims = [(arm, arm.angles.copy(), arm.reach(pose), pose.gap) for arm, pose in zip(arms, poses, strict=True)]
+        aims = [(arm, arm.angles.copy(), arm.solve(pose), pose.gap) for arm, pose in zip(arms, poses, strict=True)]
         for part in range(_STEPS_PER_POSE):
             if (number * _STEPS_PER_POSE + part) % _STEPS_PER_FRAME == 0:
                 log.frame(data)
@@ -153,29 +153,29 @@ def _play(scene: CompiledScene, model: mujoco.MjModel, plan: Plan) -> Take:
             _step(model, data, [(arm, start + (aim - start) * share, gap) for arm, start, aim, gap in aims])
             log.step(data)
     if any(data.warning[int(kind)].number for kind in _BROKEN_DOWN):
-        raise Unstable
+        raise UnstableSimulation
     in_order = tuple(sorted(phases, key=lambda phase: phase.first))
-    return Take(
+    return Recording(
         scene=scene,
         states=np.array(log.states),
         phases=in_order,
-        touching=log.named(log.throughout),
-        touched=log.named(log.sometime),
-        depth_m=np.array(log.depths),
+        touching_throughout=log.named(log.throughout),
+        touching_sometime=log.named(log.sometime),
+        penetration_m=np.array(log.depths),
     )
 
 
 def _step(model: mujoco.MjModel, data: mujoco.MjData, moves: Sequence[tuple[Arm, Vector, float]]) -> None:
-    """One step of physics, after which each arm's joints are where they were sent."""
+    """One step of physics, after which the joints of each arm are at the angles they were sent to."""
     for arm, angles, gap in moves:
-        arm.send(data, angles, gap)
+        arm.command(data, angles, gap)
     mujoco.mj_step(model, data)
     for arm, angles, _ in moves:
-        arm.arrive(data, angles)
+        arm.settle(data, angles)
 
 
-class _Log:
-    """What is noted while a plan is played."""
+class _ContactLog:
+    """States and contacts of a simulation, frame by frame."""
 
     def __init__(self, model: mujoco.MjModel) -> None:
         self._body_of = model.geom_bodyid
@@ -187,7 +187,7 @@ class _Log:
         self._begun = False
 
     def frame(self, data: mujoco.MjData) -> None:
-        """A frame begins."""
+        """Start a frame."""
         self.states.append(data.qpos.copy())
         self.depths.append(0.0)
         self.throughout.append(set())
@@ -195,7 +195,7 @@ class _Log:
         self._begun = True
 
     def step(self, data: mujoco.MjData) -> None:
-        """A step was made."""
+        """Record the contacts of a step."""
         bodies = self._body_of[data.contact.geom]
         pairs = {(int(min(pair)), int(max(pair))) for pair in bodies}
         self.throughout[-1] = pairs if self._begun else self.throughout[-1] & pairs
@@ -205,7 +205,7 @@ class _Log:
             self.depths[-1] = max(self.depths[-1], float(-data.contact.dist.min()))
 
     def named(self, frames: Sequence[set[tuple[int, int]]]) -> tuple[Pairs, ...]:
-        """Pairs of bodies by their names."""
+        """Pairs of bodies by name."""
         names = self._names
         return tuple(frozenset(frozenset((names[a], names[b])) for a, b in pairs) for pairs in frames)
 
@@ -229,7 +229,7 @@ def _between(start: Pose, move: Move, share: float) -> Pose:
     target = start.place if move.to is None else np.array(move.to)
     gap = start.gap if move.gap is None else move.gap
     yaw = start.yaw if move.yaw is None else move.yaw
-    # A lifted path goes up before it goes over, and is over its goal before it comes down.
+    # A lifted path rises before it moves sideways, and is over its goal before it comes down.
     over = _ease((share - 0.12) / 0.70) if move.lift else _ease(share)
     place = start.place + (target - start.place) * over
     if move.around is not None:
@@ -239,7 +239,7 @@ def _between(start: Pose, move: Move, share: float) -> Pose:
 
 
 def _on_arc(start: Vector, end: Vector, middle: Vector, share: float) -> Vector:
-    """The place after a share of the shorter way round a middle, as far from it as both ends are on the way."""
+    """The place after a share of the shorter way around `middle`; the radius changes linearly."""
     (x, y), (a, b) = start - middle, end - middle
     near, far = np.hypot(x, y), np.hypot(a, b)
     angle = np.arctan2(y, x) + share * np.arctan2(x * b - y * a, x * a + y * b)
@@ -247,6 +247,6 @@ def _on_arc(start: Vector, end: Vector, middle: Vector, share: float) -> Vector:
 
 
 def _ease(share: float) -> float:
-    """From 0 to 1 with no speed and no acceleration at either end."""
+    """From 0 to 1 without speed or acceleration at either end."""
     s = min(max(share, 0.0), 1.0)
     return s**3 * (10 - 15 * s + 6 * s**2)

@@ -1,7 +1,7 @@
-"""What can be simulated, as a domain's `simulate.yaml` says it: things, goals, tasks, and the faults to make.
+"""The recipe of a domain, simulate.yaml: objects, goals, tasks, worlds and the faults to simulate.
 
-Code makes bodies do things (jump, vanish, hover); which label that is, how it is described and how bad it is stands
-in the file. A sentence is a format string with the names of what it is about in braces.
+Edits and behaviours change what bodies do (jump, vanish, hover). The recipe maps each to an event type, a severity and
+a description. Descriptions are format strings; the names in braces are filled in for each clip.
 """
 
 from collections.abc import Collection, Sequence
@@ -15,10 +15,11 @@ from robogaze.core.events import Name, Severity
 from robogaze.domains.load import find_domain
 from robogaze.domains.yaml_files import read_yaml
 from robogaze.errors import InputError
+from robogaze.forge.simulate import BEHAVIOURS, EDITS, FROM_BEHIND
 
 FILE = "simulate.yaml"
-_LEAST_THERE = 2
-"""Things and goals: what is handled, and another to be confused with it."""
+_MIN_OBJECTS = 2
+"""Objects and goals at least: the one in use, and one to confuse it with."""
 
 Colour = tuple[Fraction, Fraction, Fraction]
 Range = tuple[float, float]
@@ -30,19 +31,29 @@ Form = Literal[
     "drawer", "door", "button",
 ]  # fmt: skip
 Condition = Literal["handled", "lasting", "decisive"]
-"""What a severity can depend on: `handled`, what is affected is what the task handles; `lasting`, the fault holds to
-the clip's end; `decisive`, it holds at a moment at which something is grasped, let go or pressed."""
+"""What a severity can depend on. `handled`: the affected object is one the task handles. `lasting`: the fault lasts to
+the end of the clip. `decisive`: the fault covers a grasp, a release or a press.
+"""
 
 
 class Shape(Data):
-    """A thing, a goal or a fixture by its form and sizes in metres.
+    """The form of an object, a goal or a fixture, with sizes in metres.
 
-    box       half sizes along x, y, z         cylinder  radius, half height       ball    radius
-    carton    half sizes along x, y, z         bottle    radius, half height       cup     radius above, half height
-    crate     half side, height                mat       half side                 bowl    (no size)
-    basket    radius, height                   disc      radius                    plate   radius
-    drawer    half sizes across, along its way and up, then the way it goes        button  radius, the way it goes
-    door      half sizes across, of the depth behind it and up, then the way its handle goes along its arc
+    box       half sizes along x, y, z
+    carton    half sizes along x, y, z
+    ball      radius
+    cylinder  radius, half height
+    bottle    radius, half height
+    cup       radius at the top, half height
+    crate     half side, height
+    basket    radius, height
+    mat       half side
+    disc      radius
+    plate     radius
+    bowl      no size
+    drawer    half width, half depth, half height, travel
+    door      half width, half depth of the case behind it, half height, travel of the handle along its arc
+    button    radius, travel
     """
 
     form: Form
@@ -50,57 +61,58 @@ class Shape(Data):
     preposition: str = "on"
 
 
-class TaskKind(Data):
-    """A kind of task: how many things are brought to a goal each, in which manner, and what is asked for.
+class TaskConfig(Data):
+    """A kind of task: the action, its objects and goals, and the instruction.
 
-    `things` and `goals` name the shapes to choose from; a goal that is a thing is one to put things on. What is opened,
-    shut or pressed is a fixture and has no goal. `weight` is
-    how often the task is drawn against the others where a fault can happen in several, 0 for only where it must.
+    `subtasks` is the number of objects, each with a goal of its own. `objects` and `goals` name the shapes to choose
+    from; a goal that is also an object is one to stack on. A fixture (drawer, door, button) has no goal. `weight` is
+    the relative frequency among the tasks in which a variation is possible; 0 means only where no other task is
+    possible.
     """
 
     family: str
-    manner: Literal["place", "push", "open", "close", "press"]
-    jobs: int = Field(default=1, ge=1, le=2)
-    things: tuple[str, ...] = Field(min_length=1)
+    action: Literal["place", "push", "open", "close", "press"]
+    subtasks: int = Field(default=1, ge=1, le=2)
+    objects: tuple[str, ...] = Field(min_length=1)
     goals: tuple[str, ...] = ()
     instruction: str
     weight: float = Field(default=1.0, ge=0)
 
 
 class World(Data):
-    """What a clip is drawn from: arms, surfaces, cameras, light, things. Without more, all there is.
+    """The ranges from which surroundings are drawn; by default everything.
 
-    `girth` scales the radii of an arm's links. A camera stands `azimuth` degrees beside the line that faces the arm,
-    `elevation` degrees above the table and `distance` metres off; grids of views and views from behind have sides of
-    their own. `lamp` is how far the light falls sideways, as a share of its fall. `things` names the things and goals
-    there are, all for none; fixtures are the same in all worlds.
+    `thickness` scales the radii of an arm's links. A camera is `azimuth_deg` to the side of the line that faces the
+    arm, `elevation_deg` above the table and `distance_m` away; grids of views and views from behind use azimuths of
+    their own. `light_tilt` is the sideways part of the light's direction relative to its downward part. `objects` names
+    the objects and goals of the world, empty for all; fixtures are the same in every world.
     """
 
     links: tuple[Links, ...] = Field(default=("round", "square", "twin", "ribbed", "stepped"), min_length=1)
-    girth: Range = (0.6, 1.25)
+    thickness: Range = (0.6, 1.25)
     tables: tuple[Surface, ...] = Field(
         default=("grain", "plaster", "weave", "tiles", "chips", "checks", "dots"), min_length=1
     )
     walls: tuple[Surface, ...] = Field(default=("plaster", "tiles", "boards", "bricks", "stripes"), min_length=1)
-    azimuth: Range = (-62.0, 76.0)
-    elevation: Range = (17.0, 54.0)
-    distance: Range = (0.8, 1.3)
-    lamp: Range = (-0.9, 1.15)
-    things: tuple[str, ...] = ()
+    azimuth_deg: Range = (-62.0, 76.0)
+    elevation_deg: Range = (17.0, 54.0)
+    distance_m: Range = (0.8, 1.3)
+    light_tilt: Range = (-0.9, 1.15)
+    objects: tuple[str, ...] = ()
 
 
 class SeverityRule(Data):
-    """A level and the conditions under which it holds; without any it always does."""
+    """A severity level and the conditions it needs; without conditions it always applies."""
 
     level: Severity
     when: tuple[Condition, ...] = ()
 
 
-class Doing(Data):
-    """Something to be done in a clip; without more, something unusual that is right.
+class Variation(Data):
+    """Something done in a clip; by itself, something unusual that is no fault.
 
-    `make` names an edit of the playback, another course of the motion, or a way to look. `tasks` are those it can be
-    done in, all for none; `arms` how many it takes at least; `single_view` keeps it out of grids of views.
+    `make` names an edit, a behaviour, or FROM_BEHIND. `tasks` are the tasks in which it is possible, empty for all;
+    `arms` is the least number of arms; `single_view` excludes grids of views.
     """
 
     make: str
@@ -109,147 +121,154 @@ class Doing(Data):
     single_view: bool = False
 
 
-class SimulatedFault(Doing):
-    """A way to go wrong: the event type, what is done to make it, and how it is told.
+class SimulatedFault(Variation):
+    """A variation that is a fault: its event type, severity and description.
 
-    `done` says whether the task is done at the end of what was recorded, None where either will do. The first of
-    `severity` whose conditions hold decides.
+    `task_done` says whether the task is done at the end of the recording; None allows both. The first rule of
+    `severity` whose conditions hold applies. `evidence` describes what the frames show.
     """
 
     type: Name
-    done: bool | None = True
+    task_done: bool | None = True
     secondary: tuple[Name, ...] = ()
     severity: tuple[SeverityRule, ...] = Field(min_length=1)
     description: str
-    to_see: str
+    evidence: str
 
     @model_validator(mode="after")
     def _always_has_a_severity(self) -> Self:
         if self.severity[-1].when:
-            raise ValueError("the last rule of a severity has no conditions, so that one always holds")
+            raise ValueError("the last rule of a severity must have no conditions")
         return self
 
     def level(self, holding: Collection[Condition]) -> int:
-        """The severity when these conditions hold."""
         return next(rule.level for rule in self.severity if set(rule.when) <= set(holding))
 
 
 class SimulationConfig(Data):
-    """simulate.yaml.
+    """The contents of simulate.yaml.
 
-    `embodiments` are called so with one and with two arms; `sides` are the two arms' names and the colours they are
-    marked with, and `with_side` is an instruction that says which. `fixtures` stand fast and have a part that moves.
-    `bodies` is how descriptions call parts of an arm, `of_side` and `arm_of_side` how where there are two arms,
-    `phases` how they call what an arm is at. `clean` is what looks unusual and is right. `second_share` of the clips
-    with a fault have another one of those that `second` names by what is made. Each of `worlds` is a part of all that
-    surroundings can be, and may have some of the things and goals only, so that what was fitted in one can be tried in
-    another.
+    `embodiments` describes one arm and two arms. `sides` maps the names of two arms to the colours of their bands;
+    `instruction_with_side` is an instruction that names one of them. `part_names` are the names of an arm's parts in
+    descriptions; `part_of_side` and `arm_of_side` are the forms for two arms. `phases` describes what the arm is doing.
+    `clean` lists variations that are no faults. A share of `second_fault_share` of the faulty clips gets another fault,
+    one whose `make` is in `second_faults`. `worlds` are subsets of all surroundings, so that what is fitted in one can
+    be tested in another.
     """
 
     schema_version: Literal[1]
     embodiments: tuple[str, str]
-    bodies: dict[str, str]
+    part_names: dict[str, str]
     sides: dict[str, str] = Field(min_length=2, max_length=2)
-    with_side: str
-    of_side: str
+    instruction_with_side: str
+    part_of_side: str
     arm_of_side: str
     colours: dict[str, Colour] = Field(min_length=8)
-    things: dict[str, Shape] = Field(min_length=_LEAST_THERE)
-    goals: dict[str, Shape] = Field(min_length=_LEAST_THERE)
+    objects: dict[str, Shape] = Field(min_length=_MIN_OBJECTS)
+    goals: dict[str, Shape] = Field(min_length=_MIN_OBJECTS)
     fixtures: dict[str, Shape] = {}
-    tasks: dict[str, TaskKind] = Field(min_length=1)
+    tasks: dict[str, TaskConfig] = Field(min_length=1)
     phases: dict[str, str]
-    clean: tuple[Doing, ...] = Field(min_length=1)
-    second_share: Fraction = 0.0
-    second: tuple[str, ...] = ()
+    clean: tuple[Variation, ...] = Field(min_length=1)
+    second_fault_share: Fraction = 0.0
+    second_faults: tuple[str, ...] = ()
     views: tuple[str, str, str]
     worlds: dict[str, World] = {}
     faults: tuple[SimulatedFault, ...] = Field(min_length=1)
 
     @model_validator(mode="after")
+    def _makes_are_known(self) -> Self:
+        known = {*EDITS.names(), *BEHAVIOURS.names(), FROM_BEHIND}
+        if unknown := sorted({variation.make for variation in (*self.faults, *self.clean)} - known):
+            raise ValueError(f"make: unknown {', '.join(unknown)}; known: {', '.join(sorted(known))}")
+        return self
+
+    @model_validator(mode="after")
     def _tasks_have_what_they_name(self) -> Self:
         for name, task in self.tasks.items():
-            there = {*self.things, *self.goals} if task.goals else {*self.fixtures}
-            if unknown := sorted({*task.things, *task.goals} - there):
+            known = {*self.objects, *self.goals} if task.goals else {*self.fixtures}
+            if unknown := sorted({*task.objects, *task.goals} - known):
                 raise ValueError(
-                    f"tasks.{name}: there is no {', '.join(unknown)}; there are: {', '.join(sorted(there))}"
+                    f"tasks.{name}: there is no {', '.join(unknown)}; there are: {', '.join(sorted(known))}"
                 )
         return self
 
     @model_validator(mode="after")
     def _worlds_have_enough_for_every_task(self) -> Self:
-        for name, there in ((name, set(world.things)) for name, world in self.worlds.items() if world.things):
-            if unknown := sorted(there - {*self.things, *self.goals}):
-                raise ValueError(f"worlds.{name}.things: there is no thing or goal {', '.join(unknown)}")
-            if min(len(there & {*self.things}), len(there & {*self.goals})) < _LEAST_THERE:
-                raise ValueError(f"worlds.{name}.things: name at least two things and two goals")
+        for name, chosen in ((name, set(world.objects)) for name, world in self.worlds.items() if world.objects):
+            if unknown := sorted(chosen - {*self.objects, *self.goals}):
+                raise ValueError(f"worlds.{name}.objects: there is no object or goal {', '.join(unknown)}")
+            if min(len(chosen & {*self.objects}), len(chosen & {*self.goals})) < _MIN_OBJECTS:
+                raise ValueError(f"worlds.{name}.objects: name at least two objects and two goals")
             for called, task in self.tasks.items():
-                if task.goals and not (there.intersection(task.things) and there.intersection(task.goals)):
-                    raise ValueError(f"worlds.{name}.things: nothing is left for the task {called}; name more")
+                if task.goals and not (chosen.intersection(task.objects) and chosen.intersection(task.goals)):
+                    raise ValueError(f"worlds.{name}.objects: nothing is left for the task {called}; name more")
         return self
 
-    def only(self, tasks: Collection[str]) -> "SimulationConfig":
-        """The recipe with these tasks only, all for none, and what can be done in them. Raises InputError."""
+    def with_tasks(self, tasks: Collection[str]) -> "SimulationConfig":
+        """The recipe with only these tasks, empty for all, and the variations they allow. Raises InputError."""
         for name in tasks:
             if name not in self.tasks:
-                raise InputError(f"there is no task {name!r}; these are: {', '.join(self.tasks)}")
+                raise InputError(f"unknown task {name!r}; known: {', '.join(self.tasks)}")
         if not tasks:
             return self
         clean, faults = _in_some_of(self.clean, tasks), _in_some_of(self.faults, tasks)
         if not clean or not faults:
-            raise InputError(f"there is nothing {'wrong' if clean else 'right'} to be done in {', '.join(tasks)}")
+            raise InputError(f"no {'fault' if clean else 'clean variation'} is possible in {', '.join(tasks)}")
         kept = {name: task for name, task in self.tasks.items() if name in tasks}
         return self.with_(tasks=kept, clean=clean, faults=faults)
 
     def world(self, name: str | None) -> World:
-        """The world of a name, for None all there is. Raises InputError."""
+        """The world with this name; None for everything. Raises InputError."""
         if name is None:
             return World()
         if name not in self.worlds:
-            raise InputError(f"there is no world {name!r}; these are: {', '.join(self.worlds) or 'none'}")
+            raise InputError(f"unknown world {name!r}; known: {', '.join(self.worlds) or 'none'}")
         return self.worlds[name]
 
-    def within(self, world: World) -> "SimulationConfig":
-        """The recipe with those things and goals that a world has."""
-        if not world.things:
+    def in_world(self, world: World) -> "SimulationConfig":
+        """The recipe with only the objects and goals of a world."""
+        if not world.objects:
             return self
-        there = {*world.things, *self.fixtures}
+        chosen = {*world.objects, *self.fixtures}
         tasks = {
-            name: task.with_(things=_among(task.things, there), goals=_among(task.goals, there))
+            name: task.with_(objects=_among(task.objects, chosen), goals=_among(task.goals, chosen))
             for name, task in self.tasks.items()
         }
-        things, goals = (
-            {name: one for name, one in all_.items() if name in there} for all_ in (self.things, self.goals)
+        objects, goals = (
+            {name: shape for name, shape in shapes.items() if name in chosen} for shapes in (self.objects, self.goals)
         )
-        return self.with_(things=things, goals=goals, tasks=tasks, worlds={})
+        return self.with_(objects=objects, goals=goals, tasks=tasks, worlds={})
 
     @property
-    def seconds(self) -> tuple[SimulatedFault, ...]:
-        """The faults that can come on top of another."""
-        return tuple(fault for fault in self.faults if fault.make in self.second)
+    def second_fault_choices(self) -> tuple[SimulatedFault, ...]:
+        """The faults that can be added to another fault."""
+        return tuple(fault for fault in self.faults if fault.make in self.second_faults)
 
     @property
     def types(self) -> tuple[str, ...]:
-        """The event types that can be made, in the file's order."""
+        """The event types that can be simulated, in the order of the file."""
         return tuple(dict.fromkeys(fault.type for fault in self.faults))
 
 
-def _among(names: Sequence[str], there: Collection[str]) -> tuple[str, ...]:
-    return tuple(name for name in names if name in there)
+def _among(names: Sequence[str], chosen: Collection[str]) -> tuple[str, ...]:
+    return tuple(name for name in names if name in chosen)
 
 
-_Any = TypeVar("_Any", bound=Doing)
+_Any = TypeVar("_Any", bound=Variation)
 
 
-def _in_some_of(doings: Sequence[_Any], tasks: Collection[str]) -> tuple[_Any, ...]:
-    """What can be done in some of these tasks, and in these only."""
-    narrowed = [one.with_(tasks=tuple(name for name in one.tasks if name in tasks)) for one in doings]
-    return tuple(new for new, old in zip(narrowed, doings, strict=True) if new.tasks or not old.tasks)
+def _in_some_of(variations: Sequence[_Any], tasks: Collection[str]) -> tuple[_Any, ...]:
+    """The variations possible in these tasks, limited to these tasks."""
+    narrowed = [
+        variation.with_(tasks=tuple(name for name in variation.tasks if name in tasks)) for variation in variations
+    ]
+    return tuple(new for new, old in zip(narrowed, variations, strict=True) if new.tasks or not old.tasks)
 
 
-def load_recipe(domain: str | Path) -> SimulationConfig:
-    """The recipe of a domain. Raises DomainError with file and line, InputError when the domain has none."""
+def load_simulation_config(domain: str | Path) -> SimulationConfig:
+    """Raises DomainError with file and line; InputError if the domain has no simulate.yaml."""
     path = find_domain(domain) / FILE
     if not path.is_file():
-        raise InputError(f"{path} does not exist; a domain says there what can be simulated")
+        raise InputError(f"{path} does not exist; it defines what can be simulated (docs/forge-simulate.md)")
     return read_yaml(path).parse(SimulationConfig)

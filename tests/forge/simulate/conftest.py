@@ -1,6 +1,6 @@
-"""A recorded clip that many tests share, and something to draw it with.
+"""A recorded clip and a renderer that tests share.
 
-The simulator is imported by what is used only: where it is missing, each module of tests is skipped and says so.
+The simulator is imported late: if it is missing, each test module is skipped with the reason.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from robogaze.domains import Domain, load_domain
 from robogaze.errors import RobogazeError
 
 if TYPE_CHECKING:
-    from robogaze.forge.simulate.clip_spec import Story
-    from robogaze.forge.simulate.draw import Player
-    from robogaze.forge.simulate.make import Workshop
+    from robogaze.forge.simulate.clip_spec import ClipSpec
+    from robogaze.forge.simulate.generate import SimulationContext
     from robogaze.forge.simulate.recipe import SimulationConfig
-    from robogaze.forge.simulate.stage import StagedSetting
+    from robogaze.forge.simulate.rendering import Renderer
+    from robogaze.forge.simulate.scene_sampler import RecordedSetup
 
 SMALL = (96, 64)
 
@@ -32,34 +32,34 @@ def domain() -> Domain:
 
 @pytest.fixture(scope="session")
 def recipe() -> SimulationConfig:
-    from robogaze.forge.simulate.recipe import load_recipe
+    from robogaze.forge.simulate.recipe import load_simulation_config
 
-    return load_recipe("robot")
+    return load_simulation_config("robot")
 
 
 @pytest.fixture(scope="session")
-def story(recipe: SimulationConfig) -> Story:
-    """A clean clip: a thing is picked up and placed, a bystander stands by."""
-    from robogaze.forge.simulate.clip_spec import tell
-    from robogaze.forge.simulate.recipe import Doing, World
+def spec(recipe: SimulationConfig) -> ClipSpec:
+    """A clean clip: an object is picked up and placed, with a bystander."""
+    from robogaze.forge.simulate.clip_spec import sample_clip
+    from robogaze.forge.simulate.recipe import Variation, World
 
     only = recipe.with_(tasks={"place": recipe.tasks["place"]})
-    return tell(only, Doing(make="plain"), World(), np.random.default_rng(4))
+    return sample_clip(only, Variation(make="plain"), World(), np.random.default_rng(4))
 
 
 @pytest.fixture(scope="session")
-def stage(story: Story) -> StagedSetting:
-    from robogaze.forge.simulate.stage import StagedSetting
+def recorded(spec: ClipSpec) -> RecordedSetup:
+    from robogaze.forge.simulate.scene_sampler import RecordedSetup
 
-    return StagedSetting(story.cast.setting, story.film.take, story.film.views)
+    return RecordedSetup(spec.sampled.setup, spec.playback.recording, spec.playback.views)
 
 
 @pytest.fixture(scope="session")
-def player(story: Story) -> Iterator[Player]:
-    from robogaze.forge.simulate.draw import Player
+def renderer(spec: ClipSpec) -> Iterator[Renderer]:
+    from robogaze.forge.simulate.rendering import Renderer
 
     try:
-        made = Player(story.film.take.scene.model, SMALL)
+        made = Renderer(spec.playback.recording.scene.model, SMALL)
     except RobogazeError as error:
         pytest.skip(str(error))
     with made:
@@ -67,7 +67,7 @@ def player(story: Story) -> Iterator[Player]:
 
 
 @pytest.fixture
-def workshop(tmp_path: Path, domain: Domain, recipe: SimulationConfig, player: Player) -> Workshop:
-    from robogaze.forge.simulate.make import Workshop
+def context(tmp_path: Path, domain: Domain, recipe: SimulationConfig, renderer: Renderer) -> SimulationContext:
+    from robogaze.forge.simulate.generate import SimulationContext
 
-    return Workshop(tmp_path / "set", domain, recipe, seed=3, size=SMALL)
+    return SimulationContext(tmp_path / "set", domain, recipe, seed=3, size=SMALL)

@@ -1,28 +1,33 @@
-"""A six-joint arm with a two-finger hand, made of primitives.
+"""A six-joint arm with a two-finger hand, and its inverse kinematics.
 
-At zero every joint stands straight up. The tool site lies between the finger tips and looks along the hand; the
-fingers slide along the hand's y axis, each by half of the opening. Names of an arm's bodies begin with its side.
+At zero every joint points straight up. The tool site is between the finger tips and points along the hand; each finger
+slides along the hand's y axis by half the opening. The names of an arm's bodies start with its side, which is empty for
+a single arm.
 """
 
 from dataclasses import dataclass
 
 import mujoco
 import numpy as np
+from numpy.typing import NDArray
 
+from robogaze.errors import InputError
+from robogaze.forge.simulate.objects import TOUCH
 from robogaze.forge.simulate.recipe import Links
-from robogaze.forge.simulate.shapes import TOUCH
 
+STEP_S = 1 / 512
+"""The step of the physics."""
 JOINTS = ("turn", "shoulder", "elbow", "roll", "wrist", "spin")
 FINGERS = ("left_finger", "right_finger")
 HAND = "hand"
 HAND_PARTS = (HAND, *FINGERS)
 ELBOW_UP = (0.0, 0.0, 1.9, 0.0, 1.2, 0.0)
-"""Joint angles in radians from which every pose over the table is reached without turning the arm over."""
+"""Joint angles in radians from which every pose over the table is reachable without flipping the arm."""
 
 OPEN_M = 0.078
-"""The widest gap between the pads."""
+"""The widest gap between the finger pads."""
 GRIP_N = 14.0
-"""The force the fingers close with."""
+"""The maximum closing force of the fingers."""
 
 _Vector = tuple[float, ...]
 _KIND = {
@@ -33,17 +38,18 @@ _KIND = {
 
 
 @dataclass(frozen=True)
-class Build:
-    """How an arm is built: `girth` scales the radii of its links, whose tubes are round, square, two rods each, a thin
-    rod in ribs, or thinner step by step."""
+class ArmStyle:
+    """`thickness` scales the radii of the links. Links are round or square tubes, twin rods, a ribbed rod, or stepped
+    tubes.
+    """
 
-    girth: float = 1.0
+    thickness: float = 1.0
     links: Links = "round"
 
 
 @dataclass(frozen=True)
 class BodyPart:
-    """A visible piece of a link: a box with half sizes at a place, or a round one from one point to another."""
+    """A rendered part of a link: a box with half sizes at a place, or a round one from one point to another."""
 
     kind: str
     paint: str
@@ -99,19 +105,19 @@ _FINGER = (
 _PAD = BodyPart("box", "rubber", (0.009, 0.002, 0.015), (0, 0.002, 0.049))
 _RIB_M = 0.02
 _STEPS = (1.15, 1.0, 0.8, 0.65)
-"""The radii of what gets thinner step by step, as shares of a round tube's."""
+"""The radii of a stepped link's tubes, relative to a round tube's."""
 _FINGER_Z, _TOOL_Z = 0.066, 0.117
 
 
-def add_arm(spec: mujoco.MjSpec, side: str, place: _Vector, build: Build) -> None:
-    """Stand an arm on the table at `place` (m); its names begin with `side`, and so do its materials."""
+def add_arm(spec: mujoco.MjSpec, side: str, place: _Vector, style: ArmStyle) -> None:
+    """Add an arm to the table at `place` (m); the names of its bodies and materials start with `side`."""
     base = spec.worldbody.add_body(name=f"{side}base", pos=place)
     _add(base, BodyPart("cylinder", "dark", (0.092,), (0, 0, 0, 0, 0, 0.022)), side)
     _add(base, BodyPart("cylinder", "shell", (0.082,), (0, 0, 0.022, 0, 0, 0.05)), side)
     body = base
     for link in LINKS:
         body = body.add_body(name=f"{side}{link.name}", pos=link.place, gravcomp=1)
-        # A heavy armature: contacts hardly move a link within a step, and the script moves it anyway.
+        # With a heavy armature, contacts hardly move a link within a step; the script sets its angle anyway.
         body.add_joint(
             name=f"{side}{link.name}",
             type=mujoco.mjtJoint.mjJNT_HINGE,
@@ -120,29 +126,29 @@ def add_arm(spec: mujoco.MjSpec, side: str, place: _Vector, build: Build) -> Non
             armature=5,
         )
         for part in link.parts:
-            for piece in _built(part, build):
+            for piece in _built(part, style):
                 _add(body, piece, side)
     _add_hand(spec, body.add_body(name=f"{side}{HAND}", gravcomp=1), side)
 
 
-def _built(part: BodyPart, build: Build) -> tuple[BodyPart, ...]:
-    """A link's part as the build has it, in one piece or several."""
-    size = tuple(one * build.girth for one in part.size)
-    if part.kind != "capsule" or build.links == "round":
+def _built(part: BodyPart, style: ArmStyle) -> tuple[BodyPart, ...]:
+    """A link's part in a style, as one or several parts."""
+    size = tuple(length * style.thickness for length in part.size)
+    if part.kind != "capsule" or style.links == "round":
         return (BodyPart(part.kind, part.paint, size, part.place),)
     low, high = part.place[2], part.place[5]
-    if build.links == "twin":
+    if style.links == "twin":
         (radius,) = size
         sides = (-0.62 * radius, 0.62 * radius)
         return tuple(BodyPart("capsule", part.paint, (0.42 * radius,), (0, y, low, 0, y, high)) for y in sides)
-    if build.links == "ribbed":
+    if style.links == "ribbed":
         (radius,) = size
         rod = BodyPart("capsule", part.paint, (0.55 * radius,), part.place)
         return (
             rod,
             *(BodyPart("cylinder", part.paint, (radius,), (0, 0, z, 0, 0, z + _RIB_M)) for z in _ribs(low, high)),
         )
-    if build.links == "stepped":
+    if style.links == "stepped":
         (radius,) = size
         ends = np.linspace(low, high, len(_STEPS) + 1)
         return tuple(
@@ -154,7 +160,7 @@ def _built(part: BodyPart, build: Build) -> tuple[BodyPart, ...]:
 
 
 def _ribs(low: float, high: float) -> list[float]:
-    """Where ribs begin along a tube (m), as far apart as they are thick."""
+    """Where the ribs of a tube start (m); gaps are as wide as ribs."""
     count = max(1, round((high - low) / (2 * _RIB_M)))
     return [low + (high - low) * (number + 0.25) / count for number in range(count)]
 
@@ -163,7 +169,7 @@ def _add_hand(spec: mujoco.MjSpec, hand: mujoco.MjsBody, side: str) -> None:
     for part in _PALM:
         _add(hand, part, side, solid=True)
     hand.add_site(name=f"{side}tool", pos=[0, 0, _TOOL_Z])
-    # The hand's camera sits on its far side, looks along it, and has the fingers at its lower edge.
+    # The camera is on the far side of the hand, points along it, and sees the fingers at its lower edge.
     hand.add_camera(name=f"{side}camera", pos=[-0.08, 0, 0.0], xyaxes=[0, -1, 0, -0.97, 0, 0.24], fovy=75)
     names = [f"{side}{name}" for name in FINGERS]
     for name, turned in zip(names, ([1, 0, 0, 0], [0, 0, 0, 1]), strict=True):
@@ -179,7 +185,7 @@ def _add_hand(spec: mujoco.MjSpec, hand: mujoco.MjsBody, side: str) -> None:
 
 
 def _add_motor(spec: mujoco.MjSpec, side: str) -> None:
-    """A position servo on one finger; the other is coupled to it. Its force is bounded by GRIP_N."""
+    """A position servo on one finger, limited to GRIP_N; the other finger is coupled to it."""
     stiffness = 1500.0
     motor = spec.add_actuator(name=f"{side}grip", target=f"{side}{FINGERS[0]}", trntype=mujoco.mjtTrn.mjTRN_JOINT)
     motor.gainprm[0] = stiffness
@@ -195,3 +201,84 @@ def _add(body: mujoco.MjsBody, part: BodyPart, side: str, solid: bool = False) -
     touch = TOUCH if solid else {"contype": 0, "conaffinity": 0}
     paint = f"{side}{part.paint}" if part.paint in ("shell", "accent") else part.paint
     body.add_geom(type=_KIND[part.kind], size=size, material=paint, mass=0.05, **where, **touch)
+
+
+_REST_FROM_BASE_M = np.array([0.36, 0.0, 0.36])
+_DOWN = np.diag([-1.0, 1.0, -1.0])
+"""The axes of a hand that points down with no yaw."""
+
+Vector = NDArray[np.float64]
+
+
+class Unreachable(InputError):
+    """An arm cannot reach a pose; the clip is drawn again."""
+
+
+@dataclass(frozen=True)
+class Pose:
+    """Place of a tool (m), yaw (radians) and gap between the fingers (m)."""
+
+    place: Vector
+    yaw: float
+    gap: float
+
+
+class Arm:
+    """The joints of an arm in a model, with scratch data for inverse kinematics."""
+
+    def __init__(self, model: mujoco.MjModel, side: str, base: tuple[float, float, float]) -> None:
+        self.side = side
+        self.rest = np.array(base) + _REST_FROM_BASE_M
+        self._model = model
+        self._scratch = mujoco.MjData(model)
+        joints = [model.joint(f"{side}{name}") for name in JOINTS]
+        self._places = np.array([joint.qposadr[0] for joint in joints])
+        self._speeds = np.array([joint.dofadr[0] for joint in joints])
+        self._limits = np.array([joint.range for joint in joints]).T
+        self._fingers = np.array([model.joint(f"{side}{name}").qposadr[0] for name in FINGERS])
+        self._motor = model.actuator(f"{side}grip").id
+        self._tool = model.site(f"{side}tool").id
+        self.angles = np.array(ELBOW_UP)
+
+    def reset(self, data: mujoco.MjData) -> None:
+        """Set the joints to the resting pose with open fingers."""
+        self.angles = self.solve(Pose(self.rest, 0.0, OPEN_M))
+        data.qpos[self._places] = self.angles
+        data.qpos[self._fingers] = OPEN_M / 2
+        mujoco.mj_forward(self._model, data)
+
+    def command(self, data: mujoco.MjData, angles: Vector, gap: float) -> None:
+        """Move the joints to `angles` in the next step, and the fingers towards `gap`."""
+        data.qpos[self._places] = self.angles
+        data.qvel[self._speeds] = (angles - self.angles) / STEP_S
+        data.ctrl[self._motor] = gap / 2
+
+    def settle(self, data: mujoco.MjData, angles: Vector) -> None:
+        """Set the joints to the angles they were sent to."""
+        data.qpos[self._places] = self.angles = angles
+
+    def solve(self, pose: Pose) -> Vector:
+        """Joint angles for a pose of the tool, by damped least squares from the current angles. Raises Unreachable."""
+        model, data = self._model, self._scratch
+        cos, sin = np.cos(pose.yaw), np.sin(pose.yaw)
+        wanted = np.array([[cos, -sin, 0], [sin, cos, 0], [0, 0, 1]]) @ _DOWN
+        data.qpos[self._places] = self.angles
+        jacobian = np.zeros((6, model.nv))
+        for _ in range(30):
+            mujoco.mj_kinematics(model, data)
+            mujoco.mj_comPos(model, data)
+            error = self._error(pose.place, wanted)
+            if np.abs(error).max() < 1e-5:
+                break
+            mujoco.mj_jacSite(model, data, jacobian[:3], jacobian[3:], self._tool)
+            j = jacobian[:, self._speeds]
+            turn = j.T @ np.linalg.solve(j @ j.T + 1e-6 * np.eye(6), error)
+            data.qpos[self._places] = np.clip(data.qpos[self._places] + turn, *self._limits)
+        else:
+            raise Unreachable(f"an arm cannot reach {np.round(pose.place, 3)} with a turn of {pose.yaw:.2f}")
+        return np.array(data.qpos[self._places])
+
+    def _error(self, place: Vector, wanted: NDArray[np.float64]) -> Vector:
+        now = self._scratch.site_xmat[self._tool].reshape(3, 3)
+        turn = 0.5 * np.cross(now, wanted, axis=0).sum(axis=1)
+        return np.concatenate([place - self._scratch.site_xpos[self._tool], turn])

@@ -1,8 +1,8 @@
-"""Playing a recording back as pictures, with or without edits.
+"""Rendering: a recording is played back as pictures, with or without edits.
 
-An edit changes what a frame shows in one of four places: the state (things move or vanish), the drawn scene (geoms
-change, are hidden or copied), the camera, or the finished picture. What is not edited is drawn exactly alike, so what
-differs from the clean twin, the same recording without the edit, is the edit.
+An edit changes a frame in one of four places: the state (objects move or disappear), the rendered scene (geoms change,
+are hidden or copied), the camera, or the finished picture. Everything else is rendered identically, so the only
+difference from the clean twin, the same recording without the edit, is the edit.
 """
 
 import sys
@@ -18,16 +18,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robogaze.errors import RobogazeError
+from robogaze.forge.simulate.arm import Vector
 from robogaze.forge.simulate.fixtures import shine
-from robogaze.forge.simulate.kinematics import Vector
-from robogaze.forge.simulate.motion import FPS, Take
+from robogaze.forge.simulate.motion import FPS, Recording
+from robogaze.forge.simulate.objects import UNSEEN_GROUP
 from robogaze.forge.simulate.scene import Camera
-from robogaze.forge.simulate.shapes import UNSEEN_GROUP
 
-ON_HAND = "camera"
-"""The camera on a hand."""
+HAND_CAMERA = "camera"
+"""The name of the camera on a hand."""
 LIGHT, CAMERA = "*light", "*camera"
-"""What can be drawn otherwise and is no body."""
+"""Names for differences of the light and the camera, next to those of bodies."""
 _MOST_GEOMS = 600
 
 Frame = NDArray[np.uint8]
@@ -49,42 +49,44 @@ def _as_drawn(number: int, frames: Sequence[Frame]) -> Frame:
 
 @dataclass(frozen=True)
 class PlaybackEdit:
-    """A change of the playback. The four functions are given a frame's number and what they may change.
+    """A change of the playback. Each of the four functions takes the number of a frame and what it may change.
 
-    `bodies` are those that are drawn otherwise ("" for what is added), empty where light, camera or picture are.
-    `hides` are those that can no longer be seen when it is at its strongest. `picture` is given the frames so far as
-    they were drawn, and gives back the last of them, itself where nothing is changed. `facts` are names for the
+    `bodies` are those that are rendered differently ("" for what is added), empty for edits of light, camera or
+    picture. `hides` are those that are invisible when the edit is at its strongest. `picture` takes the frames rendered
+    so far and returns the last one, the same array if it is unchanged. `description_fields` are names for the
     description.
     """
 
     bodies: tuple[str, ...] = ()
     hides: tuple[str, ...] = ()
-    facts: Mapping[str, str] = field(default_factory=dict)
+    description_fields: Mapping[str, str] = field(default_factory=dict)
     state: Callable[[int, Vector], Vector] = _same
     scene: Callable[[int, mujoco.MjvScene], None] = _nothing
     camera: Callable[[int, Camera], Camera] = _same
     picture: Callable[[int, Sequence[Frame]], Frame] = _as_drawn
 
     @property
-    def on_picture(self) -> bool:
-        """Whether it changes the finished picture, and nothing before."""
+    def edits_picture(self) -> bool:
+        """Whether it changes the finished picture and nothing else."""
         return self.picture is not _as_drawn
 
 
 @dataclass(frozen=True)
-class Film:
-    """What is shown: a recording up to a length, edits, and the views by name (a camera, or ON_HAND of an arm)."""
+class Playback:
+    """What is shown: a recording up to a number of frames, edits, and the views by name (a camera, or an arm's
+    HAND_CAMERA).
+    """
 
-    take: Take
+    recording: Recording
     edits: tuple[PlaybackEdit, ...]
     views: Mapping[str, Camera | str]
-    length: int
+    frame_count: int
 
 
-class Player:
-    """Draws the frames of films of one model; use it in a `with` statement.
+class Renderer:
+    """Renders playbacks of one model; use it in a `with` statement.
 
-    Raises RobogazeError where nothing on this machine can draw.
+    Raises RobogazeError if this machine cannot render.
     """
 
     def __init__(self, model: mujoco.MjModel, size: tuple[int, int], gl: Gl = "auto") -> None:
@@ -111,48 +113,47 @@ class Player:
         self._context.free()
         self._canvas.free()
 
-    def frames(self, film: Film) -> Iterator[Frame]:
-        """Every frame of a film: one view, or a 2x2 grid whose missing views are black."""
+    def frames(self, playback: Playback) -> Iterator[Frame]:
+        """All frames: one view, or a 2x2 grid in which missing views are black."""
         plain: list[Frame] = []
-        for number in range(film.length):
-            plain.append(self._plain(film, number))
-            yield edited(film, number, plain)
+        for number in range(playback.frame_count):
+            plain.append(self._plain(playback, number))
+            yield apply_picture_edits(playback, number, plain)
 
-    def frame(self, film: Film, number: int) -> Frame:
-        """One frame as it was drawn, before edits of the picture."""
-        return self._plain(film, number)
+    def frame(self, playback: Playback, number: int) -> Frame:
+        """A frame before edits of the finished picture."""
+        return self._plain(playback, number)
 
-    def _plain(self, film: Film, number: int) -> Frame:
-        single = len(film.views) == 1
+    def _plain(self, playback: Playback, number: int) -> Frame:
+        single = len(playback.views) == 1
         size = (self.width, self.height) if single else (self.width // 2, self.height // 2)
         panels = []
-        for view in film.views.values():
-            self.place(film, number, view)
+        for view in playback.views.values():
+            self.update_scene(playback, number, view)
             panels.append(self._render(size))
         if single:
             return panels[0]
         panels += [np.zeros_like(panels[0])] * (4 - len(panels))
         return np.vstack([np.hstack(panels[:2]), np.hstack(panels[2:])])
 
-    def place(self, film: Film, number: int, view: Camera | str) -> None:
-        """Set up the drawn scene of a frame in a view."""
-        state = film.take.states[number].copy()
-        for edit in film.edits:
+    def update_scene(self, playback: Playback, number: int, view: Camera | str) -> None:
+        """Update the rendered scene to a frame and a view."""
+        state = playback.recording.states[number].copy()
+        for edit in playback.edits:
             state = edit.state(number, state)
         self._data.qpos[:] = state
         mujoco.mj_forward(self._model, self._data)
         if isinstance(view, Camera):
-            for edit in film.edits:
+            for edit in playback.edits:
                 view = edit.camera(number, view)
         everything = mujoco.mjtCatBit.mjCAT_ALL.value
         camera = self._camera(view, number)
         mujoco.mjv_updateScene(self._model, self._data, self._option, None, camera, everything, self.drawn)
-        self._light(film.take.scene.lit_lamps(state))
-        for edit in film.edits:
+        self._light(playback.recording.scene.lit_lamp_geoms(state))
+        for edit in playback.edits:
             edit.scene(number, self.drawn)
 
     def _light(self, lamps: Collection[int]) -> None:
-        """Have lamps shine."""
         for geom in self.drawn.geoms[: self.drawn.ngeom] if lamps else ():
             if geom.objtype == mujoco.mjtObj.mjOBJ_GEOM and geom.objid in lamps:
                 shine(geom)
@@ -171,14 +172,14 @@ class Player:
     def _render(self, size: tuple[int, int]) -> Frame:
         pixels = np.empty((size[1], size[0], 3), np.uint8)
         where = mujoco.MjrRect(0, 0, *size)
-        self._canvas.make_current()  # another player may have drawn since
+        self._canvas.make_current()  # another renderer may have drawn since
         mujoco.mjr_render(where, self.drawn, self._context)
         mujoco.mjr_readPixels(pixels, None, where, self._context)
         return np.flipud(pixels)
 
-    def share_seen(self, film: Film, number: int, view: Camera | str, bodies: Collection[str]) -> float:
-        """Which share of a view's pixels shows some bodies, in [0, 1]; what an edit adds to the scene counts as ""."""
-        self.place(film, number, view)
+    def visible_share(self, playback: Playback, number: int, view: Camera | str, bodies: Collection[str]) -> float:
+        """The share of a view's pixels that show some bodies, in [0, 1]; "" is what edits add."""
+        self.update_scene(playback, number, view)
         flags = (mujoco.mjtRndFlag.mjRND_SEGMENT, mujoco.mjtRndFlag.mjRND_IDCOLOR)
         for flag in flags:
             self.drawn.flags[flag] = 1
@@ -190,18 +191,20 @@ class Player:
         return float(np.isin(numbers, shown).mean())
 
     def _bodies_drawn(self) -> dict[int, str]:
-        """The body of each drawn geom, by the number it has in a segmentation."""
+        """The body of each rendered geom, by its number in a segmentation."""
         return {geom.segid: body_of(self._model, geom) for geom in self.drawn.geoms[: self.drawn.ngeom]}
 
-    def look(self, film: Film, number: int, view: Camera | str) -> "FrameState":
-        """All that decides how a frame is drawn."""
-        self.place(film, number, view)
+    def frame_state(self, playback: Playback, number: int, view: Camera | str) -> "FrameState":
+        """Everything that decides how a frame is rendered."""
+        self.update_scene(playback, number, view)
         return FrameState.of(self._model, self.drawn)
 
 
 @dataclass(frozen=True)
 class FrameState:
-    """All that decides how a frame is drawn: each geom's place, turn, size and colour, the lights, the camera."""
+    """Everything that decides how a frame is rendered: place, rotation, size and colour of each geom, lights and
+    camera.
+    """
 
     bodies: tuple[str, ...]
     geoms: NDArray[np.float32]
@@ -210,7 +213,6 @@ class FrameState:
 
     @classmethod
     def of(cls, model: mujoco.MjModel, drawn: mujoco.MjvScene) -> "FrameState":
-        """What a drawn scene holds."""
         geoms = drawn.geoms[: drawn.ngeom]
         lights = [np.concatenate([light.ambient, light.diffuse]) for light in drawn.lights[: drawn.nlight]]
         eye = drawn.camera[0]
@@ -223,9 +225,9 @@ class FrameState:
         )
 
     def differences(self, other: "FrameState") -> dict[str, float]:
-        """How far each body is drawn from how another look has it (m, or shares), 0 left out.
+        """How differently each body is rendered in another state (m, or shares); equal bodies are left out.
 
-        What only one of them shows counts as the body ""; LIGHT and CAMERA stand for themselves.
+        Geoms that only one of the two has count as the body ""; LIGHT and CAMERA are separate.
         """
         shared = min(len(self.geoms), len(other.geoms))
         apart = np.abs(self.geoms[:shared] - other.geoms[:shared]).max(axis=1)
@@ -239,24 +241,24 @@ class FrameState:
 
 
 def body_of(model: mujoco.MjModel, geom: mujoco.MjvGeom) -> str:
-    """The name of the body a drawn geom belongs to, "" for what was added to the drawn scene."""
+    """The name of a rendered geom's body, "" for what was added to the scene."""
     if geom.objtype != mujoco.mjtObj.mjOBJ_GEOM:
         return ""
     return str(model.body(model.geom_bodyid[geom.objid]).name)
 
 
-def edited(film: Film, number: int, plain: Sequence[Frame]) -> Frame:
-    """A frame with the edits of the picture, of which a missing view stays black; the very same without any."""
+def apply_picture_edits(playback: Playback, number: int, plain: Sequence[Frame]) -> Frame:
+    """A frame after the edits of the finished picture; the same array if there are none. A missing view stays black."""
     frames = plain
-    for edit in film.edits:
+    for edit in playback.edits:
         changed = edit.picture(number, frames)
         if changed is not frames[number]:
-            frames = [*frames[:number], _black_where_nothing_is_shown(film, changed)]
+            frames = [*frames[:number], _black_where_nothing_is_shown(playback, changed)]
     return frames[number]
 
 
-def _black_where_nothing_is_shown(film: Film, frame: Frame) -> Frame:
-    if len(film.views) == 1:
+def _black_where_nothing_is_shown(playback: Playback, frame: Frame) -> Frame:
+    if len(playback.views) == 1:
         return frame
     height, width = frame.shape[:2]
     kept = frame.copy()
@@ -265,7 +267,7 @@ def _black_where_nothing_is_shown(film: Film, frame: Frame) -> Frame:
 
 
 def _canvas(gl: Gl, width: int, height: int) -> Any:
-    """A place to draw without a screen: EGL where there is one, else OSMesa, else what the system has."""
+    """An offscreen context: EGL if available, else OSMesa, else the system's."""
     kind = gl
     if kind == "auto" and sys.platform == "linux":
         kind = "egl" if find_library("EGL") else "osmesa"
