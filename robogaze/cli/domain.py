@@ -81,7 +81,7 @@ def check(name: str) -> int:
     import asyncio
 
     from robogaze.domains import load_domain
-    from robogaze.forge.plant.recipe import find_recipe, read_recipe
+    from robogaze.forge.plant.recipe import find_planting_file, load_planting_config
     from robogaze.rehearse import rehearse
     from robogaze.reporting.wording import count
     from robogaze.stages import Pipeline
@@ -89,7 +89,11 @@ def check(name: str) -> int:
     found = load_domain(name)
     for pipeline in found.pipelines:
         asyncio.run(rehearse(Pipeline.build(found, pipeline)))
-    planted = "" if find_recipe(name) is None else f", {count(len(read_recipe(name).plants), 'plant')}"
+    planted = (
+        ""
+        if find_planting_file(name) is None
+        else f", {count(len(load_planting_config(name).glitches), 'kind')} of glitch"
+    )
     told = f"{len(found.types)} types, {len(found.pipelines)} pipelines rehearsed{planted}"
     click.echo(f"{found.id} holds together: {told}")
     return 0

@@ -1,19 +1,18 @@
-"""Which glitches a domain has planted: `forge.yaml` beside its other files.
+"""The glitches that are planted for a domain: `forge.yaml` next to its other files.
 
-A planter is code and knows pictures; what its result is called, how it is put into words and how severe it is, is a
-domain's affair:
+A planter edits frames or the instruction. The domain maps its result to an event type, a description and a severity:
 
     schema_version: 1
-    plants:
-      - name: mirror              the plant; without it, the planter's name
-        planter: smear            one of PLANTERS
-        type: some_type           a type of the taxonomy; its dimension follows
+    glitches:
+      - name: mirror                  # default: the planter's name
+        planter: smear                # a name in PLANTERS
+        type: some_type               # from the taxonomy; the dimension follows
         secondary: [dimension]
-        severity: {2: 0.0, 3: 0.5}    the level, and from which strength (0 to 1) on it holds
-        describe: "{where} is out of focus ({amount})."
+        severity: {2: 0.0, 3: 0.5}    # level: the strength (0 to 1) from which it applies
+        description: "{where} is out of focus ({amount})."
 
-In `describe` stand `{start}`, `{end}`, `{length}` (times with their unit), `{where}`, `{amount}`, and for changed
-instructions `{old}` and `{new}`. A plant that changes the instruction says how, under `words` (see `words.py`).
+`description` may use `{start}`, `{end}`, `{length}` (times with their unit), `{where}`, `{amount}`, and for changed
+instructions `{old}` and `{new}`. A glitch that changes the instruction has `instruction_change`.
 """
 
 import re
@@ -32,7 +31,7 @@ from robogaze.domains.load import find_domain
 from robogaze.domains.resources import resource_folder
 from robogaze.domains.yaml_files import Key, read_yaml
 from robogaze.errors import InputError
-from robogaze.forge.plant.edit import PLANTERS, REWORDS
+from robogaze.forge.plant import PLANTERS, REWORD
 
 FILE = "forge.yaml"
 
@@ -43,26 +42,25 @@ _SLOT, _PARTS = frozenset({"slot"}), frozenset({"first", "second"})
 class InstructionChange(Data):
     """How an instruction is changed.
 
-    `find` is a regular expression (case makes no difference). With a group `slot`, one of `instead` takes its place;
-    with the groups `first` and `second`, these two change places. Where a word of `unless` stands in a group, the
-    instruction is left alone.
+    `pattern` is a regular expression, case-insensitive. Its group `slot` is replaced by one of `replacements`; or its
+    groups `first` and `second` are exchanged. An instruction with an excluded word in a group is not changed.
     """
 
-    find: str = Field(min_length=1)
-    instead: tuple[str, ...] = ()
-    unless: tuple[str, ...] = ()
+    pattern: str = Field(min_length=1)
+    replacements: tuple[str, ...] = ()
+    excluded_words: tuple[str, ...] = ()
 
 
-class Plant(Data):
-    """One kind of glitch that is planted."""
+class Glitch(Data):
+    """A kind of glitch."""
 
     planter: Name
     name: Name = ""
     type: Name
     secondary: tuple[Name, ...] = ()
     severity: Annotated[dict[Severity, Fraction], Field(min_length=1)]
-    describe: str = Field(min_length=1)
-    words: InstructionChange | None = None
+    description: str = Field(min_length=1)
+    instruction_change: InstructionChange | None = None
 
     @property
     def id(self) -> str:
@@ -70,106 +68,105 @@ class Plant(Data):
         return self.name or self.planter
 
     def level(self, strength: float) -> int:
-        """The severity at a strength in [0, 1]: the highest level that holds from there, or from less, on."""
+        """The severity at a strength in [0, 1]: the highest level that applies."""
         return max(level for level, least in self.severity.items() if strength >= least)
 
 
-class RecipeFile(Data):
-    """forge.yaml."""
+class GlitchesFile(Data):
+    """The contents of forge.yaml."""
 
     schema_version: Literal[1]
-    plants: tuple[Plant, ...] = Field(min_length=1)
+    glitches: tuple[Glitch, ...] = Field(min_length=1)
 
 
 @dataclass(frozen=True)
 class PlantingConfig:
-    """A domain and what is planted in its clips, by the plants' names."""
+    """A domain and its glitches by name."""
 
     domain: Domain
-    plants: Mapping[str, Plant]
+    glitches: Mapping[str, Glitch]
 
-    def chosen(self, names: tuple[str, ...]) -> tuple[Plant, ...]:
-        """The plants of these names, or all when none is named. Raises InputError for an unknown name."""
+    def select(self, names: tuple[str, ...]) -> tuple[Glitch, ...]:
+        """The glitches with these names, or all if none is named. Raises InputError for an unknown name."""
         for name in names:
-            if name not in self.plants:
-                raise InputError(f"the domain {self.domain.id} plants no {name!r} (but {', '.join(self.plants)})")
-        return tuple(plant for name, plant in self.plants.items() if not names or name in names)
+            if name not in self.glitches:
+                raise InputError(
+                    f"the domain {self.domain.id} has no glitch {name!r}; known: {', '.join(self.glitches)}"
+                )
+        return tuple(glitch for name, glitch in self.glitches.items() if not names or name in names)
 
 
-def find_recipe(name_or_path: str | Path) -> Path | None:
-    """The forge.yaml of a domain, or None when it has none; a user's domain may share that of a built-in one."""
+def find_planting_file(name_or_path: str | Path) -> Path | None:
+    """The forge.yaml of a domain, or of the built-in domain with its id; None if there is none."""
     folder = find_domain(name_or_path)
-    homes = (folder, resource_folder("taxonomy") / load_domain(name_or_path).id)
-    return next((home / FILE for home in homes if (home / FILE).is_file()), None)
+    folders = (folder, resource_folder("taxonomy") / load_domain(name_or_path).id)
+    return next((folder / FILE for folder in folders if (folder / FILE).is_file()), None)
 
 
-def read_recipe(name_or_path: str | Path) -> PlantingConfig:
-    """What a domain has planted.
-
-    Raises InputError when it has no forge.yaml, DomainError with the line for what does not fit in it.
-    """
-    path, domain = find_recipe(name_or_path), load_domain(name_or_path)
+def load_planting_config(name_or_path: str | Path) -> PlantingConfig:
+    """Raises InputError if the domain has no forge.yaml, DomainError with the line for an invalid one."""
+    path, domain = find_planting_file(name_or_path), load_domain(name_or_path)
     if path is None:
-        raise InputError(f"the domain {domain.id} plants nothing: it has no {FILE} (docs/forge.md says what it holds)")
+        raise InputError(f"the domain {domain.id} has no {FILE}, so nothing can be planted (see docs/forge.md)")
     file = read_yaml(path)
-    found = file.parse(RecipeFile).plants
-    for number, plant in enumerate(found):
-        for key, message in (*_faults(plant, domain), *_repeated(found, number)):
-            raise file.fault(f"plants.{number}.{key[0]}: {message}", ("plants", number, *key))
-    return PlantingConfig(domain, {plant.id: plant for plant in found})
+    glitches = file.parse(GlitchesFile).glitches
+    for number, glitch in enumerate(glitches):
+        for key, message in (*_problems(glitch, domain), *_duplicate(glitches, number)):
+            raise file.fault(f"glitches.{number}.{key[0]}: {message}", ("glitches", number, *key))
+    return PlantingConfig(domain, {glitch.id: glitch for glitch in glitches})
 
 
-Fault = tuple[Key, str]
+Problem = tuple[Key, str]
 
 
-def _repeated(plants: tuple[Plant, ...], number: int) -> Iterator[Fault]:
-    if plants[number].id in {one.id for one in plants[:number]}:
-        yield ("planter",), f"{plants[number].id!r} is planted twice; give each a name"
+def _duplicate(glitches: tuple[Glitch, ...], number: int) -> Iterator[Problem]:
+    if glitches[number].id in {glitch.id for glitch in glitches[:number]}:
+        yield ("planter",), f"{glitches[number].id!r} is used twice; give each glitch a name"
 
 
-def _faults(plant: Plant, domain: Domain) -> Iterator[Fault]:
-    if plant.planter not in PLANTERS:
-        yield ("planter",), f"there is no planter {plant.planter!r} (there is: {', '.join(PLANTERS)})"
-    if plant.type not in domain.types:
-        yield ("type",), f"{plant.type!r} is not in the taxonomy"
+def _problems(glitch: Glitch, domain: Domain) -> Iterator[Problem]:
+    if glitch.planter not in PLANTERS:
+        yield ("planter",), f"unknown planter {glitch.planter!r}; known: {', '.join(PLANTERS.names())}"
+    if glitch.type not in domain.types:
+        yield ("type",), f"{glitch.type!r} is not in the taxonomy"
         return
-    for one in plant.secondary:
-        if one not in domain.dimensions or one == domain.dimension_of[plant.type]:
-            yield ("secondary",), f"{one!r} is no further dimension"
-    if min(plant.severity.values()) > 0:
-        yield ("severity",), "no level holds from strength 0 on"
-    if [level for level, _ in sorted(plant.severity.items(), key=lambda one: one[1])] != sorted(plant.severity):
-        yield ("severity",), "a higher level must hold from a higher strength on"
-    yield from _described(plant.describe)
-    if (plant.words is not None) is not (plant.planter == REWORDS):
-        yield ("planter",), f"{REWORDS} needs 'words', and no other planter has any"
-    if plant.words is not None:
-        yield from _worded(plant.words)
+    for dimension in glitch.secondary:
+        if dimension not in domain.dimensions or dimension == domain.dimension_of[glitch.type]:
+            yield ("secondary",), f"{dimension!r} is not another dimension of the domain"
+    if min(glitch.severity.values()) > 0:
+        yield ("severity",), "no level applies from strength 0"
+    if [level for level, _ in sorted(glitch.severity.items(), key=lambda item: item[1])] != sorted(glitch.severity):
+        yield ("severity",), "a higher level must apply from a higher strength"
+    yield from _description_problems(glitch.description)
+    if (glitch.instruction_change is not None) is not (glitch.planter == REWORD):
+        yield ("planter",), f"{REWORD} needs 'instruction_change', and no other planter has it"
+    if glitch.instruction_change is not None:
+        yield from _instruction_problems(glitch.instruction_change)
 
 
-def _described(template: str) -> Iterator[Fault]:
+def _description_problems(template: str) -> Iterator[Problem]:
     try:
         used = {field for _, field, _, _ in Formatter().parse(template) if field is not None}
     except ValueError as error:
-        yield ("describe",), f"cannot be filled in: {error}"
+        yield ("description",), f"is not a valid format string: {error}"
         return
     if unknown := sorted(used - _FIELDS):
-        yield ("describe",), f"{{{unknown[0]}}} stands for nothing (there is: {', '.join(sorted(_FIELDS))})"
+        yield ("description",), f"unknown field {{{unknown[0]}}}; known: {', '.join(sorted(_FIELDS))}"
 
 
-def _worded(words: InstructionChange) -> Iterator[Fault]:
+def _instruction_problems(change: InstructionChange) -> Iterator[Problem]:
     try:
-        groups = frozenset(re.compile(words.find).groupindex)
+        groups = frozenset(re.compile(change.pattern).groupindex)
     except re.error as error:
-        yield ("words", "find"), f"no regular expression: {error}"
+        yield ("instruction_change", "pattern"), f"is not a regular expression: {error}"
         return
     if groups not in (_SLOT, _PARTS):
-        yield ("words", "find"), "needs the group 'slot', or the groups 'first' and 'second'"
-    if (groups == _SLOT) is not bool(words.instead):
-        yield ("words", "instead"), "belongs to a 'slot', and a slot needs it"
+        yield ("instruction_change", "pattern"), "needs the group 'slot', or the groups 'first' and 'second'"
+    if (groups == _SLOT) is not bool(change.replacements):
+        yield ("instruction_change", "replacements"), "is required with the group 'slot' and not allowed without it"
 
 
-def filled(template: str, fields: Mapping[str, Any]) -> str:
-    """A description with its fields, beginning with a capital."""
+def fill_description(template: str, fields: Mapping[str, Any]) -> str:
+    """A description with its fields, starting with a capital."""
     text = template.format_map(fields)
     return text[0].upper() + text[1:]

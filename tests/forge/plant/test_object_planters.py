@@ -1,14 +1,12 @@
-"""Things that stand still are found where they are, and nothing else is taken for one."""
+"""Still objects are found where they are, and nothing else is taken for one."""
 
 import cv2
 import numpy as np
 import pytest
 
 from robogaze.core.clip import Layout
-from robogaze.forge.plant.edit import Refused
-from robogaze.forge.plant.frame_array import FrameArray
-from robogaze.forge.plant.scene import PlantingScene
-from robogaze.forge.plant.standing import outlines, ringed, some_thing, still
+from robogaze.forge.plant.clip import DrawRefused, FrameArray, PlantingScene
+from robogaze.forge.plant.object_planters import find_objects, ringed, sample_object, still
 from robogaze.media.decode import Image
 
 GROUND = 110
@@ -23,40 +21,40 @@ def scene(images: list[Image]) -> PlantingScene:
     return PlantingScene(FrameArray(np.stack(images), times_s, len(images) / 10, Layout()))
 
 
-def test_a_thing_is_found_with_its_outline() -> None:
+def test_an_object_is_found_with_its_outline() -> None:
     image = table()
     cv2.rectangle(image, (100, 80), (129, 104), (200, 40, 40), -1)
-    (found,) = outlines(image)
+    (found,) = find_objects(image)
     rows, columns = np.nonzero(found)
     assert (columns.min(), columns.max(), rows.min(), rows.max()) == (100, 129, 80, 104)
 
 
-def test_what_a_thing_encloses_belongs_to_it() -> None:
+def test_an_object_includes_what_it_encloses() -> None:
     image = table()
     cv2.circle(image, (150, 100), 16, (230, 230, 60), 5)
-    (found,) = outlines(image)
+    (found,) = find_objects(image)
     assert found[100, 150]
 
 
 @pytest.mark.parametrize(
     ("corner", "other"),
     [((0, 80), (25, 104)), ((100, 80), (104, 84)), ((60, 90), (160, 98)), ((60, 20), (260, 180))],
-    ids=["it reaches the edge", "it is too small", "it is long and thin", "it is too large"],
+    ids=["reaches the edge", "too small", "long and thin", "too large"],
 )
-def test_this_is_no_thing(corner: tuple[int, int], other: tuple[int, int]) -> None:
+def test_a_region_that_is_no_object(corner: tuple[int, int], other: tuple[int, int]) -> None:
     image = table()
     cv2.rectangle(image, corner, other, (200, 40, 40), -1)
-    assert outlines(image) == []
+    assert find_objects(image) == []
 
 
-def test_what_is_only_darker_than_its_ground_may_be_a_shadow() -> None:
+def test_a_region_that_is_only_darker_may_be_a_shadow() -> None:
     for colour, count in (((60, 60, 60), 0), ((60, 60, 110), 1), ((170, 170, 170), 1)):
         image = table()
         cv2.rectangle(image, (100, 80), (129, 104), colour, -1)
-        assert len(outlines(image)) == count
+        assert len(find_objects(image)) == count
 
 
-def test_it_is_still_until_something_comes_near_and_after_it_has_gone() -> None:
+def test_an_object_is_still_before_and_after_something_passes() -> None:
     images = []
     for number in range(20):
         image = table()
@@ -64,12 +62,12 @@ def test_it_is_still_until_something_comes_near_and_after_it_has_gone() -> None:
         cv2.circle(image, (20 * number, 92), 14, (30, 30, 30), -1)
         images.append(image)
     made = scene(images)
-    (mask,) = [one for one in outlines(images[0]) if one[90, 110]]
-    # The disc is 14 px wide to each side, the ring reaches 6 px beyond the thing, which spans 100 to 129.
+    (mask,) = [mask for mask in find_objects(images[0]) if mask[90, 110]]
+    # The disc is 14 px wide to each side, the ring reaches 6 px beyond the obj, which spans 100 to 129.
     assert still(made, 0, ringed(mask), 0) == range(5)
     assert still(made, 0, ringed(mask), 15) == range(8, 20)
 
 
-def test_where_nothing_stands_out_a_draw_is_refused() -> None:
-    with pytest.raises(Refused, match="nothing compact stands out there"):
-        some_thing(scene([table()] * 4), np.random.default_rng(0))
+def test_a_draw_without_an_object_is_refused() -> None:
+    with pytest.raises(DrawRefused, match="no compact object stands out"):
+        sample_object(scene([table()] * 4), np.random.default_rng(0))

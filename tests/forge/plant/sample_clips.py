@@ -13,7 +13,7 @@ INSTRUCTION = "Put the red cube into the bin with the left hand, then close the 
 
 
 def scenery(seed: int, size: tuple[int, int] = (320, 200)) -> list[Image]:
-    """A grained table with three things on it, over which an arm swings from the upper edge, to and fro."""
+    """A grained table with three objects on it, over which an arm swings from the upper edge, to and fro."""
     rng = np.random.default_rng(seed)
     width, height = size
     grain = cv2.GaussianBlur(rng.normal(0, 30, (height, width, 1)).astype(np.float32), (0, 0), 3)[..., None]

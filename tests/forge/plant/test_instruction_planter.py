@@ -5,27 +5,27 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from robogaze.forge.plant.edit import Refused
-from robogaze.forge.plant.frame_array import FrameArray
+from robogaze.forge.plant.clip import DrawRefused, FrameArray, PlantingScene
+from robogaze.forge.plant.instruction_planter import reword
 from robogaze.forge.plant.recipe import InstructionChange, PlantingConfig
-from robogaze.forge.plant.scene import PlantingScene
-from robogaze.forge.plant.words import reword
 
 
 def changed(recipe: PlantingConfig, name: str, instruction: str | None, seed: int = 0) -> str:
-    """An instruction as a plant of the built-in domain leaves it."""
-    reel = FrameArray(np.zeros((4, 8, 8, 3), np.uint8), (0.0, 0.1, 0.2, 0.3), 0.4, cast(Any, None))
+    """An instruction after a glitch of the built-in domain."""
+    frames = FrameArray(np.zeros((4, 8, 8, 3), np.uint8), (0.0, 0.1, 0.2, 0.3), 0.4, cast(Any, None))
     found = reword(
-        _Scene(reel, instruction), np.random.default_rng(seed), cast(InstructionChange, recipe.plants[name].words)
+        _Scene(frames, instruction),
+        np.random.default_rng(seed),
+        cast(InstructionChange, recipe.glitches[name].instruction_change),
     )
     assert found.instruction is not None
     return found.instruction[0]
 
 
 class _Scene(PlantingScene):
-    """A scene of which nobody looks at the pictures."""
+    """A scene whose frames are not used."""
 
-    def named(self, view: int) -> str:
+    def view_name(self, view: int) -> str:
         return "the picture"
 
 
@@ -43,7 +43,7 @@ class _Scene(PlantingScene):
         ("other_order", "First push the box and then close the lid", "First close the lid and then push the box"),
     ],
 )
-def test_words_are_changed_for_others(recipe: PlantingConfig, name: str, old: str, new: str) -> None:
+def test_words_are_replaced(recipe: PlantingConfig, name: str, old: str, new: str) -> None:
     before, _, after = new.partition("{}")
     for seed in range(6):
         found = changed(recipe, name, old, seed)
@@ -55,24 +55,24 @@ def test_words_are_changed_for_others(recipe: PlantingConfig, name: str, old: st
 @pytest.mark.parametrize(
     ("name", "instruction", "reason"),
     [
-        ("other_hand", "Pick up the cup", "its instruction has no such words"),
-        ("other_hand", "Pass the cup from the left hand to the right hand", "every other word"),
-        ("other_hand", "Turn left at the table", "no such words"),
-        ("other_object", "Pick and place the novel object to the pot", r"leaves open what is meant \(object\)"),
-        ("other_colour", "Grasp the orange cube", "no such words"),
-        ("other_place", "Push the cup to the left of the table", r"leaves open what is meant \(left\)"),
-        ("other_order", "Pick up the cup, then place it on the tray", r"leaves open what is meant \(it\)"),
-        ("other_order", "Pick up the cup and place it on the tray", "no such words"),
+        ("other_hand", "Pick up the cup", "no matching words"),
+        ("other_hand", "Pass the cup from the left hand to the right hand", "every replacement"),
+        ("other_hand", "Turn left at the table", "no matching words"),
+        ("other_object", "Pick and place the novel object to the pot", r"is ambiguous \(object\)"),
+        ("other_colour", "Grasp the orange cube", "no matching words"),
+        ("other_place", "Push the cup to the left of the table", r"is ambiguous \(left\)"),
+        ("other_order", "Pick up the cup, then place it on the tray", r"is ambiguous \(it\)"),
+        ("other_order", "Pick up the cup and place it on the tray", "no matching words"),
         ("other_object", None, "the clip has no instruction"),
     ],
 )
-def test_where_they_do_not_allow_it_nothing_is_planted(
+def test_an_instruction_without_replaceable_words_is_refused(
     recipe: PlantingConfig, name: str, instruction: str | None, reason: str
 ) -> None:
-    with pytest.raises(Refused, match=reason):
+    with pytest.raises(DrawRefused, match=reason):
         changed(recipe, name, instruction)
 
 
-def test_what_takes_a_place_shares_no_word_with_the_instruction(recipe: PlantingConfig) -> None:
+def test_a_replacement_shares_no_word_with_the_instruction(recipe: PlantingConfig) -> None:
     found = {changed(recipe, "other_colour", "Put the red cube beside the blue one", seed) for seed in range(40)}
     assert found == {f"Put the {colour} cube beside the blue one" for colour in ("green", "yellow", "white", "black")}
