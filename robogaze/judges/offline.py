@@ -2,8 +2,9 @@
 
 On each axis of its rubric the rating is a logistic function of the features of a pair (`robogaze.judges.features`),
 with weights that only work in their feature's sense: what agrees never lowers a rating, what contradicts never raises
-one. They were fitted on one half of judges/offline/pairs.jsonl (scripts/fit_offline_judge.py). What the judge is worth
-was measured on the other half and stands in its note. The same words, in whatever form, rate the best on every axis.
+one. They were fitted on one half of judges/offline/pairs.jsonl (scripts/research/fit_offline_judge.py). What the judge
+is worth was measured on the other half and stands in its note. The same words, in whatever form, rate the best on every
+axis.
 
 It is not symmetric: a vague prediction of a precise reference is not a precise prediction of a vague one.
 """

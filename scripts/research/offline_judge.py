@@ -5,11 +5,10 @@ held. For `offline, unseen words` all words and phrases that occur in the held-o
 fitting, are taken out of the list first, also those that any list would hold: what to expect of the texts of others
 lies between the two.
 
-    python scripts/bench/offline_judge.py
+    python scripts/research/offline_judge.py
 """
 
 import re
-import sys
 import tempfile
 import time
 from collections import Counter
@@ -18,10 +17,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from sklearn.feature_extraction.text import TfidfVectorizer
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 from fit_offline_judge import fitted, measured, similarities, texts, without_unseen_words
+from sklearn.feature_extraction.text import TfidfVectorizer
 
 from robogaze.core.scores import Estimate
 from robogaze.judges.base import Judgement

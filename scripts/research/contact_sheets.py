@@ -4,7 +4,7 @@ Reads data sets that `robogaze forge simulate` wrote and takes the first clip of
 frames of a clip: before the onset, at it, when the fault has come about, in its midst, at its end, and the clip's last;
 those of the fault are framed in red. A clean clip's are evenly spread.
 
-    python scripts/contact_sheets.py DATA_SET [DATA_SET ...] --out docs/pictures/forge [--by-task]
+    python scripts/research/contact_sheets.py DATA_SET [DATA_SET ...] --out docs/pictures/forge [--by-task]
 """
 
 import argparse

@@ -4,7 +4,7 @@ The weights come from the pairs of the split `fit`, and what they are worth from
 which nothing is chosen. A weight may only work in the sense of its feature. Run it after any change of the words, the
 features or the pairs; a test compares what it finds with what is stored.
 
-    python scripts/fit_offline_judge.py
+    python scripts/research/fit_offline_judge.py
 """
 
 import shutil
@@ -41,7 +41,7 @@ much; both chosen by cross-validation over the events of the half for fitting.""
 AGAINST = (".apart", ".against", ".other")
 """The endings of features that can only lower a rating."""
 DIGITS, FIGURES = 3, 4
-_HEADER = "# Made by scripts/fit_offline_judge.py from pairs.jsonl and words.yaml; do not edit.\n"
+_HEADER = "# Made by scripts/research/fit_offline_judge.py from pairs.jsonl and words.yaml; do not edit.\n"
 
 
 def fitted(home: Path) -> dict[str, AxisWeights]:

@@ -1,11 +1,11 @@
 """Random corpora in the files of the two releases, through `robogaze evaluate` and through a second implementation.
 
-    python scripts/bench/released.py --corpora 300
+    python scripts/research/released.py --corpora 300
 
-Prints for each release how many corpora were refused, and in how many a figure differs by more than 1e-9. The second
-implementation is tests/bench/released_evaluators.py. Corpora hold what the releases read: several frame rates, missing
-predictions, events of one frame or none, reversed ones, spans after the end, labels outside the taxonomy, severities
-and texts that are not given, ids given twice, and times in place of frames.
+Prints for each release how many corpora were refused, and in how many a figure differs by more than 1e-9
+(docs/metrics/conventions.md). The second implementation is tests/scripts/released_evaluators.py. The corpora have what
+the releases read: several frame rates, missing predictions, events of one frame or none, reversed events, spans after
+the end, labels outside the taxonomy, missing severities and texts, repeated ids, and times in place of frames.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "bench"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "scripts"))
 import released_evaluators as second
 
 from robogaze.cli import cli
