@@ -1,12 +1,13 @@
-"""A run that is killed (-9) at random moments, beside one that is left alone.
+"""A run that is killed (-9) at random times, compared with an undisturbed one: the figures in docs/bench.md
+("Measured").
 
-Printed: how often it was killed, whether any answered request was sent again, and whether the reports are the same:
-byte by byte as those of an undisturbed run that is given the same answers, and, but for what a clock says (latencies),
-as those of one that asks for itself.
+Prints how often it was killed, whether an answered request was sent again, and whether the reports are equal: byte by
+byte to those of an undisturbed run that is given the same answers, and, except for latencies, to those of a run that
+sends its own requests.
 
     python scripts/bench/killed.py [--clips 100] [--kills 60]
 
-The kills are shared by `score` and `bench`, in as many runs as they need.
+The kills are divided between `score` and `bench`, in as many runs as they need.
 """
 
 import argparse
@@ -29,12 +30,12 @@ from synthetic import write_clip
 
 AT_ONCE = 16
 EARLY = 0.15
-"""The share of the kills that may come before a start has asked anything."""
+"""The share of the kills that may come before a start has sent a request."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What came of a run; `sent_again` counts requests beyond those answered and those under way at a kill."""
+    """The result of a run; `sent_again` counts requests beyond those answered and those in flight at a kill."""
 
     clips: int
     kills: int
@@ -48,15 +49,15 @@ class Trial:
 
     @property
     def holds(self) -> bool:
-        """Whether all is as if nobody had killed it."""
+        """Whether the result is that of an undisturbed run."""
         whole = self.code == 0 and self.reports == self.clips
         return whole and not self.sent_again and self.same and self.same_bytes
 
 
 def trial(folder: Path, clips: int, kills: int, rng: random.Random, longest_s: float, command: str = "bench") -> Trial:
-    """Do a run of short clips undisturbed, and once more with `kills` kills.
+    """Run short clips undisturbed, and again with `kills` kills.
 
-    A kill comes up to `longest_s` after the first request of its start, or, of a few, after the start itself.
+    A kill comes up to `longest_s` after the first request of a start, or, for a few, after the start itself.
     """
     clip = write_clip(folder / "bar.mp4", frames=32, width=64, height=48)
     rows = [{"path": clip.name, "instruction": f"Move bar {number}"} for number in range(clips)]
@@ -98,7 +99,7 @@ def trial(folder: Path, clips: int, kills: int, rng: random.Random, longest_s: f
 
 
 def _wait_for_requests(run: subprocess.Popen[bytes], stub: Stub, sent: int) -> None:
-    """Wait until a run asks, or ends."""
+    """Wait until a run sends a request, or ends."""
     while stub.requests == sent and run.poll() is None:
         time.sleep(0.005)
 
@@ -117,13 +118,13 @@ def _start(command: str, folder: Path, out: str, url: str) -> subprocess.Popen[b
 
 
 def _written(out: Path) -> dict[str, bytes]:
-    """Every report of a run as it stands on the disk."""
+    """Every report of a run as it is on disk."""
     paths = (*out.glob("reports/*.json"), *out.glob("*/report.json"))  # of bench, of score
     return {path.relative_to(out).as_posix(): path.read_bytes() for path in paths}
 
 
 def _less_clocks(out: Path) -> dict[str, Any]:
-    """Every report of a run, less what a clock decides."""
+    """Every report of a run without latencies."""
     found = {}
     for name, text in _written(out).items():
         report = json.loads(text)
@@ -135,7 +136,7 @@ def _less_clocks(out: Path) -> dict[str, Any]:
 
 
 def _answered(out: Path) -> int:
-    """How many answers a run folder holds."""
+    """The number of answers in a run folder."""
     if not (out / "calls.sqlite").exists():
         return 0
     with closing(sqlite3.connect(out / "calls.sqlite")) as database:
@@ -144,16 +145,16 @@ def _answered(out: Path) -> int:
 
 
 def trials(command: str, clips: int, kills: int, rng: random.Random, longest_s: float) -> list[Trial]:
-    """As many runs as it takes to kill a command so many times."""
+    """As many runs as needed for this number of kills of a command."""
     found: list[Trial] = []
-    while (left := kills - sum(one.kills for one in found)) > 0:
+    while (left := kills - sum(trial.kills for trial in found)) > 0:
         with tempfile.TemporaryDirectory() as folder:
             found.append(trial(Path(folder), clips, left, rng, longest_s, command))
     return found
 
 
 def main() -> None:
-    """Measure and print; exit code 1 where something was not as if nobody had killed it."""
+    """Measure and print; exit code 1 if a result differs from that of an undisturbed run."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--clips", type=int, default=100, help="of each run")
     parser.add_argument("--kills", type=int, default=60, help="half of score, half of bench")
@@ -163,23 +164,23 @@ def main() -> None:
     rng, holds = random.Random(options.seed), True
     for command in ("score", "bench"):
         found = trials(command, options.clips, options.kills // 2, rng, options.longest)
-        holds = holds and all(one.holds for one in found)
-        codes = sorted({one.code for one in found})
+        holds = holds and all(trial.holds for trial in found)
+        codes = sorted({trial.code for trial in found})
         print(
-            f"{command}: {sum(one.kills for one in found)} kills in {len(found)} runs of {options.clips} clips, ",
+            f"{command}: {sum(trial.kills for trial in found)} kills in {len(found)} runs of {options.clips} clips, ",
             end="",
         )
         print(f"which ended with exit code {', '.join(map(str, codes))}")
         needed, sent, again = (
-            sum(getattr(one, name) for one in found) for name in ("needed", "requests", "sent_again")
+            sum(getattr(trial, name) for trial in found) for name in ("needed", "requests", "sent_again")
         )
         print(f"    {needed} requests needed, {sent} sent, {again} of them for known answers")
-        reports = sum(one.reports for one in found)
+        reports = sum(trial.reports for trial in found)
         print(
-            f"    {reports} reports: same bytes in {sum(one.same_bytes for one in found)} runs of {len(found)}, ",
+            f"    {reports} reports: same bytes in {sum(trial.same_bytes for trial in found)} runs of {len(found)}, ",
             end="",
         )
-        print(f"same but for clocks in {sum(one.same for one in found)}")
+        print(f"same but for clocks in {sum(trial.same for trial in found)}")
     sys.exit(0 if holds else 1)
 
 

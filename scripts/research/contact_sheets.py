@@ -1,8 +1,9 @@
-"""Contact sheets of simulated clips: a picture for each type of event and each way to be unusual and right.
+"""Contact sheets of simulated clips, one per event type and per clean variation: the pictures of
+docs/forge-sheets.md.
 
-Reads data sets that `robogaze forge simulate` wrote and takes the first clip of each type that has one fault only. Six
-frames of a clip: before the onset, at it, when the fault has come about, in its midst, at its end, and the clip's last;
-those of the fault are framed in red. A clean clip's are evenly spread.
+Reads data sets of `robogaze forge simulate` and takes the first clip of each type that has a single fault. Six frames
+of a clip: before the onset, at the onset, when the fault has developed, in its middle, at its end, and the last of the
+clip; those of the fault have a red border. The frames of a clean clip are evenly spaced.
 
     python scripts/research/contact_sheets.py DATA_SET [DATA_SET ...] --out docs/pictures/forge [--by-task]
 """
@@ -35,7 +36,7 @@ Frame = NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class Clip:
-    """A clip with what truth.jsonl and its report say."""
+    """A clip with its line of truth.jsonl and its report."""
 
     folder: Path
     truth: dict[str, Any]
@@ -43,17 +44,16 @@ class Clip:
 
     @property
     def title(self) -> str:
-        """What the clip shows, in one line."""
         return f"{self.truth['type'] or 'clean'} ({self.truth['make']}), {self.report.clip.task_family}"
 
     @property
     def fault(self) -> list[int]:
-        """The frames of its faults, none for a clean one."""
-        return [n for one in self.truth["faults"] for first, last in one["frames"] for n in range(first, last)]
+        """The frames of its faults; empty for a clean clip."""
+        return [n for fault in self.truth["faults"] for first, last in fault["frames"] for n in range(first, last)]
 
 
 def clips(folder: Path) -> Iterator[Clip]:
-    """The clips of a data set, in order; twins are left out."""
+    """The clips of a data set in order, without twins."""
     lines = (folder / "annotations.jsonl").read_text().splitlines()
     reports = {report.clip.id: report for report in map(Report.model_validate_json, lines)}
     for line in (folder / "truth.jsonl").read_text().splitlines():
@@ -61,10 +61,10 @@ def clips(folder: Path) -> Iterator[Clip]:
         yield Clip(folder, truth, reports[truth["clip_id"]])
 
 
-def chosen(all_: Sequence[Clip], by_task: bool) -> dict[str, Clip]:
-    """A clip for each sheet, by the sheet's name: the first of those with the fewest faults."""
+def chosen(candidates: Sequence[Clip], by_task: bool) -> dict[str, Clip]:
+    """The clip for each sheet by the name of the sheet: the first of those with the fewest faults."""
     found: dict[str, Clip] = {}
-    for clip in sorted(all_, key=lambda one: len(one.truth["faults"])):
+    for clip in sorted(candidates, key=lambda clip: len(clip.truth["faults"])):
         name = clip.truth["type"] or f"clean-{clip.truth['make']}"
         if by_task:
             name = f"task-{(clip.report.clip.task_family or '').replace(' ', '-')}"
@@ -91,7 +91,6 @@ def looks(clip: Clip, length: int) -> list[int]:
 
 
 def sheet(clip: Clip) -> Frame:
-    """The picture."""
     frames = [frame.image for frame in read_frames(clip.folder / clip.report.clip.uri)]
     times, fault = clip.report.clip.frame_times_s, set(clip.fault)
     cells = [
@@ -99,12 +98,12 @@ def sheet(clip: Clip) -> Frame:
         for n in looks(clip, len(frames))
     ]
     rows = [np.hstack(cells[start : start + COLUMNS]) for start in range(0, COUNT, COLUMNS)]
-    told = [f'"{clip.report.clip.instruction}"', *(event.description for event in clip.report.events)]
-    return np.vstack([_head(clip.title, told, rows[0].shape[1]), *rows])
+    captions = [f'"{clip.report.clip.instruction}"', *(event.description for event in clip.report.events)]
+    return np.vstack([_head(clip.title, captions, rows[0].shape[1]), *rows])
 
 
 def _cell(frame: Frame, caption: str, colour: tuple[int, int, int] | None) -> Frame:
-    """A frame at its size, framed, with a caption under it."""
+    """A frame with a border and a caption."""
     width, height = CELL
     cell = np.full((height + 2 * BORDER_PX + CAPTION_PX, width + 2 * BORDER_PX, 3), PAPER, np.uint8)
     if colour is not None:
@@ -115,8 +114,8 @@ def _cell(frame: Frame, caption: str, colour: tuple[int, int, int] | None) -> Fr
     return cell
 
 
-def _head(title: str, told: Sequence[str], width: int) -> Frame:
-    lines = [line for one in told for line in textwrap.wrap(one, width // 6)]
+def _head(title: str, captions: Sequence[str], width: int) -> Frame:
+    lines = [line for caption in captions for line in textwrap.wrap(caption, width // 6)]
     head = np.full((26 + LINE_PX * len(lines), width, 3), PAPER, np.uint8)
     _write(head, title, (6, 18), 0.52, INK)
     for number, line in enumerate(lines, start=1):
@@ -129,7 +128,7 @@ def _write(picture: Frame, text: str, place: tuple[int, int], scale: float, colo
 
 
 def encoded(picture: Frame) -> bytes:
-    """A WebP of the best quality that stays below the limit, of the least where none does."""
+    """A WebP of the best quality below the size limit, or of the lowest quality."""
     for quality in QUALITIES:
         _, data = cv2.imencode(".webp", picture[..., ::-1], [cv2.IMWRITE_WEBP_QUALITY, quality])
         if len(data) <= MOST_BYTES:
@@ -138,16 +137,15 @@ def encoded(picture: Frame) -> bytes:
 
 
 def main() -> None:
-    """Read the command line and write the sheets."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", metavar="DATA_SET", nargs="+", type=Path)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--by-task", action="store_true", help="a sheet for each kind of task, not for each type")
-    asked = parser.parse_args()
-    asked.out.mkdir(parents=True, exist_ok=True)
-    for name, clip in chosen([clip for folder in asked.folders for clip in clips(folder)], asked.by_task).items():
+    args = parser.parse_args()
+    args.out.mkdir(parents=True, exist_ok=True)
+    for name, clip in chosen([clip for folder in args.folders for clip in clips(folder)], args.by_task).items():
         data = encoded(sheet(clip))
-        (asked.out / f"{name}.webp").write_bytes(data)
+        (args.out / f"{name}.webp").write_bytes(data)
         print(f"{name}: {clip.report.clip.id}, {len(data) / 1000:.0f} kB")
 
 

@@ -1,8 +1,8 @@
 """Fits the offline judge and measures it: writes judges/offline/fitted.yaml.
 
-The weights come from the pairs of the split `fit`, and what they are worth from those of the split `held_out`, by
-which nothing is chosen. A weight may only work in the sense of its feature. Run it after any change of the words, the
-features or the pairs; a test compares what it finds with what is stored.
+The weights come from the pairs of the split `fit`, the measurements from those of the split `held_out`, by which
+nothing is chosen. The sign of a weight is fixed by its feature. Run it after a change of the words, the features or the
+pairs; a test compares its result with the stored one.
 
     python scripts/research/fit_offline_judge.py
 """
@@ -39,18 +39,20 @@ SHRINKAGE, LEAST_SPREAD = 10.0, 0.3
 """The penalty on squared weights of features over their spread, or over the least one, so that no rare feature weighs
 much; both chosen by cross-validation over the events of the half for fitting."""
 AGAINST = (".apart", ".against", ".other")
-"""The endings of features that can only lower a rating."""
+"""The suffixes of features that can only lower a rating."""
 DIGITS, FIGURES = 3, 4
 _HEADER = "# Made by scripts/research/fit_offline_judge.py from pairs.jsonl and words.yaml; do not edit.\n"
 
 
 def fitted(home: Path) -> dict[str, AxisWeights]:
-    """The weights of every axis, from the half for fitting."""
+    """The weights of every axis, fitted on the half for fitting."""
     rated = read_pairs(home, FIT)
-    features, _ = read_features(home).of([one.pair for one in rated])
+    features, _ = read_features(home).of([example.pair for example in rated])
     rubric = read_rubric(RUBRIC)
     worst, best = rubric.file.scale
-    shares = {axis: np.array([(one.axes[axis] - worst) / (best - worst) for one in rated]) for axis in rubric.axes}
+    shares = {
+        axis: np.array([(example.axes[axis] - worst) / (best - worst) for example in rated]) for axis in rubric.axes
+    }
     return {axis: _axis(features, share) for axis, share in shares.items()}
 
 
@@ -83,25 +85,26 @@ def _logistic(columns: Floats, share: Floats, bounds: list[Any]) -> Floats:
 
 
 def similarities(home: Path, rated: Sequence[Rated]) -> Floats:
-    """Similarities by the judge whose data stands in a folder, fitted anew."""
-    judged = judge_pairs([one.pair for one in rated], read_features(home), fitted(home), read_rubric(RUBRIC))
-    return np.array([one.similarity for one in judged])
+    """Similarities of the judge with the data in a folder, newly fitted."""
+    judged = judge_pairs([example.pair for example in rated], read_features(home), fitted(home), read_rubric(RUBRIC))
+    return np.array([judgement.similarity for judgement in judged])
 
 
 def measured(similarities: Floats, rated: Sequence[Rated]) -> JudgeAgreement:
-    """How far similarities agree with ratings, with intervals over events; the same whenever it is asked."""
+    """Agreement of similarities with ratings, with intervals over events; deterministic."""
     return compare(similarities, rated, np.random.default_rng(0))
 
 
 def texts(rated: Sequence[Rated]) -> list[str]:
     """All descriptions."""
-    return [text for one in rated for text in (one.pair.reference, one.pair.prediction)]
+    return [text for example in rated for text in (example.pair.reference, example.pair.prediction)]
 
 
 def without_unseen_words(home: Path, folder: Path) -> int:
-    """Copy the judge's data without the phrases that only the held-out half has; returns how many these are.
+    """Copy the judge's data without the phrases that only the held-out half has; returns the number removed.
 
-    Those who wrote the list wrote the pairs, so it may hold words of the held-out half that it would not have held.
+    The word list and the pairs have the same authors, so the list may contain words of the held-out half for that
+    reason.
     """
     stemmer = read_words(home / "words.yaml").stemmer
     seen = [stemmer.stems(text) for text in texts(read_pairs(home, FIT))]
@@ -123,11 +126,11 @@ def without_unseen_words(home: Path, folder: Path) -> int:
 
 
 def _occurs(phrase: Phrases[str], read: Sequence[Stems]) -> bool:
-    return any(True for one in read for _ in phrase.find(one))
+    return any(True for stems in read for _ in phrase.find(stems))
 
 
 def refit(home: Path) -> dict[str, Any]:
-    """The content of fitted.yaml."""
+    """The contents of fitted.yaml."""
     rated = read_pairs(home, HELD_OUT)
     judged = similarities(home, rated)
     found = measured(judged, rated)
@@ -139,7 +142,7 @@ def refit(home: Path) -> dict[str, Any]:
         "axes": {name: axis.model_dump() for name, axis in fitted(home).items()},
         "held_out": {
             "pairs": len(rated),
-            "events": len({one.unit for one in rated}),
+            "events": len({example.unit for example in rated}),
             "pearson": _stored(found.pearson),
             "spearman": _stored(found.spearman),
             "mean_absolute_error": _stored(found.mean_absolute_error),
@@ -159,7 +162,6 @@ def _stored(estimate: Estimate) -> dict[str, float]:
 
 
 def main() -> None:
-    """Fit, measure and write."""
     home = data_folder()
     content = yaml.safe_dump(refit(home), sort_keys=False, width=120)
     (home / "fitted.yaml").write_text(_HEADER + content, encoding="utf-8")

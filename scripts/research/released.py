@@ -33,11 +33,14 @@ Json = dict[str, Any]
 
 def taxonomy() -> dict[str, tuple[str, ...]]:
     """The types of each dimension of the robot domain."""
-    return {one.id: tuple(kind.id for kind in one.types) for one in load_domain("robot").dimensions.values()}
+    return {
+        dimension.id: tuple(kind.id for kind in dimension.types)
+        for dimension in load_domain("robot").dimensions.values()
+    }
 
 
 def robogaze_corpus(dice: random.Random, folder: Path, kinds: Mapping[str, tuple[str, ...]]) -> second.Ratings:
-    """Write gold/*.json and said/<data set>/<video>/report.json; the ratings of all pairs."""
+    """Write gold/*.json and said/<data set>/<video>/report.json; returns the ratings of all pairs."""
     ratings: dict[tuple[str, int, int], int] = {}
     lines = []
     for number in range(dice.randint(3, 8)):
@@ -48,15 +51,15 @@ def robogaze_corpus(dice: random.Random, folder: Path, kinds: Mapping[str, tuple
         write(folder / "gold" / f"{name}.json", {**head, "glitches": true})
         if number and dice.random() < 0.2:
             continue
-        said = [_glitch(dice, kinds, frames, person=False, fps=fps) for _ in range(dice.choice((0, 1, 2, 3)))]
+        predicted = [_glitch(dice, kinds, frames, person=False, fps=fps) for _ in range(dice.choice((0, 1, 2, 3)))]
         meta = {"fps": fps, "total_frames": frames, "duration_s": frames / fps}
         video = dice.choice((name, f"{number}"))
         write(
             folder / "said" / dataset / f"{number}" / "report.json",
-            {"video_id": video, "task_instruction": "Lift the cup.", "video_meta": meta, "glitches": said},
+            {"video_id": video, "task_instruction": "Lift the cup.", "video_meta": meta, "glitches": predicted},
         )
         for r, reference in enumerate(_ids(true)):
-            for p, prediction in enumerate(_ids(said)):
+            for p, prediction in enumerate(_ids(predicted)):
                 ratings[name, r, p] = dice.randint(0, 15)
                 lines.append(line(name, reference, prediction, ratings[name, r, p] / 15))
     _table(folder, lines)
@@ -89,15 +92,17 @@ def _glitch(
 
 
 def _ids(events: list[Json]) -> list[str]:
-    """The ids the events have here: their own, else their number; those after the first of one id are numbered."""
-    own = [one.get("glitch_id") or one.get("event_id") or f"{number}" for number, one in enumerate(events, 1)]
-    return [one if own[:at].count(one) == 0 else f"{one} ({own[: at + 1].count(one)})" for at, one in enumerate(own)]
+    """The ids of the events: their own, else their number; repeated ids are numbered."""
+    own = [event.get("glitch_id") or event.get("event_id") or f"{number}" for number, event in enumerate(events, 1)]
+    return [
+        name if own[:at].count(name) == 0 else f"{name} ({own[: at + 1].count(name)})" for at, name in enumerate(own)
+    ]
 
 
 def glide_corpus(dice: random.Random, folder: Path) -> second.Ratings:
-    """Write gold.json and said.json; the ratings of all pairs."""
+    """Write gold.json and said.json; returns the ratings of all pairs."""
     ratings: dict[tuple[str, int, int], int] = {}
-    gold, said, lines = [], [], []
+    gold, predicted, lines = [], [], []
     for number in range(dice.randint(3, 8)):
         name = f"clip_{number}"
         true = _record(dice, name, dice.choice((0, 1, 1, 2, 3)))
@@ -105,14 +110,14 @@ def glide_corpus(dice: random.Random, folder: Path) -> second.Ratings:
         if number and dice.random() < 0.2:
             continue
         found = _record(dice, name, dice.choice((0, 1, 2, 3)))
-        said.append(found)
+        predicted.append(found)
         for r in range(len(true["bugs"])):
             for p in range(len(found["bugs"])):
                 ratings[name, r, p] = dice.randint(0, 5)
                 lines.append(line(f"Some Title/{name}", f"{r + 1}", f"{p + 1}", ratings[name, r, p] / 5))
-    dice.shuffle(said)
+    dice.shuffle(predicted)
     write(folder / "gold.json", gold)
-    write(folder / "said.json", said)
+    write(folder / "said.json", predicted)
     _table(folder, lines)
     return ratings
 
@@ -139,7 +144,7 @@ def write(path: Path, value: object) -> None:
 
 
 def _table(folder: Path, lines: list[Json]) -> None:
-    (folder / "ratings.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in lines))
+    (folder / "ratings.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
 
 
 def ours(folder: Path, reference: str, prediction: str, convention: str, *more: str) -> second.Figures:
@@ -151,15 +156,15 @@ def ours(folder: Path, reference: str, prediction: str, convention: str, *more: 
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         cli.main(words, standalone_mode=False)
     (system,) = json.loads(out.getvalue())["systems"]
-    figures = {name: one["value"] for name, one in system["metrics"].items()}
-    for name, one in system["metrics"].items():
-        if one["low"] is not None:
-            figures |= {f"{name} low": one["low"], f"{name} high": one["high"]}
-    return figures | {f"dimension {name}": one["value"] for name, one in system["per_dimension"].items()}
+    figures = {name: estimate["value"] for name, estimate in system["metrics"].items()}
+    for name, estimate in system["metrics"].items():
+        if estimate["low"] is not None:
+            figures |= {f"{name} low": estimate["low"], f"{name} high": estimate["high"]}
+    return figures | {f"dimension {name}": estimate["value"] for name, estimate in system["per_dimension"].items()}
 
 
 def differences(mine: second.Figures, theirs: second.Figures) -> list[str]:
-    """The figures that differ, with both values; those of one side alone are among them."""
+    """The figures that differ or are missing on one side, with both values."""
     missing = float("inf")
     return [
         f"{name}: {mine.get(name)} here, {theirs.get(name)} there"
@@ -169,7 +174,7 @@ def differences(mine: second.Figures, theirs: second.Figures) -> list[str]:
 
 
 def tried(release: str, seed: int, *more: str) -> list[str]:
-    """What differs in one corpus. Raises whatever refuses it."""
+    """The differences in a corpus. Raises the error that refuses it."""
     with tempfile.TemporaryDirectory() as home:
         folder, dice = Path(home), random.Random(seed)
         if release == "robogaze-released":
