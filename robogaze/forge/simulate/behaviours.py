@@ -132,9 +132,9 @@ def let_go_beside(setup: TaskSetup, rng: Generator) -> Behaviour:
     subtask = setup.subtasks[-1]
     angle = rng.uniform(0, 2 * np.pi)
     far = subtask.goal.radius_m + subtask.obj.radius_m * rng.uniform(0.2, 1.0)
-    beside = (float(far * np.cos(angle)), float(far * np.sin(angle)))
+    offset = (float(far * np.cos(angle)), float(far * np.sin(angle)))
     return Behaviour(
-        _last(setup, release_offset=beside, drop_m=rng.uniform(0.02, 0.06)), (subtask.obj.name,), _fields(setup)
+        _last(setup, release_offset=offset, drop_m=rng.uniform(0.02, 0.06)), (subtask.obj.name,), _fields(setup)
     )
 
 

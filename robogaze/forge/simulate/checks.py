@@ -261,7 +261,7 @@ def _exact(spec: ClipSpec, renderer: Renderer, fault_frames: FaultFrames) -> str
     )
     if not np.array_equal(before[0], before[1]):
         return "the clip differs from the twin before the onset"
-    return None if _differ_visibly(at[0], at[1]) else "the event cannot be told from the twin"
+    return None if _differ_visibly(at[0], at[1]) else "the event is not visibly different from the twin"
 
 
 def _differ_visibly(frame: Frame, twin: Frame) -> bool:

@@ -72,7 +72,7 @@ def test_an_invisible_fault_is_rejected(spec: ClipSpec, recipe: SimulationConfig
     tiny = with_edit(spec, recipe, "hover", raised(spec, 20, 31, by_m=3e-4))
     assert (
         visibility_problem(tiny, renderer, compare_with_twin(renderer, tiny))
-        == "the event cannot be told from the twin"
+        == "the event is not visibly different from the twin"
     )
     deep = with_edit(
         spec, recipe, "hover", replace(raised(spec, 20, 31), bodies=(spec.sampled.setup.hidden_objects[0].name,))
