@@ -81,7 +81,7 @@ def check(name: str) -> int:
     import asyncio
 
     from robogaze.domains import load_domain
-    from robogaze.forge.plant.recipe import find_planting_file, load_planting_config
+    from robogaze.forge.plant.planting_config import find_planting_file, load_planting_config
     from robogaze.rehearse import rehearse
     from robogaze.reporting.wording import count
     from robogaze.stages import Pipeline

@@ -16,7 +16,7 @@ from robogaze.cli.shared import clips, options
 from robogaze.cli.shared.tables import as_text, print_tables, write_files
 
 if TYPE_CHECKING:
-    from robogaze.forge.plant.dataset import PlantedDataset
+    from robogaze.forge.plant.planted_dataset import PlantedDataset
     from robogaze.forge.sensitivity import BoundedProportion, Group, Sensitivity
     from robogaze.reporting.result_tables import Cell, ResultTable
 
@@ -62,8 +62,8 @@ def plant(
     from robogaze.cli import EXIT_UNFINISHED
     from robogaze.domains import default_domain
     from robogaze.errors import InputError
-    from robogaze.forge.plant.dataset import PlantingOptions, plant_clips
-    from robogaze.forge.plant.recipe import load_planting_config
+    from robogaze.forge.plant.planted_dataset import PlantingOptions, plant_clips
+    from robogaze.forge.plant.planting_config import load_planting_config
 
     clips.check_there(*paths)
     recipe = load_planting_config(domain or default_domain())

@@ -13,8 +13,8 @@ import click
 from robogaze.cli import interrupt
 
 if TYPE_CHECKING:
-    from robogaze.forge.simulate.dataset import SimulatedDataset
-    from robogaze.forge.simulate.rendering import Gl
+    from robogaze.forge.simulate.playback import Gl
+    from robogaze.forge.simulate.simulated_dataset import SimulatedDataset
     from robogaze.reporting.result_tables import ResultTable
 
 
@@ -70,9 +70,9 @@ def simulate(
     from robogaze.forge.simulate import require_simulator
 
     require_simulator()
-    from robogaze.forge.simulate.dataset import SimulationPlan, select_types, simulate_clips
     from robogaze.forge.simulate.generate import SimulationContext
-    from robogaze.forge.simulate.recipe import load_simulation_config
+    from robogaze.forge.simulate.simulated_dataset import SimulationPlan, select_types, simulate_clips
+    from robogaze.forge.simulate.simulation_config import load_simulation_config
 
     name = domain or default_domain()
     recipe = load_simulation_config(name).with_tasks(tasks)

@@ -18,7 +18,7 @@ def renderer() -> None:
     """Skips a test where nothing can be rendered."""
     import mujoco
 
-    from robogaze.forge.simulate.rendering import Renderer
+    from robogaze.forge.simulate.playback import Renderer
 
     try:
         with Renderer(mujoco.MjModel.from_xml_string("<mujoco/>"), (64, 64)):

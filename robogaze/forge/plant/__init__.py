@@ -1,11 +1,15 @@
 """Planting known glitches into existing clips.
 
-recipe    the glitches of a domain, forge.yaml: planter, event type, severity, description
-clip      a clip with its frames in random access, and what a planter needs to know about it
-planters  functions of a scene and a random generator that return an edit, or raise DrawRefused:
-          picture_planters, frame_planters, object_planters, instruction_planter
-truth     writes the edited clip and its report
-dataset   a data set of planted clips, resumable
+From clip to data set:
+
+    planting_config  the glitches of a domain, forge.yaml: planter, event type, severity, description
+    planting_scene   a clip with its frames in random access, and what a planter needs to know about it
+    planters         functions of a scene and a random generator that return an edit, or raise DrawRefused:
+                     picture_planters, frame_planters, object_planters, instruction_planter
+    truth            writes the edited clip and its report
+    planted_dataset  a data set of planted clips, resumable
+
+A planter is found by name in PLANTERS.
 """
 
 from __future__ import annotations
@@ -16,7 +20,7 @@ from typing import TYPE_CHECKING
 from robogaze.registry import Registry
 
 if TYPE_CHECKING:
-    from robogaze.forge.plant.clip import GlitchEdit
+    from robogaze.forge.plant.planting_scene import GlitchEdit
 
 _PICTURE, _FRAME, _OBJECT, _INSTRUCTION = (
     f"{__name__}.{module}"

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from robogaze.forge.plant.clip import DrawRefused, GlitchEdit, PlantingScene
+from robogaze.forge.plant.planting_scene import DrawRefused, GlitchEdit, PlantingScene
 
 _HELD_S, _SKIPPED_S, _REVERSED_S = (0.35, 1.6), (0.35, 1.6), (0.6, 2.0)
 _LEAST_MOVED = 0.01

@@ -9,8 +9,8 @@ import re
 
 import numpy as np
 
-from robogaze.forge.plant.clip import DrawRefused, GlitchEdit, PlantingScene
-from robogaze.forge.plant.recipe import InstructionChange
+from robogaze.forge.plant.planting_config import InstructionChange
+from robogaze.forge.plant.planting_scene import DrawRefused, GlitchEdit, PlantingScene
 
 
 def reword(scene: PlantingScene, rng: np.random.Generator, change: InstructionChange) -> GlitchEdit:

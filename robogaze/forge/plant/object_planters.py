@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robogaze.core.events import Box
-from robogaze.forge.plant.clip import Change, DrawRefused, GlitchEdit, PlantingScene, differing
+from robogaze.forge.plant.planting_scene import Change, DrawRefused, GlitchEdit, PlantingScene, differing
 from robogaze.media.decode import Image
 
 STANDS_OUT_LEVELS = 24

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robogaze.core.events import Box
-from robogaze.forge.plant.clip import DrawRefused, Flags, GlitchEdit, PlantingScene, differing
+from robogaze.forge.plant.planting_scene import DrawRefused, Flags, GlitchEdit, PlantingScene, differing
 from robogaze.media.decode import Image
 
 SHORTEST_S, LONGEST_S = 0.35, 1.6

@@ -18,8 +18,8 @@ from robogaze.core.sampling import evenly
 from robogaze.core.time import Span
 from robogaze.datasets.manifest import ManifestEntry, file_sha256
 from robogaze.domains import Domain
-from robogaze.forge.plant.clip import DrawRefused, FrameArray, GlitchEdit, differ
-from robogaze.forge.plant.recipe import Glitch, fill_description
+from robogaze.forge.plant.planting_config import Glitch, fill_description
+from robogaze.forge.plant.planting_scene import DrawRefused, FrameArray, GlitchEdit, differ
 from robogaze.media.decode import Image, read_frames
 from robogaze.media.encode import write_video
 

@@ -2,25 +2,25 @@
 
 From recipe to clip:
 
-    recipe         simulate.yaml of a domain: objects, goals, tasks, worlds and faults
+    simulation_config  the recipe, simulate.yaml of a domain: objects, goals, tasks, worlds and faults
       |
-    scene_sampler  a task with its objects, places and instruction, drawn at random
-      |            tasks: a subtask as moves of an arm, and whether it is done
-    behaviours     how the motion departs from the task, for faults of the motion
+    scene_sampler      a task with its objects, places and instruction, drawn at random
+      |                tasks: a subtask as moves of an arm, and whether it is done
+    behaviours         how the motion departs from the task, for faults of the motion
       |
-    scene          table, room and light; arm, objects and fixtures are its parts
+    scene              table, room and light; arm, objects and fixtures are its parts
       |
-    motion         physics, recorded once: a recording
+    recording          physics, recorded once
       |
-    rendering      plays the recording back, with edits
-      |            state_edits: what objects do; scene_edits: what bodies look like; camera_edits: camera and picture
-    clip_spec      all of this for one clip and its clean twin, and the frames in which the two differ
+    playback           renders a recording, with edits
+      |                state_edits: what objects do; scene_edits: how bodies look; camera_edits: camera and picture
+    clip_spec          all of this for one clip and its clean twin, and the frames in which the two differ
       |
-    checks         whether the clip is accepted; if not, it is drawn again
+    checks             whether the clip is accepted; if not, it is drawn again
       |
-    generate       one clip: drawn, checked, rendered and written with its report
+    generate           one clip: drawn, checked, rendered and written with its report
       |
-    dataset        many clips, resumable
+    simulated_dataset  many clips, resumable
 
 Python knows no event type. The recipe maps what is done to a clip (jump, vanish, hover) to types and descriptions. An
 edit or a behaviour is found by name in EDITS or BEHAVIOURS.
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator
 
     from robogaze.forge.simulate.behaviours import Behaviour
-    from robogaze.forge.simulate.rendering import PlaybackEdit
+    from robogaze.forge.simulate.playback import PlaybackEdit
     from robogaze.forge.simulate.scene_sampler import RecordedSetup, TaskSetup
 
 _STATE, _SCENE, _CAMERA, _BEHAVIOURS = (

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from robogaze.errors import InputError
 from robogaze.forge.simulate.objects import TOUCH
-from robogaze.forge.simulate.recipe import Links
+from robogaze.forge.simulate.simulation_config import Links
 
 STEP_S = 1 / 512
 """The step of the physics."""
@@ -210,7 +210,7 @@ _DOWN = np.diag([-1.0, 1.0, -1.0])
 Vector = NDArray[np.float64]
 
 
-class Unreachable(InputError):
+class OutOfReach(InputError):
     """An arm cannot reach a pose; the clip is drawn again."""
 
 
@@ -258,7 +258,7 @@ class Arm:
         data.qpos[self._places] = self.angles = angles
 
     def solve(self, pose: Pose) -> Vector:
-        """Joint angles for a pose of the tool, by damped least squares from the current angles. Raises Unreachable."""
+        """Joint angles for a pose of the tool, by damped least squares from the current angles. Raises OutOfReach."""
         model, data = self._model, self._scratch
         cos, sin = np.cos(pose.yaw), np.sin(pose.yaw)
         wanted = np.array([[cos, -sin, 0], [sin, cos, 0], [0, 0, 1]]) @ _DOWN
@@ -275,7 +275,7 @@ class Arm:
             turn = j.T @ np.linalg.solve(j @ j.T + 1e-6 * np.eye(6), error)
             data.qpos[self._places] = np.clip(data.qpos[self._places] + turn, *self._limits)
         else:
-            raise Unreachable(f"an arm cannot reach {np.round(pose.place, 3)} with a turn of {pose.yaw:.2f}")
+            raise OutOfReach(f"an arm cannot reach {np.round(pose.place, 3)} with a turn of {pose.yaw:.2f}")
         return np.array(data.qpos[self._places])
 
     def _error(self, place: Vector, wanted: NDArray[np.float64]) -> Vector:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from robogaze.forge.simulate.arm import HAND
-from robogaze.forge.simulate.motion import Move
 from robogaze.forge.simulate.objects import SimulatedObject
+from robogaze.forge.simulate.recording import Move
 from robogaze.forge.simulate.scene_sampler import DrawRejected, TaskSetup
 from robogaze.forge.simulate.tasks import Subtask, grasp_height
 

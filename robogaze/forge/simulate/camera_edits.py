@@ -8,8 +8,8 @@ import mujoco
 import numpy as np
 
 from robogaze.forge.simulate.arm import HAND, Vector
-from robogaze.forge.simulate.motion import FPS
-from robogaze.forge.simulate.rendering import Frame, PlaybackEdit
+from robogaze.forge.simulate.playback import Frame, PlaybackEdit
+from robogaze.forge.simulate.recording import FPS
 from robogaze.forge.simulate.scene import Camera
 from robogaze.forge.simulate.scene_edits import draw_new
 from robogaze.forge.simulate.scene_sampler import DrawRejected, RecordedSetup

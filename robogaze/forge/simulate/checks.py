@@ -13,8 +13,8 @@ import numpy as np
 
 from robogaze.forge.simulate.arm import FINGERS
 from robogaze.forge.simulate.clip_spec import ClipSpec, FaultFrames
-from robogaze.forge.simulate.motion import FPS, Recording
-from robogaze.forge.simulate.rendering import CAMERA, Frame, Renderer
+from robogaze.forge.simulate.playback import CAMERA, Frame, Renderer
+from robogaze.forge.simulate.recording import FPS, Recording
 from robogaze.forge.simulate.scene_sampler import TaskSetup
 from robogaze.forge.simulate.tasks import Subtask, all_done
 

@@ -19,11 +19,11 @@ from robogaze.domains import Domain
 from robogaze.forge.simulate import BEHAVIOURS, EDITS, FROM_BEHIND
 from robogaze.forge.simulate.arm import HAND, HAND_PARTS
 from robogaze.forge.simulate.behaviours import Behaviour
-from robogaze.forge.simulate.motion import Move, Phase, Recording, record
-from robogaze.forge.simulate.recipe import Condition, SimulatedFault, SimulationConfig, Variation, World
-from robogaze.forge.simulate.rendering import HAND_CAMERA, Frame, Playback, PlaybackEdit, Renderer, apply_picture_edits
+from robogaze.forge.simulate.playback import HAND_CAMERA, Frame, Playback, PlaybackEdit, Renderer, apply_picture_edits
+from robogaze.forge.simulate.recording import Move, Phase, Recording, record
 from robogaze.forge.simulate.scene import Camera, build_scene
 from robogaze.forge.simulate.scene_sampler import RecordedSetup, SampledScene, TaskSetup, sample_scene
+from robogaze.forge.simulate.simulation_config import Condition, SimulatedFault, SimulationConfig, Variation, World
 from robogaze.forge.simulate.tasks import Subtask
 
 _GRID_SHARE = 0.12
@@ -68,7 +68,7 @@ class ClipSpec:
 
 
 def sample_clip(recipe: SimulationConfig, variation: Variation, world: World, rng: np.random.Generator) -> ClipSpec:
-    """Draw a clip with a variation in a world. Raises DrawRejected, Unreachable and UnstableSimulation."""
+    """Draw a clip with a variation in a world. Raises DrawRejected, OutOfReach and UnstableSimulation."""
     fault, make = variation if isinstance(variation, SimulatedFault) else None, variation.make
     sampled = sample_scene(recipe.in_world(world), variation, rng)
     behaviour = BEHAVIOURS.load(make if make in BEHAVIOURS else "plain")(sampled.setup, rng)

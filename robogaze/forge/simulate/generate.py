@@ -19,7 +19,7 @@ from robogaze.core.report import Provenance, Report
 from robogaze.core.time import runs
 from robogaze.domains import Domain
 from robogaze.errors import RobogazeError
-from robogaze.forge.simulate.arm import Unreachable
+from robogaze.forge.simulate.arm import OutOfReach
 from robogaze.forge.simulate.checks import audit, motion_problem, visibility_problem
 from robogaze.forge.simulate.clip_spec import (
     ClipSpec,
@@ -29,10 +29,10 @@ from robogaze.forge.simulate.clip_spec import (
     event_of,
     sample_clip,
 )
-from robogaze.forge.simulate.motion import FPS, UnstableSimulation
-from robogaze.forge.simulate.recipe import SimulatedFault, SimulationConfig, Variation
-from robogaze.forge.simulate.rendering import Frame, Gl, Renderer, apply_picture_edits
+from robogaze.forge.simulate.playback import Frame, Gl, Renderer, apply_picture_edits
+from robogaze.forge.simulate.recording import FPS, UnstableSimulation
 from robogaze.forge.simulate.scene_sampler import DrawRejected
+from robogaze.forge.simulate.simulation_config import SimulatedFault, SimulationConfig, Variation
 from robogaze.media.decode import read_frames
 
 MAX_DRAWS = 60
@@ -94,7 +94,7 @@ def generate_clip(context: SimulationContext, planned: PlannedClip) -> Simulated
         try:
             rng = np.random.default_rng([context.seed, planned.number, attempt])
             spec = sample_clip(context.recipe, planned.variation, context.recipe.world(context.world), rng)
-        except (DrawRejected, Unreachable, UnstableSimulation) as error:
+        except (DrawRejected, OutOfReach, UnstableSimulation) as error:
             rejected[_reason(error)] += 1
             continue
         reason = motion_problem(spec)
@@ -108,10 +108,10 @@ def generate_clip(context: SimulationContext, planned: PlannedClip) -> Simulated
     raise NoValidDraw(planned.name, planned.variation.make, rejected)
 
 
-def _reason(error: DrawRejected | Unreachable | UnstableSimulation) -> str:
+def _reason(error: DrawRejected | OutOfReach | UnstableSimulation) -> str:
     if isinstance(error, DrawRejected):
         return f"no room: {error}"
-    return "out of reach" if isinstance(error, Unreachable) else "the simulation is unstable"
+    return "out of reach" if isinstance(error, OutOfReach) else "the simulation is unstable"
 
 
 @dataclass(frozen=True)

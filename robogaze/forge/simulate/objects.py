@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from robogaze.forge.simulate.recipe import Shape
+from robogaze.forge.simulate.simulation_config import Shape
 
 TOUCH = {"friction": [1.4, 0.02, 0.002], "condim": 4, "solref": [0.006, 1], "solimp": [0.98, 0.995, 0.0005, 0.5, 2]}
 UNSEEN_GROUP = 4

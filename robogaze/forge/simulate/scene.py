@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from robogaze.forge.simulate.arm import STEP_S, ArmStyle, add_arm
 from robogaze.forge.simulate.fixtures import add_fixture, is_switched, lamp_of
 from robogaze.forge.simulate.objects import TOUCH, SimulatedObject, add_object
-from robogaze.forge.simulate.recipe import Surface, World
+from robogaze.forge.simulate.simulation_config import Surface, World
 
 Texture = NDArray[np.uint8]
 

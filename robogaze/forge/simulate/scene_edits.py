@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robogaze.forge.simulate.arm import HAND, HAND_PARTS, Vector
-from robogaze.forge.simulate.rendering import PlaybackEdit, body_of
+from robogaze.forge.simulate.playback import PlaybackEdit, body_of
 from robogaze.forge.simulate.scene_sampler import DrawRejected, RecordedSetup
 from robogaze.forge.simulate.state_edits import (
     SHORTEST,

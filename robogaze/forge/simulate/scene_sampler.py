@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from robogaze.forge.simulate.motion import Recording
 from robogaze.forge.simulate.objects import SimulatedObject
-from robogaze.forge.simulate.recipe import Shape, SimulationConfig, TaskConfig, Variation
+from robogaze.forge.simulate.recording import Recording
 from robogaze.forge.simulate.scene import Camera
+from robogaze.forge.simulate.simulation_config import Shape, SimulationConfig, TaskConfig, Variation
 from robogaze.forge.simulate.tasks import Subtask
 
 NEAR_M, FAR_M, ASIDE_M = 0.31, 0.56, 0.29

@@ -10,7 +10,7 @@ import numpy as np
 
 from robogaze.forge.simulate.arm import FINGERS, HAND, OPEN_M, Vector
 from robogaze.forge.simulate.objects import FAR_BELOW_M
-from robogaze.forge.simulate.rendering import PlaybackEdit
+from robogaze.forge.simulate.playback import PlaybackEdit
 from robogaze.forge.simulate.scene_sampler import DrawRejected, RecordedSetup
 
 Generator = np.random.Generator

@@ -7,8 +7,8 @@ import numpy as np
 
 from robogaze.forge.simulate.arm import HAND_PARTS, OPEN_M
 from robogaze.forge.simulate.fixtures import before_handle, in_gap, is_switched, on_cap, pivot, slack_m, turned
-from robogaze.forge.simulate.motion import FPS, Move, Recording
 from robogaze.forge.simulate.objects import SimulatedObject
+from robogaze.forge.simulate.recording import FPS, Move, Recording
 
 _LET_GO_M, _PUSH_GAP_M, _PUSH_HEIGHT_M, _UNDER_PALM_M = 0.068, 0.03, 0.02, 0.045
 _FINGER_HALF_M = 0.011

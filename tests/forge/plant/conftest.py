@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from robogaze.datasets.manifest import ManifestEntry
-from robogaze.forge.plant.dataset import PlantedDataset, PlantingOptions, plant_clips
-from robogaze.forge.plant.recipe import PlantingConfig, load_planting_config
+from robogaze.forge.plant.planted_dataset import PlantedDataset, PlantingOptions, plant_clips
+from robogaze.forge.plant.planting_config import PlantingConfig, load_planting_config
 
 from .sample_clips import INSTRUCTION, scenery, write
 

@@ -5,9 +5,9 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from robogaze.forge.plant.clip import DrawRefused, FrameArray, PlantingScene
 from robogaze.forge.plant.instruction_planter import reword
-from robogaze.forge.plant.recipe import InstructionChange, PlantingConfig
+from robogaze.forge.plant.planting_config import InstructionChange, PlantingConfig
+from robogaze.forge.plant.planting_scene import DrawRefused, FrameArray, PlantingScene
 
 
 def changed(recipe: PlantingConfig, name: str, instruction: str | None, seed: int = 0) -> str:

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from robogaze.core.clip import Layout
-from robogaze.forge.plant.clip import DrawRefused, FrameArray, PlantingScene
 from robogaze.forge.plant.object_planters import find_objects, ringed, sample_object, still
+from robogaze.forge.plant.planting_scene import DrawRefused, FrameArray, PlantingScene
 from robogaze.media.decode import Image
 
 GROUND = 110

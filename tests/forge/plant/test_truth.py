@@ -9,15 +9,15 @@ from robogaze.core.clip import Layout
 from robogaze.core.report import Report
 from robogaze.core.time import frames_in
 from robogaze.datasets.manifest import ManifestEntry
-from robogaze.forge.plant.clip import differ
-from robogaze.forge.plant.dataset import PlantedDataset, PlantingOptions, plant_clips
-from robogaze.forge.plant.recipe import PlantingConfig
+from robogaze.forge.plant.planted_dataset import PlantedDataset, PlantingOptions, plant_clips
+from robogaze.forge.plant.planting_config import PlantingConfig
+from robogaze.forge.plant.planting_scene import differ
 from robogaze.forge.plant.truth import LEAST_SHOWN
 from robogaze.media.compose import split
 from robogaze.media.decode import Image, read_frames
 
 from .sample_clips import FRAMES, scenery, write
-from .test_dataset import planted_fields, reports
+from .test_planted_dataset import planted_fields, reports
 
 LEFT_OUT = ("skip", "cut")
 WORDS = ("other_hand", "other_object", "other_colour", "other_place", "other_order")

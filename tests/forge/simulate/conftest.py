@@ -18,9 +18,9 @@ from robogaze.errors import RobogazeError
 if TYPE_CHECKING:
     from robogaze.forge.simulate.clip_spec import ClipSpec
     from robogaze.forge.simulate.generate import SimulationContext
-    from robogaze.forge.simulate.recipe import SimulationConfig
-    from robogaze.forge.simulate.rendering import Renderer
+    from robogaze.forge.simulate.playback import Renderer
     from robogaze.forge.simulate.scene_sampler import RecordedSetup
+    from robogaze.forge.simulate.simulation_config import SimulationConfig
 
 SMALL = (96, 64)
 
@@ -32,7 +32,7 @@ def domain() -> Domain:
 
 @pytest.fixture(scope="session")
 def recipe() -> SimulationConfig:
-    from robogaze.forge.simulate.recipe import load_simulation_config
+    from robogaze.forge.simulate.simulation_config import load_simulation_config
 
     return load_simulation_config("robot")
 
@@ -41,7 +41,7 @@ def recipe() -> SimulationConfig:
 def spec(recipe: SimulationConfig) -> ClipSpec:
     """A clean clip: an object is picked up and placed, with a bystander."""
     from robogaze.forge.simulate.clip_spec import sample_clip
-    from robogaze.forge.simulate.recipe import Variation, World
+    from robogaze.forge.simulate.simulation_config import Variation, World
 
     only = recipe.with_(tasks={"place": recipe.tasks["place"]})
     return sample_clip(only, Variation(make="plain"), World(), np.random.default_rng(4))
@@ -56,7 +56,7 @@ def recorded(spec: ClipSpec) -> RecordedSetup:
 
 @pytest.fixture(scope="session")
 def renderer(spec: ClipSpec) -> Iterator[Renderer]:
-    from robogaze.forge.simulate.rendering import Renderer
+    from robogaze.forge.simulate.playback import Renderer
 
     try:
         made = Renderer(spec.playback.recording.scene.model, SMALL)

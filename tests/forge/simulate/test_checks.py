@@ -10,8 +10,8 @@ pytest.importorskip("mujoco", reason="needs the simulator: pip install 'robogaze
 from robogaze.forge.simulate.arm import FINGERS
 from robogaze.forge.simulate.checks import DEEPEST_M, audit, motion_problem
 from robogaze.forge.simulate.clip_spec import ClipSpec
-from robogaze.forge.simulate.motion import Recording
-from robogaze.forge.simulate.recipe import SimulationConfig
+from robogaze.forge.simulate.recording import Recording
+from robogaze.forge.simulate.simulation_config import SimulationConfig
 
 
 def with_recording(spec: ClipSpec, recording: Recording) -> ClipSpec:

@@ -12,9 +12,9 @@ from robogaze.forge.simulate.arm import Vector
 from robogaze.forge.simulate.behaviours import Behaviour
 from robogaze.forge.simulate.checks import visibility_problem
 from robogaze.forge.simulate.clip_spec import ClipSpec, compare_pictures, compare_with_twin, conditions
-from robogaze.forge.simulate.recipe import SimulatedFault, SimulationConfig
-from robogaze.forge.simulate.rendering import Playback, PlaybackEdit, Renderer
+from robogaze.forge.simulate.playback import Playback, PlaybackEdit, Renderer
 from robogaze.forge.simulate.scene_sampler import DrawRejected, RecordedSetup
+from robogaze.forge.simulate.simulation_config import SimulatedFault, SimulationConfig
 
 CLEAN = {"change_light", "go_round"}
 

@@ -14,10 +14,10 @@ from robogaze.forge.simulate.arm import HAND_PARTS
 from robogaze.forge.simulate.checks import motion_problem
 from robogaze.forge.simulate.clip_spec import ClipSpec, sample_clip
 from robogaze.forge.simulate.fixtures import pivot, turned
-from robogaze.forge.simulate.motion import Recording, record
-from robogaze.forge.simulate.recipe import SimulationConfig, Variation, World
-from robogaze.forge.simulate.rendering import Renderer
+from robogaze.forge.simulate.playback import Renderer
+from robogaze.forge.simulate.recording import Recording, record
 from robogaze.forge.simulate.scene_sampler import DrawRejected, RecordedSetup
+from robogaze.forge.simulate.simulation_config import SimulationConfig, Variation, World
 from robogaze.forge.simulate.state_edits import move_by_itself
 from robogaze.forge.simulate.tasks import Subtask, all_done, is_done
 

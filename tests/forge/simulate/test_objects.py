@@ -9,8 +9,8 @@ import mujoco
 
 from robogaze.forge.simulate.arm import OPEN_M, STEP_S, Vector
 from robogaze.forge.simulate.objects import SimulatedObject
-from robogaze.forge.simulate.recipe import SimulationConfig, World
 from robogaze.forge.simulate.scene import CompiledScene, build_scene
+from robogaze.forge.simulate.simulation_config import SimulationConfig, World
 
 AT = (0.4, 0.1)
 

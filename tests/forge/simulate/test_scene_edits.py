@@ -8,7 +8,7 @@ pytest.importorskip("mujoco", reason="needs the simulator: pip install 'robogaze
 from dataclasses import replace
 
 from robogaze.forge.simulate.clip_spec import ClipSpec
-from robogaze.forge.simulate.rendering import Renderer, body_of
+from robogaze.forge.simulate.playback import Renderer, body_of
 from robogaze.forge.simulate.scene_edits import copy_hand, draw_new
 from robogaze.forge.simulate.scene_sampler import RecordedSetup
 

@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("mujoco", reason="needs the simulator: pip install 'robogaze[forge]'")
 
-from robogaze.forge.simulate.recipe import SimulationConfig
+from robogaze.forge.simulate.simulation_config import SimulationConfig
 
 DOCS = Path(__file__).parents[3] / "docs"
 SHEETS = {path.stem: path for path in (DOCS / "pictures" / "forge").iterdir()}

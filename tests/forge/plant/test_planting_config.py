@@ -7,7 +7,7 @@ from domains.folders import make_folder
 
 from robogaze.errors import DomainError, InputError
 from robogaze.forge.plant import PLANTERS
-from robogaze.forge.plant.recipe import FILE, PlantingConfig, fill_description, load_planting_config
+from robogaze.forge.plant.planting_config import FILE, PlantingConfig, fill_description, load_planting_config
 
 PLANT = """\
 schema_version: 1

@@ -15,10 +15,10 @@ from robogaze.core.report import Report
 from robogaze.datasets import find_entries
 from robogaze.domains import Domain
 from robogaze.errors import InputError, RunError
-from robogaze.forge.simulate import dataset
-from robogaze.forge.simulate.dataset import SimulatedDataset, SimulationPlan, select_types, simulate_clips
+from robogaze.forge.simulate import simulated_dataset
 from robogaze.forge.simulate.generate import NoValidDraw, PlannedClip, SimulationContext
-from robogaze.forge.simulate.recipe import SimulatedFault, SimulationConfig, Variation
+from robogaze.forge.simulate.simulated_dataset import SimulatedDataset, SimulationPlan, select_types, simulate_clips
+from robogaze.forge.simulate.simulation_config import SimulatedFault, SimulationConfig, Variation
 from robogaze.media.decode import read_frames
 
 TYPES = ("object_teleportation",)
@@ -158,8 +158,10 @@ def test_an_interrupt_cancels_clips_that_wait(context: SimulationContext, monkey
     def stop() -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(dataset, "_generate", generate)
-    monkeypatch.setattr(dataset, "ProcessPoolExecutor", lambda processes, mp_context: ThreadPoolExecutor(processes))
+    monkeypatch.setattr(simulated_dataset, "_generate", generate)
+    monkeypatch.setattr(
+        simulated_dataset, "ProcessPoolExecutor", lambda processes, mp_context: ThreadPoolExecutor(processes)
+    )
     with pytest.raises(KeyboardInterrupt):
         simulate_clips(SimulationPlan(context, clips=200, types=TYPES, clean_share=0.5), processes=2, on_done=stop)
     assert 0 < len(started) < 100

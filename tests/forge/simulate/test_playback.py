@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("mujoco", reason="needs the simulator: pip install 'robogaze[forge]'")
 
 from robogaze.forge.simulate.clip_spec import ClipSpec
-from robogaze.forge.simulate.rendering import CAMERA, HAND_CAMERA, Playback, PlaybackEdit, Renderer, apply_picture_edits
+from robogaze.forge.simulate.playback import CAMERA, HAND_CAMERA, Playback, PlaybackEdit, Renderer, apply_picture_edits
 
 
 def test_a_frame_is_rendered_the_same_every_time(spec: ClipSpec, renderer: Renderer) -> None:

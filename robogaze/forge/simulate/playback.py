@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from robogaze.errors import RobogazeError
 from robogaze.forge.simulate.arm import Vector
 from robogaze.forge.simulate.fixtures import shine
-from robogaze.forge.simulate.motion import FPS, Recording
 from robogaze.forge.simulate.objects import UNSEEN_GROUP
+from robogaze.forge.simulate.recording import FPS, Recording
 from robogaze.forge.simulate.scene import Camera
 
 HAND_CAMERA = "camera"

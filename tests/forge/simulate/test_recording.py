@@ -10,10 +10,10 @@ pytest.importorskip("mujoco", reason="needs the simulator: pip install 'robogaze
 
 import mujoco
 
-from robogaze.forge.simulate.arm import Unreachable
+from robogaze.forge.simulate.arm import OutOfReach
 from robogaze.forge.simulate.checks import stays_in_hand
 from robogaze.forge.simulate.clip_spec import ClipSpec
-from robogaze.forge.simulate.motion import Move, UnstableSimulation, record
+from robogaze.forge.simulate.recording import Move, UnstableSimulation, record
 from robogaze.forge.simulate.tasks import all_done, is_done
 
 
@@ -62,7 +62,7 @@ def test_phases_follow_each_other_and_name_what_they_are_about(spec: ClipSpec) -
 
 def test_a_place_out_of_reach_raises(spec: ClipSpec) -> None:
     scene = spec.playback.recording.scene
-    with pytest.raises(Unreachable, match="cannot reach"):
+    with pytest.raises(OutOfReach, match="cannot reach"):
         record(scene, {scene.sides[0]: [Move(0.5, (2.0, 0.0, 0.2))]})
 
 

@@ -16,7 +16,8 @@ from robogaze.errors import InputError
 from robogaze.forge.simulate import BEHAVIOURS, EDITS
 from robogaze.forge.simulate.clip_spec import sample_clip
 from robogaze.forge.simulate.objects import SimulatedObject
-from robogaze.forge.simulate.recipe import (
+from robogaze.forge.simulate.scene import SURFACES, build_scene
+from robogaze.forge.simulate.simulation_config import (
     Links,
     SeverityRule,
     SimulatedFault,
@@ -26,7 +27,6 @@ from robogaze.forge.simulate.recipe import (
     World,
     load_simulation_config,
 )
-from robogaze.forge.simulate.scene import SURFACES, build_scene
 from robogaze.forge.simulate.tasks import Subtask
 
 NAMES = {"object", "goal", "into", "hand", "phase", "Phase", "an_object", "other", "an_other", "part", "asked"}

@@ -12,8 +12,8 @@ from filelock import FileLock
 from robogaze.core.report import Report
 from robogaze.datasets.manifest import ManifestEntry, read_manifest
 from robogaze.errors import RunError
-from robogaze.forge.plant.dataset import PlantedDataset, PlantedSource, PlantingOptions, plant_clips
-from robogaze.forge.plant.recipe import PlantingConfig
+from robogaze.forge.plant.planted_dataset import PlantedDataset, PlantedSource, PlantingOptions, plant_clips
+from robogaze.forge.plant.planting_config import PlantingConfig
 
 from .sample_clips import FRAMES, scenery, write
 

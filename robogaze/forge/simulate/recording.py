@@ -115,7 +115,7 @@ def record(
 ) -> Recording:
     """Simulate a plan.
 
-    `intangible` objects collide with the table only; `slippery_fingers` have almost no friction. Raises Unreachable and
+    `intangible` objects collide with the table only; `slippery_fingers` have almost no friction. Raises OutOfReach and
     UnstableSimulation.
     """
     model = copy(scene.model)

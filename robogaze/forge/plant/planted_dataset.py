@@ -30,8 +30,8 @@ from robogaze.datasets.manifest import ManifestEntry, file_sha256
 from robogaze.errors import InputError, VideoError
 from robogaze.forge.dataset_lock import dataset_lock
 from robogaze.forge.plant import PLANTERS
-from robogaze.forge.plant.clip import DrawRefused, FrameArray, GlitchEdit, PlantingScene, open_frames
-from robogaze.forge.plant.recipe import Glitch, PlantingConfig
+from robogaze.forge.plant.planting_config import Glitch, PlantingConfig
+from robogaze.forge.plant.planting_scene import DrawRefused, FrameArray, GlitchEdit, PlantingScene, open_frames
 from robogaze.forge.plant.truth import clip_of, event_of, report_of, untouched, write_clip
 from robogaze.media import check_whole
 from robogaze.media.picture_files import picture_bytes

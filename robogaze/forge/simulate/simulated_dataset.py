@@ -29,7 +29,7 @@ from robogaze.datasets.manifest import ManifestEntry
 from robogaze.errors import InputError
 from robogaze.forge.dataset_lock import dataset_lock
 from robogaze.forge.simulate.generate import NoValidDraw, PlannedClip, SimulatedClip, SimulationContext, generate_clip
-from robogaze.forge.simulate.recipe import SimulationConfig, Variation
+from robogaze.forge.simulate.simulation_config import SimulationConfig, Variation
 from robogaze.store import write_whole
 
 SCHEMA_VERSION: Literal[1] = 1
