@@ -20,15 +20,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import Field, ValidationError
+from pydantic import Field
 
-from robogaze.core.clip import Clip
-from robogaze.core.data import Data, dotted, first_fault
+from robogaze.core.data import Data
 from robogaze.core.report import Report
-from robogaze.datasets.importers import manifest_text
 from robogaze.datasets.manifest import ManifestEntry, file_sha256
-from robogaze.errors import InputError, VideoError
-from robogaze.forge.dataset_lock import dataset_lock
+from robogaze.errors import VideoError
+from robogaze.forge.dataset_folder import dataset_lock, read_record, write_annotations
 from robogaze.forge.plant import PLANTERS
 from robogaze.forge.plant.planting_config import Glitch, PlantingConfig
 from robogaze.forge.plant.planting_scene import DrawRefused, FrameArray, GlitchEdit, PlantingScene, open_frames
@@ -142,30 +140,14 @@ def plant_clips(
                 unreadable.append(str(error))
                 source = None
             on_done(source)
-        done = tuple(_read(path) for path in sorted((out / _HIDDEN).glob("*.source.json")))
+        done = tuple(read_record(path, PlantedSource) for path in sorted((out / _HIDDEN).glob("*.source.json")))
         planted = PlantedDataset(
             tuple(sorted(done, key=lambda source: source.source)), tuple(unreadable), options.settings
         )
         if done:
-            _write(planted, out)
+            write_annotations((report for source in planted.sources for report in source.reports), out)
+            write_whole(out / "planted.json", json.dumps(planted.as_json(), ensure_ascii=False, indent=1) + "\n")
     return planted
-
-
-def _write(planted: PlantedDataset, out: Path) -> None:
-    reports = sorted(
-        (report for source in planted.sources for report in source.reports), key=lambda report: report.clip.id
-    )
-    write_whole(out / "annotations.jsonl", "".join(f"{report.model_dump_json()}\n" for report in reports))
-    write_whole(out / "clips.jsonl", manifest_text([_entry(report.clip, out) for report in reports], out))
-    write_whole(out / "planted.json", json.dumps(planted.as_json(), ensure_ascii=False, indent=1) + "\n")
-
-
-def _entry(clip: Clip, out: Path) -> ManifestEntry:
-    given = ("instruction", "checkpoint", "split", "task_family", "embodiment", "layout")
-    initial = None if clip.initial_frame is None else out / clip.initial_frame
-    return ManifestEntry(
-        path=out / clip.uri, clip_id=clip.id, initial_frame=initial, **{name: getattr(clip, name) for name in given}
-    )
 
 
 def _plant_source(entry: ManifestEntry, options: PlantingOptions, out: Path) -> PlantedSource:
@@ -176,7 +158,7 @@ def _plant_source(entry: ManifestEntry, options: PlantingOptions, out: Path) -> 
     name = entry.id_for(content)
     path = out / _HIDDEN / f"{file_name(name)}.source.json"
     if path.is_file():
-        return _read(path)
+        return read_record(path, PlantedSource)
     with open_frames(entry) as frames:
         source = _Source(name, entry.with_(initial_frame=_initial(entry, out)), frames, options, out).plant_all()
     write_whole(path, source.model_dump_json())
@@ -191,14 +173,6 @@ def _initial(entry: ManifestEntry, out: Path) -> Path | None:
     address = Path("initial") / f"{sha256(content).hexdigest()[:16]}{entry.initial_frame.suffix}"
     write_whole(out / address, content)
     return address
-
-
-def _read(path: Path) -> PlantedSource:
-    try:
-        return PlantedSource.model_validate_json(path.read_bytes())
-    except ValidationError as error:
-        place, message = first_fault(error)
-        raise InputError(f"{path}: {dotted(place)}: {message}; remove it and start again") from error
 
 
 class _Source:

@@ -6,7 +6,7 @@ difference from the clean twin, the same recording without the edit, is the edit
 """
 
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from ctypes.util import find_library
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -113,18 +113,8 @@ class Renderer:
         self._context.free()
         self._canvas.free()
 
-    def frames(self, playback: Playback) -> Iterator[Frame]:
-        """All frames: one view, or a 2x2 grid in which missing views are black."""
-        plain: list[Frame] = []
-        for number in range(playback.frame_count):
-            plain.append(self._plain(playback, number))
-            yield apply_picture_edits(playback, number, plain)
-
     def frame(self, playback: Playback, number: int) -> Frame:
-        """A frame before edits of the finished picture."""
-        return self._plain(playback, number)
-
-    def _plain(self, playback: Playback, number: int) -> Frame:
+        """A frame before edits of the finished picture: one view, or a 2x2 grid in which missing views are black."""
         single = len(playback.views) == 1
         size = (self.width, self.height) if single else (self.width // 2, self.height // 2)
         panels = []

@@ -20,14 +20,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import ValidationError
 
-from robogaze.core.data import dotted, first_fault
 from robogaze.core.report import Report
-from robogaze.datasets.importers import manifest_text
-from robogaze.datasets.manifest import ManifestEntry
 from robogaze.errors import InputError
-from robogaze.forge.dataset_lock import dataset_lock
+from robogaze.forge.dataset_folder import dataset_lock, read_record, write_annotations
 from robogaze.forge.simulate.generate import NoValidDraw, PlannedClip, SimulatedClip, SimulationContext, generate_clip
 from robogaze.forge.simulate.simulation_config import SimulationConfig, Variation
 from robogaze.store import write_whole
@@ -127,10 +123,7 @@ class SimulatedDataset:
 
     @property
     def reports(self) -> tuple[Report, ...]:
-        """All reports by clip id."""
-        return tuple(
-            sorted((report for clip in self.clips for report in clip.reports), key=lambda report: report.clip.id)
-        )
+        return tuple(report for clip in self.clips for report in clip.reports)
 
     def as_json(self) -> dict[str, Any]:
         """The contents of simulated.json."""
@@ -169,7 +162,10 @@ def simulate_clips(
             on_done()
         in_order = tuple(sorted(clips, key=lambda clip: str(clip.truth["clip_id"])))
         dataset = SimulatedDataset(plan, in_order, tuple(sorted(failed, key=lambda error: error.name)))
-        _write(dataset, out)
+        write_annotations(dataset.reports, out)
+        truths = (json.dumps(clip.truth, ensure_ascii=False) for clip in dataset.clips)
+        write_whole(out / "truth.jsonl", "".join(f"{truth}\n" for truth in truths))
+        write_whole(out / "simulated.json", json.dumps(dataset.as_json(), ensure_ascii=False, indent=1) + "\n")
     return dataset
 
 
@@ -215,28 +211,5 @@ def _earlier(folder: Path, planned: PlannedClip) -> SimulatedClip | None:
     path = _record(folder, planned)
     if not path.is_file():
         return None
-    try:
-        clip = SimulatedClip.model_validate_json(path.read_bytes())
-    except ValidationError as error:
-        place, message = first_fault(error)
-        raise InputError(f"{path}: {dotted(place)}: {message}; remove it and start again") from error
+    clip = read_record(path, SimulatedClip)
     return clip if all((folder / report.clip.uri).is_file() for report in clip.reports) else None
-
-
-def _write(dataset: SimulatedDataset, out: Path) -> None:
-    reports = dataset.reports
-    given = ("instruction", "task_family", "embodiment", "layout")
-    entries = [
-        ManifestEntry(
-            path=out / report.clip.uri,
-            clip_id=report.clip.id,
-            **{name: getattr(report.clip, name) for name in given},
-        )
-        for report in reports
-    ]
-    write_whole(out / "annotations.jsonl", "".join(f"{report.model_dump_json()}\n" for report in reports))
-    write_whole(out / "clips.jsonl", manifest_text(entries, out))
-    write_whole(
-        out / "truth.jsonl", "".join(json.dumps(clip.truth, ensure_ascii=False) + "\n" for clip in dataset.clips)
-    )
-    write_whole(out / "simulated.json", json.dumps(dataset.as_json(), ensure_ascii=False, indent=1) + "\n")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from robogaze.errors import RunError
-from robogaze.forge.dataset_lock import dataset_lock
+from robogaze.forge.dataset_folder import dataset_lock
 
 
 def test_equal_settings_are_accepted_again_and_others_refused(tmp_path: Path) -> None:
@@ -13,7 +13,7 @@ def test_equal_settings_are_accepted_again_and_others_refused(tmp_path: Path) ->
         with dataset_lock(tmp_path, ".kept", {"seed": 1}, made="painted"):
             assert (tmp_path / ".kept" / "settings.json").is_file()
     with (
-        pytest.raises(RunError, match=r"was painted with other settings \(.*settings\.json holds them\)"),
+        pytest.raises(RunError, match=r"was painted with other settings \(.*settings\.json has them\)"),
         dataset_lock(tmp_path, ".kept", {"seed": 2}, made="painted"),
     ):
         pass
