@@ -24,6 +24,20 @@ LONGEST_STEP_M = 0.12
 """The furthest an object may move within a frame: a fall from 15 cm, or twice the fastest carry."""
 LONGEST_UNHELD = 2
 """The longest time, in frames, an object may touch nothing without falling."""
+SLIP_M = 0.012
+"""How far an object may move in the hand that holds it."""
+MOVED_M = 0.008
+"""How far a bystander may move that nothing should touch."""
+LEAST_SHARE = 0.0012
+"""The least share of the picture that the affected bodies fill at the onset."""
+HIDDEN_SHARE = 0.25
+"""The largest share of what an edit should hide that may remain visible."""
+LEAST_FACING_COSINE = 0.2
+"""The least cosine of the angle between the direction a front faces and the direction to the camera."""
+APART_M = 0.04
+"""The least final distance between a body in the clip and in the twin, for a fault of behaviour."""
+_VISIBLE_LEVELS, _VISIBLE_PIXELS = 12, 20
+_LEAST_FRAMES = 2
 _FALL_M = 0.25 * 9.81 / FPS**2
 """The least fall within a frame of an object that has been falling for a quarter of one."""
 
@@ -76,30 +90,16 @@ def _unheld(recording: Recording, obj: str) -> int:
     return longest
 
 
-SLIP_M = 0.012
-"""How far an object may move in the hand that holds it."""
-STIRRED_M = 0.008
-"""How far a bystander may move that nothing should touch."""
-LEAST_SHARE = 0.0012
-"""The least share of the picture that the affected bodies fill at the onset."""
-HIDDEN_SHARE = 0.25
-"""The largest share of what an edit should hide that may remain visible."""
-TOWARDS_EYE = 0.2
-"""The least cosine of the angle between the direction a front faces and the direction to the camera."""
-APART_M = 0.04
-"""The least final distance between a body in the clip and in the twin, for a fault of behaviour."""
-_VISIBLE_LEVELS, _VISIBLE_PIXELS = 12, 20
-_LEAST_FRAMES = 2
-
-
 def motion_problem(spec: ClipSpec) -> str | None:
     """Why the recordings are rejected, or None."""
-    return next((reason for check in _OF_MOTION if (reason := check(spec)) is not None), None)
+    return next((reason for check in _MOTION_CHECKS if (reason := check(spec))), None)
 
 
 def visibility_problem(spec: ClipSpec, renderer: Renderer, fault_frames: FaultFrames) -> str | None:
     """Why the way the fault shows is rejected, or None."""
-    return next((reason for check in _OF_SIGHT if (reason := check(spec, renderer, fault_frames)) is not None), None)
+    return next(
+        (reason for check in _VISIBILITY_CHECKS if (reason := check(spec, renderer, fault_frames)) is not None), None
+    )
 
 
 def _penetration(spec: ClipSpec) -> str | None:
@@ -120,9 +120,9 @@ def _outcome(spec: ClipSpec) -> str | None:
 def _fronts(spec: ClipSpec) -> str | None:
     """A front that is opened or closed is not turned away from the camera."""
     turn = np.radians(spec.first_camera.azimuth)
-    to_eye = -np.array([np.cos(turn), np.sin(turn)])
+    to_camera = -np.array([np.cos(turn), np.sin(turn)])
     for obj in (subtask.obj for subtask in spec.subtasks if subtask.obj.has_front):
-        if to_eye @ [np.cos(obj.yaw), np.sin(obj.yaw)] < TOWARDS_EYE:
+        if to_camera @ [np.cos(obj.yaw), np.sin(obj.yaw)] < LEAST_FACING_COSINE:
             return f"a {obj.shape.form} is turned away from the camera"
     return None
 
@@ -144,15 +144,13 @@ def stays_in_hand(recording: Recording, subtask: Subtask) -> bool:
 
     True if it is never picked up.
     """
-    first = _begins(recording, "carry", subtask) or _begins(recording, "hold", subtask)
+    first = _first_frame(recording, "carry", subtask) or _first_frame(recording, "hold", subtask)
     if subtask.action != "place" or first is None:
         return True
-    end = _begins(recording, "release", subtask) or len(recording.states)
+    end = _first_frame(recording, "release", subtask) or len(recording.states)
     for number in range(first + 2, end - 1):
-        touching_throughout = recording.touching_sometime[number]
-        if any(
-            frozenset((subtask.obj.name, f"{subtask.side}{finger}")) not in touching_throughout for finger in FINGERS
-        ):
+        contacts = recording.touching_sometime[number]
+        if any(frozenset((subtask.obj.name, f"{subtask.side}{finger}")) not in contacts for finger in FINGERS):
             return False
     places = np.array([_in_hand(recording, subtask, number) for number in range(first + 2, end - 1)])
     return bool(np.ptp(places, axis=0).max() <= SLIP_M)
@@ -168,7 +166,7 @@ def _in_hand(recording: Recording, subtask: Subtask, number: int) -> np.ndarray:
     return np.array([tool[2] - obj[2], np.linalg.norm(tool[:2] - obj[:2])])
 
 
-def _begins(recording: Recording, phase: str, subtask: Subtask) -> int | None:
+def _first_frame(recording: Recording, phase: str, subtask: Subtask) -> int | None:
     found = [known.first for known in recording.phases if (known.name, known.obj) == (phase, subtask.obj.name)]
     return found[0] if found else None
 
@@ -178,13 +176,13 @@ def _bystanders(spec: ClipSpec) -> str | None:
     twin, playback = spec.twin.recording, spec.playback.recording
     setup = spec.sampled.setup
     for obj in (*setup.bystanders, *(goal for goal in setup.unused_goals if goal.is_fixture)):
-        if _stirred(twin, obj.name) or (obj.name not in spec.bodies and _stirred(playback, obj.name)):
+        if _has_moved(twin, obj.name) or (obj.name not in spec.bodies and _has_moved(playback, obj.name)):
             return "a bystander is touched"
     return None
 
 
-def _stirred(recording: Recording, obj: str) -> bool:
-    return bool(recording.moved_m(obj).max() > STIRRED_M)
+def _has_moved(recording: Recording, obj: str) -> bool:
+    return bool(recording.moved_m(obj).max() > MOVED_M)
 
 
 def _audited(spec: ClipSpec) -> str | None:
@@ -270,7 +268,7 @@ def _differ_visibly(frame: Frame, twin: Frame) -> bool:
     return int((change > _VISIBLE_LEVELS).sum()) >= _VISIBLE_PIXELS
 
 
-_OF_MOTION: tuple[Callable[[ClipSpec], str | None], ...] = (
+_MOTION_CHECKS: tuple[Callable[[ClipSpec], str | None], ...] = (
     _fronts,
     _outcome,
     _penetration,
@@ -278,7 +276,7 @@ _OF_MOTION: tuple[Callable[[ClipSpec], str | None], ...] = (
     _bystanders,
     _audited,
 )
-_OF_SIGHT: tuple[Callable[[ClipSpec, Renderer, FaultFrames], str | None], ...] = (
+_VISIBILITY_CHECKS: tuple[Callable[[ClipSpec, Renderer, FaultFrames], str | None], ...] = (
     _differs,
     _far_apart,
     _visible,

@@ -26,6 +26,15 @@ from robogaze.forge.simulate.scene_sampler import RecordedSetup, SampledScene, T
 from robogaze.forge.simulate.simulation_config import Condition, SimulatedFault, SimulationConfig, Variation, World
 from robogaze.forge.simulate.tasks import Subtask
 
+TOLERANCE = 1e-4
+"""The least difference of an edited body: metres, or shares of a colour."""
+ELSEWHERE_M = 0.02
+"""The least distance between a body's places in the clip and in the twin, for a fault of behaviour."""
+OVERLAP_M = 1e-3
+"""The least depth at which two bodies overlap when one passes through the other."""
+_DECISIVE = ("grasp", "release", "press")
+_SETTLED = 0.95
+_SOURCE = "simulator"
 _GRID_SHARE = 0.12
 
 
@@ -84,13 +93,13 @@ def sample_clip(recipe: SimulationConfig, variation: Variation, world: World, rn
     # An edit depends on the recording that is shown.
     recorded = RecordedSetup(_played_setup(sampled, behaviour), recording, views)
     edit = EDITS.load(make)(recorded, rng) if make in EDITS else PlaybackEdit()
-    length = _length(recording, behaviour)
+    frame_count = _frame_count(recording, behaviour)
     second = _second(recipe, edit, rng) if fault is not None and behaviour.cut_in is None else None
     edits = (edit,) if second is None else (edit, EDITS.load(second.make)(recorded, rng))
-    shown = Playback(recording, edits, views, length)
+    shown = Playback(recording, edits, views, frame_count)
     return ClipSpec(
         playback=shown,
-        twin=shown if fault is None else Playback(twin, (), views, length),
+        twin=shown if fault is None else Playback(twin, (), views, frame_count),
         fault=fault,
         second_fault=second,
         make=make,
@@ -123,7 +132,7 @@ def _plan(subtasks: tuple[Subtask, ...]) -> dict[str, list[Move]]:
     return plan
 
 
-def _length(recording: Recording, behaviour: Behaviour) -> int:
+def _frame_count(recording: Recording, behaviour: Behaviour) -> int:
     """The number of frames shown."""
     if behaviour.cut_in is None:
         return len(recording.states)
@@ -159,17 +168,6 @@ def _camera(rng: np.random.Generator, world: World, azimuth: float, arms: int) -
         azimuth=azimuth,
         elevation=-rng.uniform(*world.elevation_deg),
     )
-
-
-TOLERANCE = 1e-4
-"""The least difference of an edited body: metres, or shares of a colour."""
-ELSEWHERE_M = 0.02
-"""The least distance between a body's places in the clip and in the twin, for a fault of behaviour."""
-OVERLAP_M = 1e-3
-"""The least depth at which two bodies overlap when one passes through the other."""
-_DECISIVE = ("grasp", "release", "press")
-_SETTLED = 0.95
-_SOURCE = "simulator"
 
 
 @dataclass(frozen=True)
@@ -225,10 +223,10 @@ def _compared(renderer: Renderer, spec: ClipSpec) -> FaultFrames:
     if amounts and not edited:
         # Another motion may come near the twin's for a moment; the difference still lasts from first to last.
         amounts = {number: amounts.get(number, 0.0) for number in range(min(amounts), max(amounts) + 1)}
-    return FaultFrames(tuple(amounts), _coming_about(amounts), frozenset(bodies))
+    return FaultFrames(tuple(amounts), _developing(amounts), frozenset(bodies))
 
 
-def _coming_about(amounts: Mapping[int, float]) -> tuple[int, ...]:
+def _developing(amounts: Mapping[int, float]) -> tuple[int, ...]:
     """The frames until the difference reaches nearly its maximum."""
     if not amounts:
         return ()
@@ -274,7 +272,7 @@ def event_of(
     )
     names = _names(recipe, spec, fault_frames.onset)
     onset, shown = fault_frames.onset, fault_frames.shown
-    looks = (shown[len(fault_frames.developing) - 1], shown[len(shown) // 2], shown[-1])
+    evidence_frames = (shown[len(fault_frames.developing) - 1], shown[len(shown) // 2], shown[-1])
     return Event(
         id=f"{clip.id}-{number}",
         dimension=domain.dimension_of[fault.type],
@@ -285,7 +283,7 @@ def event_of(
         description=fault.description.format(**names),
         evidence=(
             Evidence(text="before, and when it begins", frames=(max(onset - 1, 0), onset), source=_SOURCE),
-            Evidence(text=fault.evidence.format(**names), frames=tuple(dict.fromkeys(looks)), source=_SOURCE),
+            Evidence(text=fault.evidence.format(**names), frames=tuple(dict.fromkeys(evidence_frames)), source=_SOURCE),
         ),
         secondary=fault.secondary,
     )

@@ -14,9 +14,9 @@ from robogaze.forge.simulate.scene_sampler import DrawRejected, RecordedSetup
 from robogaze.forge.simulate.state_edits import (
     SHORTEST,
     Generator,
-    carried_object,
     ease,
     resting_object,
+    resting_or_carried_object,
     sample_interval,
 )
 
@@ -61,11 +61,7 @@ def draw_new(
 
 def shear(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     """A rigid object is stretched and slanted, upwards from its base, and may return to its shape."""
-    obj, low, high = (
-        resting_object(recorded, rng)
-        if rng.random() < 0.5 or not recorded.carried_subtasks
-        else carried_object(recorded, rng)
-    )
+    obj, low, high = resting_or_carried_object(recorded, rng, 0.5)
     first, last = sample_interval(rng, low, high)
     slant = rng.uniform(0.5, 1.0, 2) * rng.choice([-1, 1], 2)
     tall, wide = rng.uniform(0.4, 1.1), rng.uniform(-0.35, 0.5, 2)

@@ -13,6 +13,15 @@ from robogaze.forge.simulate.tasks import Subtask
 
 NEAR_M, FAR_M, ASIDE_M = 0.31, 0.56, 0.29
 """The part of the table that an arm reaches: x from NEAR_M to FAR_M, y up to ASIDE_M on both sides."""
+_TWO_ARMS_SHARE, _IDLE_GOAL_SHARE = 0.15, 0.35
+_HIDDEN_OBJECTS = 2
+_NEEDS_GOAL = "bring_elsewhere"
+_NEEDS_FIXTURE = ("take_other", "move_by_itself")
+_TWO_FIXTURES_SHARE = 0.5
+_ASIDE_RAD, _ASKEW_RAD = (0.8, 1.6), 0.6
+_APART_M = 0.004
+_LEAST_DISTANCE_M = 0.14
+"""The least distance of a goal from the object that is brought to it."""
 _GAP_M = 0.012
 
 
@@ -98,17 +107,6 @@ def spot(
     raise DrawRejected("no free place on the table")
 
 
-_TWO_ARMS_SHARE, _IDLE_GOAL_SHARE = 0.15, 0.35
-_SPARES = 2
-_NEEDS_GOAL = "bring_elsewhere"
-_NEEDS_FIXTURE = ("take_other", "move_by_itself")
-_TWO_FIXTURES_SHARE = 0.5
-_ASIDE_RAD, _ASKEW_RAD = (0.8, 1.6), 0.6
-_APART_M = 0.004
-_LEAST_WAY_M = 0.14
-"""The least distance of a goal from the object that is brought to it."""
-
-
 @dataclass(frozen=True)
 class SampledScene:
     """A setup with its task, the colour of each arm's bands by side, and the instruction."""
@@ -137,7 +135,7 @@ def sample_scene(recipe: SimulationConfig, variation: Variation, rng: np.random.
         fixtures = objects.fixtures(task, 2 if two else 1)
         goals, handled, idle = fixtures[:1], fixtures[:1], fixtures[1:]
     bystanders = tuple(objects.movable(tuple(recipe.objects)) for _ in range(int(rng.integers(1, 4))))
-    hidden_objects = tuple(objects.hidden() for _ in range(_SPARES))
+    hidden_objects = tuple(objects.hidden() for _ in range(_HIDDEN_OBJECTS))
     pace = rng.uniform(0.85, 1.2) * (0.75 if task.subtasks == 2 else 1.0)
     lift = rng.uniform(0.10, 0.19)
     subtasks = tuple(
@@ -162,9 +160,11 @@ def _arms(
         mark = list(recipe.colours.values())[rng.integers(len(recipe.colours))]
         return dict(recipe.part_names), {"": mark}
     names = {
-        f"{side}_{part}": (recipe.arm_of_side if part == "arm" else recipe.part_of_side).format(side=side, part=called)
+        f"{side}_{part}": (recipe.arm_of_side if part == "arm" else recipe.part_of_side).format(
+            side=side, part=part_name
+        )
         for side in recipe.sides
-        for part, called in recipe.part_names.items()
+        for part, part_name in recipe.part_names.items()
     }
     return names, {f"{side}_": recipe.colours[colour] for side, colour in recipe.sides.items()}
 
@@ -196,12 +196,12 @@ class _ObjectSampler:
         """A goal of a task; one to stack on is movable."""
         kind = task.goals[self._rng.integers(len(task.goals))]
         shapes = {**self._recipe.goals, **self._recipe.objects}
-        return self._thing(kind, shapes[kind], movable=kind in self._recipe.objects)
+        return self._object(kind, shapes[kind], movable=kind in self._recipe.objects)
 
     def movable(self, kinds: Sequence[str], away_from: SimulatedObject | None = None) -> SimulatedObject:
         """A movable object of one of these kinds, on the table."""
         kind = kinds[int(self._rng.integers(len(kinds)))]
-        return self._thing(kind, self._recipe.objects[kind], away_from=away_from)
+        return self._object(kind, self._recipe.objects[kind], away_from=away_from)
 
     def fixtures(self, task: TaskConfig, count: int) -> list[SimulatedObject]:
         """Fixtures of one kind; drawers and doors are side by side. Raises DrawRejected."""
@@ -215,7 +215,7 @@ class _ObjectSampler:
                 name, kind, shape, self._recipe.colours[colour], (0.0, 0.0), movable=False, offset_m=offset_m
             )
             if blank.has_front:
-                place = _beside(made[0]) if made else self._front(blank, count)
+                place = _neighbour(made[0]) if made else self._front(blank, count)
                 made.append(replace(blank, at=place.at, yaw=place.yaw, hinge=place.hinge))
             else:
                 yaw = float(self._rng.uniform(-_ASKEW_RAD, _ASKEW_RAD))
@@ -224,16 +224,14 @@ class _ObjectSampler:
         return made
 
     def _front(self, blank: SimulatedObject, count: int) -> SimulatedObject:
-        """A drawer or a door that opens to the side, with its handle in reach over its whole travel, as for its
-        neighbours.
-        """
+        """A drawer or a door that opens to the side; its handle, and its neighbour's, is in reach when open."""
         if blank.is_hinged:
             blank = replace(blank, hinge=int(self._rng.choice([-1, 1])))
         for _ in range(200):
             aside = self._rng.choice([-1, 1]) * self._rng.uniform(*_ASIDE_RAD)
             at = (float(self._rng.uniform(NEAR_M, FAR_M)), float(self._rng.uniform(-ASIDE_M, ASIDE_M)))
             first = replace(blank, at=at, yaw=float(aside))
-            row = [first, _beside(first)][:count]
+            row = [first, _neighbour(first)][:count]
             if all(in_reach(x, y) for fixture in row for x, y, _ in fixture.footprint):
                 return first
         raise DrawRejected(f"no free place for a {blank.shape.form}")
@@ -242,9 +240,9 @@ class _ObjectSampler:
         """An object far below the table."""
         kinds = list(self._recipe.objects)
         kind = kinds[self._rng.integers(len(kinds))]
-        return self._thing(kind, self._recipe.objects[kind], hidden=True)
+        return self._object(kind, self._recipe.objects[kind], hidden=True)
 
-    def _thing(
+    def _object(
         self,
         kind: str,
         shape: Shape,
@@ -260,8 +258,8 @@ class _ObjectSampler:
         obj = SimulatedObject(name, kind, shape, self._recipe.colours[colour], at, yaw, movable, hidden)
         if hidden:
             return obj
-        far = [(*away_from.at, _LEAST_WAY_M)] if away_from else []
-        at = spot(self._rng, obj.radius_m, [*self._taken, *far])
+        keep_away = [(*away_from.at, _LEAST_DISTANCE_M)] if away_from else []
+        at = spot(self._rng, obj.radius_m, [*self._taken, *keep_away])
         self._taken.append((*at, obj.radius_m))
         return SimulatedObject(name, kind, shape, self._recipe.colours[colour], at, yaw, movable, hidden)
 
@@ -275,7 +273,7 @@ class _ObjectSampler:
         return colour, f"{colour} {kind}"
 
 
-def _beside(obj: SimulatedObject) -> SimulatedObject:
+def _neighbour(obj: SimulatedObject) -> SimulatedObject:
     """A copy of a fixture at its side; two doors are hinged at their outer ends."""
     far = 2 * obj.shape.size[0] + _APART_M
     far = -obj.hinge * far if obj.is_hinged else far

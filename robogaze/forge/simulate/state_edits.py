@@ -52,6 +52,12 @@ def carried_object(recorded: RecordedSetup, rng: Generator) -> tuple[str, int, i
     return subtask.obj.name, recorded.first_frame("carry", subtask) + 5, recorded.first_frame("release", subtask) - 2
 
 
+def resting_or_carried_object(recorded: RecordedSetup, rng: Generator, resting_share: float) -> tuple[str, int, int]:
+    """An object at rest with this probability, else one that is carried, and the frames in which it is."""
+    resting = rng.random() < resting_share or not recorded.carried_subtasks
+    return (resting_object if resting else carried_object)(recorded, rng)
+
+
 def _moved(recorded: RecordedSetup, obj: str, change: Callable[[int, Vector], Vector | None]) -> PlaybackEdit:
     """An edit that sets an object's pose (place and quaternion) in a frame; None leaves it unchanged."""
     start = recorded.recording.scene.qpos_start(obj)
@@ -81,11 +87,7 @@ def jump(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
 
 def vanish(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     """An object disappears from one frame to the next, for a while or to the end."""
-    obj, low, high = (
-        resting_object(recorded, rng)
-        if rng.random() < 0.6 or not recorded.carried_subtasks
-        else carried_object(recorded, rng)
-    )
+    obj, low, high = resting_or_carried_object(recorded, rng, 0.6)
     first, last = sample_interval(rng, low, high)
     last = recorded.frame_count if rng.random() < 0.6 else last
     gone = np.array([0, 0, FAR_BELOW_M - 2, 1, 0, 0, 0], float)
@@ -103,11 +105,7 @@ def appear(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
 
 def swap(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     """An object becomes one of another kind from one frame to the next, in the hand or on the table."""
-    obj, low, high = (
-        resting_object(recorded, rng)
-        if rng.random() < 0.5 or not recorded.carried_subtasks
-        else carried_object(recorded, rng)
-    )
+    obj, low, high = resting_or_carried_object(recorded, rng, 0.5)
     kind = next(known.kind for known in recorded.setup.objects if known.name == obj)
     hidden = next((spare.name for spare in recorded.setup.hidden_objects if spare.kind != kind), None)
     if hidden is None:

@@ -9,6 +9,7 @@ pytest.importorskip("mujoco", reason="needs the simulator: pip install 'robogaze
 
 from robogaze.forge.simulate.clip_spec import ClipSpec
 from robogaze.forge.simulate.playback import CAMERA, HAND_CAMERA, Playback, PlaybackEdit, Renderer, apply_picture_edits
+from robogaze.forge.simulate.scene import Camera
 
 
 def test_a_frame_is_rendered_the_same_every_time(spec: ClipSpec, renderer: Renderer) -> None:
@@ -19,7 +20,7 @@ def test_a_frame_is_rendered_the_same_every_time(spec: ClipSpec, renderer: Rende
 
 
 def test_a_grid_shows_its_views_and_stays_black_where_there_is_none(spec: ClipSpec, renderer: Renderer) -> None:
-    views = {
+    views: dict[str, Camera | str] = {
         "a": spec.first_camera,
         "b": replace(spec.first_camera, azimuth=spec.first_camera.azimuth + 40),
         "c": HAND_CAMERA,
