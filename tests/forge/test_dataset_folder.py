@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from robogaze.errors import RunError
-from robogaze.forge.dataset_folder import dataset_lock
+from robogaze.core.data import Data
+from robogaze.errors import InputError, RunError
+from robogaze.forge.dataset_folder import dataset_lock, read_record
 
 
 def test_equal_settings_are_accepted_again_and_others_refused(tmp_path: Path) -> None:
@@ -35,3 +36,15 @@ def test_a_folder_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
         dataset_lock(tmp_path / "file", ".kept", {}, made="painted"),
     ):
         pass
+
+
+def test_a_damaged_record_is_an_error_with_its_field(tmp_path: Path) -> None:
+    class Record(Data):
+        seed: int
+
+    path = tmp_path / "record.json"
+    path.write_text('{"seed": 3}')
+    assert read_record(path, Record).seed == 3
+    path.write_text('{"seed": "many"}')
+    with pytest.raises(InputError, match=r"record\.json: seed: .*; remove it and start again"):
+        read_record(path, Record)

@@ -1,4 +1,4 @@
-"""docs/forge-sheets.md shows a sheet for each type and for each way to be unusual and right."""
+"""docs/forge-sheets.md has a sheet for each type and each clean variation."""
 
 import re
 from pathlib import Path
@@ -13,10 +13,10 @@ DOCS = Path(__file__).parents[3] / "docs"
 SHEETS = {path.stem: path for path in (DOCS / "pictures" / "forge").iterdir()}
 
 
-def test_there_is_a_sheet_of_everything_and_the_page_shows_it(recipe: SimulationConfig) -> None:
+def test_every_type_and_variation_has_a_sheet_on_the_page(recipe: SimulationConfig) -> None:
     shown = re.findall(r"\]\(pictures/forge/([\w-]+)\.webp\)", (DOCS / "forge-sheets.md").read_text())
     assert sorted(shown) == sorted(SHEETS)
-    wanted = {*recipe.types, *(f"clean-{one.make}" for one in recipe.clean if one.make != "plain")}
+    wanted = {*recipe.types, *(f"clean-{variation.make}" for variation in recipe.clean if variation.make != "plain")}
     assert wanted <= set(SHEETS)
 
 

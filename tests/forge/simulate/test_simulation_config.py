@@ -62,7 +62,7 @@ def test_descriptions_use_known_names(recipe: SimulationConfig) -> None:
         assert names_in(phase) <= {"hand", "object", "goal"}
 
 
-def test_worlds_share_no_surroundings_and_are_parts_of_all_there_is(recipe: SimulationConfig) -> None:
+def test_worlds_are_disjoint_subsets_of_all_surroundings(recipe: SimulationConfig) -> None:
     everything = World()
     for name in set(World.model_fields) - {"objects"}:
         whole, parts = getattr(everything, name), [getattr(world, name) for world in recipe.worlds.values()]
@@ -74,13 +74,13 @@ def test_worlds_share_no_surroundings_and_are_parts_of_all_there_is(recipe: Simu
             assert all(lower[1] <= upper[0] for lower, upper in pairwise(sorted(parts))), name
 
 
-def test_there_is_a_world_whose_things_are_in_no_other(recipe: SimulationConfig) -> None:
+def test_one_world_has_objects_that_no_other_has(recipe: SimulationConfig) -> None:
     *bystanders, last = recipe.worlds.values()
     assert last.objects
     assert not set(last.objects).intersection(*(world.objects for world in bystanders))
 
 
-def test_a_world_has_its_own_things_and_goals_and_the_same_fixtures(recipe: SimulationConfig) -> None:
+def test_a_world_has_its_own_objects_and_goals_and_the_same_fixtures(recipe: SimulationConfig) -> None:
     world = World(objects=("cup", "book", "plate", "pad"))
     chosen = recipe.in_world(world)
     assert (set(chosen.objects), set(chosen.goals)) == ({"cup", "book"}, {"plate", "pad"})
@@ -98,14 +98,14 @@ def test_a_world_has_its_own_things_and_goals_and_the_same_fixtures(recipe: Simu
         (("bottle", "ball", "plate", "basket"), "nothing is left for the task two"),
     ],
 )
-def test_a_world_with_nothing_for_a_task_is_refused(
+def test_a_world_without_objects_for_a_task_is_refused(
     recipe: SimulationConfig, objects: tuple[str, ...], message: str
 ) -> None:
     with pytest.raises(ValidationError, match=f"worlds.bare.objects: .*{message}"):
         recipe.with_(worlds={"bare": World(objects=objects)})
 
 
-def test_a_task_that_names_what_is_not_there_is_refused(recipe: SimulationConfig) -> None:
+def test_a_task_with_unknown_objects_is_refused(recipe: SimulationConfig) -> None:
     place = recipe.tasks["place"].with_(objects=("cube", "teapot"))
     with pytest.raises(ValidationError, match=r"tasks\.place: there is no teapot; there are: ball, "):
         recipe.with_(tasks={"place": place})
@@ -113,14 +113,14 @@ def test_a_task_that_names_what_is_not_there_is_refused(recipe: SimulationConfig
         recipe.with_(fixtures={})
 
 
-def test_a_clip_of_a_world_has_its_things_only(recipe: SimulationConfig) -> None:
+def test_a_clip_of_a_world_has_only_its_objects(recipe: SimulationConfig) -> None:
     world = recipe.world("fifth")
     spec = sample_clip(recipe, Variation(make="plain", tasks=("place",)), world, np.random.default_rng(2))
     kinds = {obj.kind for obj in spec.sampled.setup.objects}
     assert kinds <= set(world.objects)
 
 
-def test_every_surface_and_every_link_can_be_drawn(recipe: SimulationConfig) -> None:
+def test_every_surface_and_every_link_style_can_be_built(recipe: SimulationConfig) -> None:
     kinds = {name: World.model_fields[name].default for name in ("links", "tables", "walls")}
     assert set(get_args(Links)) == set(kinds["links"])
     assert set(get_args(Surface)) == {*kinds["tables"], *kinds["walls"]}
@@ -132,13 +132,13 @@ def test_every_surface_and_every_link_can_be_drawn(recipe: SimulationConfig) -> 
         assert picture.std() > 0
 
 
-def test_every_shape_a_task_names_is_there(recipe: SimulationConfig) -> None:
+def test_every_shape_of_a_task_exists(recipe: SimulationConfig) -> None:
     for task in recipe.tasks.values():
         assert set(task.objects) <= set(recipe.objects if task.goals else recipe.fixtures)
         assert set(task.goals) <= {*recipe.goals, *recipe.objects}
 
 
-def test_every_phase_of_a_job_has_a_name(recipe: SimulationConfig) -> None:
+def test_every_phase_of_a_subtask_has_a_description(recipe: SimulationConfig) -> None:
     shape = recipe.objects["cube"]
     obj, goal = (SimulatedObject(name, "cube", shape, (1, 1, 1), (x, 0.0)) for name, x in (("a", 0.3), ("b", 0.5)))
     for action in ("place", "push"):
@@ -161,7 +161,7 @@ def test_pick_and_place_is_the_most_frequent(recipe: SimulationConfig) -> None:
     assert all(weight <= weights["place"] / 4 for name, weight in weights.items() if name != "place")
 
 
-def test_chosen_tasks_keep_what_can_be_done_in_them_and_in_its_order(recipe: SimulationConfig) -> None:
+def test_selected_tasks_keep_their_variations_in_order(recipe: SimulationConfig) -> None:
     only = recipe.with_tasks(["press", "push"])
     assert list(only.tasks) == ["push", "press"]
     kept = [fault for fault in recipe.faults if not fault.tasks or {"push", "press"} & {*fault.tasks}]
@@ -175,12 +175,12 @@ def test_chosen_tasks_keep_what_can_be_done_in_them_and_in_its_order(recipe: Sim
     assert recipe.with_tasks([]) is recipe
 
 
-def test_a_task_that_is_not_there_is_told_the_ones_that_are(recipe: SimulationConfig) -> None:
+def test_an_unknown_task_is_answered_with_the_known_ones(recipe: SimulationConfig) -> None:
     with pytest.raises(InputError, match="unknown task 'fold'; known: place, two, "):
         recipe.with_tasks(["place", "fold"])
 
 
-def test_tasks_in_which_nothing_can_go_wrong_are_refused(recipe: SimulationConfig) -> None:
+def test_tasks_without_a_fault_are_refused(recipe: SimulationConfig) -> None:
     right_only = recipe.with_(faults=[fault.with_(tasks=["two"]) for fault in recipe.faults], second_faults=())
     with pytest.raises(InputError, match="no fault is possible in push"):
         right_only.with_tasks(["push"])
@@ -192,12 +192,12 @@ def test_the_first_severity_rule_whose_conditions_hold_decides() -> None:
     assert fault.level(["handled"]) == 3
 
 
-def test_a_severity_without_a_last_resort_is_refused() -> None:
+def test_a_severity_without_an_unconditional_rule_is_refused() -> None:
     with pytest.raises(ValueError, match="the last rule of a severity must have no conditions"):
         fault_with(SeverityRule(level=5, when=("handled",)))
 
 
-def test_a_domain_without_a_recipe_says_which_file_is_missing(tmp_path: Path) -> None:
+def test_a_domain_without_a_recipe_is_an_error_with_the_missing_file(tmp_path: Path) -> None:
     (tmp_path / "domain.yaml").touch()
     with pytest.raises(InputError, match=r"simulate\.yaml does not exist"):
         load_simulation_config(tmp_path)
