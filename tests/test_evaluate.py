@@ -17,9 +17,9 @@ from robogaze.datasets.pairing import System, pair
 from robogaze.evaluate import Evaluation, evaluate
 from robogaze.judges.base import DescriptionPair, Judgement
 from robogaze.metrics.scores import METRICS
-from robogaze.reporting.evaluation import footnotes, sheets
-from robogaze.reporting.evaluation_json import evaluation_json
-from robogaze.reporting.evaluation_page import files_of
+from robogaze.reporting.pages.evaluation import files_of
+from robogaze.reporting.serialize import evaluation_json
+from robogaze.reporting.tables.evaluation import footnotes, sheets
 from robogaze.scoring.config import EvaluationConfig
 from robogaze.stats import wilson
 

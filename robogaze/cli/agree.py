@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from robogaze.agree import AgreementResult, AgreeTerms
     from robogaze.core.annotation import ClipAnnotation
     from robogaze.datasets.adapters import Labels
-    from robogaze.reporting.result_tables import ResultTable
+    from robogaze.reporting.tables.base import ResultTable
 
 _SHOWN = 10
 """How many events of the queue a terminal shows; --out and --json hold all."""
@@ -120,8 +120,8 @@ def _accounts(named: str, labels: Labels, reading: Mapping[str, Any]) -> list[Cl
 def _ratings(path: Path, terms: AgreeTerms, form: str, as_json: bool, out: Path | None) -> str:
     """Print the agreement on labels; why there is none, empty where there is."""
     from robogaze.agree import Ratings, agree_on_ratings
-    from robogaze.reporting.agreement import rating_sheet
     from robogaze.reporting.agreement_json import ratings_json
+    from robogaze.reporting.tables.agreement import rating_sheet
 
     drawing = {"resamples": terms.resamples, "seed": terms.seed}
     result = agree_on_ratings(Ratings.read(path), level=terms.level, **drawing)
@@ -132,8 +132,8 @@ def _ratings(path: Path, terms: AgreeTerms, form: str, as_json: bool, out: Path 
 
 
 def _show(result: AgreementResult, form: str, as_json: bool, out: Path | None) -> None:
-    from robogaze.reporting.agreement import queue_in_brief, sheets
     from robogaze.reporting.agreement_json import accounts_csv, agreement_json
+    from robogaze.reporting.tables.agreement import queue_in_brief, sheets
 
     tables, settled = list(sheets(result)), accounts_csv(result.adjudication.accounts)
     shown = tables
@@ -153,7 +153,7 @@ def _told(
     out: Path | None,
 ) -> None:
     """Write the files, if a folder is given; print the first of the texts, which is the JSON, or tables."""
-    from robogaze.reporting.result_tables import files
+    from robogaze.reporting.tables.base import files
 
     if out is not None:
         write_files(out, (*texts.items(), *files(tables)), f"{len(tables)} tables and {' and '.join(texts)}")

@@ -16,7 +16,7 @@ from robogaze.cli.shared.tables import as_text, print_tables, write_files
 if TYPE_CHECKING:
     from robogaze.compare import Calibration, Comparison, GateCheck, Run
     from robogaze.datasets.adapters import Labels
-    from robogaze.reporting.result_tables import ResultTable
+    from robogaze.reporting.tables.base import ResultTable
     from robogaze.reporting.trackers import Tracker
 
 _READING = ("fps", "first_frame", "lenient")
@@ -202,8 +202,8 @@ def _show(
     out: Path | None,
     domain: str | None,
 ) -> None:
-    from robogaze.reporting.comparison import sheets
     from robogaze.reporting.comparison_json import comparison_json
+    from robogaze.reporting.tables.comparison import sheets
 
     tables = list(sheets(result, checks))
     told = comparison_json(result, checks)
@@ -222,8 +222,8 @@ def _keep(
 ) -> None:
     """Write the folder that `robogaze report` reads again."""
     from robogaze.cli.report import COMPARISON, write_comparison
-    from robogaze.reporting.compared import FILE, shown
-    from robogaze.reporting.result_tables import files
+    from robogaze.reporting.pages.comparison_data import FILE, shown
+    from robogaze.reporting.tables.base import files
 
     clips = shown(result, out)
     kept = ((COMPARISON, f"{as_text(told)}\n"), (FILE, f"{clips.model_dump_json()}\n"))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from robogaze.domains import Domain
     from robogaze.evaluate import Evaluation
     from robogaze.judges.base import Judge
-    from robogaze.reporting.result_tables import ResultTable
+    from robogaze.reporting.tables.base import ResultTable
     from robogaze.scoring.config import EvaluationConfig
 
 _CONVENTIONS = ("robogaze", "glide-paper", "descriptions", "robogaze-released", "glide-released")
@@ -78,7 +78,7 @@ def evaluate(
     """
     from robogaze.datasets.adapters import load_labels
     from robogaze.domains import default_domain, load_domain
-    from robogaze.reporting.evaluation import robustness_sheet, sheets
+    from robogaze.reporting.tables.evaluation import robustness_sheet, sheets
     from robogaze.scoring.released import RELEASED
 
     loaded = load_domain(domain or default_domain())
@@ -202,9 +202,9 @@ def _show(
     as_json: bool,
     out: Path | None,
 ) -> None:
-    from robogaze.reporting.evaluation import brief
-    from robogaze.reporting.evaluation_json import evaluation_json
-    from robogaze.reporting.evaluation_page import files_of
+    from robogaze.reporting.pages.evaluation import files_of
+    from robogaze.reporting.serialize import evaluation_json
+    from robogaze.reporting.tables.evaluation import brief
 
     result, *others = results
     told = as_text({**evaluation_json(result), **({"second_judge": evaluation_json(others[0])} if others else {})})
@@ -236,8 +236,8 @@ def _refuse_unused(convention: str) -> None:
 def _released(
     pairing: Pairing, judge: Judge, convention: str, domain: Domain, form: str, as_json: bool, out: Path | None
 ) -> None:
-    from robogaze.reporting.released import released_json, released_sheets
-    from robogaze.reporting.result_tables import files
+    from robogaze.reporting.tables.base import files
+    from robogaze.reporting.tables.released import released_json, released_sheets
     from robogaze.scoring.released import released
 
     taxonomy = {one.id: tuple(kind.id for kind in one.types) for one in domain.dimensions.values()}

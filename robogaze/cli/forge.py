@@ -18,7 +18,7 @@ from robogaze.cli.shared.tables import as_text, print_tables, write_files
 if TYPE_CHECKING:
     from robogaze.forge.plant.folder import Planted
     from robogaze.forge.sensitivity import Group, Sensitivity, Share
-    from robogaze.reporting.result_tables import Cell, ResultTable
+    from robogaze.reporting.tables.base import Cell, ResultTable
 
 SCHEMA_VERSION = 1
 
@@ -95,7 +95,7 @@ def _tell(planted: Planted) -> None:
 
 
 def _planted_sheet(planted: Planted) -> ResultTable:
-    from robogaze.reporting.result_tables import ResultTable
+    from robogaze.reporting.tables.base import ResultTable
     from robogaze.reporting.wording import count
 
     rows = tuple(
@@ -137,7 +137,7 @@ def report(
     tables = list(_sheets(result))
     told = as_text(_as_json(result, run, level))
     if out is not None:
-        from robogaze.reporting.result_tables import files
+        from robogaze.reporting.tables.base import files
 
         write_files(out, (("report.json", f"{told}\n"), *files(tables)), f"{len(tables)} tables and report.json")
     if as_json:
@@ -169,7 +169,7 @@ _COLUMNS = ("planted", "found", "open", "bounds", "noticed", "untouched", "onset
 
 def _sheets(result: Sensitivity) -> Iterator[ResultTable]:
     from robogaze.forge.sensitivity import RULE
-    from robogaze.reporting.result_tables import ResultTable
+    from robogaze.reporting.tables.base import ResultTable
 
     notes = (
         f"{RULE}.",

@@ -108,7 +108,7 @@ def _measured(found: JudgeCheck) -> Iterator[tuple[str, Estimate]]:
 def _print(found: JudgeCheck, judge: Judge, pairs: Path) -> None:
     from rich.console import Console
 
-    from robogaze.reporting.result_tables import ResultTable, as_terminal
+    from robogaze.reporting.tables.base import ResultTable, as_terminal
 
     rows: list[tuple[Any, ...]] = [(_MEASURES[name], one) for name, one in _measured(found)]
     if found.stability is not None:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from robogaze.domains import Domain
-    from robogaze.reporting.compared import ComparisonPageData
+    from robogaze.reporting.pages.comparison_data import ComparisonPageData
 
 COMPARISON = "comparison.json"
 """The file by which a comparison's folder is told from a run's."""
@@ -48,7 +48,7 @@ def _comparison(root: Path, domain: str | None) -> Path:
     from pydantic_core import from_json
 
     from robogaze.errors import InputError
-    from robogaze.reporting.compared import FILE, read_shown
+    from robogaze.reporting.pages.comparison_data import FILE, read_shown
 
     shown = read_shown(root / FILE)
     try:
@@ -63,8 +63,8 @@ def _comparison(root: Path, domain: str | None) -> Path:
 
 def write_page(root: Path, domain: Domain) -> Path:
     """Write a run's page and return its path; what the page lacks is said on stderr."""
-    from robogaze.reporting.html import Page, run_files
-    from robogaze.reporting.videos import video_sources
+    from robogaze.reporting.pages.run import Page, run_files
+    from robogaze.reporting.pages.videos import video_sources
     from robogaze.store import StoredRun
 
     run = StoredRun.at(root)
@@ -80,8 +80,8 @@ def write_page(root: Path, domain: Domain) -> Path:
 
 def write_comparison(root: Path, told: Mapping[str, Any], shown: ComparisonPageData, domain: str | None) -> Path:
     """Write a comparison's page and return its path; what the page lacks is said on stderr."""
-    from robogaze.reporting.comparison_page import clip_key, comparison_files
-    from robogaze.reporting.videos import video_sources
+    from robogaze.reporting.pages.comparison import clip_key, comparison_files
+    from robogaze.reporting.pages.videos import video_sources
 
     clips = {clip_key(place, clip.id): clip for place, run in enumerate(shown.runs) for clip in run.clips.values()}
     paths = {key: root / clip.video for key, clip in clips.items() if clip.video is not None}
@@ -104,7 +104,7 @@ def _words(shown: ComparisonPageData, domain: str | None) -> Domain | None:
 
 def _written(root: Path, files: Iterable[tuple[str, str]]) -> Path:
     """Write the files of a page and return the last, which is the page; what an earlier one left beside it goes."""
-    from robogaze.reporting.bundles import FOLDER
+    from robogaze.reporting.pages.bundles import FOLDER
     from robogaze.store import write_whole
 
     written = []
@@ -118,7 +118,7 @@ def _written(root: Path, files: Iterable[tuple[str, str]]) -> Path:
 
 
 def _tell(sources: Mapping[str, str | None], videos: Mapping[str, Path]) -> None:
-    from robogaze.reporting.videos import EMBED_LIMIT_BYTES, is_linked
+    from robogaze.reporting.pages.videos import EMBED_LIMIT_BYTES, is_linked
     from robogaze.reporting.wording import count
 
     if linked := sum(is_linked(source) for source in sources.values()):

@@ -137,7 +137,7 @@ def _show(reports: Sequence[Report], outcome: RunResult, domain: Domain, as_json
     elif reports or outcome.unreadable:
         from rich.console import Console
 
-        from robogaze.reporting.tables import clip_table, summary_lines
+        from robogaze.reporting.tables.clips import clip_table, summary_lines
 
         console = Console(width=None if sys.stdout.isatty() else 160)
         console.print(clip_table(reports, outcome.unreadable, domain))

@@ -28,7 +28,7 @@ from robogaze.core.pictures import Picture
 from robogaze.core.report import Call, Provenance, Report, Usage
 from robogaze.core.time import Span
 from robogaze.domains import Domain, default_domain, load_domain
-from robogaze.reporting.html import Page, render_html, run_files
+from robogaze.reporting.pages.run import Page, render_html, run_files
 
 FRAMES, FPS = 139, 16
 SINCE_START = """() => {

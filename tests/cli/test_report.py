@@ -10,7 +10,7 @@ from making import coverage
 
 from cli.running import Shell
 from robogaze.domains import load_domain
-from robogaze.reporting import bundles
+from robogaze.reporting.pages import bundles
 from robogaze.store import ManifestLine
 
 FEW = ("--resamples", 50)

@@ -9,10 +9,10 @@ from robogaze.core.report import Report
 from robogaze.datasets import file_sha256
 from robogaze.datasets.adapters import read_accounts
 from robogaze.domains import Domain
-from robogaze.reporting.compared import ComparisonPageData, shown
 from robogaze.reporting.comparison_json import comparison_json
-from robogaze.reporting.comparison_page import clip_key, comparison_files
-from robogaze.reporting.videos import video_sources
+from robogaze.reporting.pages.comparison import clip_key, comparison_files
+from robogaze.reporting.pages.comparison_data import ComparisonPageData, shown
+from robogaze.reporting.pages.videos import video_sources
 from robogaze.store import ManifestLine
 
 from .samples import ATTACK, FPS, FRAMES, make_clip, make_event, make_report, make_video

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from robogaze.reporting.result_tables import ResultTable
+    from robogaze.reporting.tables.base import ResultTable
 
 _WIDTH = 200
 """Signs a line where stdout is no terminal."""
@@ -31,7 +31,7 @@ def print_tables(tables: Iterable[ResultTable], form: str) -> None:
     """
     from rich.console import Console
 
-    from robogaze.reporting.result_tables import FORMS, as_terminal
+    from robogaze.reporting.tables.base import FORMS, as_terminal
 
     console = Console(width=None if sys.stdout.isatty() else _WIDTH)
     told: set[str] = set()

@@ -22,7 +22,7 @@ from robogaze.core.report import Status, Unreadable, Verdict
 from robogaze.core.report_summary import ReportSummary
 from robogaze.core.scores import Estimate
 from robogaze.domains import Domain
-from robogaze.reporting.tally import Tally
+from robogaze.reporting.summary import Tally
 from robogaze.reporting.wording import Total
 from robogaze.stats.proportion import wilson
 
