@@ -26,7 +26,8 @@ TIERS = (
     {"evidence", "judges"},
     {"stages", "scoring"},
     {"diagnose", "evaluate", "compare", "agree", "rehearse", "doctor"},
-    {"engines", "forge", "reporting", "web"},
+    {"engines", "forge"},
+    {"reporting", "web"},
     {"bench"},
     {"cli"},
 )

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from robogaze.agree import AgreementResult, AgreeTerms
     from robogaze.core.annotation import ClipAnnotation
     from robogaze.datasets.adapters import Labels
-    from robogaze.reporting.tables.base import ResultTable
+    from robogaze.reporting.tables import ResultTable
 
 _SHOWN = 10
 """How many events of the queue a terminal shows; --out and --json hold all."""
@@ -65,7 +65,7 @@ def agree(
     if ratings is not None:
         return _computed(_ratings(ratings, terms, form, as_json, out))
     result = _agreement(paths, terms, mixed, domain, judge, rubric, rest)
-    _show(result, form, as_json, out)
+    _show(result, domain, form, as_json, out)
     if not result.panel.cases:
         return _computed("no clip was completed by two annotators")
     from robogaze.cli import EXIT_UNFINISHED
@@ -120,28 +120,35 @@ def _accounts(named: str, labels: Labels, reading: Mapping[str, Any]) -> list[Cl
 def _ratings(path: Path, terms: AgreeTerms, form: str, as_json: bool, out: Path | None) -> str:
     """Print the agreement on labels; why there is none, empty where there is."""
     from robogaze.agree import Ratings, agree_on_ratings
-    from robogaze.reporting.agreement_json import ratings_json
-    from robogaze.reporting.tables.agreement import rating_sheet
+    from robogaze.reporting.serialize import ratings_json
+    from robogaze.reporting.tables.agreement import ratings_table
 
     drawing = {"resamples": terms.resamples, "seed": terms.seed}
     result = agree_on_ratings(Ratings.read(path), level=terms.level, **drawing)
-    table = rating_sheet(result, terms.level, **drawing)
+    table = ratings_table(result, terms.level, **drawing)
     told = as_text({**ratings_json(result), **drawing, "level": terms.level})
     _told({"ratings.json": told}, [table], [table], form, as_json, out)
     return "" if result.overall.n else result.overall.why
 
 
-def _show(result: AgreementResult, form: str, as_json: bool, out: Path | None) -> None:
-    from robogaze.reporting.agreement_json import accounts_csv, agreement_json
-    from robogaze.reporting.tables.agreement import queue_in_brief, sheets
+def _show(result: AgreementResult, domain: str | None, form: str, as_json: bool, out: Path | None) -> None:
+    from robogaze.reporting.serialize import agreement_json, annotations_csv
+    from robogaze.reporting.tables.agreement import agreement_tables, short_queue
 
-    tables, settled = list(sheets(result)), accounts_csv(result.adjudication.accounts)
+    tables, settled = list(agreement_tables(result)), annotations_csv(result.adjudication.accounts)
     shown = tables
     if form == "terminal":
-        shown = [queue_in_brief(result, _SHOWN) if one.name == "queue" else one for one in tables]
+        shown = [short_queue(result, _SHOWN) if one.name == "queue" else one for one in tables]
     _told(
         {"agreement.json": as_text(agreement_json(result)), "consensus.csv": settled}, tables, shown, form, as_json, out
     )
+    if out is not None:
+        from robogaze.cli.report import show_notes
+        from robogaze.domains import default_domain, load_domain
+        from robogaze.reporting.pages.agreement import write_agreement_page
+
+        page = write_agreement_page(result, out, load_domain(domain or default_domain()))
+        click.echo(f"page: {show_notes(page)}", err=True)
 
 
 def _told(
@@ -153,10 +160,10 @@ def _told(
     out: Path | None,
 ) -> None:
     """Write the files, if a folder is given; print the first of the texts, which is the JSON, or tables."""
-    from robogaze.reporting.tables.base import files
+    from robogaze.reporting.tables import table_files
 
     if out is not None:
-        write_files(out, (*texts.items(), *files(tables)), f"{len(tables)} tables and {' and '.join(texts)}")
+        write_files(out, (*texts.items(), *table_files(tables)), f"{len(tables)} tables and {' and '.join(texts)}")
     if as_json:
         click.echo(next(iter(texts.values())))
     else:

@@ -169,8 +169,7 @@ def _arguments(given: Mapping[str, Any]) -> list[str]:
 
 
 def _show(outcome: RunResult, plan: runs.ScoringPlan, as_json: bool, folder: Path) -> None:
-    from robogaze.reporting.tables.clips import summary_lines
-    from robogaze.reporting.tables.events import counts_as_json, event_table
+    from robogaze.reporting.tables.clips import counts_as_json, event_table, summary_lines
 
     digests = list(outcome.digests.values())
     if as_json:

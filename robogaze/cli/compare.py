@@ -16,7 +16,7 @@ from robogaze.cli.shared.tables import as_text, print_tables, write_files
 if TYPE_CHECKING:
     from robogaze.compare import Calibration, Comparison, GateCheck, Run
     from robogaze.datasets.adapters import Labels
-    from robogaze.reporting.tables.base import ResultTable
+    from robogaze.reporting.tables import ResultTable
     from robogaze.reporting.trackers import Tracker
 
 _READING = ("fps", "first_frame", "lenient")
@@ -202,13 +202,13 @@ def _show(
     out: Path | None,
     domain: str | None,
 ) -> None:
-    from robogaze.reporting.comparison_json import comparison_json
-    from robogaze.reporting.tables.comparison import sheets
+    from robogaze.reporting.serialize import comparison_json
+    from robogaze.reporting.tables.comparison import comparison_tables
 
-    tables = list(sheets(result, checks))
+    tables = list(comparison_tables(result, checks))
     told = comparison_json(result, checks)
     if out is not None:
-        _keep(result, told, tables, out, domain)
+        _keep(result, checks, told, tables, out, domain)
     if as_json:
         click.echo(as_text(told))
     elif form != "terminal":
@@ -218,25 +218,31 @@ def _show(
 
 
 def _keep(
-    result: Comparison, told: Mapping[str, Any], tables: Sequence[ResultTable], out: Path, domain: str | None
+    result: Comparison,
+    checks: tuple[GateCheck, ...] | None,
+    told: Mapping[str, Any],
+    tables: Sequence[ResultTable],
+    out: Path,
+    domain: str | None,
 ) -> None:
     """Write the folder that `robogaze report` reads again."""
-    from robogaze.cli.report import COMPARISON, write_comparison
-    from robogaze.reporting.pages.comparison_data import FILE, shown
-    from robogaze.reporting.tables.base import files
+    from robogaze.cli.report import COMPARISON, show_notes
+    from robogaze.reporting.pages.comparison import write_comparison_page
+    from robogaze.reporting.pages.comparison_data import comparison_page_data
+    from robogaze.reporting.tables import table_files
 
-    clips = shown(result, out)
-    kept = ((COMPARISON, f"{as_text(told)}\n"), (FILE, f"{clips.model_dump_json()}\n"))
-    write_files(out, (*kept, *files(tables)), f"{len(tables)} tables, {COMPARISON}")
-    click.echo(f"page: {write_comparison(out, told, clips, domain)}", err=True)
+    files = ((COMPARISON, f"{as_text(told)}\n"), *table_files(tables))
+    write_files(out, files, f"{len(tables)} tables, {COMPARISON}")
+    page = write_comparison_page(out, comparison_page_data(result, out, checks), domain)
+    click.echo(f"page: {show_notes(page)}", err=True)
 
 
 def _track(tracker: Tracker, result: Comparison) -> None:
-    from robogaze.reporting.trackers import standing_numbers
+    from robogaze.reporting.trackers import leaderboard_numbers
 
     made = {"level": result.terms.level, "resamples": result.terms.resamples, "seed": result.terms.seed}
     for one in result.standings:
-        tracking.track(tracker, one.name, made, standing_numbers(one, result.scope))
+        tracking.track(tracker, one.name, made, leaderboard_numbers(one, result.scope))
 
 
 def _cut(table: ResultTable) -> ResultTable:
@@ -249,11 +255,11 @@ def _cut(table: ResultTable) -> ResultTable:
 
 def _passed(checks: Sequence[GateCheck], junit: Path | None) -> int:
     """The exit code, after a line for each rule that failed."""
-    from robogaze.reporting.junit import junit as document
+    from robogaze.reporting.serialize import gate_junit
     from robogaze.store import write_whole
 
     if junit is not None:
-        write_whole(junit, document(checks))
+        write_whole(junit, gate_junit(checks))
     failed = [one for one in checks if not one.passed]
     for one in failed:
         click.echo(f"gate: {one.run}: {one.rule}: {one.said}", err=True)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from robogaze.domains import Domain
     from robogaze.evaluate import Evaluation
     from robogaze.judges.base import Judge
-    from robogaze.reporting.tables.base import ResultTable
+    from robogaze.reporting.tables import ResultTable
     from robogaze.scoring.config import EvaluationConfig
 
 _CONVENTIONS = ("robogaze", "glide-paper", "descriptions", "robogaze-released", "glide-released")
@@ -78,7 +78,7 @@ def evaluate(
     """
     from robogaze.datasets.adapters import load_labels
     from robogaze.domains import default_domain, load_domain
-    from robogaze.reporting.tables.evaluation import robustness_sheet, sheets
+    from robogaze.reporting.tables.evaluation import evaluation_tables, robustness_table
     from robogaze.scoring.released import RELEASED
 
     loaded = load_domain(domain or default_domain())
@@ -92,9 +92,9 @@ def evaluate(
         return 0
     terms = _terms(convention, {name: value for name, value in rest.items() if value is not None})
     results = asyncio.run(_judged(pairing, judges, terms, by))
-    tables = list(sheets(results[0]))
-    tables[1:1] = [robustness_sheet(results[0], other) for other in results[1:]]
-    _show(results, tables, by, form, as_json, out)
+    tables = list(evaluation_tables(results[0]))
+    tables[1:1] = [robustness_table(results[0], other) for other in results[1:]]
+    _show(results, tables, by, loaded, form, as_json, out)
     from robogaze.cli import EXIT_UNFINISHED
 
     return EXIT_UNFINISHED if any(one.bounds for result in results for one in result.systems) else 0
@@ -198,19 +198,24 @@ def _show(
     results: Sequence[Evaluation],
     tables: list[ResultTable],
     by: Sequence[str],
+    domain: Domain,
     form: str,
     as_json: bool,
     out: Path | None,
 ) -> None:
-    from robogaze.reporting.pages.evaluation import files_of
     from robogaze.reporting.serialize import evaluation_json
     from robogaze.reporting.tables.evaluation import brief
 
     result, *others = results
     told = as_text({**evaluation_json(result), **({"second_judge": evaluation_json(others[0])} if others else {})})
     if out is not None:
-        texts = (("evaluation.json", f"{told}\n"), *files_of(result, tables))
-        write_files(out, texts, f"{len(tables)} tables, evaluation.json and index.html")
+        from robogaze.cli.report import show_notes
+        from robogaze.reporting.pages.evaluation import write_evaluation_page
+        from robogaze.reporting.tables import table_files
+
+        files = (("evaluation.json", f"{told}\n"), *table_files(tables))
+        write_files(out, files, f"{len(tables)} tables and evaluation.json")
+        click.echo(f"page: {show_notes(write_evaluation_page(result, tables, out, domain))}", err=True)
     if as_json:
         click.echo(told)
     else:
@@ -236,17 +241,18 @@ def _refuse_unused(convention: str) -> None:
 def _released(
     pairing: Pairing, judge: Judge, convention: str, domain: Domain, form: str, as_json: bool, out: Path | None
 ) -> None:
-    from robogaze.reporting.tables.base import files
-    from robogaze.reporting.tables.released import released_json, released_sheets
+    from robogaze.reporting.serialize import released_json
+    from robogaze.reporting.tables import table_files
+    from robogaze.reporting.tables.evaluation import released_tables
     from robogaze.scoring.released import released
 
     taxonomy = {one.id: tuple(kind.id for kind in one.types) for one in domain.dimensions.values()}
     results = asyncio.run(released(pairing, judge, convention, taxonomy))
-    tables = list(released_sheets(results, judge, convention))
+    tables = list(released_tables(results, judge, convention))
     told = as_text(released_json(results, judge, convention))
     if out is not None:
         write_files(
-            out, (("evaluation.json", f"{told}\n"), *files(tables)), f"{len(tables)} tables and evaluation.json"
+            out, (("evaluation.json", f"{told}\n"), *table_files(tables)), f"{len(tables)} tables and evaluation.json"
         )
     if as_json:
         click.echo(told)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,8 +16,7 @@ from robogaze.cli.shared.tables import as_text, print_tables, write_files
 
 if TYPE_CHECKING:
     from robogaze.forge.plant.folder import Planted
-    from robogaze.forge.sensitivity import Group, Sensitivity, Share
-    from robogaze.reporting.tables.base import Cell, ResultTable
+    from robogaze.reporting.tables import ResultTable
 
 SCHEMA_VERSION = 1
 
@@ -95,7 +93,7 @@ def _tell(planted: Planted) -> None:
 
 
 def _planted_sheet(planted: Planted) -> ResultTable:
-    from robogaze.reporting.tables.base import ResultTable
+    from robogaze.reporting.tables import ResultTable
     from robogaze.reporting.wording import count
 
     rows = tuple(
@@ -127,6 +125,8 @@ def report(
     from robogaze.cli import EXIT_UNFINISHED
     from robogaze.errors import InputError
     from robogaze.forge.sensitivity import measure, read_planted
+    from robogaze.reporting.serialize import sensitivity_json
+    from robogaze.reporting.tables.sensitivity import sensitivity_tables
     from robogaze.store import read_run
 
     references = read_planted(reference)
@@ -134,12 +134,18 @@ def report(
     if not found.reports:
         raise InputError(f"{run} holds no report; make some with: robogaze score {reference}/clips.jsonl --out {run}")
     result = measure(references, found.reports, run.name, level=level, resamples=resamples, seed=seed)
-    tables = list(_sheets(result))
-    told = as_text(_as_json(result, run, level))
+    tables = list(sensitivity_tables(result))
+    told = as_text(sensitivity_json(result, str(run), level))
     if out is not None:
-        from robogaze.reporting.tables.base import files
+        from robogaze.cli.report import show_notes
+        from robogaze.reporting.pages.results import domain_of
+        from robogaze.reporting.pages.sensitivity import write_sensitivity_page
+        from robogaze.reporting.tables import table_files
 
-        write_files(out, (("report.json", f"{told}\n"), *files(tables)), f"{len(tables)} tables and report.json")
+        write_files(out, (("report.json", f"{told}\n"), *table_files(tables)), f"{len(tables)} tables and report.json")
+        domain = domain_of({reference.domain.taxonomy for reference in references})
+        page = write_sensitivity_page(result, references, found.reports, run, out, domain)
+        click.echo(f"page: {show_notes(page)}", err=True)
     if as_json:
         click.echo(told)
     else:
@@ -147,77 +153,3 @@ def report(
     if result.unreported:
         click.echo(f"without a report: {len(result.unreported)} of {len(references)} clips", err=True)
     return EXIT_UNFINISHED if result.unreported or result.total.found.open or result.alarms.clips.open else 0
-
-
-def _as_json(result: Sensitivity, run: Path, level: float) -> dict[str, Any]:
-    from robogaze.forge.sensitivity import RULE
-
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "run": str(run),
-        "rule": RULE,
-        "level": level,
-        "total": result.total.as_json(),
-        "by": {field: {name: one.as_json() for name, one in groups.items()} for field, groups in result.by.items()},
-        "untouched": result.alarms.as_json(),
-        "unreported": list(result.unreported),
-    }
-
-
-_COLUMNS = ("planted", "found", "open", "bounds", "noticed", "untouched", "onset error (s)", "tIoU", "not looked for")
-
-
-def _sheets(result: Sensitivity) -> Iterator[ResultTable]:
-    from robogaze.forge.sensitivity import RULE
-    from robogaze.reporting.tables.base import ResultTable
-
-    notes = (
-        f"{RULE}.",
-        "Shares have Wilson intervals, as if glitches in one clip were independent; means are resampled by source.",
-        "Untouched: the same found in the report of the untouched clip, where it is not.",
-        "Open: no report, or one that leaves the glitch's dimension unjudged; the bounds are the share if none of "
-        "these or all were found. What is not looked for at all is missed.",
-        "Glitches in the instruction last the whole clip: any event counts as noticing them, and they have no onset "
-        "error and no tIoU. Where frames are left out the span is a single one, of which tIoU says little.",
-    )
-    for field, groups in (("all", {"all": result.total}), *result.by.items()):
-        yield ResultTable(
-            name=f"sensitivity-{field}",
-            title="What was found" if field == "all" else f"By {field}",
-            columns=("" if field == "all" else field, *_COLUMNS),
-            rows=tuple((name, *_cells(one)) for name, one in groups.items()),
-            notes=notes,
-        )
-    alarms = result.alarms
-    yield ResultTable(
-        name="sensitivity-untouched",
-        title=f"Alarms on the {alarms.untouched} untouched clips",
-        columns=("", "value"),
-        rows=(
-            ("clips with an alarm", alarms.clips.value),
-            *((("... open", alarms.clips.open), ("... bounds", _bounds(alarms.clips))) if alarms.clips.open else ()),
-            ("partial clips", alarms.partial),
-            ("alarms a clip", alarms.per_clip),
-            ("alarms a minute", alarms.per_minute),
-            *((f"of type {name}", number) for name, number in alarms.types.items()),
-        ),
-        notes=("An alarm is false only if the clip was clean before anything was planted.",),
-    )
-
-
-def _cells(one: Group) -> tuple[Cell, ...]:
-    return (
-        one.planted,
-        one.found.value,
-        one.found.open,
-        _bounds(one.found),
-        one.noticed.value,
-        one.found_untouched.value,
-        one.onset_error_s,
-        one.tiou,
-        one.not_looked_for,
-    )
-
-
-def _bounds(share: Share) -> str | None:
-    return f"{share.worst:.3f} to {share.best:.3f}" if share.open else None

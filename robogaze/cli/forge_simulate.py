@@ -15,7 +15,7 @@ from robogaze.cli import interrupt
 if TYPE_CHECKING:
     from robogaze.forge.sim.draw import Gl
     from robogaze.forge.sim.folder import Simulated
-    from robogaze.reporting.tables.base import ResultTable
+    from robogaze.reporting.tables import ResultTable
 
 
 def _size(context: click.Context, parameter: click.Parameter, text: str) -> tuple[int, int]:
@@ -92,7 +92,7 @@ def simulate(
 
 
 def _sheet(done: Simulated) -> ResultTable:
-    from robogaze.reporting.tables.base import ResultTable
+    from robogaze.reporting.tables import ResultTable
     from robogaze.reporting.wording import count
 
     rows = tuple((name or "clean", number) for name, number in done.by_type.items())

@@ -108,7 +108,7 @@ def _measured(found: JudgeCheck) -> Iterator[tuple[str, Estimate]]:
 def _print(found: JudgeCheck, judge: Judge, pairs: Path) -> None:
     from rich.console import Console
 
-    from robogaze.reporting.tables.base import ResultTable, as_terminal
+    from robogaze.reporting.tables import ResultTable, to_terminal
 
     rows: list[tuple[Any, ...]] = [(_MEASURES[name], one) for name, one in _measured(found)]
     if found.stability is not None:
@@ -118,10 +118,10 @@ def _print(found: JudgeCheck, judge: Judge, pairs: Path) -> None:
     rows.append(("unscored", found.unscored))
     console = Console(width=None if sys.stdout.isatty() else 160)
     console.print(
-        as_terminal(ResultTable("judge-check", f"{judge.name} against {pairs.name}", ("", "value"), tuple(rows)))
+        to_terminal(ResultTable("judge-check", f"{judge.name} against {pairs.name}", ("", "value"), tuple(rows)))
     )
     if found.kinds:
         kinds = tuple((kind, *numbers) for kind, numbers in found.kinds.items())
         table = ResultTable("kinds", "mean similarity by kind of pair", ("kind", "n", "rated", "judge"), kinds)
-        console.print(as_terminal(table))
+        console.print(to_terminal(table))
     console.print(judge.note, highlight=False, markup=False)

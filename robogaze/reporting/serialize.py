@@ -1,32 +1,78 @@
-"""An evaluation as one JSON object; what is undefined is null."""
+"""Results as plain JSON values, annotations as CSV, a gate's checks as JUnit XML.
 
+A data class is an object with the names of its fields as keys, so a field list is written once, where the class is. NaN
+and infinity are null.
+"""
+
+import csv
+import io
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import fields, is_dataclass
 from typing import Any
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement
 
-from robogaze.evaluate import Bounds, Comparisons, Evaluation, Floor, NamedMatch, SystemResult
+import numpy as np
+from pydantic import BaseModel
+
+from robogaze.agree.agreement import AgreementResult
+from robogaze.agree.ceiling import Ceiling
+from robogaze.agree.ratings import RatingAgreement
+from robogaze.compare import Comparison, GateCheck, PairedDifference, RunPair
+from robogaze.core.annotation import FIELDS, AnnotatedEvent, ClipAnnotation
+from robogaze.core.coverage import as_cell
+from robogaze.core.scores import Estimate
+from robogaze.core.time import RESOLUTION
+from robogaze.evaluate import Comparisons, Evaluation, SystemResult
+from robogaze.forge.sensitivity import RULE, Sensitivity
+from robogaze.judges.base import Judge
 from robogaze.metrics.controls import CONTROLS
 from robogaze.metrics.floors import PRIOR_RULE, SHUFFLED_RULE, TYPE_PRIOR
-from robogaze.scoring.estimates import Scores
+from robogaze.reporting.wording import printable
+from robogaze.scoring.released import Released
 from robogaze.stats.paired import Difference
 
-Json = Mapping[str, Any]
+Json = dict[str, Any]
+
+
+def to_json(value: Any) -> Any:
+    """A value as JSON: data classes and models by field, mappings with text keys, sequences and sets as lists."""
+    if isinstance(value, Estimate):
+        return dict(value.as_json())
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json")
+    if is_dataclass(value) and not isinstance(value, type):
+        return without(value)
+    if isinstance(value, Mapping):
+        return {str(key): to_json(inner) for key, inner in value.items()}
+    if isinstance(value, np.ndarray):
+        return to_json(value.tolist())
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [to_json(inner) for inner in value]
+    if isinstance(value, Set):
+        return sorted(to_json(inner) for inner in value)
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def without(value: Any, *names: str) -> Json:
+    """The fields of a data class as JSON, but these."""
+    return {field.name: to_json(getattr(value, field.name)) for field in fields(value) if field.name not in names}
 
 
 def evaluation_json(result: Evaluation) -> Json:
-    """The result; with a single system its keys stand at the top, too."""
-    systems = [_system(one, result) for one in result.systems]
-    whole: dict[str, Any] = {
+    """An evaluation; with a single system its keys are at the top, too."""
+    systems = [_system(system, result) for system in result.systems]
+    whole = {
         "schema_version": 1,
-        **result.terms.model_dump(),
+        **to_json(result.terms),
         "judge": {"name": result.judge, "note": result.judge_note},
-        "counts": dict(result.counts),
-        "unreferenced": result.unreferenced,
-        "unfinished": result.unfinished,
-        "left_out": result.left_out,
-        "controls": {name: {**_both(*scores), **_rule(name)} for name, scores in result.controls.items()},
+        **without(result, "terms", "judge", "judge_note", "clips", "dimensions", "systems", "controls", "comparisons"),
+        "controls": {name: {**_macro_micro(scores), **_control(name)} for name, scores in result.controls.items()},
         "systems": systems,
-        "pairs": {name: _pairs(one, result) for name, one in result.comparisons.items()},
+        "pairs": {name: _comparisons(metric, result) for name, metric in result.comparisons.items()},
     }
     if len(systems) == 1:
         whole = {**whole, **systems[0], "counts": {**whole["counts"], **systems[0]["counts"]}}
@@ -34,86 +80,306 @@ def evaluation_json(result: Evaluation) -> Json:
 
 
 def _system(system: SystemResult, result: Evaluation) -> Json:
-    losses = {kind: {"errors": errors, "f1_gained": gain.as_json()} for kind, (errors, gain) in system.losses.items()}
-    clips = zip(result.clips, system.matches, strict=True)
+    fields_with_names = (
+        "system",
+        "dimensions",
+        "types",
+        "confusion",
+        "losses",
+        "lambdas",
+        "operating",
+        "floor",
+        "matches",
+    )
+    matches = zip(result.clips, system.matches, strict=True)
     return {
         "name": system.name,
-        "counts": system.counts,
-        "absent": system.absent,
-        "macro": _scores(system.macro),
-        "micro": _scores(system.micro),
-        "strata_mean": _scores(system.strata_mean),
-        "bounds": None if system.bounds is None else _bounds(system.bounds),
-        "by": {field: {value: _scores(one) for value, one in values.items()} for field, values in system.by.items()},
-        "per_dimension": {name: _scores(one) for name, one in system.dimensions.items()},
-        "per_type": {name: _scores(one) for name, one in system.types.items()},
+        **without(system, *fields_with_names),
+        "per_dimension": to_json(system.dimensions),
+        "per_type": to_json(system.types),
         "confusion": {"labels": result.dimensions, "counts": system.confusion.astype(int).tolist()},
-        "losses": losses,
-        "floor": None if system.floor is None else _floor(system.floor),
-        "lambda": {f"{bonus:g}": _scores(one) for bonus, one in system.lambdas.items()},
-        "operating_points": {f"{least:.2f}": _both(*scores) for least, scores in system.operating.items()},
-        "matches": {clip.clip_id: [_match(one) for one in found] for clip, found in clips if found},
-    }
+        "losses": {kind: {"errors": n, "f1_gained": to_json(gain)} for kind, (n, gain) in system.losses.items()},
+        "lambda": {f"{bonus:g}": to_json(scores) for bonus, scores in system.lambdas.items()},
+        "operating_points": {f"{least:.2f}": _macro_micro(scores) for least, scores in system.operating.items()},
+        "floor": system.floor and {
+            **without(system.floor, "above"), "rule": SHUFFLED_RULE, "above": _difference(system.floor.above)
+        },
+        "matches": {clip.clip_id: to_json(found) for clip, found in matches if found},
+    }  # fmt: skip
 
 
-def _rule(name: str) -> Json:
+def _control(name: str) -> Json:
     if name == TYPE_PRIOR:
         return {"bound": "floor", "rule": PRIOR_RULE}
     return {"bound": "upper" if CONTROLS[name].oracle else "floor", "rule": CONTROLS[name].rule}
 
 
-def _floor(floor: Floor) -> Json:
-    return {**_both(floor.macro, floor.micro), "rule": SHUFFLED_RULE, "above": _difference(floor.above)}
+def _macro_micro(scores: tuple[Mapping[str, Estimate], Mapping[str, Estimate]]) -> Json:
+    return dict(zip(("macro", "micro"), to_json(scores), strict=True))
 
 
-def _scores(scores: Scores) -> Json:
-    return {name: one.as_json() for name, one in scores.items()}
-
-
-def _both(means: Scores, sums: Scores) -> dict[str, Any]:
-    return {"macro": _scores(means), "micro": _scores(sums)}
-
-
-def _bounds(bounds: Bounds) -> Json:
-    return {"clips": bounds.clips, "worst": _scores(bounds.worst), "best": _scores(bounds.best)}
-
-
-def _match(one: NamedMatch) -> Json:
-    return {
-        "reference": one.reference,
-        "prediction": one.prediction,
-        "similarity": one.similarity,
-        "iou": _number(one.iou),
-    }
-
-
-def _pairs(found: Comparisons, result: Evaluation) -> Json:
+def _comparisons(metric: Comparisons, result: Evaluation) -> Json:
     names = [system.name for system in result.systems]
-    differences = [
-        {
-            "first": names[one.first],
-            "second": names[one.second],
-            **_difference(one),
-            "p_holm": _number(one.holm),
-            "p_fdr": _number(one.fdr),
-            "verdict": one.verdict(result.terms.margin),
-        }
-        for one in found.pairs
-    ]
-    places = zip(names, found.ranks, strict=True)
-    ranks = {name: {"rank": one.rank.as_json(), "first": _number(one.first)} for name, one in places}
-    return {"differences": differences, "ranks": ranks}
-
-
-def _difference(one: Difference) -> Json:
     return {
-        "difference": one.difference.as_json(),
-        "p": _number(one.p),
-        "smallest_shown": _number(one.smallest),
-        "largest_left": _number(one.most),
-        "separated": one.separated,
+        "differences": [
+            {
+                "first": names[pair.first],
+                "second": names[pair.second],
+                **_difference(pair),
+                "p_holm": to_json(pair.holm),
+                "p_fdr": to_json(pair.fdr),
+                "verdict": pair.verdict(result.terms.margin),
+            }
+            for pair in metric.pairs
+        ],
+        "ranks": {name: to_json(rank) for name, rank in zip(names, metric.ranks, strict=True)},
     }
 
 
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else float(value)
+def _difference(pair: Difference) -> Json:
+    return {
+        **without(pair, "first", "second", "smallest", "most", "holm", "fdr"),
+        "smallest_detectable": to_json(pair.smallest),
+        "largest_not_excluded": to_json(pair.most),
+    }
+
+
+def released_json(results: Sequence[Released], judge: Judge, convention: str) -> Json:
+    """The scores of a released evaluator."""
+    return {
+        "schema_version": 1,
+        "convention": convention,
+        "judge": {"name": judge.name, "note": judge.note},
+        "systems": to_json(results),
+    }
+
+
+def comparison_json(result: Comparison, checks: Sequence[GateCheck] | None = None) -> Json:
+    """A comparison, with the checks of a gate where there was one. Runs are in the order they were given."""
+    terms = result.terms
+    whole = {
+        "schema_version": 2,
+        "level": terms.level,
+        "resamples": terms.resamples,
+        "seed": terms.seed,
+        "baseline": None if result.baseline is None else result.names[result.baseline],
+        "paired_by": {"key": result.prompts.key, "passed_over": list(result.prompts.passed_over)},
+        "rate": {"key": result.scope.key, "name": result.scope.name, "dimensions": to_json(result.scope.dimensions)},
+        "runs": [_run(position, result) for position in range(len(result.runs))],
+        "order": [result.names[position] for position in result.order],
+        "bands": [[result.names[position] for position in band] for band in result.bands],
+        "pairs": [_pair(pair, verdict, result) for pair, verdict in zip(result.pairs, result.verdicts, strict=True)],
+        "trend": result.trend and {
+            **without(result.trend, "slopes"), "per_1000_steps": _by_measure(result.trend.slopes, result)
+        },
+        "verdict": result.verdict,
+    }  # fmt: skip
+    if checks is not None:
+        whole["gate"] = {"passed": all(check.passed for check in checks), "checks": to_json(checks)}
+    return whole
+
+
+def gate_junit(checks: Sequence[GateCheck]) -> str:
+    """A gate's checks as JUnit XML, which build servers show: a test case for each rule and run."""
+    failed = str(sum(not check.passed for check in checks))
+    counts = {"tests": str(len(checks)), "failures": failed, "errors": "0", "skipped": "0"}
+    suites = Element("testsuites", name="robogaze compare", attrib=counts)
+    suite = SubElement(suites, "testsuite", name="gate", attrib=counts)
+    for check in checks:
+        case = SubElement(suite, "testcase", classname=f"gate.{printable(check.run)}", name=check.rule, time="0")
+        if check.passed:
+            SubElement(case, "system-out").text = printable(check.said)
+        else:
+            SubElement(case, "failure", message=printable(check.said), type="gate")
+    ElementTree.indent(suites)
+    return ElementTree.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _run(position: int, result: Comparison) -> Json:
+    row = result.standings[position]
+    found = {
+        **without(row, "measures", "worst", "best", "dimensions", "types", "ungraded", "cost_per_clip"),
+        **_by_measure(row.measures, result),
+        "rate_bounds": {"worst": to_json(row.worst), "best": to_json(row.best)},
+        "events_without_severity": row.ungraded,
+        "per_dimension": to_json(row.dimensions),
+        "per_type": to_json(row.types),
+        "cost_per_clip_usd": to_json(row.cost_per_clip),
+        "rank": {**to_json(result.ranks[position].rank), "first": to_json(result.ranks[position].first)},
+        "unplaced": result.runs[position].unplaced,
+        "band": 1 + next(number for number, band in enumerate(result.bands) if position in band),
+    }
+    if result.corrected:
+        corrected = _by_measure(result.corrected[position], result)
+        found["calibrated"] = {"labels": result.labels[position], **corrected}
+    return found
+
+
+def _by_measure(values: Mapping[str, Any], result: Comparison) -> Json:
+    return {result.scope.renamed(name): to_json(value) for name, value in values.items()}
+
+
+def _pair(pair: RunPair, verdict: str, result: Comparison) -> Json:
+    return {
+        "first": result.names[pair.first],
+        "second": result.names[pair.second],
+        "prompts": pair.prompts,
+        "without_partner": dict(zip(("first", "second"), pair.alone, strict=True)),
+        **_paired(pair.clean),
+        "bounds": {"worst": to_json(pair.worst), "best": to_json(pair.best)},
+        "corrected": pair.corrected and _paired(pair.corrected),
+        "significant": pair.separated(result.terms.level),
+        "measures": {result.scope.renamed(name): _paired(difference) for name, difference in pair.gaps.items()},
+        "per_dimension": {name: _paired(difference) for name, difference in pair.dimensions.items()},
+        "per_type": {name: _paired(difference) for name, difference in pair.types.items()},
+        "flips": {
+            **pair.flips.counts,
+            "clips": [
+                {
+                    **without(flip, "load", "gained", "lost"),
+                    "gained": [{"type": name, "severity": severity} for name, severity in flip.gained],
+                    "lost": [{"type": name, "severity": severity} for name, severity in flip.lost],
+                    "load_before": flip.load[0],
+                    "load_after": flip.load[1],
+                }
+                for flip in pair.flips.found
+            ],
+        },
+        "verdict": verdict,
+    }
+
+
+def _paired(difference: PairedDifference) -> Json:
+    return {
+        "difference": to_json(difference.difference),
+        "p": to_json(difference.p),
+        "p_holm": to_json(difference.holm),
+        "p_fdr": to_json(difference.fdr),
+        "smallest_detectable": to_json(difference.smallest),
+        "largest_not_excluded": to_json(difference.most),
+    }
+
+
+def agreement_json(result: AgreementResult) -> Json:
+    """The agreement of annotators, the events that are settled and those that a person must settle."""
+    panel = result.panel
+    return {
+        "schema_version": 1,
+        **to_json(result.terms),
+        "judge": {"name": result.judge, "note": result.judge_note},
+        "annotators": list(panel.annotators),
+        "statistics": {"detection_kappa": result.kinds.detection, "dimension_kappa": result.kinds.dimension},
+        "counts": {
+            "clips": len(panel.cases),
+            "events": result.overall.events,
+            "events_set_aside": panel.aside,
+            "failed_judgements": result.failed,
+            "clips_by_one_annotator": list(panel.single),
+            "unfinished": [{"clip_id": clip, "annotator": author} for clip, author in panel.unfinished],
+            "clips_with_nothing_in_common": list(panel.apart),
+        },
+        "overall": to_json(result.overall),
+        "per_dataset": to_json(result.datasets),
+        "per_dimension": to_json(result.dimensions),
+        "per_pair": [{"annotators": list(two), **to_json(measures)} for two, measures in result.pairs.items()],
+        "human_ceiling": _ceiling(result.ceiling),
+        "adjudication": {
+            "settled": result.adjudication.settled,
+            "queue": [
+                {
+                    "clip_id": question.clip_id,
+                    "reasons": list(question.reasons),
+                    "events": [{"annotator": author, **_event(event)} for author, event in question.events],
+                }
+                for question in result.adjudication.queue
+            ],
+            "consensus": [
+                {"clip_id": clip.clip_id, "status": clip.status, "events": [_event(event) for event in clip.findings]}
+                for clip in result.adjudication.accounts
+            ],
+        },
+    }
+
+
+def _ceiling(ceiling: Ceiling) -> Json:
+    return {
+        **to_json(ceiling.whole),
+        "per_dataset": to_json(ceiling.datasets),
+        "per_annotator": to_json(ceiling.annotators),
+        "annotations_without_consensus": ceiling.without,
+        "annotations_with_failed_judgements": ceiling.failed,
+        "worst": to_json(ceiling.worst),
+        "best": to_json(ceiling.best),
+    }
+
+
+def _event(event: AnnotatedEvent) -> Json:
+    spans = [[span.start, span.end] for span in event.spans]
+    return {**without(event, "confidence", "written", "spans"), "spans": spans}
+
+
+def ratings_json(result: RatingAgreement) -> Json:
+    """The agreement of annotators on labels."""
+    return {
+        "schema_version": 1,
+        "annotators": list(result.annotators),
+        "units": result.units,
+        "units_rated_once": result.once,
+        "units_tied": result.tied,
+        "overall": to_json(result.overall),
+        "per_label": to_json(result.labels),
+    }
+
+
+def sensitivity_json(result: Sensitivity, run: str, level: float) -> Json:
+    """The sensitivity of an evaluator; `run` names the folder of its reports."""
+    return {
+        "schema_version": 1,
+        "run": run,
+        "rule": RULE,
+        "level": level,
+        "total": result.total.as_json(),
+        "by": {field: {name: group.as_json() for name, group in groups.items()} for field, groups in result.by.items()},
+        "untouched": result.alarms.as_json(),
+        "unreported": list(result.unreported),
+    }
+
+
+_CLIP = ("clip_id", "author", "status", "coverage", "instruction", *FIELDS, "duration_s", "fps", "frame_count")
+_EVENT = ("event_id", "dimension", "type", "description", "start_s", "end_s", "severity")
+
+
+def annotations_csv(annotations: Sequence[ClipAnnotation]) -> str:
+    """Annotations in the format `csv`: a row for each span, and one row for a clip without an event.
+
+    Frames are kept where their rate is constant; the format cannot hold others.
+    """
+    out = io.StringIO()
+    writer = csv.DictWriter(out, (*_CLIP, *_EVENT), lineterminator="\n")
+    writer.writeheader()
+    for annotation in annotations:
+        clip = {name: getattr(annotation, name, None) for name in _CLIP} | dict(annotation.fields)
+        clip |= _frame_rate(annotation.frame_times_s)
+        clip["coverage"] = None if annotation.coverage is None else as_cell(annotation.coverage)
+        columns = {name: clip[name] for name in _CLIP}
+        writer.writerows({**columns, **row} for row in _event_rows(annotation.findings))
+    return out.getvalue()
+
+
+def _frame_rate(times_s: Sequence[float] | None) -> Json:
+    """The rate and number of a clip's frames; empty where the rate is not constant from 0 on."""
+    if times_s is None or len(times_s) < 2 or not times_s[-1] > 0:
+        return {}
+    fps = (len(times_s) - 1) / times_s[-1]
+    constant = all(abs(time_s - number / fps) <= RESOLUTION for number, time_s in enumerate(times_s))
+    return {"fps": fps, "frame_count": len(times_s)} if constant else {}
+
+
+def _event_rows(events: Sequence[AnnotatedEvent]) -> Iterator[Json]:
+    if not events:
+        yield {}
+    for event in events:
+        columns = {name: getattr(event, name) for name in ("dimension", "type", "description", "severity")}
+        for span in event.spans or (None,):
+            times = {} if span is None else {"start_s": span.start, "end_s": span.end}
+            yield {"event_id": event.id, **columns, **times}

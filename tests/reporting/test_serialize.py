@@ -117,7 +117,13 @@ def test_an_estimate_has_the_keys_the_page_says(told: Any) -> None:
 
 def test_the_difference_from_the_floor_has_the_keys_the_page_says(told: Any) -> None:
     for one in told["systems"]:
-        assert set(one["floor"]["above"]) == {"difference", "p", "smallest_shown", "largest_left", "separated"}
+        assert set(one["floor"]["above"]) == {
+            "difference",
+            "p",
+            "smallest_detectable",
+            "largest_not_excluded",
+            "separated",
+        }
 
 
 def test_a_single_system_s_keys_are_at_the_top_too(told: Any) -> None:

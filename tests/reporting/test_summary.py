@@ -7,7 +7,7 @@ from robogaze.core.report import Failure, Report
 from robogaze.core.report_summary import ReportSummary
 from robogaze.domains import Domain
 from robogaze.reporting import summary_lines
-from robogaze.reporting.summary import Tally, headline, nothing_found, verdict_sentence, worst_severity
+from robogaze.reporting.summary import RunSummary, headline, nothing_found, verdict_sentence, worst_severity
 
 from .cases import UNREADABLE
 from .samples import make_clip, make_event, make_hypothesis, make_report
@@ -24,32 +24,36 @@ def test_every_clip_has_one_verdict_and_one_status(reports: list[Report], domain
         ("undecided", "unscored"),
         ("undecided", "complete"),
     ]
-    tally = Tally(tuple(reports), (UNREADABLE,), domain)
-    assert tally.verdicts == {"faulty": 2, "clean": 1, "undecided": 2}
-    assert tally.statuses == {"complete": 3, "partial": 1, "unscored": 1}
+    summary = RunSummary(tuple(reports), (UNREADABLE,), domain)
+    assert summary.verdicts == {"faulty": 2, "clean": 1, "undecided": 2}
+    assert summary.statuses == {"complete": 3, "partial": 1, "unscored": 1}
 
 
 def test_verdicts_and_statuses_add_up_to_all_clips(reports: list[Report], domain: Domain) -> None:
-    tally = Tally(tuple(reports), (UNREADABLE,), domain)
-    assert sum(tally.verdicts.values()) + 1 == sum(tally.statuses.values()) + 1 == tally.clips == 6
-    digests = Tally(tuple(map(ReportSummary.of, reports)), (UNREADABLE,), domain)
-    assert (digests.verdicts, digests.statuses, digests.coverage) == (tally.verdicts, tally.statuses, tally.coverage)
+    summary = RunSummary(tuple(reports), (UNREADABLE,), domain)
+    assert sum(summary.verdicts.values()) + 1 == sum(summary.statuses.values()) + 1 == summary.clips == 6
+    digests = RunSummary(tuple(map(ReportSummary.of, reports)), (UNREADABLE,), domain)
+    assert (digests.verdicts, digests.statuses, digests.coverage) == (
+        summary.verdicts,
+        summary.statuses,
+        summary.coverage,
+    )
 
 
 def test_every_dimension_is_counted_by_state(reports: list[Report], domain: Domain) -> None:
     ruled_out = make_report(domain, make_clip("a"), coverage=coverage("physics", "picture", ruled_out=["task"]))
-    assert Tally((*reports, ruled_out), (), domain).coverage == {
+    assert RunSummary((*reports, ruled_out), (), domain).coverage == {
         "task": {"examined": 2, "ruled_out": 1, "partial": 0, "not_examined": 3},
         "physics": {"examined": 4, "ruled_out": 0, "partial": 1, "not_examined": 1},
         "picture": {"examined": 4, "ruled_out": 0, "partial": 0, "not_examined": 2},
     }
-    assert all(sum(found.values()) == 0 for found in Tally[Report]((), (), domain).coverage.values())
+    assert all(sum(found.values()) == 0 for found in RunSummary[Report]((), (), domain).coverage.values())
 
 
 def test_the_headline_counts_what_failed_and_leaves_out_what_did_not(reports: list[Report], domain: Domain) -> None:
-    every = Tally(tuple(reports), (UNREADABLE,), domain)
+    every = RunSummary(tuple(reports), (UNREADABLE,), domain)
     assert headline(every) == ("6 clips: 2 faulty, 1 clean, 2 undecided, 1 unreadable (status: 1 partial, 1 unscored)")
-    assert headline(Tally(tuple(reports[:1]), (), domain)) == "1 clip: 1 faulty, 0 clean, 0 undecided"
+    assert headline(RunSummary(tuple(reports[:1]), (), domain)) == "1 clip: 1 faulty, 0 clean, 0 undecided"
 
 
 def test_a_clip_is_clean_only_where_every_dimension_was_examined_or_ruled_out(domain: Domain) -> None:
@@ -169,8 +173,8 @@ def test_what_could_not_be_measured_is_said_below_the_counts(domain: Domain) -> 
         [make_report(domain, make_clip("a"), notes=(gap,)), make_report(domain, make_clip("b"))], [], domain
     )
     assert (
-        "In 1 of 2 clips with a report some frames could not be measured, for up to 1 type of event; what happens only "
-        "there is missed (the notes of each clip say where)."
+        "In 1 of 2 clips with a report some frames could not be measured, for up to 1 type of event; faults in those "
+        "frames are missed (the notes of each clip name them)."
     ) in lines
     assert not any("measured" in line for line in summary_lines([make_report(domain, make_clip("b"))], [], domain))
 
@@ -179,8 +183,7 @@ def test_what_is_evidence_only_is_said_below_the_counts(domain: Domain) -> None:
     weak = "Measured, but evidence only: Blur. Of 4 such findings 1 was right."
     some = [make_report(domain, make_clip("a"), notes=(weak, weak)), make_report(domain, make_clip("b"))]
     said = (
-        "In 1 of 2 clips with a report something was measured that is not sure enough to be an event; the notes of "
-        "each clip say what."
+        "In 1 of 2 clips with a report a measurement is too uncertain to be an event; the notes of each clip name it."
     )
     assert said in summary_lines(some, [], domain)
     assert not any("not sure enough" in line for line in summary_lines(some[1:], [], domain))

@@ -1,44 +1,46 @@
-"""Where the data of a page's clips lies: in the page while that is small, in files beside it from then on.
+"""The files of a page: the data of its clips is in the page while it is small, in files beside it otherwise.
 
-A browser reads a page from its first sign to its last before the list can be used. What is shown of a clip only when
-it is opened would make it wait; so beyond a limit it goes into files, several clips in each, which the page loads when
-they are wanted. A page from disk may not read files, but may run scripts; so such a file is a script: one call, with
-the data as one text.
+A browser parses a whole page before its list can be used, so beyond a limit the data that is shown only when a clip is
+opened goes into files of several clips each, which the page loads on demand. A page from disk cannot read files but can
+run scripts, so such a file is a script: one call, with the data as a string.
 """
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
-IN_PAGE_SIGNS = 24 * 2**20
-"""The most data that a page holds itself: see `scripts/bench/page.py` for what more of it costs."""
+from robogaze.store import write_whole
 
-BUNDLE_SIGNS = 4 * 2**20
-"""How much a file beside the page holds, in whole clips."""
+IN_PAGE_CHARACTERS = 24 * 2**20
+"""The most data in the page itself; `scripts/bench/page.py` measures the cost of more."""
+
+BUNDLE_CHARACTERS = 4 * 2**20
+"""The size of a file beside the page, in whole clips."""
 
 FOLDER = "page"
-"""The folder of these files, beside the page."""
+"""The folder of these files."""
 
 
 @dataclass(frozen=True)
 class Bundle:
-    """JSON texts by key; `file` is the address of the file they lie in, None for the page itself."""
+    """JSON texts by key; `file` is the address of their file, None for the page itself."""
 
     file: str | None
     data: Mapping[str, str]
 
     @property
     def text(self) -> str:
-        """What stands in the file."""
+        """The content of the file."""
         members = ",".join(f"{json.dumps(key)}:{text}" for key, text in self.data.items())
         whole = f"{{{members}}}"
         return f"bundleArrived({json.dumps(self.file)}, {json.dumps(whole, ensure_ascii=False)});\n"
 
 
 def bundles(data: Iterable[tuple[str, str]]) -> Iterator[Bundle]:
-    """Keys and JSON texts in bundles: one in the page, or as many files as it takes.
+    """Group keys and JSON texts: all in the page, or in as many files as needed.
 
-    No more than the limit and a bundle are held at a time.
+    At most the limit and one bundle are in memory at a time.
     """
     held: dict[str, str] = {}
     rest = iter(data)
@@ -46,9 +48,9 @@ def bundles(data: Iterable[tuple[str, str]]) -> Iterator[Bundle]:
     for key, text in rest:
         held[key] = text
         size += len(text)
-        if size > IN_PAGE_SIGNS:
+        if size > IN_PAGE_CHARACTERS:
             break
-    if size <= IN_PAGE_SIGNS:
+    if size <= IN_PAGE_CHARACTERS:
         yield Bundle(None, held)
         return
     yield from _files(_both(held, rest))
@@ -65,9 +67,29 @@ def _files(data: Iterable[tuple[str, str]]) -> Iterator[Bundle]:
     held: dict[str, str] = {}
     size = number = 0
     for key, text in data:
-        if held and size + len(text) > BUNDLE_SIGNS:
+        if held and size + len(text) > BUNDLE_CHARACTERS:
             yield Bundle(f"{FOLDER}/{number:03}.js", held)
             held, size, number = {}, 0, number + 1
         held[key] = text
         size += len(text)
     yield Bundle(f"{FOLDER}/{number:03}.js", held)
+
+
+@dataclass(frozen=True)
+class WrittenPage:
+    """A page that is written, and sentences on what it lacks."""
+
+    path: Path
+    notes: tuple[str, ...]
+
+
+def write_files(folder: Path, files: Iterable[tuple[str, str]]) -> Path:
+    """Write the files of a page and return the path of the last, which is the page; older bundles are deleted."""
+    written = []
+    for name, text in files:
+        write_whole(folder / name, text)
+        written.append(folder / name)
+    for path in (folder / FOLDER).glob("*.js"):
+        if path not in written:
+            path.unlink()
+    return written[-1]

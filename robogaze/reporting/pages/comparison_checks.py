@@ -1,151 +1,112 @@
-"""What a reader must know before trusting a comparison: each check answered either way, from what was kept of it."""
+"""The checks of a comparison: what limits it, and what does not."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from math import isnan
 
-from robogaze.compare.verdict import points
-from robogaze.reporting.pages.comparison_data import ComparisonPageData, ShownRun
-from robogaze.reporting.pages.run_checks import ValidityCheck
-from robogaze.reporting.tables.comparison import scope_sentence
+from robogaze.compare import Comparison, GateCheck
+from robogaze.reporting.pages.checks import ValidityCheck
+from robogaze.reporting.pages.comparison_data import ComparisonPageData, PageRun, runs_with
+from robogaze.reporting.tables.comparison import comparison_method, comparison_warnings, scope_sentence
 from robogaze.reporting.wording import count, listed
 
-Json = Mapping[str, Any]
-
-_PRINT_SIGNS = 12
-"""How much of a fingerprint is shown; as much tells two apart that were not made to deceive."""
+_FINGERPRINT_CHARACTERS = 12
 
 
-def comparison_checks(told: Json, shown: ComparisonPageData) -> tuple[ValidityCheck, ...]:
-    """All checks, in order of weight."""
+def comparison_checks(data: ComparisonPageData) -> tuple[ValidityCheck, ...]:
+    """All checks, the weightiest first."""
+    result = data.comparison
     return (
-        *_examined(told["rate"]),
-        *_undecided(told["runs"], told["rate"]["name"]),
-        *_own_errors(told["runs"]),
-        *_controls(shown.runs),
-        *_judges(shown.runs),
-        *_fingerprints(shown.runs),
-        *_partners(told),
-        *_remarks(told),
-        *_gate(told.get("gate")),
+        ValidityCheck(result.scope.dimensions is None, scope_sentence(result.scope.dimensions)),
+        *_undecided(result),
+        *(ValidityCheck(False, warning) for warning in comparison_warnings(result, data.prompts)),
+        *_judge_errors(result),
+        *_real_clips(data.runs),
+        *_judges(data.runs),
+        *_fingerprints(data.runs),
+        *(ValidityCheck(True, sentence) for sentence in comparison_method(result)),
+        *_gate(data.checks or ()),
     )
 
 
-def _examined(rate: Json) -> Iterator[ValidityCheck]:
-    yield ValidityCheck(rate["dimensions"] is None, scope_sentence(rate["dimensions"]))
-
-
-def _undecided(runs: Sequence[Json], rate: str) -> Iterator[ValidityCheck]:
+def _undecided(result: Comparison) -> Iterator[ValidityCheck]:
     whole = True
-    for run in runs:
-        lacks = [f"{number} {name}" for name, number in run["clips"].items() if name != "complete" and number]
-        lacks += [f"{run['undecided']} undecided"] if run["undecided"] else []
-        if lacks:
+    for row in result.standings:
+        lacking = [f"{number} {status}" for status, number in row.clips.items() if status != "complete" and number]
+        lacking += [f"{row.undecided} undecided"] if row.undecided else []
+        if lacking:
             whole = False
-            bounds = run["rate_bounds"]
             yield ValidityCheck(
                 False,
-                f"{run['name']}: of {count(sum(run['clips'].values()), 'clip')} {listed(lacks)}; whatever these are, "
-                f"the {rate} is between {_share(bounds['worst'])} and {_share(bounds['best'])}.",
+                f"{row.name}: {listed(lacking)} of {count(sum(row.clips.values()), 'clip')}; whatever these are, the "
+                f"{result.scope.name} is between {_share(row.worst)} and {_share(row.best)}.",
             )
-    # What could not be placed is the same of all runs that were split off one.
-    if unplaced := max((run.get("unplaced", 0) for run in runs), default=0):
+    # The unreadable clips of a run that was split are the same for all of its parts.
+    if unplaced := max((run.unplaced for run in result.runs), default=0):
         yield ValidityCheck(
-            False, f"{count(unplaced, 'unreadable clip')} of which it is not known in which run; in no numbers."
+            False, f"{count(unplaced, 'unreadable clip')} that cannot be assigned to a run; not in any number."
         )
     elif whole:
         yield ValidityCheck(True, "Every clip of every run is complete and decided, and none is missing.")
 
 
-def _own_errors(runs: Sequence[Json]) -> Iterator[ValidityCheck]:
-    labels = [run["calibrated"]["labels"] for run in runs if "calibrated" in run]
-    if labels:
-        clips = count(min(labels), "clip") if len(set(labels)) == 1 else f"{min(labels):,} to {max(labels):,} clips"
+def _judge_errors(result: Comparison) -> Iterator[ValidityCheck]:
+    if result.corrected:
+        low, high = min(result.labels), max(result.labels)
+        clips = count(low, "clip") if low == high else f"{low:,} to {high:,} clips"
+        yield ValidityCheck(True, f"The judge's own errors are known from {clips} labelled by people; see Corrected.")
+    else:
         yield ValidityCheck(
-            True, f"The judge's own errors are known from {clips} that people labelled; see the correction."
+            False,
+            "The agreement of this judge with people is not known. With --calibration the numbers are corrected for "
+            "the judge's errors, from clips labelled by people.",
         )
-        return
-    yield ValidityCheck(
-        False,
-        "How far this judge agrees with people is not known here; --calibration takes clips that people labelled, "
-        "and the numbers are corrected for its errors.",
-    )
 
 
-def _controls(runs: Sequence[ShownRun]) -> Iterator[ValidityCheck]:
+def _real_clips(runs: Sequence[PageRun]) -> Iterator[ValidityCheck]:
     for run in runs:
         if run.controls:
-            of = f"Of {count(run.controls, 'real clip')} among those of {run.name}, {run.alarms} had events"
-            yield ValidityCheck(not run.alarms, f"{of}: false alarms. Real clips are in the run's numbers, too.")
+            yield ValidityCheck(
+                not run.alarms,
+                f"{run.name} has {count(run.controls, 'real clip')}, {run.alarms} of them with events (false alarms). "
+                "Real clips are in the numbers of the run.",
+            )
     if not any(run.controls for run in runs):
-        yield ValidityCheck(True, "No run holds real clips, which would tell how often there are false alarms.")
+        yield ValidityCheck(True, "No run has real clips, so the rate of false alarms is not known.")
 
 
-def _judges(runs: Sequence[ShownRun]) -> Iterator[ValidityCheck]:
-    said = {run.name: _judge(run) for run in runs}
-    if len(set(said.values())) == 1:
-        yield ValidityCheck(any(run.pipelines for run in runs), f"Every run was judged {next(iter(said.values()))}.")
+def _judges(runs: Sequence[PageRun]) -> Iterator[ValidityCheck]:
+    judges = {run.name: _judge(run) for run in runs}
+    if len(set(judges.values())) == 1:
+        yield ValidityCheck(any(run.pipelines for run in runs), f"Every run was judged {next(iter(judges.values()))}.")
         return
-    yield from (ValidityCheck(False, f"{name} was judged {judge}.") for name, judge in said.items())
+    yield from (ValidityCheck(False, f"{name} was judged {judge}.") for name, judge in judges.items())
 
 
-def _judge(run: ShownRun) -> str:
+def _judge(run: PageRun) -> str:
     if not run.pipelines:
-        return f"by {listed(run.authors) or 'nobody named'}; its format does not say how"
+        return f"by {listed(run.authors) or 'an unnamed author'}; the format does not name a pipeline"
     models = [f"{role} {listed(names)}" for role, names in run.models.items()]
     asked = f"with {listed(models)}" if models else "without a model"
     return f"by {listed(run.authors)}, pipeline {listed(run.pipelines)}, {asked}"
 
 
-def _fingerprints(runs: Sequence[ShownRun]) -> Iterator[ValidityCheck]:
-    for what, name in (("taxonomies", "taxonomy"), ("fingerprints", "version of the domain's files")):
-        values = sorted({value for run in runs for value in getattr(run, what)})
-        prints = listed([value[:_PRINT_SIGNS] for value in values])
+def _fingerprints(runs: Sequence[PageRun]) -> Iterator[ValidityCheck]:
+    for field, name in (("taxonomies", "taxonomy"), ("fingerprints", "version of the domain's files")):
+        values = runs_with(runs, field)
+        shown = listed([value[:_FINGERPRINT_CHARACTERS] for value in values])
         if not values:
             yield ValidityCheck(False, f"No run names its {name}.")
         elif len(values) == 1:
-            yield ValidityCheck(True, f"One {name} ({prints}).")
+            yield ValidityCheck(True, f"All runs have the same {name} ({shown}).")
         else:
-            yield ValidityCheck(False, f"The runs do not share one {name}: {prints}.")
+            yield ValidityCheck(False, f"The runs differ in their {name}: {shown}.")
 
 
-def _partners(told: Json) -> Iterator[ValidityCheck]:
-    passed = "; ".join(told["paired_by"]["passed_over"])
-    yield ValidityCheck(True, f"Clips are paired by {told['paired_by']['key']}{f' ({passed})' if passed else ''}.")
-    alone = [
-        f"{pair['first']} {pair['without_partner']['first']} and {pair['second']} {pair['without_partner']['second']}"
-        for pair in told["pairs"]
-        if any(pair["without_partner"].values())
-    ]
-    if alone:
-        yield ValidityCheck(False, f"Clips without a partner, which are in no difference: {'; '.join(alone)}.")
+def _gate(checks: Sequence[GateCheck]) -> Iterator[ValidityCheck]:
+    for check in checks:
+        word = "passed" if check.passed else "FAILED"
+        yield ValidityCheck(check.passed, f"Gate, {check.run}, {check.rule}: {word}: {check.said}.")
 
 
-def _remarks(told: Json) -> Iterator[ValidityCheck]:
-    if ungraded := sum(run["ungraded_events"] for run in told["runs"]):
-        yield ValidityCheck(False, f"{count(ungraded, 'event')} without a severity: nothing in the load.")
-    pairs = len(told["pairs"])
-    adjusted = f"; p (Holm) is adjusted for {count(pairs, 'comparison')}" if pairs > 1 else ""
-    yield ValidityCheck(
-        True,
-        f"{told['level']:.0%} intervals: Wilson's for shares, Newcombe's for their paired differences, else "
-        f"Student's t over the prompts{adjusted}.",
-    )
-
-
-def _gate(told: Json | None) -> Iterator[ValidityCheck]:
-    for check in () if told is None else told["checks"]:
-        word = "passed" if check["passed"] else "FAILED"
-        yield ValidityCheck(check["passed"], f"Gate, {check['run']}, {check['rule']}: {word}: {check['said']}.")
-
-
-def _share(value: float | None) -> str:
-    return "undefined" if value is None else f"{value:.3f}"
-
-
-def bounds_of(pair: Json) -> str:
-    """What the undecided clips could make of a difference."""
-    bounds = pair["bounds"]
-    if bounds["worst"] is None:
-        return ""
-    between = f"{points(bounds['worst'])} to {points(bounds['best'])}"
-    return f"Whatever the undecided clips are, the rates differ by {between} points."
+def _share(value: float) -> str:
+    return "undefined" if isnan(value) else f"{value:.3f}"

@@ -1,73 +1,31 @@
-"""What the page of a comparison shows beyond the comparison itself: who judged each run, and the clips that changed.
+"""A comparison and the clips that changed, as the page shows them, kept in `page.json`.
 
-It is kept in `page.json` beside `comparison.json`, so that the page can be written again without the reports it came
-from. Videos stay where they are and are named as seen from that folder.
+The page can be written again from this file without the reports.
 """
 
 import json
-import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from pydantic import ValidationError
+from pydantic import ConfigDict, ValidationError
 
-from robogaze.compare import Comparison, Run
-from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
-from robogaze.core.coverage import CoverageState
+from robogaze.compare import Comparison, GateCheck, Run
 from robogaze.core.data import Data, fault_of
-from robogaze.core.events import Severity
-from robogaze.core.report import Status, Verdict
-from robogaze.core.time import Span
 from robogaze.datasets.importers.dreamdojo import CONTROL
 from robogaze.errors import InputError
-from robogaze.store import ManifestLine, StoredRun
+from robogaze.reporting.pages.results import PageClip
+from robogaze.reporting.pages.run_folders import RunFolders
 
 FILE = "page.json"
 
 
-class ShownEvent(Data):
-    """An event of a clip; no spans where it is not said when."""
+class PageRun(Data):
+    """A run of a comparison: who judged it, and those of its clips that changed, by id.
 
-    id: str
-    dimension: str | None
-    type: str | None
-    spans: tuple[Span, ...]
-    severity: Severity | None
-    confidence: float | None
-    description: str
-
-    @classmethod
-    def of(cls, one: AnnotatedEvent) -> "ShownEvent":
-        """An event of an account."""
-        return cls(**{name: getattr(one, name) for name in cls.model_fields})
-
-
-class ShownClip(Data):
-    """A clip of a run. `video` is None where it is not known where that lies, `coverage` where all counts as examined.
-
-    `duration_s` is None where it is not known. `start_s` is where in its video the clip begins. `video_sha256` is the
-    content the video had, None where it is not known.
-    """
-
-    id: str
-    status: Status
-    verdict: Verdict
-    instruction: str | None
-    duration_s: float | None
-    frame_times_s: tuple[float, ...]
-    coverage: dict[str, CoverageState] | None
-    video: str | None
-    start_s: float
-    video_sha256: str | None = None
-    events: tuple[ShownEvent, ...]
-
-
-class ShownRun(Data):
-    """A run: who judged it, as far as its reports tell, and its clips by id, those alone that changed.
-
-    `controls` counts the clips that are real, `alarms` those of them in which something was found. `page` is where the
-    run's own page lies, None where there is none, or the clips lie in several run folders.
+    `controls` counts the real clips, `alarms` those of them with an event. `page` is the address of the run's page,
+    None where there is none or the clips are in several run folders.
     """
 
     name: str
@@ -79,127 +37,100 @@ class ShownRun(Data):
     fingerprints: tuple[str, ...]
     controls: int
     alarms: int
-    clips: Mapping[str, ShownClip]
+    clips: Mapping[str, PageClip]
 
 
 class ComparisonPageData(Data):
-    """All of it; the runs stand in the order of the comparison's."""
+    """A comparison without its annotations, the checks of its gate, the number of shared prompts, and its runs."""
 
-    schema_version: Literal[2] = 2
-    runs: tuple[ShownRun, ...]
+    model_config = ConfigDict(allow_inf_nan=True, ser_json_inf_nan="constants")
+
+    schema_version: Literal[3] = 3
+    comparison: Comparison
+    checks: tuple[GateCheck, ...] | None
+    prompts: int
+    runs: tuple[PageRun, ...]
 
     @property
-    def taxonomies(self) -> frozenset[str]:
-        """The fingerprints of the taxonomies that the runs speak in."""
-        return frozenset(one for run in self.runs for one in run.taxonomies)
+    def taxonomies(self) -> set[str]:
+        """The fingerprints of the taxonomies of the runs."""
+        return {taxonomy for run in self.runs for taxonomy in run.taxonomies}
 
 
-def shown(result: Comparison, folder: Path) -> ComparisonPageData:
-    """What a page that stands in `folder` shows of a comparison."""
+def comparison_page_data(
+    result: Comparison, folder: Path, checks: tuple[GateCheck, ...] | None = None
+) -> ComparisonPageData:
+    """What the page in `folder` shows of a comparison."""
     changed: list[set[str]] = [set() for _ in result.runs]
     for pair in result.pairs:
         for flip in pair.flips.found:
             changed[pair.second].add(flip.before)
             changed[pair.first].add(flip.after)
-    places = _Places(folder)
+    folders = RunFolders(folder)
     return ComparisonPageData(
-        runs=tuple(_run(run, clips, places) for run, clips in zip(result.runs, changed, strict=True))
+        comparison=replace(
+            result,
+            runs=tuple(replace(run, accounts={}, facts={}, listed={}) for run in result.runs),
+            prompts=replace(result.prompts, runs=()),
+        ),
+        checks=checks,
+        prompts=result.units,
+        runs=tuple(_run(run, clips, folders) for run, clips in zip(result.runs, changed, strict=True)),
     )
 
 
-def read_shown(path: Path) -> ComparisonPageData:
-    """Read what was kept. Raises InputError with the file and the key of what does not fit."""
+def read_page_data(path: Path) -> ComparisonPageData:
+    """Read the data of a page. Raises InputError with the file and the key that does not fit."""
     try:
         return ComparisonPageData.model_validate_json(path.read_bytes())
     except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from error
+        raise InputError(f"{path} cannot be read: {error.strerror}; run `robogaze compare --out` again") from error
     except ValidationError as error:
-        raise InputError(f"{path}: {fault_of(error)}; write the comparison again") from error
+        raise InputError(f"{path}: {fault_of(error)}; run `robogaze compare --out` again") from error
 
 
-def _run(run: Run, changed: set[str], places: "_Places") -> ShownRun:
-    accounts = [run.accounts[clip_id] for clip_id in sorted(run.accounts)]
-    controls = [one for one in accounts if one.fields.get("split") == CONTROL]
+def _run(run: Run, changed: set[str], folders: RunFolders) -> PageRun:
+    annotations = [run.accounts[clip_id] for clip_id in sorted(run.accounts)]
+    controls = [annotation for annotation in annotations if annotation.fields.get("split") == CONTROL]
     facts = run.facts.values()
-    roots = {places.run_of(one) for one in accounts}
-    only = roots.pop() if len(roots) == 1 else None
-    page = None if only is None else only.root / "index.html"
-    return ShownRun(
+    return PageRun(
         name=run.name,
-        page=places.address(page) if page is not None and page.is_file() else None,
-        authors=_each(one.author for one in accounts),
-        pipelines=_each(one.pipeline for one in facts),
-        models=_models({one.models for one in facts}),
-        taxonomies=_each(one.taxonomy for one in accounts),
-        fingerprints=_each(one.fingerprint for one in accounts),
+        page=single_page(map(folders.page_of, annotations)),
+        authors=_unique(annotation.author for annotation in annotations),
+        pipelines=_unique(fact.pipeline for fact in facts),
+        models=_models({fact.models for fact in facts}),
+        taxonomies=_unique(annotation.taxonomy for annotation in annotations),
+        fingerprints=_unique(annotation.fingerprint for annotation in annotations),
         controls=len(controls),
-        alarms=sum(bool(one.findings) for one in controls),
-        clips={one.clip_id: _clip(one, places) for one in accounts if one.clip_id in changed},
+        alarms=sum(bool(annotation.findings) for annotation in controls),
+        clips={
+            annotation.clip_id: PageClip.of(annotation, folders.video_of(annotation))
+            for annotation in annotations
+            if annotation.clip_id in changed
+        },
     )
 
 
-def _each(values: Iterable[str | None]) -> tuple[str, ...]:
+def single_page(pages: Iterable[str | None]) -> str | None:
+    """The page of a run; None where its clips are in several run folders, or there is no page."""
+    found = set(pages)
+    return found.pop() if len(found) == 1 else None
+
+
+def _unique(values: Iterable[str | None]) -> tuple[str, ...]:
     return tuple(sorted({value for value in values if value}))
 
 
-def _models(told: set[str]) -> dict[str, tuple[str, ...]]:
-    """By role the models' own names; what the run calls them where no name is told."""
+def _models(texts: set[str]) -> dict[str, tuple[str, ...]]:
+    """The models by role: by the names they give themselves, otherwise by their names in the run."""
     found: dict[str, set[str]] = {}
-    for text in told:
+    for text in texts:
         for role, model in json.loads(text).items():
             name = (model.get("identity") or {}).get("name") or model.get("model") or "not named"
             found.setdefault(role, set()).add(str(name))
     return {role: tuple(sorted(names)) for role, names in sorted(found.items())}
 
 
-def _clip(one: ClipAnnotation, places: "_Places") -> ShownClip:
-    video, start_s, content = places.video_of(one)
-    return ShownClip(
-        id=one.clip_id,
-        status=one.status,
-        verdict=one.verdict,
-        instruction=one.instruction,
-        duration_s=one.duration_s,
-        frame_times_s=tuple(one.frame_times_s or ()),
-        coverage=None if one.coverage is None else dict(one.coverage),
-        video=video,
-        start_s=start_s,
-        video_sha256=content,
-        events=tuple(map(ShownEvent.of, one.findings)),
-    )
-
-
-class _Places:
-    """Where run folders and their videos lie, as seen from a folder; every manifest is read once."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder.resolve()
-        self._runs: dict[Path, StoredRun | None] = {}
-        self._lines: dict[Path, Mapping[str, ManifestLine]] = {}
-
-    def run_of(self, one: ClipAnnotation) -> StoredRun | None:
-        """The run folder that a report lies in: `<clip id>/report.json` or `reports/<clip id>.json`; None elsewhere."""
-        root = Path(one.source).parent.parent
-        if root not in self._runs:
-            run = StoredRun.at(root) if (root / "run.json").is_file() else None
-            self._runs[root] = run
-            self._lines[root] = {} if run is None else {line.clip_id: line for line in run.lines}
-        return self._runs[root]
-
-    def video_of(self, one: ClipAnnotation) -> tuple[str | None, float, str | None]:
-        """The address of a clip's video, where in it the clip begins, in seconds, and the SHA-256 it had."""
-        run = self.run_of(one)
-        line = None if run is None else self._lines[run.root].get(one.clip_id)
-        if run is None or line is None:
-            return None, 0.0, None
-        # The manifest has what was asked for; the clip begins with the first frame there.
-        report = None if line.start_s is None else run.report(one.clip_id)
-        start_s = None if report is None else report.clip.start_s
-        return self.address(run.root / line.path), start_s or 0.0, line.sha256
-
-    def address(self, path: Path) -> str:
-        """Where a file lies."""
-        try:
-            return Path(os.path.relpath(path.resolve(), self._folder)).as_posix()
-        except ValueError:  # no way leads from one drive to another
-            return path.resolve().as_posix()
+def runs_with(values: Sequence[PageRun], field: str) -> tuple[str, ...]:
+    """The values of a field of all runs."""
+    return _unique(value for run in values for value in getattr(run, field))

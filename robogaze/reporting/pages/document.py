@@ -1,9 +1,9 @@
-"""What every page is made of: one HTML document that needs no server and no network, closed to anything but itself.
+"""An HTML document that needs no server and no network and loads nothing but its own files.
 
-Styles and scripts are files of `templates/css` and `templates/js`, joined in the order named, the scripts as one
-module. What users, videos and models wrote is data throughout: Jinja escapes it in the markup, JSON hides `<`, `>` and
-`&`, the scripts only ever set text, and a content security policy lets no script run but the one whose hash it names
-and, where data lies beside the page, the files which that script itself asks for.
+Styles and scripts are files of `templates/css` and `templates/js`, joined in the order given, the scripts as one
+module. Text from users, videos and models is data: Jinja escapes it in the markup, JSON hides `<`, `>` and `&`, scripts
+only set text, and a content security policy allows only the script whose hash it names and, where data is beside the
+page, the files that this script loads.
 """
 
 import json
@@ -24,7 +24,7 @@ _POLICY = (
     "default-src 'none'; img-src data:; media-src 'self' data: blob: file:; style-src 'unsafe-inline'; "
     "script-src 'sha256-{digest}'{more}; base-uri 'none'; form-action 'none'"
 )
-_HIDDEN = str.maketrans({sign: f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"})
+_ESCAPES = str.maketrans({char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"})
 
 
 def document(
@@ -34,12 +34,12 @@ def document(
     scripts: Sequence[str],
     data: Mapping[str, Any],
     in_page: Mapping[str, str] | None,
-    **said: Any,
+    **values: Any,
 ) -> str:
     """The document as text, to be written as UTF-8.
 
-    `data` are JSON values by the id of the element they stand in; `in_page` are JSON texts that are read only when
-    they are asked for, None where they lie in files beside the page. What is `said` goes to the template.
+    `data` are JSON values by the id of their element; `in_page` are JSON texts that are parsed on demand, None where
+    they are in files beside the page. `values` go to the template.
     """
     script = _joined("js", scripts)
     digest = b64encode(sha256(script.encode("utf-8")).digest()).decode("ascii")
@@ -53,49 +53,57 @@ def document(
             style=Markup(_joined("css", styles)),
             script=Markup(script),
             data={name: as_json(value) for name, value in data.items()},
-            in_page={key: _sealed(text) for key, text in (in_page or {}).items()},
-            **said,
+            in_page={key: _escaped(text) for key, text in (in_page or {}).items()},
+            **values,
         )
     )
 
 
 def environment() -> jinja2.Environment:
-    """Where the templates are found, with the words they share."""
-    found = jinja2.Environment(
+    """The templates with their filters."""
+    templates = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters.update(listed=wording.listed, amount=wording.amount, money=wording.money, printable=wording.printable)
-    return found
+    templates.filters.update(
+        listed=wording.listed, amount=wording.amount, money=wording.money, printable=wording.printable
+    )
+    return templates
 
 
 def as_json(value: Any) -> Markup:
-    """JSON to stand inside a script element: no sign in it can end the element or a line."""
-    return _sealed(json.dumps(value, ensure_ascii=False, allow_nan=False))
+    """JSON for a script element: no character in it can end the element or a line."""
+    return _escaped(json.dumps(value, ensure_ascii=False, allow_nan=False))
 
 
-def _sealed(text: str) -> Markup:
-    return Markup(text.translate(_HIDDEN))
+def _escaped(text: str) -> Markup:
+    return Markup(text.translate(_ESCAPES))
 
 
 def _joined(kind: str, names: Sequence[str]) -> str:
-    """The files of a kind, one after the other."""
+    """The files of a kind in one text."""
     return "\n".join((_TEMPLATES / kind / f"{name}.{kind}").read_text(encoding="utf-8") for name in names)
 
 
 def vocabulary(domain: Domain | None) -> dict[str, Any]:
-    """The domain's words, as the scripts need them; no words where the domain is not known."""
+    """The domain's names and definitions for the scripts; empty without a domain."""
     if domain is None:
         return {"dimensions": [], "types": {}, "severity": {}}
     return {
         "dimensions": [
-            {"id": d.id, "code": d.code, "name": d.name, "definition": d.definition, "needs": d.needs}
-            for d in domain.taxonomy.dimensions
+            {
+                "id": dimension.id,
+                "code": dimension.code,
+                "name": dimension.name,
+                "definition": dimension.definition,
+                "needs": dimension.needs,
+            }
+            for dimension in domain.taxonomy.dimensions
         ],
-        "types": {kind.id: {"name": kind.name, "definition": kind.definition} for kind in domain.types.values()},
+        "types": {item.id: {"name": item.name, "definition": item.definition} for item in domain.types.values()},
         "severity": {
             level.level: {"name": level.name, "definition": level.definition} for level in domain.taxonomy.severity
         },

@@ -1,19 +1,19 @@
 """The agreement of annotators as tables."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from robogaze.agree.agreement import AgreementResult
 from robogaze.agree.ceiling import Ceiling
-from robogaze.agree.consensus import LEAST_IOU, MOST_APART, OpenQuestion
+from robogaze.agree.consensus import LEAST_IOU, MOST_APART
 from robogaze.agree.kappas import Kind
 from robogaze.agree.measures import Measures
 from robogaze.agree.ratings import RatingAgreement
 from robogaze.core.annotation import AnnotatedEvent
 from robogaze.core.scores import Estimate
 from robogaze.metrics.scores import METRICS
-from robogaze.reporting.tables.base import Cell, ResultTable
 from robogaze.reporting.tables.evaluation import HEADLINE
+from robogaze.reporting.tables.table import Cell, ResultTable, Row
 from robogaze.reporting.wording import count, listed, seconds
 from robogaze.stats.interval import LEAST_DEFINED
 
@@ -24,149 +24,156 @@ NAMES = {
     "severity_alpha": "severity alpha",
     "description_similarity": "description similarity",
 }
-"""The numbers of the first table (RoboGaze, Tables 3 and 13)."""
+"""The measures of the first table (RoboGaze, Tables 3 and 13)."""
 
-BESIDE = {
+FURTHER = {
     "events_matched": "events matched",
     "timeline_alpha": "timeline alpha",
     "detection_cohen": "detection, mean Cohen",
     "dimension_cohen": "dimension, mean Cohen",
 }
-"""What the first table must not be read without."""
+"""The measures that the first table needs beside it."""
 
 _KINDS: Mapping[Kind, str] = {
     "cohen": "Cohen's kappa",
     "fleiss": "Fleiss' kappa",
-    "krippendorff": "Krippendorff's nominal alpha, for some ratings are missing",
+    "krippendorff": "Krippendorff's nominal alpha, because some ratings are missing",
 }
 
 NO_DATASET = "(none given)"
 _SHOWN = 3
 
 
-def sheets(result: AgreementResult) -> Iterator[ResultTable]:
-    """Every table, the headline first; that alone where there is nothing to compare."""
+def agreement_tables(result: AgreementResult) -> Iterator[ResultTable]:
+    """Every table, the headline first; only the headline where there is nothing to compare."""
     slices = dict(_slices(result))
-    clips = count(result.overall.clips, "clip")
-    title = f"Agreement of {count(len(result.panel.annotators), 'annotator')} on {clips}"
+    title = f"Agreement of {count(len(result.panel.annotators), 'annotator')} on {count(result.overall.clips, 'clip')}"
     if not result.panel.cases:
-        yield _measures("agreement", title, "dataset", slices, NAMES, tuple(_left_out(result)))
+        yield _measures("agreement", title, "dataset", slices, NAMES, tuple(left_out(result)))
         return
-    yield _measures("agreement", title, "dataset", slices, NAMES, tuple(footnotes(result)))
+    yield _measures("agreement", title, "dataset", slices, NAMES, tuple(agreement_notes(result)))
     if result.dimensions:
         yield _measures("by-dimension", "By dimension", "dimension", result.dimensions, NAMES, (_DIMENSION,))
     several = len(result.panel.annotators) > 2
-    names = BESIDE if several else {key: name for key, name in BESIDE.items() if not key.endswith("_cohen")}
-    notes = tuple(_beside(several))
-    yield _measures("beside", "Beside these numbers", "of", {**slices, **result.dimensions}, names, notes)
+    names = FURTHER if several else {key: name for key, name in FURTHER.items() if not key.endswith("_cohen")}
+    rows = {**slices, **result.dimensions}
+    yield _measures("further", "Further measures", "of", rows, names, tuple(_further_notes(several)))
     if several:
-        pairs = {f"{first} - {second}": one for (first, second), one in result.pairs.items()}
-        shown = {**NAMES, "events_matched": BESIDE["events_matched"]}
+        pairs = {f"{first} - {second}": measures for (first, second), measures in result.pairs.items()}
+        shown = {**NAMES, "events_matched": FURTHER["events_matched"]}
         yield _measures("by-pair", "By pair of annotators (Cohen's kappas)", "pair", pairs, shown)
     yield from _ceiling(result.ceiling, len(result.panel.annotators))
     yield _queue(result)
 
 
-def footnotes(result: AgreementResult) -> Iterator[str]:
-    """What the numbers must not be read without."""
-    terms, panel = result.terms, result.panel
-    yield f"Annotators: {listed(panel.annotators)}."
+def agreement_notes(result: AgreementResult) -> Iterator[str]:
+    """The method of the numbers, the judge, and what is left out."""
+    yield f"Annotators: {listed(result.panel.annotators)}."
+    yield from method_notes(result)
+    yield f"Judge {result.judge}: {result.judge_note}"
+    yield from left_out(result)
+
+
+def method_notes(result: AgreementResult) -> Iterator[str]:
+    """The statistics, the matching of events and the intervals."""
+    terms = result.terms
     detection, dimension = _KINDS[result.kinds.detection], _KINDS[result.kinds.dimension]
-    both = detection == dimension
     yield (
-        f"Both kappas are {detection}." if both else f"Detection kappa is {detection}; dimension kappa is {dimension}."
+        f"Both kappas are {detection}."
+        if detection == dimension
+        else f"Detection kappa is {detection}; dimension kappa is {dimension}."
     )
     yield (
-        "All but detection kappa are over matched events and say nothing of those that one annotator alone reports: "
-        "see events matched."
+        "All measures but detection kappa are over matched events; events that only one annotator reports are not in "
+        "them: see events matched."
     )
     yield (
-        f"Events of two annotators are matched one to one by {terms.match}, IoU on {terms.iou}; labels and severity "
-        "have no part in it."
+        f"Events of two annotators are matched one to one by {terms.match}, IoU on {terms.iou}, without regard to "
+        "labels and severity."
     )
     yield (
         f"{terms.level:.0%} percentile intervals from {terms.resamples:,} resamples of the {_units(result)} within "
-        f"each {terms.by}, seed {terms.seed}; none where they tell none: one clip, one value in all, or undefined in "
-        f"more than {1 - LEAST_DEFINED:.0%} of them."
+        f"each {terms.by}, seed {terms.seed}. There is no interval for one clip, for one value in all resamples, or "
+        f"where more than {1 - LEAST_DEFINED:.0%} of the resamples are undefined."
     )
-    yield f"Judge {result.judge}: {result.judge_note}"
-    yield from _left_out(result)
 
 
 def _units(result: AgreementResult) -> str:
     cases, field = result.panel.cases, result.terms.units
-    units = {(one.dataset, one.unit(field)) for one in cases}
+    units = {(clip.dataset, clip.unit(field)) for clip in cases}
     return "clips" if len(units) == len(cases) else f"{len(units):,} values of {field}"
 
 
-def _left_out(result: AgreementResult) -> Iterator[str]:
+def left_out(result: AgreementResult) -> Iterator[str]:
+    """The clips and events that are in no number, and failed judgements."""
     panel = result.panel
     if panel.single:
-        yield f"Left out, with one annotator: {_some(panel.single)}."
+        yield f"Left out, with one annotator: {_clips(panel.single)}."
     if panel.unfinished:
-        yield f"Left out, not complete: {_some([f'{clip} by {author}' for clip, author in panel.unfinished])}."
+        yield f"Left out, not complete: {_clips([f'{clip} by {author}' for clip, author in panel.unfinished])}."
     if panel.apart:
-        yield f"Left out, because the annotators looked for nothing in common: {_some(panel.apart)}."
+        yield f"Left out, because the annotators examined no dimension in common: {_clips(panel.apart)}."
     if panel.aside:
-        yield f"{count(panel.aside, 'event')} set aside, in dimensions that not all annotators of the clip looked for."
-    lengths = sum(case.duration_s is None for case in panel.cases)
-    if lengths:
-        yield f"{count(lengths, 'clip')} of unknown length left out of timeline alpha."
+        yield f"{count(panel.aside, 'event')} set aside, in dimensions that not all annotators of the clip examined."
+    unknown = sum(clip.duration_s is None for clip in panel.cases)
+    if unknown:
+        yield f"{count(unknown, 'clip')} of unknown length left out of timeline alpha."
     if result.failed:
-        yield f"{count(result.failed, 'pair')} of events that share time have no judgement."
+        yield f"{count(result.failed, 'pair')} of overlapping events without a judgement."
     if bounds := result.overall.bounds:
         yield (
-            f"{count(result.overall.unscored, 'matched pair')} among them: with them description similarity lies "
+            f"{count(result.overall.unscored, 'matched pair')} among them: with them description similarity is "
             f"between {bounds[0]:.3f} and {bounds[1]:.3f}."
         )
 
 
-def _some(names: tuple[str, ...] | list[str]) -> str:
+def _clips(names: Sequence[str]) -> str:
     return f"{count(len(names), 'clip')} ({', '.join(names[:_SHOWN])}{', ...' if len(names) > _SHOWN else ''})"
 
 
 _DIMENSION = (
-    "Detection: any event of the dimension in the clip, or none? Dimension: this one or another, over all matched "
-    "events. The others are over matched events that at least one annotator files there."
+    "Detection: is there any event of the dimension in the clip? Dimension: this one or another, over all matched "
+    "events. The other measures are over the matched events that at least one annotator puts in the dimension."
 )
 
 
-def _beside(several: bool) -> Iterator[str]:
+def _further_notes(several: bool) -> Iterator[str]:
     yield (
-        "Events matched: of the events of two annotators, the share that the other one reports, too; n counts an event "
+        "Events matched: the share of the events of two annotators that the other one also reports; n counts an event "
         "once for each other annotator."
     )
     yield "Timeline alpha: Krippendorff's alpha for unitizing, over the time in which anything is marked."
     if several:
-        yield "Mean Cohen: over the pairs of annotators for whom it is defined, which n counts."
+        yield "Mean Cohen: over the pairs of annotators for whom it is defined; n counts these pairs."
 
 
 def _slices(result: AgreementResult) -> Iterator[tuple[str, Measures]]:
     yield "overall", result.overall
     if len(result.datasets) > 1:
-        yield from ((name or NO_DATASET, one) for name, one in result.datasets.items())
+        yield from ((name or NO_DATASET, measures) for name, measures in result.datasets.items())
 
 
 def _measures(
     name: str, title: str, of: str, rows: Mapping[str, Measures], names: Mapping[str, str], notes: tuple[str, ...] = ()
 ) -> ResultTable:
-    cells: tuple[tuple[Cell, ...], ...] = tuple(
-        (row, one.clips, one.events, *(_short(getattr(one, key)) for key in names)) for row, one in rows.items()
+    cells: tuple[Row, ...] = tuple(
+        (row, measures.clips, measures.events, *(_without_reason(getattr(measures, key)) for key in names))
+        for row, measures in rows.items()
     )
     notes = (*notes, *_reasons(rows, tuple(names)))
     return ResultTable(name, title, (of, "clips", "events", *names.values()), cells, notes)
 
 
-def _short(one: Estimate) -> Estimate:
-    """A cell without its reason, which stands under the table."""
-    return one if one.defined else replace(one, why="")
+def _without_reason(estimate: Estimate) -> Estimate:
+    """An estimate for a cell; its reason is in a note of the table."""
+    return estimate if estimate.defined else replace(estimate, why="")
 
 
 def _reasons(rows: Mapping[str, Measures], names: tuple[str, ...]) -> Iterator[str]:
     """Why numbers are undefined, and in which rows."""
     found: dict[str, dict[str, None]] = {}
-    for row, one in rows.items():
-        for name, estimate in one.estimates():
+    for row, measures in rows.items():
+        for name, estimate in measures.estimates():
             if name in names and not estimate.defined:
                 found.setdefault(estimate.why, {})[row] = None
     for why, where in found.items():
@@ -178,94 +185,100 @@ def _ceiling(ceiling: Ceiling, annotators: int) -> Iterator[ResultTable]:
     columns = ("metric", "macro (over clips)", "micro (over the corpus)")
     notes = tuple(_ceiling_notes(ceiling, annotators))
     yield ResultTable("human-ceiling", "Human ceiling: each annotator against the others", columns, whole, notes)
-    rows: dict[str, tuple[Cell, ...]] = {"all": _headline(ceiling.whole.macro)}
+    rows: dict[str, Row] = {"all": _headline(ceiling.whole.macro)}
     if len(ceiling.datasets) > 1:
-        rows |= {name or NO_DATASET: _headline(one.macro) for name, one in ceiling.datasets.items()}
-    rows |= {f"annotator {name}": _headline(one.macro) for name, one in ceiling.annotators.items()}
+        rows |= {name or NO_DATASET: _headline(row.macro) for name, row in ceiling.datasets.items()}
+    rows |= {f"annotator {name}": _headline(row.macro) for name, row in ceiling.annotators.items()}
     if ceiling.worst is not None and ceiling.best is not None:
         rows["if all failed pairs were unrelated"] = _headline(ceiling.worst.macro)
-        rows["if they were all the same"] = _headline(ceiling.best.macro)
+        rows["if all failed pairs were the same"] = _headline(ceiling.best.macro)
     cells = tuple((name, *row) for name, row in rows.items())
     yield ResultTable("human-ceiling-rows", "Human ceiling, mean over clips", ("human", *HEADLINE), cells)
 
 
-def _headline(scores: Mapping[str, Cell]) -> tuple[Cell, ...]:
+def _headline(scores: Mapping[str, Cell]) -> Row:
     return tuple(scores[name] for name in HEADLINE)
 
 
 def _ceiling_notes(ceiling: Ceiling, annotators: int) -> Iterator[str]:
-    yield f"Over {count(ceiling.whole.n, 'account')}, scored as a system's reports are (convention robogaze)."
-    yield "n counts a clip once for each annotator who is scored on it; intervals are Student's t, as a system's."
+    yield f"Over {count(ceiling.whole.n, 'annotation')}, scored like a system's reports (convention robogaze)."
+    yield "n counts a clip once for each annotator who is scored on it; intervals are Student's t, as for systems."
     if annotators > 2:
         yield (
-            f"The others' consensus: events that more than half of them report, with an IoU of at least {LEAST_IOU}; "
-            f"severities at most {MOST_APART} apart averaged, a half up."
+            f"The consensus of the others: events that more than half of them report, with an IoU of at least "
+            f"{LEAST_IOU}; severities at most {MOST_APART} apart are averaged and rounded half up."
         )
     if ceiling.without:
-        yield f"{count(ceiling.without, 'account')} left out: the others report events of the clip and agree on none."
+        yield (
+            f"{count(ceiling.without, 'annotation')} left out because the others report events of the clip and agree "
+            "on none."
+        )
     if ceiling.failed:
-        yield f"{count(ceiling.failed, 'account')} left out with a failed judgement; see the bounds."
+        yield f"{count(ceiling.failed, 'annotation')} left out with a failed judgement; see the bounds."
 
 
 def _queue(result: AgreementResult) -> ResultTable:
-    """What a person must settle, a row for each annotator's event; those of one number are one event."""
-    rows = tuple(
-        (number, one.clip_id, "; ".join(one.reasons), author, _when(found), found.type or found.dimension,
-         found.severity, found.description)
-        for number, one in enumerate(result.adjudication.queue, start=1)
-        for author, found in one.events
+    """The events that a person must settle, a row for each annotator's event; rows of one number are one event."""
+    rows: tuple[Row, ...] = tuple(
+        (number, question.clip_id, "; ".join(question.reasons), author, spans_text(event),
+         event.type or event.dimension, event.severity, event.description)
+        for number, question in enumerate(result.adjudication.queue, start=1)
+        for author, event in question.events
     )  # fmt: skip
     columns = ("event", "clip", "why", "annotator", "when", "label", "severity", "description")
-    return ResultTable("queue", _to_settle(result), columns, rows, (_settled(result),))
+    return ResultTable("queue", queue_title(result), columns, rows, (settled_note(result),))
 
 
-def queue_in_brief(result: AgreementResult, most: int) -> ResultTable:
-    """The first of what a person must settle, a row for each event."""
+def short_queue(result: AgreementResult, most: int) -> ResultTable:
+    """The first of the events that a person must settle, a row each."""
     queue = result.adjudication.queue
-    rows = tuple((one.clip_id, "; ".join(one.reasons), _told(one)) for one in queue[:most])
-    more = len(queue) - len(rows)
-    notes = [f"{more} more are not shown; --out DIR writes all."] if more else []
-    return ResultTable("queue", _to_settle(result), ("clip", "why", "events"), rows, (*notes, _settled(result)))
-
-
-def _told(one: OpenQuestion) -> str:
-    return "; ".join(
-        f"{author}: {' '.join(filter(None, (_when(found), found.type or found.dimension)))}"
-        for author, found in one.events
+    rows: tuple[Row, ...] = tuple(
+        (
+            question.clip_id,
+            "; ".join(question.reasons),
+            "; ".join(
+                f"{author}: {' '.join(filter(None, (spans_text(event), event.type or event.dimension)))}"
+                for author, event in question.events
+            ),
+        )
+        for question in queue[:most]
     )
+    hidden = len(queue) - len(rows)
+    notes = [f"{hidden} more are not shown; --out DIR writes all."] if hidden else []
+    return ResultTable("queue", queue_title(result), ("clip", "why", "events"), rows, (*notes, settled_note(result)))
 
 
-def _to_settle(result: AgreementResult) -> str:
-    return f"For a person to settle: {count(len(result.adjudication.queue), 'event')}"
+def queue_title(result: AgreementResult) -> str:
+    """`To be settled by a person: 3 events`."""
+    return f"To be settled by a person: {count(len(result.adjudication.queue), 'event')}"
 
 
-def _settled(result: AgreementResult) -> str:
+def settled_note(result: AgreementResult) -> str:
+    """The number of settled events and the rule by which they are settled."""
     return (
         f"{count(result.adjudication.settled, 'event')} settled without a person: reported by all annotators of the "
-        f"clip, every two with an IoU of at least {LEAST_IOU} (united), one dimension and type, severities at most "
-        f"{MOST_APART} apart (averaged, a half up)."
+        f"clip, every two with an IoU of at least {LEAST_IOU} (spans united), the same dimension and type, severities "
+        f"at most {MOST_APART} apart (averaged, rounded half up)."
     )
 
 
-def _when(one: AnnotatedEvent) -> str:
-    return ", ".join(seconds(span.start, span.end) for span in one.spans)
+def spans_text(event: AnnotatedEvent) -> str:
+    """The spans of an event in seconds; empty where its time is not known."""
+    return ", ".join(seconds(span.start, span.end) for span in event.spans)
 
 
-def rating_sheet(result: RatingAgreement, level: float, resamples: int, seed: int) -> ResultTable:
-    """Agreement on labels as a table."""
-    rows = (("all units", result.overall), *((name, one) for name, one in result.labels.items()))
+def ratings_table(result: RatingAgreement, level: float, resamples: int, seed: int) -> ResultTable:
+    """The agreement on labels."""
+    rows: tuple[Row, ...] = (("all units", result.overall), *result.labels.items())
     notes = [
         f"Annotators: {listed(result.annotators)}.",
-        "A unit is of the label that most of its ratings give. Alpha of a label: 1 - the disagreement on its units / "
+        "A unit has the label that most of its ratings give. Alpha of a label is 1 - the disagreement on its units / "
         "the disagreement that chance gives over all units. n counts units.",
         f"{level:.0%} percentile intervals from {resamples:,} resamples of the units, seed {seed}.",
     ]
     if result.once:
         notes.append(f"{count(result.once, 'unit')} of {result.units} left out: rated fewer than twice.")
     if result.tied:
-        notes.append(
-            f"{count(result.tied, 'unit')} of two labels or more in equal parts, for they are given equally often."
-        )
-    columns = ("label", "Krippendorff's alpha")
-    return ResultTable("ratings", f"Agreement of {count(len(result.annotators), 'annotator')} on labels", columns, rows,
-                 tuple(notes))  # fmt: skip
+        notes.append(f"{count(result.tied, 'unit')} with two or more labels that are given equally often.")
+    title = f"Agreement of {count(len(result.annotators), 'annotator')} on labels"
+    return ResultTable("ratings", title, ("label", "Krippendorff's alpha"), rows, tuple(notes))

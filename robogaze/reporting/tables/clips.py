@@ -1,19 +1,20 @@
-"""The terminal's view of a set of reports: one row a clip, and the lines that sum it up.
+"""The clips of a run in a terminal: a row for each clip, a row for each type of event, and a summary; counts as JSON.
 
-Text from clips and models goes in as plain text: it can neither style the table nor steer the terminal.
+Text from clips and models is printed as plain text: it cannot style the table or control the terminal.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, get_args
 
 from rich.table import Table
 from rich.text import Text
 
 from robogaze.core.events import Event
-from robogaze.core.report import Report, Unreadable
+from robogaze.core.report import Report, Status, Unreadable, Verdict
 from robogaze.core.report_summary import ReportSummary
 from robogaze.domains import Domain
 from robogaze.reporting.summary import (
-    Tally,
+    RunSummary,
     cost_line,
     covered,
     headline,
@@ -58,7 +59,7 @@ def _row(report: Report, domain: Domain) -> tuple[Text, ...]:
 
 
 def _verdict(report: Report) -> Text:
-    """The verdict, and the status where that is not complete."""
+    """The verdict, and the status if it is not complete."""
     if report.status == "unscored":
         return Text("unscored", style=_STYLES["unscored"])
     more = "" if report.status == "complete" else f", {report.status}"
@@ -66,7 +67,7 @@ def _verdict(report: Report) -> Text:
 
 
 def _events(report: Report, domain: Domain) -> Text:
-    """How many, and the worst of them by number and word."""
+    """The number of events and the highest severity."""
     if not report.events:
         return _plain({"complete": "none", "partial": "none so far", "unscored": "not known"}[report.status])
     worst = worst_severity(report)
@@ -76,7 +77,7 @@ def _events(report: Report, domain: Domain) -> Text:
 
 
 def _found(report: Report, domain: Domain) -> Text:
-    """The events in short, the most severe first."""
+    """The events, the most severe first."""
     worst_first = sorted(report.events, key=lambda event: (-(event.severity or 0), event.onset_s))
     lines = [_short(event, domain) for event in worst_first[:_SHOWN_EVENTS]]
     if len(worst_first) > _SHOWN_EVENTS:
@@ -90,7 +91,7 @@ def _short(event: Event, domain: Domain) -> str:
 
 
 def _without_events(report: Report, domain: Domain) -> Text:
-    """What can be said of a clip without events: the first failure, or in which dimensions nothing was found."""
+    """Of a clip without events: the first failure, or the dimensions without a fault."""
     if report.failures:
         more = f" (and {count(len(report.failures) - 1, 'more failure')})" if len(report.failures) > 1 else ""
         return _plain(f"{report.failures[0].message}{more}")
@@ -104,9 +105,80 @@ def _plain(text: str) -> Text:
 def summary_lines(
     reports: Sequence[Report] | Sequence[ReportSummary], unreadable: Sequence[Unreadable], domain: Domain
 ) -> list[str]:
-    """The counts; what the clips without events are free of; what was not examined, or not measured; what it cost."""
-    digests = tuple(one if isinstance(one, ReportSummary) else ReportSummary.of(one) for one in reports)
-    tally = Tally(digests, tuple(unreadable), domain)
-    lines = [headline(tally), *without_events(tally), not_examined(tally), unmeasured(tally), only_evidence(tally)]
-    lines.append(cost_line(tally) if reports else "")
+    """The counts, the clips without events, what was not examined or measured, and the cost."""
+    short = tuple(report if isinstance(report, ReportSummary) else ReportSummary.of(report) for report in reports)
+    summary = RunSummary(short, tuple(unreadable), domain)
+    lines = [
+        headline(summary),
+        *without_events(summary),
+        not_examined(summary),
+        unmeasured(summary),
+        only_evidence(summary),
+    ]
+    lines.append(cost_line(summary) if reports else "")
     return [line for line in lines if line]
+
+
+_EVENT_COLUMNS = ("events", "clips", "type", "dimension", "worst")
+
+
+def event_table(reports: Sequence[ReportSummary], domain: Domain) -> Table:
+    """The types of events, the most frequent first: number of events, number of clips, highest severity."""
+    table = Table(*_EVENT_COLUMNS, box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for row in _by_type(reports):
+        kind, dimension = domain.types.get(row["type"]), domain.dimensions.get(row["dimension"])
+        worst = row["worst_severity"]
+        cells = (
+            f"{row['events']:,}",
+            f"{row['clips']:,}",
+            row["type"] if kind is None else kind.name,
+            row["dimension"] if dimension is None else dimension.name,
+            "-" if worst is None else f"{worst} {domain.taxonomy.severity[worst - 1].name}",
+        )
+        table.add_row(*map(Text, cells))
+    return table
+
+
+def counts_as_json(
+    reports: Sequence[ReportSummary], unreadable: Sequence[Unreadable], domain: Domain
+) -> Mapping[str, Any]:
+    """Clips by verdict and status, dimensions by coverage, events by type, usage (None where a part is not known)."""
+    summary = RunSummary(tuple(reports), tuple(unreadable), domain)
+    return {
+        "clips": {
+            **{name: summary.verdicts[name] for name in get_args(Verdict)},
+            **{name: summary.statuses[name] for name in get_args(Status)},
+            "unreadable": len(unreadable),
+        },
+        "coverage": summary.coverage,
+        "events": _by_type(reports),
+        "usage": {
+            "calls": summary.calls,
+            "prompt_tokens": _whole(summary.prompt_tokens),
+            "completion_tokens": _whole(summary.completion_tokens),
+            "cost_usd": _whole(summary.cost_usd),
+        },
+        "unreadable": [clip.model_dump() for clip in unreadable],
+    }
+
+
+def _whole(total: Total) -> float | None:
+    return total.known if total.unknown == 0 else None
+
+
+def _by_type(reports: Sequence[ReportSummary]) -> list[dict[str, Any]]:
+    """A row for each type of event, the most frequent first."""
+    groups: dict[tuple[str, str], list[tuple[int, int | None]]] = {}
+    for number, report in enumerate(reports):
+        for event in report.events:
+            groups.setdefault((event.type, event.dimension), []).append((number, event.severity))
+    return [
+        {
+            "type": event_type,
+            "dimension": dimension,
+            "events": len(events),
+            "clips": len({number for number, _ in events}),
+            "worst_severity": max((severity for _, severity in events if severity is not None), default=None),
+        }
+        for (event_type, dimension), events in sorted(groups.items(), key=lambda item: -len(item[1]))
+    ]

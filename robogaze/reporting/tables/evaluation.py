@@ -5,49 +5,48 @@ from dataclasses import replace
 
 from robogaze.evaluate import BOUNDED, Bounds, Evaluation, SystemResult
 from robogaze.judges import offline
+from robogaze.judges.base import Judge
 from robogaze.metrics.controls import CONTROLS
 from robogaze.metrics.floors import PRIOR_RULE, SHUFFLED_RULE, TYPE_PRIOR
 from robogaze.metrics.scores import METRICS
-from robogaze.reporting.tables.base import Cell, Part, ResultTable, file_name, written
+from robogaze.reporting.tables.forms import file_name
+from robogaze.reporting.tables.table import ResultTable, Row, TablePart, cell_text
 from robogaze.reporting.wording import count
 from robogaze.scoring.config import LEAST_UNITS
 from robogaze.scoring.estimates import GROUP_METRICS, Scores
+from robogaze.scoring.released import Released
 from robogaze.scoring.robustness import robustness
 
 HEADLINE = ("desc_f1", "miou", "f1_iou", "severity_within1", "clean_accuracy", "detection_f1")
-"""The metrics of the first table: those of the paper's main one, and detection."""
+"""The metrics of the first table: those of the paper's main table, and detection."""
 
 SWEPT = ("desc_precision", "desc_recall", "desc_f1", "f1_iou", "clean_accuracy", "detection_recall")
 """The metrics of the operating points (RoboGaze, Table 23)."""
-
 UNNAMED = "(none given)"
-
 BRIEF = (
     "scores", "scores-data-sets", "judges", "by-dimension", "losses", "operating", "bounds", "pairs-desc_f1",
     "ranks-desc_f1",
 )  # fmt: skip
-"""The tables of a terminal, and those by the fields that were asked for."""
-
-Row = tuple[Cell, ...]
+"""The tables that a terminal shows; the tables of `--by` are shown as well."""
 
 
 def brief(tables: Iterable[ResultTable], by: Sequence[str]) -> list[ResultTable]:
-    """What a terminal shows of the tables."""
+    """The tables that a terminal shows."""
     wanted = {*BRIEF, *(f"by-{field}" for field in by)}
-    return [one for one in tables if one.name in wanted or (one.part is not None and one.part.file in wanted)]
+    return [table for table in tables if table.name in wanted or (table.part and table.part.file in wanted)]
 
 
-def sheets(result: Evaluation) -> Iterator[ResultTable]:
-    """Every table, the headline first; each carries the sentences it must not be read without."""
+def evaluation_tables(result: Evaluation) -> Iterator[ResultTable]:
+    """Every table, the scores first; each names the judge in its notes."""
     judge = judge_note(result)
-    for one in _sheets(result):
-        yield one if judge in one.notes else replace(one, notes=(*one.notes, judge))
+    for table in _tables(result):
+        yield table if judge in table.notes else replace(table, notes=(*table.notes, judge))
 
 
-def _sheets(result: Evaluation) -> Iterator[ResultTable]:
-    notes = tuple(footnotes(result))
-    shown = (_shown(result, name) for name in HEADLINE)
-    yield ResultTable("scores", "Scores, mean over clips", ("system", *shown), tuple(_headline(result)), notes)
+def _tables(result: Evaluation) -> Iterator[ResultTable]:
+    notes = evaluation_notes(result)
+    metrics = (metric_name(result, name) for name in HEADLINE)
+    yield ResultTable("scores", "Scores, mean over clips", ("system", *metrics), tuple(_headline(result)), notes)
     yield from _data_sets(result)
     for system in result.systems:
         yield _metrics(system, result, notes)
@@ -56,103 +55,112 @@ def _sheets(result: Evaluation) -> Iterator[ResultTable]:
         if result.terms.use == "similarity*iou*bonus":
             yield _lambdas(system)
         if system.operating:
-            yield _operating(system)
+            yield _operating_points(system)
         if system.bounds:
             yield _bounds(system, system.bounds)
     yield from _comparisons(result)
 
 
 def judge_note(result: Evaluation) -> str:
-    """Who compared the descriptions, and what that is worth."""
+    """The judge of the descriptions and its quality."""
     return f"Judge {result.judge}: {result.judge_note}"
 
 
-def robustness_sheet(first: Evaluation, second: Evaluation) -> ResultTable:
+def robustness_table(first: Evaluation, second: Evaluation) -> ResultTable:
     """The scores of the same systems under another judge."""
-    before, after = ({one.name: one.macro for one in result.systems} for result in (first, second))
+    before, after = ({system.name: system.macro for system in result.systems} for result in (first, second))
     rows: tuple[Row, ...] = tuple(
         (
-            one.metric,
-            one.spearman,
-            one.difference,
-            one.largest,
-            ", ".join(f"{a} / {b}" for a, b in one.swapped) or "none",
+            change.metric,
+            change.spearman,
+            change.difference,
+            change.largest,
+            ", ".join(f"{a} / {b}" for a, b in change.swapped) or "none",
         )
-        for one in robustness(before, after, HEADLINE)
+        for change in robustness(before, after, HEADLINE)
     )
     columns = ("metric", "Spearman over systems", "mean difference", "largest difference", "pairs that change order")
     failed = [
-        f"{result.judge} failed in {count(one.counts['unjudged'], 'clip')} of {one.name}."
+        f"{result.judge} failed in {count(system.counts['unjudged'], 'clip')} of {system.name}."
         for result in (first, second)
-        for one in result.systems
-        if one.counts["unjudged"]
+        for system in result.systems
+        if system.counts["unjudged"]
     ]
     notes = (judge_note(first), judge_note(second), *failed)
     return ResultTable("judges", f"{second.judge} against {first.judge}", columns, rows, notes)
 
 
-def footnotes(result: Evaluation) -> Iterator[str]:
-    """What a table of scores must not be read without."""
-    terms, counts = result.terms, result.counts
-    yield (
-        f"Convention {terms.convention}, {terms.normalisation} normalisation, IoU on {_axis(result)}; "
-        f"{100 * terms.level:g}% {_intervals(result)}"
-        f"{_strata(result)}, seed {terms.seed}."
+def evaluation_notes(result: Evaluation) -> tuple[str, ...]:
+    """The conditions of the scores, the clips that are left out, and warnings."""
+    counts = result.counts
+    corpus = (
+        f"{count(counts['clips'], 'clip')} with a reference: {counts['clips_with_events']} with events, "
+        f"{counts['clean_clips']} clean."
     )
+    return (method_note(result), *evaluation_warnings(result), judge_note(result), corpus, *_rules(result))
+
+
+def method_note(result: Evaluation) -> str:
+    """The convention, the axis of the IoU and the intervals."""
+    terms = result.terms
+    return (
+        f"Convention {terms.convention}, {terms.normalisation} normalisation, IoU on {_axis(result)}; "
+        f"{100 * terms.level:g}% {_intervals(result)}{_strata(result)}, seed {terms.seed}."
+    )
+
+
+def evaluation_warnings(result: Evaluation) -> Iterator[str]:
+    """What limits the result: few units, the judge, missing or unfinished clips, systems that do not beat a floor."""
     yield from _few_units(result)
-    yield judge_note(result)
-    yield from _caution(result)
-    clean = counts["clean_clips"]
-    yield f"{count(counts['clips'], 'referenced clip')}: {counts['clips_with_events']} with events, {clean} clean."
+    yield from _judge_caution(result)
     for system in result.systems:
-        if said := _absent(system):
-            yield f"{system.name}: {said}."
+        if absent := _absent(system):
+            yield f"{system.name}: {absent}."
     if result.unfinished:
         yield _left_out(result.unfinished, "the reference is not finished")
     if result.left_out:
         parts = count(len(result.left_out), "part")
-        yield f"{parts} of the files did not fit and were left out: {_some(result.left_out)}."
+        yield f"{parts} of the files did not fit and were left out: {_first(result.left_out)}."
     if result.unreferenced:
         yield _left_out(result.unreferenced, "there is no reference")
-    yield from _rules(result)
-    yield from _not_above(result)
+    yield from _not_above_floor(result)
 
 
 def _rules(result: Evaluation) -> Iterator[str]:
-    """What the floors and upper bounds are."""
+    """The definitions of the floors and upper bounds."""
     for name in result.controls:
         if name == TYPE_PRIOR:
             yield f"Floor {name} {PRIOR_RULE}"
         else:
             yield f"{'Upper bound' if CONTROLS[name].oracle else 'Floor'} {name} {CONTROLS[name].rule}"
-    yield "An upper bound is the most that a guess can get, from any judge: a good system may be below it."
+    yield "An upper bound is the most that a guess can reach under any judge; a good system may be below it."
     if any(system.floor for system in result.systems):
         yield SHUFFLED_RULE
 
 
-def _not_above(result: Evaluation) -> Iterator[str]:
-    """A warning for systems that may have seen nothing."""
+def _not_above_floor(result: Evaluation) -> Iterator[str]:
     for system in result.systems:
         if system.floor is None or (system.floor.above.separated and system.floor.above.difference.value > 0):
             continue
-        difference = system.floor.above.difference
+        difference = cell_text(system.floor.above.difference)
         yield (
-            f"Warning: {system.name} is not shown to be above its floor in desc_f1 (difference {written(difference)})."
+            f"Warning: {system.name} is not significantly above its floor in desc_f1 (difference {difference}): the "
+            "scores do not show that it looks at the clips."
         )
 
 
 def _data_sets(result: Evaluation) -> Iterator[ResultTable]:
     """The paper's headline, where there are several data sets."""
-    name = result.terms.strata
-    count_ = len({one.fields.get(name, "") for one in result.clips})
-    if count_ > 1:
+    field = result.terms.strata
+    data_sets = len({clip.fields.get(field, "") for clip in result.clips})
+    if data_sets > 1:
+        metrics = [metric_name(result, metric) for metric in HEADLINE]
         rows: tuple[Row, ...] = tuple(
-            (system.name, *(system.strata_mean[_shown(result, metric)] for metric in HEADLINE))
-            for system in result.systems
+            (system.name, *(system.strata_mean[metric] for metric in metrics)) for system in result.systems
         )
-        columns = ("system", *(_shown(result, metric) for metric in HEADLINE))
-        title = f"Scores, mean over {count_} data sets ({name}): the headline of the RoboGaze paper"
-        yield ResultTable("scores-data-sets", title, columns, rows, (f"n counts values of {name}.",))
+        title = f"Scores, mean over {data_sets} data sets ({field}): the headline of the RoboGaze paper"
+        notes = (f"n counts values of {field}.",)
+        yield ResultTable("scores-data-sets", title, ("system", *metrics), rows, notes)
 
 
 def _intervals(result: Evaluation) -> str:
@@ -164,8 +172,8 @@ def _intervals(result: Evaluation) -> str:
 
 
 def _strata(result: Evaluation) -> str:
-    name = result.terms.strata
-    return f" within each {name}" if any(name in one.fields for one in result.clips) else ""
+    field = result.terms.strata
+    return f" within each {field}" if any(field in clip.fields for clip in result.clips) else ""
 
 
 def _axis(result: Evaluation) -> str:
@@ -176,21 +184,21 @@ def _axis(result: Evaluation) -> str:
 
 
 def _left_out(names: Sequence[str], why: str) -> str:
-    return f"{count(len(names), 'clip')} left out, for {why}: {_some(names)}."
+    return f"{count(len(names), 'clip')} left out because {why}: {_first(names)}."
 
 
 _ABSENT = {
-    "missing": ("clip", "without a prediction (its events count as missed)"),
-    "unscored": ("clip", "unscored (likewise)"),
+    "missing": ("clip", "without a prediction (their events count as missed)"),
+    "unscored": ("clip", "unscored (their events count as missed)"),
     "partial": ("clip", "partial (never clean)"),
     "undecided": (
         "clip",
         "without an event, but not examined in every dimension (clean only where the reference covers no other)",
     ),
     "unjudged": ("clip", "with a failed judgement (left out; see the bounds)"),
-    "unjudgeable": ("event", "predicted in dimensions the reference does not speak of (not counted)"),
-    "predictions_blank": ("event", "predicted without a time, dimension or severity the reference gives (wrong there)"),
-    "references_not_looked_for": ("event", "in dimensions the system does not look for (missed)"),
+    "unjudgeable": ("event", "predicted in dimensions that the reference does not cover (not counted)"),
+    "predictions_blank": ("event", "predicted without a time, dimension or severity that the reference has (wrong)"),
+    "references_not_looked_for": ("event", "in dimensions that the system does not examine (missed)"),
 }
 
 
@@ -198,17 +206,17 @@ def _absent(system: SystemResult) -> str:
     parts = []
     for name, (noun, words) in _ABSENT.items():
         if number := system.counts[name]:
-            names = system.absent.get(name, ())
-            parts.append(f"{count(number, noun)} {words}" + (f": {_some(names)}" if names else ""))
+            clips = system.absent.get(name, ())
+            parts.append(f"{count(number, noun)} {words}" + (f": {_first(clips)}" if clips else ""))
     return "; ".join(parts)
 
 
-def _some(names: Sequence[str]) -> str:
+def _first(names: Sequence[str]) -> str:
     return ", ".join(names[:3]) + (", ..." if names[3:] else "")
 
 
-def _shown(result: Evaluation, name: str) -> str:
-    """A metric's name under the normalisation that was asked for."""
+def metric_name(result: Evaluation, name: str) -> str:
+    """A metric's name under the normalisation of the evaluation."""
     strict = f"{name}_strict"
     return strict if result.terms.normalisation == "strict" and strict in METRICS else name
 
@@ -216,10 +224,9 @@ def _shown(result: Evaluation, name: str) -> str:
 def _headline(result: Evaluation) -> Iterator[Row]:
     rows = [(system.name, system.macro) for system in result.systems]
     rows += [(f"floor of {system.name}", system.floor.macro) for system in result.systems if system.floor]
-    for name, (means, _) in result.controls.items():
-        rows.append((_control(name), means))
+    rows += [(_control(name), macro) for name, (macro, _) in result.controls.items()]
     for name, scores in rows:
-        yield name, *(scores[_shown(result, metric)] for metric in HEADLINE)
+        yield name, *(scores[metric_name(result, metric)] for metric in HEADLINE)
 
 
 def _metrics(system: SystemResult, result: Evaluation, notes: tuple[str, ...]) -> ResultTable:
@@ -230,8 +237,8 @@ def _metrics(system: SystemResult, result: Evaluation, notes: tuple[str, ...]) -
             system.macro[name],
             system.strata_mean[name],
             system.micro[name],
-            *(scores.macro[name] for scores in floors),
-            *(means[name] for means, _ in result.controls.values()),
+            *(floor.macro[name] for floor in floors),
+            *(macro[name] for macro, _ in result.controls.values()),
         )
         for name in METRICS
     )
@@ -244,7 +251,7 @@ def _of_system(
     system: SystemResult, what: str, title: str, columns: tuple[str, ...], rows: tuple[Row, ...],
     notes: tuple[str, ...] = (),
 ) -> ResultTable:  # fmt: skip
-    part = Part(what, "system", system.name)
+    part = TablePart(what, "system", system.name)
     return ResultTable(file_name(system.name, what), f"{system.name}: {title}", columns, rows, notes, part)
 
 
@@ -258,10 +265,10 @@ def _breakdowns(system: SystemResult, result: Evaluation) -> Iterator[ResultTabl
     for name, groups in (("dimension", system.dimensions), ("type", system.types)):
         yield _by(system, name, "over all events", groups, GROUP_METRICS)
     for field, values in system.by.items():
-        yield _by(system, field, "mean over clips", values, [_shown(result, metric) for metric in HEADLINE])
+        yield _by(system, field, "mean over clips", values, [metric_name(result, metric) for metric in HEADLINE])
     names = [name or UNNAMED for name in result.dimensions]
     lines = zip([*names, "spurious"], system.confusion, strict=True)
-    rows: tuple[Row, ...] = tuple((name, *(int(cell) for cell in line)) for name, line in lines)
+    rows: tuple[Row, ...] = tuple((name, *(int(number) for number in line)) for name, line in lines)
     title = "reference dimension (rows) by predicted dimension (columns)"
     yield _of_system(system, "confusion", title, ("reference", *names, "missed"), rows)
 
@@ -278,27 +285,27 @@ def _by(
 def _losses(system: SystemResult) -> ResultTable:
     rows: tuple[Row, ...] = tuple((kind, errors, gain) for kind, (errors, gain) in system.losses.items())
     note = (
-        f"Description F1 over the corpus is {written(system.micro['desc_f1'])}; a row is what it would gain if that "
-        "kind of error alone were repaired. The gains do not add up: repairs interact."
+        f"Description F1 over the corpus is {cell_text(system.micro['desc_f1'])}. Each row is what it would gain if "
+        "only that kind of error were repaired. The gains do not add up because repairs interact."
     )
     columns = ("error", "errors", "F1 gained by repair")
-    return _of_system(system, "losses", "what each kind of error costs", columns, rows, (note,))
+    return _of_system(system, "losses", "the cost of each kind of error", columns, rows, (note,))
 
 
 def _lambdas(system: SystemResult) -> ResultTable:
     rows: tuple[Row, ...] = tuple(
         (f"{bonus:g}", *(scores[name] for name in HEADLINE)) for bonus, scores in system.lambdas.items()
     )
-    note = "The bonus decides who is matched; a match is worth its S whatever the bonus."
+    note = "The bonus decides which events are matched; the value of a match is its S, whatever the bonus."
     title = "by the bonus for a shared dimension (lambda)"
     return _of_system(system, "lambda", title, ("lambda", *HEADLINE), rows, (note,))
 
 
-def _operating(system: SystemResult) -> ResultTable:
+def _operating_points(system: SystemResult) -> ResultTable:
     rows: tuple[Row, ...] = tuple(
-        (f"{least:.2f}", *(means[name] for name in SWEPT)) for least, (means, _) in system.operating.items()
+        (f"{least:.2f}", *(macro[name] for name in SWEPT)) for least, (macro, _) in system.operating.items()
     )
-    note = "From the hypotheses in the reports, accepted and rejected; no model was asked again."
+    note = "From the accepted and rejected hypotheses in the reports; no model is asked again."
     title = "by the least confidence of an event"
     return _of_system(system, "operating", title, ("confidence", *SWEPT), rows, (note,))
 
@@ -307,60 +314,86 @@ def _bounds(system: SystemResult, bounds: Bounds) -> ResultTable:
     rows: tuple[Row, ...] = tuple(
         (name, bounds.worst[name].value, system.macro[name], bounds.best[name].value) for name in BOUNDED
     )
-    title = f"{count(bounds.clips, 'clip')} had a failed judgement"
+    title = f"{count(bounds.clips, 'clip')} with a failed judgement"
     columns = ("metric", "at least", "without these clips", "at most")
     return _of_system(system, "bounds", title, columns, rows)
 
 
 def _comparisons(result: Evaluation) -> Iterator[ResultTable]:
     names = [system.name for system in result.systems]
-    for metric in (_shown(result, one) for one in HEADLINE):
+    for metric in (metric_name(result, name) for name in HEADLINE):
         found = result.comparisons.get(metric)
         if found is None:
             return
         rows: tuple[Row, ...] = tuple(
             (
-                f"{names[one.first]} - {names[one.second]}",
-                one.difference,
-                one.p,
-                one.holm,
-                one.fdr,
-                one.smallest,
-                one.verdict(result.terms.margin),
+                f"{names[pair.first]} - {names[pair.second]}",
+                pair.difference,
+                pair.p,
+                pair.holm,
+                pair.fdr,
+                pair.smallest,
+                pair.verdict(result.terms.margin),
             )
-            for one in found.pairs
+            for pair in found.pairs
         )
-        notes = (PAIRS, *_few_units(result), *_caution(result))
-        columns = ("pair", "difference", "p", "p (Holm)", "p (FDR)", "smallest to be shown", "verdict")
+        warnings = (*_few_units(result), *_judge_caution(result))
+        columns = ("pair", "difference", "p", "p (Holm)", "p (FDR)", "smallest detectable", "verdict")
         title = f"{metric}: paired differences over the same clips"
-        yield ResultTable(f"pairs-{metric}", title, columns, rows, notes, Part("pairs", "metric", metric))
-        places: tuple[Row, ...] = tuple(
-            (name, one.rank, one.first) for name, one in zip(names, found.ranks, strict=True)
+        part = TablePart("pairs", "metric", metric)
+        yield ResultTable(f"pairs-{metric}", title, columns, rows, (PAIRS, *warnings), part)
+        ranks: tuple[Row, ...] = tuple(
+            (name, rank.rank, rank.first) for name, rank in zip(names, found.ranks, strict=True)
         )
-        yield ResultTable(
-            f"ranks-{metric}", f"{metric}: ranks", RANKED, places, notes[1:], Part("ranks", "metric", metric)
-        )
+        part = TablePart("ranks", "metric", metric)
+        yield ResultTable(f"ranks-{metric}", f"{metric}: ranks", RANKED, ranks, warnings, part)
 
 
 RANKED = ("system", "rank", "share of first places")
 
 PAIRS = (
-    "A verdict goes by p (Holm), adjusted for the number of pairs. Where two are not shown to differ, the largest "
-    "difference that is not ruled out is given (two one-sided tests)."
+    "The verdict goes by p (Holm), adjusted for the number of pairs. Where there is no significant difference, it "
+    "gives the largest difference that is not excluded (two one-sided tests)."
 )
 
 
-def _caution(result: Evaluation) -> Iterator[str]:
-    """What a ranking by the judge must not be read without."""
+def _judge_caution(result: Evaluation) -> Iterator[str]:
+    """A warning about rankings by the offline judge."""
     if result.judge == offline.NAME and len(result.systems) > 1:
         yield offline.CAUTION
 
 
 def _few_units(result: Evaluation) -> Iterator[str]:
-    """A warning where there are too few units for intervals and p to be what they say."""
+    """A warning where there are too few units for exact intervals and p."""
     if result.counts["units"] < LEAST_UNITS:
         units = count(result.counts["units"], "unit")
         yield (
-            f"Warning: {units} (clips, or prompts where clips share one); with fewer than {LEAST_UNITS} intervals are "
-            "approximate: of 20 units, 95% intervals held the truth in 92 to 99% of trials (docs/metrics/coverage.md)."
+            f"Warning: {units} (clips, or prompts where clips share one). Below {LEAST_UNITS} units intervals are "
+            "approximate: with 20 units, 95% intervals covered the true value in 92 to 99% of trials "
+            "(docs/metrics/coverage.md)."
         )
+
+
+def released_tables(results: Sequence[Released], judge: Judge, convention: str) -> Iterator[ResultTable]:
+    """The metrics of a released evaluator, and those by dimension where it has them."""
+    notes = [
+        f"Convention {convention}.",
+        "These are the numbers of a released evaluator, quirks included (docs/metrics/conventions.md).",
+        f"Judge {judge.name}: {judge.note}",
+    ]
+    notes += [
+        f"{system.name}: {count(len(system.dropped), 'clip')} without a scored prediction, left out of all means."
+        for system in results
+        if system.dropped
+    ]
+    for name, title, scores in (
+        ("scores", "Scores", [system.metrics for system in results]),
+        ("by-dimension", "Description F1 by dimension", [system.per_dimension for system in results]),
+    ):
+        columns = tuple(dict.fromkeys(metric for row in scores for metric in row))
+        if columns:
+            rows: tuple[Row, ...] = tuple(
+                (system.name, *(row.get(metric) for metric in columns))
+                for system, row in zip(results, scores, strict=True)
+            )
+            yield ResultTable(f"released-{name}", title, ("system", *columns), rows, tuple(notes))

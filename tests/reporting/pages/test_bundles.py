@@ -11,8 +11,8 @@ from robogaze.reporting.pages.bundles import Bundle, bundles
 
 @pytest.fixture(autouse=True)
 def limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "IN_PAGE_SIGNS", 20)
-    monkeypatch.setattr(module, "BUNDLE_SIGNS", 15)
+    monkeypatch.setattr(module, "IN_PAGE_CHARACTERS", 20)
+    monkeypatch.setattr(module, "BUNDLE_CHARACTERS", 15)
 
 
 def texts(*lengths: int) -> Iterator[tuple[str, str]]:

@@ -27,7 +27,7 @@ SHOWN_FRAMES = """[...document.querySelectorAll("video")].map((video) => {
   const bit = (n) => row[4 * Math.floor((n + 0.5) * canvas.width / 6)] > 128;
   return [0, 1, 2, 3, 4, 5].reduce((frame, n) => frame + (bit(n) ? 2 ** n : 0), 0);
 }).join()"""
-STACK = "#flip=0/stack"
+STACK = "#entry=0/stack"
 
 
 @pytest.fixture(scope="module")
@@ -54,11 +54,11 @@ def seek(opened: Visit, time_s: float) -> None:
     ruler.click(position={"x": ruler.bounding_box()["width"] * time_s * FPS / FRAMES, "y": 5})
 
 
-def test_what_deserves_a_look_stands_first_and_is_open(visit: Callable[..., Visit]) -> None:
+def test_the_worst_change_is_listed_first_and_open(visit: Callable[..., Visit]) -> None:
     opened = visit()
     opened.wait(READY)
     assert opened.listed() == ["push", "stack", "fold"]
-    assert opened.page.locator("#pair h2").inner_text() == "push\n▲ new"
+    assert opened.page.locator("#entry h2").inner_text() == "push\nnew"
     assert sorted(url.partition(":")[0] for url in opened.requests if not url.startswith("data:")) == ["file"]
 
 
@@ -163,15 +163,15 @@ def test_keys_go_through_events_and_prompts(visit: Callable[..., Visit]) -> None
         opened.page.keyboard.press("n")
         opened.wait_address(f"event={wanted}")
     opened.page.keyboard.press("j")
-    opened.wait("document.querySelector('#pair h2')?.textContent.startsWith('fold')")
+    opened.wait("document.querySelector('#entry h2')?.textContent.startsWith('fold')")
     opened.page.keyboard.press("k")
-    opened.wait("document.querySelector('#pair h2')?.textContent.startsWith('stack')")
+    opened.wait("document.querySelector('#entry h2')?.textContent.startsWith('stack')")
 
 
 def test_arrows_scroll_a_table_that_is_too_wide_and_step_everywhere_else(visit: Callable[..., Visit]) -> None:
     opened = visit(STACK, viewport={"width": 420, "height": 900})
     opened.wait(READY)
-    opened.page.get_by_role("region", name="Leaderboard").last.focus()
+    opened.page.get_by_role("region", name="Leaderboard of 2 runs").last.focus()
     opened.page.keyboard.press("ArrowRight")
     opened.wait("document.querySelector('.wide').scrollLeft > 0")
     assert opened.page.locator(".readout").inner_text().startswith("0.00 s")
@@ -204,8 +204,8 @@ def test_the_filter_lives_in_the_address(visit: Callable[..., Visit]) -> None:
 def test_clips_in_files_beside_the_page_are_shown_alike(
     domain: Domain, tmp_path: Path, open_page: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bundles, "IN_PAGE_SIGNS", 1000)
-    monkeypatch.setattr(bundles, "BUNDLE_SIGNS", 1000)
+    monkeypatch.setattr(bundles, "IN_PAGE_CHARACTERS", 1000)
+    monkeypatch.setattr(bundles, "BUNDLE_CHARACTERS", 1000)
     opened = open_page(write_page(compared(two_runs(tmp_path, domain)), tmp_path / "out", domain), STACK)
     shows(opened, (0, 0))
     assert len([url for url in opened.requests if url.endswith(".js")]) == 2

@@ -14,8 +14,8 @@ from making import coverage
 from robogaze.core.events import Evidence
 from robogaze.core.report import Report, Unreadable
 from robogaze.domains import Domain
-from robogaze.reporting import Page, frames_to_show, render_html
-from robogaze.reporting.pages import comparison, run
+from robogaze.reporting import ClipPage, frames_to_show, render_html
+from robogaze.reporting.pages import results, run
 
 from ..cases import UNREADABLE
 from ..samples import ATTACK, make_clip, make_event, make_hypothesis, make_report, page
@@ -74,14 +74,14 @@ def test_a_page_says_which_verdict_a_clip_has_and_what_it_rests_on(text: str) ->
 def test_models_are_called_by_their_own_names(reports: list[Report], domain: Domain) -> None:
     told = {"vlm": {"model": "eyes", "identity": {"kind": "openai", "name": "Vendor/Big-8B", "url": "http://h/v1"}}}
     provenance = reports[0].provenance.with_(models=told)
-    text = render_html([Page(reports[0].with_(provenance=provenance), None, {})], [], domain, "t")
+    text = render_html([ClipPage(reports[0].with_(provenance=provenance), None, {})], [], domain, "t")
     header = " ".join(unescape(re.sub(r"<[^>]+>", " ", text.split('<div class="desk">')[0])).split())
     assert "vlm Vendor/Big-8B" in header
     assert "critic openai:big-model" in header, "where no name is told, what the run calls it"
 
 
 def test_unknown_cost_is_never_zero(reports: list[Report], domain: Domain) -> None:
-    text = render_html([Page(reports[0], None, {})], [], domain, "t")
+    text = render_html([ClipPage(reports[0], None, {})], [], domain, "t")
     assert "<dt>cost</dt> <dd>not known</dd>" in text
     assert "$0" not in text
 
@@ -101,7 +101,7 @@ def test_nothing_from_outside_becomes_markup(reports: list[Report], domain: Doma
     report = make_report(
         domain, make_clip("a", instruction=evil, uri=evil), events=(event,), notes=(evil,), author=evil
     )
-    text = render_html([Page(report, evil, {})], [Unreadable(uri=evil, reason=evil)], domain, evil)
+    text = render_html([ClipPage(report, evil, {})], [Unreadable(uri=evil, reason=evil)], domain, evil)
     assert ATTACK not in text
     assert "<!--" not in text.replace("<!doctype", "")
     assert "\u2028" not in text
@@ -138,8 +138,8 @@ def test_scripts_set_text_and_never_markup() -> None:
 
 def test_every_style_and_script_file_is_in_a_page() -> None:
     folder = Path(run.__file__).parent / "templates"
-    assert {path.stem for path in folder.glob("js/*.js")} == {*run.SCRIPTS, *comparison.SCRIPTS}
-    assert {path.stem for path in folder.glob("css/*.css")} == {*run.STYLES, *comparison.STYLES}
+    assert {path.stem for path in folder.glob("js/*.js")} == {*run.SCRIPTS, *results.SCRIPTS}
+    assert {path.stem for path in folder.glob("css/*.css")} == {*run.STYLES, *results.STYLES}
 
 
 def test_a_page_can_be_made_of_unreadable_clips_alone(domain: Domain) -> None:

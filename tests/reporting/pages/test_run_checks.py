@@ -5,15 +5,15 @@ from making import coverage
 from robogaze.core.report import Failure, Report
 from robogaze.domains import Domain
 from robogaze.reporting.pages.run_checks import checks
-from robogaze.reporting.summary import Tally
+from robogaze.reporting.summary import RunSummary
 
 from ..cases import UNREADABLE
 from ..samples import make_clip, make_report
 
 
 def sentences(good: bool, *reports: Report, domain: Domain, unreadable: int = 0) -> str:
-    tally = Tally(reports, (UNREADABLE,) * unreadable, domain)
-    return " ".join(check.sentence for check in checks(tally) if check.good == good)
+    summary = RunSummary(reports, (UNREADABLE,) * unreadable, domain)
+    return " ".join(check.sentence for check in checks(summary) if check.good == good)
 
 
 def test_everything_that_weakens_trust_is_named(reports: list[Report], domain: Domain) -> None:
@@ -23,7 +23,7 @@ def test_everything_that_weakens_trust_is_named(reports: list[Report], domain: D
     assert "1 clip partial: undecided in Picture Quality; events there may be missing." in said
     assert "Not examined: Task Progress in 3 of 5 clips; Physical Plausibility in 1 of 5 clips; " in said
     assert "In 2 of 5 clips with a report, 27% to 61% of the frames were shown to no specialist" in said
-    assert "Of 15 recorded calls 1 failed and 0 brought an answer that broke the form" in said
+    assert "Of 15 recorded calls 1 failed and 0 got an invalid answer" in said
 
 
 def test_frames_that_could_not_be_measured_are_counted_though_the_clip_is_clean(domain: Domain) -> None:
@@ -35,8 +35,8 @@ def test_frames_that_could_not_be_measured_are_counted_though_the_clip_is_clean(
     told = [make_report(domain, make_clip("a"), notes=notes), make_report(domain, make_clip("b"), notes=notes[1:2])]
     said = sentences(False, *told, make_report(domain, make_clip("c")), domain=domain)
     assert said == (
-        "In 2 of 3 clips with a report some frames could not be measured, for up to 2 types of event; what happens "
-        "only there is missed (the notes of each clip say where)."
+        "In 2 of 3 clips with a report some frames could not be measured, for up to 2 types of event; faults in "
+        "those frames are missed (the notes of each clip name them)."
     )
 
 
@@ -55,8 +55,8 @@ def test_a_failure_of_no_dimension_is_a_stage_that_failed(domain: Domain) -> Non
 
 def test_what_is_covered_partially_is_not_taken_for_examined_and_leads_to_the_undecided(domain: Domain) -> None:
     some = coverage("picture", "task", partial=["physics"])
-    tally = Tally((make_report(domain, make_clip("a"), coverage=some),), (), domain)
-    (found,) = [check for check in checks(tally) if check.sentence == "Partially covered: Physical Plausibility."]
+    summary = RunSummary((make_report(domain, make_clip("a"), coverage=some),), (), domain)
+    (found,) = [check for check in checks(summary) if check.sentence == "Partially covered: Physical Plausibility."]
     assert (found.good, found.status) == (False, "undecided")
 
 
@@ -77,7 +77,7 @@ def test_a_sound_set_is_said_to_be_sound_point_by_point(domain: Domain) -> None:
 def test_another_version_of_the_domain_is_noticed(domain: Domain) -> None:
     other = domain.ref.with_(version="0.0.9", fingerprint="0" * 64)
     report = make_report(domain, make_clip("a")).with_(domain=other)
-    assert "1 report made under another version of the domain" in sentences(False, report, domain=domain)
+    assert "1 report made with another version of the domain" in sentences(False, report, domain=domain)
 
 
 def test_without_a_report_nothing_is_known(domain: Domain) -> None:

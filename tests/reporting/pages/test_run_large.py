@@ -7,7 +7,7 @@ import pytest
 
 from robogaze.core.report import Report
 from robogaze.domains import Domain
-from robogaze.reporting import Page, render_html
+from robogaze.reporting import ClipPage, render_html
 from robogaze.reporting.pages import bundles
 from robogaze.reporting.pages.run import run_files
 
@@ -18,22 +18,22 @@ from ..samples import FPS, FRAMES, make_clip, page
 CLIPS = 500
 
 
-def run(domain: Domain, clips: int) -> Iterator[Page]:
+def run(domain: Domain, clips: int) -> Iterator[ClipPage]:
     """Clips by turns with events and clean, of three checkpoints."""
     kinds = faulty_report(domain), clean_report(domain)
     thumbnails = page(kinds[0], None).thumbnails
     for number in range(clips):
         said = {"checkpoint": f"step_{number % 3}", "split": "test", "prompt_id": f"prompt-{number}"}
         clip = make_clip(f"clip-{number:04}", **said)
-        yield Page(kinds[number % 2].with_(clip=clip), None, thumbnails if number % 2 == 0 else {})
+        yield ClipPage(kinds[number % 2].with_(clip=clip), None, thumbnails if number % 2 == 0 else {})
 
 
 @pytest.fixture(scope="module")
 def written(domain: Domain) -> dict[str, str]:
     """The files of a page with data beside it from 200,000 signs on, in files of 1,000,000 each."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bundles, "IN_PAGE_SIGNS", 200_000)
-        patch.setattr(bundles, "BUNDLE_SIGNS", 1_000_000)
+        patch.setattr(bundles, "IN_PAGE_CHARACTERS", 200_000)
+        patch.setattr(bundles, "BUNDLE_CHARACTERS", 1_000_000)
         return dict(run_files(run(domain, CLIPS), [], domain, "many"))
 
 

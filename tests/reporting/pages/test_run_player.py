@@ -11,7 +11,7 @@ from robogaze.core.clip import Layout
 from robogaze.core.events import Box, Event, Evidence
 from robogaze.core.report import Provenance, Report
 from robogaze.domains import Domain
-from robogaze.reporting import Page, render_html
+from robogaze.reporting import ClipPage, render_html
 
 from ..browsing import Opener, Visit
 from ..samples import make_clip, make_event, make_hypothesis, make_report, make_video, page, thumbnail
@@ -186,7 +186,7 @@ def test_a_picture_of_several_views_keeps_its_shape_and_shows_the_view_of_the_ev
         domain, make_clip("grid", layout=layout), events=(event,), provenance=Provenance(media={"max_side_px": 1024})
     )
     path = tmp_path / "index.html"
-    shown = Page(made, video, {frame: thumbnail(frame) for frame in (31, 32, 33)})
+    shown = ClipPage(made, video, {frame: thumbnail(frame) for frame in (31, 32, 33)})
     path.write_text(render_html([shown], [], domain, "grid"), encoding="utf-8")
     opened = open_page(path, viewport={"width": 900, "height": 900})
     opened.wait("document.querySelector('video').readyState >= 2")

@@ -13,9 +13,9 @@ from robogaze.agree.ratings import Ratings
 from robogaze.core.annotation import ClipAnnotation
 from robogaze.datasets.adapters import read_accounts
 from robogaze.metrics.scores import METRICS
-from robogaze.reporting.agreement_json import accounts_csv, agreement_json, ratings_json
-from robogaze.reporting.tables.agreement import rating_sheet, sheets
-from robogaze.reporting.tables.base import ResultTable, files, written
+from robogaze.reporting.serialize import agreement_json, annotations_csv, ratings_json
+from robogaze.reporting.tables import ResultTable, cell_text, table_files
+from robogaze.reporting.tables.agreement import agreement_tables, ratings_table
 
 
 async def result(*accounts: ClipAnnotation) -> AgreementResult:
@@ -23,7 +23,7 @@ async def result(*accounts: ClipAnnotation) -> AgreementResult:
 
 
 async def tables(*accounts: ClipAnnotation) -> dict[str, ResultTable]:
-    return {one.name: one for one in sheets(await result(*accounts))}
+    return {one.name: one for one in agreement_tables(await result(*accounts))}
 
 
 async def test_the_first_table_holds_the_five_numbers_of_the_paper_and_what_they_must_not_be_read_without() -> None:
@@ -60,11 +60,11 @@ async def test_datasets_have_rows_where_there_are_several() -> None:
 async def test_three_annotators_have_a_table_of_pairs_and_the_mean_of_cohens_kappas() -> None:
     found = await tables(*demo_annotators(["ann", "bob", "eve"]))
     assert [row[0] for row in found["by-pair"].rows] == ["ann - bob", "ann - eve", "bob - eve"]
-    assert found["beside"].columns[-2:] == ("detection, mean Cohen", "dimension, mean Cohen")
+    assert found["further"].columns[-2:] == ("detection, mean Cohen", "dimension, mean Cohen")
     assert "Detection kappa is Fleiss' kappa" in "\n".join(found["agreement"].notes)
     two = await tables(*demo_annotators(["ann", "bob"]))
     assert "by-pair" not in two
-    assert two["beside"].columns[-1] == "timeline alpha"
+    assert two["further"].columns[-1] == "timeline alpha"
 
 
 async def test_the_ceiling_has_the_metrics_of_a_system() -> None:
@@ -75,7 +75,7 @@ async def test_the_ceiling_has_the_metrics_of_a_system() -> None:
 
 async def test_what_is_undefined_says_why() -> None:
     found = await tables(account("ann", "a"), account("bob", "a"))
-    assert [written(cell) for cell in found["agreement"].rows[0]][3:5] == ["undefined, n=1", "undefined, n=0"]
+    assert [cell_text(cell) for cell in found["agreement"].rows[0]][3:5] == ["undefined, n=1", "undefined, n=0"]
     assert found["agreement"].notes[-2:] == (
         "Undefined where all ratings are the same, so agreement cannot be told from chance: overall.",
         "Undefined where nobody reports an event: overall.",
@@ -102,22 +102,22 @@ async def test_what_is_left_out_is_told() -> None:
     for said in (
         "Left out, with one annotator: 1 clip (e).",
         "Left out, not complete: 1 clip (f by ann).",
-        "Left out, because the annotators looked for nothing in common: 1 clip (c).",
-        "1 event set aside, in dimensions that not all annotators of the clip looked for.",
+        "Left out, because the annotators examined no dimension in common: 1 clip (c).",
+        "1 event set aside, in dimensions that not all annotators of the clip examined.",
         "1 clip of unknown length left out of timeline alpha.",
-        "1 pair of events that share time have no judgement.",
-        "1 matched pair among them: with them description similarity lies between 0.000 and 1.000.",
+        "1 pair of overlapping events without a judgement.",
+        "1 matched pair among them: with them description similarity is between 0.000 and 1.000.",
     ):
         assert said in notes
     rows = [row[0] for row in found["human-ceiling-rows"].rows]
-    assert rows[-2:] == ["if all failed pairs were unrelated", "if they were all the same"]
+    assert rows[-2:] == ["if all failed pairs were unrelated", "if all failed pairs were the same"]
 
 
 async def test_the_queue_names_the_clip_the_reasons_and_the_events() -> None:
     found = (
         await tables(account("ann", "a", event(0, 8, severity=None)), account("bob", "a", event(0, 4, dimension="x")))
     )["queue"]
-    assert found.title == "For a person to settle: 1 event"
+    assert found.title == "To be settled by a person: 1 event"
     assert found.rows == (
         (1, "a", "times overlap with an IoU of 0.50 only", "ann", "0.00-8.00 s", None, None, "the cup falls"),
         (1, "a", "times overlap with an IoU of 0.50 only", "bob", "0.00-4.00 s", "x", 3, "the cup falls"),
@@ -128,7 +128,7 @@ async def test_the_queue_names_the_clip_the_reasons_and_the_events() -> None:
 async def test_every_table_can_be_written_in_every_form() -> None:
     """A CSV file for each, and all of them in one Markdown and one LaTeX file."""
     found = await tables(*demo_annotators(["ann", "bob", "eve"]))
-    written = dict(files(list(found.values())))
+    written = dict(table_files(list(found.values())))
     assert set(written) == {*(f"{name}.csv" for name in found), "tables.md", "tables.tex"}
     for name, one in found.items():
         rows = list(csv.reader(io.StringIO(written[f"{name}.csv"])))
@@ -163,7 +163,7 @@ async def test_json_holds_every_number_and_what_is_settled() -> None:
 async def test_settled_events_are_written_so_that_they_can_be_references(tmp_path: Path) -> None:
     found = (await result(*demo_annotators(["ann", "bob"]))).adjudication.accounts
     path = tmp_path / "consensus.csv"
-    path.write_text(accounts_csv(found))
+    path.write_text(annotations_csv(found))
     read = {one.clip_id: one for one in read_accounts(path).accounts}
     assert read.keys() == {one.clip_id for one in found}
     for one in found:
@@ -183,14 +183,14 @@ async def test_settled_events_are_written_so_that_they_can_be_references(tmp_pat
 async def test_a_consensus_about_some_dimensions_does_not_come_back_clean(tmp_path: Path) -> None:
     both = [account("ann", "a"), account("bob", "a", coverage=looked_for("x"))]
     path = tmp_path / "consensus.csv"
-    path.write_text(accounts_csv((await result(*both)).adjudication.accounts))
+    path.write_text(annotations_csv((await result(*both)).adjudication.accounts))
     (one,) = read_accounts(path).accounts
     assert (one.coverage, one.verdict) == (looked_for("x"), "undecided")
 
 
 def test_frames_at_no_constant_rate_have_no_place_in_that_table(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
-    path.write_text(accounts_csv([account("ann", "a", frame_times_s=(0.0, 0.1, 0.3), duration_s=0.4)]))
+    path.write_text(annotations_csv([account("ann", "a", frame_times_s=(0.0, 0.1, 0.3), duration_s=0.4)]))
     (one,) = read_accounts(path).accounts
     assert (one.frame_times_s, one.duration_s) == (None, 0.4)
 
@@ -198,11 +198,11 @@ def test_frames_at_no_constant_rate_have_no_place_in_that_table(tmp_path: Path) 
 def test_ratings_are_a_table_and_json() -> None:
     units = {"1": ("bug", "bug", "bug"), "2": ("bug", "no", None), "3": ("no", "no", "no"), "4": (None, None, "no")}
     found = agree_on_ratings(Ratings(("ann", "bob", "eve"), units), resamples=100, seed=0, level=0.95)
-    sheet = rating_sheet(found, 0.95, 100, 0)
+    sheet = ratings_table(found, 0.95, 100, 0)
     assert [row[0] for row in sheet.rows] == ["all units", "bug", "no"]
     notes = "\n".join(sheet.notes)
     assert "1 unit of 4 left out: rated fewer than twice." in notes
-    assert "1 unit of two labels or more in equal parts" in notes
+    assert "1 unit with two or more labels that are given equally often" in notes
     told = ratings_json(found)
     assert (told["units"], told["units_rated_once"], told["units_tied"]) == (4, 1, 1)
     assert told["per_label"].keys() == {"bug", "no"}

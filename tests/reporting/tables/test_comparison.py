@@ -8,10 +8,9 @@ from checkpoints import ALL, PIXELS, account, clean_and_faulty, event, run, with
 
 from robogaze.compare import Comparison, ComparisonConfig, GateCheck, calibration, compare
 from robogaze.core.scores import Estimate
-from robogaze.reporting.comparison_json import comparison_json
-from robogaze.reporting.junit import junit
-from robogaze.reporting.tables.base import FORMS, ResultTable
-from robogaze.reporting.tables.comparison import sheets
+from robogaze.reporting.serialize import comparison_json, gate_junit
+from robogaze.reporting.tables import FORMS, ResultTable
+from robogaze.reporting.tables.comparison import comparison_tables
 
 CHECKS = (GateCheck("unscored", "new", False, "3 % <too> many"), GateCheck("no_new_types", "new", True, "none"))
 
@@ -23,7 +22,7 @@ def compared(*signs: str, resamples: int = 200) -> Comparison:
 
 
 def tables(result: Comparison) -> dict[str, ResultTable]:
-    return {one.name: one for one in sheets(result, CHECKS)}
+    return {one.name: one for one in comparison_tables(result, CHECKS)}
 
 
 def test_the_leaderboard_is_in_order_and_carries_the_verdict() -> None:
@@ -31,12 +30,19 @@ def test_the_leaderboard_is_in_order_and_carries_the_verdict() -> None:
     board = tables(result)["leaderboard"]
     assert [row[0] for row in board.rows] == ["r1", "r0"]
     assert board.notes[0] == result.verdict
-    assert any("Clips are paired by instruction; without a partner: none." in note for note in board.notes)
+    assert any(note == "Clips are paired by instruction." for note in board.notes)
 
 
-def test_clips_without_a_partner_are_told() -> None:
+def test_clips_without_a_partner_are_counted() -> None:
     notes = tables(compared("++", "+"))["leaderboard"].notes
-    assert any("without a partner: r1 0 and r0 1." in note for note in notes)
+    assert "Clips without a partner, not in any difference: r1 0 and r0 1." in notes
+
+
+def test_undecided_clips_bound_the_difference_of_a_pair() -> None:
+    notes = tables(compared("+-", "+?"))["r1-r0-pair"].notes
+    assert notes[1] == (
+        "r1 against r0: the clean rates differ by +0.0 to +50.0 points, whatever the undecided clips are."
+    )
 
 
 def test_undecided_clips_bound_the_clean_rate() -> None:
@@ -50,9 +56,9 @@ def test_undecided_clips_bound_the_clean_rate() -> None:
 
 def test_without_a_model_every_table_speaks_of_a_nothing_found_rate() -> None:
     runs = [without_a_model(f"step_{n}000", signs) for n, signs in enumerate(("+---", "++--", "+++-"), start=1)]
-    found = {one.name: one for one in sheets(compare(runs, ComparisonConfig(resamples=20)))}
+    found = {one.name: one for one in comparison_tables(compare(runs, ComparisonConfig(resamples=20)))}
     assert found["leaderboard"].columns[3] == "nothing-found rate"
-    assert any(note.startswith("Nothing found: complete and without events. Examined in every complete clip: colour;")
+    assert any(note.startswith("Nothing found: complete and without events. Examined in every complete clip: colour.")
                for note in found["leaderboard"].notes)  # fmt: skip
     assert found["clips"].columns[-3] == "nothing-found rate at worst"
     assert found["trend"].rows[0][0] == "nothing_found_rate"
@@ -77,7 +83,7 @@ def test_json_of_runs_without_a_model_has_a_nothing_found_rate_and_no_clean_rate
     runs = [without_a_model(f"step_{n}000", signs) for n, signs in enumerate(("+---", "++--", "+++-"), start=1)]
     sample = calibration(*labels, runs, mixed=False)
     told = comparison_json(compare(runs, ComparisonConfig(resamples=20), sample=sample))
-    assert told["rate"] == {"key": "nothing_found_rate", "name": "nothing-found rate", "dimensions": ("colour",)}
+    assert told["rate"] == {"key": "nothing_found_rate", "name": "nothing-found rate", "dimensions": ["colour"]}
     assert [one["nothing_found_rate"]["value"] for one in told["runs"]] == [0.25, 0.5, 0.75]
     assert told["runs"][0]["rate_bounds"] == {"worst": 0.25, "best": 0.25}
     assert told["runs"][0]["undecided"] == 0
@@ -103,21 +109,21 @@ def test_every_pair_has_its_differences_and_its_flips() -> None:
 def test_what_differs_most_surely_stands_first() -> None:
     runs = [clean_and_faulty("a", "-" * 9, "shape_hole"), clean_and_faulty("b", "-" * 8 + "+", "shape_hole")]
     changed = run("b", *list(runs[1].accounts.values())[:-1], account("b-p8", event("colour_cast")))
-    rows = {one.name: one for one in sheets(compare([runs[0], changed], ComparisonConfig(resamples=50)))}[
+    rows = {one.name: one for one in comparison_tables(compare([runs[0], changed], ComparisonConfig(resamples=50)))}[
         "b-a-in-what"
     ].rows
     assert [row[0] for row in rows] == ["dimension colour", "dimension shape", "type colour_cast", "type shape_hole"]
     whole = compare(
         [clean_and_faulty("a", "+" * 9), clean_and_faulty("b", "-" * 9, "shape_hole")], ComparisonConfig(resamples=50)
     )
-    first = {one.name: one for one in sheets(whole)}["b-a-in-what"].rows[0]
+    first = {one.name: one for one in comparison_tables(whole)}["b-a-in-what"].rows[0]
     assert first[0] == "dimension shape"
 
 
-def test_a_trend_is_told_by_a_thousand_steps_and_over_all() -> None:
+def test_a_trend_is_per_thousand_steps_and_from_first_to_last() -> None:
     signs = {"step_1000": "+---", "step_2000": "++--", "step_3000": "+++-"}
     runs = [clean_and_faulty(name, one) for name, one in signs.items()]
-    found = {one.name: one for one in sheets(compare(runs, ComparisonConfig(resamples=100)))}["trend"]
+    found = {one.name: one for one in comparison_tables(compare(runs, ComparisonConfig(resamples=100)))}["trend"]
     assert found.title == "Trend over the steps 1,000, 2,000, 3,000"
     _, slope, whole = found.rows[0]
     assert isinstance(slope, Estimate)
@@ -125,15 +131,17 @@ def test_a_trend_is_told_by_a_thousand_steps_and_over_all() -> None:
     assert (slope.value, whole.value) == (pytest.approx(0.25), pytest.approx(0.5))
 
 
-def test_too_few_prompts_are_said_to_be() -> None:
+def test_few_prompts_give_a_warning() -> None:
     for signs, warned in (("+-", True), ("+-" * 30, False)):
         notes = tables(compared(signs, signs, resamples=20))["leaderboard"].notes
-        assert any(f"share {len(signs)} prompts; with fewer than 60" in note for note in notes) is warned
+        assert any(f"share {len(signs)} prompts; below 60" in note for note in notes) is warned
 
 
-def test_events_without_severity_and_costs_that_are_not_known_are_said() -> None:
+def test_events_without_a_severity_are_counted() -> None:
     one = run("a", account("a-p", event("colour_shift", None)))
-    notes = {one.name: one for one in sheets(compare([one], ComparisonConfig(resamples=20)))}["leaderboard"].notes
+    notes = {one.name: one for one in comparison_tables(compare([one], ComparisonConfig(resamples=20)))}[
+        "leaderboard"
+    ].notes
     assert any("1 event without a severity" in note for note in notes)
 
 
@@ -151,7 +159,7 @@ def test_json_has_no_number_that_is_not_one() -> None:
 
 
 def test_a_build_server_reads_a_case_for_every_check() -> None:
-    suites = ElementTree.fromstring(junit(CHECKS).encode())
+    suites = ElementTree.fromstring(gate_junit(CHECKS).encode())
     assert (suites.tag, suites.attrib["tests"], suites.attrib["failures"]) == ("testsuites", "2", "1")
     failed, passed = suites.iter("testcase")
     assert (failed.attrib["classname"], failed.attrib["name"]) == ("gate.new", "unscored")

@@ -25,7 +25,8 @@ function bringIntoView(element) {
 }
 
 function item(clip, claim, onSelect, onFrame) {
-  const verdict = claim.kind === "hypothesis" && make("span", { class: "verdict" }, claim.shown.verdict);
+  const word = claim.kind === "hypothesis" ? claim.shown.verdict : claim.result;
+  const verdict = word && make("span", { class: "verdict" }, word);
   const head = make(
     "button",
     { type: "button", "data-claim": claim.id, "aria-expanded": "false", onclick: () => onSelect(claim) },
@@ -50,7 +51,8 @@ function details(clip, claim, onFrame) {
   return make(
     "div",
     { class: "detail" },
-    claim.kind === "hypothesis" && make("p", { class: "became", dir: "auto" }, outcomeOf(claim)),
+    claim.kind === "hypothesis" && make("p", { class: "became", dir: "auto" }, verdictOf(claim)),
+    claim.note && make("p", { class: "became", dir: "auto" }, claim.note),
     make("p", { class: "description", dir: "auto" }, claim.description),
     moments(clip, claim, onFrame),
     make(
@@ -67,10 +69,9 @@ function details(clip, claim, onFrame) {
   );
 }
 
-/** What became of a claim that is no event, and why. */
-function outcomeOf({ shown, merged_into: into }) {
-  const said = shown.verdict === "undecided" ? "undecided: neither found nor ruled out" : shown.verdict;
-  return [make("b", {}, said), into ? ` into ${into}` : "", shown.reason ? `: ${shown.reason}` : ", without a reason"];
+/** The verdict on a hypothesis that is no event, and its reason. */
+function verdictOf({ shown, merged_into: into }) {
+  return [make("b", {}, shown.verdict), into ? ` into ${into}` : "", shown.reason ? `: ${shown.reason}` : ", without a reason"];
 }
 
 function badge(level) {
@@ -92,7 +93,7 @@ function fact(term, value, remark = "") {
 }
 
 function evidenceBlock(clip, evidence, onFrame) {
-  const seenIn = evidence.view === null || onlyView(clip) !== null ? "" : `, view ${evidence.view}`;
+  const where = evidence.view === null || onlyView(clip) !== null ? "" : `, view ${evidence.view}`;
   return make(
     "div",
     { class: "evidence" },
@@ -100,7 +101,7 @@ function evidenceBlock(clip, evidence, onFrame) {
       "p",
       { dir: "auto" },
       evidence.text,
-      make("span", { class: "quiet" }, ` (${evidence.source}${seenIn})`),
+      make("span", { class: "quiet" }, ` (${evidence.source}${where})`),
     ),
     evidence.frames.length > 0 &&
       make(

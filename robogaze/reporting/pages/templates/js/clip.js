@@ -1,4 +1,4 @@
-// One clip on the desk: its head, player, timeline, findings and record, tied together by time and selection.
+// The open clip: its head, player, timeline, findings and record, tied together by time and selection.
 
 /** Show a clip inside `home`; `onChoose` is called with the id of the claim that is selected, or null. */
 function showClip(home, clip, onChoose) {

@@ -58,7 +58,7 @@ async function readClip({ id, file }) {
   const claim = (kind, keyFrames) => (data, place) => ({
     ...asClaim(data, kind),
     keyFrames: keyFrames[place],
-    shown: kind === "hypothesis" ? media.outcomes[place] : null,
+    shown: kind === "hypothesis" ? media.verdicts[place] : null,
   });
   const others = report.hypotheses
     .map(claim("hypothesis", media.key_frames.hypotheses))

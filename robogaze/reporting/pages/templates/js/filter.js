@@ -1,6 +1,6 @@
-// The form that says which entries of a list are wanted.
+// The form that filters a list.
 
-/** Ties the form to the page; `onFilter` is called with what the reader set, by the names of the form's fields. */
+/** Connects the form to the page; `onFilter` is called with the values of its fields by name. */
 function createFilter({ onFilter }) {
   const form = document.querySelector(".filter");
   const shown = form.querySelector(".shown");
@@ -10,20 +10,21 @@ function createFilter({ onFilter }) {
   form.addEventListener("submit", (event) => event.preventDefault());
   return {
     names,
-    /** Set the form to what is wanted. */
+    /** Set the fields of the form. */
     show(wanted) {
       for (const name of names)
         if (form.elements[name].value !== wanted[name]) form.elements[name].value = wanted[name];
     },
-    /** Say how many of all entries are listed. */
+    /** Show how many of all entries are listed. */
     count(visible, all, noun) {
       shown.textContent =
         visible === all ? plural(all, noun) : `${number(visible)} of ${plural(all, noun)} shown`;
+      form.querySelector(".all").hidden = visible === all;
     },
   };
 }
 
-/** Whether an entry says all the words that are looked for. */
+/** Whether an entry contains all the words. */
 const says = (entry, words) =>
   words
     .toLowerCase()

@@ -49,7 +49,7 @@ function standingOf({ status, verdict }) {
 
 function clipEntry(clip) {
   const types = [...new Set(clip.events.map(([, type]) => type))].map((type) => typeOf(type).name);
-  const text = [clip.id, clip.task ?? "", ...Object.values(clip.fields), ...types, ...clip.said]
+  const text = [clip.id, clip.task ?? "", ...Object.values(clip.fields), ...types, ...clip.descriptions]
     .join("\n")
     .toLowerCase();
   return { ...clip, ...standingOf(clip), types, text };

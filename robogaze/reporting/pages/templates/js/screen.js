@@ -35,7 +35,7 @@ function createScreen(clip, { onClick, onBroken }) {
       lacks(`The browser could not play ${what}: it is missing or of a kind not supported here.`);
       onBroken();
     });
-  } else lacks("This page has no video of this clip; its events stand below.");
+  } else lacks("This page has no video of this clip.");
 
   // A clip may be a part of its file.
   const fileStart = clip.start_s;

@@ -200,7 +200,8 @@ function pack(claims, duration) {
 
 function bar(clip, claim, [start, end], part, onSelect) {
   const name = typeOf(claim.type).name;
-  const verdict = claim.kind === "hypothesis" ? `${claim.shown.verdict}: ` : "";
+  const word = claim.kind === "hypothesis" ? claim.shown.verdict : claim.result;
+  const verdict = word ? `${word}: ` : "";
   const parts = claim.spans.length > 1 ? `, part ${part + 1} of ${claim.spans.length}` : "";
   const said = `${verdict}${name}, ${severityOf(claim.severity).word}, ${spanText([start, end])}${parts}`;
   return make(
@@ -213,6 +214,7 @@ function bar(clip, claim, [start, end], part, onSelect) {
       "aria-pressed": "false",
       "data-claim": claim.id,
       "data-kind": claim.kind,
+      "data-result": claim.result || null,
       "data-severity": claim.severity ?? "none",
       style: { left: percent(start, clip.axis_s), width: percent(end - start, clip.axis_s) },
       onclick: () => onSelect(claim),

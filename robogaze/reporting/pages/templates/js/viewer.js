@@ -1,7 +1,7 @@
-// One thing at a time on the desk: it is read, and then shown, unless another one is wanted by then.
+// The viewer shows one entry at a time: it is read, and then shown unless another one is wanted by then.
 
-/** `read(entry)` gives a promise of what `show(it, entry)` puts into `home`, which returns its controls. */
-function createDesk(home, { read, show }) {
+/** `read(entry)` returns a promise of the data that `show(data, entry)` puts into `home`, which returns its controls. */
+function createViewer(home, { read, show }) {
   let wanted = null;
   let shown = null;
   let controls = null;
@@ -24,11 +24,11 @@ function createDesk(home, { read, show }) {
   }
 
   return {
-    /** What is there, or on its way there. */
+    /** The entry that is shown or being read. */
     wanted: () => wanted,
-    /** The controls of what is there, null for nothing. */
+    /** The controls of the shown entry, null for none. */
     controls: () => controls,
-    /** Put something there; `then` is called with its controls. */
+    /** Show an entry; `then` is called with its controls. */
     put(entry, then) {
       wanted = entry;
       if (shown === entry) then(controls);
@@ -37,12 +37,12 @@ function createDesk(home, { read, show }) {
   };
 }
 
-/** The keys that all that lies on the desk answers to; `move` goes to the neighbour in the list. */
-function listenAtDesk(desk, move) {
+/** The keys of the viewer; `move` goes to a neighbour in the list. */
+function listenAtViewer(viewer, move) {
   const act =
     (what, ...with_) =>
     () =>
-      desk.controls()?.[what]?.(...with_);
+      viewer.controls()?.[what]?.(...with_);
   listenToKeys(
     {
       " ": act("toggle"),
@@ -57,7 +57,7 @@ function listenAtDesk(desk, move) {
       j: () => move(1),
       k: () => move(-1),
     },
-    () => desk.wanted() !== null,
+    () => viewer.wanted() !== null,
   );
 }
 

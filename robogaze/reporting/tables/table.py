@@ -1,6 +1,6 @@
-"""A table of results, and its cells as text.
+"""A table of results and the text of its cells.
 
-No cell is a bare mean: an estimate is written with its interval and n, and what is undefined says so.
+No cell is a bare mean: an estimate is written with its interval and n, and an undefined value says so.
 """
 
 import math
@@ -10,12 +10,14 @@ from robogaze.core.scores import Estimate
 from robogaze.reporting.wording import printable
 
 Cell = str | int | float | Estimate | None
-"""None is an empty cell: there is nothing to say there."""
+"""None is an empty cell."""
+
+Row = tuple[Cell, ...]
 
 
 @dataclass(frozen=True)
-class Part:
-    """Tables with the same columns share the CSV file `file`, in which a first `column` tells them apart by `value`."""
+class TablePart:
+    """Tables with the same columns share the CSV file `file`; its first column, `column`, holds their `value`."""
 
     file: str
     column: str
@@ -24,14 +26,14 @@ class Part:
 
 @dataclass(frozen=True)
 class ResultTable:
-    """A table: `notes` are the sentences that belong under it; `name` is its file's, unless it is a part of one."""
+    """A table with the notes below it; `name` is the name of its CSV file, unless it is a part of one."""
 
     name: str
     title: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
-    part: Part | None = None
+    part: TablePart | None = None
 
     def __post_init__(self) -> None:
         for row in self.rows:
@@ -39,7 +41,7 @@ class ResultTable:
                 raise ValueError(f"{self.name}: a row has {len(row)} cells for {len(self.columns)} columns")
 
 
-def written(cell: Cell) -> str:
+def cell_text(cell: Cell) -> str:
     """A cell as text: an estimate as `0.566 [0.538, 0.591] n=382`."""
     if cell is None:
         return ""
@@ -50,11 +52,11 @@ def written(cell: Cell) -> str:
     return printable(str(cell))
 
 
-def _estimate(cell: Estimate) -> str:
-    if not cell.defined:
-        return f"undefined ({cell.why})" if cell.why and cell.n else f"undefined, n={cell.n}"
-    interval = "" if math.isnan(cell.low) else f" [{_number(cell.low)}, {_number(cell.high)}]"
-    return f"{_number(cell.value)}{interval} n={cell.n}"
+def _estimate(estimate: Estimate) -> str:
+    if not estimate.defined:
+        return f"undefined ({estimate.why})" if estimate.why and estimate.n else f"undefined, n={estimate.n}"
+    interval = "" if math.isnan(estimate.low) else f" [{_number(estimate.low)}, {_number(estimate.high)}]"
+    return f"{_number(estimate.value)}{interval} n={estimate.n}"
 
 
 def _number(value: float) -> str:

@@ -9,16 +9,16 @@ import pytest
 from rich.console import Console
 
 from robogaze.core.scores import Estimate, undefined
-from robogaze.reporting.tables.base import (
-    Part,
+from robogaze.reporting.tables import (
     ResultTable,
-    as_csv,
-    as_latex,
-    as_markdown,
-    as_terminal,
+    TablePart,
+    cell_text,
     file_name,
-    files,
-    written,
+    table_files,
+    to_csv,
+    to_latex,
+    to_markdown,
+    to_terminal,
 )
 
 SHEET = ResultTable(
@@ -31,22 +31,22 @@ SHEET = ResultTable(
 
 
 def test_an_estimate_is_written_with_its_interval_and_n() -> None:
-    assert written(Estimate(0.5664, 0.538, 0.591, 382)) == "0.566 [0.538, 0.591] n=382"
+    assert cell_text(Estimate(0.5664, 0.538, 0.591, 382)) == "0.566 [0.538, 0.591] n=382"
 
 
 def test_without_an_interval_there_is_still_n() -> None:
-    assert written(Estimate(0.5, n=3)) == "0.500 n=3"
+    assert cell_text(Estimate(0.5, n=3)) == "0.500 n=3"
 
 
 def test_what_is_undefined_says_so_and_why() -> None:
-    assert written(undefined("no matched pair", 12)) == "undefined (no matched pair)"
-    assert written(Estimate(math.nan, n=4)) == "undefined, n=4"
-    assert written(math.nan) == "undefined"
+    assert cell_text(undefined("no matched pair", 12)) == "undefined (no matched pair)"
+    assert cell_text(Estimate(math.nan, n=4)) == "undefined, n=4"
+    assert cell_text(math.nan) == "undefined"
 
 
 def test_an_empty_cell_is_empty_and_text_cannot_steer_a_terminal() -> None:
-    assert written(None) == ""
-    assert written("red \x1b[31m") == "red \\x1b[31m"
+    assert cell_text(None) == ""
+    assert cell_text("red \x1b[31m") == "red \\x1b[31m"
 
 
 def test_a_row_has_a_cell_for_every_column() -> None:
@@ -55,7 +55,7 @@ def test_a_row_has_a_cell_for_every_column() -> None:
 
 
 def test_csv_gives_an_estimate_four_columns_and_leaves_the_undefined_empty() -> None:
-    rows = list(csv.reader(io.StringIO(as_csv(SHEET))))
+    rows = list(csv.reader(io.StringIO(to_csv(SHEET))))
     assert rows[0] == ["system", "f1", "f1 low", "f1 high", "f1 n", "clips"]
     assert rows[1] == ["ours_1", "0.5664", "0.538", "0.591", "382", "382"]
     assert rows[2] == ["theirs", "", "", "", "12", "7"]
@@ -63,18 +63,18 @@ def test_csv_gives_an_estimate_four_columns_and_leaves_the_undefined_empty() -> 
 
 def test_csv_keeps_every_digit() -> None:
     sheet = ResultTable("x", "", ("a", "b"), ((1 / 3, None),))
-    assert as_csv(sheet) == f"a,b\n{1 / 3!r},\n"
+    assert to_csv(sheet) == f"a,b\n{1 / 3!r},\n"
 
 
 def test_markdown_escapes_what_would_mark_up() -> None:
-    text = as_markdown(SHEET)
+    text = to_markdown(SHEET)
     assert text.startswith("### Scores of \\<b\\> & 50% \\| done\n")
     assert "| ours\\_1 | 0.566 [0.538, 0.591] n=382 | 382 |" in text
     assert text.endswith("- A note with {braces}.\n")
 
 
 def test_latex_is_for_booktabs_and_escapes_its_signs() -> None:
-    text = as_latex(SHEET)
+    text = to_latex(SHEET)
     assert r"\caption{Scores of \textless{}b\textgreater{} \& 50\% \textbar{} done}" in text
     estimate = r"\begin{tabular}[t]{@{}r@{}}0.566, n=382 \\ {[}0.538, 0.591]\end{tabular}"
     assert rf"ours\_\allowbreak{{}}1 & {estimate} & 382 \\" in text
@@ -98,14 +98,14 @@ def test_a_latex_table_of_many_columns_goes_on_below_with_the_first_one_repeated
     value = Estimate(0.5664, 0.538, 0.591, 382)
     names = tuple(f"metric{number}" for number in range(7))
     parts = tabulars(
-        as_latex(ResultTable("wide", "Wide", ("system", *names), (("ours", *[value] * 7), ("b", *[value] * 7))))
+        to_latex(ResultTable("wide", "Wide", ("system", *names), (("ours", *[value] * 7), ("b", *[value] * 7))))
     )
     assert [name for part in parts for name in part[0][1:]] == list(names)
     for part in parts:
         assert [row[0] for row in part] == ["system", "ours", "b"]
         # "{[}0.538, 0.591]" is 49 points in 8 point Computer Modern: 8 digits of 4.25, signs of 2.4 and a blank.
         assert 30 + (len(part[0]) - 1) * (49 + 6) < 345
-    text = as_latex(ResultTable("wide", "Wide", ("system", *names), (("ours", *[value] * 7),), ("A note.",)))
+    text = to_latex(ResultTable("wide", "Wide", ("system", *names), (("ours", *[value] * 7),), ("A note.",)))
     assert text.count("A note.") == 1
     assert r"\caption{Wide (part 2 of 2)}" in text
     assert r"\label{tab:wide}" in text
@@ -114,7 +114,7 @@ def test_a_latex_table_of_many_columns_goes_on_below_with_the_first_one_repeated
 
 def test_a_long_latex_table_goes_on_on_the_next_page_and_long_text_is_wrapped() -> None:
     rows = tuple((f"clip {number}", "It says much. " * 10) for number in range(20))
-    text = as_latex(ResultTable("long", "Long", ("clip", "text"), rows, ("A note. " * 400,)))
+    text = to_latex(ResultTable("long", "Long", ("clip", "text"), rows, ("A note. " * 400,)))
     parts = tabulars(text)
     assert [row[0] for part in parts for row in part[1:]] == [f"clip {number}" for number in range(20)]
     assert all(len(part) - 1 <= 7 for part in parts), "seven lines of 20 signs each take half a page"
@@ -124,45 +124,47 @@ def test_a_long_latex_table_goes_on_on_the_next_page_and_long_text_is_wrapped() 
 
 def test_a_long_head_of_a_latex_column_is_as_wide_as_what_stands_below() -> None:
     value = Estimate(0.5664, 0.538, 0.591, 382)
-    text = as_latex(ResultTable("x", "", ("metric", "upper bound: whole_clip, S = 1"), (("f1", value),)))
+    text = to_latex(ResultTable("x", "", ("metric", "upper bound: whole_clip, S = 1"), (("f1", value),)))
     assert r"upper bound: \\ whole\_\allowbreak{}clip, \\ S = 1\end{tabular} \\" in text
 
 
 def test_a_row_of_latex_never_begins_with_what_the_row_before_takes_for_an_option() -> None:
-    text = as_latex(ResultTable("x", "", ("a", "b"), (("[1]", 1), ("[2]", 2))))
+    text = to_latex(ResultTable("x", "", ("a", "b"), (("[1]", 1), ("[2]", 2))))
     assert r"1 \\" in text
     assert not re.search(r"\\\\\s*\[", text)
 
 
 def test_the_terminal_shows_text_as_it_is() -> None:
     console = Console(width=120, file=io.StringIO(), force_terminal=False)
-    console.print(as_terminal(ResultTable("x", "[red]title", ("a",), (("[bold]x",),))))
+    console.print(to_terminal(ResultTable("x", "[red]title", ("a",), (("[bold]x",),))))
     assert "[red]title" in console.file.getvalue()  # type: ignore[attr-defined]
     assert "[bold]x" in console.file.getvalue()  # type: ignore[attr-defined]
 
 
 def test_a_table_is_a_csv_file_and_all_are_in_one_markdown_and_one_latex_file() -> None:
     other = ResultTable("ranks", "Ranks", ("system", "rank"), (("a", 1),))
-    written = dict(files([SHEET, other]))
+    written = dict(table_files([SHEET, other]))
     assert list(written) == ["scores.csv", "ranks.csv", "tables.md", "tables.tex"]
-    assert written["tables.md"] == f"{as_markdown(SHEET)}\n{as_markdown(other)}"
+    assert written["tables.md"] == f"{to_markdown(SHEET)}\n{to_markdown(other)}"
     assert written["tables.tex"].count(r"\begin{table}") == 2
 
 
 def test_parts_of_one_table_share_a_csv_file_and_are_told_apart_by_their_first_column() -> None:
     parts = [
-        ResultTable(f"{name}-losses", f"{name}: losses", ("error", "gain"), rows, part=Part("losses", "system", name))
+        ResultTable(
+            f"{name}-losses", f"{name}: losses", ("error", "gain"), rows, part=TablePart("losses", "system", name)
+        )
         for name, rows in (("a", (("missed", None),)), ("b", (("missed", Estimate(0.5, 0.25, 0.75, 3)),)))
     ]
-    written = dict(files([SHEET, *parts]))
+    written = dict(table_files([SHEET, *parts]))
     assert list(written) == ["scores.csv", "losses.csv", "tables.md", "tables.tex"]
     assert written["losses.csv"].splitlines() == [
         "system,error,gain,gain low,gain high,gain n", "a,missed,,,,", "b,missed,0.5,0.25,0.75,3",
     ]  # fmt: skip
     assert "### a: losses" in written["tables.md"]
-    other = ResultTable("c-losses", "", ("kind", "gain"), (), part=Part("losses", "system", "c"))
-    with pytest.raises(ValueError, match="losses: its parts have other columns"):
-        list(files([*parts, other]))
+    other = ResultTable("c-losses", "", ("kind", "gain"), (), part=TablePart("losses", "system", "c"))
+    with pytest.raises(ValueError, match="losses: its parts differ in their columns"):
+        list(table_files([*parts, other]))
 
 
 def test_a_plain_name_is_its_file_s() -> None:

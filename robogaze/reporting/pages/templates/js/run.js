@@ -1,10 +1,10 @@
-// The page of a run: the address says which clips are listed and which one is on the desk.
+// The page of a run: the address says which clips are listed and which one is on the viewer.
 
 const home = document.getElementById("clip");
 const filter = createFilter({ onFilter: go });
 const address = createAddress([...filter.names, "clip", "event"]);
 const list = createList(filter, { onOpen: (clip) => go({ clip, event: "" }) });
-const desk = createDesk(home, {
+const viewer = createViewer(home, {
   read: readClip,
   show: (clip) => showClip(home, clip, (event) => go({ clip: clip.id, event })),
 });
@@ -26,17 +26,17 @@ function follow() {
   const { clip, event, ...wanted } = address.read();
   filter.show(wanted);
   list.apply(wanted);
-  const entry = list.find(clip) ?? desk.wanted() ?? list.first();
+  const entry = list.find(clip) ?? viewer.wanted() ?? list.first();
   if (!entry) {
     home.replaceChildren(make("p", { class: "quiet" }, "No clip of this page has a report."));
     return;
   }
   list.mark(entry.id);
-  desk.put(entry, (controls) => event && controls.selectById(event));
+  viewer.put(entry, (controls) => event && controls.selectById(event));
 }
 
-listenAtDesk(desk, (by) => {
-  const next = list.neighbour(desk.wanted().id, by);
+listenAtViewer(viewer, (by) => {
+  const next = list.neighbour(viewer.wanted().id, by);
   if (next) go({ clip: next.id, event: "" });
 });
 addEventListener("hashchange", follow);

@@ -1,17 +1,15 @@
-// Two clips of one prompt side by side: what changed, both pictures and both timelines on one clock, and the events.
+// An entry of a page of results: its sides on one timeline and one clock, with the events of each.
 
-const SIDES = ["before", "after"];
-
-/** Both clips of a flip, in the form that players and timelines take. */
-async function readPair(flip) {
-  const read = async (side, place) => {
-    const clip = await readData(flip.keys[place], flip.files[place]);
-    const events = clip.events.map((event) => asEvent(event, side)).sort(byOnset);
-    // What is not known to end does not end on this page.
+/** The sides of an entry, in the form that players and timelines take. */
+async function readSides(entry) {
+  const read = async ({ label, name, key, file }) => {
+    const clip = await readData(key, file);
+    const events = clip.events.map((event) => asEvent(event, label)).sort(byOnset);
+    // A clip of unknown length never ends on this page.
     const duration_s = clip.duration_s ?? Infinity;
-    return { ...clip, duration_s, side, run: flip.runs[place], media: { thumbnails: {}, views: null }, events };
+    return { ...clip, duration_s, side: label, run: name, media: { thumbnails: {}, views: null }, events };
   };
-  return Promise.all(SIDES.map(read));
+  return Promise.all(entry.sides.map(read));
 }
 
 const asEvent = (event, side) => ({
@@ -23,13 +21,14 @@ const asEvent = (event, side) => ({
   keyFrames: null,
 });
 
-/** Show a flip inside `home`; `onChoose` is called with the id of the event that is selected. */
-function showPair(home, clips, flip, onChoose) {
+/** Show an entry inside `home`; `onChoose` is called with the id of the selected event. */
+function showSides(home, clips, entry, { noun, oneVideo }, onChoose) {
   const axis = sharedAxis(clips);
   const events = clips.flatMap((clip) => clip.events).sort(byOnset);
+  const onScreen = oneVideo ? [clips.find((clip) => clip.video !== null) ?? clips[0]] : clips;
   let selected = null;
   const clock = axis
-    ? createClock(clips, axis, {
+    ? createClock(onScreen, axis, {
         onTime: (time) => lanes.setTime(time),
         onLoop: (loop) => lanes.setLoop(loop),
       })
@@ -37,20 +36,22 @@ function showPair(home, clips, flip, onChoose) {
   const lanes = axis ? createSharedLanes(clips, axis, { onSeek: clock.goTo, onSelect: select }) : noLanes();
   const lists = clips.map((clip) => createClaims(clip, clip.events, { onSelect: select, onFrame: () => () => {} }));
 
+  const player = make("div", { class: "pair", "data-screens": onScreen.length }, clock.element);
+  const findings = make(
+    "div",
+    { class: "sides" },
+    clips.map((clip, place) => sideFindings(clip, lists[place])),
+  );
   home.replaceChildren(
-    flipHead(flip),
-    make("div", { class: "pair" }, clock.element),
+    entryHead(entry),
+    oneVideo ? make("div", { class: "stand" }, player, findings) : player,
     make(
       "div",
       { class: "timeline" },
       lanes.element,
-      make("div", { class: "under" }, severityLegend(), keyHints("prompt", ["s", "slower"])),
+      make("div", { class: "under" }, severityLegend(), keyHints(noun, ["s", "slower"])),
     ),
-    make(
-      "div",
-      { class: "sides" },
-      clips.map((clip, place) => sideFindings(clip, lists[place])),
-    ),
+    oneVideo ? "" : findings,
   );
   clock.goTo(0);
 
@@ -65,10 +66,10 @@ function showPair(home, clips, flip, onChoose) {
   return {
     ...clock,
     selectById(id) {
-      const claim = events.find((one) => one.id === id);
+      const claim = events.find((event) => event.id === id);
       if (claim && claim !== selected) select(claim);
     },
-    /** Select the next event of either clip, or the one before; they go round. */
+    /** Select the next event of any side, or the previous one; after the last comes the first. */
     move(by) {
       if (!events.length) return;
       const at = events.indexOf(selected);
@@ -78,7 +79,7 @@ function showPair(home, clips, flip, onChoose) {
 }
 
 const noClock = () => ({
-  element: make("p", { class: "quiet" }, "How long these clips are, and when what happens, is not known."),
+  element: make("p", { class: "quiet" }, "The lengths of these clips and the times of their events are not known."),
   toggle() {},
   step() {},
   goTo() {},
@@ -89,21 +90,19 @@ const noClock = () => ({
 
 const noLanes = () => ({ element: make("div"), setLoop() {}, select() {} });
 
-function flipHead(flip) {
+function entryHead(entry) {
   return make(
     "div",
     { class: "clip-head" },
-    make("h2", {}, make("bdi", {}, flip.prompt), kindMark(flip.kind)),
-    make(
-      "p",
-      { class: "sentence" },
-      `${KINDS[flip.kind].said}, from `,
-      make("bdi", {}, flip.runs[0]),
-      " (before) to ",
-      make("bdi", {}, flip.runs[1]),
-      ` (after): sum of severities ${flip.load_before} → ${flip.load_after}. `,
-      changes(flip),
-    ),
+    make("h2", {}, make("bdi", {}, entry.title), markOf(entry)),
+    make("p", { class: "sentence" }, `${entry.sentence}. `, changesOf(entry)),
+    entry.links.length > 0 &&
+      make(
+        "p",
+        { class: "sentence" },
+        "Report: ",
+        entry.links.map(([text, href], place) => [place > 0 && " · ", make("a", { href }, make("bdi", {}, text))]),
+      ),
   );
 }
 
