@@ -41,8 +41,8 @@ def told(robogaze: Shell, *arguments: Any) -> dict[str, Any]:
 def test_tables_are_data_and_carry_their_judge(robogaze: Shell, annotators: list[Path]) -> None:
     ran = robogaze("agree", *annotators, *FEW)
     assert (ran.code, ran.err) == (0, "")
-    for said in ("Agreement of 3 annotators on 10 clips", "detection kappa", "Human ceiling", "To be settled by a person",
-                 "by the offline judge"):  # fmt: skip
+    for said in ("Agreement of 3 annotators on 10 clips", "detection kappa", "Human ceiling",
+                 "To be settled by a person", "by the offline judge"):  # fmt: skip
         assert said in " ".join(ran.out.split())
 
 

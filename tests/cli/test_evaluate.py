@@ -69,7 +69,8 @@ def test_the_terminal_shows_scores_controls_and_what_they_rest_on(
     code, out, _ = evaluate(robogaze, files, "--judge", table)
     assert code == 0
     for words in ("Scores, mean over clips", "ours", "floor: always_clean", "floor of ours",
-                  "upper bound: whole_clip, S = 1", "3 clips with a reference", "the cost of each kind of"):  # fmt: skip
+                  "upper bound: whole_clip, S = 1", "3 clips with a reference",
+                  "the cost of each kind of"):  # fmt: skip
         assert words in out
 
 

@@ -297,6 +297,7 @@ def domain_of(taxonomies: set[str], named: str | None = None) -> Domain | None:
 
 def write_result_page(page: ResultPage, folder: Path, domain: Domain | None) -> WrittenPage:
     """Write index.html, and the files beside it that a large page needs."""
+    folder.mkdir(parents=True, exist_ok=True)
     clips = {key: clip for key, clip in page.clips.items() if clip.video is not None}
     paths = {key: folder / str(clip.video) for key, clip in clips.items()}
     videos = video_sources(paths, folder, {key: clip.video_sha256 for key, clip in clips.items()})

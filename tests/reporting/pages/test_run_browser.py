@@ -132,7 +132,7 @@ def test_without_welcome_motion_an_event_is_only_sought(visit: Callable[..., Vis
 def test_an_instruction_that_is_an_attack_shows_as_text(visit: Callable[..., Visit]) -> None:
     opened = visit("#clip=disc-0002")
     assert ATTACK in opened.page.locator(".instruction").inner_text()
-    assert ATTACK in opened.page.locator("h1").inner_text()
+    assert ATTACK in opened.page.locator(".title-line").inner_text()
     assert opened.page.evaluate("document.images.length") == 0
 
 
@@ -261,7 +261,7 @@ def test_an_undecided_claim_is_always_shown(visit: Callable[..., Visit], domain:
     path.write_text(render_html([page(undecided, None)], [], domain, "few"), encoding="utf-8")
     opened = visit(path=path)
     assert opened.page.locator(".lanes .bar[data-kind=hypothesis]:visible").count() == 1
-    assert "undecided: neither found nor ruled out" in opened.page.locator(".findings").inner_text()
+    assert "undecided: no word" in opened.page.locator(".findings").inner_text()
 
 
 def test_the_filter_lives_in_the_address(visit: Callable[..., Visit]) -> None:

@@ -277,9 +277,7 @@ def test_caveats_are_one_line_that_opens(visit: Callable[..., Visit], report: Re
     assert sentence.is_visible()
 
 
-def test_a_suspicion_that_is_neither_found_nor_ruled_out_is_undecided(
-    visit: Callable[..., Visit], domain: Domain
-) -> None:
+def test_a_measurement_too_uncertain_to_be_an_event_is_undecided(visit: Callable[..., Visit], domain: Domain) -> None:
     reasons = {"h1": "evidence only: Of 28 such findings 13 were right", "h2": "The camera moves."}
     hypotheses = [make_hypothesis(name, "physics", "floating", SHORT, reason=why) for name, why in reasons.items()]
     opened = visit(make_report(domain, make_clip("a"), hypotheses=tuple(hypotheses)))
@@ -287,7 +285,7 @@ def test_a_suspicion_that_is_neither_found_nor_ruled_out_is_undecided(
     claim = opened.page.locator("li[data-open]")
     assert claim.locator(".verdict").inner_text() == "undecided"
     assert claim.locator(".became").inner_text() == (
-        "undecided: neither found nor ruled out: too uncertain to be an event: Of 28 such findings 13 were right"
+        "undecided: too uncertain to be an event: Of 28 such findings 13 were right"
     )
     assert "rejected" not in claim.inner_text()
     assert opened.page.locator(".findings summary").inner_text().split() == ["Set", "aside", "1", "rejected"]
