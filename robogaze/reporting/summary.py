@@ -223,23 +223,31 @@ def cost_line(summary: AnySummary) -> str:
     )
 
 
-def verdict_sentence(report: Report, domain: Domain | None) -> str:
-    """The verdict on a clip and the dimensions behind it."""
+def short_verdict(report: Report, domain: Domain | None) -> str:
+    """The verdict on a clip with the number of its events, or the dimensions in which it has no fault."""
     if report.status == "unscored":
-        return "Unscored: no dimension was examined, so nothing is known about this clip."
+        return "Unscored: no dimension was examined, so nothing is known about this clip"
     if report.clean:
-        return f"Clean: no fault found in any of the {len(report.coverage)} dimensions."
+        return f"Clean: no fault found in any of the {len(report.coverage)} dimensions"
+    if not report.events:
+        return f"{report.verdict.capitalize()}: {without_event(report, domain)}"
     undecided = report.undecided_dimensions
-    found = count(len(report.events), "event") if report.events else without_event(report, domain)
-    parts = [f"{report.verdict.capitalize()}: {found}"]
-    if undecided and report.events:
-        parts.append(f"undecided in {dimension_names(undecided, domain)}")
-    for state, words in (("partial", "partially covered"), ("not_examined", "not examined")):
-        names = [
-            name for name, coverage in report.coverage.items() if coverage.state == state and name not in undecided
-        ]
-        if names:
-            parts.append(f"{words}: {dimension_names(names, domain)}")
+    more = f"; undecided in {dimension_names(undecided, domain)}" if undecided else ""
+    return f"{report.verdict.capitalize()}: {count(len(report.events), 'event')}{more}"
+
+
+def verdict_sentence(report: Report, domain: Domain | None) -> str:
+    """The verdict on a clip, and the dimensions that were examined partially or not at all."""
+    parts = [short_verdict(report, domain)]
+    if report.status != "unscored" and not report.clean:
+        for state, words in (("partial", "partially covered"), ("not_examined", "not examined")):
+            names = [
+                name
+                for name, coverage in report.coverage.items()
+                if coverage.state == state and name not in report.undecided_dimensions
+            ]
+            if names:
+                parts.append(f"{words}: {dimension_names(names, domain)}")
     return f"{'; '.join(parts)}."
 
 

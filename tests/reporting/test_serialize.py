@@ -107,7 +107,7 @@ def test_every_key_is_documented_with_its_type_and_every_documented_key_is_there
     assert set(types) - seen == set()
 
 
-def test_an_estimate_has_the_keys_the_page_says(told: Any) -> None:
+def test_an_estimate_has_the_documented_keys(told: Any) -> None:
     estimates = [value for _, value in found_in(told) if isinstance(value, dict) and "n" in value and "low" in value]
     assert {key for one in estimates for key in one} == {"value", "low", "high", "n", "why"}
     for one in estimates:
@@ -115,7 +115,7 @@ def test_an_estimate_has_the_keys_the_page_says(told: Any) -> None:
         assert (one["value"] is not None and one["low"] is not None) or one["why"]
 
 
-def test_the_difference_from_the_floor_has_the_keys_the_page_says(told: Any) -> None:
+def test_the_difference_from_the_floor_has_the_documented_keys(told: Any) -> None:
     for one in told["systems"]:
         assert set(one["floor"]["above"]) == {
             "difference",

@@ -100,7 +100,7 @@ def test_nothing_found_in_the_built_in_domain_is_no_visual_quality_fault(robot: 
     assert nothing_found(["visual_quality"], robot) == "no visual-quality fault found"
 
 
-def test_where_no_dimension_is_covered_as_a_whole_that_is_said(domain: Domain) -> None:
+def test_without_a_covered_dimension_the_sentence_names_none(domain: Domain) -> None:
     report = make_report(
         domain, make_clip("a"), coverage=coverage(partial=["physics"], not_examined=["task", "picture"])
     )
@@ -110,7 +110,7 @@ def test_where_no_dimension_is_covered_as_a_whole_that_is_said(domain: Domain) -
     )
 
 
-def test_what_was_not_examined_is_said_in_one_sentence(domain: Domain) -> None:
+def test_dimensions_that_were_not_examined_are_in_one_sentence(domain: Domain) -> None:
     reports = [
         make_report(domain, make_clip("a"), coverage=coverage("physics", not_examined=["task", "picture"])),
         make_report(domain, make_clip("b"), coverage=coverage("physics", "picture", not_examined=["task"])),
@@ -120,7 +120,7 @@ def test_what_was_not_examined_is_said_in_one_sentence(domain: Domain) -> None:
     )
 
 
-def test_the_reason_is_said_where_it_is_the_same_in_every_clip(domain: Domain) -> None:
+def test_a_reason_that_all_clips_share_is_in_the_sentence(domain: Domain) -> None:
     def report(clip: str, **reasons: str) -> Report:
         said = {name: Coverage(state="not_examined", reason=reason) for name, reason in reasons.items()}
         return make_report(domain, make_clip(clip), coverage={**coverage("picture"), **said})
@@ -135,7 +135,7 @@ def test_the_reason_is_said_where_it_is_the_same_in_every_clip(domain: Domain) -
     )
 
 
-def test_what_is_covered_partially_is_said_beside_it(domain: Domain) -> None:
+def test_partially_covered_dimensions_are_in_the_sentence(domain: Domain) -> None:
     reports = [make_report(domain, make_clip("a"), coverage=PIXELS), make_report(domain, make_clip("b"))]
     assert (
         "Not examined: Task Progress in 1 of 2 clips. Partially covered: Physical Plausibility in 1 of 2 clips."
@@ -167,7 +167,7 @@ def test_an_undecided_hypothesis_takes_its_dimension_from_those_without_a_fault(
     )
 
 
-def test_what_could_not_be_measured_is_said_below_the_counts(domain: Domain) -> None:
+def test_frames_that_could_not_be_measured_are_below_the_counts(domain: Domain) -> None:
     gap = "Not measured: Blur in 3 of 63 frames (0.50-0.69 s): too dark."
     lines = summary_lines(
         [make_report(domain, make_clip("a"), notes=(gap,)), make_report(domain, make_clip("b"))], [], domain
@@ -179,7 +179,7 @@ def test_what_could_not_be_measured_is_said_below_the_counts(domain: Domain) -> 
     assert not any("measured" in line for line in summary_lines([make_report(domain, make_clip("b"))], [], domain))
 
 
-def test_what_is_evidence_only_is_said_below_the_counts(domain: Domain) -> None:
+def test_measurements_too_uncertain_for_an_event_are_below_the_counts(domain: Domain) -> None:
     weak = "Measured, but evidence only: Blur. Of 4 such findings 1 was right."
     some = [make_report(domain, make_clip("a"), notes=(weak, weak)), make_report(domain, make_clip("b"))]
     said = (
@@ -197,7 +197,7 @@ def test_a_partial_clip_without_events_makes_no_claim(domain: Domain) -> None:
     assert not any("fault found" in line or "clip clean" in line for line in lines)
 
 
-def test_costs_that_nobody_told_are_said_to_be_unknown(reports: list[Report], domain: Domain) -> None:
+def test_costs_that_no_report_has_are_unknown(reports: list[Report], domain: Domain) -> None:
     lines = summary_lines(reports, [], domain)
     assert lines[-1] == (
         "15 calls; at least 63,826 tokens sent (not known for 1 of 5); "
@@ -205,7 +205,7 @@ def test_costs_that_nobody_told_are_said_to_be_unknown(reports: list[Report], do
     )
 
 
-def test_without_a_report_only_the_counts_are_said(domain: Domain) -> None:
+def test_without_a_report_there_are_only_counts(domain: Domain) -> None:
     assert summary_lines([], [UNREADABLE], domain) == ["1 clip: 0 faulty, 0 clean, 0 undecided, 1 unreadable"]
 
 

@@ -279,7 +279,7 @@ def test_two_runs_of_one_name_are_two(kind: str) -> None:
 
 
 @pytest.mark.usefixtures("_on_this_machine")
-def test_wandb_is_kept_from_sending_what_it_would() -> None:
+def test_wandb_sends_nothing_but_the_numbers() -> None:
     pytest.importorskip("wandb", reason="needs wandb (pip install robogaze[wandb])")
     send(open_tracker("wandb:alone"), "base", MADE, NUMBERS, 0)
     ((file, records),) = wandb_files("alone")
@@ -292,14 +292,14 @@ def test_wandb_is_kept_from_sending_what_it_would() -> None:
 
 
 @pytest.mark.usefixtures("_on_this_machine")
-def test_wandb_says_at_once_that_a_name_is_none() -> None:
+def test_an_invalid_wandb_name_is_refused_at_once() -> None:
     pytest.importorskip("wandb", reason="needs wandb (pip install robogaze[wandb])")
     with pytest.raises(InputError, match=r"'a/b' is not a valid wandb project name: .*cannot contain"):
         open_tracker("wandb:a/b")
 
 
 @pytest.mark.parametrize("name", TRACKERS.names())
-def test_a_tracker_that_is_not_installed_says_how_to(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tracker_that_is_not_installed_names_its_extra(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(MissingExtra, match=rf"{name} is not installed; .*robogaze\[{name}\]"):
         open_tracker(f"{name}:project")
@@ -445,7 +445,7 @@ def test_compare_sends_a_run_for_each_of_its_own(robogaze: Shell, tmp_path: Path
 
 
 @pytest.mark.usefixtures("ledger")
-def test_the_libraries_tell_their_makers_nothing_unless_they_are_to(
+def test_the_libraries_send_no_telemetry_unless_the_user_sets_it(
     robogaze: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = write_reports(tmp_path / "a.jsonl", [report("a-p0")])

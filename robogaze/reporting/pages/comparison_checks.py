@@ -37,8 +37,8 @@ def _undecided(result: Comparison) -> Iterator[ValidityCheck]:
             whole = False
             yield ValidityCheck(
                 False,
-                f"{row.name}: {listed(lacking)} of {count(sum(row.clips.values()), 'clip')}; whatever these are, the "
-                f"{result.scope.name} is between {_share(row.worst)} and {_share(row.best)}.",
+                f"{row.name}: {listed(lacking)} of {count(sum(row.clips.values()), 'clip')}; depending on their verdicts, "
+                f"the {result.scope.name} is between {_share(row.worst)} and {_share(row.best)}.",
             )
     # The unreadable clips of a run that was split are the same for all of its parts.
     if unplaced := max((run.unplaced for run in result.runs), default=0):

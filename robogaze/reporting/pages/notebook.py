@@ -10,7 +10,7 @@ from robogaze.core.report import Report
 from robogaze.domains import Domain
 from robogaze.reporting.pages.document import environment
 from robogaze.reporting.pages.results import domain_of, names_of
-from robogaze.reporting.summary import coverage_sentence, verdict_sentence
+from robogaze.reporting.summary import coverage_sentence, short_verdict
 from robogaze.reporting.wording import seconds
 
 FRAMES_SHOWN = 12
@@ -57,7 +57,7 @@ def report_html(report: Report, frames_folder: Path | None = None) -> str:
         .get_template("notebook.html.j2")
         .render(
             report=report,
-            verdict=verdict_sentence(report, domain),
+            verdict=f"{short_verdict(report, domain)}.",
             coverage=coverage_sentence(report, domain),
             events=events,
             duration=f"{report.clip.duration_s:.2f} s",

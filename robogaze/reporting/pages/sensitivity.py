@@ -93,7 +93,7 @@ def _checks(result: Sensitivity) -> Iterator[ValidityCheck]:
         yield ValidityCheck(
             False,
             f"{count(undecided, 'glitch', 'glitches')} undecided, in no share; the share of found glitches is between "
-            f"{share.worst:.3f} and {share.best:.3f}, whatever these are.",
+            f"{share.worst:.3f} and {share.best:.3f}, depending on these.",
         )
     if missing := result.total.not_looked_for:
         yield ValidityCheck(

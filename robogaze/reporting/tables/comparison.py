@@ -196,7 +196,7 @@ def _bounds_sentence(pair: RunPair, rate: str) -> str:
     if isnan(pair.worst):
         return ""
     between = f"{points(pair.worst)} to {points(pair.best)}"
-    return f"the {rate}s differ by {between} points, whatever the undecided clips are."
+    return f"the {rate}s differ by {between} points for any verdicts of the undecided clips."
 
 
 def _by_p(pair: RunPair) -> list[tuple[str, str, PairedDifference]]:

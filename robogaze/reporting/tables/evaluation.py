@@ -296,7 +296,7 @@ def _lambdas(system: SystemResult) -> ResultTable:
     rows: tuple[Row, ...] = tuple(
         (f"{bonus:g}", *(scores[name] for name in HEADLINE)) for bonus, scores in system.lambdas.items()
     )
-    note = "The bonus decides which events are matched; the value of a match is its S, whatever the bonus."
+    note = "The bonus decides which events are matched; the value of a match is its S and does not depend on the bonus."
     title = "by the bonus for a shared dimension (lambda)"
     return _of_system(system, "lambda", title, ("lambda", *HEADLINE), rows, (note,))
 

@@ -43,7 +43,7 @@ def data(text: str, name: str) -> Any:
     return json.loads(found[1])
 
 
-def test_the_verdict_stands_on_top() -> None:
+def test_the_headline_is_the_verdict() -> None:
     text = page(clean_and_faulty("old", "-" * 20), clean_and_faulty("new", "+" * 20), baseline="old")
     (verdict,) = re.findall(r"<h1[^>]*>(.*?)</h1>", text)
     assert verdict.startswith("new has the highest clean rate, 1.000 [0.839, 1.000]; against old, new is better")
@@ -59,7 +59,7 @@ def test_the_leaderboard_has_a_drawn_interval_beside_every_number() -> None:
     assert all(ElementTree.fromstring(one).tag.endswith("svg") for one in drawings)
 
 
-def test_runs_of_one_band_are_said_not_to_differ_significantly() -> None:
+def test_runs_of_a_band_do_not_differ_significantly() -> None:
     said = words(page(clean_and_faulty("a", "+-+-"), clean_and_faulty("b", "-+-+")))
     assert "Leaderboard no significant difference between a and b" in said
 
@@ -77,7 +77,7 @@ def test_without_a_model_the_page_speaks_of_a_nothing_found_rate_and_never_of_a_
 def test_pairs_carry_verdict_bounds_and_what_changed() -> None:
     said = words(page(clean_and_faulty("a", "+-+-"), clean_and_faulty("b", "-+??")))
     assert "b against a No significant difference between b and a" in said
-    assert "the clean rates differ by -25.0 to +25.0 points, whatever the undecided clips are." in said
+    assert "the clean rates differ by -25.0 to +25.0 points for any verdicts of the undecided clips." in said
 
 
 def test_a_trend_is_drawn_where_there_is_one() -> None:

@@ -32,7 +32,7 @@ STACK = "#entry=0/stack"
 
 @pytest.fixture(scope="module")
 def index(domain: Domain, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The page of two checkpoints: stack became better, push got events, fold was mended."""
+    """The page of two checkpoints: stack became better, push got events, fold was fixed."""
     folder = tmp_path_factory.mktemp("comparison")
     return write_page(compared(two_runs(folder, domain)), folder / "out", domain)
 
@@ -145,7 +145,7 @@ def test_without_welcome_motion_an_event_is_only_sought(visit: Callable[..., Vis
     shows(opened, (16, 16))
 
 
-def test_descriptions_stand_below_as_text(visit: Callable[..., Visit]) -> None:
+def test_descriptions_are_text(visit: Callable[..., Visit]) -> None:
     opened = visit(STACK)
     opened.wait(READY)
     sides = opened.page.locator(".sides .findings")
@@ -211,7 +211,7 @@ def test_clips_in_files_beside_the_page_are_shown_alike(
     assert len([url for url in opened.requests if url.endswith(".js")]) == 2
 
 
-def test_without_videos_and_times_the_events_are_still_told(open_page: Opener, tmp_path: Path) -> None:
+def test_without_videos_and_times_the_events_are_still_shown(open_page: Opener, tmp_path: Path) -> None:
     said = {"duration_s": None, "frame_times_s": None}
     runs = [run("a", account("a-p", **said)), run("b", account("b-p", event("shape_hole"), **said))]
     opened = open_page(write_page(compared(runs), tmp_path, None))
@@ -223,7 +223,7 @@ def test_without_videos_and_times_the_events_are_still_told(open_page: Opener, t
     assert "a shape_hole" in opened.page.locator(".sides").inner_text()
 
 
-def test_a_video_that_is_missing_is_said_and_the_other_plays_on(
+def test_a_missing_video_is_named_and_the_other_plays_on(
     domain: Domain, tmp_path: Path, open_page: Opener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("robogaze.reporting.pages.videos.EMBED_LIMIT_BYTES", 0)
@@ -274,7 +274,7 @@ def test_nothing_is_wider_than_the_window(visit: Callable[..., Visit], width: in
         ),
     ],
 )
-def test_an_empty_lane_says_how_far_its_dimension_was_examined(
+def test_an_empty_lane_has_the_coverage_of_its_dimension(
     open_page: Opener,
     domain: Domain,
     tmp_path: Path,

@@ -31,13 +31,13 @@ def test_videos_and_the_runs_pages_are_named_as_seen_from_the_folder(domain: Dom
     assert (old.page, new.page) == ("../../runs/old/index.html", None)
 
 
-def test_it_says_who_made_the_reports(domain: Domain, tmp_path: Path) -> None:
+def test_the_authors_pipelines_and_taxonomies_of_the_reports_are_kept(domain: Domain, tmp_path: Path) -> None:
     one = comparison_page_data(compared(two_runs(tmp_path, domain)), tmp_path).runs[0]
     assert (one.authors, one.pipelines, one.taxonomies) == (("robogaze 0.1.0",), ("plain",), (domain.ref.taxonomy,))
     assert one.fingerprints == (domain.fingerprint,)
 
 
-def test_verdict_and_coverage_are_those_of_the_reports_whatever_the_rate_is(tmp_path: Path) -> None:
+def test_verdict_and_coverage_are_those_of_the_reports_for_any_rate(tmp_path: Path) -> None:
     runs = [without_a_model("old", "-"), without_a_model("new", "+")]
     old, new = comparison_page_data(compare(runs, ComparisonConfig(resamples=20)), tmp_path).runs
     assert (old.clips["old-p0"].verdict, new.clips["new-p0"].verdict) == ("faulty", "undecided")
@@ -75,7 +75,7 @@ def test_real_clips_and_what_was_found_in_them_are_counted(tmp_path: Path) -> No
     assert (kept.runs[0].controls, kept.runs[0].alarms) == (2, 1)
 
 
-def test_it_is_read_as_it_was_written(domain: Domain, tmp_path: Path) -> None:
+def test_data_that_is_read_equals_what_was_written(domain: Domain, tmp_path: Path) -> None:
     kept = comparison_page_data(compared(two_runs(tmp_path, domain)), tmp_path)
     (tmp_path / FILE).write_text(kept.model_dump_json())
     assert read_page_data(tmp_path / FILE).model_dump_json() == kept.model_dump_json()

@@ -64,7 +64,7 @@ def test_every_entry_of_the_list_has_its_verdict(text: str) -> None:
     ]
 
 
-def test_a_page_says_which_verdict_a_clip_has_and_what_it_rests_on(text: str) -> None:
+def test_a_page_has_the_verdict_of_a_clip_and_its_coverage(text: str) -> None:
     assert data(text, "disc-0006")["media"]["verdict"] == (
         "Undecided: no picture-quality fault found; partially covered: Physical Plausibility; "
         "not examined: Task Progress."
@@ -90,7 +90,7 @@ def test_the_unreadable_are_listed_with_the_reason(text: str) -> None:
     assert "it declares 64 frames and holds 21" in text
 
 
-def test_the_reports_stand_in_the_page_unchanged(text: str, reports: list[Report]) -> None:
+def test_the_reports_are_in_the_page_unchanged(text: str, reports: list[Report]) -> None:
     for report in reports:
         assert Report.model_validate(data(text, report.clip.id)["report"]) == report
 

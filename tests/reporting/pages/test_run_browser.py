@@ -162,7 +162,7 @@ def test_the_lanes_of_a_clean_clip_say_that_nothing_was_found(visit: Callable[..
     ]
 
 
-def test_an_undecided_clip_has_a_yellow_badge_and_says_what_it_rests_on(visit: Callable[..., Visit]) -> None:
+def test_an_undecided_clip_has_a_yellow_badge_and_its_coverage(visit: Callable[..., Visit]) -> None:
     opened = visit("#clip=disc-0006")
     badge = opened.page.locator(".clip-head .status")
     assert (badge.inner_text(), badge.get_attribute("data-standing")) == ("undecided", "undecided")
@@ -206,7 +206,7 @@ def test_the_reason_for_a_state_is_at_hand(visit: Callable[..., Visit]) -> None:
     ]
 
 
-def test_a_lane_says_what_was_ruled_out_and_what_a_failure_or_a_claim_leaves_undecided(
+def test_a_lane_shows_what_is_ruled_out_or_undecided(
     visit: Callable[..., Visit], domain: Domain, tmp_path: Path
 ) -> None:
     noticed = Failure(stage="measure", dimension="physics", kind="evidence only", message="perhaps")
@@ -226,7 +226,7 @@ def test_a_lane_says_what_was_ruled_out_and_what_a_failure_or_a_claim_leaves_und
         ]
 
 
-def test_without_a_video_pictures_and_timeline_still_work_and_it_is_said(visit: Callable[..., Visit]) -> None:
+def test_without_a_video_pictures_and_timeline_still_work(visit: Callable[..., Visit]) -> None:
     opened = visit("#clip=disc-0003")
     assert "carries no video" in opened.page.locator(".reason").inner_text()
     opened.page.locator(".lanes .bar", has_text="Floating").click()
@@ -234,7 +234,7 @@ def test_without_a_video_pictures_and_timeline_still_work_and_it_is_said(visit: 
     assert opened.page.locator(".stage img").get_attribute("alt") == "frame 16 · 1.00 s"
 
 
-def test_a_video_that_cannot_be_played_is_said_and_replaced(visit: Callable[..., Visit]) -> None:
+def test_a_video_that_cannot_be_played_is_replaced_by_a_message(visit: Callable[..., Visit]) -> None:
     opened = visit("#clip=disc-0004")
     opened.wait("!document.querySelector('.reason').hidden")
     assert "missing.mp4" in opened.page.locator(".reason").inner_text()
@@ -288,7 +288,7 @@ def test_the_filter_lives_in_the_address(visit: Callable[..., Visit]) -> None:
         assert opened.listed() == expected, hash_
 
 
-def test_the_list_says_each_verdict_and_never_calls_an_undecided_clip_clean(visit: Callable[..., Visit]) -> None:
+def test_the_list_has_each_verdict_and_no_undecided_clip_is_clean(visit: Callable[..., Visit]) -> None:
     rows = visit().page.locator(".clips li:visible").all()
     said = {" ".join(row.locator(".clip-id").inner_text().split()): row for row in rows}
     assert {name: row.locator(".status").inner_text() for name, row in said.items()} == {

@@ -64,7 +64,7 @@ def test_the_index_stays_small_and_comes_last(large: Path) -> None:
     assert large.stat().st_size < 400_000
 
 
-def test_a_clip_brings_the_file_it_lies_in_and_no_other(visit: Callable[..., Visit]) -> None:
+def test_opening_a_clip_loads_only_its_own_file(visit: Callable[..., Visit]) -> None:
     opened = visit("#clip=clip-0200&event=e1")
     opened.wait("document.querySelector('#clip h2')?.textContent.startsWith('clip-0200')")
     assert len(files(opened)) == 1
@@ -122,7 +122,7 @@ def test_no_script_runs_but_the_pages_own_and_the_files_it_asks_for(visit: Calla
     opened.problems.clear()
 
 
-def test_only_rows_in_view_stand_in_the_page(visit: Callable[..., Visit]) -> None:
+def test_only_rows_in_view_are_in_the_page(visit: Callable[..., Visit]) -> None:
     opened = visit()
     opened.wait("document.querySelectorAll('.clips li').length > 0")
     assert opened.page.locator(".clips li").count() < 40

@@ -81,7 +81,7 @@ def test_the_context_ends_where_the_clip_does(visit: Callable[..., Visit], domai
     opened.wait("(t => t >= 2.4 && t < 2.8)(document.querySelector('video').currentTime)")
 
 
-def test_while_it_loops_the_event_is_told_from_its_context(visit: Callable[..., Visit], report: Report) -> None:
+def test_during_a_loop_the_event_is_marked_in_its_context(visit: Callable[..., Visit], report: Report) -> None:
     opened = visit(report, hash_="#event=e1")
     opened.page.keyboard.press("s")
     opened.page.keyboard.press("s")
@@ -225,7 +225,7 @@ def test_a_click_on_a_picture_shows_that_frame_large_until_escape(visit: Callabl
     assert opened.page.evaluate(focus) == "enlarge frame 31 · 1.94 s", "the focus is back where it was"
 
 
-def test_a_close_up_brings_the_box_to_the_middle_and_scales_it(visit: Callable[..., Visit], report: Report) -> None:
+def test_a_close_up_centres_and_scales_the_box(visit: Callable[..., Visit], report: Report) -> None:
     opened = visit(report)
     small = opened.page.locator(".stage .box-line").bounding_box()
     opened.page.keyboard.press("c")
@@ -284,7 +284,7 @@ def test_a_measurement_too_uncertain_to_be_an_event_is_undecided(visit: Callable
     assert opened.page.locator(".findings h3").first.inner_text() == "No event · 1 undecided"
     claim = opened.page.locator("li[data-open]")
     assert claim.locator(".verdict").inner_text() == "undecided"
-    assert claim.locator(".became").inner_text() == (
+    assert claim.locator(".verdict-reason").inner_text() == (
         "undecided: too uncertain to be an event: Of 28 such findings 13 were right"
     )
     assert "rejected" not in claim.inner_text()

@@ -66,7 +66,7 @@ def test_the_headline_has_the_share_its_interval_and_the_alarms(robot: Domain) -
     )
 
 
-def test_clips_are_listed_worst_first_with_what_became_of_their_glitch(robot: Domain, tmp_path: Path) -> None:
+def test_clips_are_listed_worst_first_with_the_result_of_their_glitch(robot: Domain, tmp_path: Path) -> None:
     page = sensitivity_page(*measured(robot), tmp_path / "ours", tmp_path, robot)
     assert [(entry.id, entry.mark[0]) for entry in page.entries] == [
         ("cup-2", "missed"), ("cup-3", "undecided"), ("cup-0", "alarm"), ("cup-1", "found"),
@@ -79,7 +79,7 @@ def test_missing_reports_and_undecided_glitches_limit_the_result(robot: Domain, 
     page = sensitivity_page(*measured(robot), tmp_path / "ours", tmp_path, robot)
     assert [check.sentence for check in page.checks if not check.good] == [
         "1 clip without a report: their glitches are undecided.",
-        "1 glitch undecided, in no share; the share of found glitches is between 0.333 and 0.667, whatever these are.",
+        "1 glitch undecided, in no share; the share of found glitches is between 0.333 and 0.667, depending on these.",
     ]
 
 

@@ -73,7 +73,7 @@ async def test_the_ceiling_has_the_metrics_of_a_system() -> None:
     assert "more than half" in "\n".join(found["human-ceiling"].notes)
 
 
-async def test_what_is_undefined_says_why() -> None:
+async def test_an_undefined_number_has_its_reason() -> None:
     found = await tables(account("ann", "a"), account("bob", "a"))
     assert [cell_text(cell) for cell in found["agreement"].rows[0]][3:5] == ["undefined, n=1", "undefined, n=0"]
     assert found["agreement"].notes[-2:] == (
@@ -82,7 +82,7 @@ async def test_what_is_undefined_says_why() -> None:
     )
 
 
-async def test_where_there_is_nothing_to_compare_one_table_says_so() -> None:
+async def test_without_anything_to_compare_there_is_one_table() -> None:
     found = await tables(account("ann", "a", event(0, 4)), account("bob", "b"))
     assert found.keys() == {"agreement"}
     assert found["agreement"].notes == (
@@ -91,7 +91,7 @@ async def test_where_there_is_nothing_to_compare_one_table_says_so() -> None:
     )
 
 
-async def test_what_is_left_out_is_told() -> None:
+async def test_what_is_left_out_is_in_the_notes() -> None:
     unreadable = [account("ann", "a", event(0, 4, "unreadable")), account("bob", "a", event(0, 4), duration_s=10.0)]
     narrow = [account("ann", "b", event(0, 4, dimension="y")), account("bob", "b", coverage=looked_for("x"))]
     nothing = [account(name, "c", coverage=looked_for(name, among=("ann", "bob"))) for name in ("ann", "bob")]

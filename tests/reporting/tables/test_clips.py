@@ -22,7 +22,7 @@ def row(lines: list[str], clip: str) -> str:
     return " ".join(next(line for line in lines if line.startswith(clip)).split())
 
 
-def test_each_clip_has_a_row_that_says_its_verdict_in_words(reports: list[Report], domain: Domain) -> None:
+def test_each_clip_has_a_row_with_its_verdict_in_words(reports: list[Report], domain: Domain) -> None:
     lines = printed(reports, [UNREADABLE], domain)
     assert (
         row(lines, "disc-0001")

@@ -41,7 +41,7 @@ def test_clips_without_a_partner_are_counted() -> None:
 def test_undecided_clips_bound_the_difference_of_a_pair() -> None:
     notes = tables(compared("+-", "+?"))["r1-r0-pair"].notes
     assert notes[1] == (
-        "r1 against r0: the clean rates differ by +0.0 to +50.0 points, whatever the undecided clips are."
+        "r1 against r0: the clean rates differ by +0.0 to +50.0 points for any verdicts of the undecided clips."
     )
 
 
@@ -106,7 +106,7 @@ def test_every_pair_has_its_differences_and_its_flips() -> None:
     assert flip[:5] == ("p1", "fixed", "", "colour_shift (3)", "3 -> 0")
 
 
-def test_what_differs_most_surely_stands_first() -> None:
+def test_the_smallest_p_is_first() -> None:
     runs = [clean_and_faulty("a", "-" * 9, "shape_hole"), clean_and_faulty("b", "-" * 8 + "+", "shape_hole")]
     changed = run("b", *list(runs[1].accounts.values())[:-1], account("b-p8", event("colour_cast")))
     rows = {one.name: one for one in comparison_tables(compare([runs[0], changed], ComparisonConfig(resamples=50)))}[

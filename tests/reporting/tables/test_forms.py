@@ -38,7 +38,7 @@ def test_without_an_interval_there_is_still_n() -> None:
     assert cell_text(Estimate(0.5, n=3)) == "0.500 n=3"
 
 
-def test_what_is_undefined_says_so_and_why() -> None:
+def test_an_undefined_value_is_written_with_its_reason() -> None:
     assert cell_text(undefined("no matched pair", 12)) == "undefined (no matched pair)"
     assert cell_text(Estimate(math.nan, n=4)) == "undefined, n=4"
     assert cell_text(math.nan) == "undefined"
@@ -122,7 +122,7 @@ def test_a_long_latex_table_goes_on_on_the_next_page_and_long_text_is_wrapped() 
     assert text.rindex("A note.") > text.rindex(r"\end{table}"), "what is too long for the page goes on after it"
 
 
-def test_a_long_head_of_a_latex_column_is_as_wide_as_what_stands_below() -> None:
+def test_a_long_head_of_a_latex_column_is_as_wide_as_its_cells() -> None:
     value = Estimate(0.5664, 0.538, 0.591, 382)
     text = to_latex(ResultTable("x", "", ("metric", "upper bound: whole_clip, S = 1"), (("f1", value),)))
     assert r"upper bound: \\ whole\_\allowbreak{}clip, \\ S = 1\end{tabular} \\" in text
@@ -149,7 +149,7 @@ def test_a_table_is_a_csv_file_and_all_are_in_one_markdown_and_one_latex_file() 
     assert written["tables.tex"].count(r"\begin{table}") == 2
 
 
-def test_parts_of_one_table_share_a_csv_file_and_are_told_apart_by_their_first_column() -> None:
+def test_parts_of_one_table_share_a_csv_file_with_their_value_in_the_first_column() -> None:
     parts = [
         ResultTable(
             f"{name}-losses", f"{name}: losses", ("error", "gain"), rows, part=TablePart("losses", "system", name)

@@ -1,10 +1,10 @@
-// What the page shows stands in the address, so that any view can be linked, and is there again after a reload.
+// The state of the page is in the address, so that any view can be linked and survives a reload.
 
 /** Reads and writes these names of the address; a name that is not there is "". */
 function createAddress(names) {
   const read = () => {
-    const told = new URLSearchParams(location.hash.slice(1));
-    return Object.fromEntries(names.map((name) => [name, told.get(name) ?? ""]));
+    const parameters = new URLSearchParams(location.hash.slice(1));
+    return Object.fromEntries(names.map((name) => [name, parameters.get(name) ?? ""]));
   };
   return {
     read,

@@ -1,4 +1,4 @@
-// Events, and hypotheses that became none, in words and pictures.
+// Events and hypotheses in words and pictures.
 
 /** A list of claims, each a heading that opens its details; `onSelect(claim)`, `onFrame(claim)(frame)`. */
 function createClaims(clip, claims, { onSelect, onFrame }) {
@@ -16,7 +16,7 @@ function createClaims(clip, claims, { onSelect, onFrame }) {
   };
 }
 
-/** Scroll the list a claim stands in, and not the page. */
+/** Scroll the list of a claim, and not the page. */
 function bringIntoView(element) {
   const list = element.closest(".findings");
   if (!list) return;
@@ -51,8 +51,8 @@ function details(clip, claim, onFrame) {
   return make(
     "div",
     { class: "detail" },
-    claim.kind === "hypothesis" && make("p", { class: "became", dir: "auto" }, verdictOf(claim)),
-    claim.note && make("p", { class: "became", dir: "auto" }, claim.note),
+    claim.kind === "hypothesis" && make("p", { class: "verdict-reason", dir: "auto" }, verdictOf(claim)),
+    claim.note && make("p", { class: "verdict-reason", dir: "auto" }, claim.note),
     make("p", { class: "description", dir: "auto" }, claim.description),
     moments(clip, claim, onFrame),
     make(
@@ -75,12 +75,12 @@ function verdictOf({ shown, merged_into: into }) {
 }
 
 function badge(level) {
-  const said = {
+  const attributes = {
     class: "badge",
     "data-severity": level ?? "none",
     "aria-label": `severity ${level ?? "not given"}`,
   };
-  return make("b", said, level ?? "?");
+  return make("b", attributes, level ?? "?");
 }
 
 function fact(term, value, remark = "") {

@@ -28,7 +28,7 @@ function showClip(home, clip, onChoose) {
   home.replaceChildren(
     ...[
       clipHead(clip),
-      make("div", { class: "stand" }, player.element, findings(clip, events, undecidedClaims, aside)),
+      make("div", { class: "player-and-events" }, player.element, findings(clip, events, undecidedClaims, aside)),
       make(
         "div",
         { class: "timeline" },

@@ -145,7 +145,7 @@ function createClock(clips, axis, { onTime, onLoop }) {
     goTo,
     slower: speed.next,
     escape: () => loop(null),
-    /** Play a span over and over with its context; stand still at its start if motion is unwelcome. */
+    /** Play a span over and over with its context; only seek its start if reduced motion is preferred. */
     repeat(wanted) {
       goTo(wanted[0]);
       if (calm.matches || !leader()) return;

@@ -50,8 +50,7 @@ function runFile(file) {
 }
 
 /**
- * A clip with its claims in one form: events, and of the hypotheses that became none those that are undecided and those
- * that were set aside.
+ * A clip with its claims in one form: events, undecided hypotheses, and hypotheses that were set aside.
  */
 async function readClip({ id, file }) {
   const { report, media } = await readData(id, file);

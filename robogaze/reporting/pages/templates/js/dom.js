@@ -29,7 +29,7 @@ function section(title, ...children) {
   return make("section", { class: "part" }, make("h3", {}, title), ...children);
 }
 
-/** A section that opens on demand; `summary` says how much is inside. */
+/** A section that opens on demand, with a `summary` of its content. */
 function folded(title, summary, ...children) {
   return make(
     "details",
@@ -39,7 +39,7 @@ function folded(title, summary, ...children) {
   );
 }
 
-/** A table from a list of heads and rows of cells; a cell is text, a number or an element. Numbers stand right. */
+/** A table from a list of heads and rows of cells; a cell is text, a number or an element. Numbers are aligned right. */
 function table(heads, rows) {
   const side = heads.map((_, column) =>
     rows.some((row) => typeof row[column] === "number") ? "number" : null,
@@ -75,7 +75,7 @@ function table(heads, rows) {
   );
 }
 
-/** Whether motion is unwelcome. */
+/** Whether reduced motion is preferred. */
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 /** Frees what a video holds; a video that is only removed keeps its file open. */

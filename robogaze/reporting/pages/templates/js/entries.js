@@ -49,7 +49,7 @@ function entryMatches(entry, { text, ...wanted }) {
   const set = Object.entries(wanted).filter(([, value]) => value);
   const ofEvents = set.filter(([tag]) => !(tag in entry.tags));
   return (
-    (!text || says(entry, text)) &&
+    (!text || contains(entry, text)) &&
     set.every(([tag, value]) => !(tag in entry.tags) || entry.tags[tag].includes(value)) &&
     (!ofEvents.length ||
       entry.events.some((event) => ofEvents.every(([tag, value]) => (event[tag] ?? []).includes(value))))

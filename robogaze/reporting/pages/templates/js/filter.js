@@ -25,7 +25,7 @@ function createFilter({ onFilter }) {
 }
 
 /** Whether an entry contains all the words. */
-const says = (entry, words) =>
+const contains = (entry, words) =>
   words
     .toLowerCase()
     .split(/\s+/)

@@ -1,4 +1,4 @@
-// How numbers, times and names are written. What is not known is said to be not known, never 0.
+// Numbers, times and names as text. An unknown value is "not known", never 0.
 
 const number = (value) => value.toLocaleString("en-US");
 const known = (value, write = number) => (value === null || value === undefined ? "not known" : write(value));

@@ -8,7 +8,7 @@ function keepsSpace(target) {
 /** A wide table in focus is scrolled by the arrows. */
 const scrolls = (target) => target.matches("[role=region]") && target.scrollWidth > target.clientWidth;
 
-/** `actions` by key; `ready` says whether there is something to act on. */
+/** `actions` by key; `ready` returns whether there is something to act on. */
 function listenToKeys(actions, ready) {
   addEventListener(
     "keydown",
@@ -34,16 +34,16 @@ function listenToKeys(actions, ready) {
   );
 }
 
-/** On paper every part lies open, but what says otherwise. */
+/** In print every part is open, except raw data. */
 addEventListener("beforeprint", () =>
-  document.querySelectorAll("details:not([open], .raw)").forEach((one) => {
-    one.open = true;
-    one.dataset.printed = "";
+  document.querySelectorAll("details:not([open], .raw)").forEach((part) => {
+    part.open = true;
+    part.dataset.printed = "";
   }),
 );
 addEventListener("afterprint", () =>
-  document.querySelectorAll("[data-printed]").forEach((one) => {
-    one.open = false;
-    delete one.dataset.printed;
+  document.querySelectorAll("[data-printed]").forEach((part) => {
+    part.open = false;
+    delete part.dataset.printed;
   }),
 );

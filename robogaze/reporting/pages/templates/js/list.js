@@ -1,6 +1,6 @@
-// The list of clips: which of them are wanted, and how each is told in a row.
+// The list of clips: which ones match the filter, and the row of each.
 
-/** The entries, and the rows that show those that are wanted; `onOpen` is called with the id of a clip. */
+/** The entries and the rows of the visible ones; `onOpen` is called with the id of a clip. */
 function createList(filter, { onOpen }) {
   const { clips, worst_first: worstFirst, unreadable, dimensions: dimensionCount } = readJson("list");
   const inRunOrder = [...clips.map(clipEntry), ...unreadable.map(unreadableEntry)];
@@ -15,13 +15,13 @@ function createList(filter, { onOpen }) {
 
   return {
     find: (id) => byId.get(id),
-    /** The wanted clip that stands `by` places after another. */
+    /** The visible clip `by` rows after another. */
     neighbour(id, by) {
       const open = visible.filter((entry) => entry.id !== null);
       const at = open.findIndex((entry) => entry.id === id);
       return open[Math.min(Math.max(at + by, 0), open.length - 1)];
     },
-    /** The first wanted clip, or the first of all where none is wanted. */
+    /** The first visible clip, or the first of all where none is visible. */
     first: () => [...visible, ...entries].find((entry) => entry.id !== null),
     apply({ order, ...wanted }) {
       const ordered = order === "run" ? inRunOrder : entries;
@@ -41,7 +41,7 @@ function createList(filter, { onOpen }) {
   };
 }
 
-/** How a clip is marked: its verdict, and its status where that is not complete. */
+/** The mark of a clip: its verdict, and its status if that is not complete. */
 function standingOf({ status, verdict }) {
   if (status === "unscored") return { standing: status, words: status };
   return { standing: verdict, words: status === "complete" ? verdict : `${verdict}, ${status}` };
@@ -67,7 +67,7 @@ const unreadableEntry = ({ uri, reason }) => ({
   text: `${uri}\n${reason}`.toLowerCase(),
 });
 
-/** What is asked of an event must hold for one and the same event of the clip. */
+/** The filters on events must fit one and the same event of the clip. */
 function matches(entry, { text, status, dimension, type, severity, ...fields }) {
   const asked = dimension || type || severity;
   const fits = ([of, kind, level]) =>
@@ -75,7 +75,7 @@ function matches(entry, { text, status, dimension, type, severity, ...fields }) 
     (!type || kind === type) &&
     (!severity || (level ?? 0) >= Number(severity));
   return (
-    (!text || says(entry, text)) &&
+    (!text || contains(entry, text)) &&
     (!status || entry.status === status || entry.verdict === status) &&
     (!asked || entry.events.some(fits)) &&
     Object.entries(fields).every(([name, value]) => !value || entry.fields[name] === value)

@@ -19,7 +19,7 @@ function onlyView(clip) {
 
 /**
  * The boxes of a claim for one frame, each with its view: those of the evidence that cites the frames nearest to it.
- * `exact` says that the frame is in the claim's spans or cited itself.
+ * `exact`: the frame is in the spans of the claim, or cited.
  */
 function boxesAt(clip, claim, frame) {
   const cited = claim.evidence

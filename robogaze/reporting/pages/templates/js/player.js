@@ -131,7 +131,7 @@ function createPlayer(clip, { onTime, onLoop }) {
     seek(clip.frame_times_s[frame]);
   }
 
-  /** Go to a time, stand still there, and repeat nothing. */
+  /** Go to a time, pause there, and end the loop. */
   function goTo(target) {
     if (video) video.pause();
     setLoop(null);
@@ -170,7 +170,7 @@ function createPlayer(clip, { onTime, onLoop }) {
       mark(wanted);
       seek(wanted.onset);
     },
-    /** Play a claim over and over with its context; stand still at its onset if motion is unwelcome. */
+    /** Play a claim over and over with its context; only seek its onset if reduced motion is preferred. */
     repeat(wanted) {
       mark(wanted);
       if (!video || calm.matches) return goTo(wanted.onset);

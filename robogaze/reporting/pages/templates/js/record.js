@@ -79,7 +79,7 @@ const settings = (what, values) =>
 function rawReport(clip) {
   const oneLine = (numbers) => numbers.replace(/\s+/g, " ");
   const text = () => JSON.stringify(clip.report, null, 2).replace(/\[\n[\s\d.,eE+-]+\]/g, oneLine);
-  const said = make("span", { role: "status", class: "quiet" });
+  const status = make("span", { role: "status", class: "quiet" });
   const code = make("pre", { tabindex: "0" });
   const copy = make(
     "button",
@@ -88,10 +88,10 @@ function rawReport(clip) {
       onclick: () =>
         navigator.clipboard.writeText(text()).then(
           () => {
-            said.textContent = "copied";
+            status.textContent = "copied";
           },
           () => {
-            said.textContent = "the browser does not allow copying here; save it instead";
+            status.textContent = "the browser does not allow copying here; save it instead";
           },
         ),
     },
@@ -111,7 +111,7 @@ function rawReport(clip) {
   const element = folded(
     "Report as JSON",
     "all of the above, as data",
-    make("p", { class: "buttons" }, copy, save, said),
+    make("p", { class: "buttons" }, copy, save, status),
     code,
   );
   element.classList.add("raw");

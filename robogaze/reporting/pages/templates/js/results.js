@@ -1,4 +1,4 @@
-// A page of results: the address says which entries are listed and which one is open.
+// A page of results: the address decides which entries are listed and which one is open.
 
 const home = document.getElementById("entry");
 if (home) showEntries(home);

@@ -1,9 +1,9 @@
-// A list of thousands, of which only what is in view stands in the page.
+// A list of thousands of rows, of which only those in view are in the page.
 
 const SPARE_ROWS = 6;
 
 /**
- * Rows of one height in a box that scrolls; `draw(item)` makes what stands in a row. A row stays the same element
+ * Rows of one height in a box that scrolls; `draw(item)` makes the content of a row. A row stays the same element
  * while it is in view, so that it keeps the focus.
  */
 function createRows(box, draw) {
@@ -56,7 +56,7 @@ function createRows(box, draw) {
   }
 
   box.addEventListener("scroll", update, { passive: true });
-  // Keys may be faster than what tells of scrolling, and where no row is drawn yet the Tab key leaves the list.
+  // Keys can be faster than scroll events; without a drawn row the Tab key would leave the list.
   box.addEventListener("focusin", ({ target }) => {
     if (!target.matches(":focus-visible")) return;
     for (const [item, element] of drawn)
@@ -86,7 +86,7 @@ function createRows(box, draw) {
   };
 }
 
-/** What stands in a row that opens something: a link that can be opened in a tab of its own. */
+/** The content of a row that opens something: a link that can also be opened in a new tab. */
 function rowLink({ href, title, isCurrent, onOpen }, ...children) {
   return make(
     "a",

@@ -1,4 +1,4 @@
-// The page of a run: the address says which clips are listed and which one is on the viewer.
+// The page of a run: the address decides which clips are listed and which one is open.
 
 const home = document.getElementById("clip");
 const filter = createFilter({ onFilter: go });
@@ -21,7 +21,7 @@ function go(changes) {
   follow();
 }
 
-/** Bring the page to what the address says. */
+/** Bring the page to the state of the address. */
 function follow() {
   const { clip, event, ...wanted } = address.read();
   filter.show(wanted);

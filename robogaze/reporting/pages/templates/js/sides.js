@@ -44,7 +44,7 @@ function showSides(home, clips, entry, { noun, oneVideo }, onChoose) {
   );
   home.replaceChildren(
     entryHead(entry),
-    oneVideo ? make("div", { class: "stand" }, player, findings) : player,
+    oneVideo ? make("div", { class: "player-and-events" }, player, findings) : player,
     make(
       "div",
       { class: "timeline" },

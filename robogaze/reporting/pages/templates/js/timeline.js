@@ -4,8 +4,8 @@
 const LEAST_WIDTH = 0.022;
 
 /**
- * A ruler over rows that share one axis of time, with a playhead; `rows` are elements made by `axisRow`; `say` tells a
- * frame in words.
+ * A ruler over rows that share one axis of time, with a playhead; `rows` are elements made by `axisRow`; `say` gives the
+ * text of a frame.
  */
 function createAxis(clip, rows, { onSeek, say = frameLabel }) {
   const playhead = make("div", { class: "playhead" });
@@ -160,7 +160,7 @@ function pressBars(bars, claim) {
 function laneState(clip, dimension, events) {
   const { state, reason } = clip.report.coverage[dimension.id] ?? NOT_NAMED;
   const open = undecided(clip, dimension.id);
-  // The bar of an undecided claim says it better than words across it.
+  // The bar of an undecided claim needs no words across it.
   const drawn = clip.undecided.some((claim) => claim.dimension === dimension.id);
   if (open) return ["undecided", drawn ? null : `undecided: ${open}`, open];
   const also = clip.events.find((event) => event.secondary.includes(dimension.id));
@@ -203,14 +203,14 @@ function bar(clip, claim, [start, end], part, onSelect) {
   const word = claim.kind === "hypothesis" ? claim.shown.verdict : claim.result;
   const verdict = word ? `${word}: ` : "";
   const parts = claim.spans.length > 1 ? `, part ${part + 1} of ${claim.spans.length}` : "";
-  const said = `${verdict}${name}, ${severityOf(claim.severity).word}, ${spanText([start, end])}${parts}`;
+  const label = `${verdict}${name}, ${severityOf(claim.severity).word}, ${spanText([start, end])}${parts}`;
   return make(
     "button",
     {
       type: "button",
       class: "bar",
-      title: said,
-      "aria-label": said,
+      title: label,
+      "aria-label": label,
       "aria-pressed": "false",
       "data-claim": claim.id,
       "data-kind": claim.kind,
