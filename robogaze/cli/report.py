@@ -37,7 +37,7 @@ def _run(root: Path, domain: str | None) -> Path:
     from robogaze.errors import InputError
     from robogaze.store import StoredRun
 
-    run = StoredRun.at(root)
+    run = StoredRun(root)
     first = next((found for line in run.lines if (found := run.report(line.clip_id)) is not None), None)
     if first is None and not run.unreadable:
         raise InputError(

@@ -147,7 +147,7 @@ def test_partially_covered_dimensions_are_in_the_sentence(domain: Domain) -> Non
 
 
 def test_a_failure_leaves_its_dimension_undecided_though_it_is_only_partially_covered(domain: Domain) -> None:
-    noticed = Failure(stage="measure", dimension="physics", kind="evidence only", message="perhaps")
+    noticed = Failure(stage="measure", dimension="physics", kind="evidence_only", message="perhaps")
     report = make_report(domain, make_clip("a"), failures=(noticed,), coverage=PIXELS)
     assert verdict_sentence(report, domain) == (
         "Undecided: no picture-quality fault found; undecided in Physical Plausibility; not examined: Task Progress."
@@ -190,7 +190,7 @@ def test_measurements_too_uncertain_for_an_event_are_below_the_counts(domain: Do
 
 
 def test_a_partial_clip_without_events_makes_no_claim(domain: Domain) -> None:
-    failure = Failure(stage="examine", dimension="picture", kind="timeout", message="no answer")
+    failure = Failure(stage="examine", dimension="picture", kind="stalled", message="no answer")
     report = make_report(domain, make_clip("a"), failures=(failure,))
     lines = summary_lines([report], [], domain)
     assert lines[0] == "1 clip: 0 faulty, 0 clean, 1 undecided (status: 1 partial)"

@@ -37,7 +37,7 @@ def _undecided(result: Comparison) -> Iterator[ValidityCheck]:
             whole = False
             yield ValidityCheck(
                 False,
-                f"{row.name}: {listed(lacking)} of {count(sum(row.clips.values()), 'clip')}; depending on their verdicts, "
+                f"{row.name}: {listed(lacking)} of {count(sum(row.clips.values()), 'clip')}; depending on these, "
                 f"the {result.scope.name} is between {_share(row.worst)} and {_share(row.best)}.",
             )
     # The unreadable clips of a run that was split are the same for all of its parts.

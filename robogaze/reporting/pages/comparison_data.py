@@ -13,7 +13,7 @@ from pydantic import ConfigDict, ValidationError
 
 from robogaze.compare import Comparison, GateCheck, Run
 from robogaze.core.data import Data, fault_of
-from robogaze.datasets.importers.dreamdojo import CONTROL
+from robogaze.datasets.layouts.dreamdojo import CONTROL
 from robogaze.errors import InputError
 from robogaze.reporting.pages.results import PageClip
 from robogaze.reporting.pages.run_folders import RunFolders

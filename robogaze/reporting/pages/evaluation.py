@@ -100,7 +100,7 @@ def evaluation_headline(result: Evaluation) -> str:
 
 def _facts(result: Evaluation, folders: RunFolders) -> Iterator[Fact]:
     for system in result.systems:
-        yield Fact("system", system.name, single_page(map(folders.page_of, system.system.accounts.values())))
+        yield Fact("system", system.name, single_page(map(folders.page_of, system.system.annotations.values())))
     yield Fact("references by", listed(sorted({clip.author for clip in result.clips})))
 
 
@@ -191,7 +191,7 @@ def _entries(result: Evaluation, folders: RunFolders, clips: dict[str, PageClip]
     for clip_number, reference in enumerate(result.clips):
         for number, system in enumerate(result.systems):
             matches = system.matches[clip_number]
-            prediction = system.system.accounts.get(reference.clip_id)
+            prediction = system.system.annotations.get(reference.clip_id)
             video = VideoFile() if prediction is None else folders.video_of(prediction)
             if video.path is None:
                 video = folders.video_of(reference)

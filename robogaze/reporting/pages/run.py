@@ -17,8 +17,8 @@ from robogaze.core.clip import Clip
 from robogaze.core.events import Box, Hypothesis
 from robogaze.core.key_frames import key_frames
 from robogaze.core.pictures import PictureSettings
-from robogaze.core.places import panel_places, strip_places, strip_size
 from robogaze.core.report import Report, Unreadable
+from robogaze.core.view_boxes import panel_boxes, strip_boxes, strip_size
 from robogaze.domains import Domain
 from robogaze.reporting import summary as summaries
 from robogaze.reporting.pages.bundles import WrittenPage, bundles, write_files
@@ -57,7 +57,7 @@ class ClipPage:
 
 def write_run_page(root: Path, domain: Domain) -> WrittenPage:
     """Write index.html into a run folder, from its reports."""
-    run = StoredRun.at(root)
+    run = StoredRun(root)
     done = [line for line in run.lines if run.has_report(line.clip_id)]
     paths = {line.clip_id: root.resolve() / line.path for line in done}
     videos = video_sources(paths, root, {line.clip_id: line.sha256 for line in done})
@@ -257,7 +257,7 @@ def _views(clip: Clip, media: Mapping[str, Any]) -> dict[str, Any]:
     scale = min(1.0, longest / max(width, height, 1))
     view = max(1, round(width * scale)), max(1, round(height * scale))
     strip_width, strip_height = strip_size(layout, view)
-    in_picture, in_video = strip_places(layout, view), panel_places(layout)
+    in_picture, in_video = strip_boxes(layout, view), panel_boxes(layout)
     return {
         "picture_ratio": strip_width / strip_height,
         "video_ratio": clip.width / clip.height,

@@ -27,10 +27,10 @@ class RunFolders:
     _lines: dict[Path, Mapping[str, ManifestLine]] = field(default_factory=dict)
 
     def run_of(self, annotation: ClipAnnotation) -> StoredRun | None:
-        """The run folder of `<clip id>/report.json` or `reports/<clip id>.json`; None for other sources."""
+        """The run folder of `reports/<clip id>.json`; None for other sources."""
         root = Path(annotation.source).parent.parent
         if root not in self._runs:
-            run = StoredRun.at(root) if (root / "run.json").is_file() else None
+            run = StoredRun(root) if (root / "run.json").is_file() else None
             self._runs[root] = run
             self._lines[root] = {} if run is None else {line.clip_id: line for line in run.lines}
         return self._runs[root]

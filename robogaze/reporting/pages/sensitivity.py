@@ -174,7 +174,7 @@ class _Pairs:
         clip_id = reference.clip.id
         report = self._reports.get(clip_id)
         truth = annotation_of(reference)
-        own = None if report is None else annotation_of(report, str(self._run / clip_id / "report.json"))
+        own = None if report is None else annotation_of(report, str(self._run / "reports" / f"{clip_id}.json"))
         video = VideoFile() if own is None else self._folders.video_of(own)
         keys = f"planted/{clip_id}", f"run/{clip_id}"
         self._clips[keys[0]] = PageClip.of(truth, video, notes)

@@ -25,10 +25,10 @@ def with_facts(one: Run, **said: Any) -> Run:
 def test_undecided_clips_are_counted_with_the_rate_they_allow() -> None:
     good, bad = sentences(clean_and_faulty("a", "++-?~"), clean_and_faulty("b", "+++"))
     assert bad[0] == (
-        "a: 1 partial and 1 unscored of 5 clips; depending on their verdicts, the clean rate is between 0.400 and 0.800."
+        "a: 1 partial and 1 unscored of 5 clips; depending on these, the clean rate is between 0.400 and 0.800."
     )
     assert sentences(clean_and_faulty("a", "++-oo"))[1][0] == (
-        "a: 2 undecided of 5 clips; depending on their verdicts, the clean rate is between 0.400 and 0.800."
+        "a: 2 undecided of 5 clips; depending on these, the clean rate is between 0.400 and 0.800."
     )
     assert bad[1].startswith("b: 2 missing of 5 clips;")
     assert not any("none is missing" in one for one in good)
@@ -51,10 +51,7 @@ def test_a_nothing_found_rate_is_no_clean_rate_and_names_its_dimensions() -> Non
         "Nothing found: complete and without events. Examined in every complete clip: colour. Other dimensions are "
         "not covered, and no clip counts as clean. Incomplete clips stay in n."
     )
-    assert (
-        bad[1]
-        == "b: 1 missing of 3 clips; depending on their verdicts, the nothing-found rate is between 0.333 and 0.667."
-    )
+    assert bad[1] == "b: 1 missing of 3 clips; depending on these, the nothing-found rate is between 0.333 and 0.667."
     _, bad = sentences(without_a_model("a", "+", covers=covered(partial=["colour"])))
     assert "No dimension was examined in every complete clip. Other dimensions are not covered" in bad[0]
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from robogaze.core.events import Event
-from robogaze.datasets.adapters import read_accounts
+from robogaze.datasets.formats.read import read_annotations
 from robogaze.datasets.pairing import System, pair
 from robogaze.domains import Domain
 from robogaze.evaluate import Evaluation, evaluate
@@ -38,9 +38,10 @@ class HalfJudge:
 
 def evaluated(folder: Path, domain: Domain, *systems: str) -> Evaluation:
     """References and systems as run folders with videos; the clips of all have the same ids."""
-    gold = read_accounts(run_folder(folder / "gold" / "r", domain, GOLD)).accounts
+    gold = read_annotations(run_folder(folder / "gold" / "r", domain, GOLD)).annotations
     found = [
-        System.of(name, read_accounts(run_folder(folder / name / "r", domain, FOUND)).accounts) for name in systems
+        System.of(name, read_annotations(run_folder(folder / name / "r", domain, FOUND)).annotations)
+        for name in systems
     ]
     return asyncio.run(evaluate(pair(gold, found), HalfJudge(), EvaluationConfig(resamples=5)))
 
@@ -97,7 +98,7 @@ def test_clips_are_listed_worst_first_with_what_was_missed_and_spurious(domain: 
 
 
 def test_a_clip_without_a_prediction_has_one_side(domain: Domain, tmp_path: Path) -> None:
-    gold = read_accounts(run_folder(tmp_path / "gold" / "r", domain, GOLD)).accounts
+    gold = read_annotations(run_folder(tmp_path / "gold" / "r", domain, GOLD)).annotations
     only = [account for account in gold if account.clip_id == "r-push"]
     result = asyncio.run(evaluate(pair(gold, [System.of("few", only)]), HalfJudge(), EvaluationConfig(resamples=5)))
     page = evaluation_page(result, list(evaluation_tables(result)), tmp_path, domain)
@@ -128,7 +129,7 @@ def test_names_from_outside_are_text(domain: Domain, tmp_path: Path) -> None:
     evil = "</script><script>alert(1)</script>"
     gold = [
         replace(account, author=evil)
-        for account in read_accounts(run_folder(tmp_path / "gold" / "r", domain, GOLD)).accounts
+        for account in read_annotations(run_folder(tmp_path / "gold" / "r", domain, GOLD)).annotations
     ]
     result = asyncio.run(evaluate(pair(gold, [System.of(evil, gold)]), HalfJudge(), EvaluationConfig(resamples=5)))
     text = write_evaluation_page(result, list(evaluation_tables(result)), tmp_path / "out", None).path.read_text()
