@@ -1,7 +1,7 @@
 """Results as plain JSON values, annotations as CSV, a gate's checks as JUnit XML.
 
-A data class is an object with the names of its fields as keys, so a field list is written once, where the class is. NaN
-and infinity are null.
+A data class is an object with the names of its fields as keys, so a field list is written once, where the class is;
+`KEYS` has the exceptions. NaN and infinity are null.
 """
 
 import csv
@@ -17,28 +17,36 @@ import numpy as np
 from pydantic import BaseModel
 
 from robogaze.agree.agreement import AgreementResult
-from robogaze.agree.ceiling import Ceiling
 from robogaze.agree.ratings import RatingAgreement
-from robogaze.compare import Comparison, GateCheck, PairedDifference, RunPair
+from robogaze.compare import Comparison, GateCheck, RunPair
+from robogaze.compare.flips import Flip
 from robogaze.core.annotation import FIELDS, AnnotatedEvent, ClipAnnotation
 from robogaze.core.coverage import as_cell
 from robogaze.core.scores import Estimate
 from robogaze.core.time import RESOLUTION
 from robogaze.evaluate import Comparisons, Evaluation, SystemResult
-from robogaze.forge.sensitivity import RULE, Sensitivity
+from robogaze.forge.sensitivity import RULE, Alarms, Group, Sensitivity
 from robogaze.judges.base import Judge
 from robogaze.metrics.controls import CONTROLS
 from robogaze.metrics.floors import PRIOR_RULE, SHUFFLED_RULE, TYPE_PRIOR
 from robogaze.reporting.wording import printable
 from robogaze.scoring.released import Released
-from robogaze.stats.paired import Difference
 
 Json = dict[str, Any]
+
+KEYS = {
+    "dimensions": "per_dimension", "types": "per_type", "datasets": "per_dataset", "annotators": "per_annotator",
+    "labels": "per_label", "lambdas": "lambda", "operating": "operating_points", "comparisons": "pairs",
+    "holm": "p_holm", "fdr": "p_fdr", "smallest": "smallest_detectable", "most": "largest_not_excluded",
+    "ungraded": "events_without_severity", "cost_per_clip": "cost_per_clip_usd",
+    "without": "annotations_without_consensus", "failed": "annotations_with_failed_judgements",
+}  # fmt: skip
+"""JSON keys of fields whose name says less than the key."""
 
 
 def to_json(value: Any) -> Any:
     """A value as JSON: data classes and models by field, mappings with text keys, sequences and sets as lists."""
-    if isinstance(value, Estimate):
+    if isinstance(value, Estimate | Group | Alarms):
         return dict(value.as_json())
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json")
@@ -59,7 +67,8 @@ def to_json(value: Any) -> Any:
 
 def without(value: Any, *names: str) -> Json:
     """The fields of a data class as JSON, but these."""
-    return {field.name: to_json(getattr(value, field.name)) for field in fields(value) if field.name not in names}
+    kept = (field.name for field in fields(value) if field.name not in names)
+    return {KEYS.get(name, name): to_json(getattr(value, name)) for name in kept}
 
 
 def evaluation_json(result: Evaluation) -> Json:
@@ -80,32 +89,19 @@ def evaluation_json(result: Evaluation) -> Json:
 
 
 def _system(system: SystemResult, result: Evaluation) -> Json:
-    fields_with_names = (
-        "system",
-        "dimensions",
-        "types",
-        "confusion",
-        "losses",
-        "lambdas",
-        "operating",
-        "floor",
-        "matches",
-    )
     matches = zip(result.clips, system.matches, strict=True)
+    floor = system.floor
     return {
         "name": system.name,
-        **without(system, *fields_with_names),
-        "per_dimension": to_json(system.dimensions),
-        "per_type": to_json(system.types),
+        **without(system, "system"),
         "confusion": {"labels": result.dimensions, "counts": system.confusion.astype(int).tolist()},
         "losses": {kind: {"errors": n, "f1_gained": to_json(gain)} for kind, (n, gain) in system.losses.items()},
         "lambda": {f"{bonus:g}": to_json(scores) for bonus, scores in system.lambdas.items()},
         "operating_points": {f"{least:.2f}": _macro_micro(scores) for least, scores in system.operating.items()},
-        "floor": system.floor and {
-            **without(system.floor, "above"), "rule": SHUFFLED_RULE, "above": _difference(system.floor.above)
-        },
+        "floor": floor
+        and {**to_json(floor), "rule": SHUFFLED_RULE, "above": without(floor.above, "first", "second", "holm", "fdr")},
         "matches": {clip.clip_id: to_json(found) for clip, found in matches if found},
-    }  # fmt: skip
+    }
 
 
 def _control(name: str) -> Json:
@@ -123,24 +119,14 @@ def _comparisons(metric: Comparisons, result: Evaluation) -> Json:
     return {
         "differences": [
             {
+                **to_json(pair),
                 "first": names[pair.first],
                 "second": names[pair.second],
-                **_difference(pair),
-                "p_holm": to_json(pair.holm),
-                "p_fdr": to_json(pair.fdr),
                 "verdict": pair.verdict(result.terms.margin),
             }
             for pair in metric.pairs
         ],
         "ranks": {name: to_json(rank) for name, rank in zip(names, metric.ranks, strict=True)},
-    }
-
-
-def _difference(pair: Difference) -> Json:
-    return {
-        **without(pair, "first", "second", "smallest", "most", "holm", "fdr"),
-        "smallest_detectable": to_json(pair.smallest),
-        "largest_not_excluded": to_json(pair.most),
     }
 
 
@@ -196,16 +182,12 @@ def gate_junit(checks: Sequence[GateCheck]) -> str:
 
 
 def _run(position: int, result: Comparison) -> Json:
-    row = result.standings[position]
+    row, rank = result.standings[position], result.ranks[position]
     found = {
-        **without(row, "measures", "worst", "best", "dimensions", "types", "ungraded", "cost_per_clip"),
+        **without(row, "measures", "worst", "best"),
         **_by_measure(row.measures, result),
         "rate_bounds": {"worst": to_json(row.worst), "best": to_json(row.best)},
-        "events_without_severity": row.ungraded,
-        "per_dimension": to_json(row.dimensions),
-        "per_type": to_json(row.types),
-        "cost_per_clip_usd": to_json(row.cost_per_clip),
-        "rank": {**to_json(result.ranks[position].rank), "first": to_json(result.ranks[position].first)},
+        "rank": {**to_json(rank.rank), "first": to_json(rank.first)},
         "unplaced": result.runs[position].unplaced,
         "band": 1 + next(number for number, band in enumerate(result.bands) if position in band),
     }
@@ -221,42 +203,26 @@ def _by_measure(values: Mapping[str, Any], result: Comparison) -> Json:
 
 def _pair(pair: RunPair, verdict: str, result: Comparison) -> Json:
     return {
+        **without(pair, "alone", "worst", "best", "gaps", "flips"),
+        **to_json(pair.clean),
         "first": result.names[pair.first],
         "second": result.names[pair.second],
-        "prompts": pair.prompts,
         "without_partner": dict(zip(("first", "second"), pair.alone, strict=True)),
-        **_paired(pair.clean),
         "bounds": {"worst": to_json(pair.worst), "best": to_json(pair.best)},
-        "corrected": pair.corrected and _paired(pair.corrected),
         "significant": pair.separated(result.terms.level),
-        "measures": {result.scope.renamed(name): _paired(difference) for name, difference in pair.gaps.items()},
-        "per_dimension": {name: _paired(difference) for name, difference in pair.dimensions.items()},
-        "per_type": {name: _paired(difference) for name, difference in pair.types.items()},
-        "flips": {
-            **pair.flips.counts,
-            "clips": [
-                {
-                    **without(flip, "load", "gained", "lost"),
-                    "gained": [{"type": name, "severity": severity} for name, severity in flip.gained],
-                    "lost": [{"type": name, "severity": severity} for name, severity in flip.lost],
-                    "load_before": flip.load[0],
-                    "load_after": flip.load[1],
-                }
-                for flip in pair.flips.found
-            ],
-        },
+        "measures": _by_measure(pair.gaps, result),
+        "flips": {**pair.flips.counts, "clips": [_flip(flip) for flip in pair.flips.found]},
         "verdict": verdict,
     }
 
 
-def _paired(difference: PairedDifference) -> Json:
+def _flip(flip: Flip) -> Json:
     return {
-        "difference": to_json(difference.difference),
-        "p": to_json(difference.p),
-        "p_holm": to_json(difference.holm),
-        "p_fdr": to_json(difference.fdr),
-        "smallest_detectable": to_json(difference.smallest),
-        "largest_not_excluded": to_json(difference.most),
+        **without(flip, "load"),
+        "gained": [{"type": name, "severity": severity} for name, severity in flip.gained],
+        "lost": [{"type": name, "severity": severity} for name, severity in flip.lost],
+        "load_before": flip.load[0],
+        "load_after": flip.load[1],
     }
 
 
@@ -278,11 +244,11 @@ def agreement_json(result: AgreementResult) -> Json:
             "unfinished": [{"clip_id": clip, "annotator": author} for clip, author in panel.unfinished],
             "clips_with_nothing_in_common": list(panel.apart),
         },
-        "overall": to_json(result.overall),
-        "per_dataset": to_json(result.datasets),
-        "per_dimension": to_json(result.dimensions),
+        **without(
+            result, "terms", "judge", "judge_note", "panel", "kinds", "pairs", "ceiling", "adjudication", "failed"
+        ),
         "per_pair": [{"annotators": list(two), **to_json(measures)} for two, measures in result.pairs.items()],
-        "human_ceiling": _ceiling(result.ceiling),
+        "human_ceiling": {**to_json(result.ceiling.whole), **without(result.ceiling, "whole")},
         "adjudication": {
             "settled": result.adjudication.settled,
             "queue": [
@@ -298,18 +264,6 @@ def agreement_json(result: AgreementResult) -> Json:
                 for clip in result.adjudication.accounts
             ],
         },
-    }
-
-
-def _ceiling(ceiling: Ceiling) -> Json:
-    return {
-        **to_json(ceiling.whole),
-        "per_dataset": to_json(ceiling.datasets),
-        "per_annotator": to_json(ceiling.annotators),
-        "annotations_without_consensus": ceiling.without,
-        "annotations_with_failed_judgements": ceiling.failed,
-        "worst": to_json(ceiling.worst),
-        "best": to_json(ceiling.best),
     }
 
 
@@ -338,10 +292,8 @@ def sensitivity_json(result: Sensitivity, run: str, level: float) -> Json:
         "run": run,
         "rule": RULE,
         "level": level,
-        "total": result.total.as_json(),
-        "by": {field: {name: group.as_json() for name, group in groups.items()} for field, groups in result.by.items()},
-        "untouched": result.alarms.as_json(),
-        "unreported": list(result.unreported),
+        **without(result, "alarms", "trials"),
+        "untouched": to_json(result.alarms),
     }
 
 
