@@ -16,28 +16,26 @@ from xml.etree.ElementTree import Element, SubElement
 import numpy as np
 from pydantic import BaseModel
 
-from robogaze.agree.agreement import AgreementResult
-from robogaze.agree.ratings import RatingAgreement
-from robogaze.compare import Comparison, GateCheck, RunPair
-from robogaze.compare.flips import Flip
+from robogaze.agreement.annotator_agreement import AgreementResult
+from robogaze.agreement.ratings import RatingAgreement
+from robogaze.comparison import Comparison, GateCheck, RunPair
+from robogaze.comparison.flips import Flip
 from robogaze.core.annotation import FIELDS, AnnotatedEvent, ClipAnnotation
 from robogaze.core.coverage import as_cell
 from robogaze.core.scores import Estimate
 from robogaze.core.time import RESOLUTION
-from robogaze.evaluate import Comparisons, Evaluation, SystemResult
+from robogaze.evaluation.released import ReleasedScores
+from robogaze.evaluation.results import Evaluation, SystemComparisons, SystemResult
 from robogaze.forge.sensitivity import RULE, Alarms, Group, Sensitivity
 from robogaze.judges.base import Judge
-from robogaze.metrics.controls import CONTROLS
-from robogaze.metrics.floors import PRIOR_RULE, SHUFFLED_RULE, TYPE_PRIOR
+from robogaze.metrics.controls import CONTROLS, SHUFFLED_RULE, TYPE_PRIOR, TYPE_PRIOR_RULE
 from robogaze.reporting.wording import printable
-from robogaze.scoring.released import Released
 
 Json = dict[str, Any]
 
 KEYS = {
     "dimensions": "per_dimension", "types": "per_type", "datasets": "per_dataset", "annotators": "per_annotator",
-    "labels": "per_label", "lambdas": "lambda", "operating": "operating_points", "comparisons": "pairs",
-    "holm": "p_holm", "fdr": "p_fdr", "smallest": "smallest_detectable", "most": "largest_not_excluded",
+    "incomplete": "absent", "error_costs": "losses", "by_bonus": "lambda", "holm": "p_holm", "fdr": "p_fdr",
     "ungraded": "events_without_severity", "cost_per_clip": "cost_per_clip_usd",
     "without": "annotations_without_consensus", "failed": "annotations_with_failed_judgements",
 }  # fmt: skip
@@ -67,8 +65,12 @@ def to_json(value: Any) -> Any:
 
 def without(value: Any, *names: str) -> Json:
     """The fields of a data class as JSON, but these."""
-    kept = (field.name for field in fields(value) if field.name not in names)
-    return {KEYS.get(name, name): to_json(getattr(value, name)) for name in kept}
+    return only(value, *(field.name for field in fields(value) if field.name not in names))
+
+
+def only(value: Any, *names: str) -> Json:
+    """These fields of a data class as JSON."""
+    return {KEYS.get(name, name): to_json(getattr(value, name)) for name in names}
 
 
 def evaluation_json(result: Evaluation) -> Json:
@@ -76,9 +78,9 @@ def evaluation_json(result: Evaluation) -> Json:
     systems = [_system(system, result) for system in result.systems]
     whole = {
         "schema_version": 1,
-        **to_json(result.terms),
+        **to_json(result.config),
         "judge": {"name": result.judge, "note": result.judge_note},
-        **without(result, "terms", "judge", "judge_note", "clips", "dimensions", "systems", "controls", "comparisons"),
+        **only(result, "counts", "unreferenced", "unfinished", "left_out"),
         "controls": {name: {**_macro_micro(scores), **_control(name)} for name, scores in result.controls.items()},
         "systems": systems,
         "pairs": {name: _comparisons(metric, result) for name, metric in result.comparisons.items()},
@@ -95,9 +97,9 @@ def _system(system: SystemResult, result: Evaluation) -> Json:
         "name": system.name,
         **without(system, "system"),
         "confusion": {"labels": result.dimensions, "counts": system.confusion.astype(int).tolist()},
-        "losses": {kind: {"errors": n, "f1_gained": to_json(gain)} for kind, (n, gain) in system.losses.items()},
-        "lambda": {f"{bonus:g}": to_json(scores) for bonus, scores in system.lambdas.items()},
-        "operating_points": {f"{least:.2f}": _macro_micro(scores) for least, scores in system.operating.items()},
+        "losses": {kind: {"errors": n, "f1_gained": to_json(gain)} for kind, (n, gain) in system.error_costs.items()},
+        "lambda": {f"{bonus:g}": to_json(scores) for bonus, scores in system.by_bonus.items()},
+        "operating_points": {f"{least:.2f}": _macro_micro(scores) for least, scores in system.operating_points.items()},
         "floor": floor
         and {**to_json(floor), "rule": SHUFFLED_RULE, "above": without(floor.above, "first", "second", "holm", "fdr")},
         "matches": {clip.clip_id: to_json(found) for clip, found in matches if found},
@@ -106,7 +108,7 @@ def _system(system: SystemResult, result: Evaluation) -> Json:
 
 def _control(name: str) -> Json:
     if name == TYPE_PRIOR:
-        return {"bound": "floor", "rule": PRIOR_RULE}
+        return {"bound": "floor", "rule": TYPE_PRIOR_RULE}
     return {"bound": "upper" if CONTROLS[name].oracle else "floor", "rule": CONTROLS[name].rule}
 
 
@@ -114,7 +116,7 @@ def _macro_micro(scores: tuple[Mapping[str, Estimate], Mapping[str, Estimate]]) 
     return dict(zip(("macro", "micro"), to_json(scores), strict=True))
 
 
-def _comparisons(metric: Comparisons, result: Evaluation) -> Json:
+def _comparisons(metric: SystemComparisons, result: Evaluation) -> Json:
     names = [system.name for system in result.systems]
     return {
         "differences": [
@@ -122,7 +124,7 @@ def _comparisons(metric: Comparisons, result: Evaluation) -> Json:
                 **to_json(pair),
                 "first": names[pair.first],
                 "second": names[pair.second],
-                "verdict": pair.verdict(result.terms.margin),
+                "verdict": pair.verdict(result.config.margin),
             }
             for pair in metric.pairs
         ],
@@ -130,7 +132,7 @@ def _comparisons(metric: Comparisons, result: Evaluation) -> Json:
     }
 
 
-def released_json(results: Sequence[Released], judge: Judge, convention: str) -> Json:
+def released_json(results: Sequence[ReleasedScores], judge: Judge, convention: str) -> Json:
     """The scores of a released evaluator."""
     return {
         "schema_version": 1,
@@ -142,7 +144,7 @@ def released_json(results: Sequence[Released], judge: Judge, convention: str) ->
 
 def comparison_json(result: Comparison, checks: Sequence[GateCheck] | None = None) -> Json:
     """A comparison, with the checks of a gate where there was one. Runs are in the order they were given."""
-    terms = result.terms
+    terms = result.config
     whole = {
         "schema_version": 2,
         "level": terms.level,
@@ -174,15 +176,15 @@ def gate_junit(checks: Sequence[GateCheck]) -> str:
     for check in checks:
         case = SubElement(suite, "testcase", classname=f"gate.{printable(check.run)}", name=check.rule, time="0")
         if check.passed:
-            SubElement(case, "system-out").text = printable(check.said)
+            SubElement(case, "system-out").text = printable(check.message)
         else:
-            SubElement(case, "failure", message=printable(check.said), type="gate")
+            SubElement(case, "failure", message=printable(check.message), type="gate")
     ElementTree.indent(suites)
     return ElementTree.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
 
 
 def _run(position: int, result: Comparison) -> Json:
-    row, rank = result.standings[position], result.ranks[position]
+    row, rank = result.leaderboard[position], result.ranks[position]
     found = {
         **without(row, "measures", "worst", "best"),
         **_by_measure(row.measures, result),
@@ -203,14 +205,14 @@ def _by_measure(values: Mapping[str, Any], result: Comparison) -> Json:
 
 def _pair(pair: RunPair, verdict: str, result: Comparison) -> Json:
     return {
-        **without(pair, "alone", "worst", "best", "gaps", "flips"),
+        **only(pair, "prompts", "dimensions", "types", "corrected"),
         **to_json(pair.clean),
         "first": result.names[pair.first],
         "second": result.names[pair.second],
-        "without_partner": dict(zip(("first", "second"), pair.alone, strict=True)),
+        "without_partner": dict(zip(("first", "second"), pair.unpaired, strict=True)),
         "bounds": {"worst": to_json(pair.worst), "best": to_json(pair.best)},
-        "significant": pair.separated(result.terms.level),
-        "measures": _by_measure(pair.gaps, result),
+        "significant": pair.significant(result.config.level),
+        "measures": _by_measure(pair.differences, result),
         "flips": {**pair.flips.counts, "clips": [_flip(flip) for flip in pair.flips.found]},
         "verdict": verdict,
     }
@@ -228,25 +230,23 @@ def _flip(flip: Flip) -> Json:
 
 def agreement_json(result: AgreementResult) -> Json:
     """The agreement of annotators, the events that are settled and those that a person must settle."""
-    panel = result.panel
+    panel = result.annotation_set
     return {
         "schema_version": 1,
-        **to_json(result.terms),
+        **to_json(result.config),
         "judge": {"name": result.judge, "note": result.judge_note},
         "annotators": list(panel.annotators),
-        "statistics": {"detection_kappa": result.kinds.detection, "dimension_kappa": result.kinds.dimension},
+        "statistics": {"detection_kappa": result.kappas.detection, "dimension_kappa": result.kappas.dimension},
         "counts": {
-            "clips": len(panel.cases),
+            "clips": len(panel.clips),
             "events": result.overall.events,
-            "events_set_aside": panel.aside,
+            "events_set_aside": panel.excluded_events,
             "failed_judgements": result.failed,
-            "clips_by_one_annotator": list(panel.single),
+            "clips_by_one_annotator": list(panel.single_annotator),
             "unfinished": [{"clip_id": clip, "annotator": author} for clip, author in panel.unfinished],
-            "clips_with_nothing_in_common": list(panel.apart),
+            "clips_with_nothing_in_common": list(panel.no_shared_dimensions),
         },
-        **without(
-            result, "terms", "judge", "judge_note", "panel", "kinds", "pairs", "ceiling", "adjudication", "failed"
-        ),
+        **only(result, "overall", "datasets", "dimensions"),
         "per_pair": [{"annotators": list(two), **to_json(measures)} for two, measures in result.pairs.items()],
         "human_ceiling": {**to_json(result.ceiling.whole), **without(result.ceiling, "whole")},
         "adjudication": {
@@ -261,7 +261,7 @@ def agreement_json(result: AgreementResult) -> Json:
             ],
             "consensus": [
                 {"clip_id": clip.clip_id, "status": clip.status, "events": [_event(event) for event in clip.findings]}
-                for clip in result.adjudication.accounts
+                for clip in result.adjudication.annotations
             ],
         },
     }

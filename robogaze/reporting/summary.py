@@ -18,7 +18,7 @@ from robogaze.reporting.wording import Total, amount, count, listed, money
 
 UNMEASURED = "Not measured: "
 """The start of a note on frames in which something could not be measured (docs/reports.md)."""
-ONLY_EVIDENCE = "Measured, but evidence only: "
+ONLY_EVIDENCE = "Too uncertain for an event: "
 """The start of a note on a measurement that makes no event."""
 
 Counted = TypeVar("Counted", Report, ReportSummary)

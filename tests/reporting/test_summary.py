@@ -180,7 +180,7 @@ def test_frames_that_could_not_be_measured_are_below_the_counts(domain: Domain) 
 
 
 def test_measurements_too_uncertain_for_an_event_are_below_the_counts(domain: Domain) -> None:
-    weak = "Measured, but evidence only: Blur. Of 4 such findings 1 was right."
+    weak = "Too uncertain for an event: Blur. Of 4 such findings 1 was right."
     some = [make_report(domain, make_clip("a"), notes=(weak, weak)), make_report(domain, make_clip("b"))]
     said = (
         "In 1 of 2 clips with a report a measurement is too uncertain to be an event; the notes of each clip name it."

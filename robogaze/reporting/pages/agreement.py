@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
-from robogaze.agree.agreement import AgreementResult
-from robogaze.agree.annotation_set import ClipAnnotations
-from robogaze.agree.consensus import OpenQuestion
+from robogaze.agreement.adjudication import AdjudicationItem
+from robogaze.agreement.annotation_set import ClipAnnotations
+from robogaze.agreement.annotator_agreement import AgreementResult
 from robogaze.core.annotation import AnnotatedEvent
 from robogaze.domains import Domain
 from robogaze.reporting.pages.bundles import WrittenPage
@@ -44,10 +44,10 @@ def agreement_page(result: AgreementResult, folder: Path, domain: Domain | None)
     """The page in `folder`; types and dimensions are named by their ids without a domain."""
     folders = RunFolders(folder)
     clips: dict[str, PageClip] = {}
-    questions: dict[str, list[OpenQuestion]] = {}
+    questions: dict[str, list[AdjudicationItem]] = {}
     for question in result.adjudication.queue:
         questions.setdefault(question.clip_id, []).append(question)
-    entries = [_entry(clip, questions.get(clip.clip_id, []), folders, clips) for clip in result.panel.cases]
+    entries = [_entry(clip, questions.get(clip.clip_id, []), folders, clips) for clip in result.annotation_set.clips]
     entries.sort(key=lambda entry: (-len(questions.get(entry.id, [])), entry.id))
     return ResultPage(
         kind="Agreement",
@@ -65,8 +65,8 @@ def agreement_page(result: AgreementResult, folder: Path, domain: Domain | None)
 
 def agreement_headline(result: AgreementResult) -> str:
     """How far the annotators agree that a clip is faulty, and on which events."""
-    annotators, overall = count(len(result.panel.annotators), "annotator"), result.overall
-    if not result.panel.cases:
+    annotators, overall = count(len(result.annotation_set.annotators), "annotator"), result.overall
+    if not result.annotation_set.clips:
         return f"{annotators}, and no clip that two of them completed: there is no agreement to measure."
     return (
         f"{annotators} agree on whether a clip is faulty with a kappa of {cell_text(overall.detection_kappa)} clips, "
@@ -76,9 +76,10 @@ def agreement_headline(result: AgreementResult) -> str:
 
 
 def _facts(result: AgreementResult, folders: RunFolders) -> Iterator[Fact]:
-    for annotator in result.panel.annotators:
-        accounts = [account for clip in result.panel.cases for account in clip.accounts if account.author == annotator]
-        yield Fact("annotator", annotator, single_page(map(folders.page_of, accounts)))
+    for annotator in result.annotation_set.annotators:
+        clips = (clip.annotations for clip in result.annotation_set.clips)
+        own = (annotation for annotations in clips for annotation in annotations if annotation.author == annotator)
+        yield Fact("annotator", annotator, single_page(map(folders.page_of, own)))
 
 
 def _checks(result: AgreementResult) -> Iterator[ValidityCheck]:
@@ -127,36 +128,36 @@ def _filters(entries: Sequence[Entry], domain: Domain | None) -> Iterator[Filter
 
 
 def _entry(
-    clip: ClipAnnotations, questions: Sequence[OpenQuestion], folders: RunFolders, clips: dict[str, PageClip]
+    clip: ClipAnnotations, questions: Sequence[AdjudicationItem], folders: RunFolders, clips: dict[str, PageClip]
 ) -> Entry:
     """A clip with an annotation on each side; the sides are added to `clips`."""
     open_events = {
         (author, event.id): "; ".join(question.reasons) for question in questions for author, event in question.events
     }
-    videos = [folders.video_of(account) for account in clip.accounts]
+    videos = [folders.video_of(annotation) for annotation in clip.annotations]
     video = next((video for video in videos if video.path is not None), VideoFile())
     sides = []
-    for number, account in enumerate(clip.accounts):
+    for number, annotation in enumerate(clip.annotations):
         key = f"{clip.clip_id}/{number}"
         notes = {
-            event.id: ("open", f"to be settled: {open_events[account.author, event.id]}")
-            if (account.author, event.id) in open_events
+            event.id: ("open", f"to be settled: {open_events[annotation.author, event.id]}")
+            if (annotation.author, event.id) in open_events
             else ("settled", "settled without a person")
-            for event in account.findings
+            for event in annotation.findings
         }
-        clips[key] = PageClip.of(account, video if number == 0 else VideoFile(), notes)
-        sides.append((account.author, "", key))
+        clips[key] = PageClip.of(annotation, video if number == 0 else VideoFile(), notes)
+        sides.append((annotation.author, "", key))
     settled = [
         event
-        for account in clip.accounts
-        for event in account.findings
-        if (account.author, event.id) not in open_events
+        for annotation in clip.annotations
+        for event in annotation.findings
+        if (annotation.author, event.id) not in open_events
     ]
-    pages = {account.author: folders.page_of(account) for account in clip.accounts}
+    pages = {annotation.author: folders.page_of(annotation) for annotation in clip.annotations}
     return Entry(
         id=clip.clip_id,
         title=clip.clip_id,
-        subtitle=next((account.instruction for account in clip.accounts if account.instruction), ""),
+        subtitle=next((annotation.instruction for annotation in clip.annotations if annotation.instruction), ""),
         mark=(f"{len(questions)} to settle", "bad") if questions else ("agreed", "good"),
         sentence="; ".join(reason for question in questions for reason in question.reasons) or "nothing to settle",
         tags={"dataset": (clip.dataset,)},
@@ -170,7 +171,7 @@ def _entry(
     )
 
 
-def _change(question: OpenQuestion) -> tuple[str, str, str, int | None]:
+def _change(question: AdjudicationItem) -> tuple[str, str, str, int | None]:
     event: AnnotatedEvent = question.events[0][1]
     severities = [event.severity for _, event in question.events if event.severity is not None]
     return "?", "to be settled", event.type or event.dimension or "(no type)", max(severities, default=None)

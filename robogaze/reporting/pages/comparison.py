@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from robogaze.compare import Comparison, RunPair
-from robogaze.compare.flips import Flip
-from robogaze.compare.trend import step_of
+from robogaze.comparison import Comparison, RunPair
+from robogaze.comparison.flips import Flip
+from robogaze.comparison.trend import step_of
 from robogaze.domains import Domain
 from robogaze.reporting.figures import line_chart
 from robogaze.reporting.pages.bundles import WrittenPage
@@ -157,7 +157,7 @@ def _link_to_changes(table: ResultTable, pair: int | None = None) -> Link:
 def _trend_figures(result: Comparison, names: Mapping[str, str]) -> Iterator[str]:
     assert result.trend is not None
     for measure in result.trend.slopes:
-        points = [(step_of(row.name) or 0, row.measures[measure]) for row in result.standings]
+        points = [(step_of(row.name) or 0, row.measures[measure]) for row in result.leaderboard]
         renamed = result.scope.renamed(measure)
         yield line_chart(points, names.get(renamed, renamed))
 

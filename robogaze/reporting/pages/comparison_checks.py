@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from math import isnan
 
-from robogaze.compare import Comparison, GateCheck
+from robogaze.comparison import Comparison, GateCheck
 from robogaze.reporting.pages.checks import ValidityCheck
 from robogaze.reporting.pages.comparison_data import ComparisonPageData, PageRun, runs_with
 from robogaze.reporting.tables.comparison import comparison_method, comparison_warnings, scope_sentence
@@ -30,7 +30,7 @@ def comparison_checks(data: ComparisonPageData) -> tuple[ValidityCheck, ...]:
 
 def _undecided(result: Comparison) -> Iterator[ValidityCheck]:
     whole = True
-    for row in result.standings:
+    for row in result.leaderboard:
         lacking = [f"{number} {status}" for status, number in row.clips.items() if status != "complete" and number]
         lacking += [f"{row.undecided} undecided"] if row.undecided else []
         if lacking:
@@ -105,7 +105,7 @@ def _fingerprints(runs: Sequence[PageRun]) -> Iterator[ValidityCheck]:
 def _gate(checks: Sequence[GateCheck]) -> Iterator[ValidityCheck]:
     for check in checks:
         word = "passed" if check.passed else "FAILED"
-        yield ValidityCheck(check.passed, f"Gate, {check.run}, {check.rule}: {word}: {check.said}.")
+        yield ValidityCheck(check.passed, f"Gate, {check.run}, {check.rule}: {word}: {check.message}.")
 
 
 def _share(value: float) -> str:

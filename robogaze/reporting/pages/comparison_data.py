@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import ConfigDict, ValidationError
 
-from robogaze.compare import Comparison, GateCheck, Run
+from robogaze.comparison import Comparison, GateCheck, Run
 from robogaze.core.data import Data, fault_of
 from robogaze.datasets.layouts.dreamdojo import CONTROL
 from robogaze.errors import InputError
@@ -70,7 +70,7 @@ def comparison_page_data(
     return ComparisonPageData(
         comparison=replace(
             result,
-            runs=tuple(replace(run, accounts={}, facts={}, listed={}) for run in result.runs),
+            runs=tuple(replace(run, annotations={}, metadata={}, listed={}) for run in result.runs),
             prompts=replace(result.prompts, runs=()),
         ),
         checks=checks,
@@ -90,9 +90,9 @@ def read_page_data(path: Path) -> ComparisonPageData:
 
 
 def _run(run: Run, changed: set[str], folders: RunFolders) -> PageRun:
-    annotations = [run.accounts[clip_id] for clip_id in sorted(run.accounts)]
+    annotations = [run.annotations[clip_id] for clip_id in sorted(run.annotations)]
     controls = [annotation for annotation in annotations if annotation.fields.get("split") == CONTROL]
-    facts = run.facts.values()
+    facts = run.metadata.values()
     return PageRun(
         name=run.name,
         page=single_page(map(folders.page_of, annotations)),

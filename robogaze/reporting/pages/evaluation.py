@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.domains import Domain
-from robogaze.evaluate import Evaluation, NamedMatch, SystemResult
+from robogaze.evaluation.results import Evaluation, NamedMatch, SystemResult
 from robogaze.metrics.tally import scored
 from robogaze.reporting.figures import Point, curve
 from robogaze.reporting.pages.bundles import WrittenPage
@@ -84,7 +84,7 @@ def evaluation_headline(result: Evaluation) -> str:
         floor = best.floor
         if floor is None:
             return f"{best.name} has a description F1 of {score}; {matched}, {spurious}."
-        above = floor.above.separated and floor.above.difference.value > 0
+        above = floor.above.significant and floor.above.difference.value > 0
         against = f"{'significantly' if above else 'not significantly'} above its floor"
         return f"{best.name} has a description F1 of {score}, {against}; {matched}, {spurious}."
     position = result.systems.index(best)
@@ -92,7 +92,7 @@ def evaluation_headline(result: Evaluation) -> str:
     alike = [
         result.systems[pair.second if pair.first == position else pair.first].name
         for pair in others
-        if not pair.separated
+        if not pair.significant
     ]
     against = f"not significantly above {listed(alike)}" if alike else "significantly above every other system"
     return f"{best.name} has the highest description F1, {score}, {against}; {matched}, {spurious}."
@@ -140,10 +140,10 @@ def _sections(result: Evaluation, tables: Sequence[ResultTable], names: Mapping[
 
 
 def _precision_recall(system: SystemResult) -> Iterator[str]:
-    if system.operating:
+    if system.operating_points:
         points = [
             Point(macro["desc_recall"].value, macro["desc_precision"].value, f"{least:.2f}")
-            for least, (macro, _) in system.operating.items()
+            for least, (macro, _) in system.operating_points.items()
         ]
         title = f"{system.name}: precision and recall by the least confidence"
         yield curve(points, title, "description recall", "precision")

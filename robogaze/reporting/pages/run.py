@@ -29,7 +29,7 @@ from robogaze.reporting.pages.videos import video_notes, video_sources
 from robogaze.reporting.summary import RunSummary
 from robogaze.reporting.tables import cell_text
 from robogaze.reporting.wording import count, listed, printable
-from robogaze.stats.proportion import wilson
+from robogaze.stats.proportions import wilson
 from robogaze.store import StoredRun
 
 STYLES = ("base", "run", "list", "severity", "clip", "player", "timeline", "record", "media")
@@ -235,7 +235,7 @@ def _media(page: ClipPage, domain: Domain) -> dict[str, Any]:
     }
 
 
-_EVIDENCE_ONLY = "evidence only: "
+_EVIDENCE_ONLY = "too uncertain for an event: "
 """The start of the reason of a hypothesis that was measured but is too uncertain to be an event."""
 
 

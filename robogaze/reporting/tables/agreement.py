@@ -3,19 +3,19 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from robogaze.agree.agreement import AgreementResult
-from robogaze.agree.ceiling import Ceiling
-from robogaze.agree.consensus import LEAST_IOU, MOST_APART
-from robogaze.agree.kappas import Kind
-from robogaze.agree.measures import Measures
-from robogaze.agree.ratings import RatingAgreement
+from robogaze.agreement.adjudication import MAX_SEVERITY_GAP, MIN_IOU
+from robogaze.agreement.annotator_agreement import AgreementResult
+from robogaze.agreement.ceiling import Ceiling
+from robogaze.agreement.coefficients import AgreementScores
+from robogaze.agreement.kappas import Kind
+from robogaze.agreement.ratings import RatingAgreement
 from robogaze.core.annotation import AnnotatedEvent
 from robogaze.core.scores import Estimate
 from robogaze.metrics.scores import METRICS
 from robogaze.reporting.tables.evaluation import HEADLINE
 from robogaze.reporting.tables.table import Cell, ResultTable, Row
 from robogaze.reporting.wording import count, listed, seconds
-from robogaze.stats.interval import LEAST_DEFINED
+from robogaze.stats.interval import MIN_DEFINED_SHARE
 
 NAMES = {
     "detection_kappa": "detection kappa",
@@ -47,14 +47,15 @@ _SHOWN = 3
 def agreement_tables(result: AgreementResult) -> Iterator[ResultTable]:
     """Every table, the headline first; only the headline where there is nothing to compare."""
     slices = dict(_slices(result))
-    title = f"Agreement of {count(len(result.panel.annotators), 'annotator')} on {count(result.overall.clips, 'clip')}"
-    if not result.panel.cases:
+    annotators = len(result.annotation_set.annotators)
+    title = f"Agreement of {count(annotators, 'annotator')} on {count(result.overall.clips, 'clip')}"
+    if not result.annotation_set.clips:
         yield _measures("agreement", title, "dataset", slices, NAMES, tuple(left_out(result)))
         return
     yield _measures("agreement", title, "dataset", slices, NAMES, tuple(agreement_notes(result)))
     if result.dimensions:
         yield _measures("by-dimension", "By dimension", "dimension", result.dimensions, NAMES, (_DIMENSION,))
-    several = len(result.panel.annotators) > 2
+    several = len(result.annotation_set.annotators) > 2
     names = FURTHER if several else {key: name for key, name in FURTHER.items() if not key.endswith("_cohen")}
     rows = {**slices, **result.dimensions}
     yield _measures("further", "Further measures", "of", rows, names, tuple(_further_notes(several)))
@@ -62,13 +63,13 @@ def agreement_tables(result: AgreementResult) -> Iterator[ResultTable]:
         pairs = {f"{first} - {second}": measures for (first, second), measures in result.pairs.items()}
         shown = {**NAMES, "events_matched": FURTHER["events_matched"]}
         yield _measures("by-pair", "By pair of annotators (Cohen's kappas)", "pair", pairs, shown)
-    yield from _ceiling(result.ceiling, len(result.panel.annotators))
+    yield from _ceiling(result.ceiling, len(result.annotation_set.annotators))
     yield _queue(result)
 
 
 def agreement_notes(result: AgreementResult) -> Iterator[str]:
     """The method of the numbers, the judge, and what is left out."""
-    yield f"Annotators: {listed(result.panel.annotators)}."
+    yield f"Annotators: {listed(result.annotation_set.annotators)}."
     yield from method_notes(result)
     yield f"Judge {result.judge}: {result.judge_note}"
     yield from left_out(result)
@@ -76,8 +77,8 @@ def agreement_notes(result: AgreementResult) -> Iterator[str]:
 
 def method_notes(result: AgreementResult) -> Iterator[str]:
     """The statistics, the matching of events and the intervals."""
-    terms = result.terms
-    detection, dimension = _KINDS[result.kinds.detection], _KINDS[result.kinds.dimension]
+    terms = result.config
+    detection, dimension = _KINDS[result.kappas.detection], _KINDS[result.kappas.dimension]
     yield (
         f"Both kappas are {detection}."
         if detection == dimension
@@ -94,28 +95,29 @@ def method_notes(result: AgreementResult) -> Iterator[str]:
     yield (
         f"{terms.level:.0%} percentile intervals from {terms.resamples:,} resamples of the {_units(result)} within "
         f"each {terms.by}, seed {terms.seed}. There is no interval for one clip, for one value in all resamples, or "
-        f"where more than {1 - LEAST_DEFINED:.0%} of the resamples are undefined."
+        f"where more than {1 - MIN_DEFINED_SHARE:.0%} of the resamples are undefined."
     )
 
 
 def _units(result: AgreementResult) -> str:
-    cases, field = result.panel.cases, result.terms.units
+    cases, field = result.annotation_set.clips, result.config.units
     units = {(clip.dataset, clip.unit(field)) for clip in cases}
     return "clips" if len(units) == len(cases) else f"{len(units):,} values of {field}"
 
 
 def left_out(result: AgreementResult) -> Iterator[str]:
     """The clips and events that are in no number, and failed judgements."""
-    panel = result.panel
-    if panel.single:
-        yield f"Left out, with one annotator: {_clips(panel.single)}."
+    panel = result.annotation_set
+    if panel.single_annotator:
+        yield f"Left out, with one annotator: {_clips(panel.single_annotator)}."
     if panel.unfinished:
         yield f"Left out, not complete: {_clips([f'{clip} by {author}' for clip, author in panel.unfinished])}."
-    if panel.apart:
-        yield f"Left out, because the annotators examined no dimension in common: {_clips(panel.apart)}."
-    if panel.aside:
-        yield f"{count(panel.aside, 'event')} set aside, in dimensions that not all annotators of the clip examined."
-    unknown = sum(clip.duration_s is None for clip in panel.cases)
+    if panel.no_shared_dimensions:
+        yield f"Left out, because the annotators examined no dimension in common: {_clips(panel.no_shared_dimensions)}."
+    if panel.excluded_events:
+        events = count(panel.excluded_events, "event")
+        yield f"{events} set aside, in dimensions that not all annotators of the clip examined."
+    unknown = sum(clip.duration_s is None for clip in panel.clips)
     if unknown:
         yield f"{count(unknown, 'clip')} of unknown length left out of timeline alpha."
     if result.failed:
@@ -147,14 +149,19 @@ def _further_notes(several: bool) -> Iterator[str]:
         yield "Mean Cohen: over the pairs of annotators for whom it is defined; n counts these pairs."
 
 
-def _slices(result: AgreementResult) -> Iterator[tuple[str, Measures]]:
+def _slices(result: AgreementResult) -> Iterator[tuple[str, AgreementScores]]:
     yield "overall", result.overall
     if len(result.datasets) > 1:
         yield from ((name or NO_DATASET, measures) for name, measures in result.datasets.items())
 
 
 def _measures(
-    name: str, title: str, of: str, rows: Mapping[str, Measures], names: Mapping[str, str], notes: tuple[str, ...] = ()
+    name: str,
+    title: str,
+    of: str,
+    rows: Mapping[str, AgreementScores],
+    names: Mapping[str, str],
+    notes: tuple[str, ...] = (),
 ) -> ResultTable:
     cells: tuple[Row, ...] = tuple(
         (row, measures.clips, measures.events, *(_without_reason(getattr(measures, key)) for key in names))
@@ -169,7 +176,7 @@ def _without_reason(estimate: Estimate) -> Estimate:
     return estimate if estimate.defined else replace(estimate, why="")
 
 
-def _reasons(rows: Mapping[str, Measures], names: tuple[str, ...]) -> Iterator[str]:
+def _reasons(rows: Mapping[str, AgreementScores], names: tuple[str, ...]) -> Iterator[str]:
     """Why numbers are undefined, and in which rows."""
     found: dict[str, dict[str, None]] = {}
     for row, measures in rows.items():
@@ -206,7 +213,7 @@ def _ceiling_notes(ceiling: Ceiling, annotators: int) -> Iterator[str]:
     if annotators > 2:
         yield (
             f"The consensus of the others: events that more than half of them report, with an IoU of at least "
-            f"{LEAST_IOU}; severities at most {MOST_APART} apart are averaged and rounded half up."
+            f"{MIN_IOU}; severities at most {MAX_SEVERITY_GAP} apart are averaged and rounded half up."
         )
     if ceiling.without:
         yield (
@@ -257,8 +264,8 @@ def settled_note(result: AgreementResult) -> str:
     """The number of settled events and the rule by which they are settled."""
     return (
         f"{count(result.adjudication.settled, 'event')} settled without a person: reported by all annotators of the "
-        f"clip, every two with an IoU of at least {LEAST_IOU} (spans united), the same dimension and type, severities "
-        f"at most {MOST_APART} apart (averaged, rounded half up)."
+        f"clip, every two with an IoU of at least {MIN_IOU} (spans united), the same dimension and type, severities "
+        f"at most {MAX_SEVERITY_GAP} apart (averaged, rounded half up)."
     )
 
 

@@ -5,16 +5,16 @@ from dataclasses import replace
 from math import inf, isnan
 from typing import get_args
 
-from robogaze.compare import Comparison, GateCheck, PairedDifference, RunPair
-from robogaze.compare.flips import Flip
-from robogaze.compare.measures import MEASURES
-from robogaze.compare.verdict import points
+from robogaze.comparison import Comparison, GateCheck, PairedDifference, RunPair
+from robogaze.comparison.clip_measures import MEASURES
+from robogaze.comparison.flips import Flip
+from robogaze.comparison.verdict import points
 from robogaze.core.report import Status
 from robogaze.core.scores import Estimate
+from robogaze.evaluation.config import MIN_UNITS
 from robogaze.reporting.tables.forms import file_name
 from robogaze.reporting.tables.table import ResultTable, Row
 from robogaze.reporting.wording import count, listed
-from robogaze.scoring.config import LEAST_UNITS
 
 _DIFFERENCE = ("difference", "p", "p (Holm)", "p (FDR)", "smallest detectable")
 
@@ -52,8 +52,8 @@ def _leaderboard(result: Comparison, prompts: int) -> ResultTable:
             result.names[run],
             band_of[run],
             result.ranks[run].rank,
-            *(result.standings[run].measures[name] for name in MEASURES),
-            result.standings[run].cost_per_clip,
+            *(result.leaderboard[run].measures[name] for name in MEASURES),
+            result.leaderboard[run].cost_per_clip,
         )
         for run in result.order
     )
@@ -72,7 +72,7 @@ def _notes(result: Comparison, prompts: int) -> Iterator[str]:
 
 def comparison_method(result: Comparison) -> Iterator[str]:
     """The load, the intervals, the bands and the pairing."""
-    terms = result.terms
+    terms = result.config
     yield "Load is the sum of severities; events and load are over the scored clips."
     yield (
         f"{terms.level:.0%} intervals: Wilson's for shares, Newcombe's for their paired differences, otherwise "
@@ -89,21 +89,21 @@ def comparison_method(result: Comparison) -> Iterator[str]:
 
 def comparison_warnings(result: Comparison, prompts: int) -> Iterator[str]:
     """Few prompts, clips without a partner, events without a severity, unknown costs."""
-    if prompts < LEAST_UNITS:
+    if prompts < MIN_UNITS:
         yield (
-            f"Warning: the runs share {count(prompts, 'prompt')}; below {LEAST_UNITS} prompts intervals are "
+            f"Warning: the runs share {count(prompts, 'prompt')}; below {MIN_UNITS} prompts intervals are "
             "approximate (docs/metrics/coverage.md)."
         )
     unpaired = [
-        f"{result.names[pair.first]} {pair.alone[0]} and {result.names[pair.second]} {pair.alone[1]}"
+        f"{result.names[pair.first]} {pair.unpaired[0]} and {result.names[pair.second]} {pair.unpaired[1]}"
         for pair in result.pairs
-        if any(pair.alone)
+        if any(pair.unpaired)
     ]
     if unpaired:
         yield f"Clips without a partner, not in any difference: {'; '.join(unpaired)}."
-    if ungraded := sum(row.ungraded for row in result.standings):
+    if ungraded := sum(row.ungraded for row in result.leaderboard):
         yield f"{count(ungraded, 'event')} without a severity: not in the load."
-    for row in result.standings:
+    for row in result.leaderboard:
         judged = sum(row.clips[status] for status in get_args(Status))
         if 0 < row.cost_per_clip.n < judged:
             unknown = judged - row.cost_per_clip.n
@@ -129,7 +129,7 @@ def scope_sentence(dimensions: Sequence[str] | None) -> str:
 
 
 def _clips(result: Comparison) -> ResultTable:
-    statuses = tuple(result.standings[0].clips)
+    statuses = tuple(result.leaderboard[0].clips)
     rows: tuple[Row, ...] = tuple(
         (
             row.name,
@@ -139,7 +139,7 @@ def _clips(result: Comparison) -> ResultTable:
             row.clean_rate.value,
             row.best,
         )
-        for row in (result.standings[run] for run in result.order)
+        for row in (result.leaderboard[run] for run in result.order)
     )
     columns = ("run", *statuses, "undecided", f"{result.scope.name} at worst", "as it is", "at best")
     notes = ("At worst every undecided or missing clip is faulty; at best it is clean if nothing was found.",)
@@ -148,7 +148,7 @@ def _clips(result: Comparison) -> ResultTable:
 
 
 def _rates(result: Comparison, kind: str, title: str) -> ResultTable:
-    rates: list[Mapping[str, Estimate]] = [getattr(result.standings[run], kind) for run in result.order]
+    rates: list[Mapping[str, Estimate]] = [getattr(result.leaderboard[run], kind) for run in result.order]
     rows: tuple[Row, ...] = tuple((name, *(rate[name] for rate in rates)) for name in rates[0])
     columns = (title, *(result.names[run] for run in result.order))
     return ResultTable(f"by-{title}", f"Share of scored clips with an event, by {title}", columns, rows)
@@ -179,12 +179,12 @@ def _file(pair: RunPair, result: Comparison, what: str) -> str:
 
 
 def _cells(difference: PairedDifference) -> Row:
-    return difference.difference, difference.p, difference.holm, difference.fdr, difference.smallest
+    return difference.difference, difference.p, difference.holm, difference.fdr, difference.min_detectable
 
 
 def _measures(pair: RunPair, verdict: str, result: Comparison) -> ResultTable:
     rows: tuple[Row, ...] = tuple(
-        (result.scope.renamed(name), *_cells(difference)) for name, difference in pair.gaps.items()
+        (result.scope.renamed(name), *_cells(difference)) for name, difference in pair.differences.items()
     )
     title = f"{pair_title(pair, result)}: paired differences over {count(pair.prompts, 'shared prompt')}"
     notes = (verdict, f"{pair_title(pair, result)}: {_bounds_sentence(pair, result.scope.name)}")
@@ -247,6 +247,6 @@ def _scaled(slope: Estimate, factor: float) -> Estimate:
 
 def _gate(checks: tuple[GateCheck, ...]) -> ResultTable:
     rows: tuple[Row, ...] = tuple(
-        (check.rule, check.run, "passed" if check.passed else "FAILED", check.said) for check in checks
+        (check.rule, check.run, "passed" if check.passed else "FAILED", check.message) for check in checks
     )
     return ResultTable("gate", "Gate", ("rule", "run", "result", "why"), rows)

@@ -3,19 +3,18 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from robogaze.evaluate import BOUNDED, Bounds, Evaluation, SystemResult
+from robogaze.evaluation.config import MIN_UNITS
+from robogaze.evaluation.estimates import GROUP_METRICS, Scores
+from robogaze.evaluation.released import ReleasedScores
+from robogaze.evaluation.results import BOUNDED, Bounds, Evaluation, SystemResult
+from robogaze.evaluation.robustness import robustness
 from robogaze.judges import offline
 from robogaze.judges.base import Judge
-from robogaze.metrics.controls import CONTROLS
-from robogaze.metrics.floors import PRIOR_RULE, SHUFFLED_RULE, TYPE_PRIOR
+from robogaze.metrics.controls import CONTROLS, SHUFFLED_RULE, TYPE_PRIOR, TYPE_PRIOR_RULE
 from robogaze.metrics.scores import METRICS
 from robogaze.reporting.tables.forms import file_name
 from robogaze.reporting.tables.table import ResultTable, Row, TablePart, cell_text
 from robogaze.reporting.wording import count
-from robogaze.scoring.config import LEAST_UNITS
-from robogaze.scoring.estimates import GROUP_METRICS, Scores
-from robogaze.scoring.released import Released
-from robogaze.scoring.robustness import robustness
 
 HEADLINE = ("desc_f1", "miou", "f1_iou", "severity_within1", "clean_accuracy", "detection_f1")
 """The metrics of the first table: those of the paper's main table, and detection."""
@@ -52,9 +51,9 @@ def _tables(result: Evaluation) -> Iterator[ResultTable]:
         yield _metrics(system, result, notes)
         yield from _breakdowns(system, result)
         yield _losses(system)
-        if result.terms.use == "similarity*iou*bonus":
+        if result.config.use == "similarity*iou*bonus":
             yield _lambdas(system)
-        if system.operating:
+        if system.operating_points:
             yield _operating_points(system)
         if system.bounds:
             yield _bounds(system, system.bounds)
@@ -102,7 +101,7 @@ def evaluation_notes(result: Evaluation) -> tuple[str, ...]:
 
 def method_note(result: Evaluation) -> str:
     """The convention, the axis of the IoU and the intervals."""
-    terms = result.terms
+    terms = result.config
     return (
         f"Convention {terms.convention}, {terms.normalisation} normalisation, IoU on {_axis(result)}; "
         f"{100 * terms.level:g}% {_intervals(result)}{_strata(result)}, seed {terms.seed}."
@@ -130,7 +129,7 @@ def _rules(result: Evaluation) -> Iterator[str]:
     """The definitions of the floors and upper bounds."""
     for name in result.controls:
         if name == TYPE_PRIOR:
-            yield f"Floor {name} {PRIOR_RULE}"
+            yield f"Floor {name} {TYPE_PRIOR_RULE}"
         else:
             yield f"{'Upper bound' if CONTROLS[name].oracle else 'Floor'} {name} {CONTROLS[name].rule}"
     yield "An upper bound is the most that a guess can reach under any judge; a good system may be below it."
@@ -140,7 +139,7 @@ def _rules(result: Evaluation) -> Iterator[str]:
 
 def _not_above_floor(result: Evaluation) -> Iterator[str]:
     for system in result.systems:
-        if system.floor is None or (system.floor.above.separated and system.floor.above.difference.value > 0):
+        if system.floor is None or (system.floor.above.significant and system.floor.above.difference.value > 0):
             continue
         difference = cell_text(system.floor.above.difference)
         yield (
@@ -151,7 +150,7 @@ def _not_above_floor(result: Evaluation) -> Iterator[str]:
 
 def _data_sets(result: Evaluation) -> Iterator[ResultTable]:
     """The paper's headline, where there are several data sets."""
-    field = result.terms.strata
+    field = result.config.strata
     data_sets = len({clip.fields.get(field, "") for clip in result.clips})
     if data_sets > 1:
         metrics = [metric_name(result, metric) for metric in HEADLINE]
@@ -164,7 +163,7 @@ def _data_sets(result: Evaluation) -> Iterator[ResultTable]:
 
 
 def _intervals(result: Evaluation) -> str:
-    terms, units = result.terms, result.counts["units"]
+    terms, units = result.config, result.counts["units"]
     of = "clips" if units == result.counts["clips"] else f"{units:,} values of {terms.units}"
     if terms.interval == "student":
         return f"intervals (Student's t) over the {of}"
@@ -172,13 +171,13 @@ def _intervals(result: Evaluation) -> str:
 
 
 def _strata(result: Evaluation) -> str:
-    field = result.terms.strata
+    field = result.config.strata
     return f" within each {field}" if any(field in clip.fields for clip in result.clips) else ""
 
 
 def _axis(result: Evaluation) -> str:
     without = result.counts["clips_without_frame_times"]
-    if result.terms.iou == "exact":
+    if result.config.iou == "exact":
         return "the time axis"
     return f"frames ({count(without, 'clip')} without frame times: on the time axis)" if without else "frames"
 
@@ -206,7 +205,7 @@ def _absent(system: SystemResult) -> str:
     parts = []
     for name, (noun, words) in _ABSENT.items():
         if number := system.counts[name]:
-            clips = system.absent.get(name, ())
+            clips = system.incomplete.get(name, ())
             parts.append(f"{count(number, noun)} {words}" + (f": {_first(clips)}" if clips else ""))
     return "; ".join(parts)
 
@@ -218,7 +217,7 @@ def _first(names: Sequence[str]) -> str:
 def metric_name(result: Evaluation, name: str) -> str:
     """A metric's name under the normalisation of the evaluation."""
     strict = f"{name}_strict"
-    return strict if result.terms.normalisation == "strict" and strict in METRICS else name
+    return strict if result.config.normalisation == "strict" and strict in METRICS else name
 
 
 def _headline(result: Evaluation) -> Iterator[Row]:
@@ -242,7 +241,7 @@ def _metrics(system: SystemResult, result: Evaluation, notes: tuple[str, ...]) -
         )
         for name in METRICS
     )
-    scores = ("macro (over clips)", f"mean over {result.terms.strata}s", "micro (over the corpus)")
+    scores = ("macro (over clips)", f"mean over {result.config.strata}s", "micro (over the corpus)")
     columns = ("metric", *scores, *("its floor" for _ in floors), *(_control(name) for name in result.controls))
     return _of_system(system, "metrics", "every metric", columns, rows, notes)
 
@@ -283,7 +282,7 @@ def _by(
 
 
 def _losses(system: SystemResult) -> ResultTable:
-    rows: tuple[Row, ...] = tuple((kind, errors, gain) for kind, (errors, gain) in system.losses.items())
+    rows: tuple[Row, ...] = tuple((kind, errors, gain) for kind, (errors, gain) in system.error_costs.items())
     note = (
         f"Description F1 over the corpus is {cell_text(system.micro['desc_f1'])}. Each row is what it would gain if "
         "only that kind of error were repaired. The gains do not add up because repairs interact."
@@ -294,7 +293,7 @@ def _losses(system: SystemResult) -> ResultTable:
 
 def _lambdas(system: SystemResult) -> ResultTable:
     rows: tuple[Row, ...] = tuple(
-        (f"{bonus:g}", *(scores[name] for name in HEADLINE)) for bonus, scores in system.lambdas.items()
+        (f"{bonus:g}", *(scores[name] for name in HEADLINE)) for bonus, scores in system.by_bonus.items()
     )
     note = "The bonus decides which events are matched; the value of a match is its S and does not depend on the bonus."
     title = "by the bonus for a shared dimension (lambda)"
@@ -303,7 +302,7 @@ def _lambdas(system: SystemResult) -> ResultTable:
 
 def _operating_points(system: SystemResult) -> ResultTable:
     rows: tuple[Row, ...] = tuple(
-        (f"{least:.2f}", *(macro[name] for name in SWEPT)) for least, (macro, _) in system.operating.items()
+        (f"{least:.2f}", *(macro[name] for name in SWEPT)) for least, (macro, _) in system.operating_points.items()
     )
     note = "From the accepted and rejected hypotheses in the reports; no model is asked again."
     title = "by the least confidence of an event"
@@ -332,8 +331,8 @@ def _comparisons(result: Evaluation) -> Iterator[ResultTable]:
                 pair.p,
                 pair.holm,
                 pair.fdr,
-                pair.smallest,
-                pair.verdict(result.terms.margin),
+                pair.min_detectable,
+                pair.verdict(result.config.margin),
             )
             for pair in found.pairs
         )
@@ -365,16 +364,16 @@ def _judge_caution(result: Evaluation) -> Iterator[str]:
 
 def _few_units(result: Evaluation) -> Iterator[str]:
     """A warning where there are too few units for exact intervals and p."""
-    if result.counts["units"] < LEAST_UNITS:
+    if result.counts["units"] < MIN_UNITS:
         units = count(result.counts["units"], "unit")
         yield (
-            f"Warning: {units} (clips, or prompts where clips share one). Below {LEAST_UNITS} units intervals are "
+            f"Warning: {units} (clips, or prompts where clips share one). Below {MIN_UNITS} units intervals are "
             "approximate: with 20 units, 95% intervals covered the true value in 92 to 99% of trials "
             "(docs/metrics/coverage.md)."
         )
 
 
-def released_tables(results: Sequence[Released], judge: Judge, convention: str) -> Iterator[ResultTable]:
+def released_tables(results: Sequence[ReleasedScores], judge: Judge, convention: str) -> Iterator[ResultTable]:
     """The metrics of a released evaluator, and those by dimension where it has them."""
     notes = [
         f"Convention {convention}.",

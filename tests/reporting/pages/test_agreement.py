@@ -4,27 +4,27 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from agree.annotators import WordJudge, account, event
+from agreement.annotators import WordJudge, annotation, event
 
-from robogaze.agree import AgreementResult, AgreeTerms, AnnotationSet, agree
+from robogaze.agreement import AgreementConfig, AgreementResult, AnnotationSet, measure_agreement
 from robogaze.core.annotation import ClipAnnotation
 from robogaze.reporting.pages.agreement import agreement_headline, agreement_page, write_agreement_page
 
 from ..browsing import Opener
 
 
-async def agreed(*accounts: ClipAnnotation) -> AgreementResult:
-    return await agree(AnnotationSet.of(accounts), WordJudge(), AgreeTerms(resamples=20))
+async def agreed(*annotations: ClipAnnotation) -> AgreementResult:
+    return await measure_agreement(AnnotationSet.of(annotations), WordJudge(), AgreementConfig(resamples=20))
 
 
 def three() -> list[ClipAnnotation]:
     """Two clips: of one all report the same event, of the other one annotator reports another."""
-    same = [account(name, "agreed", event(0, 2)) for name in ("ann", "bob", "eve")]
+    same = [annotation(name, "agreed", event(0, 2)) for name in ("ann", "bob", "eve")]
     return [
         *same,
-        account("ann", "open", event(0, 2), event(4, 6, "f2", dimension="x")),
-        account("bob", "open", event(0, 2)),
-        account("eve", "open", event(0, 2)),
+        annotation("ann", "open", event(0, 2), event(4, 6, "f2", dimension="x")),
+        annotation("bob", "open", event(0, 2)),
+        annotation("eve", "open", event(0, 2)),
     ]
 
 
@@ -35,7 +35,7 @@ async def test_the_headline_has_kappa_interval_and_the_events_to_be_settled() ->
 
 
 async def test_without_a_shared_clip_the_headline_says_so() -> None:
-    sentence = agreement_headline(await agreed(account("ann", "a"), account("bob", "b")))
+    sentence = agreement_headline(await agreed(annotation("ann", "a"), annotation("bob", "b")))
     assert sentence == "2 annotators, and no clip that two of them completed: there is no agreement to measure."
 
 

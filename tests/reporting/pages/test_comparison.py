@@ -8,9 +8,11 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from checkpoints import account, clean_and_faulty, event, run, without_a_model
+from checkpoints import annotation as account
+from checkpoints import clean_and_faulty, event, run, without_a_model
 
-from robogaze.compare import Comparison, ComparisonConfig, Run, compare
+from robogaze.comparison import Comparison, ComparisonConfig, Run
+from robogaze.comparison import compare_runs as compare
 from robogaze.domains import Domain
 from robogaze.reporting.pages import bundles
 from robogaze.reporting.pages.comparison import comparison_page
@@ -114,7 +116,7 @@ def test_the_changes_of_all_pairs_are_listed_worst_first() -> None:
 
 def test_a_run_alone_has_a_page_too() -> None:
     text = page(clean_and_faulty("a", "+-?"))
-    assert "there is nothing to compare it with" in words(text)
+    assert "there is no other run to compare it with" in words(text)
     assert data(text, "entries")["entries"] == []
 
 

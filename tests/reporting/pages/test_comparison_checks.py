@@ -3,23 +3,26 @@
 from pathlib import Path
 from typing import Any
 
-from checkpoints import account, clean_and_faulty, covered, event, facts, run, without_a_model
+from checkpoints import annotation as account
+from checkpoints import clean_and_faulty, covered, event, metadata, run, without_a_model
 
-from robogaze.compare import ComparisonConfig, Run, calibration, compare
-from robogaze.compare.gate import GateCheck as Passed
+from robogaze.comparison import ComparisonConfig, GateCheck, Run
+from robogaze.comparison import compare_runs as compare
+from robogaze.comparison import pair_calibration as calibration
 from robogaze.reporting.pages.comparison_checks import comparison_checks
 from robogaze.reporting.pages.comparison_data import comparison_page_data
 
 
-def sentences(*runs: Run, checks: tuple[Passed, ...] | None = None, **said: Any) -> tuple[list[str], list[str]]:
+def sentences(*runs: Run, checks: tuple[GateCheck, ...] | None = None, **said: Any) -> tuple[list[str], list[str]]:
     """The good sentences and the others."""
     result = compare(list(runs), ComparisonConfig(resamples=20), **said)
     found = comparison_checks(comparison_page_data(result, Path(), checks))
     return [check.sentence for check in found if check.good], [check.sentence for check in found if not check.good]
 
 
-def with_facts(one: Run, **said: Any) -> Run:
-    return run(one.name, *one.accounts.values(), facts={clip_id: facts(**said) for clip_id in one.accounts})
+def with_metadata(judged: Run, **values: Any) -> Run:
+    clips = judged.annotations
+    return run(judged.name, *clips.values(), metadata={clip_id: metadata(**values) for clip_id in clips})
 
 
 def test_undecided_clips_are_counted_with_the_rate_they_allow() -> None:
@@ -80,9 +83,9 @@ def test_false_alarms_on_real_clips_are_counted() -> None:
 
 def test_one_judge_is_named_once_and_different_ones_each() -> None:
     model = '{"vlm": {"model": "eyes", "identity": {"name": "Vendor/Big-8B"}}}'
-    one, other = (with_facts(clean_and_faulty(name, "+-"), models=model) for name in "ab")
+    one, other = (with_metadata(clean_and_faulty(name, "+-"), models=model) for name in "ab")
     assert "Every run was judged by judge, pipeline full, with vlm Vendor/Big-8B." in sentences(one, other)[0]
-    bad = sentences(one, with_facts(clean_and_faulty("b", "+-"), pipeline="vanilla"), mixed=True)[1]
+    bad = sentences(one, with_metadata(clean_and_faulty("b", "+-"), pipeline="vanilla"), mixed=True)[1]
     assert "a was judged by judge, pipeline full, with vlm Vendor/Big-8B." in bad
     assert "b was judged by judge, pipeline vanilla, without a model." in bad
 
@@ -108,7 +111,7 @@ def test_clips_without_a_partner_and_severities_are_counted() -> None:
 
 
 def test_rules_of_a_gate_pass_or_fail() -> None:
-    checks = (Passed("unscored", "b", False, "3 % too many"), Passed("clean_rate", "b", True, "fine"))
+    checks = (GateCheck("unscored", "b", False, "3 % too many"), GateCheck("clean_rate", "b", True, "fine"))
     good, bad = sentences(clean_and_faulty("a", "+"), clean_and_faulty("b", "+"), checks=checks)
     assert "Gate, b, unscored: FAILED: 3 % too many." in bad
     assert "Gate, b, clean_rate: passed: fine." in good

@@ -13,13 +13,14 @@ import pytest
 
 from robogaze.core.events import Event
 from robogaze.datasets.formats.read import read_annotations
-from robogaze.datasets.pairing import System, pair
+from robogaze.datasets.pairing import Pairing, System, pair
 from robogaze.domains import Domain
-from robogaze.evaluate import Evaluation, evaluate
+from robogaze.evaluation.config import EvaluationConfig
+from robogaze.evaluation.results import Evaluation
+from robogaze.evaluation.systems import evaluate_pairing
 from robogaze.judges.base import Judgement
 from robogaze.reporting.pages.evaluation import evaluation_headline, evaluation_page, write_evaluation_page
 from robogaze.reporting.tables.evaluation import evaluation_tables
-from robogaze.scoring.config import EvaluationConfig
 
 from ..browsing import Opener, Visit
 from ..checkpoints_on_disk import FALLS, FLASH, STOPS, run_folder
@@ -36,6 +37,10 @@ class HalfJudge:
         return [Judgement(0.5) for _ in pairs]
 
 
+def scored(pairing: Pairing) -> Evaluation:
+    return asyncio.run(evaluate_pairing(pairing, HalfJudge(), EvaluationConfig(resamples=5)))
+
+
 def evaluated(folder: Path, domain: Domain, *systems: str) -> Evaluation:
     """References and systems as run folders with videos; the clips of all have the same ids."""
     gold = read_annotations(run_folder(folder / "gold" / "r", domain, GOLD)).annotations
@@ -43,7 +48,7 @@ def evaluated(folder: Path, domain: Domain, *systems: str) -> Evaluation:
         System.of(name, read_annotations(run_folder(folder / name / "r", domain, FOUND)).annotations)
         for name in systems
     ]
-    return asyncio.run(evaluate(pair(gold, found), HalfJudge(), EvaluationConfig(resamples=5)))
+    return asyncio.run(evaluate_pairing(pair(gold, found), HalfJudge(), EvaluationConfig(resamples=5)))
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -99,8 +104,8 @@ def test_clips_are_listed_worst_first_with_what_was_missed_and_spurious(domain: 
 
 def test_a_clip_without_a_prediction_has_one_side(domain: Domain, tmp_path: Path) -> None:
     gold = read_annotations(run_folder(tmp_path / "gold" / "r", domain, GOLD)).annotations
-    only = [account for account in gold if account.clip_id == "r-push"]
-    result = asyncio.run(evaluate(pair(gold, [System.of("few", only)]), HalfJudge(), EvaluationConfig(resamples=5)))
+    only = [annotation for annotation in gold if annotation.clip_id == "r-push"]
+    result = scored(pair(gold, [System.of("few", only)]))
     page = evaluation_page(result, list(evaluation_tables(result)), tmp_path, domain)
     stack = next(entry for entry in page.entries if entry.title == "r-stack")
     assert [label for label, _, _ in stack.sides] == ["reference"]
@@ -128,10 +133,10 @@ def test_every_count_of_the_confusion_table_leads_to_as_many_events(domain: Doma
 def test_names_from_outside_are_text(domain: Domain, tmp_path: Path) -> None:
     evil = "</script><script>alert(1)</script>"
     gold = [
-        replace(account, author=evil)
-        for account in read_annotations(run_folder(tmp_path / "gold" / "r", domain, GOLD)).annotations
+        replace(annotation, author=evil)
+        for annotation in read_annotations(run_folder(tmp_path / "gold" / "r", domain, GOLD)).annotations
     ]
-    result = asyncio.run(evaluate(pair(gold, [System.of(evil, gold)]), HalfJudge(), EvaluationConfig(resamples=5)))
+    result = scored(pair(gold, [System.of(evil, gold)]))
     text = write_evaluation_page(result, list(evaluation_tables(result)), tmp_path / "out", None).path.read_text()
     assert "<script>alert" not in text
     assert json.dumps(evil)[1:-1] not in text
