@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from agreement.annotators import WordJudge, annotation, demo_annotators, event
 from robogaze.agreement import AgreementConfig, AgreementResult, AnnotationSet, measure_agreement
 from robogaze.core.annotation import ClipAnnotation
-from robogaze.reporting.agreement_json import agreement_json
+from robogaze.reporting.serialize import agreement_json
 
 TERMS = AgreementConfig(resamples=100)
 
@@ -58,7 +58,7 @@ async def test_other_names_of_annotators_change_no_number() -> None:
     after = agreement_json(await result(*(replace(one, author=names[one.author]) for one in annotations)))
     for key in ("overall", "per_dataset", "per_dimension"):
         assert after[key] == before[key]
-    for key in ("macro", "micro", "per_dataset", "accounts_without_consensus"):
+    for key in ("macro", "micro", "per_dataset", "annotations_without_consensus"):
         assert after["human_ceiling"][key] == before["human_ceiling"][key]
     of_pairs = [
         {frozenset(one["annotators"]): one["tiou"]["value"] for one in told["per_pair"]} for told in (before, after)

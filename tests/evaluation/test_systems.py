@@ -19,9 +19,9 @@ from robogaze.evaluation.results import Evaluation
 from robogaze.evaluation.systems import evaluate_pairing
 from robogaze.judges.base import DescriptionPair, Judgement
 from robogaze.metrics.scores import METRICS
-from robogaze.reporting.evaluation import footnotes, sheets
-from robogaze.reporting.evaluation_json import evaluation_json
-from robogaze.reporting.evaluation_page import files_of
+from robogaze.reporting.serialize import evaluation_json
+from robogaze.reporting.tables import table_files
+from robogaze.reporting.tables.evaluation import evaluation_notes, evaluation_tables
 from robogaze.stats import wilson
 
 TIMES_S = tuple(number / 10 for number in range(100))
@@ -249,9 +249,9 @@ def test_a_system_that_has_seen_nothing_is_no_better_than_its_floor_and_a_warnin
     assert (seeing.above.significant, seeing.above.difference.n) == (True, 60)
     assert guessing.macro["desc_f1"].value == result.systems[1].macro["desc_f1"].value
     assert guessing.above.difference.value == 0.0
-    said = [note for note in footnotes(result) if note.startswith("Warning: s")]
-    assert [note[:58] for note in said] == ["Warning: s1 is not shown to be above its floor in desc_f1 "]
-    shown = {row[0]: row[1] for row in next(iter(sheets(result))).rows}
+    said = [note for note in evaluation_notes(result) if note.startswith("Warning: s")]
+    assert [note[:59] for note in said] == ["Warning: s1 is not significantly above its floor in desc_f1"]
+    shown = {row[0]: row[1] for row in next(iter(evaluation_tables(result))).rows}
     assert shown["floor of s1"] == guessing.macro["desc_f1"]
 
 
@@ -266,18 +266,18 @@ def test_floors_ask_the_judge_and_can_be_left_out() -> None:
     assert {one.prediction_id for one in without.asked} == {"a1"}
     assert plain.systems[0].floor is None
     assert "type_prior" not in plain.controls
-    assert not any("floor is what it scores" in note for note in footnotes(plain))
+    assert not any("floor is what it scores" in note for note in evaluation_notes(plain))
 
 
 def test_the_papers_headline_is_named_beside_the_mean_over_clips() -> None:
     references = [clip(name, event(1, 2), fields={"split": "big" if name < "d" else "small"}) for name in "abcd"]
-    found = {one.name: one for one in sheets(run(references, [references[3]]))}
+    found = {one.name: one for one in evaluation_tables(run(references, [references[3]]))}
     assert found["scores-data-sets"].title.startswith("Scores, mean over 2 data sets (split): the headline of the Rob")
     assert [row[1].value for row in found["scores-data-sets"].rows] == [0.5]  # type: ignore[union-attr]
     assert found["scores"].title == "Scores, mean over clips"
     assert found["scores"].rows[0][1].value == 0.25  # type: ignore[union-attr]
     one_set = run([replace(each, fields={}) for each in references], [references[3]])
-    assert "scores-data-sets" not in {each.name for each in sheets(one_set)}
+    assert "scores-data-sets" not in {each.name for each in evaluation_tables(one_set)}
 
 
 def test_two_systems_are_compared_on_the_same_clips() -> None:
@@ -319,10 +319,10 @@ def test_where_the_offline_judge_ranks_it_says_that_it_may_be_wrong() -> None:
         name = "offline"
 
     references = [clip("a", event(1, 2)), clip("b", event(1, 2))]
-    tables = {one.name: one for one in sheets(run(references, references, references, judge=Offline()))}
+    tables = {one.name: one for one in evaluation_tables(run(references, references, references, judge=Offline()))}
     for name in ("scores", "pairs-desc_f1", "ranks-desc_f1"):
         assert any("can reverse the order of two systems" in note for note in tables[name].notes), name
-    alone = {one.name: one for one in sheets(run(references, references, judge=Offline()))}
+    alone = {one.name: one for one in evaluation_tables(run(references, references, judge=Offline()))}
     assert not any("reverse" in note for note in alone["scores"].notes)
 
 
@@ -417,16 +417,15 @@ def test_every_table_and_file_is_written_and_nothing_is_a_bare_mean() -> None:
     predictions[first] = replace(predictions[first], findings=(event(0, 10, "?"),))
     predictions[first + 1] = replace(predictions[first + 1], candidates=(event(1, 2, confidence=0.9),))
     result = run(references, predictions, predictions[:20], by=("split",))
-    tables = list(sheets(result))
+    tables = list(evaluation_tables(result))
     names = [one.name for one in tables]
     assert len(set(names)) == len(names)
     assert {"scores", "s0-metrics", "s0-by-dimension", "s0-by-split", "s0-losses", "s0-bounds", "pairs-desc_f1"} <= set(
         names
     )
-    written = dict(files_of(result, tables))
+    written = dict(table_files(tables))
     parts = {one.part.file if one.part else one.name for one in tables}
-    assert set(written) == {"index.html", "tables.md", "tables.tex", *(f"{name}.csv" for name in parts)}
-    assert written["index.html"].count("<svg") >= 2
+    assert set(written) == {"tables.md", "tables.tex", *(f"{name}.csv" for name in parts)}
     assert all("Judge same-words: A judge for tests." in one.notes for one in tables)
     for column in zip(*(row[1:] for row in tables[0].rows), strict=True):
         assert all(isinstance(cell, Estimate) for cell in column)
@@ -434,15 +433,15 @@ def test_every_table_and_file_is_written_and_nothing_is_a_bare_mean() -> None:
 
 def test_every_table_says_its_terms_its_judge_and_what_is_missing() -> None:
     references = [clip("a", event(1, 2)), clip("b"), clip("u", status="partial")]
-    said = "\n".join(footnotes(run(references, [clip("a"), clip("z")])))
+    said = "\n".join(evaluation_notes(run(references, [clip("a"), clip("z")])))
     for words in (
         "Convention robogaze, loose normalisation, IoU on frames; 95% intervals (Student's t) over the clips",
-        "Warning: 2 units (clips, or prompts where clips share one); with fewer than 60 intervals are approximate",
+        "Warning: 2 units (clips, or prompts where clips share one). Below 60 units intervals are approximate",
         "Judge same-words: A judge for tests.",
-        "2 referenced clips: 1 with events, 1 clean.",
-        "s0: 1 clip without a prediction (its events count as missed): b.",
-        "1 clip left out, for the reference is not finished: u.",
-        "1 clip left out, for there is no reference: z.",
+        "2 clips with a reference: 1 with events, 1 clean.",
+        "s0: 1 clip without a prediction (their events count as missed): b.",
+        "1 clip left out because the reference is not finished: u.",
+        "1 clip left out because there is no reference: z.",
         "Floor always_clean reports no event in any clip.",
         "Upper bound whole_clip reports one event over the whole of every clip",
         "Floor type_prior reports one event in every clip: the most frequent type of the other clips",
@@ -465,7 +464,7 @@ def test_systems_that_differ_are_in_the_json_too() -> None:
     found = evaluation_json(run(references, references, [clip(one.clip_id) for one in references[:20]]))
     told = json.loads(json.dumps(found, allow_nan=False))
     (difference,) = told["pairs"]["desc_f1"]["differences"]
-    assert (difference["separated"], difference["verdict"]) == (True, "different")
+    assert (difference["significant"], difference["verdict"]) == (True, "different")
 
 
 def _numbers(value: Any) -> list[float]:
