@@ -13,6 +13,7 @@ from robogaze.cli import cli
 from robogaze.datasets.manifest import ManifestEntry
 from robogaze.domains import load_domain
 from robogaze.domains.contract import record
+from robogaze.evidence import Classifier
 from robogaze.stages.measure import Measure
 
 ROOT = Path(__file__).parent.parent
@@ -64,6 +65,8 @@ def test_yaml_in_the_docs_is_what_it_says(page: str, text: str) -> None:
     content = yaml.safe_load(text)
     if "models" in content:
         ModelsConfig.model_validate(content)
+    elif "classifies" in content:
+        Classifier.model_validate(content)
     elif "measure" in content:
         Measure.model_validate(content["measure"]).check(load_domain("robot"))
     else:
