@@ -190,7 +190,7 @@ def export(run: Path, to: str | None, keep: str | None, dimensions: tuple[str, .
         raise click.UsageError("--dimension needs --keep clean")
     finished = read_run(run)
     if not finished.reports:
-        raise InputError(f"{run} has no report; a run writes <clip id>/report.json")
+        raise InputError(f"{run} has no report; a run writes reports/<clip id>.json")
     files = _exported(finished, to, out) if to is not None else _clean(finished, dimensions, out)
     for name, content in files.items():
         write_whole(out / name, content)
