@@ -170,9 +170,8 @@ class ModelClient:
             self._record(query, request, model, round_, "invalid", error, completion)
             retry = RetryVariables(answer=completion.text[:2000], error=error)
             parts = (*self._parts(query, context), self.domain.prompts.render("retry", retry))
-        raise NoAnswer(
-            _failure(query, FailureKind.INVALID_ANSWER, f"no valid answer in {TRIES} tries; the last: {error}")
-        )
+        message = f"no valid answer in {TRIES} tries; the last: {error}"
+        raise NoAnswer(_failure(query, FailureKind.INVALID_ANSWER, message))
 
     def _parts(self, query: Query, context: Context) -> tuple[str | FrameImage, ...]:
         prompts = self.domain.prompts
