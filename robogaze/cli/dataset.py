@@ -170,7 +170,7 @@ def _decode(entry: ManifestEntry, advance: Callable[[int], None]) -> DecodedFact
     "dimensions",
     metavar="NAME",
     multiple=True,
-    help="A dimension in which --keep wants clips to be clean; repeatable. Default: all dimensions of the domain.",
+    help="A dimension that --keep clean checks; repeatable. Default: all dimensions of the domain.",
 )
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="A folder for the files.")
 def export(run: Path, to: str | None, keep: str | None, dimensions: tuple[str, ...], out: Path) -> int:
