@@ -169,7 +169,7 @@ def test_the_order_of_the_findings_and_their_ids_decide_nothing(use: Use) -> Non
 def said(found: tuple[Match, ...], references: list[AnnotatedEvent], predictions: list[AnnotatedEvent]) -> list[str]:
     """What the matched events say, their ids apart, and how they were matched."""
     return sorted(
-        str([(one.spans, one.description, one.dimension, one.type, one.severity) for one in events])
+        str([(event.spans, event.description, event.dimension, event.type, event.severity) for event in events])
         + f"{pair.similarity} {pair.iou} {pair.weight}"
         for pair in found
         for events in [(references[pair.reference], predictions[pair.prediction])]
@@ -259,7 +259,7 @@ def test_iou_has_a_row_for_each_reference_and_a_column_for_each_prediction() -> 
 
 def test_overlap_on_frames_agrees_with_counting_them_one_by_one() -> None:
     for case in corpus(9, 300, tied=False):
-        wanted = [[iou_of(one, other, FRAMES) for other in case.predicted] for one in case.reference.findings]
+        wanted = [[iou_of(event, other, FRAMES) for other in case.predicted] for event in case.reference.findings]
         assert case.iou == pytest.approx(np.array(wanted).reshape(case.iou.shape), abs=1e-12, nan_ok=True)
 
 

@@ -7,7 +7,7 @@ from robogaze.agreement.adjudication import MAX_SEVERITY_GAP, MIN_IOU, Adjudicat
 from robogaze.agreement.annotator_agreement import AgreementResult
 from robogaze.agreement.ceiling import Ceiling
 from robogaze.agreement.coefficients import AgreementScores
-from robogaze.agreement.kappas import Kind
+from robogaze.agreement.kappas import KappaKind
 from robogaze.agreement.ratings import RatingAgreement
 from robogaze.core.annotation import AnnotatedEvent
 from robogaze.core.scores import Estimate
@@ -34,7 +34,7 @@ BESIDE = {
 }
 """What the first table must not be read without."""
 
-_KINDS: Mapping[Kind, str] = {
+_KINDS: Mapping[KappaKind, str] = {
     "cohen": "Cohen's kappa",
     "fleiss": "Fleiss' kappa",
     "krippendorff": "Krippendorff's nominal alpha, for some ratings are missing",

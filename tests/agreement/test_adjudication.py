@@ -18,12 +18,12 @@ async def matched(*annotations: ClipAnnotation) -> MatchedClip:
 
 async def settled(*events: AnnotatedEvent) -> Adjudication:
     """One event of each of some annotators."""
-    annotations = [annotation(name, "a", one) for name, one in zip(("ann", "bob", "eve"), events, strict=False)]
+    annotations = [annotation(name, "a", event) for name, event in zip(("ann", "bob", "eve"), events, strict=False)]
     return adjudicate([await matched(*annotations)], "frames")
 
 
 async def reasons(*events: AnnotatedEvent) -> list[tuple[str, ...]]:
-    return [one.reasons for one in (await settled(*events)).queue]
+    return [event.reasons for event in (await settled(*events)).queue]
 
 
 async def test_what_both_report_alike_is_settled() -> None:
@@ -121,18 +121,22 @@ async def test_a_clip_that_all_find_clean_is_clean() -> None:
 
 
 async def agreed(*events: tuple[AnnotatedEvent, ...]) -> ClipAnnotation:
-    annotations = [annotation(name, "a", *one) for name, one in zip(("ann", "bob", "eve", "pam"), events, strict=False)]
+    annotations = [
+        annotation(name, "a", *event) for name, event in zip(("ann", "bob", "eve", "pam"), events, strict=False)
+    ]
     return consensus(await matched(*annotations), "frames")
 
 
 async def test_the_consensus_holds_what_more_than_half_report() -> None:
     cup, hand = event(0, 4, "cup falls"), event(6, 9, "hand stops")
-    assert [one.description for one in (await agreed((cup, hand), (cup,))).findings] == ["cup falls"]
-    assert [one.description for one in (await agreed((cup, hand), (cup,), (hand,))).findings] == [
+    assert [event.description for event in (await agreed((cup, hand), (cup,))).findings] == ["cup falls"]
+    assert [event.description for event in (await agreed((cup, hand), (cup,), (hand,))).findings] == [
         "cup falls",
         "hand stops",
     ]
-    assert [one.description for one in (await agreed((cup, hand), (cup,), (cup, hand), ())).findings] == ["cup falls"]
+    assert [event.description for event in (await agreed((cup, hand), (cup,), (cup, hand), ())).findings] == [
+        "cup falls"
+    ]
 
 
 async def test_the_consensus_does_not_say_what_is_in_dispute() -> None:

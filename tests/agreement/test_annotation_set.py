@@ -38,7 +38,7 @@ def test_only_what_all_annotators_looked_for_is_compared() -> None:
     bob = annotation("bob", "a", event(0, 1, dimension="x"), coverage=looked_for("x", "z"))
     annotation_set = AnnotationSet.of([ann, bob])
     assert annotation_set.clips[0].dimensions == {"x", "z"}
-    assert [one.dimension for one in annotation_set.clips[0].annotations[0].findings] == ["x", None]
+    assert [event.dimension for event in annotation_set.clips[0].annotations[0].findings] == ["x", None]
     assert annotation_set.excluded_events == 1
 
 

@@ -26,20 +26,20 @@ def three(**settings: str) -> Comparison:
 
 def test_without_a_baseline_every_run_is_compared_with_those_before_it() -> None:
     found = three()
-    assert [(one.first, one.second) for one in found.pairs] == [(1, 0), (2, 0), (2, 1)]
+    assert [(pair.first, pair.second) for pair in found.pairs] == [(1, 0), (2, 0), (2, 1)]
     assert found.pairs[0].clean.difference == paired_shares(35, 5, 10, 0)[0]
 
 
 def test_with_one_every_other_run_is_compared_with_it() -> None:
     found = three(baseline="fair")
-    assert [(one.first, one.second) for one in found.pairs] == [(0, 1), (2, 1)]
+    assert [(pair.first, pair.second) for pair in found.pairs] == [(0, 1), (2, 1)]
     with pytest.raises(InputError, match=r"the baseline best is not one of the runs \(good, fair, poor"):
         three(baseline="best")
 
 
 def test_p_is_adjusted_for_the_number_of_pairs() -> None:
     pairs = three().pairs
-    assert [one.clean.holm for one in pairs] == pytest.approx(list(holm([one.clean.p for one in pairs])))
+    assert [pair.clean.holm for pair in pairs] == pytest.approx(list(holm([pair.clean.p for pair in pairs])))
     assert pairs[1].clean.p < pairs[1].clean.holm
 
 
@@ -109,8 +109,8 @@ def shared_prompts(rng: np.random.Generator, prompts: int, seeds: int) -> list[R
 def test_clips_of_one_prompt_are_no_independent_evidence(prompts: int, seeds: int) -> None:
     rng = np.random.default_rng(1)
     pairs = [compare_runs(shared_prompts(rng, prompts, seeds), replace(TERMS, resamples=1)) for _ in range(150)]
-    assert sum(one.pairs[0].significant(0.95) for one in pairs) / 150 < 0.10
-    assert sum(0 < one.pairs[0].differences["events_per_clip"].p < 0.05 for one in pairs) / 150 < 0.10
+    assert sum(pair.pairs[0].significant(0.95) for pair in pairs) / 150 < 0.10
+    assert sum(0 < pair.pairs[0].differences["events_per_clip"].p < 0.05 for pair in pairs) / 150 < 0.10
     assert pairs[0].units == prompts
 
 
@@ -195,7 +195,7 @@ def test_without_steps_there_is_no_trend(names: tuple[str, ...]) -> None:
 
 def test_the_order_of_clips_and_runs_changes_no_number() -> None:
     runs = [clean_and_faulty(name, signs) for name, signs in (("a", GOOD), ("b", POOR))]
-    turned: list[Run] = [replace(one, annotations=dict(reversed(one.annotations.items()))) for one in runs]
+    turned: list[Run] = [replace(run, annotations=dict(reversed(run.annotations.items()))) for run in runs]
     first, second = compare_runs(runs, TERMS, baseline="a"), compare_runs(turned[::-1], TERMS, baseline="a")
     assert first.pairs[0].differences == second.pairs[0].differences
     assert first.leaderboard == second.leaderboard[::-1]

@@ -59,7 +59,7 @@ def test_new_severe_ones_come_first_then_what_grew_worse_then_what_grew_better()
         "severe": (annotation("a-4", severe), annotation("b-4")),
         "hidden": (annotation("a-5", severe), annotation("b-5", mild, mild, mild)),
     }
-    assert [one.prompt for one in flips_between(clips).found] == ["severe", "hidden", "mild", "worse", "fixed"]
+    assert [clip.prompt for clip in flips_between(clips).found] == ["severe", "hidden", "mild", "worse", "fixed"]
 
 
 def test_a_clip_that_is_not_complete_is_unknown_until_something_is_found() -> None:

@@ -56,7 +56,7 @@ def test_a_key_that_was_asked_for_must_serve() -> None:
 
 def test_a_prompt_that_another_run_has_is_missing() -> None:
     runs = [clean_and_faulty("a", "+++"), clean_and_faulty("b", "+")]
-    assert [by_prompt(runs).missing(at, one) for at, one in enumerate(runs)] == [0, 2]
+    assert [by_prompt(runs).missing(at, run) for at, run in enumerate(runs)] == [0, 2]
 
 
 def test_so_is_a_clip_that_the_manifest_lists() -> None:

@@ -123,8 +123,8 @@ def test_the_confusion_of_many_clips_can_be_counted_event_by_event() -> None:
         matches = case.matched()
         total += confusion(case.reference, case.prediction, matches, dimension_of, DIMENSIONS)
         found.update(
-            (case.reference.findings[one.reference].dimension or "", case.predicted[one.prediction].dimension or "")
-            for one in matches
+            (case.reference.findings[match.reference].dimension or "", case.predicted[match.prediction].dimension or "")
+            for match in matches
         )
     for row, reference in enumerate(DIMENSIONS):
         for column, prediction in enumerate(DIMENSIONS):

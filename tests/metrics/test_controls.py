@@ -128,9 +128,11 @@ def test_where_the_other_clips_name_no_type_there_is_no_prior() -> None:
 
 def test_every_clip_gets_what_was_said_of_another_and_nothing_is_lost() -> None:
     references = [clip(f"{number:02}") for number in range(20)]
-    said = {one.clip_id: replace(one, author="system", findings=(finding((0, 1), text=one.clip_id),))
-            for one in references}  # fmt: skip
-    moved = shuffled(references, said, [""] * 20, [one.clip_id for one in references], np.random.default_rng(0))
+    said = {reference.clip_id: replace(reference, author="system", findings=(finding((0, 1), text=reference.clip_id),))
+            for reference in references}  # fmt: skip
+    moved = shuffled(
+        references, said, [""] * 20, [reference.clip_id for reference in references], np.random.default_rng(0)
+    )
     assert moved.keys() == said.keys()
     come_from = {name: one.findings[0].description for name, one in moved.items() if one is not None}
     assert all(name != home for name, home in come_from.items())

@@ -95,8 +95,8 @@ def test_a_matched_event_of_another_dimension_costs_only_where_the_dimension_is_
 
 
 def test_a_dimension_that_is_not_said_is_no_error() -> None:
-    for one, other in ((A, replace(A, dimension=None)), (replace(A, dimension=None), A)):
-        assert explained(pair(annotation(one), annotation(other))).errors == ()
+    for error, other in ((A, replace(A, dimension=None)), (replace(A, dimension=None), A)):
+        assert explained(pair(annotation(error), annotation(other))).errors == ()
 
 
 @pytest.mark.parametrize("similarity", [0.0, 0.4])
@@ -227,17 +227,19 @@ def test_every_unmatched_event_is_one_error_and_every_matched_pair_at_most_one(u
     for case in corpus(31, 300, tied=True):
         found = explained(case, use)
         matches = [] if case.prediction is None else case.matched(Weighting(use))
-        references = {one.reference for one in matches}
-        predictions = {one.prediction for one in matches}
+        references = {match.reference for match in matches}
+        predictions = {match.prediction for match in matches}
         kept = judgeable(case.reference, case.prediction)
         spare = [
-            one.prediction for one in found.errors if one.prediction is not None and one.prediction not in predictions
+            error.prediction
+            for error in found.errors
+            if error.prediction is not None and error.prediction not in predictions
         ]
-        assert sorted(spare) == [one for one in range(len(kept)) if kept[one] and one not in predictions]
-        lone = {one.reference for one in found.errors if one.reference is not None} - references
+        assert sorted(spare) == [error for error in range(len(kept)) if kept[error] and error not in predictions]
+        lone = {error.reference for error in found.errors if error.reference is not None} - references
         assert lone == set(range(len(case.reference.findings))) - references
-        pairs = [one for one in found.errors if one.prediction in predictions and one.reference in references]
-        assert len(pairs) == len({one.prediction for one in pairs})
+        pairs = [error for error in found.errors if error.prediction in predictions and error.reference in references]
+        assert len(pairs) == len({pair.prediction for pair in pairs})
         assert found.counts.sum() == len(found.errors)
 
 
@@ -253,7 +255,7 @@ def test_a_kind_that_does_not_occur_leaves_the_row_as_it_is_and_the_random_clips
 
 def test_finding_what_was_missed_and_dropping_what_is_not_there_never_costs() -> None:
     for case in corpus(33, 300, tied=False):
-        if not all(one.spans for one in case.reference.findings):
+        if not all(event.spans for event in case.reference.findings):
             continue
         gain = gained(case)
         assert all(gain.get(kind, 0) >= 0 for kind in ("missed", "spurious", "duplicate"))

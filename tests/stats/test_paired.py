@@ -39,7 +39,8 @@ def sums_of(values: list[list[float]], strata: list[str] | None = None, count: i
 
 def drawn_means(values: list[list[float]], resamples: Resamples) -> list[list[float]]:
     return [
-        [math.fsum(one[clip] for clip in sample) / len(sample) for sample in plain.samples(resamples)] for one in values
+        [math.fsum(value[clip] for clip in sample) / len(sample) for sample in plain.samples(resamples)]
+        for value in values
     ]
 
 
@@ -119,8 +120,8 @@ def test_of_five_alike_systems_some_pair_is_called_different_in_one_run_of_twent
     for seed in range(400):
         values = rng(seed).normal(size=60) + rng(seed + 1000).normal(size=(5, 60))
         alarms += any(
-            one.significant
-            for one in pairwise_differences(draw_resamples([0] * 60, 1, rng()).sums(mean_rows(values)), mean)
+            row.significant
+            for row in pairwise_differences(draw_resamples([0] * 60, 1, rng()).sums(mean_rows(values)), mean)
         )
     assert alarms / 400 < 0.07
 
@@ -201,7 +202,7 @@ def test_ranks_are_those_in_every_resample(seed: int) -> None:
     values = rng(seed).integers(0, 3, size=(4, 15)).astype(float).tolist()
     resamples, sums = sums_of(values, STRATA)
     taken = [plain.places(row) for row in zip(*drawn_means(values, resamples), strict=True)]
-    now = plain.places([math.fsum(one) for one in values])
+    now = plain.places([math.fsum(value) for value in values])
     for system, found in enumerate(ranks(sums, mean)):
         places = sorted(place[system] for place in taken)
         assert found.rank.value == now[system]

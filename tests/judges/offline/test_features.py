@@ -111,6 +111,6 @@ def test_features_of_a_pair_do_not_depend_on_the_others(features: Features) -> N
     texts = [*CORPUS, "A scarlet cup comes down.", "Nothing of it."]
     pairs = [pair(one, other) for one in texts for other in texts]
     together, _ = features.of(pairs)
-    for number, one in enumerate(pairs):
-        alone, _ = features.of([one])
+    for number, single in enumerate(pairs):
+        alone, _ = features.of([single])
         assert all(np.array_equal(alone[name][0], together[name][number]) for name in together)

@@ -83,7 +83,7 @@ def test_the_similarity_is_the_mean_of_the_axes_over_5(judge: OfflineJudge) -> N
 
 
 def test_many_pairs_are_judged_in_parts_to_the_same_end(judge: OfflineJudge, monkeypatch: pytest.MonkeyPatch) -> None:
-    pairs = [one.pair for one in read_pairs(data_folder(), FIT)[:50]]
+    pairs = [pair.pair for pair in read_pairs(data_folder(), FIT)[:50]]
     whole = rate(judge, pairs)
     monkeypatch.setattr("robogaze.judges.offline._AT_ONCE", 7)
     assert rate(judge, pairs) == whole
