@@ -43,7 +43,7 @@ def test_a_bonus_that_is_no_number_from_0_up_is_refused(bonus: float) -> None:
         Weighting(dimension_bonus=bonus)
 
 
-def test_a_dimension_that_is_not_said_is_not_shared() -> None:
+def test_a_missing_dimension_is_not_shared() -> None:
     sides = [finding(dimension="a"), finding(dimension=None)]
     assert same_dimension(sides, sides).tolist() == [[True, False], [False, False]]
 
@@ -140,7 +140,7 @@ def test_the_contents_decide_between_assignments_that_weigh_the_same() -> None:
         assert references[one.reference].severity == 2
 
 
-def test_findings_that_say_the_same_are_told_apart_by_their_similarities() -> None:
+def test_equal_events_are_distinguished_by_their_similarities() -> None:
     references = [finding((0, 1), severity=severity) for severity in (1, 3, 5)]
     likely, unlikely = [1.0, 1.0, 1.0], [0.5, 0.5, 0.5]
     found = [
@@ -215,7 +215,7 @@ def test_a_recurring_event_overlaps_by_the_union_of_its_spans() -> None:
     assert overlap(finding((0, 1), (2, 3)), finding((0.5, 2.5))) == 10 / 30
 
 
-def test_an_event_shorter_than_a_frame_stands_for_the_frame_shown_at_its_start() -> None:
+def test_an_event_shorter_than_a_frame_covers_the_frame_shown_at_its_start() -> None:
     blink = finding((0.42, 0.47))
     assert overlap(blink, blink) == 1.0
     assert overlap(blink, finding((0.4, 0.5))) == 1.0

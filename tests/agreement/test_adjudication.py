@@ -80,7 +80,7 @@ async def test_labels_that_differ_go_to_a_person() -> None:
     assert await reasons(event(0, 8, **x), event(0, 8, dimension="x", type="t")) == [("types differ: ann s, bob t",)]
 
 
-async def test_a_label_that_one_alone_gives_stands() -> None:
+async def test_a_label_given_by_a_single_annotator_is_kept() -> None:
     (one,) = (await settled(event(0, 8, dimension="x", secondary=("z",)), event(0, 8))).annotations
     assert (one.findings[0].dimension, one.findings[0].secondary) == ("x", ("z",))
 
@@ -94,7 +94,7 @@ async def test_what_one_alone_reports_goes_to_a_person_and_the_clip_is_not_finis
     assert (found.annotations[0].status, len(found.annotations[0].findings)) == ("partial", 1)
 
 
-async def test_all_reasons_are_told() -> None:
+async def test_all_reasons_are_listed() -> None:
     found = await reasons(event(0, 8, severity=1, dimension="x"), event(0, 4, severity=5, dimension="y"))
     assert found == [
         (
@@ -156,7 +156,7 @@ async def test_who_agrees_on_nothing_they_report_does_not_call_the_clip_clean() 
     assert (await agreed((), ())).clean
 
 
-async def test_an_event_of_the_consensus_goes_by_the_name_of_the_one_whose_description_it_keeps() -> None:
+async def test_an_event_of_the_consensus_has_the_name_of_the_event_whose_description_it_keeps() -> None:
     (one,) = (await agreed((event(0, 8, "cup falls"),), (event(0, 8, "the cup falls"),))).findings
     assert (one.id, one.description) == ("bob/e1", "the cup falls")
 

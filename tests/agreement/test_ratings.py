@@ -64,7 +64,7 @@ def test_what_does_not_fit_is_refused_with_its_file_line_and_key(tmp_path: Path,
         Ratings.read(written(tmp_path / "a.csv", text))
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"gone\.csv is not a file; give a table of ratings"):
         Ratings.read(tmp_path / "gone.csv")
 

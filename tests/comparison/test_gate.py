@@ -116,7 +116,7 @@ def test_too_few_prompts_show_nothing_and_do_not_pass() -> None:
     )
 
 
-def test_without_a_clean_rate_the_rule_fails_and_says_why() -> None:
+def test_without_a_clean_rate_the_rule_fails_with_a_reason() -> None:
     found = only(CLEAN, clean_and_faulty("base", "+" * 300), without_a_model("new", "+" * 300))
     assert not found.passed
     assert found.message == (

@@ -30,7 +30,7 @@ def test_a_key_that_only_some_clips_have_is_named_with_one_that_has_not() -> Non
     assert by_prompt(runs).passed_over == ("not by instruction: c2 of a has none",)
 
 
-def test_the_initial_frame_tells_equal_instructions_apart() -> None:
+def test_the_initial_frame_distinguishes_equal_instructions() -> None:
     runs = [
         run(name, *(annotation(f"{name}{at}-lift", instruction="lift") for at in "12"),
             metadata={f"{name}{at}-lift": metadata(initial_frame=f"{at}.png") for at in "12"})

@@ -99,7 +99,7 @@ def test_a_clean_clip_without_a_prediction_is_not_clean() -> None:
     assert found.macro["clean_accuracy"].value == 0.5
 
 
-def test_an_unscored_clip_counts_like_a_missing_one_and_is_told_apart() -> None:
+def test_an_unscored_clip_counts_like_a_missing_one_and_is_listed_separately() -> None:
     found = run([clip("a", event(1, 2)), clip("b")], [clip("a", status="unscored"), clip("b", status="unscored")])
     counts = found.systems[0].counts
     assert (counts["missing"], counts["unscored"]) == (0, 2)
@@ -190,7 +190,7 @@ def test_the_mean_over_strata_weighs_data_sets_alike() -> None:
     assert found.strata_mean["desc_f1"].n == 2
 
 
-def test_every_kind_of_error_is_told_with_what_it_costs() -> None:
+def test_every_kind_of_error_is_listed_with_its_cost() -> None:
     references = [clip("a", event(1, 2), event(5, 6, "b"))]
     found = run(references, [clip("a", event(1, 2), event(8, 9, "c"))]).systems[0]
     errors = {kind: (number, gain.value) for kind, (number, gain) in found.error_costs.items() if number}
@@ -238,7 +238,7 @@ def test_controls_stand_beside_every_system() -> None:
     assert controls["constant_severity"][0]["severity_within1"].value == 1.0
 
 
-def test_a_system_that_has_seen_nothing_is_no_better_than_its_floor_and_a_warning_says_so() -> None:
+def test_a_system_that_has_seen_nothing_is_not_above_its_floor_and_gets_a_warning() -> None:
     rng = random.Random(3)
     texts = [rng.choice("ab") for _ in range(60)]
     references = [clip(f"{number:02}", event(1, 2, text)) for number, text in enumerate(texts)]
@@ -317,7 +317,7 @@ def test_clips_of_one_prompt_are_one_piece_of_evidence() -> None:
     assert apart.systems[0].macro["desc_f1"].low > alone.systems[0].macro["desc_f1"].low + 0.05
 
 
-def test_where_the_offline_judge_ranks_it_says_that_it_may_be_wrong() -> None:
+def test_rankings_by_the_offline_judge_carry_a_warning() -> None:
     class Offline(SameWords):
         name = "offline"
 
@@ -440,7 +440,7 @@ def test_every_table_and_file_is_written_and_nothing_is_a_bare_mean() -> None:
         assert all(isinstance(cell, Estimate) for cell in column)
 
 
-def test_every_table_says_its_terms_its_judge_and_what_is_missing() -> None:
+def test_every_table_names_its_config_its_judge_and_what_is_missing() -> None:
     references = [clip("a", event(1, 2)), clip("b"), clip("u", status="partial")]
     said = "\n".join(footnotes(run(references, [clip("a"), clip("z")])))
     for words in (

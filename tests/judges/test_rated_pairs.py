@@ -27,7 +27,7 @@ def test_a_pair_is_rated_by_a_similarity_or_by_axes(tmp_path: Path) -> None:
     assert (other.similarity, other.axes) == (0.8, AXES)
 
 
-def test_without_ids_its_line_stands_for_them(tmp_path: Path) -> None:
+def test_without_ids_the_line_number_is_used(tmp_path: Path) -> None:
     one, other = read(tmp_path, {"similarity": 1}, {"similarity": 1, "clip_id": "c", "reference_id": "r"})
     assert (one.pair.clip_id, one.pair.reference_id, one.pair.prediction_id) == ("", "1", "1")
     assert (other.pair.clip_id, other.pair.reference_id, other.pair.prediction_id) == ("c", "r", "2")

@@ -48,7 +48,7 @@ def test_what_is_implied_and_does_not_agree_is_this() -> None:
     assert wrong == {"RoboGaze, Table 23": 1, "RoboGaze, Table 24": 3}
 
 
-def test_what_is_said_and_does_not_hold_is_told() -> None:
+def test_a_wrong_claim_is_reported() -> None:
     wrong = [one for one in paper_figures.claims() if not one.holds]
     assert len(wrong) == 9
     assert ("V@3 closes 13 to 22 % of the gap", "11.3 to 16.0") in {(one.said, one.found) for one in wrong}

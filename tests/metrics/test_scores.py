@@ -114,7 +114,7 @@ def test_the_metrics_of_a_clip_can_be_counted_by_hand() -> None:
     assert over_clips(HALF) == pytest.approx(wanted, nan_ok=True)
 
 
-def test_a_perfect_account_scores_1_everywhere() -> None:
+def test_a_perfect_prediction_scores_1_everywhere() -> None:
     scores = of_corpus(PERFECT, QUIET)
     assert scores == over_clips(PERFECT, QUIET) == dict.fromkeys(METRICS, 1.0)
 
@@ -171,7 +171,7 @@ def test_severities_that_the_reference_does_not_give_leave_their_metric_undefine
     assert of_corpus(pair(graded, graded, [0.0]))["severity_weighted_f1"] == 0.0
 
 
-def test_strict_scores_drop_what_is_told_of_the_wrong_time() -> None:
+def test_strict_scores_exclude_events_at_the_wrong_time() -> None:
     case = pair(
         annotation(finding((0, 1)), finding((5, 6))), annotation(finding((0, 1)), finding((8, 9)), finding((9, 10)))
     )

@@ -94,7 +94,7 @@ def test_a_pair_separates_where_the_two_intervals_overlap() -> None:
     assert pairwise_differences(sums, mean)[0].verdict() == "different"
 
 
-def test_what_is_not_shown_to_differ_says_which_difference_is_ruled_out() -> None:
+def test_a_difference_that_is_not_significant_gives_what_is_ruled_out() -> None:
     _, sums = sums_of([rng(1).random(30).tolist(), rng(2).random(30).tolist()])
     pair = pairwise_differences(sums, mean)[0]
     assert pair.significant is False
@@ -251,7 +251,7 @@ def test_no_system_with_a_value_leaves_no_rank() -> None:
         ([[0.2, *[math.nan] * 20], [0.1] * 21], ["a"] * 21, "a system is undefined in"),
     ],
 )
-def test_where_resamples_cannot_tell_a_rank_has_no_interval(
+def test_a_rank_has_no_interval_if_the_resamples_do_not_support_it(
     values: list[list[float]], strata: list[str], why: str
 ) -> None:
     _, sums = sums_of(values, strata)

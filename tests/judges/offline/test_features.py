@@ -89,7 +89,7 @@ def test_labels_count_only_where_both_are_given(features: Features) -> None:
     assert labels("a", None) == labels(None, "b") == labels(None, None) == set()
 
 
-def test_length_tells_which_side_says_more(features: Features) -> None:
+def test_length_compares_the_two_sides(features: Features) -> None:
     longer = of(features, pair("The cup falls.", "The cup falls, slowly and for a long while."))["longer"]
     shorter = of(features, pair("The cup falls, slowly and for a long while.", "The cup falls."))["longer"]
     assert longer == -shorter > 0
