@@ -45,13 +45,13 @@ def test_two_that_never_differ_are_as_equal_as_the_units_that_say_something_show
         (pair,) = pairwise_differences(sums_of([[1.0] * 12, [1.0] * 12], units), mean, share=True)
         assert pair.difference.high == pytest.approx(wilson(0, telling).high)
         assert pair.difference.n == telling
-        assert pair.most == pytest.approx(wilson(0, telling, level=0.9).high)
+        assert pair.equivalence_bound == pytest.approx(wilson(0, telling, level=0.9).high)
         values = np.full((2, CLIPS), np.nan)
         values[:, :12] = 1.0
         (of_means,) = pairwise_mean_differences(
             values, draw_resamples([""] * CLIPS, 10, np.random.default_rng(0), units)
         )
-        assert (of_means.difference.n, of_means.most) == (12, pytest.approx(pair.most))
+        assert (of_means.difference.n, of_means.equivalence_bound) == (12, pytest.approx(pair.equivalence_bound))
 
 
 def test_what_two_that_never_differ_would_have_shown_is_no_0() -> None:
