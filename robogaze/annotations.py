@@ -11,8 +11,9 @@ from pathlib import Path
 
 from robogaze.core.annotation import ClipAnnotation, annotation_of
 from robogaze.core.report import Report
-from robogaze.datasets.adapters import Labels, load_labels, read_accounts
-from robogaze.datasets.alignment import aligned
+from robogaze.datasets.formats.labels import Labels, load_labels
+from robogaze.datasets.formats.read import read_annotations
+from robogaze.datasets.pairing import match_clip_ids
 from robogaze.domains import default_domain, load_domain
 from robogaze.errors import InputError
 
@@ -109,7 +110,7 @@ def named_sources(sources: Mapping[str, Source] | Sequence[Source] | Source) -> 
 
 
 @dataclass(frozen=True)
-class AnnotationReader:
+class SourceReader:
     """Reads sources with one set of options.
 
     Foreign labels are read as those of `labels`, None to leave them. `as_written` keeps the intervals of a release's
@@ -132,7 +133,7 @@ class AnnotationReader:
         if source.path is None:
             assert not isinstance(source.source, str | Path)
             return [annotation_of(item) if isinstance(item, Report) else item for item in source.source]
-        found = read_accounts(
+        found = read_annotations(
             source.path,
             format=self.options.format,
             labels=self.labels,
@@ -148,13 +149,13 @@ class AnnotationReader:
             self.notify(f"skipped: {skipped}")
         if self.skipped is not None:
             self.skipped.extend(map(str, found.skipped))
-        return list(found.accounts)
+        return list(found.annotations)
 
     def with_ids_of(
         self, references: Sequence[ClipAnnotation], annotations: Sequence[ClipAnnotation], label: str
     ) -> list[ClipAnnotation]:
         """Annotations under the clip ids of the references of the same clips: by id, then sha256, then file stem."""
-        found = aligned(references, annotations)
+        found = match_clip_ids(references, annotations)
         if found.by["sha256"] or found.by["stem"]:
             self.notify(f"{label}: clips paired {found}")
-        return list(found.accounts)
+        return list(found.annotations)

@@ -10,9 +10,9 @@ from pydantic import ValidationError
 from robogaze.core.data import dotted, first_fault
 from robogaze.core.report import Report
 from robogaze.dataframes import data_frame
-from robogaze.datasets.adapters import report as report_format
-from robogaze.datasets.adapters.documents import FormatError, documents
-from robogaze.datasets.adapters.files import find_files
+from robogaze.datasets.documents import FormatError, documents
+from robogaze.datasets.formats import report as report_format
+from robogaze.datasets.formats.read import find_files
 from robogaze.errors import InputError
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ from dataclasses import replace
 from robogaze.agreement.annotation_set import AnnotationSet
 from robogaze.agreement.annotator_agreement import AgreementConfig, AgreementResult, measure_agreement
 from robogaze.annotations import (
-    AnnotationReader,
     NamedSource,
     Notify,
     ReadOptions,
     Source,
     SourceError,
+    SourceReader,
     log_warning,
     named_sources,
 )
@@ -38,8 +38,7 @@ def agree(
     InputError for what cannot be read or compared. Inside a running event loop use `agree_async`.
     """
     return run_sync(
-        agree_async(annotations, config, judge=judge, rubric=rubric, environ=environ, reading=reading, notify=notify),
-        "agree_async",
+        agree_async(annotations, config, judge=judge, rubric=rubric, environ=environ, reading=reading, notify=notify)
     )
 
 
@@ -66,14 +65,14 @@ def _read(
     notify: Notify,
 ) -> AnnotationSet:
     """The annotations of all sources, clip by clip; the first source's clip ids are used."""
-    reader = AnnotationReader(reading, reading.labels(), notify)
+    reader = SourceReader(reading, reading.labels(), notify)
     found: list[ClipAnnotation] = []
     for source in named_sources(sources):
         found += reader.with_ids_of(found, _of_annotator(reader, source), str(source.path or source.name))
     return AnnotationSet.of(found, config.by, mixed=reading.mixed)
 
 
-def _of_annotator(reader: AnnotationReader, source: NamedSource) -> list[ClipAnnotation]:
+def _of_annotator(reader: SourceReader, source: NamedSource) -> list[ClipAnnotation]:
     annotations = reader.read(source)
     if source.name is None:
         return annotations

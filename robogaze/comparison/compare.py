@@ -5,12 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from robogaze.annotations import (
-    AnnotationReader,
     NamedSource,
     Notify,
     ReadOptions,
     Source,
     SourceError,
+    SourceReader,
     log_warning,
     named_sources,
 )
@@ -19,7 +19,8 @@ from robogaze.comparison.comparison import Comparison, compare_runs
 from robogaze.comparison.leaderboard import ComparisonConfig
 from robogaze.comparison.prompts import AUTO
 from robogaze.comparison.runs import Run
-from robogaze.datasets.adapters import Notes, iter_accounts
+from robogaze.datasets.formats.base import ReadLog
+from robogaze.datasets.formats.read import iter_annotations
 from robogaze.errors import InputError
 
 
@@ -73,7 +74,7 @@ class _RunReader:
 
     def run(self, source: NamedSource) -> Run:
         labels = None if self._are_reports(source) and self.options.domain is None else self.options.labels()
-        annotations = AnnotationReader(self.options, labels, self.notify).read(source)
+        annotations = SourceReader(self.options, labels, self.notify).read(source)
         of_author = [annotation for annotation in annotations if self.options.author in (None, annotation.author)]
         return Run.of(source.label, of_author, source.path)
 
@@ -94,18 +95,18 @@ class _RunReader:
         """Whether a source holds reports, which name their domain; foreign labels need the labels of one."""
         if source.path is None:
             return True
-        notes = Notes()
+        log = ReadLog()
         options = self.options
-        first = iter_accounts(
+        first = iter_annotations(
             source.path,
-            notes,
+            log,
             format=options.format,
             fps=options.fps,
             first_frame=options.first_frame,
             lenient=options.lenient,
         )
         next(first, None)
-        return notes.format == "report"
+        return log.format == "report"
 
 
 def _with_baseline(

@@ -15,10 +15,10 @@ from pydantic_core import from_json
 
 from robogaze.core.annotation import FIELDS, ClipAnnotation
 from robogaze.core.clip import address
-from robogaze.datasets.adapters import report
-from robogaze.datasets.adapters.base import AnnotationPart
-from robogaze.datasets.adapters.documents import FormatError, documents
-from robogaze.datasets.adapters.files import find_files
+from robogaze.datasets.documents import FormatError, documents
+from robogaze.datasets.formats import report
+from robogaze.datasets.formats.base import AnnotationPart
+from robogaze.datasets.formats.read import find_files
 from robogaze.datasets.pairing import System
 from robogaze.errors import InputError
 
@@ -69,7 +69,7 @@ class Run:
 
         Raises InputError if a clip has two annotations, or if the run's manifest is damaged.
         """
-        by_clip = System.of(name, annotations).accounts
+        by_clip = System.of(name, annotations).annotations
         if path is None:
             return cls(name, by_clip)
         by_source = dict(_metadata(path))
@@ -127,7 +127,7 @@ class _Provenance(BaseModel):
 
 
 class _ReportExcerpt(BaseModel):
-    """The parts of a report that are read here; the ledger is long, and `read_accounts` has checked all of it."""
+    """The parts of a report that are read here; the ledger is long, and `read_annotations` has checked all of it."""
 
     clip: _Clip
     pipeline: str
@@ -143,7 +143,7 @@ def _metadata(path: Path) -> Iterator[tuple[str, ReportMetadata]]:
             try:
                 yield part.source, _metadata_of(_ReportExcerpt.model_validate_json(part.value))
             except ValidationError:
-                continue  # no report, or one that `read_accounts` has left out
+                continue  # no report, or one that `read_annotations` has left out
 
 
 def _parts(file: Path, folders: tuple[str, ...]) -> Iterator[AnnotationPart]:
@@ -151,7 +151,7 @@ def _parts(file: Path, folders: tuple[str, ...]) -> Iterator[AnnotationPart]:
         for document in documents(file, folders):
             yield from report.split(document)
     except FormatError:
-        return  # `read_accounts` has left out what cannot be read
+        return  # `read_annotations` has left out what cannot be read
 
 
 def _metadata_of(report: _ReportExcerpt) -> ReportMetadata:
@@ -187,8 +187,8 @@ def _listed(line: Mapping[str, Any]) -> ManifestClip:
 
 
 def _unreadable(listed: Path) -> tuple[str, ...]:
-    # `read_accounts` has checked the list.
-    return tuple(entry["uri"] for entry in from_json(listed.read_bytes())) if listed.is_file() else ()
+    # `read_annotations` has checked the list.
+    return tuple(one["uri"] for one in from_json(listed.read_bytes())) if listed.is_file() else ()
 
 
 def check_comparable(runs: Sequence[Run], *, mixed: bool) -> None:

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from robogaze.annotations import (
-    AnnotationReader,
     NamedSource,
     Notify,
     ReadOptions,
     Source,
     SourceError,
+    SourceReader,
     log_warning,
     named_sources,
 )
@@ -63,8 +63,7 @@ def evaluate(
             environ=environ,
             reading=reading,
             notify=notify,
-        ),
-        "evaluate_async",
+        )
     )
 
 
@@ -112,10 +111,7 @@ def evaluate_released(
     pairing = read_pairing(predictions, references, reading, notify, as_written=True)
     domain = load_domain(reading.domain or default_domain())
     taxonomy = {dimension.id: tuple(kind.id for kind in dimension.types) for dimension in domain.dimensions.values()}
-    return run_sync(
-        evaluate_pairing_as_released(pairing, opened, convention, taxonomy),
-        "evaluation.released.evaluate_pairing_as_released",
-    )
+    return run_sync(evaluate_pairing_as_released(pairing, opened, convention, taxonomy))
 
 
 def read_pairing(
@@ -132,7 +128,7 @@ def read_pairing(
     read or paired, and if two systems have the same name.
     """
     skipped: list[str] = []
-    reader = AnnotationReader(reading, reading.labels(), notify, as_written, skipped)
+    reader = SourceReader(reading, reading.labels(), notify, as_written, skipped)
     named = named_sources(predictions)
     names = [source.label for source in named]
     if len(set(names)) < len(names):
@@ -146,9 +142,7 @@ def read_pairing(
     return replace(pair(found, systems, mixed=reading.mixed), left_out=tuple(skipped))
 
 
-def _references(
-    reader: AnnotationReader, references: Source, predictions: Sequence[NamedSource]
-) -> list[ClipAnnotation]:
+def _references(reader: SourceReader, references: Source, predictions: Sequence[NamedSource]) -> list[ClipAnnotation]:
     """The references. If they cannot be read by themselves, the frames of the predictions' clips are used.
 
     So the frame rate of a prediction comes before `fps`, and `lenient` skips only what does not fit on its clip.
@@ -166,7 +160,7 @@ def _references(
     return of_author
 
 
-def _clips_with_frames(reader: AnnotationReader, predictions: Sequence[NamedSource]) -> dict[str, ClipAnnotation]:
+def _clips_with_frames(reader: SourceReader, predictions: Sequence[NamedSource]) -> dict[str, ClipAnnotation]:
     """The predictions that give their clip's frames, by clip id."""
     options = replace(reader.options, fps=None, lenient=True)
     lenient = replace(reader, options=options, notify=lambda message: None, as_written=False, skipped=None)

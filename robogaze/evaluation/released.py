@@ -79,7 +79,7 @@ async def evaluate_pairing_as_released(
 async def _judged_clips(
     references: Sequence[ClipAnnotation], system: System, judge: Judge, convention: str
 ) -> list[JudgedClip]:
-    predictions = [system.accounts.get(reference.clip_id) for reference in references]
+    predictions = [system.annotations.get(reference.clip_id) for reference in references]
     events = [prediction.findings if scored(prediction) else None for prediction in predictions]
     queries = [(reference, predicted or ()) for reference, predicted in zip(references, events, strict=True)]
     matrices = await similarities(queries, judge)

@@ -80,10 +80,10 @@ async def evaluate_pairing(
     strata = tuple(reference.fields.get(config.strata, "") for reference in references)
     units = [reference.fields.get(config.units) or (reference.clip_id,) for reference in references]
     resamples = draw_resamples(strata, config.resamples, np.random.default_rng(config.seed), units)
-    annotations = list(chain(references, *(system.accounts.values() for system in pairing.systems)))
+    annotations = list(chain(references, *(system.annotations.values() for system in pairing.systems)))
     groups = Groups(groups_in(annotations, dimension_of), groups_in(annotations, type_of))
     scorer = _Scorer(references, strata, units, resamples, config, groups, tuple(by), judge)
-    tables = [await system_tables(references, system.accounts, judge, config, groups) for system in pairing.systems]
+    tables = [await system_tables(references, system.annotations, judge, config, groups) for system in pairing.systems]
     return Evaluation(
         config=config,
         judge=judge.name,
@@ -167,7 +167,7 @@ class _Scorer:
 
     async def _floor(self, system: System, base: Matrix) -> Floor:
         rng = np.random.default_rng(self.config.seed)
-        moved = shuffled(self.references, system.accounts, self.strata, self.units, rng)
+        moved = shuffled(self.references, system.annotations, self.strata, self.units, rng)
         table = await floor_table(self.references, moved, self.judge, self.config)
         (macro_of_floor,), (micro_of_floor,) = self._scores(table[None])
         per_clip = METRICS["desc_f1"].per_clip(np.stack([base, table]))
@@ -176,7 +176,7 @@ class _Scorer:
 
     def _named_matches(self, system: System, tables: SystemTables) -> Iterator[tuple[NamedMatch, ...]]:
         for clip, matches in zip(self.references, tables.matches, strict=True):
-            events = system.accounts[clip.clip_id].findings if matches else ()
+            events = system.annotations[clip.clip_id].findings if matches else ()
             yield tuple(
                 NamedMatch(clip.findings[match.reference].id, events[match.prediction].id, match.similarity, match.iou)
                 for match in matches
@@ -203,10 +203,10 @@ class _Scorer:
         return {kind: (int(tables.errors[place]), gains[place]) for place, kind in enumerate(ERROR_KINDS)}
 
     async def _operating_points(self, system: System) -> Mapping[float, tuple[Scores, Scores]]:
-        candidates = (event for annotation in system.accounts.values() for event in annotation.candidates)
+        candidates = (event for annotation in system.annotations.values() for event in annotation.candidates)
         if all(event.confidence is None for event in candidates):
             return {}
-        tables = await threshold_tables(self.references, system.accounts, self.judge, self.config)
+        tables = await threshold_tables(self.references, system.annotations, self.judge, self.config)
         return dict(zip(THRESHOLDS, zip(*self._scores(tables), strict=True), strict=True))
 
 
@@ -232,7 +232,7 @@ def _counts(references: Sequence[ClipAnnotation], system: System, tables: System
 def _incomplete(
     references: Sequence[ClipAnnotation], system: System, tables: SystemTables
 ) -> Mapping[str, tuple[str, ...]]:
-    predictions = {reference.clip_id: system.accounts.get(reference.clip_id) for reference in references}
+    predictions = {reference.clip_id: system.annotations.get(reference.clip_id) for reference in references}
     given = {clip_id: prediction for clip_id, prediction in predictions.items() if prediction is not None}
     return {
         "missing": tuple(clip_id for clip_id in predictions if clip_id not in given),

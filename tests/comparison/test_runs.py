@@ -10,12 +10,12 @@ from robogaze.comparison import ComparisonConfig, Run, compare_runs
 from robogaze.comparison.prompts import by_prompt
 from robogaze.comparison.runs import ManifestClip, check_comparable
 from robogaze.core.report import Provenance, Usage
-from robogaze.datasets.adapters import read_accounts
+from robogaze.datasets.formats.read import read_annotations
 from robogaze.errors import InputError
 
 
 def read(path: Path) -> Run:
-    return Run.of("run", read_accounts(path).accounts, path)
+    return Run.of("run", read_annotations(path).annotations, path)
 
 
 @pytest.mark.parametrize("name", ["run", "run.jsonl"])
@@ -116,8 +116,8 @@ def test_a_clip_without_the_field_cannot_be_split() -> None:
         list(run("run", annotation("a-p")).split_by("checkpoint"))
 
 
-def test_a_clip_has_one_annotation_per_author() -> None:
-    with pytest.raises(InputError, match="two accounts"):
+def test_a_clip_has_one_annotation() -> None:
+    with pytest.raises(InputError, match="two annotations"):
         run("run", annotation("a-p"), annotation("a-p", author="other"))
 
 
