@@ -16,7 +16,7 @@ from robogaze.core.data import first_fault
 from robogaze.core.pictures import PictureSettings
 from robogaze.core.report import Provenance, Report
 from robogaze.errors import DomainError, FailureKind
-from robogaze.evidence import METERS, ClipSignals, SignalRecorder
+from robogaze.evidence import ClipSignals, SignalRecorder, load_extractors
 from robogaze.media import DecodedClip
 from robogaze.stages.client import ModelClient
 from robogaze.stages.context import Context
@@ -81,7 +81,7 @@ def _check_report(pipeline: Pipeline, context: Context, client: ModelClient) -> 
 def noise_clip(measured: bool) -> tuple[Clip, DecodedClip, ClipSignals | None]:
     """A clip of noise, decoded, with its signals if `measured`."""
     rng = np.random.default_rng(0)
-    recorder = SignalRecorder(METERS) if measured else None
+    recorder = SignalRecorder(load_extractors()) if measured else None
     count = _DURATION_S * _FPS
     clip = Clip(
         id="rehearsal",

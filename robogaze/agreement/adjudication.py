@@ -1,14 +1,15 @@
-"""What annotators agree on, and what a person must settle: the adjudication rules of RoboGaze, A.2.3.
+"""What annotators agree on, and what needs adjudication: the rules of RoboGaze, A.2.3.
 
-Events of a unit (see `events`) are merged when every two of them overlap with an IoU of at least 0.6: the spans are
-united. Dimension and type stand where all who name one name the same. Severities at most 1 apart are averaged; a half
-goes up, to the graver one. The longest description is kept. What they do not agree on, the merged event does not say.
+Events of a group (see `event_matching`) are merged if every two of them overlap with an IoU of at least 0.6: the spans
+are united. Dimension and type are kept if all who name one name the same. Severities at most 1 apart are averaged; a
+half rounds up, to the more severe one. The longest description is kept. What they do not agree on is left out of the
+merged event.
 
-    adjudication   an event is settled when all annotators of the clip report it and nothing is in dispute; all else
-                   goes to a person. A clip with something to settle is "partial": not finished.
-    consensus      an event is in the consensus of some annotators when more than half of them report it and its times
-                   can be merged. It stands for what the others of an annotator agree on, when there is no person to
-                   ask. Where they report events but agree on none, there is no consensus, which is not a clean clip.
+    adjudication   an event is settled if all annotators of the clip report it and nothing is in dispute; all else goes
+                   to a person. A clip with an open event is "partial": not finished.
+    consensus      an event is in the consensus of some annotators if more than half of them report it and its times can
+                   be merged. It serves as the reference for another annotator, as long as there is no adjudication. If
+                   they report events but agree on none, there is no consensus, which is not a clean clip.
 """
 
 import math
@@ -36,7 +37,7 @@ AUTHOR = "consensus"
 
 @dataclass(frozen=True)
 class MergedEvent:
-    """Events as one. `disputes` say what they do not agree on; `timed` whether their times can be merged at all."""
+    """Events merged to one. `disputes` say what they do not agree on; `timed` whether their times can be merged."""
 
     finding: AnnotatedEvent
     timed: bool
@@ -45,7 +46,7 @@ class MergedEvent:
 
 @dataclass(frozen=True)
 class AdjudicationItem:
-    """Something for a person to settle: the events of a unit by annotator, and why they cannot be merged."""
+    """Something for a person to settle: the events of a group by annotator, and why they cannot be merged."""
 
     clip_id: str
     events: tuple[tuple[str, AnnotatedEvent], ...]
@@ -54,14 +55,14 @@ class AdjudicationItem:
 
 @dataclass(frozen=True)
 class Adjudication:
-    """What is settled and what is not. `accounts` hold the settled events of every clip."""
+    """What is settled and what is not; `annotations` hold the settled events of every clip."""
 
     annotations: tuple[ClipAnnotation, ...]
     queue: tuple[AdjudicationItem, ...]
 
     @property
     def settled(self) -> int:
-        """How many events are settled."""
+        """The number of settled events."""
         return sum(len(annotation.findings) for annotation in self.annotations)
 
 
@@ -84,7 +85,7 @@ def adjudicate(matched: Sequence[MatchedClip], iou: Overlap) -> Adjudication:
 
 
 def consensus(clip: MatchedClip, iou: Overlap) -> ClipAnnotation:
-    """What more than half of the annotators of a case agree on; "partial" where they agree on nothing they report."""
+    """What more than half of a clip's annotators agree on; "partial" if they agree on none of their events."""
     merged = [
         merge(unit, clip.clip, iou)
         for unit in clip.units
@@ -95,21 +96,21 @@ def consensus(clip: MatchedClip, iou: Overlap) -> ClipAnnotation:
 
 
 def merge(unit: EventGroup, clip: ClipAnnotations, iou: Overlap) -> MergedEvent:
-    """The events of a unit as one, under the name of the event whose description it keeps."""
-    told = [(author, found) for author, found in zip(clip.authors, unit, strict=True) if found is not None]
-    found = [event for _, event in told]
+    """The events of a group as one, under the name of the event whose description is kept."""
+    reported = [(author, found) for author, found in zip(clip.authors, unit, strict=True) if found is not None]
+    found = [event for _, event in reported]
     overlap = _least_overlap(found, clip, iou)
     timed = not overlap < MIN_IOU - ROUNDING
-    dimension, dimensions = _shared("dimensions", [(author, event.dimension) for author, event in told])
-    event_type, type_dispute = _shared("types", [(author, event.type) for author, event in told])
-    severity, severities = _severity([(author, event.severity) for author, event in told])
+    dimension, dimensions = _shared("dimensions", [(author, event.dimension) for author, event in reported])
+    event_type, type_dispute = _shared("types", [(author, event.type) for author, event in reported])
+    severity, severities = _severity([(author, event.severity) for author, event in reported])
     # Events of two dimensions have two types; to say so would be to say it twice.
     disputes = (
         dimensions or type_dispute,
         severities,
         "" if timed else f"times overlap with an IoU of {overlap:.2f} only",
     )
-    described = min(told, key=lambda pair: (-len(pair[1].description), pair[1].description))
+    described = min(reported, key=lambda pair: (-len(pair[1].description), pair[1].description))
     finding = AnnotatedEvent(
         id=event_name(*described),
         spans=union(span for estimate in found for span in estimate.spans),
@@ -123,7 +124,7 @@ def merge(unit: EventGroup, clip: ClipAnnotations, iou: Overlap) -> MergedEvent:
 
 
 def named(annotation: ClipAnnotation) -> ClipAnnotation:
-    """An account whose events go by the names they have where several annotators' events meet."""
+    """An annotation whose events have the names that are unique among several annotators' events."""
     return replace(
         annotation,
         findings=tuple(replace(event, id=event_name(annotation.author, event)) for event in annotation.findings),
@@ -131,28 +132,28 @@ def named(annotation: ClipAnnotation) -> ClipAnnotation:
 
 
 def _least_overlap(found: Sequence[AnnotatedEvent], clip: ClipAnnotations, iou: Overlap) -> float:
-    """The least IoU of two of the events; 1 for a single one."""
+    """The lowest IoU of two of the events; 1 for a single event."""
     matrix = iou_matrix(found, found, clip.frame_times_s, iou)
     return min((float(matrix[two]) for two in combinations(range(len(found)), 2)), default=1.0)
 
 
-def _shared(noun: str, said: Sequence[tuple[str, str | None]]) -> tuple[str | None, str]:
-    """The one label that is named, None where there is none or not one; and the dispute, empty where there is none."""
-    labels = {label for _, label in said if label is not None}
+def _shared(noun: str, given: Sequence[tuple[str, str | None]]) -> tuple[str | None, str]:
+    """The one label that is named, None if there is none or several; and the dispute, empty without one."""
+    labels = {label for _, label in given if label is not None}
     if len(labels) > 1:
-        return None, _dispute(noun, said)
+        return None, _dispute(noun, given)
     return next(iter(labels), None), ""
 
 
-def _severity(said: Sequence[tuple[str, int | None]]) -> tuple[int | None, str]:
-    levels = [level for _, level in said if level is not None]
+def _severity(given: Sequence[tuple[str, int | None]]) -> tuple[int | None, str]:
+    levels = [level for _, level in given if level is not None]
     if levels and max(levels) - min(levels) > MAX_SEVERITY_GAP:
-        return None, _dispute("severities", said)
+        return None, _dispute("severities", given)
     return (math.floor(sum(levels) / len(levels) + 0.5) if levels else None), ""
 
 
-def _dispute(noun: str, said: Sequence[tuple[str, str | int | None]]) -> str:
-    return f"{noun} differ: " + ", ".join(f"{author} {label}" for author, label in said if label is not None)
+def _dispute(noun: str, given: Sequence[tuple[str, str | int | None]]) -> str:
+    return f"{noun} differ: " + ", ".join(f"{author} {label}" for author, label in given if label is not None)
 
 
 def _missing(unit: EventGroup, authors: Sequence[str]) -> Iterator[str]:
@@ -167,7 +168,9 @@ def _by_author(unit: EventGroup, authors: Sequence[str]) -> tuple[tuple[str, Ann
 
 def _account(clip: ClipAnnotations, findings: Sequence[AnnotatedEvent], status: Status) -> ClipAnnotation:
     first = clip.annotations[0]
-    told = sorted({annotation.instruction for annotation in clip.annotations if annotation.instruction is not None})
+    instructions = sorted(
+        {annotation.instruction for annotation in clip.annotations if annotation.instruction is not None}
+    )
     return replace(
         first,
         author=AUTHOR,
@@ -177,14 +180,14 @@ def _account(clip: ClipAnnotations, findings: Sequence[AnnotatedEvent], status: 
         candidates=(),
         frame_times_s=clip.frame_times_s,
         duration_s=clip.duration_s,
-        instruction=told[0] if told else None,
+        instruction=instructions[0] if instructions else None,
         fields={name: value for annotation in reversed(clip.annotations) for name, value in annotation.fields.items()},
         source=AUTHOR,
     )
 
 
 def _coverage(clip: ClipAnnotations) -> Mapping[str, CoverageState] | None:
-    """What all annotators looked for is examined; what only some of them looked for is not; None for all."""
+    """What all annotators looked for is examined, what only some of them looked for is not; None for all."""
     if clip.dimensions is None:
         return None
     named = sorted({name for annotation in clip.annotations for name in annotation.coverage or ()})

@@ -1,7 +1,7 @@
-"""Who annotated what: the clips that two annotators or more have completed, and those that they have not.
+"""Who annotated which clips: those with complete annotations by two or more annotators, and the others.
 
-Only what all annotators of a clip looked for can be compared: where one of them was asked for some dimensions alone,
-the findings of the others are set aside and counted.
+Only dimensions that all annotators of a clip looked for are compared: if an annotator looked for some dimensions only,
+the others' events in other dimensions are excluded and counted.
 """
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -17,12 +17,11 @@ Dimensions = frozenset[str] | None
 
 @dataclass(frozen=True)
 class ClipAnnotations:
-    """A clip with what two annotators or more say of it.
+    """A clip with the complete annotations of two or more annotators.
 
-    `accounts` are in the order of the authors' names and hold nothing outside `dimensions`, those that all of
-    them looked for; findings are in the order of what they say. `dataset` is the clip's value of the field that clips
-    are resampled within, empty where it has none. `frame_times_s` and `duration_s` are those of whichever account
-    knows them.
+    `annotations` are in the order of the authors' names and hold only events in `dimensions`, those that all of them
+    looked for; events are in the order of their contents. `dataset` is the clip's value of the field that clips are
+    resampled within, empty without one. `frame_times_s` and `duration_s` are from any annotation that has them.
     """
 
     clip_id: str
@@ -38,18 +37,18 @@ class ClipAnnotations:
         return tuple(annotation.author for annotation in self.annotations)
 
     def unit(self, field: str) -> Hashable:
-        """What the clip is resampled with: its value of the field, as one of the accounts gives it, else itself."""
-        said = sorted(annotation.fields[field] for annotation in self.annotations if annotation.fields.get(field))
-        return said[0] if said else (self.clip_id,)
+        """What the clip is resampled with: its value of the field in an annotation, else itself."""
+        values = sorted(annotation.fields[field] for annotation in self.annotations if annotation.fields.get(field))
+        return values[0] if values else (self.clip_id,)
 
 
 @dataclass(frozen=True)
 class AnnotationSet:
     """The clips of several annotators.
 
-    `cases` are in the order of the clips' ids. What is not among them is listed: `single` clips, which one annotator
-    alone has completed, `unfinished` accounts (clip, author), and `apart`, clips whose annotators looked for nothing in
-    common. `aside` counts the findings that were set aside.
+    `clips` are in the order of their ids. The others are listed: `single_annotator` clips, complete by one annotator
+    only, `unfinished` annotations (clip, author), and `no_shared_dimensions`, clips whose annotators looked for nothing
+    in common. `excluded_events` counts the events outside shared dimensions.
     """
 
     annotators: tuple[str, ...]
@@ -61,10 +60,10 @@ class AnnotationSet:
 
     @classmethod
     def of(cls, annotations: Iterable[ClipAnnotation], by: str = "split", *, mixed: bool = False) -> "AnnotationSet":
-        """Gather accounts by clip; `by` names the field that tells the dataset.
+        """Group annotations by clip; `by` is the field that names the data set.
 
-        Raises InputError when one annotator has two accounts of a clip, when two accounts of a clip are known to be
-        of different files or datasets, and, unless `mixed`, when labels of different taxonomies meet.
+        Raises InputError if an annotator has two annotations of a clip, if two annotations of a clip are of different
+        files or data sets, and, unless `mixed`, if labels of different taxonomies are combined.
         """
         given = sorted(annotations, key=lambda annotation: (annotation.clip_id, annotation.author))
         if not mixed:
@@ -91,19 +90,19 @@ class AnnotationSet:
 
 
 def content(event: AnnotatedEvent) -> tuple[Any, ...]:
-    """What a finding says, comparable; labels and severity last, for they must not decide what is matched."""
+    """An event's content, comparable; labels and severity last, because they must not influence the matching."""
     return event.spans, event.description, event.dimension or "", event.type or "", event.severity or 0, event.secondary
 
 
 def event_name(author: str, event: AnnotatedEvent) -> str:
-    """What an event is called where several annotators' events meet, for a judge as for people."""
+    """The name of an event among several annotators' events, for judges and people."""
     return f"{author}/{event.id}"
 
 
 def common_dimensions(annotations: Sequence[ClipAnnotation]) -> Dimensions:
-    """The dimensions that all authors looked for; None when nobody says, which means all."""
-    said = [covered for annotation in annotations if (covered := annotation.covered) is not None]
-    return frozenset.intersection(*said) if said else None
+    """The dimensions that all authors looked for; None if no annotation says, which means all."""
+    covered_by_each = [covered for annotation in annotations if (covered := annotation.covered) is not None]
+    return frozenset.intersection(*covered_by_each) if covered_by_each else None
 
 
 def _clip(annotations: Sequence[ClipAnnotation], dimensions: Dimensions, by: str) -> ClipAnnotations:
@@ -123,7 +122,7 @@ def _clip(annotations: Sequence[ClipAnnotation], dimensions: Dimensions, by: str
 
 
 def _compared(findings: Sequence[AnnotatedEvent], dimensions: Dimensions) -> tuple[AnnotatedEvent, ...]:
-    """The findings that can be compared, in an order that depends on what they say alone."""
+    """The events that can be compared, in an order that depends only on their contents."""
     kept = (
         event
         for event in findings
@@ -135,14 +134,14 @@ def _compared(findings: Sequence[AnnotatedEvent], dimensions: Dimensions) -> tup
 
 
 def _dataset(annotations: Sequence[ClipAnnotation], by: str) -> str:
-    said = {annotation.fields[by]: annotation for annotation in annotations if by in annotation.fields}
-    if len(said) > 1:
-        (first_value, first), (second_value, second) = list(said.items())[:2]
+    by_value = {annotation.fields[by]: annotation for annotation in annotations if by in annotation.fields}
+    if len(by_value) > 1:
+        (first_value, first), (second_value, second) = list(by_value.items())[:2]
         raise InputError(
             f"{first.clip_id} has the {by} {first_value!r} in {first.source} and {second_value!r} in {second.source}; "
             "correct one of them, or choose another field with --by"
         )
-    return next(iter(said), "")
+    return next(iter(by_value), "")
 
 
 def _by_clip(annotations: Sequence[ClipAnnotation]) -> Mapping[str, Sequence[ClipAnnotation]]:

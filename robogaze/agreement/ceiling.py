@@ -1,14 +1,14 @@
-"""The human ceiling: each annotator against what the others agree on, in the metrics of a system.
+"""The human ceiling: each annotator scored against the others, in the metrics of a system.
 
 Of two annotators each is scored against the other. Of more, each is scored against the consensus of the others (see
-`consensus`); clips on which these agree on nothing they report have none, and are counted. An annotator on a clip is
-scored as a system would be: same matching, same rows, same means, the judge asked in the same way. A clip with a
-failed judgement leaves the estimate; the bounds say what it would be if all failed pairs were unrelated, or the same.
+`adjudication`); clips on which these agree on none of their events have no consensus, and are counted. An annotator on
+a clip is scored as a system would be: same matching, same rows, same means, same judge. A clip with a failed judgement
+is excluded; the bounds give the values if all failed pairs were unrelated, or the same.
 
 The ceiling pools all annotators: `macro` is the mean over annotator and clip, `micro` is over all their events. Clips,
-or prompts where clips share one, are the units, and take all their annotators with them; that is the interval of shares
-of clips, too, which Wilson's would make too narrow, for a clip is counted once for each annotator. The row of one
-annotator is told as a system's.
+or prompts if clips share one, are the units, with all their annotators. This also holds for shares of clips: Wilson's
+interval would be too narrow, because a clip counts once for each annotator. The row of one annotator is computed as
+that of a system.
 """
 
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ from robogaze.stats.resample import Sums, draw_resamples
 
 @dataclass(frozen=True)
 class CeilingScores:
-    """Scores as a system has them; `n` counts the accounts behind them."""
+    """Scores as of a system; `n` counts the annotations behind them."""
 
     macro: Scores
     micro: Scores
@@ -41,10 +41,10 @@ class CeilingScores:
 
 @dataclass(frozen=True)
 class Ceiling:
-    """The ceiling, for all clips, by dataset and by annotator.
+    """The ceiling, for all clips, by data set and by annotator.
 
-    `without` counts the accounts that could not be scored, for the others have no consensus on the clip, and `failed`
-    those that left the estimate with a failed judgement; `worst` and `best` are the bounds, None where none failed.
+    `without` counts the annotations that could not be scored, because the others have no consensus on the clip, and
+    `failed` those excluded for a failed judgement; `worst` and `best` are the bounds, None if none failed.
     """
 
     whole: CeilingScores
@@ -58,7 +58,7 @@ class Ceiling:
 
 @dataclass(frozen=True)
 class _Trial:
-    """An annotator's account of a clip, and what it is scored against."""
+    """An annotator's annotation of a clip, and what it is scored against."""
 
     place: int
     annotation: ClipAnnotation
@@ -69,20 +69,20 @@ async def human_ceiling(
     matched: Sequence[MatchedClip], annotators: Sequence[str], judge: Judge, config: EvaluationConfig
 ) -> Ceiling:
     """Score every annotator against the others."""
-    tried = [
+    all_trials = [
         _Trial(place, named(annotation), _others(clip, annotation.author, config))
         for place, clip in enumerate(matched)
         for annotation in clip.clip.annotations
     ]
-    trials = [trial for trial in tried if trial.reference.status == "complete"]
+    trials = [trial for trial in all_trials if trial.reference.status == "complete"]
     judged = await similarities([(trial.reference, trial.annotation.findings) for trial in trials], judge)
-    asked = [
+    similarities_of_trials = [
         mask_unjudgeable(trial.reference, trial.annotation, similarity)
         for trial, similarity in zip(trials, judged, strict=True)
     ]
-    failed = np.array([bool(np.isnan(similarity).any()) for similarity in asked], dtype=np.bool_)
-    worst, best = (_rows(trials, asked, value, config) for value in (0.0, 1.0))
-    stands = np.where(failed[:, None], 0.0, worst)
+    failed = np.array([bool(np.isnan(similarity).any()) for similarity in similarities_of_trials], dtype=np.bool_)
+    worst, best = (_rows(trials, similarities_of_trials, value, config) for value in (0.0, 1.0))
+    kept_rows = np.where(failed[:, None], 0.0, worst)
     frame = _Frame(tuple(matched), tuple(trials), config)
     of = {name: [trial.annotation.author == name for trial in trials] for name in annotators}
     within = {
@@ -90,10 +90,10 @@ async def human_ceiling(
         for name in sorted({clip.clip.dataset for clip in matched})
     }
     return Ceiling(
-        whole=frame.pooled(stands),
-        datasets={name: frame.pooled(_only(chosen, stands)) for name, chosen in within.items()},
-        annotators={name: frame.alone(_only(chosen, stands)) for name, chosen in of.items()},
-        without=len(tried) - len(trials),
+        whole=frame.pooled(kept_rows),
+        datasets={name: frame.pooled(_only(chosen, kept_rows)) for name, chosen in within.items()},
+        annotators={name: frame.alone(_only(chosen, kept_rows)) for name, chosen in of.items()},
+        without=len(all_trials) - len(trials),
         failed=int(failed.sum()),
         worst=frame.pooled(worst) if failed.any() else None,
         best=frame.pooled(best) if failed.any() else None,
@@ -101,12 +101,12 @@ async def human_ceiling(
 
 
 def _only(chosen: Sequence[bool], rows: Matrix) -> Matrix:
-    """The rows with zeros in those that are not chosen: they leave every sum."""
+    """The rows with zeros in those that are not chosen, which removes them from every sum."""
     return np.where(np.array(chosen, dtype=np.bool_)[:, None], rows, 0.0)
 
 
 def _others(clip: MatchedClip, author: str, config: EvaluationConfig) -> ClipAnnotation:
-    """What the other annotators of a clip say together."""
+    """What the other annotators of a clip report together."""
     names = [name for name in clip.clip.authors if name != author]
     if len(names) == 1:
         return named(next(annotation for annotation in clip.clip.annotations if annotation.author != author))
@@ -115,18 +115,20 @@ def _others(clip: MatchedClip, author: str, config: EvaluationConfig) -> ClipAnn
     return consensus(others, config.iou)
 
 
-def _rows(trials: Sequence[_Trial], asked: Sequence[Matrix], value: float, config: EvaluationConfig) -> Matrix:
+def _rows(
+    trials: Sequence[_Trial], similarities_of_trials: Sequence[Matrix], value: float, config: EvaluationConfig
+) -> Matrix:
     """The rows of all trials, with a value in the place of failed judgements."""
     rows = [
         clip_row(trial.reference, trial.annotation, np.where(np.isnan(similarity), value, similarity), config.weighting)
-        for trial, similarity in zip(trials, asked, strict=True)
+        for trial, similarity in zip(trials, similarities_of_trials, strict=True)
     ]
     return np.array(rows, dtype=np.float64).reshape(len(trials), len(COLUMNS))
 
 
 @dataclass(frozen=True)
 class _Frame:
-    """The clips, and the trials made on them."""
+    """The clips, and the trials on them."""
 
     matched: tuple[MatchedClip, ...]
     trials: tuple[_Trial, ...]
@@ -140,7 +142,7 @@ class _Frame:
         return CeilingScores(macro_scores(sums, self.config)[0], micro_scores(sums, self.config)[0], _accounts(rows))
 
     def pooled(self, rows: Matrix) -> CeilingScores:
-        """The scores of several."""
+        """The scores of several annotators together."""
         sums = self._sums(rows)
         if sums is None:
             return _nothing()
@@ -152,7 +154,7 @@ class _Frame:
         return {name: found(0, index, int(n[0, index])) for index, name in enumerate(METRICS)}
 
     def _sums(self, rows: Matrix) -> Sums | None:
-        """The sums over clips, each of which holds the rows of its annotators; None where there is no row."""
+        """The sums over clips, each with the rows of its annotators; None without a row."""
         if not _accounts(rows):
             return None
         ends = np.searchsorted([trial.place for trial in self.trials], range(1, len(self.matched)))

@@ -1,7 +1,6 @@
-"""The numbers of an agreement, for any choice of clips: all of them, a dataset, two annotators, one dimension.
+"""The numbers of an agreement, for any selection of clips: all, a data set, two annotators, one dimension.
 
-Clips, or prompts where clips share one, are what is resampled; the events, and the pairs of annotators, of a clip are
-drawn with it.
+Clips, or prompts if clips share one, are resampled; the events and the pairs of annotators of a clip are drawn with it.
 """
 
 import math
@@ -36,7 +35,7 @@ class Resampling:
 
 @dataclass(frozen=True)
 class KappaChoice:
-    """Which statistic stands for "kappa" in a whole result."""
+    """Which statistic is reported as "kappa"."""
 
     detection: Kind
     dimension: Kind
@@ -50,13 +49,13 @@ class AgreementScores:
     `dimension_kappa`         which dimension, over matched events
     `tiou`                    mean IoU of matched pairs
     `severity_alpha`          Krippendorff's ordinal alpha over matched events
-    `description_similarity`  mean similarity of matched pairs, as the judge gave it
+    `description_similarity`  mean similarity of matched pairs, from the judge
     `events_matched`          the share of events that the other annotator reports, too, over all pairs of annotators
     `timeline_alpha`          Krippendorff's alpha for unitizing: when is anything wrong?
     `detection_cohen`, `dimension_cohen`  the mean of Cohen's kappa over the pairs of annotators
 
-    `clips` and `events` are what is behind it, `unscored` the matched pairs without a judgement, and `bounds` what the
-    similarity would be if all of these were unrelated, or the same; None where there are none.
+    `clips` and `events` are what they are computed from, `unscored` counts the matched pairs without a judgement, and
+    `bounds` are the mean similarities if all of these were unrelated, or the same; None if there are none.
     """
 
     detection_kappa: Estimate
@@ -74,7 +73,7 @@ class AgreementScores:
     bounds: tuple[float, float] | None
 
     def estimates(self) -> Iterator[tuple[str, Estimate]]:
-        """All that is estimated, by name."""
+        """All estimates by name."""
         for field in fields(self):
             value = getattr(self, field.name)
             if isinstance(value, Estimate):
@@ -82,7 +81,7 @@ class AgreementScores:
 
 
 def choose_kappas(matched: Sequence[MatchedClip], annotators: Sequence[str]) -> KappaChoice:
-    """The statistics for a whole panel."""
+    """The statistics for a whole annotation set."""
     choice = Slice.of(matched, annotators)
     return KappaChoice(choose(choice.detection()), choose([rated for _, rated in choice.dimensions()]))
 
@@ -134,7 +133,7 @@ def _bounds(judged: Sequence[float], matches: int) -> tuple[float, float] | None
 
 @dataclass(frozen=True)
 class _Sample:
-    """The numbers of a choice of clips."""
+    """The numbers of a selection of clips."""
 
     choice: Slice
     kappas: KappaChoice
@@ -175,7 +174,7 @@ class _Sample:
         return alpha([given for _, given in rated], "ordinal", by=by, level=self.level)
 
     def mean(self, valued: Iterable[tuple[int, float]]) -> Estimate:
-        """The mean of what has a value."""
+        """The mean of the values that are given."""
         listed = list(valued)
         if not listed:
             return self._none()

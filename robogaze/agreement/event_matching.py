@@ -1,17 +1,17 @@
-"""Which events of several annotators are the same one.
+"""Which events of several annotators are the same event.
 
-The events of every two annotators of a clip are matched one to one, by when they happen and what is said of them:
+The events of every two annotators of a clip are matched one to one, by time and description:
 
     iou*similarity   IoU in time times the similarity of the two descriptions
-    iou              IoU alone; where that leaves a choice, similarity makes it
+    iou              IoU alone; similarity breaks ties
 
-Dimension, type and severity have no part in it, for agreement on them is what is measured; the judge is not shown them
-either. It is asked in both directions and the mean is taken: neither annotator is the reference. Where it gave nothing
-in one direction the other one counts; where it gave nothing at all the pair is unscored, and matched only if no pair
-with a judgement is lost by it.
+Dimension, type and severity have no influence, because agreement on them is what is measured; the judge does not see
+them, either. It is asked in both directions and the mean is taken, because neither annotator is the reference. If it
+gave nothing in one direction, the other one counts; if it gave nothing at all, the pair is unscored, and matched only
+if that displaces no pair with a judgement.
 
-Matches are then chained into units: the best first, as long as no annotator has two events in one unit. An event that
-nobody else reports is a unit of its own.
+Matches are then joined into groups: the best first, as long as no annotator has two events in one group. An event that
+nobody else reports is a group of its own.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -32,17 +32,17 @@ Matrix = NDArray[np.float64]
 By = Literal["iou*similarity", "iou"]
 
 NEXT_TO_NOTHING = 1e-9
-"""What decides between pairs that weigh the same, and the weight of a similarity that is not known."""
+"""The weight that breaks ties, and that of an unknown similarity."""
 
 _WEIGHTING = Weighting(use="similarity*iou")
 
 EventRef = tuple[int, int]
-"""An annotator of a case and one of the findings."""
+"""An event: the position of its annotator in a clip, and its position among the annotator's events."""
 
 
 @dataclass(frozen=True, slots=True)
 class EventMatch:
-    """Two annotators' events that are matched; `similarity` is NaN where no judgement was given."""
+    """Two annotators' matched events; `similarity` is NaN without a judgement."""
 
     first: EventRef
     second: EventRef
@@ -52,24 +52,24 @@ class EventMatch:
 
 
 EventGroup = tuple[AnnotatedEvent | None, ...]
-"""One event as each annotator of a case reports it; None for those who do not."""
+"""One event as each annotator of a clip reports it; None for those who do not."""
 
 
 @dataclass(frozen=True)
 class MatchedClip:
-    """A case with its matches, and the units they form."""
+    """A clip with its matches, and the groups they form."""
 
     clip: ClipAnnotations
     matches: tuple[EventMatch, ...]
     units: tuple[EventGroup, ...]
 
     def finding(self, place: EventRef) -> AnnotatedEvent:
-        """The event at a place."""
+        """The event of a reference."""
         annotator, number = place
         return self.clip.annotations[annotator].findings[number]
 
     def only(self, authors: Collection[str]) -> "MatchedClip | None":
-        """The same for some of the annotators; None where fewer than two of them judged the clip."""
+        """The same for some of the annotators; None if fewer than two of them annotated the clip."""
         kept = [number for number, name in enumerate(self.clip.authors) if name in authors]
         if len(kept) < 2:
             return None
@@ -88,7 +88,7 @@ class MatchedClip:
 async def match_annotators(
     clips: Sequence[ClipAnnotations], judge: Judge, by: By, iou: Overlap
 ) -> tuple[tuple[MatchedClip, ...], int]:
-    """The cases, matched, and how many pairs of events that share time have no judgement."""
+    """The clips with matched events, and the number of overlapping pairs of events without a judgement."""
     meetings = [
         _Meeting(
             clip, i, j, iou_matrix(clip.annotations[i].findings, clip.annotations[j].findings, clip.frame_times_s, iou)
@@ -108,7 +108,7 @@ async def match_annotators(
 
 @dataclass(frozen=True)
 class _Meeting:
-    """Two annotators of a case, with the IoU of every pair of their events."""
+    """Two annotators of a clip, with the IoU of every pair of their events."""
 
     clip: ClipAnnotations
     first: int
@@ -121,14 +121,14 @@ class _Meeting:
 
     @property
     def overlapping(self) -> Iterator[EventRef]:
-        """The pairs of events that share time."""
+        """The pairs of events that overlap in time."""
         return ((int(row), int(column)) for row, column in np.argwhere(self.iou > 0))
 
 
 async def _similarities(meetings: Sequence[_Meeting], judge: Judge) -> list[Matrix]:
-    """The similarity of every pair of events that share time, NaN for all others and where no judgement was given."""
-    asked = [pair for meeting in meetings for place in meeting.overlapping for pair in _both_ways(meeting, place)]
-    judged = iter(await judge.rate(asked))
+    """The similarity of every overlapping pair of events, NaN for all others and without a judgement."""
+    queries = [pair for meeting in meetings for place in meeting.overlapping for pair in _both_ways(meeting, place)]
+    judged = iter(await judge.rate(queries))
     found = []
     for meeting in meetings:
         matrix = np.full(meeting.iou.shape, np.nan)
@@ -154,14 +154,14 @@ def _both_ways(meeting: _Meeting, place: EventRef) -> tuple[DescriptionPair, Des
 def _pair(
     annotations: Sequence[ClipAnnotation], reference: tuple[str, str], prediction: tuple[str, str]
 ) -> DescriptionPair:
-    told = sorted({annotation.instruction for annotation in annotations if annotation.instruction is not None})
+    instructions = sorted({annotation.instruction for annotation in annotations if annotation.instruction is not None})
     return DescriptionPair(
         clip_id=annotations[0].clip_id,
         reference_id=reference[0],
         prediction_id=prediction[0],
         reference=reference[1],
         prediction=prediction[1],
-        instruction=told[0] if told else None,
+        instruction=instructions[0] if instructions else None,
         reference_type=None,
         prediction_type=None,
     )
@@ -180,14 +180,14 @@ def _links(meeting: _Meeting, similarity: Matrix, by: By) -> Iterator[EventMatch
 
 
 def _appeal(similarity: Matrix, by: By) -> Matrix:
-    """What the IoU of a pair is multiplied with, in [0, 1]."""
+    """The factor of a pair's IoU in its weight, in [0, 1]."""
     if by == "iou":
         return 1 - NEXT_TO_NOTHING * (1 - np.nan_to_num(similarity))
     return np.where(np.isnan(similarity), NEXT_TO_NOTHING, similarity)
 
 
 def _best(meeting: _Meeting, appeal: Matrix) -> Iterable[Match]:
-    """The best assignment; which of several equally good ones must not depend on who is called first."""
+    """The best assignment; ties are broken independently of the order of the annotators."""
     first, second = ([content(finding) for finding in annotation.findings] for annotation in meeting.annotations)
     turned = second < first
     arrays = (appeal.T, meeting.iou.T) if turned else (appeal, meeting.iou)
@@ -200,7 +200,7 @@ def _best(meeting: _Meeting, appeal: Matrix) -> Iterable[Match]:
 
 
 def _units(clip: ClipAnnotations, matches: Sequence[EventMatch]) -> tuple[EventGroup, ...]:
-    """Chain matches, the heaviest first; each event ends up in one unit."""
+    """Join matches into groups, the heaviest first; each event ends up in one group."""
     findings = {
         (annotator, number): event
         for annotator, annotation in enumerate(clip.annotations)

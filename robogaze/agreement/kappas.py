@@ -1,8 +1,8 @@
-"""Which kappa, and the mean of Cohen's over all pairs of annotators.
+"""Which kappa to use, and the mean of Cohen's kappa over all pairs of annotators.
 
-Two annotators have Cohen's kappa. More have Fleiss' where every unit has the same number of ratings, whoever gave
-them, else Krippendorff's nominal alpha, which is made for missing ratings. The choice is made once, on everything, so
-that the rows of a table hold the same statistic.
+Two annotators have Cohen's kappa. More have Fleiss' if every unit has the same number of ratings, whoever gave them,
+otherwise Krippendorff's nominal alpha, which allows missing ratings. The choice is made once, for all clips, so that
+the rows of a table hold the same statistic.
 """
 
 from collections.abc import Hashable, Sequence
@@ -38,7 +38,7 @@ def kappa(kind: Kind, ratings: Ratings, *, by: Clusters, level: float) -> Estima
 
 
 def mean_cohen(ratings: Ratings, *, by: Clusters, level: float) -> Estimate:
-    """The mean of Cohen's kappa over the pairs of annotators for whom it is defined; `n` counts these pairs."""
+    """The mean of Cohen's kappa over the pairs of annotators for which it is defined; `n` counts these pairs."""
     labels = sorted({label for unit in ratings for label in _given(unit)}, key=repr)
     pairs = list(combinations(range(max(map(len, ratings), default=0)), 2))
     tables = np.zeros((len(ratings), len(pairs), len(labels), len(labels)))
@@ -72,7 +72,7 @@ def _cohens(tables: Floats) -> Floats:
 
 
 def _mean(kappas: Floats) -> Floats:
-    """The mean over the last axis of what is defined; added up in the order of size, not in that of the pairs."""
+    """The mean of the defined values over the last axis; summed in order of size, not of the pairs."""
     defined = ~np.isnan(kappas)
     whole = np.sort(np.where(defined, kappas, 0.0), axis=-1).sum(axis=-1)
     return ratio(whole, defined.sum(axis=-1).astype(np.float64))

@@ -1,7 +1,7 @@
 """Agreement on labels: is this a fault or not? (GBQA, Table 2)
 
 A table of ratings has a row for each rating, with `unit`, `annotator` and `label`, as CSV or as JSONL. An empty label
-(null) is a rating that was not given.
+(null) is a missing rating.
 """
 
 import json
@@ -31,7 +31,7 @@ class _Rating(ForeignRecord):
 
 @dataclass(frozen=True)
 class Ratings:
-    """Units in order, and for each the labels its annotators gave, None where one gave none."""
+    """Units in order, and for each the labels of its annotators, None for a missing one."""
 
     annotators: tuple[str, ...]
     units: Mapping[str, tuple[str | None, ...]]
@@ -40,7 +40,7 @@ class Ratings:
     def read(cls, path: Path) -> "Ratings":
         """Read a table of ratings.
 
-        Raises InputError with file, line and key for what does not fit, and for a unit that an annotator rates twice.
+        Raises InputError with file, line and key for what is invalid, and for a unit that an annotator rates twice.
         """
         given: dict[tuple[str, str], tuple[str | None, str]] = {}
         for document, place, value in _records(path):
@@ -50,7 +50,9 @@ class Ratings:
                 raise _error(document, (*place, *fault.place), fault) from fault
             key, source = (str(rating.unit), str(rating.annotator)), document.source(place)
             if key in given:
-                raise InputError(f"{source}: {key[1]} has rated {key[0]} before ({given[key][1]}); keep one of the two")
+                raise InputError(
+                    f"{source}: {key[1]} rated {key[0]} twice (also in {given[key][1]}); keep one of the two"
+                )
             given[key] = _label(rating.label), source
         annotators = tuple(sorted({annotator for _, annotator in given}))
         labels = {key: label for key, (label, _) in given.items()}
@@ -62,8 +64,8 @@ class Ratings:
 class RatingAgreement:
     """Krippendorff's nominal alpha of all units, and of the units of each label (see `stats.alpha_by_class`).
 
-    A unit is of the label that most of its ratings give. `units` counts all, `once` those that were rated fewer than
-    twice and say nothing of agreement, `tied` those that are of several labels in equal parts.
+    A unit belongs to the label of most of its ratings. `units` counts all, `once` those rated fewer than twice, which
+    are excluded, `tied` those that belong to several labels in equal parts.
     """
 
     annotators: tuple[str, ...]
@@ -101,7 +103,7 @@ def _tied(unit: Sequence[str | None]) -> bool:
 def _records(path: Path) -> Iterator[tuple[Document, Place, Any]]:
     """Every row or line, with its place."""
     if not path.is_file():
-        raise InputError(f"{path} is no file; name a table of ratings with {', '.join(COLUMNS)}")
+        raise InputError(f"{path} is not a file; give a table of ratings with {', '.join(COLUMNS)}")
     document = None
     try:
         for document in documents(path):

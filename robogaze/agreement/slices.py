@@ -1,8 +1,8 @@
-"""What is rated in some clips: by whom, and how.
+"""The ratings of some clips.
 
-For one dimension the same is taken of what belongs to it: clips whose annotators all looked for it, the question "any
-event of this dimension?", "this dimension or another?" for matched events, and of matched events those that one side
-or the other files there. To take only those on which both agree would leave out the disputed ones.
+For one dimension these are the clips whose annotators all looked for it, the question "any event of this dimension?",
+"this dimension or another?" for matched events, and the matched events that either side assigns to it. Taking only
+those on which both agree would exclude the disputed ones.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,9 +20,9 @@ from robogaze.stats.unitizing import LabelledStretch, Timeline
 
 @dataclass(frozen=True)
 class Slice:
-    """Some clips, and the events in them that are asked about: all, or those of one dimension, if it is named.
+    """Some clips, and the events in them that are rated: all, or those of one dimension, if it is `named`.
 
-    Things are told with the position of their clip, ratings with a place for every one of `annotators`.
+    Ratings come with the position of their clip, and with a place for every one of `annotators`.
     """
 
     matched: tuple[MatchedClip, ...]
@@ -47,7 +47,7 @@ class Slice:
         )
 
     def has(self, event: AnnotatedEvent) -> bool:
-        """Whether an event is asked about."""
+        """Whether an event is rated."""
         return self.named is None or event.dimension == self.named
 
     def detection(self) -> list[list[Rating]]:
@@ -58,7 +58,7 @@ class Slice:
         ]
 
     def dimensions(self) -> list[tuple[int, list[Rating]]]:
-        """For each matched event the dimension each annotator files it under, or whether it is the one asked about."""
+        """For each matched event the dimension each annotator gives it, or whether it is the named one."""
         return [
             (place, self._placed(clip, [None if found is None else self._label(found) for found in unit]))
             for place, clip in enumerate(self.matched)
@@ -70,7 +70,7 @@ class Slice:
         return event.dimension if self.named is None or event.dimension is None else self.has(event)
 
     def _placed(self, clip: MatchedClip, ratings: Sequence[Rating]) -> list[Rating]:
-        """Ratings of a case's annotators at the places they have among all annotators."""
+        """Ratings of a clip's annotators at the places they have among all annotators."""
         given = dict(zip(clip.clip.authors, ratings, strict=True))
         return [given.get(name) for name in self.annotators]
 
@@ -91,7 +91,7 @@ class Slice:
                     yield place, match
 
     def shares(self) -> Floats:
-        """For each clip, over its pairs of annotators: matched events, and events, (clips, 2)."""
+        """For each clip, over its pairs of annotators: the number of matched events and of events, (clips, 2)."""
         rows = np.zeros((len(self.matched), 2))
         for place, clip in enumerate(self.matched):
             counts = [sum(map(self.has, annotation.findings)) for annotation in clip.clip.annotations]
@@ -100,7 +100,7 @@ class Slice:
         return rows
 
     def timelines(self) -> list[tuple[int, Timeline]]:
-        """The clips whose length is known; one is at least as long as what is marked in it."""
+        """The timelines of clips with a known duration; a timeline is at least as long as the events on it."""
         found = []
         for place, clip in enumerate(self.matched):
             marks = [

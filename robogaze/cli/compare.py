@@ -186,5 +186,5 @@ def _gate_code(checks: Sequence[GateCheck], junit: Path | None) -> int:
         write_whole(junit, junit_xml(checks))
     failed = [check for check in checks if not check.passed]
     for check in failed:
-        click.echo(f"gate: {check.run}: {check.rule}: {check.said}", err=True)
+        click.echo(f"gate: {check.run}: {check.rule}: {check.message}", err=True)
     return EXIT_GATE if failed else 0

@@ -15,7 +15,7 @@ verdict.py        the results as sentences
 gate.py           rules a checkpoint must pass
 """
 
-from robogaze.comparison.calibration import Calibration, CorrectedEstimate, read_calibration
+from robogaze.comparison.calibration import Calibration, CorrectedEstimate, pair_calibration
 from robogaze.comparison.compare import compare
 from robogaze.comparison.comparison import Comparison, compare_runs
 from robogaze.comparison.gate import Gate, GateCheck, check_gate, read_gate
@@ -38,6 +38,6 @@ __all__ = [
     "check_gate",
     "compare",
     "compare_runs",
-    "read_calibration",
+    "pair_calibration",
     "read_gate",
 ]

@@ -1,10 +1,10 @@
-"""Correcting a run for the judge's own errors, with clips that people labelled.
+"""Corrections for the judge's own errors, from clips that people annotated.
 
-One sample for all runs shifts them all alike, so it changes no order. With a sample of each run's own clips differences
-are corrected too: a judge may be wrong more often about one checkpoint than about another.
+One calibration for all runs shifts them all alike, so it changes no order. With a calibration of each run's own clips,
+differences are corrected too: a judge may err more often about one checkpoint than about another.
 
-The labelled sample is of the same kind as the runs' clips and judged by the same pipeline, so that its errors are those
-among the runs' clips. Only clips that are complete on both sides are used, and of a run its complete clips.
+The annotated clips are of the same kind as the runs' clips and judged by the same pipeline, so that the judge's errors
+are the same. Only clips that are complete on both sides are used, and of a run its complete clips.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -30,7 +30,7 @@ Value = Callable[[ClipAnnotation], float]
 
 @dataclass(frozen=True)
 class Calibration:
-    """Pairs of the same clip: what the judge said, and what is true. `unpaired` counts clips that only one side has."""
+    """Pairs of predicted and true annotation of the same clip; `unpaired` counts clips that only one side has."""
 
     pairs: tuple[tuple[ClipAnnotation, ClipAnnotation], ...]
     unpaired: int
@@ -38,17 +38,17 @@ class Calibration:
 
 @dataclass(frozen=True)
 class CorrectedEstimate:
-    """One number of a run as the judge says it, and corrected for the judge's errors."""
+    """A number of a run as the judge gives it, and corrected for the judge's errors."""
 
     naive: Estimate
     corrected: Estimate
 
 
-def read_calibration(predictions: Run, references: Run, runs: Sequence[Run], *, mixed: bool) -> Calibration:
-    """The labelled sample.
+def pair_calibration(predictions: Run, references: Run, runs: Sequence[Run], *, mixed: bool) -> Calibration:
+    """Pair predictions with references by clip id.
 
-    Raises InputError when no clip is on both sides, and, unless `mixed`, when the judge was another one than the
-    runs' own.
+    Raises InputError if no clip is on both sides, if a clip is not the same file on both sides, and, unless `mixed`, if
+    the predictions were made by another judge than the runs.
     """
     if not mixed:
         _check_same_judge(predictions, runs)
@@ -56,35 +56,35 @@ def read_calibration(predictions: Run, references: Run, runs: Sequence[Run], *, 
     shared = sorted(predictions.annotations.keys() & references.annotations.keys())
     if not shared:
         raise InputError(
-            f"no clip of {predictions.name} has a reference in {references.name}; both must name clips alike"
+            f"no clip of {predictions.name} has a reference in {references.name}; both sides need the same clip ids"
         )
     for clip_id in shared:
         prediction, reference = predictions.annotations[clip_id], references.annotations[clip_id]
         if len({prediction.clip_sha256, reference.clip_sha256} - {None}) > 1:
-            raise InputError(f"{clip_id}: {prediction.source} and {reference.source} speak of different files")
+            raise InputError(f"{clip_id}: {prediction.source} and {reference.source} are about different files")
         if prediction.status == reference.status == "complete":
             pairs.append((prediction, reference))
     return Calibration(tuple(pairs), len(predictions.annotations.keys() ^ references.annotations.keys()))
 
 
 def _check_same_judge(predictions: Run, runs: Sequence[Run]) -> None:
-    def said(run: Run) -> set[tuple[str | None, str, str]]:
+    def judges_of(run: Run) -> set[tuple[str | None, str, str]]:
         prints = {clip_id: annotation.fingerprint for clip_id, annotation in run.annotations.items()}
         return {(prints[clip_id], metadata.pipeline, metadata.models) for clip_id, metadata in run.metadata.items()}
 
-    judges = said(predictions)
+    judges = judges_of(predictions)
     for run in runs:
-        if (used := said(run)) and judges and not used & judges:
+        if (used := judges_of(run)) and judges and not used & judges:
             raise InputError(
-                f"{predictions.name} was judged by another pipeline, model or version than {run.name}: its errors are "
-                "not those of the run; --mixed uses them anyway"
+                f"{predictions.name} was judged by another pipeline, model or version than {run.name}: its errors "
+                "are not those of the run; --mixed uses them anyway"
             )
 
 
 def corrected(
     run: Run, sample: Calibration, dimensions: Sequence[str], config: ComparisonConfig
 ) -> Mapping[str, CorrectedEstimate]:
-    """The clean rate, the events a clip, and the share of clips with an event of each dimension, of one run."""
+    """The clean rate, the events per clip, and the share of clips with an event of each dimension, of one run."""
     values: dict[str, Value] = {
         "clean_rate": config.scope.counts,
         "events_per_clip": lambda annotation: len(annotation.findings),
@@ -105,7 +105,7 @@ def corrected(
 def corrected_difference(
     clips: Clips, units: Sequence[str], first: Calibration, second: Calibration, config: ComparisonConfig
 ) -> PairedDifference:
-    """The difference of the clean rates over prompts whose clips are both complete, each run with its own labels."""
+    """The difference of clean rates over prompts with two complete clips, each run corrected with its own labels."""
     clean = config.scope.counts
     kept = [at for at, both in enumerate(clips) if all(clip.status == "complete" for clip in both)]
     if not kept:
@@ -122,9 +122,9 @@ def corrected_difference(
 
 
 def _errors(sample: Calibration, config: ComparisonConfig) -> Floats:
-    """How much cleaner the judge says each labelled clip is than it is."""
-    said, true = (_column([both[side] for both in sample.pairs], config.scope.counts) for side in (0, 1))
-    return said - true
+    """For each annotated clip 1 if only the judge calls it clean, -1 if only the truth does, else 0."""
+    predicted, true = (_column([both[side] for both in sample.pairs], config.scope.counts) for side in (0, 1))
+    return predicted - true
 
 
 def _holds(dimension: str) -> Value:

@@ -1,12 +1,12 @@
-"""What is measured of a clip, as a row of numbers such that every measure is a ratio of sums of rows.
+"""What is measured of a clip, as a row of numbers, so that every measure is a ratio of sums of rows.
 
-clean_rate        clean clips, or clips in which nothing was found (`compare.scope`), of all clips with a report
-events_per_clip   events, over the clips that were scored
-load_per_clip     the sum of the events' severities, likewise
-load_per_minute   the same over the minutes of those clips whose length is known
+clean_rate        clean clips, or clips without an event (see `scope`), as a share of all clips with a report
+events_per_clip   events per scored clip
+load_per_clip     the sum of the events' severities per scored clip
+load_per_minute   the same per minute of the scored clips with a known duration
 
-An unscored clip is never clean, and says nothing of events: it is in the first measure's count and not in the others'.
-An event without a severity adds nothing to the load; how many there are is counted (`ungraded`).
+An unscored clip is never clean and has no events: it counts in the first measure and not in the others. An event
+without a severity adds nothing to the load; their number is reported (`ungraded`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ class ClipMeasure:
     lower_is_better: bool
 
     def __call__(self, sums: Floats) -> Floats:
-        """The value from sums (..., columns); NaN where there is nothing to take it of."""
+        """The value from sums (..., columns); NaN if the denominator is 0."""
         return ratio(sums[..., self.part], sums[..., self.whole])
 
 

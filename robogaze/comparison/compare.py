@@ -14,7 +14,7 @@ from robogaze.annotations import (
     log_warning,
     named_sources,
 )
-from robogaze.comparison.calibration import Calibration, read_calibration
+from robogaze.comparison.calibration import Calibration, pair_calibration
 from robogaze.comparison.comparison import Comparison, compare_runs
 from robogaze.comparison.leaderboard import ComparisonConfig
 from robogaze.comparison.prompts import AUTO
@@ -146,7 +146,7 @@ def _calibrations(
             raise SourceError(f"the calibration {name} is for none of the runs ({', '.join(run.name for run in runs)})")
         if name in own or (name is None and common is not None):
             raise SourceError(f"there are two calibrations for {name or 'all runs'}; give one")
-        sample = read_calibration(reader.run(source), truth, judged, mixed=reader.options.mixed)
+        sample = pair_calibration(reader.run(source), truth, judged, mixed=reader.options.mixed)
         if name is None:
             common = sample
         else:

@@ -1,6 +1,6 @@
-"""Checkpoints against each other: from runs to a decision.
+"""Checkpoints against each other: from runs to verdicts.
 
-runs -> checks -> clips by prompt -> where each stands -> pairs with verdicts -> bands, trend, one sentence
+runs -> checks -> clips by prompt -> leaderboard -> pairs with verdicts -> bands, trend, one sentence
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The whole result.
+    """The result of `robogaze.compare`.
 
     The rate that runs are compared by is called the clean rate here, whatever its `scope`. `pairs` are the runs against
-    the baseline, or, without one, each against those given before it; `verdicts` are theirs. `order` holds the runs by
-    their clean rate, the best first; `bands` are those of it without a significant difference. `ranks` are by the clean
-    rate over the prompts that all runs share. `corrected` is by run, of `labels` labels (0 for a run that none
-    correct), both empty without a calibration.
+    the baseline, or, without a baseline, each run against those before it; `verdicts` are theirs. `order` lists the
+    runs by their clean rate, best first; `bands` groups those without a significant difference. `ranks` are by the
+    clean rate over the prompts that all runs share. `corrected` is by run, `labels` counts the labels used for each (0
+    for none); both are empty without a calibration.
     """
 
     runs: tuple[Run, ...]
@@ -58,7 +58,7 @@ class Comparison:
 
     @property
     def scope(self) -> Scope:
-        """Which clips count for the rate, and the dimensions it says something of."""
+        """Which clips count for the rate, and the dimensions it covers."""
         return self.config.scope
 
     @property
@@ -68,12 +68,12 @@ class Comparison:
 
     @property
     def units(self) -> int:
-        """How many prompts there are to tell the runs apart by, those that all share; of one run, its own."""
+        """The number of prompts that all runs share; of a single run, its own."""
         shared = self.prompts.shared(*range(len(self.runs)))
         return len({self.prompts.unit[prompt] for prompt in shared})
 
     def clips(self, pair: RunPair) -> Mapping[str, tuple[ClipAnnotation, ClipAnnotation]]:
-        """The two clips of each prompt that a pair shares."""
+        """The two clips of each prompt that a pair of runs shares."""
         return _both(self.prompts, pair.first, pair.second)
 
     def to_dataframe(self) -> "DataFrame":
@@ -96,11 +96,9 @@ def compare_runs(
 ) -> Comparison:
     """Compare runs; `baseline` is the name of one of them.
 
-    `sample` corrects all runs alike; `samples`, by the names of runs, each with labels of its own clips, and then their
-    differences, verdicts and bands too.
-
-    Raises InputError for runs that cannot be compared (see `check_comparable`, `by_prompt`), and for a baseline that
-    is none of them.
+    `sample` corrects all runs alike; `samples`, by the names of runs, each with labels of its own clips, which also
+    corrects differences, verdicts and bands. Raises InputError for runs that cannot be compared (see
+    `check_comparable`, `by_prompt`), and for a baseline that is none of them.
     """
     check_comparable(runs, mixed=mixed)
     base, config = _position(runs, baseline), replace(config, scope=scope_of(runs))
@@ -130,12 +128,12 @@ def compare_runs(
         prompts=prompts,
         leaderboard=leaderboard,
         pairs=pairs,
-        verdicts=tuple(verdict.of_pair(pair, labels, len(pairs), config) for pair in pairs),
+        verdicts=tuple(verdict.pair_verdict(pair, labels, len(pairs), config) for pair in pairs),
         order=order,
         bands=apart,
         ranks=_ranks(prompts, config),
         trend=trend(labels, prompts, config),
-        verdict=verdict.overall(leaderboard, apart, pairs, base, config, rates),
+        verdict=verdict.overall_verdict(leaderboard, apart, pairs, base, config, rates),
         labels=tuple(0 if sample is None else len(sample.pairs) for sample in fixed),
         corrected=rates if any(rates) else (),
     )
@@ -157,7 +155,7 @@ def _pairs(
     names: EventLabels,
     config: ComparisonConfig,
 ) -> tuple[RunPair, ...]:
-    """The runs that are compared, with p adjusted for their number."""
+    """The compared pairs, with p adjusted for their number."""
     found = []
     for first, second in against:
         clips, unpaired = _both(prompts, first, second), prompts.unpaired(first, second)
@@ -171,12 +169,12 @@ def _position(runs: Sequence[Run], baseline: str | None) -> int | None:
     if baseline is None:
         return None
     if baseline not in names:
-        raise InputError(f"the baseline {baseline} is none of the runs; they are: {', '.join(names)}")
+        raise InputError(f"the baseline {baseline} is not one of the runs ({', '.join(names)})")
     return names.index(baseline)
 
 
 def _against(runs: int, baseline: int | None) -> list[tuple[int, int]]:
-    """Which pairs are compared, the later or the other one first."""
+    """Which pairs are compared: the later run, or the one that is not the baseline, comes first."""
     if baseline is not None:
         return [(run, baseline) for run in range(runs) if run != baseline]
     return [(later, earlier) for earlier, later in combinations(range(runs), 2)]
@@ -211,7 +209,7 @@ def _from_best(row: LeaderboardRow) -> tuple[float, str]:
 
 
 def _ranks(prompts: PromptPairing, config: ComparisonConfig) -> tuple[Rank, ...]:
-    """Places by the clean rate, over the prompts that every run has a clip of."""
+    """Ranks by the clean rate, over the prompts that every run has a clip of."""
     shared = prompts.shared(*range(len(prompts.runs)))
     if not shared:
         return tuple(Rank(undefined("no prompt is in every run"), float("nan")) for _ in prompts.runs)

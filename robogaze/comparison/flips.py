@@ -1,4 +1,4 @@
-"""What became of each prompt from one run to another, what deserves a look first."""
+"""What changed for each prompt from one run to another, and which prompts to look at first."""
 
 from collections import Counter
 from collections.abc import Mapping, Set
@@ -14,16 +14,16 @@ Kind = Literal["new", "worse", "changed", "better", "fixed"]
 
 @dataclass(frozen=True, slots=True)
 class Flip:
-    """A prompt whose clip changed: `before` and `after` are its clips' ids.
+    """A prompt whose clip changed; `before` and `after` are the ids of its clips.
 
-    new      nothing was found, and it has events now
-    worse    had events, and has a larger load now, or more events of the same load
-    changed  has as many events of the same load, of other types
-    better   the other way round from worse
-    fixed    had events, and nothing is found now
+    new      no event before, events after
+    worse    events before, and a larger load after, or more events with the same load
+    changed  the same number of events and load, other types
+    better   the reverse of worse
+    fixed    events before, none after
 
-    `gained` and `lost` are types with their highest severity (None where none is given), the most severe first.
-    `load` is the sum of severities before and after.
+    `gained` and `lost` are types with their highest severity (None if none is given), the most severe first. `load` is
+    the sum of severities before and after.
     """
 
     prompt: str
@@ -36,13 +36,13 @@ class Flip:
 
     @property
     def worst(self) -> int:
-        """The highest severity of what is new, 0 where nothing is."""
+        """The highest severity of the gained types, 0 if there is none."""
         return max((severity or 0 for _, severity in self.gained), default=0)
 
 
 @dataclass(frozen=True)
 class Flips:
-    """The prompts that changed, in the order in which they deserve a look; how many did not, and are not known."""
+    """The prompts that changed, in the order to look at them, and the numbers of unchanged and unknown prompts."""
 
     found: tuple[Flip, ...]
     same: int
@@ -50,17 +50,17 @@ class Flips:
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """How many of each kind."""
+        """The number of each kind."""
         kinds = Counter(flip.kind for flip in self.found)
-        told = {kind: kinds[kind] for kind in get_args(Kind)}
-        return {**told, "same": self.same, "unknown": self.unknown}
+        by_kind = {kind: kinds[kind] for kind in get_args(Kind)}
+        return {**by_kind, "same": self.same, "unknown": self.unknown}
 
 
 def flips_between(clips: Mapping[str, tuple[ClipAnnotation, ClipAnnotation]]) -> Flips:
     """Flips from the second clip of each prompt (before) to the first (after).
 
-    The order: what is new by its severity, the highest first; then what grew worse by its load; what grew better
-    last. A prompt is unknown where a clip is unscored, or is partial and nothing was found in it.
+    The order: gained types by severity, highest first; then increases of load; improvements last. A prompt is unknown
+    if a clip is unscored, or is partial without an event.
     """
     found, same, unknown = [], 0, 0
     for prompt, (after, before) in clips.items():
@@ -101,11 +101,13 @@ def _kind(
 
 
 def _types(annotation: ClipAnnotation) -> dict[str, int | None]:
-    """The types of a clip's events with their highest severity; an event without a type goes by its dimension."""
+    """The types of a clip's events with their highest severity; an event without a type is listed by its dimension."""
     found: dict[str, int | None] = {}
     for event in annotation.findings:
         name = event.type or event.dimension or "(no type)"
-        found[name] = max((said for said in (found.get(name), event.severity) if said is not None), default=None)
+        found[name] = max(
+            (severity for severity in (found.get(name), event.severity) if severity is not None), default=None
+        )
     return found
 
 

@@ -7,13 +7,13 @@
       - unscored: {at_most: 0.02}
 
 no_new_types     no event type of this severity or above that the baseline's clips do not show at this severity; an
-                 event without a severity counts as if it had it, for nothing says otherwise
-clean_rate       the difference to the baseline is not below minus that much, with that confidence: the lower end of a
+                 event without a severity counts as this severe
+clean_rate       the difference to the baseline is not below minus this value, with this confidence: the lower end of a
                  one-sided interval, over the shared prompts
-events_per_clip  likewise the upper end; and also `at_most`, the value itself
+events_per_clip  likewise the upper end; or `at_most`, for the value itself
 unscored         the share of clips that are unscored, unreadable or missing
 
-Every run but the baseline is checked. What cannot be decided has not passed.
+Every run but the baseline is checked. A rule that cannot be decided has failed.
 """
 
 from dataclasses import dataclass, replace
@@ -36,20 +36,20 @@ Confidence = Field(default=0.95, gt=0.5, lt=1)
 
 
 class NoNewTypes(Data):
-    """No type of this severity or above that the baseline has not."""
+    """No type of this severity or above that the baseline does not have."""
 
     severity: Severity
 
 
 class CleanRate(Data):
-    """The clean rate beside the baseline's."""
+    """The clean rate compared with the baseline's."""
 
     not_below_baseline_by: Fraction
     confidence: float = Confidence
 
 
 class EventsPerClip(Data):
-    """The events a clip, beside the baseline's or by themselves."""
+    """The events per clip, compared with the baseline's or by themselves."""
 
     not_above_baseline_by: float | None = Field(default=None, ge=0)
     confidence: float = Confidence
@@ -63,7 +63,7 @@ class EventsPerClip(Data):
 
 
 class Unscored(Data):
-    """The share of clips of which nothing is known."""
+    """The share of clips that are unscored, unreadable or missing."""
 
     at_most: Fraction
 
@@ -84,95 +84,101 @@ class GateRule(Data):
 
     @property
     def name(self) -> str:
-        """The rule's."""
         return next(iter(self.model_fields_set))
 
     @property
     def settings(self) -> Data | None:
-        """What stands under the name."""
+        """The settings under the name."""
         found: Data | None = getattr(self, self.name)
         return found
 
     @property
     def needs_baseline(self) -> bool:
-        """Whether it compares with another run."""
+        """Whether the rule compares with another run."""
         return self.unscored is None and not (self.events_per_clip and self.events_per_clip.at_most is not None)
 
 
 class Gate(Data):
-    """The rules."""
-
     rules: tuple[GateRule, ...] = Field(min_length=1)
 
 
 @dataclass(frozen=True)
 class GateCheck:
-    """A rule applied to a run; `said` is the sentence that goes with it, whether it passed or not."""
+    """A rule applied to a run; `message` explains the result."""
 
     rule: str
     run: str
     passed: bool
-    said: str
+    message: str
 
 
 def read_gate(path: Path) -> Gate:
-    """The rules of a file. Raises InputError (DomainError) with file, line and key."""
+    """The rules of a file. Raises DomainError with file, line and key for what is invalid."""
     return read_yaml(path).parse(Gate)
 
 
 def check_gate(gate: Gate, result: Comparison) -> tuple[GateCheck, ...]:
-    """Every rule for every run but the baseline. Raises InputError when a rule needs a baseline and none is named."""
+    """Every rule for every run but the baseline.
+
+    Raises InputError if a rule needs a baseline and there is none, and if there is no run to check.
+    """
     if result.baseline is None and (missing := [rule.name for rule in gate.rules if rule.needs_baseline]):
         raise InputError(f"the gate's rule {missing[0]} compares with a baseline; name one with --baseline")
     runs = [run for run in range(len(result.runs)) if run != result.baseline]
     if not runs:
-        raise InputError("the gate has no run to check beside the baseline; name two runs")
+        raise InputError("the gate has no run to check besides the baseline; give two runs")
     return tuple(_check(rule, run, result) for run in runs for rule in gate.rules)
 
 
 def _check(rule: GateRule, run: int, result: Comparison) -> GateCheck:
-    passed, said = _decided(rule, run, result)
-    return GateCheck(rule.name, result.names[run], passed, said)
+    passed, message = _decided(rule, run, result)
+    return GateCheck(rule.name, result.names[run], passed, message)
 
 
 def _decided(rule: GateRule, run: int, result: Comparison) -> tuple[bool, str]:
-    leaderboard_row = result.leaderboard[run]
+    row = result.leaderboard[run]
     if rule.unscored is not None:
-        share = leaderboard_row.unscored_share
-        said = f"{share:.1%} of the clips are unscored, unreadable or missing; at most {rule.unscored.at_most:.1%} may"
-        return share <= rule.unscored.at_most, said
-    if rule.events_per_clip is not None and rule.events_per_clip.at_most is not None:
-        value, equivalence_bound = leaderboard_row.measures["events_per_clip"], rule.events_per_clip.at_most
+        share, limit = row.unscored_share, rule.unscored.at_most
         return (
-            value.defined and value.value <= equivalence_bound,
-            f"{value.value:.3f} events a clip; at most {equivalence_bound:g} may be",
+            share <= limit,
+            f"{share:.1%} of the clips are unscored, unreadable or missing; at most {limit:.1%} may be",
         )
+    if rule.events_per_clip is not None and rule.events_per_clip.at_most is not None:
+        value, most = row.measures["events_per_clip"], rule.events_per_clip.at_most
+        return value.defined and value.value <= most, f"{value.value:.3f} events per clip; at most {most:g} may be"
     assert result.baseline is not None
     if rule.no_new_types is not None:
         return _no_new_types(rule.no_new_types.severity, result.runs[run], result.runs[result.baseline])
     if rule.clean_rate is not None:
-        least, sure = -rule.clean_rate.not_below_baseline_by, rule.clean_rate.confidence
-        if (examined := result.scope.dimensions) is not None:
-            why = "there is no clean rate, because a run has no clip that was examined in every dimension"
-            return False, f"{why} (examined in all complete clips: {', '.join(examined) or 'none'})"
-        for place in (run, result.baseline):
-            if not any(
-                annotation.clean or annotation.findings for annotation in result.runs[place].annotations.values()
-            ):
-                return False, f"no clip of {result.names[place]} is known to be clean or faulty"
-        difference = _difference(CLEAN, run, result, sure)
-        said = f"{_told(difference.value)} to the baseline, above {_told(difference.low)} with {sure:.0%} confidence"
-        return difference.low >= least, f"clean rate {said}; it may not be below {least:+g}"
+        return _clean_rate(rule.clean_rate, run, result.baseline, result)
     assert rule.events_per_clip is not None
-    assert rule.events_per_clip.not_above_baseline_by is not None
-    largest, sure = rule.events_per_clip.not_above_baseline_by, rule.events_per_clip.confidence
-    difference = _difference("events_per_clip", run, result, sure)
-    said = f"{_told(difference.value)} to the baseline, below {_told(difference.high)} with {sure:.0%} confidence"
-    return difference.high <= largest, f"events a clip {said}; it may not be above {largest:+g}"
+    return _events_per_clip(rule.events_per_clip, run, result)
+
+
+def _clean_rate(rule: CleanRate, run: int, baseline: int, result: Comparison) -> tuple[bool, str]:
+    if (examined := result.scope.dimensions) is not None:
+        why = "there is no clean rate, because a run has no clip that was examined in every dimension"
+        return False, f"{why} (examined in all complete clips: {', '.join(examined) or 'none'})"
+    for place in (run, baseline):
+        annotations = result.runs[place].annotations.values()
+        if not any(annotation.clean or annotation.findings for annotation in annotations):
+            return False, f"no clip of {result.names[place]} is known to be clean or faulty"
+    difference, least = _difference(CLEAN, run, result, rule.confidence), -rule.not_below_baseline_by
+    bound = f"above {_signed(difference.low)} with {rule.confidence:.0%} confidence"
+    message = f"clean rate {_signed(difference.value)} to the baseline, {bound}; it may not be below {least:+g}"
+    return difference.low >= least, message
+
+
+def _events_per_clip(rule: EventsPerClip, run: int, result: Comparison) -> tuple[bool, str]:
+    assert rule.not_above_baseline_by is not None
+    difference, most = _difference("events_per_clip", run, result, rule.confidence), rule.not_above_baseline_by
+    bound = f"below {_signed(difference.high)} with {rule.confidence:.0%} confidence"
+    message = f"events per clip {_signed(difference.value)} to the baseline, {bound}; it may not be above {most:+g}"
+    return difference.high <= most, message
 
 
 def _difference(name: str, run: int, result: Comparison, confidence: float) -> Estimate:
-    """The run minus the baseline; each end of the interval holds by itself with the confidence."""
+    """The run minus the baseline; each end of the interval is a one-sided bound with the confidence."""
     clips = next(result.clips(pair) for pair in result.pairs if pair.first == run)
     both = [clips[prompt] for prompt in sorted(clips)]
     units = [result.prompts.unit[prompt] for prompt in sorted(clips)]
@@ -201,5 +207,5 @@ def _types_from(severity: int, run: Run) -> dict[str, str]:
     return found
 
 
-def _told(value: float) -> str:
+def _signed(value: float) -> str:
     return "undefined" if isnan(value) else f"{value:+.3f}"

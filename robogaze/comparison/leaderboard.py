@@ -1,4 +1,4 @@
-"""The leaderboard: where each run stands, by itself."""
+"""The leaderboard: the numbers of each run by itself."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +15,7 @@ from robogaze.core.report import Status
 from robogaze.core.scores import Estimate, undefined
 from robogaze.metrics.tally import scored
 from robogaze.stats.jackknife import JackknifeError, clustered_wilson, influences, stratum_numbers, student_intervals
-from robogaze.stats.proportion import wilson
+from robogaze.stats.proportions import wilson
 from robogaze.stats.resample import Sums, draw_resamples, mean, mean_rows
 
 
@@ -24,8 +24,8 @@ class ComparisonConfig:
     """How a comparison is made: the level of its intervals, and how clips are resampled.
 
     `margin` is the difference of clean rates up to which two runs count as equal, None for no such verdict. `family` is
-    the number of comparisons that the largest difference that is left holds for together. `scope` says which clips
-    count as clean; `compare` finds it.
+    the number of comparisons that the equivalence bound holds for together. `scope` says which clips count as clean;
+    `compare_runs` determines it.
     """
 
     level: float = 0.95
@@ -37,20 +37,20 @@ class ComparisonConfig:
 
     @property
     def rng(self) -> np.random.Generator:
-        """The same draws whenever it is asked for."""
+        """A generator with the same draws every time."""
         return np.random.default_rng(self.seed)
 
 
 @dataclass(frozen=True)
 class LeaderboardRow:
-    """What one run shows.
+    """The numbers of one run.
 
-    `clips` counts complete, partial, unscored, unreadable and missing ones, each clip once; `undecided` counts those of
-    the complete clips that are neither faulty nor clean. `measures` are by name; the clean rate is over all clips but
-    the missing. `worst` and `best` are the clean rates if everything that is undecided, missing clips included, were
-    faulty or clean. `dimensions` and `types` are shares of the scored clips with such an event; a dimension's clips are
-    those in which it was looked for. `ungraded` counts events without a severity. `cost_per_clip` is over the clips
-    whose cost is known.
+    `clips` counts complete, partial, unscored, unreadable and missing clips, each once; `undecided` counts the complete
+    clips that are neither faulty nor clean. `measures` are by name; the clean rate is over all clips but the missing
+    ones. `worst` and `best` are the clean rates if every undecided clip, missing ones included, were faulty or clean.
+    `dimensions` and `types` are shares of the scored clips with such an event; for a dimension, of the clips in which
+    it was looked for. `ungraded` counts events without a severity. `cost_per_clip` is over the clips whose cost is
+    known.
     """
 
     name: str
@@ -71,7 +71,7 @@ class LeaderboardRow:
 
     @property
     def unscored_share(self) -> float:
-        """The share of clips of which nothing is known, missing ones included; NaN without a clip."""
+        """The share of clips that are unscored, unreadable or missing; NaN without a clip."""
         unknown = sum(self.clips[name] for name in ("unscored", "unreadable", "missing"))
         whole = sum(self.clips.values())
         return unknown / whole if whole else float("nan")
@@ -80,9 +80,9 @@ class LeaderboardRow:
 def leaderboard_row(
     run: Run, missing: int, names: "EventLabels", config: ComparisonConfig, units: Mapping[str, str] | None = None
 ) -> LeaderboardRow:
-    """Where a run stands; `missing` clips it should have and has not.
+    """The numbers of a run; `missing` counts the clips it should have and does not have.
 
-    `units` says by clip id what each clip was made from; each is a unit of its own without it.
+    `units` gives by clip id what each clip was generated from; without it each clip is a unit of its own.
     """
     annotations = [run.annotations[clip_id] for clip_id in sorted(run.annotations)]
     status = Counter(annotation.status for annotation in annotations)
@@ -114,14 +114,14 @@ def leaderboard_row(
 
 @dataclass(frozen=True)
 class EventLabels:
-    """The dimensions and types that occur in any run, and the dimensions that were looked for, in order."""
+    """The dimensions and types of all runs' events, and the dimensions that were looked for, sorted."""
 
     dimensions: tuple[str, ...]
     types: tuple[str, ...]
 
     @classmethod
     def of(cls, runs: Sequence[Run]) -> "EventLabels":
-        """Those of some runs."""
+        """The labels of some runs."""
         annotations = [annotation for run in runs for annotation in run.annotations.values()]
         dimensions = {
             name for annotation in annotations for name in (*dimensions_of(annotation), *(annotation.looked_for or ()))
@@ -133,7 +133,7 @@ class EventLabels:
 
 
 def looked_for(annotation: ClipAnnotation, dimension: str) -> bool:
-    """Whether a clip can speak of a dimension: it was scored, and its author looked for that or found it."""
+    """Whether a clip was scored, and its author looked for a dimension or found it."""
     return scored(annotation) and (
         annotation.looked_for is None or dimension in annotation.looked_for or dimension in dimensions_of(annotation)
     )
@@ -152,8 +152,8 @@ def _shares(
 ) -> Mapping[str, Estimate]:
     found = {}
     for name in names:
-        asked = [annotation for annotation in annotations if counts(annotation, name)]
-        found[name] = wilson(sum(name in held(clip) for clip in asked), len(asked), level=config.level)
+        clips = [annotation for annotation in annotations if counts(annotation, name)]
+        found[name] = wilson(sum(name in held(clip) for clip in clips), len(clips), level=config.level)
     return found
 
 
@@ -175,7 +175,7 @@ def _means(
 
 
 def _clustered(sums: Sums, clean: Estimate, config: ComparisonConfig) -> Estimate:
-    """The clean rate with the interval of as many independent clips as vary alike, where several share a prompt."""
+    """The clean rate with the interval of the effective number of independent clips, if several share a prompt."""
     if not sums.clustered:
         return clean
     spread = JackknifeError.of(influences(sums, MEASURES[CLEAN]), stratum_numbers(sums))
@@ -188,6 +188,6 @@ def _cost(run: Run, config: ComparisonConfig) -> Estimate:
     """The mean cost of the clips whose cost is known."""
     known = [metadata.cost_usd for _, metadata in sorted(run.metadata.items()) if metadata.cost_usd is not None]
     if not known:
-        return undefined("no report says what it cost")
+        return undefined("no report has a cost")
     sums = draw_resamples([0] * len(known), 1, config.rng).sums(mean_rows(np.array([known])))
     return student_intervals(sums, mean, level=config.level).estimate(0, n=len(known))

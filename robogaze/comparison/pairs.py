@@ -1,9 +1,9 @@
 """Two runs against each other, on the prompts they share.
 
-Only prompts that both have a clip of count, so what makes a prompt hard for both cancels. The clean rate is a share:
-its difference has Newcombe's interval and McNemar's p (`stats.paired_shares`). The other measures have Student's over
-the prompts whose clips both were scored (`stats.student`), and so have shares where several clips share a prompt.
-Differences are the first run minus the second; whether less is better stands with the measure.
+Only prompts that both runs have a clip of count, so what makes a prompt hard for both cancels out. The clean rate is a
+share: its difference has Newcombe's interval and McNemar's p (`stats.proportions`). The other measures have Student's
+over the prompts whose clips were both scored (`stats.jackknife`), and so have shares if several clips share a prompt.
+Differences are the first run minus the second; the measure says whether lower is better.
 """
 
 from collections import Counter
@@ -29,10 +29,11 @@ Clips = Sequence[tuple[ClipAnnotation, ClipAnnotation]]
 
 @dataclass(frozen=True, slots=True)
 class PairedDifference:
-    """A difference with its p, two-sided, as it is and adjusted for the number of comparisons (Holm, FDR).
+    """A difference with its two-sided p, as it is and adjusted for the number of comparisons (Holm, FDR).
 
-    `smallest` is the difference that so many prompts would show: 80 % power at the level of 5 %. `most` is the largest
-    difference that is not ruled out, for all comparisons together (two one-sided tests). NaN where undefined.
+    `min_detectable` is the difference that so many prompts would show: 80 % power at the level of 5 %.
+    `equivalence_bound` is the largest difference that is not ruled out, for all comparisons together (two one-sided
+    tests). NaN if undefined.
     """
 
     difference: Estimate
@@ -44,11 +45,11 @@ class PairedDifference:
 
     @property
     def excludes_zero(self) -> bool:
-        """Whether there is an interval and zero is outside."""
+        """Whether there is an interval that excludes zero."""
         return not isnan(self.difference.low) and not self.difference.low <= 0 <= self.difference.high
 
     def is_significant(self, level: float) -> bool:
-        """Whether the two differ, the number of comparisons allowed for."""
+        """Whether the two differ, adjusted for the number of comparisons."""
         return self.excludes_zero and self.holm < 1 - level
 
 
@@ -56,10 +57,10 @@ class PairedDifference:
 class RunPair:
     """Two runs by their positions, the first against the second.
 
-    `alone` counts the clips of each that found no partner. `worst` and `best` bound the difference of the clean rates
-    whatever the undecided clips are. `gaps` are by measure, `dimensions` and `types` hold the difference of the shares
-    of clips with such an event. `corrected` is the difference of the clean rates corrected with labels of each run's
-    own, None without.
+    `unpaired` counts the clips of each without a partner. `worst` and `best` bound the difference of the clean rates,
+    whatever the undecided clips are. `differences` are by measure; `dimensions` and `types` hold the difference of the
+    shares of clips with such an event. `corrected` is the difference of the clean rates corrected with labels of each
+    run's own clips, None without them.
     """
 
     first: int
@@ -76,7 +77,7 @@ class RunPair:
 
     @property
     def decisive(self) -> PairedDifference:
-        """The difference that the verdict goes by: the corrected one where there is one."""
+        """The difference that decides the verdict: the corrected one if there is one."""
         return self.clean if self.corrected is None else self.corrected
 
     @property
@@ -85,7 +86,7 @@ class RunPair:
         return self.differences[CLEAN]
 
     def significant(self, level: float) -> bool:
-        """Whether the two differ in their clean rate, the number of comparisons allowed for."""
+        """Whether the two differ in their clean rate, adjusted for the number of comparisons."""
         return self.decisive.is_significant(level)
 
 
@@ -100,7 +101,7 @@ def pair(
 ) -> RunPair:
     """Compare two runs by their clips of each shared prompt; p is adjusted later, among all pairs.
 
-    `unit` says for each prompt what is resampled together with it.
+    `unit` gives for each prompt what is resampled together with it.
     """
     both, units = [clips[prompt] for prompt in sorted(clips)], [unit[prompt] for prompt in sorted(clips)]
     bounds = [_bounds(first, second, config.scope) for first, second in both]
@@ -113,8 +114,8 @@ def pair(
         worst=sum(low for low, _ in bounds) / n if n else nan,
         best=sum(high for _, high in bounds) / n if n else nan,
         differences={CLEAN: clean_rate_difference(both, units, config), **mean_differences(both, units, config)},
-        dimensions=_gaps_in(names.dimensions, both, units, dimensions_of, looked_for, config),
-        types=_gaps_in(names.types, both, units, types_of, lambda clip, _: scored(clip), config),
+        dimensions=_differences_by_label(names.dimensions, both, units, dimensions_of, looked_for, config),
+        types=_differences_by_label(names.types, both, units, types_of, lambda clip, _: scored(clip), config),
         flips=flips_between(clips),
     )
 
@@ -135,18 +136,20 @@ def mean_differences(clips: Clips, units: Sequence[str], config: ComparisonConfi
     table = np.stack([rows([clips[at][side] for at in kept], config.scope) for side in (0, 1)])
     sums = draw_resamples([0] * len(kept), 1, config.rng, [units[at] for at in kept]).sums(table)
     return {
-        name: _gap(pairwise_differences(sums, MEASURES[name], level=config.level, family=config.family)[0])
+        name: _paired_difference(
+            pairwise_differences(sums, MEASURES[name], level=config.level, family=config.family)[0]
+        )
         for name in names
     }
 
 
-def _gap(difference: Difference) -> PairedDifference:
+def _paired_difference(difference: Difference) -> PairedDifference:
     return PairedDifference(
         difference.difference, difference.p, difference.min_detectable, difference.equivalence_bound
     )
 
 
-def _gaps_in(
+def _differences_by_label(
     names: Sequence[str],
     clips: Clips,
     units: Sequence[str],
@@ -154,33 +157,37 @@ def _gaps_in(
     counts: Callable[[ClipAnnotation, str], bool],
     config: ComparisonConfig,
 ) -> Mapping[str, PairedDifference]:
-    """The differences of the shares of clips with an event of each kind, where both clips can speak of it."""
-    said = [
+    """The differences of the shares of clips with an event of each label, where both clips were checked for it."""
+    outcomes = [
         (first, second, held(first), held(second), unit) for (first, second), unit in zip(clips, units, strict=True)
     ]
     found = {}
     for name in names:
         kept = [
             (name in a, name in b, unit)
-            for first, second, a, b, unit in said
+            for first, second, a, b, unit in outcomes
             if counts(first, name) and counts(second, name)
         ]
         found[name] = _of_shares([(a, b) for a, b, _ in kept], [unit for *_, unit in kept], config)
     return found
 
 
-def _of_shares(said: Sequence[tuple[bool, bool]], units: Sequence[str], config: ComparisonConfig) -> PairedDifference:
+def _of_shares(
+    outcomes: Sequence[tuple[bool, bool]], units: Sequence[str], config: ComparisonConfig
+) -> PairedDifference:
     if len(set(units)) < len(units):
-        table = mean_rows(np.array(said, dtype=np.float64).T)
-        sums = draw_resamples([0] * len(said), 1, config.rng, units).sums(table)
-        return _gap(pairwise_differences(sums, mean, level=config.level, share=True, family=config.family)[0])
-    found = Counter(said)
+        table = mean_rows(np.array(outcomes, dtype=np.float64).T)
+        sums = draw_resamples([0] * len(outcomes), 1, config.rng, units).sums(table)
+        return _paired_difference(
+            pairwise_differences(sums, mean, level=config.level, share=True, family=config.family)[0]
+        )
+    found = Counter(outcomes)
     cells = [found[first, second] for first in (True, False) for second in (True, False)]
-    return _gap(difference_of_shares(0, 1, cells, config.family, config.level))
+    return _paired_difference(difference_of_shares(0, 1, cells, config.family, config.level))
 
 
 def _bounds(annotation: ClipAnnotation, second: ClipAnnotation, scope: Scope) -> tuple[int, int]:
-    """The least and the largest that a prompt could add to the difference of clean clips."""
+    """The lowest and highest contribution of a prompt to the difference of clean clips."""
     sure, possible = (
         (scope.counts(annotation), scope.counts(second)),
         (could_be_clean(annotation), could_be_clean(second)),
@@ -189,7 +196,7 @@ def _bounds(annotation: ClipAnnotation, second: ClipAnnotation, scope: Scope) ->
 
 
 def adjusted(pairs: Sequence[RunPair]) -> tuple[RunPair, ...]:
-    """The pairs with p adjusted for their number: each measure by itself, all dimensions together, all types."""
+    """The pairs with p adjusted for their number: by measure, for all dimensions together, for all types together."""
     of_measures = [_adjust_groups([{name: pair.differences[name]} for pair in pairs]) for name in MEASURES]
     corrected = iter(_adjust([pair.corrected for pair in pairs if pair.corrected is not None]))
     dimensions, types = (
@@ -209,7 +216,7 @@ def adjusted(pairs: Sequence[RunPair]) -> tuple[RunPair, ...]:
 
 
 def _adjust_groups(groups: Sequence[Mapping[str, PairedDifference]]) -> list[Mapping[str, PairedDifference]]:
-    """Gaps adjusted as one family, in their groups again."""
+    """Differences adjusted as one family, in their groups again."""
     found = iter(_adjust([difference for group in groups for difference in group.values()]))
     return [{name: next(found) for name in group} for group in groups]
 
@@ -223,10 +230,10 @@ def _adjust(differences: Sequence[PairedDifference]) -> list[PairedDifference]:
 def bands(
     order: Sequence[int], pairs: Mapping[tuple[int, int], PairedDifference], level: float
 ) -> tuple[tuple[int, ...], ...]:
-    """Runs that do not differ significantly, from `order`, the best first; p is adjusted for all pairs.
+    """Groups of runs that do not differ significantly, from `order`, best first; p is adjusted for all pairs.
 
-    A run joins the band above it when it differs from no run of that band; else it begins the next one. So within a
-    band no two runs differ; of two bands, some runs may not.
+    A run joins the band above it if it differs from no run of that band; otherwise it starts the next one. So no two
+    runs of a band differ; two runs of different bands may not differ, either.
     """
     apart = dict(zip(pairs, _adjust(list(pairs.values())), strict=True))
     found: list[list[int]] = []

@@ -1,7 +1,7 @@
-"""A run: what was said of the clips of one checkpoint, and what it cost.
+"""A run: the annotations of the clips of one checkpoint, and what they cost.
 
-An account says what went wrong in a clip. What a comparison needs beside that (cost, pipeline, models) stands in
-reports alone; of a foreign format it is not known, which is never 0.
+What a comparison needs beyond annotations (cost, pipeline, models) is in reports only; for a foreign format it is
+unknown, which never counts as 0.
 """
 
 import json
@@ -25,9 +25,9 @@ from robogaze.errors import InputError
 
 @dataclass(frozen=True)
 class ReportMetadata:
-    """What a report says beside its findings.
+    """What a comparison reads from a report besides its events.
 
-    `models` is a text that is the same for the same models asked the same way, on whatever server.
+    `models` is a text that is the same for the same models with the same settings, on any server.
     """
 
     cost_usd: float | None
@@ -38,7 +38,7 @@ class ReportMetadata:
 
 @dataclass(frozen=True)
 class ManifestClip:
-    """A clip in a run's manifest: what it was made for, the fields of `ClipAnnotation.fields`, and its address."""
+    """A clip in a run's manifest: its instruction, the fields of `ClipAnnotation.fields`, and its address."""
 
     instruction: str | None = None
     fields: Mapping[str, str] = field(default_factory=dict)
@@ -49,10 +49,10 @@ class ManifestClip:
 class Run:
     """The clips of one checkpoint.
 
-    `accounts` and `facts` are by clip id; a clip without facts is from a foreign format. `unreadable` counts clips
-    whose video could not be read, `at` says where those lie that are known one by one. `listed` are the clips that the
-    run's manifest names, empty where there is none. `unplaced` counts the unreadable clips of the run that this one
-    was split off, of which it is not known where they belong; they are in no run's own numbers.
+    `annotations` and `metadata` are by clip id; a clip without metadata comes from a foreign format. `unreadable`
+    counts clips whose video could not be read, `at` lists the addresses that are known. `listed` are the clips of the
+    run's manifest, empty without one. If this run is part of a split run, `unplaced` counts the unreadable clips of the
+    whole run of which the part is not known; they are in no part's numbers.
     """
 
     name: str
@@ -65,26 +65,28 @@ class Run:
 
     @classmethod
     def of(cls, name: str, annotations: Sequence[ClipAnnotation], path: Path | None = None) -> "Run":
-        """A run from accounts, and from the path they were read from, if any.
+        """A run from annotations, and from the path they were read from, if any.
 
-        Raises InputError when a clip has two accounts, or the run's own lists are damaged.
+        Raises InputError if a clip has two annotations, or if the run's manifest is damaged.
         """
         by_clip = System.of(name, annotations).annotations
         if path is None:
             return cls(name, by_clip)
-        told = dict(_facts(path))
+        by_source = dict(_metadata(path))
         metadata = {
-            clip_id: told[annotation.source] for clip_id, annotation in by_clip.items() if annotation.source in told
+            clip_id: by_source[annotation.source]
+            for clip_id, annotation in by_clip.items()
+            if annotation.source in by_source
         }
         listed = {line["clip_id"]: _listed(line) for line in _lines(path / "manifest.jsonl")}
         unreadable = _unreadable(path / "unreadable.json")
         return cls(name, by_clip, metadata, len(unreadable), listed, unreadable)
 
     def split_by(self, name: str) -> Iterator["Run"]:
-        """A run for each value of a clip field, in order, also for one of which no clip has a report.
+        """A run for each value of a clip field, in order, also for a value of which no clip has a report.
 
-        What the manifest names without a report, and what could not be read, goes by the manifest's own word; see
-        `unplaced` for what that says nothing of. Raises InputError for a report without the field.
+        Clips without a report, and unreadable ones, are assigned by the manifest; see `unplaced` for the others. Raises
+        InputError for a report without the field.
         """
         for clip_id, annotation in sorted(self.annotations.items()):
             if name not in annotation.fields:
@@ -124,8 +126,8 @@ class _Provenance(BaseModel):
     models: dict[str, dict[str, Any]] = {}
 
 
-class _Told(BaseModel):
-    """What is read of a report here, and no more, for the ledger is long; `read_annotations` has checked all of it."""
+class _ReportExcerpt(BaseModel):
+    """The parts of a report that are read here; the ledger is long, and `read_annotations` has checked all of it."""
 
     clip: _Clip
     pipeline: str
@@ -133,13 +135,13 @@ class _Told(BaseModel):
     provenance: _Provenance = _Provenance()
 
 
-def _facts(path: Path) -> Iterator[tuple[str, ReportMetadata]]:
-    """The facts of every report below a path, by its source; what is no report has none."""
+def _metadata(path: Path) -> Iterator[tuple[str, ReportMetadata]]:
+    """The metadata of every report below a path, by its source; other files have none."""
     found = find_files(path)
     for file in found.files:
         for part in _parts(found.root / file, file.parts[:-1]):
             try:
-                yield part.source, _facts_of(_Told.model_validate_json(part.value))
+                yield part.source, _metadata_of(_ReportExcerpt.model_validate_json(part.value))
             except ValidationError:
                 continue  # no report, or one that `read_annotations` has left out
 
@@ -152,16 +154,16 @@ def _parts(file: Path, folders: tuple[str, ...]) -> Iterator[AnnotationPart]:
         return  # `read_annotations` has left out what cannot be read
 
 
-def _facts_of(report: _Told) -> ReportMetadata:
+def _metadata_of(report: _ReportExcerpt) -> ReportMetadata:
     models = report.provenance.models.items()
-    same = {role: {**model, "identity": _anywhere(model.get("identity") or {})} for role, model in models}
+    same = {role: {**model, "identity": _without_address(model.get("identity") or {})} for role, model in models}
     return ReportMetadata(
         report.usage.cost_usd, report.pipeline, json.dumps(same, sort_keys=True), report.clip.initial_frame
     )
 
 
-def _anywhere(identity: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A model's identity without its address: a run may be spread over several servers."""
+def _without_address(identity: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A model's identity without its address: a run may use several servers."""
     return {key: value for key, value in identity.items() if key != "url"}
 
 
@@ -190,9 +192,9 @@ def _unreadable(listed: Path) -> tuple[str, ...]:
 
 
 def check_comparable(runs: Sequence[Run], *, mixed: bool) -> None:
-    """Refuse what is no comparison of checkpoints.
+    """Check that runs are a comparison of checkpoints.
 
-    Raises InputError for two runs of one name, a run of several checkpoints, and, unless `mixed`, for different
+    Raises InputError for two runs with the same name, a run of several checkpoints, and, unless `mixed`, for different
     taxonomies, versions of the domain's files, pipelines or models.
     """
     names = [run.name for run in runs]
@@ -214,15 +216,15 @@ def check_comparable(runs: Sequence[Run], *, mixed: bool) -> None:
 
 
 def _identities(runs: Sequence[Run]) -> Mapping[str, Mapping[str, str]]:
-    """Of everything that must be the same, the values, each with where it was first met."""
+    """For everything that must be the same, its values, each with the first place it occurs."""
     met: dict[str, dict[str, str]] = {
         name: {} for name in ("taxonomies", "versions of the domain's files", "pipelines", "models")
     }
     for run in runs:
         for clip_id, annotation in run.annotations.items():
             metadata = run.metadata.get(clip_id)
-            told = (None, None) if metadata is None else (metadata.pipeline, metadata.models)
-            values = (annotation.taxonomy, annotation.fingerprint, *told)
+            metadata_values = (None, None) if metadata is None else (metadata.pipeline, metadata.models)
+            values = (annotation.taxonomy, annotation.fingerprint, *metadata_values)
             for seen, value in zip(met.values(), values, strict=True):
                 if value is not None:
                     seen.setdefault(value, f"{run.name} ({annotation.source})")

@@ -1,8 +1,8 @@
-"""What the first number of a comparison is called, and in which dimensions it holds.
+"""The name of a comparison's first number, and the dimensions it covers.
 
-Where every run has clips that cover all dimensions it is the clean rate. Where some run has none, as without a model,
-no clip of it is ever clean. What can be compared then is the share of clips in which nothing was found; it says
-something of the dimensions that every complete clip of every run covers, and of no others.
+If every run has clips that cover all dimensions, it is the clean rate. If some run has none, as without a model, none
+of its clips can be clean. Then the share of clips without an event is compared; it covers only the dimensions that
+every complete clip of every run covers.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from robogaze.core.coverage import covers_all
 
 @dataclass(frozen=True)
 class Scope:
-    """The dimensions that a comparison speaks of; None for all."""
+    """The dimensions that a comparison covers; None for all."""
 
     dimensions: tuple[str, ...] | None = None
 
@@ -30,16 +30,16 @@ class Scope:
         return "clean rate" if self.dimensions is None else "nothing-found rate"
 
     def renamed(self, measure: str) -> str:
-        """A measure's name in JSON: that of the rate is its key here."""
+        """A measure's name in JSON: that of the rate is its key."""
         return self.key if measure == "clean_rate" else measure
 
     def counts(self, annotation: ClipAnnotation) -> bool:
-        """Whether a clip counts for the rate: it is clean, or nothing was found in it."""
+        """Whether a clip counts for the rate: it is clean, or has no event."""
         return annotation.clean if self.dimensions is None else annotation.nothing_found
 
 
 def scope_of(runs: Sequence[Run]) -> Scope:
-    """The scope of a comparison; all dimensions also where no run has a complete clip."""
+    """The scope of a comparison; all dimensions also if no run has a complete clip."""
     complete = [
         [annotation for annotation in run.annotations.values() if annotation.status == "complete"] for run in runs
     ]

@@ -1,4 +1,4 @@
-"""A trend over the steps of a training, where the names of the runs tell them."""
+"""A trend over training steps, if the names of the runs give them."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ class Trend:
 
 
 def step_of(name: str) -> int | None:
-    """The number that a name ends in or holds last, `14000` of `step_14000` or `step_14k`; None without one."""
+    """The last number in a name, 14000 in `step_14000` or `step_14k`; None without one."""
     found = _STEP.findall(name)
     return int(found[-1][0]) * _TIMES[found[-1][1].lower()] if found else None
 
@@ -38,8 +38,8 @@ def step_of(name: str) -> int | None:
 def trend(names: Sequence[str], prompts: PromptPairing, config: ComparisonConfig) -> Trend | None:
     """The trend, with intervals from resampled prompts.
 
-    None where a name tells no step, two tell the same or differ in more than it, there are fewer than LEAST_STEPS, or
-    no prompt is shared.
+    None if a name gives no step, two give the same or differ in more than it, there are fewer than MIN_STEPS, or no
+    prompt is shared.
     """
     steps = [step for name in names if (step := step_of(name)) is not None]
     alike = len({_STEP.sub("", name) for name in names}) == 1

@@ -1,4 +1,4 @@
-"""What a comparison comes to, in sentences."""
+"""The result of a comparison in sentences."""
 
 from collections.abc import Mapping, Sequence
 from math import isnan
@@ -9,42 +9,39 @@ from robogaze.comparison.pairs import PairedDifference, RunPair
 from robogaze.core.scores import Estimate
 
 
-def of_pair(pair: RunPair, names: Sequence[str], comparisons: int, config: ComparisonConfig) -> str:
-    """Whether two runs differ in their clean rate, by how much, and what would turn it over."""
+def pair_verdict(pair: RunPair, names: Sequence[str], comparisons: int, config: ComparisonConfig) -> str:
+    """Whether two runs differ in their clean rate, by how much, and what could reverse it."""
     first, second, rate = names[pair.first], names[pair.second], config.scope.name
     if not pair.prompts:
-        return f"{first} and {second} share no prompt; nothing can be said."
+        return f"{first} and {second} share no prompt and cannot be compared."
     found, over = pair.decisive, f"over {_prompts(pair.prompts)}"
     if pair.corrected is not None:
         naive = points(pair.clean.difference.value)
-        over = f"corrected for the judge's errors ({naive} as it says) {over}"
+        over = f"corrected for the judge's errors ({naive} uncorrected) {over}"
     if not found.difference.defined:
-        return f"Nothing can be said of {first} and {second}: {found.difference.why}."
+        return f"{first} and {second} cannot be compared: {found.difference.why}."
     by = f"{points(found.difference.value)} points [{points(found.difference.low)}, {points(found.difference.high)}]"
     if pair.significant(config.level):
         word = "better" if found.difference.value > 0 else "worse"
-        said = f"{first} is {word} than {second}: {rate} {by} {over}, {_p(found.p, found.holm, comparisons)}"
-        return f"{said}{_turned(pair)}."
+        sentence = f"{first} is {word} than {second}: {rate} {by} {over}, {_p(found.p, found.holm, comparisons)}"
+        return f"{sentence}{_reversal(pair)}."
     if found.excludes_zero:
         why = f"the interval excludes zero, but {_p(found.p, found.holm, comparisons)} does not hold"
         return f"No significant difference between {first} and {second}: {rate} {by} {over}; {why}."
-    return f"No significant difference between {first} and {second}: {rate} {by} {over}; {_left(found, config)}."
+    return f"No significant difference between {first} and {second}: {rate} {by} {over}; {_ruled_out(found, config)}."
 
 
-def _left(found: PairedDifference, config: ComparisonConfig) -> str:
-    """Which differences are ruled out; where a margin is given, whether the two are equal within it."""
-    equivalence_bound = f"no difference larger than {100 * found.equivalence_bound:.1f} points"
+def _ruled_out(found: PairedDifference, config: ComparisonConfig) -> str:
+    """Which differences are ruled out; with a margin, whether the two are equal within it."""
+    no_larger = f"no difference larger than {100 * found.equivalence_bound:.1f} points"
     if config.margin is None:
-        return equivalence_bound
+        return no_larger
     margin = f"within {100 * config.margin:g} points"
-    return (
-        f"equal {margin}"
-        if found.equivalence_bound <= config.margin
-        else f"not shown to be equal {margin} ({equivalence_bound})"
-    )
+    equal = found.equivalence_bound <= config.margin
+    return f"equal {margin}" if equal else f"not shown to be equal {margin} ({no_larger})"
 
 
-def overall(
+def overall_verdict(
     leaderboard: Sequence[LeaderboardRow],
     bands: Sequence[Sequence[int]],
     pairs: Sequence[RunPair],
@@ -52,15 +49,16 @@ def overall(
     config: ComparisonConfig,
     corrected: Sequence[Mapping[str, CorrectedEstimate]] = (),
 ) -> str:
-    """Which run is the best, and what of the baseline, in one sentence; rates are `corrected` where they can be."""
+    """Which run is best, and how the runs compare with the baseline, in one sentence; rates are `corrected` if
+    possible.
+    """
     names = [row.name for row in leaderboard]
     if len(names) == 1:
-        return (
-            f"{names[0]}: {config.scope.name} {_rate(0, leaderboard, corrected)}; there is nothing to compare it with."
-        )
+        rate = f"{config.scope.name} {_rate(0, leaderboard, corrected)}"
+        return f"{names[0]}: {rate}; there is no other run to compare it with."
     top = bands[0]
     if not any(pair.prompts for pair in pairs):
-        return "No two runs share a prompt; nothing can be said of their difference."
+        return "No two runs share a prompt, so they cannot be compared."
     best = (
         f"{names[top[0]]} has the highest {config.scope.name}, {_rate(top[0], leaderboard, corrected)}"
         if len(top) == 1
@@ -78,8 +76,8 @@ def _against(pairs: Sequence[RunPair], names: Sequence[str], baseline: int, conf
             apart["not significantly different"].append(names[pair.first])
         else:
             apart["better" if pair.decisive.difference.value > 0 else "worse"].append(names[pair.first])
-    said = [f"{_listed(runs)} {'is' if len(runs) == 1 else 'are'} {word}" for word, runs in apart.items() if runs]
-    return f"against {names[baseline]}, {', '.join(said)}"
+    sentence = [f"{_listed(runs)} {'is' if len(runs) == 1 else 'are'} {word}" for word, runs in apart.items() if runs]
+    return f"against {names[baseline]}, {', '.join(sentence)}"
 
 
 def points(share: float) -> str:
@@ -87,11 +85,11 @@ def points(share: float) -> str:
     return "undefined" if isnan(share) else f"{100 * share:+.1f}"
 
 
-def _turned(pair: RunPair) -> str:
-    """Whether the undecided clips could turn the sign."""
+def _reversal(pair: RunPair) -> str:
+    """Whether the undecided clips could reverse the sign."""
     if pair.worst <= 0 <= pair.best:
         between = f"{points(pair.worst)} to {points(pair.best)} points"
-        return f", though the undecided clips could turn it ({between})"
+        return f", though the undecided clips could reverse it ({between})"
     return ""
 
 
@@ -102,13 +100,14 @@ def _p(p: float, holm: float, comparisons: int) -> str:
 
 
 def _rate(run: int, leaderboard: Sequence[LeaderboardRow], corrected: Sequence[Mapping[str, CorrectedEstimate]]) -> str:
-    naive = _told(leaderboard[run].clean_rate)
+    naive = _interval_text(leaderboard[run].clean_rate)
     if not corrected or "clean_rate" not in corrected[run] or not corrected[run]["clean_rate"].corrected.defined:
         return naive
-    return f"{_told(corrected[run]['clean_rate'].corrected)} corrected for the judge's errors ({naive} as it says)"
+    rate = corrected[run]["clean_rate"].corrected
+    return f"{_interval_text(rate)} corrected for the judge's errors ({naive} uncorrected)"
 
 
-def _told(rate: Estimate) -> str:
+def _interval_text(rate: Estimate) -> str:
     return f"{rate.value:.3f} [{rate.low:.3f}, {rate.high:.3f}]" if rate.defined else "undefined"
 
 

@@ -66,6 +66,10 @@ def load_domain(name_or_path: str | Path) -> Domain:
     taxonomy = read_yaml(_first([path / "taxonomy.yaml" for path in folders])).parse(Taxonomy)
     files = {path.name: path for parent in reversed(folders) for path in sorted((parent / "pipelines").glob("*.yaml"))}
     pipelines = {path.stem: _pipeline(path) for _, path in sorted(files.items())}
+    fitted = {
+        path.name: path for parent in reversed(folders) for path in sorted((parent / "classifiers").glob("*.yaml"))
+    }
+    classifiers = {path.stem: read_yaml(path) for _, path in sorted(fitted.items())}
     for key in ("default_pipeline", "pipeline_without_model"):
         name = getattr(file, key)
         if name is not None and name not in pipelines:
@@ -84,7 +88,14 @@ def load_domain(name_or_path: str | Path) -> Domain:
     prompt_folders = tuple(path for path in _prompt_folders(folder, file.id) if path.is_dir())
     prompts = Prompts(prompt_folders, domain_path=folder if _is_own(folder) else None)
     fingerprint = _fingerprint([*(path for path in folders if path.is_dir()), *prompts.folders], judge)
-    return Domain(file=file, taxonomy=taxonomy, pipelines=pipelines, prompts=prompts, fingerprint=fingerprint)
+    return Domain(
+        file=file,
+        taxonomy=taxonomy,
+        pipelines=pipelines,
+        classifiers=classifiers,
+        prompts=prompts,
+        fingerprint=fingerprint,
+    )
 
 
 def _first(candidates: list[Path]) -> Path:

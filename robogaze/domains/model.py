@@ -17,7 +17,7 @@ from robogaze.core.data import Data
 from robogaze.core.events import Name, Severity
 from robogaze.core.report import DomainRef
 from robogaze.domains.prompts import Prompts
-from robogaze.domains.yaml_files import Key
+from robogaze.domains.yaml_files import Key, YamlText
 
 Need = Literal["instruction"]
 
@@ -149,6 +149,7 @@ class Domain(Data):
     file: DomainFile
     taxonomy: Taxonomy
     pipelines: dict[str, PipelineSpec]
+    classifiers: dict[str, YamlText]
     prompts: Prompts
     fingerprint: str
 

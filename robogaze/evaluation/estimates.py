@@ -1,4 +1,4 @@
-"""Tables of rows into estimates: every metric over the corpus and over clips, with intervals over resampled clips."""
+"""Tables of rows to estimates: every metric over the corpus and over clips, with confidence intervals."""
 
 from collections.abc import Callable, Mapping, Sequence
 from math import isnan
@@ -19,7 +19,7 @@ from robogaze.stats.jackknife import (
     stratum_numbers,
     student_intervals,
 )
-from robogaze.stats.proportion import wilson
+from robogaze.stats.proportions import wilson
 from robogaze.stats.resample import Resamples, Sums
 
 Matrix = NDArray[np.float64]
@@ -58,11 +58,11 @@ def _scores(sums: Sums, values: Values, n: Matrix, config: EvaluationConfig) -> 
 
 
 SHARES = ("clean_accuracy", "detection_precision", "detection_recall")
-"""Metrics that are a share of clips, which are told with Wilson's interval: it has a width for 0 of n, too."""
+"""Metrics that are a share of clips. They have Wilson's interval, which has a width for 0 of n, too."""
 
 
 class _Shares:
-    """Wilson's intervals for shares of clips; of as many independent ones as vary alike, where a unit has several."""
+    """Wilson's intervals for shares of clips, with the effective number of clips if units have several."""
 
     def __init__(self, sums: Sums, values: Values, config: EvaluationConfig) -> None:
         self._level = config.level
@@ -86,10 +86,10 @@ class _Shares:
 def estimates(
     sums: Sums, values: Values, count: int, config: EvaluationConfig, *, share: bool = True
 ) -> Callable[[int, int, int], Estimate]:
-    """The estimates of `count` values for each of a stack of tables: (table, value, n) to an estimate.
+    """The estimates of `count` values for each table of a stack: (table, value, n) to an estimate.
 
-    `share` says that the values lie in [0, 1]. Then one that is the same in all resamples has Student's interval, which
-    is that of a share there.
+    `share` says that the values lie in [0, 1]. A value that is the same in all resamples then gets Student's interval,
+    which is that of a share there.
     """
     whole = student_intervals(sums, values, level=config.level, share=share)
     if config.interval == "student":
@@ -120,9 +120,9 @@ def select_metric(values: Values, index: int) -> Values:
 
 
 def mean_of_strata(table: Matrix, strata: Sequence[str], resamples: Resamples, config: EvaluationConfig) -> Scores:
-    """The macro values averaged over strata, as the paper's tables are over its three datasets.
+    """The macro values averaged over strata, as the paper's tables average over its three data sets.
 
-    A stratum in which a value is undefined leaves that mean; n counts the strata in it.
+    A stratum in which a value is undefined is excluded from that mean; n counts the strata in it.
     """
     names = sorted(set(strata))
     sums = resamples.sums(
@@ -143,7 +143,7 @@ def stratum_rows(table: Matrix, strata: Sequence[str], name: str) -> Matrix:
 
 
 def _mean(values: Matrix) -> Matrix:
-    """The mean over the axis before the last of what is defined; NaN where nothing is."""
+    """The mean of the defined values over the axis before the last; NaN if none is defined."""
     defined = ~np.isnan(values)
     return safe_divide(np.where(defined, values, 0.0).sum(axis=-2), defined.sum(axis=-2))
 
@@ -161,13 +161,14 @@ def group_estimates(tables: Matrix, resamples: Resamples, config: EvaluationConf
 
 
 GROUP_METRICS = ("desc_precision", "desc_recall", "desc_f1")
-"""What is scored in a group."""
+"""The metrics of a group."""
 
 
 def error_costs(base: Matrix, repaired: Matrix, resamples: Resamples, config: EvaluationConfig) -> list[Estimate]:
-    """The description F1 over the corpus that each repair gains, from what F1 needs (`F1_AT`); n counts events.
+    """The gain in description F1 over the corpus from each repair; n counts events.
 
-    `base` (clips, 3) is as it was, `repaired` (kinds, clips, 3) with a kind of error repaired.
+    `base` (clips, 3) has the F1_COLUMNS as they are, `repaired` (kinds, clips, 3) those after a kind of error is
+    repaired.
     """
     sums = resamples.sums(np.concatenate([np.broadcast_to(base, repaired.shape), repaired], axis=-1))
     found = estimates(sums, _gained, 1, config, share=False)

@@ -1,4 +1,4 @@
-"""Whether another judge tells the same story (RoboGaze, A.4.6)."""
+"""Whether another judge gives the same result (RoboGaze, A.4.6)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ from robogaze.stats.correlation import mean_difference, spearman
 class Robustness:
     """One metric under two judges, over the systems in which both define it.
 
-    `spearman` and `difference` (second minus first) are over systems, `largest` is the largest absolute difference, NaN
-    without systems. `swapped` are the pairs of systems that the judges put in opposite order.
+    `spearman` and `difference` (second minus first) are over systems; `largest` is the largest absolute difference, NaN
+    without systems. `swapped` are the pairs of systems that the judges rank in opposite order.
     """
 
     metric: str

@@ -1,4 +1,4 @@
-"""Records from a JSONL file, one a line, with the file, line and key of every fault."""
+"""Records from a JSONL file, with the file, line and key of every error."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,9 +13,9 @@ D = TypeVar("D", bound=Data)
 
 
 def read_lines(path: Path, kind: type[D]) -> Iterator[tuple[str, D]]:
-    """(`FILE:LINE`, record) of every line that is not empty; nothing is converted from another type.
+    """(`FILE:LINE`, record) of every non-empty line; no value is converted from another type.
 
-    Raises InputError that names file, line and key, also for a file that cannot be read.
+    Raises InputError with file, line and key, also for a file that cannot be read.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -33,5 +33,5 @@ def _record(line: str, where: str, kind: type[D]) -> D:
     except ValidationError as error:
         place, message = first_fault(error)
         keys = ", ".join(kind.model_fields)
-        said = f"{dotted(place)}: {message}" if place else message
-        raise InputError(f"{where}: {said}; a line has: {keys}") from error
+        message = f"{dotted(place)}: {message}" if place else message
+        raise InputError(f"{where}: {message}; a line has: {keys}") from error

@@ -1,8 +1,8 @@
-"""A language model as the judge: it reads both descriptions, and no picture, and rates them on the axes of a rubric.
+"""A language model as the judge: it reads both descriptions, sees no picture, and rates them on the axes of a rubric.
 
-It is asked at temperature 0. An answer that breaks its contract is sent back with what is wrong, up to three tries in
-all; what then has no valid answer is unscored, with the reason. The same two texts are asked about once. An answer
-begins with its reasons, so that the ratings follow from them (RoboGaze's own prompt has them last).
+It is asked at temperature 0. An invalid answer is sent back with the error, up to three tries in all; a pair without a
+valid answer is unscored, with the reason. The same two texts are asked about once. An answer begins with its reasons,
+so that the ratings follow from them (in RoboGaze's own prompt they come last).
 """
 
 import asyncio
@@ -29,17 +29,17 @@ from robogaze.judges.rubric import REASONS, Rubric, read_rubric
 TRIES = 3
 STAGE = "judge"
 _SENT_BACK = 2000
-"""How many characters of a broken answer are sent back."""
+"""The maximum length, in characters, of an invalid answer that is sent back."""
 
 _Texts = tuple[str, str, str | None]
 
 
 @dataclass(frozen=True)
 class ModelJudge:
-    """Asks the model that plays the role `judge`.
+    """Asks the model with the role `judge`.
 
     The model is opened for each call of `rate` and closed after it. `answers` is the file of stored answers; another
-    `sample` asks again where there is one. `environ` holds the keys of servers.
+    `sample` asks again even if an answer is stored. `environ` holds the API keys of servers.
     """
 
     rubric: Rubric
@@ -86,7 +86,7 @@ class ModelJudge:
 
     @property
     def note(self) -> str:
-        """Who rates, and how to find out what that is worth."""
+        """The model and the rubric, and how to measure them."""
         return (
             f"Similarities are by the model {self._model.name or self._model.url} with the rubric {self.rubric.id}, "
             "from the texts alone; measure it against ratings by people with: robogaze judge-check."
@@ -95,8 +95,8 @@ class ModelJudge:
     async def rate(self, pairs: Sequence[DescriptionPair]) -> Sequence[Judgement]:
         """A judgement for each pair, in their order.
 
-        Raises Unreachable when no server answers, InputError for a key that is not set, RunStopped when answers
-        are pending or a limit is reached; asking again then goes on from what was answered.
+        Raises Unreachable if no server answers, InputError for a missing API key, RunStopped if answers are pending or
+        a limit is reached; the next call resumes from the stored answers.
         """
         texts = {_texts(pair): pair for pair in reversed(pairs) if pair.silent is None}
         judged = await self._ask_all(list(texts.values())) if texts else []
@@ -104,7 +104,9 @@ class ModelJudge:
         return [pair.silent or found[_texts(pair)] for pair in pairs]
 
     async def _ask_all(self, pairs: Sequence[DescriptionPair]) -> list[Judgement]:
-        """Ask about each pair, some at a time; all are asked before the run stops, for a batch holds a whole round."""
+        """Ask about each pair, several at a time. All are asked before the run stops, because a batch holds a whole
+        round.
+        """
         name = self.config.model_of("judge")
         alone = self.config.with_(models={name: self._model}, roles={"vlm": name})
         answers = AnswerStore(self.answers)
@@ -180,9 +182,9 @@ class ModelJudge:
         )
 
     def _judgement(self, answer: Answer) -> Judgement:
-        said = answer.model_dump()
-        reasons = said.pop(REASONS)
-        return Judgement(self.rubric.similarity(said), said, reasons)
+        ratings = answer.model_dump()
+        reasons = ratings.pop(REASONS)
+        return Judgement(self.rubric.similarity(ratings), ratings, reasons)
 
 
 def _texts(pair: DescriptionPair) -> _Texts:

@@ -1,11 +1,11 @@
-"""Rated pairs of descriptions, one JSON object a line: what judges are measured against.
+"""Pairs of descriptions with ratings, one JSON object per line: what judges are measured against.
 
     {"reference": "the cup falls", "prediction": "the mug drops", "similarity": 0.9}
     {"reference": "...", "prediction": "...", "axes": {"event_faithfulness": 5, "specificity": 4, ...}}
 
-A line says how similar the two are, by a number in [0, 1] or by ratings on all axes of a rubric. It may also hold
-clip_id, reference_id and prediction_id, by which a table finds the pair (without them its line number stands for
-both ids), instruction and the two types; and event, domain, kind and split, by which pairs belong together.
+A line rates the similarity of the two, as a number in [0, 1] or on all axes of a rubric. It may also hold clip_id,
+reference_id and prediction_id, by which a table finds the pair (without them, both ids are the line number), the
+instruction and the two types; and event, domain, kind and split, by which pairs are grouped.
 """
 
 from dataclasses import dataclass
@@ -22,8 +22,6 @@ from robogaze.judges.rubric import Rubric
 
 
 class _Line(Data):
-    """A line of the file."""
-
     reference: str = Field(min_length=1)
     prediction: str = Field(min_length=1)
     similarity: Fraction | None = None
@@ -47,8 +45,8 @@ class _Line(Data):
 
 
 @dataclass(frozen=True)
-class Rated:
-    """A pair and how it was rated; `unit` names what was rated together (its event, else its clip, else itself)."""
+class RatedPair:
+    """A pair and its rating; `unit` names what was rated together (its event, else its clip, else itself)."""
 
     pair: DescriptionPair
     similarity: float
@@ -58,10 +56,10 @@ class Rated:
     split: str
 
 
-def read_rated_pairs(path: Path, rubric: Rubric, split: str | None = None) -> tuple[Rated, ...]:
-    """The rated pairs of a file, or those of one split, with ratings counted by a rubric.
+def read_rated_pairs(path: Path, rubric: Rubric, split: str | None = None) -> tuple[RatedPair, ...]:
+    """The rated pairs of a file, or those of one split, with ratings on the axes of a rubric.
 
-    Raises InputError with file, line and key for what does not fit, and when there is no pair.
+    Raises InputError with file, line and key for what is invalid, and if there is no pair.
     """
     found = tuple(_rated(where, line, rubric) for where, line in read_lines(path, _Line))
     chosen = tuple(estimate for estimate in found if split in (None, estimate.split))
@@ -71,7 +69,7 @@ def read_rated_pairs(path: Path, rubric: Rubric, split: str | None = None) -> tu
     return chosen
 
 
-def _rated(where: str, line: _Line, rubric: Rubric) -> Rated:
+def _rated(where: str, line: _Line, rubric: Rubric) -> RatedPair:
     number = where.rpartition(":")[2]
     pair = DescriptionPair(
         clip_id=line.clip_id,
@@ -86,7 +84,7 @@ def _rated(where: str, line: _Line, rubric: Rubric) -> Rated:
     axes = line.axes or {}
     similarity = line.similarity if line.similarity is not None else _similarity(where, axes, rubric)
     unit = line.event or line.clip_id or number
-    return Rated(pair, similarity, axes, unit, line.kind or "", line.split or "")
+    return RatedPair(pair, similarity, axes, unit, line.kind or "", line.split or "")
 
 
 def _similarity(where: str, axes: dict[str, float], rubric: Rubric) -> float:

@@ -208,5 +208,7 @@ def _times(slope: Estimate, factor: float) -> Estimate:
 
 
 def _gate(checks: tuple[GateCheck, ...]) -> ResultTable:
-    rows: tuple[Row, ...] = tuple((one.rule, one.run, "passed" if one.passed else "FAILED", one.said) for one in checks)
+    rows: tuple[Row, ...] = tuple(
+        (one.rule, one.run, "passed" if one.passed else "FAILED", one.message) for one in checks
+    )
     return ResultTable("gate", "Gate", ("rule", "run", "", "why"), rows)

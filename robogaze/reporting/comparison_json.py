@@ -119,7 +119,7 @@ def _trend(result: Comparison) -> Json | None:
 
 
 def _gate(checks: Sequence[GateCheck]) -> Json:
-    told = [{"rule": one.rule, "run": one.run, "passed": one.passed, "said": one.said} for one in checks]
+    told = [{"rule": one.rule, "run": one.run, "passed": one.passed, "said": one.message} for one in checks]
     return {"passed": all(one.passed for one in checks), "checks": told}
 
 

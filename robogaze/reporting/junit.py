@@ -17,8 +17,8 @@ def junit(checks: Sequence[GateCheck]) -> str:
     for one in checks:
         case = SubElement(suite, "testcase", classname=f"gate.{printable(one.run)}", name=one.rule, time="0")
         if one.passed:
-            SubElement(case, "system-out").text = printable(one.said)
+            SubElement(case, "system-out").text = printable(one.message)
         else:
-            SubElement(case, "failure", message=printable(one.said), type="gate")
+            SubElement(case, "failure", message=printable(one.message), type="gate")
     ElementTree.indent(suites)
     return ElementTree.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"

@@ -1,12 +1,12 @@
 """Student's intervals for functions of sums, from leaving out each unit in turn (the jackknife).
 
-A unit is what was drawn independently: a clip, or a prompt with all its clips (see `resample.draw`). Each unit left out
-moves the value by a little; the sum of the squared moves is its variance, and with so few units as there are the t
-distribution says how far the interval reaches. Its degrees of freedom are the units that move the value less one for
-each stratum: a unit that has nothing to say of a value lends it no certainty.
+A unit is what was drawn independently: a clip, or a prompt with all its clips (see `resample.draw_resamples`). Leaving
+out a unit changes the value a little; the sum of the squared changes is its variance, and with few units the t
+distribution gives the width of the interval. Its degrees of freedom are the units that change the value minus one for
+each stratum: a unit that has no value adds no certainty.
 
-Where nothing varies, the moves say nothing. For values in [0, 1] Wilson's interval of a share of as many units as have
-a value takes their place: that 20 of 20 are so does not show that the next one is.
+If nothing varies, the changes are all zero. For values in [0, 1] Wilson's interval of a share of as many units as have
+a value is used then: 20 of 20 do not show that the next one is a hit, too.
 """
 
 from dataclasses import dataclass
@@ -25,9 +25,9 @@ SAME = "nothing varies from unit to unit"
 
 @dataclass(frozen=True)
 class JackknifeError:
-    """How much values vary: arrays of one shape, NaN where a value is undefined without some unit.
+    """Standard errors of values: arrays of one shape, NaN if a value is undefined without some unit.
 
-    `error` is the standard error, 0 where nothing varies; `freedom` the degrees of freedom, at least 1.
+    `error` is the standard error, 0 if nothing varies; `freedom` the degrees of freedom, at least 1.
     """
 
     error: Floats
@@ -35,7 +35,7 @@ class JackknifeError:
 
     @classmethod
     def of(cls, moved: Floats, strata: Floats) -> "JackknifeError":
-        """From what each unit moves (..., units); `strata` says for each unit the number of its stratum."""
+        """From the influence of each unit (..., units); `strata` gives the number of each unit's stratum."""
         error = np.sqrt((moved**2).sum(axis=-1))
         telling = np.abs(moved) > NOISE * np.maximum(error, NOISE)[..., None]
         groups = np.stack([telling[..., strata == name].any(axis=-1) for name in np.unique(strata)], axis=-1)
@@ -43,22 +43,22 @@ class JackknifeError:
         return cls(np.where(error > NOISE, error, np.where(np.isnan(error), np.nan, 0.0)), freedom)
 
     def reach(self, level: float) -> Floats:
-        """How far the two-sided interval of a level reaches to either side."""
+        """Half the width of the two-sided interval of a level."""
         reach: Floats = self.error * stdtrit(self.freedom, (1 + level) / 2)
         return reach
 
     def p(self, value: Floats) -> Floats:
-        """The two-sided p of no difference from 0; NaN where nothing varies."""
+        """The two-sided p of a difference of 0; NaN if nothing varies."""
         t = np.divide(np.abs(value), self.error, out=np.full(np.shape(value), np.nan), where=self.error > 0)
         p: Floats = 2 * stdtr(self.freedom, -t)
         return p
 
 
 def influences(sums: Sums, statistic: Statistic) -> Floats:
-    """What each unit moves the values when it is left out, scaled so that squares add up to the variance.
+    """The change of the values when each unit is left out, scaled so that the squares add up to the variance.
 
-    Units are on the last axis. A stratum that lost a unit is brought back to its size, so that strata weigh what they
-    weigh; one of a single unit moves nothing.
+    Units are on the last axis. A stratum without one of its units is scaled back to its size, so that the weights of
+    strata stay the same; the only unit of a stratum changes nothing.
     """
     axis = sums.total.ndim - 1
     shape = np.shape(statistic(sums.total))
@@ -75,7 +75,7 @@ def influences(sums: Sums, statistic: Statistic) -> Floats:
 
 
 def has_value(sums: Sums, statistic: Statistic) -> NDArray[np.bool_]:
-    """Which units have a value of their own, and so a say in the whole one; units are on the last axis."""
+    """Which units have a value of their own, and so contribute to the whole value; units are on the last axis."""
     return np.moveaxis(~np.isnan(statistic(sums.rows)), sums.total.ndim - 1, -1)
 
 
@@ -88,7 +88,7 @@ def stratum_numbers(sums: Sums) -> Floats:
 
 
 def student_intervals(sums: Sums, statistic: Statistic, *, level: float = LEVEL, share: bool = False) -> Intervals:
-    """A statistic with its t interval; that of a value in [0, 1] (`share`) stays there and always has a width.
+    """A statistic with its t interval; that of a value in [0, 1] (`share`) is clipped to it and always has a width.
 
     The statistic may give several values: shapes are those of the systems, then of the values.
     """
@@ -118,7 +118,7 @@ def student_intervals(sums: Sums, statistic: Statistic, *, level: float = LEVEL,
 def wilson_bounds(
     value: Floats, n: Floats, *, level: float = LEVEL, reach: Floats | None = None
 ) -> tuple[Floats, Floats]:
-    """Wilson's interval of shares of `n`, any number above 0; `reach` is the quantile, the normal one unless given."""
+    """Wilson's interval of shares of `n`, any number above 0; `reach` is the quantile, by default the normal one."""
     z = np.full(np.shape(value), float(ndtri((1 + level) / 2))) if reach is None else reach
     whole = np.maximum(n, 1.0)
     centre = (value + z**2 / (2 * whole)) / (1 + z**2 / whole)
@@ -130,7 +130,8 @@ def wilson_bounds(
 def clustered_wilson(
     value: float, n: int, spread: tuple[float, float], units: int, *, level: float
 ) -> tuple[float, float]:
-    """Wilson's interval of a share of `n` things that come in `units`: as of so many independent things as vary alike.
+    """Wilson's interval of a share of `n` things that come in `units`, as of so many independent things that vary
+    alike.
 
     `units` are those that hold such a thing. `spread` is the standard error and the degrees of freedom of the share
     over the units.

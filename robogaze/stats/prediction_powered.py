@@ -1,13 +1,14 @@
-"""Prediction-powered estimates: a judge's mean over many things, corrected by what a few labels say of its errors.
+"""Prediction-powered estimates: a judge's mean over many things, corrected by a few labels.
 
     corrected = mean of the predictions - mean of (prediction - truth) over a labelled sample
 
-Angelopoulos, Bates, Fannjiang, Jordan and Zrnic (2023), for a mean. The interval is Student's from the variances of
-both parts; it holds the truth as often as it says whatever the judge's errors are, when the labelled things are a
-random sample of the same kind and no label stands for two things. The plain mean of predictions has a narrow interval
-around the wrong value instead. A judge that is always right costs nothing; one that is no use leaves the labels' width.
+Angelopoulos, Bates, Fannjiang, Jordan and Zrnic (2023), for a mean. The interval is Student's, from the variances of
+both parts. It covers the truth as often as its level says, whatever the judge's errors are, if the labelled things are
+a random sample of the same kind and no label is for two things. The plain mean of predictions instead has a narrow
+interval around the wrong value. A judge that is always right costs no width; a useless one leaves the width of the
+labels.
 
-`ppi-python`, the authors' package, does this and much more; it is no dependency, since a mean takes ten lines.
+`ppi-python`, the authors' package, does this and much more; it is no dependency, because a mean takes ten lines.
 """
 
 from collections.abc import Sequence
@@ -21,15 +22,15 @@ from robogaze.stats.interval import LEVEL
 from robogaze.stats.resample import Floats
 
 MIN_LABELS = 30
-"""With fewer labels the interval of their mean error holds the truth too seldom: with 10 in 82 %, with 30 in 94 %."""
+"""With fewer labels the interval of their mean error covers the truth too seldom: with 10 in 82 %, with 30 in 94 %."""
 
 
 def calibrated_mean(predictions: Floats, labelled: Floats, truth: Floats, *, level: float = LEVEL) -> Estimate:
-    """The mean truth of the things that `predictions` are of; `n` counts those.
+    """The mean truth of the things that `predictions` are for; `n` counts those.
 
-    `labelled` and `truth` are the predictions and the true values of the labelled sample. The value may leave the
-    range of the truth (a share below 0): it is not cut, for a cut one would be biased. Undefined with fewer than
-    LEAST_LABELS labels or two predictions. Raises ValueError when the labelled sample is not one to one.
+    `labelled` and `truth` are the predictions and the true values of the labelled sample. The value may leave the range
+    of the truth (a share below 0); it is not clipped, because that would bias it. Undefined with fewer than MIN_LABELS
+    labels or two predictions. Raises ValueError if the two arrays differ in shape.
     """
     if labelled.shape != truth.shape:
         raise ValueError(f"{len(labelled)} labelled predictions do not go with {len(truth)} labels")
@@ -50,11 +51,11 @@ def calibrated_mean(predictions: Floats, labelled: Floats, truth: Floats, *, lev
 def calibrated_difference(
     predicted: tuple[float, float, float], first: Floats, second: Floats, n: int, *, level: float, outer: float
 ) -> tuple[Estimate, float, float, float]:
-    """A difference of two means, each corrected with labels of its own: value, p, standard error and what is left.
+    """A difference of two means, each corrected with its own labels: value, p, standard error and equivalence bound.
 
     `predicted` is the paired difference of the predictions with its standard error and degrees of freedom; `first` and
-    `second` are the errors (prediction - truth) on the labels of either side, which are other clips. What is left is
-    the largest difference that the interval of the level `outer` holds. Undefined with fewer than LEAST_LABELS labels.
+    `second` are the errors (prediction - truth) on the labels of either side, which are other clips. The equivalence
+    bound is the largest difference in the interval of the level `outer`. Undefined with fewer than MIN_LABELS labels.
     """
     fewest = min(len(first), len(second))
     if fewest < MIN_LABELS:
@@ -87,6 +88,6 @@ def _reach(parts: Parts, level: float) -> float:
 
 
 def naive_mean(predictions: Floats, *, level: float = LEVEL) -> Estimate:
-    """The mean of the predictions as if they were the truth, with the same kind of interval, to stand beside."""
+    """The mean of the predictions as if they were the truth, with the same kind of interval, for comparison."""
     nothing = np.zeros(MIN_LABELS)
     return calibrated_mean(predictions, nothing, nothing, level=level)

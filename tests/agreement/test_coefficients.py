@@ -274,7 +274,7 @@ async def test_clips_are_drawn_within_their_dataset() -> None:
 # Undefined, with the reason.
 
 NOBODY = "nobody reports an event"
-SAME = "all ratings are the same, so agreement cannot be told from chance"
+SAME = "all ratings are the same, so agreement cannot be distinguished from chance"
 NO_MATCH = "no two annotators report the same event"
 ALONE = "no clip has two annotators"
 REST = ("dimension_kappa", "tiou", "severity_alpha", "description_similarity", "dimension_cohen")
@@ -296,7 +296,7 @@ async def test_no_events_at_all_are_no_perfect_agreement() -> None:
         "detection_kappa": SAME,
         "detection_cohen": SAME,
         "events_matched": NOBODY,
-        "timeline_alpha": "all places are the same, so agreement cannot be told from chance",
+        "timeline_alpha": "all places are the same, so agreement cannot be distinguished from chance",
         **dict.fromkeys(REST, NOBODY),
     }
 

@@ -52,7 +52,7 @@ def test_labels_may_be_true_and_false_or_numbers(tmp_path: Path) -> None:
     [
         ("unit,annotator\n1,ann\n", r"a.csv: the header has no label; a table of ratings has unit, annotator, label"),
         ("unit,annotator,label\n1,ann,x\n,bob,x\n", r"a.csv:3: unit: Field required"),
-        ("unit,annotator,label\n1,ann,x\n1,ann,y\n", r"a.csv:3: ann has rated 1 before \(.*a.csv:2\); keep one"),
+        ("unit,annotator,label\n1,ann,x\n1,ann,y\n", r"a.csv:3: ann rated 1 twice \(also in .*a.csv:2\); keep one"),
         ('{"unit": 1, "annotator": "ann", "label": "x"}\n{"unit": 1, "annotator": "bob"}\n', "a.csv:2: label: Field"),
         ('{"unit": 1, "annotator": "ann", "label": "x"}\n{"unit": 1,\n', "a.csv:2: is not JSON"),
         ('{"unit": 1, "annotator": "ann", "label": 0.5}\n{"unit": 1, "annotator": "bob"}\n', "a.csv:1: label"),
@@ -65,7 +65,7 @@ def test_what_does_not_fit_is_refused_with_its_file_line_and_key(tmp_path: Path,
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"gone\.csv is no file; name a table of ratings"):
+    with pytest.raises(InputError, match=r"gone\.csv is not a file; give a table of ratings"):
         Ratings.read(tmp_path / "gone.csv")
 
 
@@ -126,7 +126,7 @@ def disagreement(unit: Counter[str]) -> float:
 
 def test_undefined_with_the_reason() -> None:
     constant = agreement(table("bb", "bb"))
-    assert constant.overall.why == "all ratings are the same, so agreement cannot be told from chance"
+    assert constant.overall.why == "all ratings are the same, so agreement cannot be distinguished from chance"
     once = agreement(table("b-", "-n"))
     assert (once.overall.why, once.once, once.labels) == ("nothing was rated twice", 2, {})
     never = agreement(table("bbn", "bbb"))

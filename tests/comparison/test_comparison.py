@@ -33,7 +33,7 @@ def test_without_a_baseline_every_run_is_compared_with_those_before_it() -> None
 def test_with_one_every_other_run_is_compared_with_it() -> None:
     found = three(baseline="fair")
     assert [(one.first, one.second) for one in found.pairs] == [(0, 1), (2, 1)]
-    with pytest.raises(InputError, match="the baseline best is none of the runs; they are: good, fair, poor"):
+    with pytest.raises(InputError, match=r"the baseline best is not one of the runs \(good, fair, poor"):
         three(baseline="best")
 
 
@@ -137,20 +137,20 @@ def test_an_interval_is_not_enough_when_many_are_compared() -> None:
 def test_unscored_clips_that_could_turn_the_difference_are_named() -> None:
     found = compare_runs([clean_and_faulty("a", "+" * 20), clean_and_faulty("b", "+" * 8 + "?" * 12)], TERMS)
     assert (found.pairs[0].worst, found.pairs[0].best) == (-0.6, 0.0)
-    assert "though the undecided clips could turn it (-60.0 to +0.0 points)" in found.verdicts[0]
+    assert "though the undecided clips could reverse it (-60.0 to +0.0 points)" in found.verdicts[0]
 
 
 def test_runs_without_a_common_prompt_are_not_compared() -> None:
     found = compare_runs([clean_and_faulty("a", "++"), run("b", annotation("b-x"))], TERMS)
     assert found.pairs[0].prompts == 0
     assert math.isnan(found.pairs[0].clean.p)
-    assert found.verdict == "No two runs share a prompt; nothing can be said of their difference."
+    assert found.verdict == "No two runs share a prompt, so they cannot be compared."
 
 
 def test_one_run_stands_alone() -> None:
     found = compare_runs([clean_and_faulty("a", "+-")], TERMS)
     assert (found.pairs, found.bands) == ((), ((0,),))
-    assert found.verdict.endswith("there is nothing to compare it with.")
+    assert found.verdict.endswith("there is no other run to compare it with.")
 
 
 def test_it_says_in_what_two_runs_differ() -> None:

@@ -84,7 +84,7 @@ def test_a_severe_type_that_the_baseline_has_not_fails() -> None:
     new = run("new", annotation("new-p0", event("colour_shift", 5), event("shape_hole", 5), event("shape_bend", 4)))
     found = only(SEVERE, base, new)
     assert not found.passed
-    assert found.said == "new types of severity 5 or above: shape_hole (new-p0)"
+    assert found.message == "new types of severity 5 or above: shape_hole (new-p0)"
     assert only(SEVERE, new, run("base", *base.annotations.values())).run == "new"
 
 
@@ -111,7 +111,7 @@ def test_a_clean_rate_must_be_shown_to_be_no_lower() -> None:
 def test_too_few_prompts_show_nothing_and_do_not_pass() -> None:
     found = only(CLEAN, clean_and_faulty("base", "+" * 20), clean_and_faulty("new", "+" * 20))
     assert not found.passed
-    assert found.said == (
+    assert found.message == (
         "clean rate +0.000 to the baseline, above -0.119 with 95% confidence; it may not be below -0.05"
     )
 
@@ -119,7 +119,7 @@ def test_too_few_prompts_show_nothing_and_do_not_pass() -> None:
 def test_without_a_clean_rate_the_rule_fails_and_says_why() -> None:
     found = only(CLEAN, clean_and_faulty("base", "+" * 300), without_a_model("new", "+" * 300))
     assert not found.passed
-    assert found.said == (
+    assert found.message == (
         "there is no clean rate, because a run has no clip that was examined in every dimension "
         "(examined in all complete clips: colour)"
     )
@@ -129,7 +129,7 @@ def test_without_a_clean_rate_the_rule_fails_and_says_why() -> None:
 def test_clips_of_which_nothing_is_known_show_no_clean_rate_and_do_not_pass(sign: str) -> None:
     unknown = clean_and_faulty("new", sign * 300)
     found = only(CLEAN, clean_and_faulty("base", sign * 300), unknown)
-    assert (found.passed, found.said) == (False, "no clip of new is known to be clean or faulty")
+    assert (found.passed, found.message) == (False, "no clip of new is known to be clean or faulty")
     assert not only(CLEAN, clean_and_faulty("base", "+" * 300), unknown).passed
 
 
@@ -143,7 +143,7 @@ def test_the_other_rules_hold_without_a_clean_rate() -> None:
 def test_runs_without_a_common_prompt_do_not_pass() -> None:
     found = only(CLEAN, clean_and_faulty("base", "++"), run("new", annotation("new-x")))
     assert not found.passed
-    assert "undefined" in found.said
+    assert "undefined" in found.message
 
 
 def test_the_confidence_is_one_sided() -> None:
@@ -154,7 +154,7 @@ def test_the_confidence_is_one_sided() -> None:
         .pairs[0]
         .clean.difference.low
     )
-    assert f"above {low:+.3f} with 95%" in sure.said
+    assert f"above {low:+.3f} with 95%" in sure.message
 
 
 def test_events_beside_the_baseline() -> None:

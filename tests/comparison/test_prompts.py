@@ -39,7 +39,7 @@ def test_the_initial_frame_tells_equal_instructions_apart() -> None:
     found = by_prompt(runs)
     assert found.key == "instruction and initial frame"
     assert found.shared(0, 1) == ("lift | 1.png", "lift | 2.png")
-    assert found.passed_over == ("not by instruction: a1-lift and a2-lift of a share one",)
+    assert found.passed_over == ("not by instruction: a1-lift and a2-lift of a have the same",)
 
 
 def test_what_is_left_is_the_clip_id() -> None:
@@ -49,7 +49,7 @@ def test_what_is_left_is_the_clip_id() -> None:
 
 def test_a_key_that_was_asked_for_must_serve() -> None:
     runs = [run(name, annotation("c1", instruction="lift"), annotation("c2", instruction="lift")) for name in "ab"]
-    with pytest.raises(InputError, match="cannot be paired by instruction: c1 and c2 of a share one"):
+    with pytest.raises(InputError, match="cannot be paired by instruction: c1 and c2 of a have the same"):
         by_prompt(runs, "instruction")
     assert by_prompt([clean_and_faulty("a", "+")], "clip id").key == "clip id"
 

@@ -3,7 +3,7 @@
 import pytest
 from checkpoints import PIXELS, annotation, clean_and_faulty, covered, event, run, without_a_model
 
-from robogaze.comparison import ComparisonConfig, Run, compare_runs, read_calibration
+from robogaze.comparison import ComparisonConfig, Run, compare_runs, pair_calibration
 from robogaze.comparison.scope import Scope, scope_of
 from robogaze.stats import wilson
 
@@ -99,11 +99,11 @@ def test_labels_correct_a_nothing_found_rate_too() -> None:
         "true", *(annotation(f"c{at}", *([event("shape_hole")] if at < 8 else []), author="ann") for at in range(40))
     )
     one = without_a_model("a", "+" * 30 + "-" * 10)
-    found = compare_runs([one], TERMS, sample=read_calibration(said, true, [one], mixed=False))
+    found = compare_runs([one], TERMS, sample=pair_calibration(said, true, [one], mixed=False))
     clean = found.corrected[0]["clean_rate"]
     assert (clean.naive.value, clean.corrected.value) == (0.75, pytest.approx(0.75 - 8 / 40))
     two = [without_a_model("a", "+-" * 100), without_a_model("b", "+" * 160 + "-" * 40)]
-    sample = read_calibration(said, true, two, mixed=False)
+    sample = pair_calibration(said, true, two, mixed=False)
     (pair,) = compare_runs(two, TERMS, samples={"a": sample, "b": sample}).pairs
     assert pair.corrected is not None
     assert pair.corrected.difference.value == pytest.approx(0.3)

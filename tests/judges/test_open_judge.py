@@ -48,3 +48,20 @@ def test_two_models_are_two_judges() -> None:
     again = open_judge("openai:a@http://127.0.0.1:9/v1", "robogaze", {})
     assert one.identity == again.identity != other.identity
     assert one.identity != open_judge("openai:a@http://127.0.0.1:9/v1", "glide", {}).identity
+
+
+def test_a_judge_is_passed_through_and_the_offline_judge_takes_no_value() -> None:
+    judge = open_judge("offline")
+    assert open_judge(judge) is judge
+    with pytest.raises(InputError, match="the offline judge takes no value"):
+        open_judge("offline:fast")
+
+
+def test_a_judge_of_another_package_is_opened_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "equal_judge.py").write_text("def open_equal(spec):\n    return ('equal', spec.value, spec.rubric)\n")
+    metadata = tmp_path / "equal_judge-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: equal-judge\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text("[robogaze.judges]\nequal = equal_judge:open_equal\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert open_judge("equal:strict", "glide") == ("equal", "strict", "glide")

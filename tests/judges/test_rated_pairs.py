@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from robogaze.errors import InputError
-from robogaze.judges.rated_pairs import Rated, read_rated_pairs
+from robogaze.judges.rated_pairs import RatedPair, read_rated_pairs
 from robogaze.judges.rubric import read_rubric
 
 AXES = {"event_faithfulness": 5, "specificity": 4, "causal_correctness": 3}
 
 
-def read(folder: Path, *lines: dict[str, Any], split: str | None = None) -> tuple[Rated, ...]:
+def read(folder: Path, *lines: dict[str, Any], split: str | None = None) -> tuple[RatedPair, ...]:
     path = folder / "pairs.jsonl"
     path.write_text(
         "\n".join(json.dumps({"reference": "It falls.", "prediction": "It drops.", **one}) for one in lines)

@@ -143,7 +143,7 @@ def test_a_missing_or_unscored_prediction_misses_every_reference(prediction: Cli
 
 @pytest.mark.parametrize("status", ["partial", "unscored"])
 def test_a_reference_that_is_not_finished_is_refused(status: str) -> None:
-    with pytest.raises(ValueError, match=f"clip 7: an account that is {status} cannot be a reference"):
+    with pytest.raises(ValueError, match=f"clip 7: an annotation that is {status} cannot be a reference"):
         tally(annotation(clip_id="clip 7", status=status), None, (), np.zeros((0, 0)))  # type: ignore[arg-type]
 
 
@@ -211,7 +211,7 @@ def test_a_clip_is_clean_and_no_alarm_where_nothing_that_can_be_judged_was_repor
 
 def test_a_match_of_what_cannot_be_judged_is_refused() -> None:
     prediction = annotation(finding((0, 1), dimension="b"))
-    with pytest.raises(ValueError, match="clip: a finding that the reference cannot speak for was matched"):
+    with pytest.raises(ValueError, match="clip: an event that the reference cannot judge was matched"):
         tally(SEEN_BY_A, prediction, [Match(0, 0, 1.0, 1.0, 1.0)], np.ones((1, 1)))
 
 

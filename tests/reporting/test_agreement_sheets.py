@@ -79,7 +79,7 @@ async def test_what_is_undefined_says_why() -> None:
     found = await tables(account("ann", "a"), account("bob", "a"))
     assert [written(cell) for cell in found["agreement"].rows[0]][3:5] == ["undefined, n=1", "undefined, n=0"]
     assert found["agreement"].notes[-2:] == (
-        "Undefined where all ratings are the same, so agreement cannot be told from chance: overall.",
+        "Undefined where all ratings are the same, so agreement cannot be distinguished from chance: overall.",
         "Undefined where nobody reports an event: overall.",
     )
 

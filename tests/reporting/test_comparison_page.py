@@ -115,7 +115,7 @@ def test_flips_of_all_pairs_are_in_the_order_in_which_they_deserve_a_look() -> N
 
 def test_a_run_alone_has_a_page_too() -> None:
     text = page(clean_and_faulty("a", "+-?"))
-    assert "there is nothing to compare it with" in words(text)
+    assert "there is no other run to compare it with" in words(text)
     assert data(text, "flips") == {"pairs": [], "flips": []}
 
 

@@ -9,7 +9,7 @@ from checkpoints import annotation as account
 
 from robogaze.comparison import Comparison, ComparisonConfig, GateCheck
 from robogaze.comparison import compare_runs as compare
-from robogaze.comparison import read_calibration as calibration
+from robogaze.comparison import pair_calibration as calibration
 from robogaze.core.scores import Estimate
 from robogaze.reporting.comparison import sheets
 from robogaze.reporting.comparison_json import comparison_json

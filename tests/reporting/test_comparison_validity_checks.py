@@ -9,7 +9,7 @@ from checkpoints import metadata as facts
 
 from robogaze.comparison import Comparison, ComparisonConfig, Run
 from robogaze.comparison import compare_runs as compare
-from robogaze.comparison import read_calibration as calibration
+from robogaze.comparison import pair_calibration as calibration
 from robogaze.comparison.gate import GateCheck as Passed
 from robogaze.reporting.compared import shown
 from robogaze.reporting.comparison_json import comparison_json

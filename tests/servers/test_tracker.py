@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from evidence.moving import HEIGHT, WIDTH, Scene
+from evidence.tracker.moving import HEIGHT, WIDTH, Scene
 from making import make_clip, scripted
 
 from robogaze.backends import Models, ModelsConfig
@@ -20,8 +20,8 @@ from robogaze.core.pictures import PictureSettings
 from robogaze.core.time import Span
 from robogaze.domains import Domain
 from robogaze.errors import InputError
-from robogaze.evidence.masked import ByMask
-from robogaze.evidence.tracking import TrackedObject, follow
+from robogaze.evidence.tracker.mask_tracking import ByMask
+from robogaze.evidence.tracker.tracking import TrackedObject, follow
 from robogaze.media import DecodedClip
 from robogaze.stages.client import ModelClient
 from robogaze.stages.context import Context

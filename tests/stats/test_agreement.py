@@ -273,7 +273,7 @@ def test_published_alphas_per_class_do_not_average_to_the_one_of_all() -> None:
 
 
 NOT_TWICE = "nothing was rated twice"
-SAME = "all ratings are the same, so agreement cannot be told from chance"
+SAME = "all ratings are the same, so agreement cannot be distinguished from chance"
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def test_without_a_pair_nothing_is_said() -> None:
 
 
 def test_a_negative_number_is_refused() -> None:
-    with pytest.raises(ValueError, match="no numbers of things"):
+    with pytest.raises(ValueError, match="counts must not be negative"):
         paired_shares(3, -1, 0, 0)
 
 

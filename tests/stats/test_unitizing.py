@@ -197,7 +197,7 @@ def test_units_of_different_categories_must_not_overlap() -> None:
 # Undefined.
 
 
-SAME = "all places are the same, so agreement cannot be told from chance"
+SAME = "all places are the same, so agreement cannot be distinguished from chance"
 
 
 @pytest.mark.parametrize(

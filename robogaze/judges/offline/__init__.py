@@ -1,11 +1,11 @@
-"""The judge without a model: compares descriptions by their words, concepts and spelling (see judges/offline/).
+"""The judge without a model: compares descriptions by their words, concepts and spelling (data in judges/offline/).
 
-On each axis of its rubric the rating is a logistic function of the features of a pair (see `features`),
-with weights that only work in their feature's sense: what agrees never lowers a rating, what contradicts never raises
-one. They were fitted on one half of judges/offline/pairs.jsonl (scripts/fit_offline_judge.py). What the judge is worth
-was measured on the other half and stands in its note. The same words, in whatever form, rate the best on every axis.
+On each axis of its rubric the rating is a logistic function of the features of a pair (see `features`). The weights
+have fixed signs: agreement never lowers a rating, contradiction never raises one. They were fitted on one half of
+judges/offline/pairs.jsonl; the judge was measured on the other half, and its note gives the result. Descriptions with
+the same words, in whatever form, get the best rating on every axis.
 
-It is not symmetric: a vague prediction of a precise reference is not a precise prediction of a vague one.
+It is not symmetric: a vague prediction of a precise reference is not a precise prediction of a vague reference.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ from robogaze.judges import JudgeSpec
 from robogaze.judges.base import DescriptionPair, Judgement
 from robogaze.judges.offline.features import Features
 from robogaze.judges.offline.words import read_words
-from robogaze.judges.rated_pairs import Rated, read_rated_pairs
+from robogaze.judges.rated_pairs import RatedPair, read_rated_pairs
 from robogaze.judges.rubric import Rubric, read_rubric
 
 NAME = "offline"
@@ -33,28 +33,28 @@ CAUTION = (
     "Warning: the offline judge often takes an event of the same type on another object for the same event, so it can "
     "reverse the order of two systems; rank with a model as the judge."
 )
-"""What must be said wherever systems are ranked by it."""
+"""The warning shown wherever systems are ranked by this judge."""
 
 RUBRIC = "robogaze"
-"""The rubric whose axes it rates, whichever one the domain asks a model to use."""
+"""The rubric whose axes it rates, whatever rubric the domain asks a model to use."""
 
 FIT, HELD_OUT = "fit", "held_out"
 """The halves of the rated pairs, split by event."""
 
 _AT_ONCE = 20_000
-"""Pairs that are compared at once, for memory."""
+"""How many pairs are compared at once, to bound memory."""
 _DIGITS = 6
 
 
 class AxisWeights(Data):
-    """The function of one axis; a feature that is not listed has no weight."""
+    """The function of one axis; a feature that is not listed has weight 0."""
 
     intercept: float
     weights: dict[str, float]
 
 
 class StoredEstimate(Data):
-    """An estimate as it is stored."""
+    """An estimate in fitted.yaml."""
 
     value: float
     low: float
@@ -70,12 +70,14 @@ class HeldOut(Data):
     spearman: StoredEstimate
     mean_absolute_error: StoredEstimate
     pearson_unseen_words: StoredEstimate
-    """The same without the words that only the held-out half has: those who wrote the pairs wrote the word list."""
+    """The correlation without the words that only the held-out half has: the pairs and the word list have the same
+    authors.
+    """
     auc_other_object: StoredEstimate
-    """How often one event in other words is rated above the same type of event on another object."""
+    """The probability that an event in other words scores above the same type of event on another object."""
 
 
-class Fitted(Data):
+class FittedWeights(Data):
     """fitted.yaml."""
 
     schema_version: Literal[1]
@@ -85,35 +87,32 @@ class Fitted(Data):
 
 @dataclass(frozen=True)
 class OfflineJudge:
-    """Compares descriptions without a model."""
-
     rubric: Rubric
     features: Features
-    fitted: Fitted
+    fitted: FittedWeights
     fingerprint: str
 
     @classmethod
     def read(cls, home: Path | None = None) -> "OfflineJudge":
-        """Read the judge's data: words.yaml, fitted.yaml and pairs.jsonl. Raises InputError for what does not fit."""
+        """Read words.yaml, fitted.yaml and pairs.jsonl. Raises InputError with file and line for what is invalid."""
         home = home or data_folder()
         files = [home / name for name in ("words.yaml", "fitted.yaml", "pairs.jsonl")]
-        fitted = read_yaml(files[1]).parse(Fitted)
+        fitted = read_yaml(files[1]).parse(FittedWeights)
         digest = sha256(b"".join(sha256(path.read_bytes()).digest() for path in files))
         return cls(read_rubric(RUBRIC), read_features(home), fitted, digest.hexdigest())
 
     @property
     def name(self) -> str:
-        """What tables call it."""
         return NAME
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """The content of its data."""
+        """The hash of its data."""
         return {"judge": NAME, "sha256": self.fingerprint}
 
     @property
     def note(self) -> str:
-        """What it is and how well it was measured to do."""
+        """What it is, and how well it agrees with ratings."""
         found = self.fitted.held_out
         other = found.auc_other_object
         pearson, error, unseen = found.pearson, found.mean_absolute_error, found.pearson_unseen_words
@@ -144,7 +143,7 @@ def open_offline_judge(spec: JudgeSpec) -> OfflineJudge:
 def judge_pairs(
     pairs: Sequence[DescriptionPair], features: Features, axes: Mapping[str, AxisWeights], rubric: Rubric
 ) -> list[Judgement]:
-    """Judgements of pairs; see `DescriptionPair.silent` for those that say nothing."""
+    """Judgements of pairs; see `DescriptionPair.silent` for pairs with an empty description."""
     found, same = features.of(pairs)
     worst, best = rubric.file.scale
     columns = []
@@ -161,16 +160,16 @@ def judge_pairs(
 
 
 def data_folder() -> Path:
-    """Where the judge's data stands."""
+    """The folder of the judge's data."""
     return resource_folder("judges") / "offline"
 
 
-def read_pairs(home: Path, split: str) -> tuple[Rated, ...]:
+def read_pairs(home: Path, split: str) -> tuple[RatedPair, ...]:
     """One half of the rated pairs."""
     return read_rated_pairs(home / "pairs.jsonl", read_rubric(RUBRIC), split)
 
 
 def read_features(home: Path) -> Features:
-    """The features by the word list of a folder; how rare words are is counted in the half of its pairs for fitting."""
+    """The features by the word list of a folder; word frequencies are counted in the fitting half of its pairs."""
     corpus = [text for pair in read_pairs(home, FIT) for text in (pair.pair.reference, pair.pair.prediction)]
     return Features(read_words(home / "words.yaml"), corpus)

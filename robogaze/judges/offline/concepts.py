@@ -1,4 +1,4 @@
-"""Readings as sparse matrices over the concepts of a word list, one row a description."""
+"""Parsed descriptions as sparse matrices over the concepts of a word list, one row per description."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -7,18 +7,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from robogaze.judges.offline.cosines import Rows
 from robogaze.judges.offline.parsing import Mention, ParsedDescription
-from robogaze.judges.offline.weights import Rows
 from robogaze.judges.offline.words import WordList
 
 Floats = NDArray[np.float64]
 
 RELATED = 0.5
-"""What a related, a wider or a narrower concept counts."""
+"""The weight of a related, wider or narrower concept."""
 
 
 class Concepts:
-    """Which concepts resemble and which exclude one another, and of what kinds they are."""
+    """Which concepts are similar, which exclude one another, and of what kinds they are."""
 
     def __init__(self, words: WordList) -> None:
         self.place = {concept: place for place, concept in enumerate(words.kinds)}
@@ -44,10 +44,10 @@ class Concepts:
         """Whether a mention counts as a fact."""
         return mention.fact or mention.concept in self._always
 
-    def thing_events(self, reading: ParsedDescription) -> Iterator[tuple[str, str]]:
-        """(thing, event) of each event that is a fact: the last thing named before it, else the first after it."""
-        things = [mention for mention in reading.mentions if mention.concept in self._things]
-        for event in reading.mentions:
+    def thing_events(self, parsed: ParsedDescription) -> Iterator[tuple[str, str]]:
+        """(thing, event) for each event that is a fact: the last thing named before it, else the first one after it."""
+        things = [mention for mention in parsed.mentions if mention.concept in self._things]
+        for event in parsed.mentions:
             if things and event.fact and event.concept in self._events:
                 before = [thing for thing in things if thing.place < event.place]
                 yield (before[-1] if before else things[0]).concept, event.concept
@@ -60,10 +60,10 @@ class Concepts:
 
 
 @dataclass(frozen=True)
-class Described:
-    """Descriptions as rows: the concepts that are facts, those denied, and how near each concept is to a fact.
+class ConceptRows:
+    """Descriptions as rows: concepts that are facts, concepts that are denied, and how near each concept is to a fact.
 
-    `roles` says which event befalls which thing, `near_roles` the same for all things that resemble it.
+    `roles` says which event happens to which thing, `near_roles` the same for all similar things.
     """
 
     facts: Rows
@@ -72,30 +72,32 @@ class Described:
     roles: Rows
     near_roles: Rows
 
-    def at(self, places: NDArray[np.intp]) -> "Described":
-        """Some of the descriptions, in some order."""
-        return Described(*(rows[places] for rows in (self.facts, self.denied, self.near, self.roles, self.near_roles)))
+    def at(self, places: NDArray[np.intp]) -> "ConceptRows":
+        """The rows of some descriptions, in the given order."""
+        return ConceptRows(
+            *(rows[places] for rows in (self.facts, self.denied, self.near, self.roles, self.near_roles))
+        )
 
 
-def describe(readings: Sequence[ParsedDescription], known: Concepts) -> Described:
-    """Readings as rows."""
+def concept_rows(parsed_texts: Sequence[ParsedDescription], known: Concepts) -> ConceptRows:
+    """Parsed descriptions as rows."""
     facts: list[tuple[int, int]] = []
     denied: list[tuple[int, int]] = []
     roles: list[tuple[int, int]] = []
     near_roles: list[tuple[int, int]] = []
     size = len(known.place)
-    for row, reading in enumerate(readings):
-        for mention in reading.mentions:
+    for row, parsed in enumerate(parsed_texts):
+        for mention in parsed.mentions:
             (facts if known.is_fact(mention) else denied).append((row, known.place[mention.concept]))
-        for thing, event in known.thing_events(reading):
+        for thing, event in known.thing_events(parsed):
             base = known.place[event] * size
             roles.append((row, base + known.place[thing]))
             near_roles += [(row, base + known.place[second]) for second in known.near[thing]]
-    count = len(readings)
+    count = len(parsed_texts)
     fact_rows = _ones(facts, count, size)
     near = fact_rows @ known.nearness
     near.data = np.minimum(near.data, 1.0)
-    return Described(
+    return ConceptRows(
         facts=fact_rows,
         denied=_ones(denied, count, size),
         near=near,
@@ -105,7 +107,7 @@ def describe(readings: Sequence[ParsedDescription], known: Concepts) -> Describe
 
 
 def _ones(cells: Sequence[tuple[int, int]], height: int, width: int) -> Rows:
-    """A matrix that is 1 in some cells, however often each is listed."""
+    """A matrix that is 1 in the given cells, however often each is listed."""
     places = np.array(cells, dtype=np.int64).reshape(-1, 2).T
     rows = sparse.csr_array((np.ones(places.shape[1]), (places[0], places[1])), shape=(height, width))
     rows.data[:] = 1.0

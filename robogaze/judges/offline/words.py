@@ -1,8 +1,8 @@
-"""What the offline judge knows of words: judges/offline/words.yaml, read and checked.
+"""The word list of the offline judge: judges/offline/words.yaml, read and checked.
 
-Words are brought to one form by taking off their endings, so that the list names each word once. A concept is a set of
-words and phrases that say the same; concepts are of kinds (things, colours, sides, ...), and the file tells which of
-them exclude, resemble or include one another. No word of the list stands in code.
+Words are reduced to stems, so the list names each word once. A concept is a set of words and phrases with the same
+meaning. Concepts belong to kinds (things, colours, sides, ...), and the file says which of them exclude, resemble or
+include one another. No word of the list is in the code.
 """
 
 import re
@@ -27,7 +27,7 @@ _VOWEL = re.compile(r"[aeiouy]")
 
 
 class WordsFile(Data):
-    """words.yaml. Lists are texts with commas; a pair is `one / other`."""
+    """words.yaml. Lists are comma-separated texts; a pair is `one / other`."""
 
     schema_version: Literal[1]
     irregular: dict[str, str]
@@ -47,18 +47,18 @@ class WordsFile(Data):
 
 
 class Stemmer:
-    """Brings words to one form."""
+    """Reduces words to stems."""
 
     def __init__(self, irregular: Mapping[str, str]) -> None:
         self._irregular = irregular
         self._known: dict[str, str] = {}
 
     def stems(self, text: str) -> Stems:
-        """The stems of a text's words; punctuation that ends a clause stands for itself. Times are left out."""
+        """The stems of a text's words; punctuation that ends a clause is kept as a stem. Times are left out."""
         return tuple(map(self.stem, _TOKEN.findall(_TIME.sub(" ", text.lower().replace("’", "'")))))
 
     def stem(self, word: str) -> str:
-        """The form that a word shares with its other forms."""
+        """The stem that a word shares with its other forms."""
         if (known := self._known.get(word)) is None:
             known = self._known[word] = self._stemmed(word)
         return known
@@ -97,7 +97,7 @@ def _without_tense(word: str) -> str:
 
 
 class Phrases(Generic[T]):
-    """Finds phrases in stems: at each place the longest, none within another."""
+    """Finds phrases in stems: at each position the longest phrase, none inside another."""
 
     def __init__(self, meanings: Mapping[Stems, T]) -> None:
         self._by_first: dict[str, list[tuple[Stems, T]]] = {}
@@ -120,11 +120,11 @@ class Phrases(Generic[T]):
 
 @dataclass(frozen=True)
 class WordList:
-    """The word list, ready to read with.
+    """The word list, ready to parse with.
 
     `kinds` gives the kind of every concept, in the file's order; `things`, `events` and `always` are kinds that name
-    things, say what happens, and count even where they are denied. The relations hold pairs of concepts, both ways
-    round but for `broader`, which holds (the wider, the narrower).
+    things, describe events, and count even if they are denied. The relations hold pairs of concepts in both orders,
+    except `broader`, which holds (wider, narrower).
     """
 
     stemmer: Stemmer
@@ -141,7 +141,7 @@ class WordList:
 
 
 def read_words(path: Path) -> WordList:
-    """Read a word list. Raises DomainError with file and line for what does not fit."""
+    """Read a word list. Raises DomainError with file and line for what is invalid."""
     file = read_yaml(path)
     content = file.parse(WordsFile)
     stemmer = Stemmer({form: base for base, forms in content.irregular.items() for form in _listed(forms)})
@@ -217,7 +217,7 @@ def _cues(content: WordsFile) -> Iterator[tuple[str, str]]:
 
 
 def _meanings(stemmer: Stemmer, forms: Iterable[tuple[str, str]]) -> dict[Stems, tuple[str, ...]]:
-    """What each phrase stands for; a word of two meanings stands for both."""
+    """The concepts of each phrase; a word with two meanings has both."""
     found: dict[Stems, dict[str, None]] = {}
     for form, meaning in forms:
         found.setdefault(stemmer.stems(form), {})[meaning] = None

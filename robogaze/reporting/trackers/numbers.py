@@ -24,7 +24,7 @@ from robogaze.core.scores import Estimate
 from robogaze.domains import Domain
 from robogaze.reporting.tally import Tally
 from robogaze.reporting.wording import Total
-from robogaze.stats.proportion import wilson
+from robogaze.stats.proportions import wilson
 
 Numbers = Mapping[str, float]
 

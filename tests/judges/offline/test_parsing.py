@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from judges.offline.small_words import write_words
-from robogaze.judges.offline.parsing import read
+from robogaze.judges.offline.parsing import parse_description
 from robogaze.judges.offline.words import WordList, read_words
 
 
@@ -16,7 +16,7 @@ def words(tmp_path: Path) -> WordList:
 
 def said(text: str, words: WordList) -> str:
     """The concepts in order, those that are no fact with a `-`."""
-    return " ".join(("" if one.fact else "-") + one.concept for one in read(text, words).mentions)
+    return " ".join(("" if one.fact else "-") + one.concept for one in parse_description(text, words).mentions)
 
 
 CASES = [
@@ -44,6 +44,6 @@ def test_a_concept_is_a_fact_unless_it_is_denied_or_wished_for(text: str, expect
 
 
 def test_words_of_no_concept_are_kept_and_idle_ones_are_not(words: WordList) -> None:
-    reading = read("It hangs in the air of the attic.", words)
-    assert reading.unknown == ("attic",)
-    assert reading.words == ("hang", "in", "the", "air", "attic")
+    parsed = parse_description("It hangs in the air of the attic.", words)
+    assert parsed.unknown == ("attic",)
+    assert parsed.words == ("hang", "in", "the", "air", "attic")

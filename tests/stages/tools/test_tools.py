@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from evidence.moving import FPS, HEIGHT, WIDTH, Scene
+from evidence.tracker.moving import FPS, HEIGHT, WIDTH, Scene
 from making import make_clip, scripted
 from pydantic import ValidationError, create_model
 
