@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 import pytest
 import yaml
+from examples import EXAMPLE, checkout, model_server, with_outputs
 
 from robogaze.backends import ModelsConfig
 from robogaze.cli import cli
@@ -16,7 +17,7 @@ from robogaze.domains.contract import record
 from robogaze.stages.measure import Measure
 
 ROOT = Path(__file__).parent.parent
-PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")])
 
 
 def blocks(language: str) -> list[tuple[str, str]]:
@@ -50,6 +51,13 @@ def test_a_command_in_the_docs_has_these_options(line: str) -> None:
     command.make_context("robogaze", words)
 
 
+def test_the_readme_shows_what_its_commands_print() -> None:
+    readme = (ROOT / "README.md").read_text()
+    assert len(EXAMPLE.findall(readme)) == 3
+    with checkout() as folder, model_server() as server:
+        assert with_outputs(readme, folder, server) == readme, "python scripts/examples.py updates README.md"
+
+
 @pytest.mark.parametrize(("page", "code"), blocks("python"))
 def test_python_in_the_docs_runs(
     page: str, code: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -76,8 +84,9 @@ def test_json_in_the_docs_is_a_manifest_line(page: str, text: str) -> None:
 
 
 def test_links_lead_somewhere() -> None:
+    """In README.md and CONTRIBUTING.md, too; scripts/docs checks the links and anchors of the site."""
     for page in PAGES:
-        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
+        for target in re.findall(r"\]\(([^)#:]+)[^):]*\)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
