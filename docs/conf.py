@@ -20,7 +20,7 @@ project = "RoboGaze"
 author = "RoboGaze developers"
 release = robogaze.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 myst_heading_anchors = 4
 default_role = "code"
 smartquotes = False
@@ -119,4 +119,4 @@ def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
     app.connect("source-read", add_generated)
     app.connect("autodoc-process-signature", without_signature)
-    app.connect("autodoc-process-docstring", add_fields)
+    app.connect("autodoc-process-docstring", add_fields, priority=600)  # below what napoleon reads
