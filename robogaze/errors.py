@@ -2,6 +2,7 @@
 
     RobogazeError                    something RoboGaze can explain in one sentence
     ├── InputError                   a file or a value from the user cannot be used
+    │   ├── OptionError              ... because options contradict each other, or one is missing
     │   ├── VideoError               ... because it is not a video that can be read to its end
     │   └── DomainError              ... because a domain's files contradict themselves (file, line, key)
     ├── MissingExtra                 an optional package is not installed
@@ -29,6 +30,10 @@ class RobogazeError(Exception):
 
 class InputError(RobogazeError):
     """A file or a value from the user cannot be used."""
+
+
+class OptionError(InputError):
+    """Options contradict each other, or one that is needed is missing."""
 
 
 class VideoError(InputError):

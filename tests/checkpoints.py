@@ -114,11 +114,11 @@ def unscored(clip_id: str, **said: Any) -> Report:
 
 
 def write_reports(path: Path, reports: Sequence[Report]) -> Path:
-    """Reports as JSONL, or one a folder where the path has no ending, as a run keeps them."""
+    """Reports as JSONL, or as the files of a run folder where the path has no suffix."""
     if path.suffix:
         path.write_text("".join(f"{one.model_dump_json()}\n" for one in reports))
         return path
-    for one in reports:
-        (path / one.clip.id).mkdir(parents=True)
-        (path / one.clip.id / "report.json").write_text(one.model_dump_json())
+    (path / "reports").mkdir(parents=True)
+    for report in reports:
+        (path / "reports" / f"{report.clip.id}.json").write_text(report.model_dump_json())
     return path

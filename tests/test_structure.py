@@ -26,8 +26,7 @@ TIERS = (
     {"evidence", "judges"},
     {"stages", "scoring"},
     {"diagnose", "evaluate", "compare", "agree", "rehearse", "doctor"},
-    {"engines", "forge", "reporting", "web"},
-    {"bench"},
+    {"run", "forge", "reporting", "web"},
     {"cli"},
 )
 """The parts of the package from the ground up. A part imports from the tiers below its own and from itself."""
@@ -145,7 +144,8 @@ def test_only_the_command_line_prints_and_reads_the_environment() -> None:
         for node in ast.walk(module.tree)
         if (what := _outward(node)) is not None
     }
-    wrong = [use for use, part in uses.items() if part != "cli"]
+    # The function that people call from Python takes keys of servers from the environment, as the command does.
+    wrong = [use for use, part in uses.items() if part != "cli" and not use.startswith("robogaze/run/score.py")]
     assert not wrong, "\n".join(wrong)
     assert {use.partition(" uses ")[2] for use in uses} >= {"import click", "os.environ", "sys.stdout"}  # it finds them
 

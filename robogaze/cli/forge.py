@@ -62,10 +62,11 @@ def plant(
     from robogaze.errors import InputError
     from robogaze.forge.plant.folder import PlantingOrder, plant_clips
     from robogaze.forge.plant.recipe import read_recipe
+    from robogaze.run.clips import list_clips
 
-    clips.check_there(*paths)
+    clips.check_exist(*paths)
     recipe = read_recipe(domain or default_domain())
-    entries = clips.entries_of(paths, instruction=instruction, layout=clips.layout_of(layout))
+    entries = list_clips(paths, instruction=instruction, layout=clips.parse_layout(layout)).entries
     order = PlantingOrder(recipe, recipe.chosen(only), each, seed)
     interrupt.keeps_clips(out)
     with click.progressbar(length=len(entries), label="planting", file=sys.stderr) as bar:

@@ -181,7 +181,7 @@ class _Places:
         """The run folder that a report lies in: `<clip id>/report.json` or `reports/<clip id>.json`; None elsewhere."""
         root = Path(one.source).parent.parent
         if root not in self._runs:
-            run = StoredRun.at(root) if (root / "run.json").is_file() else None
+            run = StoredRun(root) if (root / "run.json").is_file() else None
             self._runs[root] = run
             self._lines[root] = {} if run is None else {line.clip_id: line for line in run.lines}
         return self._runs[root]

@@ -146,7 +146,7 @@ def places(folder: Path, url: str, stub: Stub) -> list[Place]:
         Place("decoding", ("score", long, "--pipeline", "vanilla", *model), begun, 0.5),
         Place("measuring", ("score", long), begun, 3.0),
         Place("asking", ("score", short, *model), asked, 1.0),
-        Place("writing", ("bench", manifest), written, 1.0),
+        Place("writing", ("score", manifest), written, 1.0),
     ]
 
 

@@ -247,7 +247,7 @@ def test_a_run_is_exported_and_read_back(robogaze: Shell, run: Path) -> None:
 
 def rewrite(run: Path, *changes: dict[str, Any]) -> list[Report]:
     """Change the reports of a run, one after the other, as another pipeline would have written them."""
-    paths = sorted(run.glob("*/report.json"))
+    paths = sorted(run.glob("reports/*.json"))
     found = [
         Report.model_validate_json(path.read_bytes()).with_(**said) for path, said in zip(paths, changes, strict=True)
     ]

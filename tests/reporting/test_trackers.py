@@ -379,7 +379,7 @@ def test_bench_sends_its_numbers_at_the_step_of_its_folder(
     robogaze: Shell, manifest: Path, tmp_path: Path, ledger: Ledger
 ) -> None:
     out = tmp_path / "step_14k"
-    ran = robogaze("bench", manifest, "--out", out, "--track", "ledger:book", "--no-page", "--json")
+    ran = robogaze("score", manifest, "--out", out, "--track", "ledger:book", "--no-page", "--json")
     (name, made), (step, numbers) = ledger.runs[0], ledger.logged[0]
     assert (name, step, ledger.finished) == ("step_14k", 14_000, 1)
     assert made.keys() == {"robogaze", "domain", "domain_version", "pipeline"}
@@ -402,7 +402,7 @@ def test_bench_sends_its_numbers_at_the_step_of_its_folder(
 def test_the_numbers_of_a_part_are_not_sent_as_those_of_the_run(
     robogaze: Shell, manifest: Path, tmp_path: Path, ledger: Ledger, more: tuple[str, str]
 ) -> None:
-    ran = robogaze("bench", manifest, "--out", tmp_path / "run", "--track", "ledger:book", *more)
+    ran = robogaze("score", manifest, "--out", tmp_path / "run", "--track", "ledger:book", *more)
     assert (ran.code, ledger.runs) == (2, [])
     assert "robogaze compare RUN --track" in ran.err
 
@@ -411,7 +411,7 @@ def test_a_tracker_is_there_before_the_work_begins(
     robogaze: Shell, manifest: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "wandb", None)
-    ran = robogaze("bench", manifest, "--out", tmp_path / "run", "--track", "wandb:project")
+    ran = robogaze("score", manifest, "--out", tmp_path / "run", "--track", "wandb:project")
     assert (ran.code, ran.err) == (
         1,
         "error: wandb is not installed; install it with: pip install 'robogaze[wandb]', or in a checkout: "

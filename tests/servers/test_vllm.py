@@ -149,7 +149,7 @@ def test_a_batch_goes_through_vllms_own_batch_runner(tiny_model: Path, vllm: Pat
     second = subprocess.run(command, capture_output=True, text=True, check=False)
     # Random weights may write spans that end before they start; those questions wait for another batch.
     assert second.returncode in (0, 4), second.stderr
-    reports = list((tmp_path / "out").glob("*/report.json"))
+    reports = list((tmp_path / "out").glob("reports/*.json"))
     assert reports or "pending" in second.stderr
 
 

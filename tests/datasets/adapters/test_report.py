@@ -83,7 +83,7 @@ def test_a_run_folder_is_read_and_its_unreadable_clips_are_listed(tmp_path: Path
         for name in ("pot", "cup/1"):
             folder.enter(ManifestLine(clip_id=name, path=f"{name}.mp4", sha256="a" * 64, instruction=None))
             folder.keep(make_report(name), {3: b"jpeg"})
-        folder.keep_unreadable([Unreadable(uri="pan.mp4", reason="it holds no frame")])
+        folder.write_unreadable([Unreadable(uri="pan.mp4", reason="it holds no frame")])
     read = read_accounts(run)
     assert sorted(one.clip_id for one in read.accounts) == ["cup/1", "pot"]
     assert [str(one) for one in read.skipped] == [f"{run / 'unreadable.json'}: pan.mp4: it holds no frame"]

@@ -1,7 +1,7 @@
-"""datatrove's executors: every rank does one shard of a run.
+"""datatrove's executors: every rank scores one shard of a run.
 
-`Shards` stands in a datatrove pipeline, so that its executors (this machine, Slurm, others) do the scheduling, keep the
-logs and skip what is completed. A shard is a run folder of its own: a rank that is started again goes on where it was.
+`Shards` is a step of a datatrove pipeline, so that its executors (this machine, Slurm, others) schedule the shards and
+keep the logs. A shard is a run folder of its own: a rank that is started again resumes it.
 """
 
 import subprocess
@@ -14,7 +14,7 @@ from typing import Any
 from robogaze.errors import MissingExtra, RunError
 
 _FINISHED = (0, 4)
-"""How a shard ends that came to its end; 4 says that some clips were not judged to theirs."""
+"""The exit codes of a shard that is finished; 4 says that some of its clips are incomplete."""
 
 
 @dataclass(frozen=True)
@@ -24,25 +24,25 @@ class Shards:
     arguments: tuple[str, ...]
 
     def __call__(self, data: Any = None, rank: int = 0, world_size: int = 1) -> Any:
-        """Do the shard of a rank. Raises RunError when it did not come to its end."""
+        """Score the shard of a rank. Raises RunError when it is not finished."""
         shard = f"{rank + 1}/{world_size}"
         command = [sys.executable, "-m", "robogaze", *self.arguments, "--shard", shard]
         done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         if done.returncode not in _FINISHED:
-            last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+            last = (done.stderr.strip().splitlines() or ["no message"])[-1]
             raise RunError(f"shard {shard} ended with {done.returncode}: {last}")
         return data
 
 
-def run_here(arguments: Sequence[str], ranks: int, logs: Path) -> None:
-    """Do all shards of a run on this machine, side by side.
+def run_shards(arguments: Sequence[str], workers: int, logs: Path) -> None:
+    """Score all shards of a run on this machine, each in a process of its own.
 
-    What is completed each shard's run folder knows; the marks in `logs` are of an earlier start, and are not gone by.
-    Raises MissingExtra where datatrove is not installed, RunError for a shard that did not come to its end.
+    What is finished is known from each shard's run folder, not from the marks that an earlier start left in `logs`.
+    Raises MissingExtra where datatrove is not installed, RunError for a shard that is not finished.
     """
     try:
         from datatrove.executor import LocalPipelineExecutor
     except ImportError as error:
         raise MissingExtra("datatrove", "datatrove") from error
     steps = [Shards(tuple(arguments))]
-    LocalPipelineExecutor(steps, tasks=ranks, workers=ranks, logging_dir=str(logs), skip_completed=False).run()
+    LocalPipelineExecutor(steps, tasks=workers, workers=workers, logging_dir=str(logs), skip_completed=False).run()

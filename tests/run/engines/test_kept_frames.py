@@ -5,11 +5,11 @@ from pathlib import Path
 
 from robogaze.datasets import ManifestEntry
 from robogaze.domains import load_domain
-from robogaze.engines.base import ClipWorker, Task
 from robogaze.media.compose import decode_image
+from robogaze.run.engines.base import ClipWorker, Task
 from robogaze.stages import Pipeline
 
-CLIPS = Path(__file__).parents[2] / "datasets" / "demo" / "clips"
+CLIPS = Path(__file__).parents[3] / "datasets" / "demo" / "clips"
 
 
 async def test_of_three_views_each_is_wide_enough_to_be_seen_and_the_neighbours_of_the_event_are_kept() -> None:

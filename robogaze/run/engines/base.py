@@ -1,23 +1,28 @@
-"""What an engine is, and the one thing all engines do with a clip."""
+"""What an engine is, and what every engine does with a clip."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
 
-from robogaze.backends import Models
+from robogaze.backends import AnswerStore, Models
 from robogaze.core.key_frames import frames_to_show
 from robogaze.core.report import Report
 from robogaze.datasets import ManifestEntry
 from robogaze.diagnose import OpenClip, diagnose, open_clip
-from robogaze.errors import RunStopped, VideoError
+from robogaze.errors import VideoError
+from robogaze.run.options import RunOptions
+from robogaze.run.setup import RunSetup
 from robogaze.stages import Pipeline
 from robogaze.threads import in_thread
 
 _THUMBNAIL_PX, _THUMBNAIL_VIEW_PX, _THUMBNAIL_MOST_PX = 480, 320, 1280
-"""The longer side of a frame kept beside a report; of several views side by side, for each of them; and the most."""
+"""The longer side of a stored frame; of several views side by side, that of each view; and the maximum."""
+
+Decoded = Callable[[str, float], None]
+"""Gets a clip's id with the share of it that is decoded (NaN where the file does not say how long it is)."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +35,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Result:
-    """What became of a clip: its report with the frames that show it (JPEG, by number), or why it cannot be read."""
+    """The report of a clip with the frames that show it (JPEG, by number), or why the clip is unreadable."""
 
     clip_id: str
     report: Report | None = None
@@ -38,32 +43,47 @@ class Result:
     unreadable: str | None = None
 
 
+@dataclass(frozen=True)
+class EngineContext:
+    """What an engine may use: the open models and their stored answers, both None where no model is asked."""
+
+    setup: RunSetup
+    options: RunOptions
+    environ: Mapping[str, str] = field(default_factory=dict, repr=False)
+    models: Models | None = None
+    answers: AnswerStore | None = None
+    on_decoded: Decoded | None = None
+
+
 class Engine(Protocol):
     """Where clips are diagnosed."""
 
-    async def run(self, tasks: Sequence[Task], keep: Callable[[Result], None]) -> RunStopped | None:
-        """Diagnose clips, about in their order, and give each to `keep` as soon as it is done.
+    def run(self, tasks: Sequence[Task]) -> AsyncGenerator[Result, None]:
+        """Diagnose clips, about in their order, and yield each result as soon as it is known.
 
-        Returns why it stopped before the end, None when it did not: a clip that was not kept is left to the next
-        start. What is the program's, the disk's or the domain's own fault is raised.
+        Raises RunStopped at the end when the run had to stop early: a clip that was not yielded is left to the next
+        start. What is the fault of the program, the disk or the domain is raised at once.
         """
+
+
+class EngineFactory(Protocol):
+    """Makes an engine."""
+
+    def __call__(self, context: EngineContext, /) -> Engine:
+        """Make an engine; nothing is started yet."""
 
 
 @dataclass(frozen=True)
 class ClipWorker:
-    """What is done with each clip; the same clip and the same answers give the same result wherever it is done.
-
-    `on_decoded` is given a clip's id with the share of it that is decoded (NaN: the file does not say how long it is),
-    in the thread that decodes.
-    """
+    """Diagnoses a clip; the same clip and the same answers give the same result on every engine."""
 
     pipeline: Pipeline
     models: Models | None = None
     decoder: str = "pyav"
-    on_decoded: Callable[[str, float], None] | None = None
+    on_decoded: Decoded | None = None
 
     async def __call__(self, task: Task, decoding: asyncio.Semaphore) -> Result:
-        """Diagnose a clip; one of those `decoding` at a time is decoded. Raises RunStopped when the run ends here."""
+        """Diagnose a clip; `decoding` limits how many are decoded at once. Raises RunStopped when the run must stop."""
         with ExitStack() as stack:
             try:
                 async with decoding:
@@ -81,4 +101,4 @@ class ClipWorker:
 
 def _thumbnails(opened: OpenClip, frames: Sequence[int]) -> dict[int, bytes]:
     side = min(max(_THUMBNAIL_PX, _THUMBNAIL_VIEW_PX * len(opened.clip.layout.active)), _THUMBNAIL_MOST_PX)
-    return {number: opened.footage.thumbnail(number, side) for number in frames}
+    return {number: opened.decoded.thumbnail(number, side) for number in frames}

@@ -1,7 +1,7 @@
-"""Parts of a run, and its order: both by a digest of the clip, so that neither depends on who asks or on the rest.
+"""Shards, samples and the order of a run, all by a hash of the clip: none depends on the machine or on other clips.
 
-A clip belongs to one shard however many clips are added later, and a run that is stopped early has done a random
-sample of its clips.
+A clip stays in its shard however many clips are added later, and a run that is stopped early has scored a random sample
+of its clips.
 """
 
 import os
@@ -19,7 +19,7 @@ _SHARD = re.compile(r"(\d+)/(\d+)")
 
 @dataclass(frozen=True)
 class Shard:
-    """Part `number` (from 1) of `count` parts."""
+    """Shard `number` (from 1) of `count`."""
 
     number: int
     count: int
@@ -36,13 +36,13 @@ class Shard:
         return f"{self.number}/{self.count}"
 
     def folder(self, run: Path) -> Path:
-        """Where the shard of a run is written: beside the run, so that whoever reads the run meets no clip twice."""
+        """Where the shard of a run is written: beside the run, so that no reader of the run finds a clip twice."""
         width = len(str(self.count))
         return shards_of(run) / f"{self.number:0{width}}-of-{self.count}"
 
     def of(self, entries: Sequence[ManifestEntry], root: Path) -> tuple[ManifestEntry, ...]:
-        """The entries of this part; without a clip_id an entry goes by its instruction and its path from `root`."""
-        return tuple(one for one in entries if _number(_name(one, root)) % self.count == self.number - 1)
+        """The entries of this shard; an entry without clip_id is known by its instruction and its path from `root`."""
+        return tuple(entry for entry in entries if _number(_name(entry, root)) % self.count == self.number - 1)
 
 
 def shards_of(run: Path) -> Path:
@@ -52,27 +52,27 @@ def shards_of(run: Path) -> Path:
 
 
 def written_shards(run: Path) -> tuple[Path, ...]:
-    """The shards of a run that were begun."""
+    """The shards of a run that were started, sorted."""
     return tuple(sorted(path for path in shards_of(run).glob("*-of-*") if (path / "run.json").is_file()))
 
 
 def check_count(run: Path, count: int) -> None:
-    """Raise RunError when a run was cut into another number of parts before: its clips would be done twice."""
+    """Raise RunError when a run was divided into another number of shards before: clips would be scored twice."""
     for path in written_shards(run):
         before = path.name.rpartition("-")[2]
         if before != f"{count}":
             raise RunError(
-                f"{path.parent} holds parts of {before}; go on with as many, or remove it to begin with {count}"
+                f"{path.parent} holds shards of {before}; use {before} shards again, or remove it to start with {count}"
             )
 
 
 def random_order(seed: int) -> Callable[[str], str]:
-    """A key by which clip ids are in a random order, another one for every seed."""
+    """A sort key that puts clip ids in a random order, which depends on the seed alone."""
     return lambda clip_id: sha256(f"{seed}\0{clip_id}".encode()).hexdigest()
 
 
-def some(entries: Sequence[ManifestEntry], limit: int, seed: int, root: Path) -> tuple[ManifestEntry, ...]:
-    """A random sample of so many entries, in their order; a larger one holds a smaller one of the same seed."""
+def sample(entries: Sequence[ManifestEntry], limit: int, seed: int, root: Path) -> tuple[ManifestEntry, ...]:
+    """A random sample of `limit` entries, in their order; with the same seed a larger sample contains a smaller one."""
     order = random_order(seed)
     chosen = {id(entry) for entry in sorted(entries, key=lambda entry: order(_name(entry, root)))[:limit]}
     return tuple(entry for entry in entries if id(entry) in chosen)

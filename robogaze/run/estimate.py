@@ -1,7 +1,7 @@
 """What a run will take, before the first call: calls, tokens and cost.
 
-From what the clips that are done took, if enough of them are; else from a rehearsal: a few clips are taken through the
-pipeline with their real pictures, and every question is answered in the plainest way that asks about everything.
+Measured from the finished clips if there are enough; else from a rehearsal: a few clips go through the pipeline with
+their real pictures, and every request gets the plainest answer that leads to a question about every dimension.
 """
 
 import asyncio
@@ -13,23 +13,23 @@ from robogaze.backends import Completion, Models, ModelsConfig, Request
 from robogaze.backends.middleware.rate_limit import CHARACTERS_A_TOKEN, Price, estimated_tokens
 from robogaze.backends.rehearsal import RehearsalBackend
 from robogaze.core.report_summary import ReportSummary
-from robogaze.engines.base import ClipWorker, Task
+from robogaze.run.engines.base import ClipWorker, Task
 from robogaze.stages import Pipeline
 
 _REHEARSED = 3
 """How many clips are rehearsed."""
 
 _ENOUGH = 5
-"""From how many clips done on their mean is taken."""
+"""From how many finished clips on their mean is used."""
 
 
 @dataclass(frozen=True)
 class CostEstimate:
-    """What the clips to do will take: means of `sample` clips times their number.
+    """What `clips` clips will take: the mean of `sample` clips times their number.
 
-    Of tokens received and dollars the least and the most, None where a price is missing or nothing is known.
-    `measured` tells means of what was paid from means of a rehearsal; a rehearsal asks about every dimension, and
-    asks nothing twice.
+    Completion tokens and cost are the least and the most, None where a price is missing or nothing is known. With
+    `measured` the means are those of finished clips, else of a rehearsal, which asks about every dimension and asks
+    nothing twice.
     """
 
     clips: int
@@ -43,24 +43,24 @@ class CostEstimate:
 
 async def estimate(
     tasks: Sequence[Task],
-    done: Mapping[str, ReportSummary],
+    finished: Mapping[str, ReportSummary],
     pipeline: Pipeline,
     config: ModelsConfig,
     decoder: str = "pyav",
 ) -> CostEstimate | None:
-    """What `tasks` will take; None when none of those rehearsed can be read, or there is nothing to do."""
-    paid = [one for one in done.values() if one.status == "complete" and one.usage.calls]
+    """What `tasks` will take; None when there is none, and when none of those rehearsed can be read."""
+    paid = [summary for summary in finished.values() if summary.status == "complete" and summary.usage.calls]
     if len(paid) >= _ENOUGH and tasks:
         return _measured(len(tasks), paid)
-    meters: list[Mapping[str, _Meter]] = []
+    rehearsals: list[Mapping[str, _CountingBackend]] = []
     for task in tasks:
-        asked = {name: _Meter(config.models[name].price) for name in set(config.roles.values())}
-        result = await ClipWorker(pipeline, Models(config, asked), decoder)(task, asyncio.Semaphore(1))
+        backends = {name: _CountingBackend(config.models[name].price) for name in set(config.roles.values())}
+        result = await ClipWorker(pipeline, Models(config, backends), decoder)(task, asyncio.Semaphore(1))
         if result.report is not None:
-            meters.append(asked)
-        if len(meters) == _REHEARSED:
+            rehearsals.append(backends)
+        if len(rehearsals) == _REHEARSED:
             break
-    return _rehearsed(len(tasks), meters) if meters else None
+    return _rehearsed(len(tasks), rehearsals) if rehearsals else None
 
 
 def _measured(clips: int, paid: Sequence[ReportSummary]) -> CostEstimate:
@@ -68,39 +68,42 @@ def _measured(clips: int, paid: Sequence[ReportSummary]) -> CostEstimate:
         known = [value for value in values if value is not None]
         return clips * sum(known) / len(known) if len(known) == len(values) else None
 
-    usages = [one.usage for one in paid]
-    completion, cost = (mean([getattr(one, name) for one in usages]) for name in ("completion_tokens", "cost_usd"))
+    usages = [summary.usage for summary in paid]
+    completion = mean([usage.completion_tokens for usage in usages])
+    cost = mean([usage.cost_usd for usage in usages])
     return CostEstimate(
         clips=clips,
         sample=len(paid),
         measured=True,
-        calls=mean([one.calls for one in usages]) or 0.0,
-        prompt_tokens=mean([one.prompt_tokens for one in usages]),
+        calls=mean([usage.calls for usage in usages]) or 0.0,
+        prompt_tokens=mean([usage.prompt_tokens for usage in usages]),
         completion_tokens=None if completion is None else (completion, completion),
         cost_usd=None if cost is None else (cost, cost),
     )
 
 
-def _rehearsed(clips: int, meters: Sequence[Mapping[str, "_Meter"]]) -> CostEstimate:
-    every = [meter for asked in meters for meter in asked.values()]
-    times = clips / len(meters)
-    tokens = {name: times * sum(getattr(one, name) for one in every) for name in ("least_tokens", "most_tokens")}
-    least, most = (times * sum(getattr(one, name) for one in every) for name in ("least_usd", "most_usd"))
-    priced = all(one.price is not None for one in every if one.calls)
+def _rehearsed(clips: int, rehearsals: Sequence[Mapping[str, "_CountingBackend"]]) -> CostEstimate:
+    counted = [backend for backends in rehearsals for backend in backends.values()]
+    times = clips / len(rehearsals)
+    priced = all(backend.price is not None for backend in counted if backend.calls)
+
+    def total(name: str) -> float:
+        return times * float(sum(getattr(backend, name) for backend in counted))
+
     return CostEstimate(
         clips=clips,
-        sample=len(meters),
+        sample=len(rehearsals),
         measured=False,
-        calls=times * sum(one.calls for one in every),
-        prompt_tokens=times * sum(one.prompt_tokens for one in every),
-        completion_tokens=(tokens["least_tokens"], tokens["most_tokens"]),
-        cost_usd=(least, most) if priced else None,
+        calls=total("calls"),
+        prompt_tokens=total("prompt_tokens"),
+        completion_tokens=(total("least_tokens"), total("most_tokens")),
+        cost_usd=(total("least_usd"), total("most_usd")) if priced else None,
     )
 
 
 @dataclass
-class _Meter:
-    """Answers as in a rehearsal and counts what that would take; what is asked again is not counted."""
+class _CountingBackend:
+    """A rehearsal backend that counts what its answers would take; repeated requests are not counted."""
 
     price: Price | None
     calls: int = 0

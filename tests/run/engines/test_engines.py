@@ -16,10 +16,11 @@ from synthetic import write_clip
 from robogaze.backends import AnswerStore, Models, ModelsConfig
 from robogaze.datasets import ManifestEntry
 from robogaze.domains import default_domain, load_domain
-from robogaze.engines.base import ClipWorker, Engine, Result, Task
-from robogaze.engines.local import Local
-from robogaze.engines.ray import Ray, WorkerConfig
-from robogaze.errors import BudgetExhausted, InputError, ModelChanged
+from robogaze.errors import BudgetExhausted, InputError, ModelChanged, RunStopped
+from robogaze.run import RunOptions, RunSetup
+from robogaze.run.engines.base import Engine, EngineContext, Result, Task
+from robogaze.run.engines.local import Local
+from robogaze.run.engines.ray import Ray
 from robogaze.stages import Pipeline
 
 ray = pytest.importorskip("ray", reason="needs the extra ray")
@@ -54,15 +55,24 @@ def tasks(tmp_path: Path) -> list[Task]:
 async def local(url: str | None, **limits: Any) -> AsyncIterator[Engine]:
     pipeline = Pipeline.build(load_domain(default_domain()), "vanilla" if url else "pixels")
     models = None if url is None else Models.open(config(url, **limits), None, {})
-    yield Local(ClipWorker(pipeline, models))
+    yield Local(context_of(pipeline, models))
     if models is not None:
         await models.close()
 
 
 @asynccontextmanager
 async def on_ray(url: str | None, **limits: Any) -> AsyncIterator[Engine]:
-    pipeline = "vanilla" if url else "pixels"
-    yield Ray(WorkerConfig(default_domain(), pipeline, config(url, **limits) if url else None), workers=1)
+    yield Ray(ray_context(config(url, **limits) if url else None))
+
+
+def context_of(pipeline: Pipeline, models: Models | None = None) -> EngineContext:
+    return EngineContext(RunSetup(default_domain(), pipeline), RunOptions(), models=models)
+
+
+def ray_context(models: ModelsConfig | None, **options: Any) -> EngineContext:
+    """What a Ray engine is given, whose workers open the models themselves."""
+    pipeline = Pipeline.build(load_domain(default_domain()), "vanilla" if models else "pixels")
+    return EngineContext(RunSetup(default_domain(), pipeline, models), RunOptions(**{"workers": 1, **options}))
 
 
 def config(url: str, **limits: Any) -> ModelsConfig:
@@ -82,15 +92,25 @@ def make(request: pytest.FixtureRequest) -> Make:
 
 
 def ran(engine: AbstractAsyncContextManager[Engine], tasks: Sequence[Task]) -> tuple[dict[str, Result], Any]:
-    kept: list[Result] = []
+    results: list[Result] = []
 
-    async def run() -> Any:
+    async def run() -> RunStopped | None:
         async with engine as opened:
-            return await opened.run(tasks, kept.append)
+            return await collect(opened, tasks, results)
 
     stopped = asyncio.run(run())
-    assert len({one.clip_id for one in kept}) == len(kept), "each clip is kept once"
-    return {one.clip_id: one for one in kept}, stopped
+    assert len({result.clip_id for result in results}) == len(results), "each clip is yielded once"
+    return {result.clip_id: result for result in results}, stopped
+
+
+async def collect(engine: Engine, tasks: Sequence[Task], results: list[Result]) -> RunStopped | None:
+    """Put an engine's results into a list; returns why it stopped early, None if it did not."""
+    try:
+        async for result in engine.run(tasks):
+            results.append(result)
+    except RunStopped as stopped:
+        return stopped
+    return None
 
 
 def test_every_clip_comes_back_once_with_its_report(make: Make, tasks: list[Task]) -> None:
@@ -129,29 +149,27 @@ def test_a_run_that_is_stopped_on_purpose_says_so(make: Make, tasks: list[Task])
     assert len(kept) < len(tasks)
 
 
-def test_a_clip_that_another_model_answered_is_not_kept_and_ends_the_run(
+def test_clip_that_another_model_answered_is_not_yielded_and_stops_the_run(
     tasks: list[Task], tmp_path: Path, cluster: Any
 ) -> None:
-    recipe, answers, kept = (
-        WorkerConfig(default_domain(), "vanilla"),
-        AnswerStore(tmp_path / "answers.sqlite"),
-        list[Result](),
-    )
+    answers, results = AnswerStore(tmp_path / "answers.sqlite"), list[Result]()
 
-    def run(stub: Stub) -> Any:
+    def run(stub: Stub) -> RunStopped | None:
         with running(stub) as url:
-            engine = Ray(replace(recipe, models=config(url)), workers=1, first=answers.first_told)
-            return asyncio.run(engine.run(tasks[len(kept) :][:4], kept.append))
+            engine = Ray(replace(ray_context(config(url)), answers=answers))
+            return asyncio.run(collect(engine, tasks[len(results) :][:4], results))
 
     assert run(Stub()) is None
     assert isinstance(run(Stub(name="another")), ModelChanged)
     answers.close()
-    assert [one.clip_id for one in kept] == [task.clip_id for task in tasks[:4]]
+    assert [result.clip_id for result in results] == [task.clip_id for task in tasks[:4]]
 
 
-def test_a_fault_of_the_user_is_raised_as_it_is(tasks: list[Task], cluster: Any) -> None:
+def test_error_of_a_worker_is_raised_as_it_is(tasks: list[Task], cluster: Any) -> None:
+    engine = Ray(ray_context(None))
+    engine.config = replace(engine.config, pipeline="nothing")
     with pytest.raises(InputError, match="has no pipeline 'nothing'"):
-        asyncio.run(Ray(WorkerConfig(default_domain(), "nothing"), workers=1).run(tasks, lambda result: None))
+        asyncio.run(collect(engine, tasks, []))
 
 
 def test_a_node_that_is_lost_loses_no_clip(tasks: list[Task], cluster: Any) -> None:
@@ -166,8 +184,8 @@ def test_a_node_that_is_lost_loses_no_clip(tasks: list[Task], cluster: Any) -> N
             await asyncio.sleep(0.05)
 
     async def lose_a_node(url: str) -> Any:
-        engine = Ray(WorkerConfig(default_domain(), "vanilla", config(url), in_flight=1), workers=2)
-        run = asyncio.create_task(engine.run(tasks, kept.append))
+        engine = Ray(ray_context(config(url), workers=2, clips_at_once=1))
+        run = asyncio.create_task(collect(engine, tasks, kept))
         await until(lambda: stub.most_at_once == 2)
         await asyncio.to_thread(cluster.remove_node, node, allow_graceful=False)
         await until(lambda: stub.left == 1)
@@ -194,5 +212,5 @@ async def test_without_an_address_ray_joins_no_cluster_of_an_earlier_run(monkeyp
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
     monkeypatch.setattr(ray, "init", init)
     with pytest.raises(Stop):
-        await Ray(WorkerConfig(default_domain(), "pixels"), workers=1).run([], lambda result: None)
+        await collect(Ray(ray_context(None)), [], [])
     assert asked == ["local"]
