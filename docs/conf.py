@@ -74,7 +74,6 @@ def command_reference() -> str:
 def api_reference() -> str:
     """A directive for every public name: functions first."""
     public = {name: getattr(robogaze, name) for name in sorted(robogaze.__all__) if not name.startswith("_")}
-    vars(robogaze).update(public)  # a submodule of the same name would hide a function
     classes = [name for name, value in public.items() if inspect.isclass(value)]
     lines = ["## Functions", "", "```{eval-rst}"]
     lines += [f".. autofunction:: robogaze.{name}" for name in public if name not in classes]
