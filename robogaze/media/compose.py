@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robogaze.core.clip import Layout
-from robogaze.core.places import STRIP_BAND_PX as _BAND_PX
-from robogaze.core.places import STRIP_GAP_PX as _GAP_PX
+from robogaze.core.view_boxes import STRIP_BAND_PX as _BAND_PX
+from robogaze.core.view_boxes import STRIP_GAP_PX as _GAP_PX
 from robogaze.errors import VideoError
 from robogaze.media.decode import Image
 

@@ -134,7 +134,7 @@ class _CountingBackend:
         self.most_tokens += request.decoding.max_tokens
         if self.price is not None:
             self.least_usd += (prompt * self.price.prompt_usd + answer * self.price.completion_usd) / 1e6
-            self.most_usd += self.price.most(request)
+            self.most_usd += self.price.maximum(request)
 
     async def ready(self) -> None:
         """Always."""

@@ -117,10 +117,10 @@ class Run:
                 answers,
                 self.environ,
                 # A run folder knows what all its starts spent; the user's cache knows no runs.
-                budget=None if self.folder is None else answers,
-                purse=Budget(self.options.max_calls, self.options.max_cost_usd),
+                usage=None if self.folder is None else answers,
+                budget=Budget(self.options.max_calls, self.options.max_cost_usd),
                 outage_s=self.options.outage_s,
-                tell=_log.warning,
+                notify=_log.warning,
             )
             try:
                 await models.ready()

@@ -115,6 +115,6 @@ def _merge_answers(sources: Sequence[Path], into: Path) -> None:
         store = AnswerStore(into)
         try:
             for path in present:
-                store.take_in(path)
+                store.merge(path)
         finally:
             store.close()

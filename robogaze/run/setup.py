@@ -44,7 +44,7 @@ class RunSetup:
             },
             "pipeline": self.pipeline.name,
             "decoder": self.decoder,
-            "models": None if self.models is None else self.models.essence(),
+            "models": None if self.models is None else self.models.answer_settings(),
         }
 
 

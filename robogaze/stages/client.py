@@ -24,7 +24,7 @@ from robogaze.core.pictures import FrameImage, Picture
 from robogaze.core.report import Call, Failure, Usage
 from robogaze.domains import Domain
 from robogaze.domains.contract import json_schema
-from robogaze.errors import BackendError
+from robogaze.errors import BackendError, FailureKind
 from robogaze.evidence import summarise
 from robogaze.media import DecodedClip
 from robogaze.stages.context import Context
@@ -161,14 +161,16 @@ class ModelClient:
                 answer, fault = _read(completion, question)
             except BackendError as error:
                 self._record(question, request, model, round_, "failed", str(error))
-                raise NoAnswer(_failure(question, type(error).__name__, str(error))) from error
+                raise NoAnswer(_failure(question, error.kind, str(error))) from error
             if fault is None:
                 self._record(question, request, model, round_, "answered", None, completion)
                 return answer
             self._record(question, request, model, round_, "invalid", fault, completion)
             again = AgainVariables(answer=completion.text[:2000], fault=fault)
             parts = (*self._parts(question, context), self.domain.prompts.render("again", again))
-        raise NoAnswer(_failure(question, "InvalidAnswer", f"no valid answer in {TRIES} tries; the last: {fault}"))
+        raise NoAnswer(
+            _failure(question, FailureKind.INVALID_ANSWER, f"no valid answer in {TRIES} tries; the last: {fault}")
+        )
 
     def _parts(self, question: Query, context: Context) -> tuple[str | FrameImage, ...]:
         prompts = self.domain.prompts
@@ -205,7 +207,7 @@ class ModelClient:
             parts=parts,
             schema=json_schema(question.contract) if question.constrained else None,
             decoding=decoding,
-            source=ClipTiming(clip.fps, clip.frame_count, clip.duration_s),
+            timing=ClipTiming(clip.fps, clip.frame_count, clip.duration_s),
             sample=question.sample,
         )
 
@@ -219,7 +221,7 @@ class ModelClient:
         error: str | None,
         completion: Completion | None = None,
     ) -> None:
-        self.pictures.update({shot.picture.id: shot.picture for shot in request.shots})
+        self.pictures.update({shot.picture.id: shot.picture for shot in request.images})
         counted = {} if completion is None else _counted(completion)
         call = Call(
             id=f"C{len(self.calls) + 1}",
@@ -229,7 +231,7 @@ class ModelClient:
             model=model.name,
             round=round_,
             attempt=request.attempt,
-            pictures=tuple(shot.picture.id for shot in request.shots),
+            pictures=tuple(shot.picture.id for shot in request.images),
             key=request.key(model.backend.identity),
             outcome=outcome,
             error=error,
@@ -283,7 +285,7 @@ def _counted(completion: Completion) -> dict[str, Any]:
     }
 
 
-def _failure(question: Query, kind: str, message: str) -> Failure:
+def _failure(question: Query, kind: FailureKind, message: str) -> Failure:
     return Failure(stage=question.stage, dimension=question.dimension, kind=kind, message=message)
 
 
@@ -295,4 +297,4 @@ def _check_pictures(question: Query, model: Model) -> None:
             f"{question.stage} {question.subject} holds {number} pictures and max_pictures of {model.name} is {most}; "
             "raise it if the server allows, or show fewer frames"
         )
-        raise NoAnswer(_failure(question, "TooManyPictures", message))
+        raise NoAnswer(_failure(question, FailureKind.TOO_MANY_PICTURES, message))

@@ -27,6 +27,7 @@ from robogaze.core.events import Evidence, Hypothesis
 from robogaze.core.report import Failure
 from robogaze.domains import Domain
 from robogaze.domains.contract import Answer, record
+from robogaze.errors import FailureKind
 from robogaze.stages.base import Stage
 from robogaze.stages.client import ModelClient, NoAnswer, Query
 from robogaze.stages.context import Context, Slot
@@ -236,4 +237,4 @@ def _subject(case: _Case) -> str:
 
 def _undecided(claim: Hypothesis) -> Failure:
     message = f"{claim.id} ({claim.type}) is undecided: {claim.reason}"
-    return Failure(stage="investigate", dimension=claim.dimension, kind="Undecided", message=message)
+    return Failure(stage="investigate", dimension=claim.dimension, kind=FailureKind.UNDECIDED, message=message)

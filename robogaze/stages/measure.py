@@ -31,7 +31,7 @@ from robogaze.core.events import Hypothesis, Name
 from robogaze.core.report import Failure
 from robogaze.core.time import RESOLUTION
 from robogaze.domains import Domain
-from robogaze.errors import InputError
+from robogaze.errors import FailureKind, InputError
 from robogaze.evidence import (
     SIGNALS,
     Classifier,
@@ -234,7 +234,7 @@ class Measure(Stage):
             yield Failure(
                 stage="measure",
                 dimension=rule.dimension,
-                kind="evidence only",
+                kind=FailureKind.EVIDENCE_ONLY,
                 message=f"{when} is neither found nor ruled out: {rule.told}; check it yourself or run with a model",
             )
 
@@ -246,7 +246,9 @@ class Measure(Stage):
             (rule, gap) for rule, gap in self._gaps(evidence) if rule.dimension in asked and not self._allows(gap)
         ]
         for dimension, told in gaps_in_words(beyond, evidence, domain):
-            yield Failure(stage="measure", dimension=dimension, kind="not measured", message=f"{told} ({limit})")
+            yield Failure(
+                stage="measure", dimension=dimension, kind=FailureKind.NOT_MEASURED, message=f"{told} ({limit})"
+            )
 
 
 def _covered(

@@ -13,7 +13,7 @@ from robogaze.core.data import dotted, first_fault
 from robogaze.core.report import Failure
 from robogaze.domains import Domain, PipelineSpec, StageSpec
 from robogaze.domains.yaml_files import Key
-from robogaze.errors import DomainError, InputError
+from robogaze.errors import DomainError, FailureKind, InputError
 from robogaze.evidence import ClipSignals
 from robogaze.stages.base import Stage
 from robogaze.stages.client import PROMPTS, ModelClient, NoAnswer
@@ -163,7 +163,7 @@ class Pipeline:
         )
         message = f"every dimension that {self.name} can examine needs {lacks}, and this clip has none"
         first = next(name for name, stage in self.stages if stage.examines())
-        return Failure(stage=first, kind="NothingToExamine", message=message)
+        return Failure(stage=first, kind=FailureKind.NOTHING_TO_EXAMINE, message=message)
 
 
 def _stage(spec: StageSpec, pipeline: PipelineSpec, domain: Domain) -> Stage:

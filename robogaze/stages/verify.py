@@ -29,6 +29,7 @@ from robogaze.core.time import Span, frame_iou
 from robogaze.domains import Domain
 from robogaze.domains.contract import Answer, Text, list_of
 from robogaze.domains.model import SeverityLevel
+from robogaze.errors import FailureKind
 from robogaze.stages.answers import SeverityAnswer, ShareAnswer, keyed, narrowed, one_of, seconds
 from robogaze.stages.base import Stage
 from robogaze.stages.client import ModelClient, NoAnswer, Query
@@ -329,4 +330,4 @@ def _closed(claim: Hypothesis, why: Mapping[str, str]) -> Hypothesis:
 
 def _failure(claim: Hypothesis) -> Failure:
     message = f"{claim.id} ({claim.type}) is undecided: {claim.reason}"
-    return Failure(stage="verify", dimension=claim.dimension, kind="Undecided", message=message)
+    return Failure(stage="verify", dimension=claim.dimension, kind=FailureKind.UNDECIDED, message=message)

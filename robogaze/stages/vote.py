@@ -15,6 +15,7 @@ from robogaze.core.coverage import Coverage
 from robogaze.core.events import Hypothesis
 from robogaze.core.report import Failure
 from robogaze.core.time import frame_iou, union
+from robogaze.errors import FailureKind
 from robogaze.stages.base import Stage
 from robogaze.stages.client import ModelClient
 from robogaze.stages.context import Context, Slot
@@ -90,7 +91,7 @@ def _undecided(reported: Sequence[Hypothesis], taken: Mapping[str, bool], wanted
         Failure(
             stage="vote",
             dimension=one.dimension,
-            kind="Undecided",
+            kind=FailureKind.UNDECIDED,
             message=f"{one.id} ({one.type}) is undecided: {reason}",
         )
         for one in reported

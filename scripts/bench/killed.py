@@ -107,7 +107,7 @@ def _start(folder: Path, out: str, url: str) -> subprocess.Popen[bytes]:
     models = folder / "models.yaml"
     models.write_text(
         "models:\n  stub:\n    kind: openai\n    name: stub\n"
-        f"    url: {url}\n    frames: uniform 4\n    patience: {{first_wait_s: 0.01}}\nroles: {{vlm: stub}}\n"
+        f"    url: {url}\n    frames: uniform 4\n    retry: {{first_wait_s: 0.01}}\nroles: {{vlm: stub}}\n"
     )
     arguments = [str(folder / "clips.jsonl"), "--out", str(folder / out), "--model", str(models)]
     started = [sys.executable, "-m", "robogaze", "score", *arguments, "--no-page"]

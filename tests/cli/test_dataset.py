@@ -358,7 +358,7 @@ def test_of_a_lerobot_data_set_the_clean_episodes_are_a_list_too(
 
 
 def test_a_run_without_a_clean_clip_keeps_none_and_says_why(robogaze: Shell, run: Path) -> None:
-    failure = Failure(stage="observe", kind="ServerFault", message="no answer")
+    failure = Failure(stage="observe", kind="server_fault", message="no answer")
     unscored = everything(not_examined=list(load_domain("robot").dimensions)) | {"failures": (failure,)}
     rewrite(run, unscored, unscored)
     ran = robogaze("dataset", "export", run, "--keep", "clean", "--out", "kept")

@@ -26,7 +26,7 @@ models:
     name: stub
     url: {url}
     frames: uniform 4
-    patience: {{attempts: 2, first_wait_s: 0.01, longest_wait_s: 0.01}}
+    retry: {{attempts: 2, first_wait_s: 0.01, longest_wait_s: 0.01}}
 {more}
 roles: {{vlm: stub}}
 """

@@ -77,60 +77,60 @@ def test_doctor_lists_what_is_installed(robogaze: Shell) -> None:
     assert "robogaze[vllm]" in ran.out
 
 
-def sighted(body: dict) -> Reply | None:
-    """A model that reads: it looks for the number by trying the pictures doctor could have drawn."""
+def reads_images(body: dict) -> Reply | None:
+    """A model that reads the number in the image: it is drawn with the same seed."""
     import random
 
-    from robogaze.doctor import _picture
+    from robogaze.doctor import _image
 
     if "number" not in str(body["messages"][1]["content"][-1]):
         return Reply(content=json.dumps(plainest(schema_of(body))))
     shown = pictures_of(body)[0]
     rng = random.Random(3)
     number = "".join(rng.choice("123456789") for _ in range(4))
-    assert shown == _picture(number).jpeg
+    assert shown == _image(number).jpeg
     return Reply(content=json.dumps({"number": number}))
 
 
-def findings(robogaze: Shell, url: str) -> tuple[int, dict[str, dict]]:
+def doctor_checks(robogaze: Shell, url: str) -> tuple[int, dict[str, dict]]:
     ran = robogaze("doctor", "--model", f"openai:stub@{url}", "--json")
-    found = json.loads(ran.out)["findings"]
-    return ran.code, {one["what"].partition(": ")[2]: one for one in found if one["what"].startswith("model: ")}
+    checks = [check for check in json.loads(ran.out)["checks"] if check["what"].startswith("model: ")]
+    return ran.code, {check["what"].partition(": ")[2]: check for check in checks}
 
 
-def test_doctor_believes_a_model_that_reads_and_obeys(robogaze: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_doctor_accepts_a_model_that_passes_every_check(robogaze: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     import random
 
     seeded = random.Random
     monkeypatch.setattr(random, "Random", lambda *seed: seeded(*(seed or (3,))))
-    with running(Stub(behave=sighted)) as url:
-        code, found = findings(robogaze, url)
+    with running(Stub(behave=reads_images)) as url:
+        code, checks = doctor_checks(robogaze, url)
     assert code == 0
-    assert all(one["ok"] for one in found.values()), found
+    assert all(check["ok"] for check in checks.values()), checks
 
 
-def test_doctor_notices_a_server_that_ignores_schemas_and_does_not_see(robogaze: Shell) -> None:
+def test_doctor_detects_a_server_that_ignores_schemas_and_images(robogaze: Shell) -> None:
     raw = json.dumps({"choices": [{"message": {"content": "Good morning! It says 42."}}]}).encode()
     with running(Stub(behave=lambda body: Reply(raw=raw))) as url:
-        code, found = findings(robogaze, url)
+        code, checks = doctor_checks(robogaze, url)
     assert code == 1
-    assert found["server"]["ok"]
-    assert not found["sees pictures"]["ok"]
-    assert not found["obeys a JSON schema"]["ok"]
-    assert "Good morning" in found["obeys a JSON schema"]["message"]
-    assert not found["counts tokens"]["ok"]
+    assert checks["server"]["ok"]
+    assert not checks["reads images"]["ok"]
+    assert not checks["follows a JSON schema"]["ok"]
+    assert "Good morning" in checks["follows a JSON schema"]["message"]
+    assert not checks["counts tokens"]["ok"]
 
 
 def test_doctor_without_a_server_is_code_5(robogaze: Shell) -> None:
     assert robogaze("doctor", "--model", "openai:m@http://127.0.0.1:9/v1").code == 5
 
 
-def test_doctor_puts_nothing_into_a_batch(robogaze: Shell, tmp_path: Path) -> None:
+def test_doctor_sends_no_request_to_a_batch(robogaze: Shell, tmp_path: Path) -> None:
     ran = robogaze("doctor", "--model", f"batch:m@{tmp_path / 'post'}", "--json")
     assert ran.code == 0
-    (found,) = [one for one in json.loads(ran.out)["findings"] if one["what"].startswith("model: ")]
-    assert (found["what"], found["ok"]) == ("model: batch", None)
-    assert "not tried" in found["message"]
+    (check,) = [check for check in json.loads(ran.out)["checks"] if check["what"].startswith("model: ")]
+    assert (check["what"], check["ok"]) == ("model: batch", None)
+    assert "not checked" in check["message"]
     assert list(tmp_path.rglob("*.jsonl")) == []
 
 

@@ -29,7 +29,7 @@ models:
     kind: openai
     name: stub
     url: {url}
-    patience: {{attempts: 2, first_wait_s: 0.01, longest_wait_s: 0.01}}
+    retry: {{attempts: 2, first_wait_s: 0.01, longest_wait_s: 0.01}}
 {more}
 roles: {{vlm: stub}}
 """
@@ -282,7 +282,7 @@ def test_a_damaged_file_of_answers_is_named_with_the_way_out(
         assert "Traceback" not in ran.err
         if ran.code != 0:
             assert ran.code == 1
-            assert re.search(r"calls\.sqlite cannot be (read|used) \(.*\); delete (the file|it)", ran.err)
+            assert re.search(r"calls\.sqlite cannot be (read|opened) \(.*\); delete (the file|it)", ran.err)
             path.unlink()
             assert robogaze(*command).code == 0
     assert [one.status in ("partial", "unscored") for one in reports(out)] == [False]

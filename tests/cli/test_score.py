@@ -19,7 +19,7 @@ models:
     kind: openai
     name: stub
     url: {url}
-    patience: {{attempts: 2, first_wait_s: 0.01, longest_wait_s: 0.01}}
+    retry: {{attempts: 2, first_wait_s: 0.01, longest_wait_s: 0.01}}
 roles: {{vlm: stub}}
 """
 

@@ -182,7 +182,7 @@ async def test_an_undecided_debate_leaves_its_category_open(game: Domain, play: 
     assert (crane.verdict, crane.type) == ("unverified", "body_jitter")
     assert report.status == "partial"
     assert report.undecided_dimensions == ("physics_glitch",)
-    assert [failure.kind for failure in report.failures] == ["Undecided"]
+    assert [failure.kind for failure in report.failures] == ["undecided"]
     assert len(report.events) == 1, "what was decided stands"
 
 

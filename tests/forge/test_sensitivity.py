@@ -20,7 +20,7 @@ OPTICS, THINGS = "visual_quality", "object_scene_consistency"
 
 
 def failed(dimension: str) -> Failure:
-    return Failure(stage="measure", dimension=dimension, kind="evidence only", message="perhaps")
+    return Failure(stage="measure", dimension=dimension, kind="evidence_only", message="perhaps")
 
 
 @pytest.fixture

@@ -48,10 +48,10 @@ ENDING_EVERYWHERE = (*ENDING, "scan", "direct")
 """The same where the question is never answered."""
 
 _KINDS = {
-    "retried": {"ServerFault", "ServerStalled", "Unreachable", "RateLimited"},
-    "refused": {"RequestRefused"},
-    "asked again": {"InvalidAnswer"},
-    "put again": {"Undecided"},
+    "retried": {"server_fault", "stalled", "unreachable", "rate_limited"},
+    "refused": {"refused"},
+    "asked again": {"invalid_answer"},
+    "put again": {"undecided"},
 }
 
 
@@ -207,7 +207,7 @@ def open_models(url: str, answers: AnswerStore | None, timeout_s: float = 20) ->
     config = ModelsConfig.read(f"openai:stub@{url}")
     patience = RetryPolicy(attempts=3, first_wait_s=0, longest_wait_s=0.02)
     frames = Regime.parse("uniform 12")
-    model = config.models["model"].with_(patience=patience, timeout_s=timeout_s, frames=frames)
+    model = config.models["model"].with_(retry=patience, timeout_s=timeout_s, frames=frames)
     return Models.open(config.with_(models={"model": model}), answers, os.environ)
 
 

@@ -84,9 +84,9 @@ def test_folder_without_a_run_is_refused(tmp_path: Path) -> None:
 async def test_answers_and_usage_are_merged(tmp_path: Path, clips: list[ManifestEntry], pipeline: Pipeline) -> None:
     await execute(clips[:1], pipeline, tmp_path / "a")
     store = AnswerStore(tmp_path / "a" / "calls.sqlite")
-    store.spent("eyes").add_call()
+    store.usage("eyes").add_call()
     store.close()
     merge([tmp_path / "a"], tmp_path / "out")
     store = AnswerStore(tmp_path / "out" / "calls.sqlite")
-    assert store.spent("eyes").calls == 1
+    assert store.usage("eyes").calls == 1
     store.close()

@@ -82,7 +82,7 @@ async def test_after_three_broken_answers_there_is_none(desk_for: Any) -> None:
     desk, context = desk_for(models)
     with pytest.raises(NoAnswer) as error:
         await desk.ask(question(desk, dimension="visual_quality"), context)
-    assert (error.value.failure.kind, error.value.failure.dimension) == ("InvalidAnswer", "visual_quality")
+    assert (error.value.failure.kind, error.value.failure.dimension) == ("invalid_answer", "visual_quality")
     assert len(desk.ledger()) == 3
 
 
@@ -91,7 +91,7 @@ async def test_a_backend_that_fails_is_no_answer_and_stands_in_the_ledger(desk_f
     desk, context = desk_for(models)
     with pytest.raises(NoAnswer) as error:
         await desk.ask(question(desk), context)
-    assert error.value.failure.kind == "Unreachable"
+    assert error.value.failure.kind == "unreachable"
     assert [(call.outcome, call.error) for call in desk.ledger()] == [("failed", "gone")]
 
 
@@ -135,8 +135,8 @@ async def test_contact_sheets_hold_nine_frames_and_the_ledger_knows_them(desk_fo
     models, backend = scripted({"reply": {"cup": True}}, config=config)
     desk, context = desk_for(models)
     await desk.ask(question(desk), context)
-    assert [len(shot.picture.frames) for shot in backend.asked[0].shots] == [9, 1]
-    assert "frames 0 to 56" in backend.asked[0].shots[0].label
+    assert [len(shot.picture.frames) for shot in backend.asked[0].images] == [9, 1]
+    assert "frames 0 to 56" in backend.asked[0].images[0].label
 
 
 async def test_a_request_that_holds_too_many_pictures_is_not_sent_and_says_so(desk_for: Any) -> None:
@@ -145,7 +145,7 @@ async def test_a_request_that_holds_too_many_pictures_is_not_sent_and_says_so(de
     desk, context = desk_for(models)
     with pytest.raises(NoAnswer) as error:
         await desk.ask(question(desk, more_shots=desk.show("vlm", [1])), context)
-    assert (error.value.failure.kind, backend.asked, desk.ledger()) == ("TooManyPictures", [], ())
+    assert (error.value.failure.kind, backend.asked, desk.ledger()) == ("too_many_pictures", [], ())
     assert "10 pictures" in error.value.failure.message
     assert "max_pictures of model is 9" in error.value.failure.message
     assert await desk.ask(question(desk), context) == Seen(cup=True), "the regime alone fits"
@@ -157,7 +157,7 @@ async def test_views_of_a_grid_are_named(desk_for: Any) -> None:
     desk, context = desk_for(models, make_clip(layout=layout))
     await desk.ask(question(desk), context)
     assert "in 3 views side by side, each under its name: left, right, wrist" in backend.asked[0].parts[-2]
-    assert backend.asked[0].shots[0].picture.views == ("left", "right", "wrist")
+    assert backend.asked[0].images[0].picture.views == ("left", "right", "wrist")
 
 
 async def test_samples_differ_in_seed_and_key(desk_for: Any) -> None:

@@ -154,7 +154,7 @@ async def test_too_few_answers_for_a_majority_decide_nothing(desk_for: Any) -> N
     assert (claim.verdict, claim.reason) == ("unverified", why)
     assert {each.state for each in context.coverage.values()} == {"not_examined"}
     assert [(one.stage, one.dimension, one.kind) for one in context.failures[-1:]] == [
-        ("vote", "visual_quality", "Undecided")
+        ("vote", "visual_quality", "undecided")
     ]
     assert context.failures[-1].message == f"H1 (blur) is undecided: {why}"
 

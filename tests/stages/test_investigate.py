@@ -105,7 +105,7 @@ async def test_what_is_accepted_says_what_the_judge_says_and_what_was_found(desk
 async def test_only_the_model_that_looks_sees_pictures(desk_for: Any) -> None:
     lines = [plan("H1", 1, look()), *others("H1"), ruling("H1", 1)]
     _, _, _, backend = await investigate(desk_for, [claim("H1")], *lines)
-    assert {request.subject for request in backend.asked if request.shots} == {"H1 step 1 vqa"}
+    assert {request.subject for request in backend.asked if request.images} == {"H1 step 1 vqa"}
 
 
 async def test_the_judge_hears_both_sides_and_what_was_found(desk_for: Any) -> None:
@@ -171,7 +171,7 @@ async def test_looks_go_to_the_frames_of_the_window(desk_for: Any) -> None:
     lines = [plan("H1", 1, look(frame=0)), plan("H1", 1, look(frame=36)), *others("H1"), ruling("H1", 1)]
     _, _, desk, backend = await investigate(desk_for, [claim("H1", window=1)], *lines)
     assert [call.outcome for call in desk.ledger()][:2] == ["invalid", "answered"]
-    assert [shot.picture.frames for request in backend.asked for shot in request.shots] == [(36,)]
+    assert [shot.picture.frames for request in backend.asked for shot in request.images] == [(36,)]
 
 
 async def test_a_thing_is_followed_and_the_judge_told_where_it_went(desk_for: Any) -> None:
@@ -230,7 +230,7 @@ async def test_an_undecided_debate_leaves_it_unverified_and_a_failure(
     after, context, _, _ = await investigate(desk_for, [claim("H1")], *lines, steps=1)
     assert (after["H1"].verdict, after["H1"].reason) == ("unverified", reason)
     (failure,) = context.failures
-    assert (failure.stage, failure.kind, failure.dimension) == ("investigate", "Undecided", "physical_plausibility")
+    assert (failure.stage, failure.kind, failure.dimension) == ("investigate", "undecided", "physical_plausibility")
 
 
 @pytest.mark.parametrize("silent", ["plan", "vqa", "advocate", "skeptic", "judge"])
@@ -240,7 +240,7 @@ async def test_a_question_without_an_answer_leaves_it_unverified(desk_for: Any, 
     after, context, _, _ = await investigate(desk_for, [claim("H1")], *heard)
     assert after["H1"].verdict == "unverified"
     assert after["H1"].reason.startswith("a question was not answered: ")
-    assert {failure.kind for failure in context.failures} == {"Undecided", "RequestRefused"}
+    assert {failure.kind for failure in context.failures} == {"undecided", "refused"}
     assert {failure.dimension for failure in context.failures} == {"physical_plausibility"}
 
 

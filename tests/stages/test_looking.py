@@ -38,7 +38,7 @@ async def test_both_memories_come_from_one_call_about_the_first_frame(desk_for: 
     desk, context = desk_for(models)
     context = await Ground().run(context, desk)
     assert (context.task, context.scene) == (TASK, SCENE)
-    assert [shot.picture.id for shot in backend.asked[0].shots] == ["F0"]
+    assert [shot.picture.id for shot in backend.asked[0].images] == ["F0"]
 
 
 async def test_without_an_instruction_there_is_no_task_memory(desk_for: Any) -> None:
@@ -75,7 +75,7 @@ async def test_a_call_holds_no_more_frames_than_the_model_takes(desk_for: Any) -
     models, backend = scripted(*replies, config=config)
     desk, context = desk_for(models, make_clip(8.0))
     await Observe(frames_a_call=32).run(context, desk)
-    assert [len(request.shots) for request in backend.asked] == [16, 16, 8]
+    assert [len(request.images) for request in backend.asked] == [16, 16, 8]
 
 
 async def test_windows_share_calls_and_frames_are_sent_once(desk_for: Any) -> None:
@@ -84,9 +84,9 @@ async def test_windows_share_calls_and_frames_are_sent_once(desk_for: Any) -> No
     desk, context = desk_for(models, make_clip(8.0))
     context = await Observe(frames_a_call=16).run(context, desk)
     assert [one.window.id for one in context.observations] == [0, 1, 2, 3, 4, 5, 6]
-    assert [len(request.shots) for request in backend.asked] == [16, 16, 8]
+    assert [len(request.images) for request in backend.asked] == [16, 16, 8]
     assert desk.usage().rounds == 1
-    shown = {frame for request in backend.asked for shot in request.shots for frame in shot.picture.frames}
+    shown = {frame for request in backend.asked for shot in request.images for frame in shot.picture.frames}
     assert shown == set(range(0, 128, 4))
 
 
@@ -251,4 +251,4 @@ async def test_the_regime_of_the_model_decides_which_frames_it_is_shown(desk_for
         models, backend = scripted({"reply": {"events": []}}, config=ModelConfig(kind="scripted", frames=regime))
         desk, context = desk_for(models)
         await Direct(prompt="vanilla").run(context, desk)
-        assert tuple(shot.picture.frames[0] for shot in backend.asked[0].shots) == wanted
+        assert tuple(shot.picture.frames[0] for shot in backend.asked[0].images) == wanted

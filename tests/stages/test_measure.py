@@ -80,7 +80,7 @@ async def test_without_an_allowance_one_frame_unmeasured_leaves_the_dimension_pa
         Failure(
             stage="measure",
             dimension="visual_quality",
-            kind="not measured",
+            kind="not_measured",
             message="Not measured: Blur in 1 of 15 frames (0.44-0.50 s): there was no light "
             "(allowed: 0% of the frames, 0 s on end)",
         ),
@@ -169,7 +169,7 @@ def test_a_stage_says_which_dimensions_it_covers_partially(robot: Domain) -> Non
 
 async def test_a_gap_is_a_failure_of_a_partially_covered_dimension_too(desk_for: Any) -> None:
     gone = rule("heat", GONE, HAZE["type"])
-    for missing, kinds in ((4, 5), ["not measured"]), ((), []):
+    for missing, kinds in ((4, 5), ["not_measured"]), ((), []):
         context = await partially(desk_for, evidence(hot(missing)), ["visual_quality"], rule("haze"), gone)
         assert [(one.dimension, one.kind) for one in context.failures] == [(GONE, kind) for kind in kinds]
         assert examined(context) == {"visual_quality"}
@@ -271,7 +271,7 @@ async def test_what_is_evidence_only_leaves_an_examined_dimension_undecided(desk
     seen = {"haze": [float(frame == 4) for frame in range(FRAMES)]}
     context, _ = await measure(desk_for, evidence({**hot(), **seen}), rule(), told)
     (failure,) = context.failures
-    assert (failure.dimension, failure.kind) == ("visual_quality", "evidence only")
+    assert (failure.dimension, failure.kind) == ("visual_quality", "evidence_only")
     assert failure.message.startswith("Blur at 0.25-0.31 s is neither found nor ruled out: 7 of 12")
 
 
@@ -282,7 +282,7 @@ async def test_what_is_evidence_only_leaves_undecided_what_nothing_examines(desk
     desk, context = desk_for(None, make_clip(1.0), evidence=measured, dimensions=("visual_quality",))
     context = await stage.run(context, desk)
     assert examined(context) == {"visual_quality"}
-    assert [(one.dimension, one.kind) for one in context.failures] == [("object_scene_consistency", "evidence only")]
+    assert [(one.dimension, one.kind) for one in context.failures] == [("object_scene_consistency", "evidence_only")]
 
 
 async def test_what_is_evidence_only_of_a_fault_that_is_found_leaves_nothing_undecided(desk_for: Any) -> None:
@@ -302,7 +302,7 @@ async def test_what_does_not_reach_the_threshold_is_told_from_where_the_rule_say
     (found,) = context.hypotheses
     assert (found.verdict, found.onset_s) == ("rejected", 4 / 16)
     assert found.reason == "evidence only: half of such findings were right"
-    assert [failure.kind for failure in context.failures] == ["evidence only"]
+    assert [failure.kind for failure in context.failures] == ["evidence_only"]
     assert "Measured, but evidence only: Blur. half of such findings were right." in stage.notes(robot, measured)
 
 

@@ -237,7 +237,7 @@ class Twice(Direct):
 async def test_what_cannot_become_a_report_fails_in_a_rehearsal(folder: Path) -> None:
     pipeline = built(folder, [LOOK, "  - compose: {accept_unverified: true}"])
     stages = (("direct", Twice(prompt="vanilla")), *pipeline.stages[1:])
-    with pytest.raises(DomainError, match=r"odd\.yaml: no report can be made.*ids must be unique, not H1, H1"):
+    with pytest.raises(DomainError, match=r"odd\.yaml: .*do not make a valid report.*ids must be unique, not H1, H1"):
         await rehearse(replace(pipeline, stages=stages))
 
 
@@ -245,7 +245,7 @@ class Deaf(Verify):
     """A critic that understands no answer."""
 
     async def run(self, context: Context, desk: ModelClient) -> Context:
-        raise NoAnswer(Failure(stage="verify", kind="InvalidAnswer", message="no valid answer"))
+        raise NoAnswer(Failure(stage="verify", kind="invalid_answer", message="no valid answer"))
 
 
 async def test_a_stage_that_fails_in_a_rehearsal_is_named_with_its_line(folder: Path) -> None:
@@ -293,7 +293,7 @@ async def test_a_clip_with_nothing_to_examine_is_unscored_and_says_why(needy: Pa
     assert (report.status, report.verdict, report.events) == ("unscored", "undecided", ())
     assert backend.asked == []
     assert [(failure.kind, failure.message) for failure in report.failures] == [
-        ("NothingToExamine", "every dimension that odd can examine needs an instruction, and this clip has none"),
+        ("nothing_to_examine", "every dimension that odd can examine needs an instruction, and this clip has none"),
     ]
 
 

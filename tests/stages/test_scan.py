@@ -30,7 +30,7 @@ async def scan(desk_for: Any, *lines: dict[str, Any], clip: Any = None) -> Any:
 
 async def test_every_window_is_one_picture_and_all_are_asked_about_in_one_round(desk_for: Any) -> None:
     _, desk, backend = await scan(desk_for, seen("W0"), seen("W1"))
-    assert [[shot.picture.frames for shot in request.shots] for request in backend.asked] == [
+    assert [[shot.picture.frames for shot in request.images] for request in backend.asked] == [
         [(0, 4, 8, 12, 16, 20, 24, 28)],
         [(32, 36, 40, 44, 48, 52, 56, 60)],
     ]
@@ -94,7 +94,7 @@ async def test_the_memory_is_one_question_over_all_windows_without_a_picture(des
     context = await Remember().run(await Scan().run(context, desk), desk)
     assert context.memory == MEMORY
     asked = backend.asked[-1]
-    assert asked.shots == ()
+    assert asked.images == ()
     assert "you are shown no picture" in asked.parts[0]
     assert all(f'"{name} shows a table"' in asked.parts[1] for name in ("W0", "W1"))
 

@@ -64,7 +64,7 @@ async def test_segmentation_and_routing_share_a_call(desk_for: Any) -> None:
     assert [segment.subtask for segment in context.segments] == ["grasp", None, "place"]
     assert [route.dimensions for route in context.routes] == [("visual_quality",), context.dimensions, ()]
     assert len(backend.asked) == 1
-    assert backend.asked[0].shots
+    assert backend.asked[0].images
 
 
 async def test_without_routing_only_text_is_sent(desk_for: Any) -> None:
@@ -72,7 +72,7 @@ async def test_without_routing_only_text_is_sent(desk_for: Any) -> None:
     desk, context, backend = context_of(desk_for, {"reply": reply}, task=TASK)
     context = await SegmentStage().run(context, desk)
     assert context.routes is None
-    assert backend.asked[0].shots == ()
+    assert backend.asked[0].images == ()
 
 
 async def test_a_window_claimed_twice_is_asked_again(desk_for: Any) -> None:

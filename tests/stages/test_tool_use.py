@@ -60,7 +60,7 @@ async def test_the_critic_decides_with_what_the_looks_found_before_it(desk_for: 
     assert context.failures == ()
     decide = backend.asked[-1]
     assert '- H1, zoom_in: "a shadow and a gap" (frames 16, 20)' in str(decide.parts[-1])
-    assert decide.shots[-1].picture.frames == (16, 20)
+    assert decide.images[-1].picture.frames == (16, 20)
     assert desk.usage().rounds == 3
 
 
@@ -92,10 +92,10 @@ async def test_more_looks_than_allowed_are_asked_for_again(desk_for: Any) -> Non
 @pytest.mark.parametrize(
     ("lines", "kind"),
     [
-        ([{"when": {"subject": "closer looks"}, "error": {"kind": "refused"}}], "RequestRefused"),
+        ([{"when": {"subject": "closer looks"}, "error": {"kind": "refused"}}], "refused"),
         (
             [plan(ZOOM), {"when": {"subject": "closer looks, H1 zoom_in"}, "error": {"kind": "refused"}}],
-            "RequestRefused",
+            "refused",
         ),
     ],
     ids=["the plan", "the tool"],
@@ -133,7 +133,7 @@ async def test_where_a_model_takes_no_more_pictures_a_look_is_told_in_words_alon
     desk, context = desk_for(models, hypotheses=(CLAIM,))
     context = await Verify(tools=TOOLS).run(context, desk)
     assert context.hypotheses[0].verdict == "accepted"
-    assert len(backend.asked[-1].shots) == 16
+    assert len(backend.asked[-1].images) == 16
     assert "a shadow and a gap" in str(backend.asked[-1].parts[-1])
 
 
@@ -160,7 +160,7 @@ async def test_a_specialist_whose_plan_fails_is_still_asked(desk_for: Any) -> No
     desk, context = desk_for(scripted(*lines)[0], dimensions=("visual_quality",))
     context = await Propose(tools=TOOLS).run(context, desk)
     assert examined(context) == {"visual_quality"}
-    assert [failure.kind for failure in context.failures] == ["RequestRefused"]
+    assert [failure.kind for failure in context.failures] == ["refused"]
 
 
 async def test_the_pipeline_with_tools_can_be_rehearsed(robot: Domain) -> None:

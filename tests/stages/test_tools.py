@@ -86,7 +86,7 @@ async def test_a_tool_asks_one_question_in_the_name_of_its_stage(name: str, desk
     finding = await used(name, desk, context)
     (request,) = backend.asked
     assert (request.stage, request.subject) == ("investigate", f"W0 step 1 {name}")
-    assert request.shots, "it shows what it asks about"
+    assert request.images, "it shows what it asks about"
     assert (finding.tool, finding.shots != ()) == (name, True)
     assert finding.text
     assert set(finding.frames) <= set(range(16))

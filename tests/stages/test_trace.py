@@ -137,7 +137,7 @@ async def test_what_is_known_stands_and_what_is_not_is_a_failure(desk_for: Any, 
     after, context, _, _ = await trace(desk_for, [found("H1", 1), found("H2", 4)], *heard)
     assert [one.verdict for one in after.values()] == ["accepted", "accepted"]
     assert after["H1"].spans == (Span(2, 4),)
-    assert [(failure.stage, failure.kind) for failure in context.failures] == [("trace", "RequestRefused")]
+    assert [(failure.stage, failure.kind) for failure in context.failures] == [("trace", "refused")]
 
 
 # One description.

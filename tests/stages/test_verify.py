@@ -54,7 +54,7 @@ async def judge(desk_for: Any, claims: list[Hypothesis], *lines: dict[str, Any],
 
 def undecided(context: Any) -> set[str]:
     """What the report's failures say of hypotheses that were left undecided."""
-    found = [failure for failure in context.failures if failure.kind == "Undecided"]
+    found = [failure for failure in context.failures if failure.kind == "undecided"]
     assert all((one.stage, one.dimension) == ("verify", "physical_plausibility") for one in found)
     return {one.message for one in found}
 
@@ -165,7 +165,7 @@ async def test_a_span_moved_far_is_looked_at_once_more(desk_for: Any) -> None:
     after, _, _, backend = await judge(desk_for, [claim("H1")], reply(first), reply(second))
     assert after["H1"].spans == (Span(3.0, 3.6),)
     assert len(backend.asked) == 2
-    shown = [shot.picture.frames[0] for shot in backend.asked[1].shots]
+    shown = [shot.picture.frames[0] for shot in backend.asked[1].images]
     assert set(range(48, 56)) <= set(shown), "the second look has close-ups of the refined span"
 
 
@@ -191,8 +191,8 @@ async def test_a_silent_critic_leaves_everything_unverified_and_a_failure(desk_f
     assert after["H1"].verdict == "unverified"
     assert after["H1"].reason.startswith("the critic did not answer: ")
     assert [(failure.stage, failure.kind) for failure in context.failures] == [
-        ("verify", "Undecided"),
-        ("verify", "RequestRefused"),
+        ("verify", "undecided"),
+        ("verify", "refused"),
     ]
 
 
@@ -245,7 +245,7 @@ async def test_the_critic_may_move_a_claim_to_another_type(desk_for: Any) -> Non
 
 async def test_close_ups_are_frames_nobody_was_shown(desk_for: Any) -> None:
     _, _, _, backend = await judge(desk_for, [claim("H1")], reply(decision("H1")))
-    numbers = [shot.picture.frames[0] for shot in backend.asked[0].shots]
+    numbers = [shot.picture.frames[0] for shot in backend.asked[0].images]
     overview, closer = numbers[:16], numbers[16:]
     assert overview == list(range(0, 64, 4))
     assert closer == [17, 18, 19, 21, 22, 23, 25, 26, 27, 29, 30, 31]

@@ -216,7 +216,7 @@ def _spent(run: Run) -> tuple[int, float]:
     if run.setup.models is None or run.folder is None or not run.folder.answers.is_file():
         return 0, 0.0
     answers = AnswerStore(run.folder.answers)
-    spent = [answers.spent(name) for name in run.setup.models.models]
+    spent = [answers.usage(name) for name in run.setup.models.models]
     answers.close()
     return sum(usage.calls for usage in spent), sum(usage.cost_usd for usage in spent)
 

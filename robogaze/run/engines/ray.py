@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from robogaze.backends import Models, ModelsConfig
-from robogaze.backends.middleware.model_identity import FirstTold, check_answer
+from robogaze.backends.middleware.model_identity import FirstName, check_answer
 from robogaze.domains import load_domain
 from robogaze.errors import MissingExtra, ModelChanged, RobogazeError, RunStopped
 from robogaze.run.engines.base import EngineContext, Result, Task
@@ -69,7 +69,7 @@ class Ray:
         self.config = WorkerConfig.of(context)
         self.workers = context.options.workers
         self.address = context.options.address
-        self.first: FirstTold = _as_answered if context.answers is None else context.answers.first_told
+        self.first_name: FirstName = _as_answered if context.answers is None else context.answers.first_name
 
     async def run(self, tasks: Sequence[Task]) -> AsyncGenerator[Result, None]:
         """See `Engine`. Raises MissingExtra where Ray is not installed."""
@@ -117,7 +117,7 @@ class Ray:
         """Raise ModelChanged for a clip on which another model answered than before."""
         for call in () if result.report is None else result.report.provenance.calls:
             if call.answered_by:
-                check_answer(self.first, call.model, call.answered_by)
+                check_answer(self.first_name, call.model, call.answered_by)
 
 
 def _as_answered(_model: str, _verb: str, name: str) -> str:

@@ -80,8 +80,8 @@ CHANGES: tuple[Change, ...] = (
     ("label_studio", (*_STUDIO, "result", 0, "value", "ranges", 0, "start"), 0,
      "0.annotations.0.result.0.value.ranges.0.start", "there is no frame -1"),
     # A clip does not contradict itself.
-    ("report", ("status",), "unscored", "", "status is 'unscored', but from coverage, events and failures follows"),
-    ("report", ("verdict",), "clean", "", "verdict is 'clean', but from coverage, events and failures follows"),
+    ("report", ("status",), "unscored", "", "status is 'unscored', but coverage, events and failures make it"),
+    ("report", ("verdict",), "clean", "", "verdict is 'clean', but coverage, events and failures make it"),
     ("report", ("coverage", "matter", "state"), "seen", "coverage.matter.state", "Input should be 'examined', "),
     ("report", ("schema_version",), 1, "schema_version", "this report has schema 1"),
     ("report", ("evnts",), [], "evnts", "unknown key"),

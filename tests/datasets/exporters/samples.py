@@ -11,7 +11,7 @@ from robogaze.core.time import Span
 
 CUP = 'The cup <b> "passes" & --> through,\nthe table; slowly'
 DIMENSIONS = ("matter", "light")
-STUCK = Failure(stage="observe", kind="ServerFault", message="no answer")
+STUCK = Failure(stage="observe", kind="server_fault", message="no answer")
 
 
 def reports() -> tuple[Report, ...]:

@@ -1,11 +1,11 @@
-"""Where views are: in pictures as they are really made, and in frames of the video."""
+"""The boxes of views, compared with images and frames as they are made."""
 
 import numpy as np
 import pytest
 
 from robogaze.core.clip import Layout
 from robogaze.core.events import Box
-from robogaze.core.places import panel_places, strip_places, strip_size
+from robogaze.core.view_boxes import panel_boxes, strip_boxes, strip_size
 from robogaze.media.compose import split, strip
 from robogaze.media.decode import Image
 
@@ -14,10 +14,10 @@ GRID = Layout.parse("2x2:left,right,-,wrist")
 
 
 def inside(image: Image, box: Box) -> Image:
-    """The pixels of a part of a picture."""
-    high, wide = image.shape[:2]
-    rows = slice(round(box.top * high), round(box.bottom * high))
-    return image[rows, round(box.left * wide) : round(box.right * wide)]
+    """The pixels inside a box."""
+    height, width = image.shape[:2]
+    rows = slice(round(box.top * height), round(box.bottom * height))
+    return image[rows, round(box.left * width) : round(box.right * width)]
 
 
 def grid() -> Image:
@@ -29,22 +29,22 @@ def grid() -> Image:
 
 
 @pytest.mark.parametrize("name", COLOURS)
-def test_a_view_is_where_it_is_said_to_be_in_the_video(name: str) -> None:
-    panel = inside(grid(), panel_places(GRID)[name])
+def test_box_of_a_view_in_the_video(name: str) -> None:
+    panel = inside(grid(), panel_boxes(GRID)[name])
     assert panel.shape == (40, 60, 3)
     assert (panel == COLOURS[name]).all()
 
 
 @pytest.mark.parametrize("name", COLOURS)
-def test_a_view_is_where_it_is_said_to_be_in_a_picture(name: str) -> None:
+def test_box_of_a_view_in_the_image_of_a_frame(name: str) -> None:
     picture = strip(split(grid(), GRID), GRID.active)
     assert strip_size(GRID, (60, 40)) == (picture.shape[1], picture.shape[0])
-    view = inside(picture, strip_places(GRID, (60, 40))[name])
+    view = inside(picture, strip_boxes(GRID, (60, 40))[name])
     assert view.shape == (40, 60, 3)
     assert (view == COLOURS[name]).all()
 
 
-def test_a_single_view_is_the_whole_picture() -> None:
+def test_box_of_a_single_view_is_the_whole_image() -> None:
     whole = Box(left=0, top=0, right=1, bottom=1)
-    assert strip_places(Layout(), (320, 200)) == {"main": whole} == panel_places(Layout())
+    assert strip_boxes(Layout(), (320, 200)) == {"main": whole} == panel_boxes(Layout())
     assert strip_size(Layout(), (320, 200)) == (320, 200)

@@ -1,4 +1,4 @@
-"""Where the views of a clip are: in a frame of its video, and in the picture of a frame that is kept or shown."""
+"""The boxes of the views: in a frame of the video, and in the image of a frame, where views are side by side."""
 
 from collections.abc import Mapping
 
@@ -6,11 +6,11 @@ from robogaze.core.clip import Layout
 from robogaze.core.events import Box
 
 STRIP_BAND_PX, STRIP_GAP_PX = 24, 4
-"""Views side by side: the height of the band with their names above, and the gap between two of them."""
+"""Height of the band with the names above the views, and width of the gap between two views."""
 
 
-def panel_places(layout: Layout) -> Mapping[str, Box]:
-    """Where each view is in a frame of the video."""
+def panel_boxes(layout: Layout) -> Mapping[str, Box]:
+    """The box of each view in a frame of the video."""
     return {
         name: Box(
             left=number % layout.columns / layout.columns,
@@ -24,7 +24,7 @@ def panel_places(layout: Layout) -> Mapping[str, Box]:
 
 
 def strip_size(layout: Layout, view_size: tuple[int, int]) -> tuple[int, int]:
-    """Width and height of a frame's picture, its views of that size side by side; a single view stays as it is."""
+    """Width and height in pixels of the image of a frame with views of `view_size`; a single view has no band."""
     width, height = view_size
     count = len(layout.active)
     if count == 1:
@@ -32,8 +32,8 @@ def strip_size(layout: Layout, view_size: tuple[int, int]) -> tuple[int, int]:
     return count * (width + STRIP_GAP_PX) - STRIP_GAP_PX, STRIP_BAND_PX + height
 
 
-def strip_places(layout: Layout, view_size: tuple[int, int]) -> Mapping[str, Box]:
-    """Where each view is in a frame's picture."""
+def strip_boxes(layout: Layout, view_size: tuple[int, int]) -> Mapping[str, Box]:
+    """The box of each view in the image of a frame."""
     if len(layout.active) == 1:
         return {layout.active[0]: Box(left=0.0, top=0.0, right=1.0, bottom=1.0)}
     whole_width, whole_height = strip_size(layout, view_size)
