@@ -1,11 +1,11 @@
-"""Run the examples of README.md and put what they print into it.
+"""Run the examples of the documentation and put what they print into its pages.
 
     python scripts/examples.py             rewrite the outputs
     python scripts/examples.py --picture   also take the picture of the report page (needs Chromium)
 
-An example is a block of `sh` with a block of `text`, its output, right below. A line `...` in the output stands for
-lines left out; as many lines as are shown before and after it are kept. Requests to the model server are answered by a
-stub that replays docs/examples/replies.yaml over HTTP.
+An example is a block of `sh` or `python` with a block of `text`, its output, right below. A line `...` in the output
+stands for lines left out; as many lines as are shown before and after it are kept. Requests to the model server are
+answered by a stub that replays docs/examples/replies.yaml over HTTP.
 """
 
 import argparse
@@ -25,11 +25,11 @@ import yaml
 from bench.stub_server import Body, Reply, Stub, running, stage_of
 
 ROOT = Path(__file__).parent.parent
-README = ROOT / "README.md"
+PAGES = (ROOT / "README.md", ROOT / "docs" / "score.md")
 PICTURE = ROOT / "docs" / "pictures" / "report.webp"
 SERVER = "http://127.0.0.1:8000/v1"
 LEFT_OUT = "..."
-EXAMPLE = re.compile(r"```sh\n(?P<commands>[^`]*)```\n\n```text\n(?P<output>[^`]*)```\n")
+EXAMPLE = re.compile(r"```(?P<language>sh|python)\n(?P<code>[^`]*)```\n\n```text\n(?P<output>[^`]*)```\n")
 
 
 @contextmanager
@@ -59,14 +59,15 @@ def model_server() -> Iterator[str]:
         yield address
 
 
-def run(commands: str, folder: Path, server: str) -> list[str]:
-    """The lines that the commands print to stdout."""
+def run(language: str, code: str, folder: Path, server: str) -> list[str]:
+    """The lines that commands or a Python program print to stdout."""
     path = f"{folder / 'bin'}:{os.environ['PATH']}"
     environ = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}
-    script = commands.replace(SERVER, server)
-    done = subprocess.run(["bash", "-c", script], cwd=folder, env=environ, capture_output=True, text=True, check=False)
+    program = {"sh": "bash", "python": sys.executable}[language]
+    command = [program, "-c", code.replace(SERVER, server)]
+    done = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, check=False)
     if done.returncode not in (0, 4):
-        raise SystemExit(f"{commands}ended with exit code {done.returncode}:\n{done.stderr}")
+        raise SystemExit(f"{code}ended with exit code {done.returncode}:\n{done.stderr}")
     return [line.rstrip() for line in done.stdout.replace(server, SERVER).rstrip().splitlines()]
 
 
@@ -83,8 +84,9 @@ def with_outputs(text: str, folder: Path, server: str) -> str:
     """A page of Markdown with the output of every example as it is now."""
 
     def rerun(example: re.Match[str]) -> str:
-        lines = shortened(run(example["commands"], folder, server), example["output"].splitlines())
-        return f"```sh\n{example['commands']}```\n\n```text\n" + "".join(f"{line}\n" for line in lines) + "```\n"
+        printed = run(example["language"], example["code"], folder, server)
+        shown = "".join(f"{line}\n" for line in shortened(printed, example["output"].splitlines()))
+        return f"```{example['language']}\n{example['code']}```\n\n```text\n{shown}```\n"
 
     return EXAMPLE.sub(rerun, text)
 
@@ -106,14 +108,15 @@ def take_picture(page: Path) -> None:
 
 
 def main() -> None:
-    """Rewrite the README."""
+    """Rewrite the pages."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--picture", action="store_true", help="also take the picture of the report page")
     options = parser.parse_args()
     with checkout() as folder, model_server() as server:
-        README.write_text(with_outputs(README.read_text(), folder, server))
+        for page in PAGES:
+            page.write_text(with_outputs(page.read_text(), folder, server))
         if options.picture:
-            run("robogaze score datasets/demo/clips.jsonl --out out/demo\n", folder, server)
+            run("sh", "robogaze score datasets/demo/clips.jsonl --out out/demo\n", folder, server)
             take_picture(folder / "out/demo/index.html")
 
 
