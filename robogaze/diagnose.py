@@ -25,7 +25,9 @@ from robogaze.evidence import METERS, ClipSignals, SignalRecorder
 from robogaze.media import DecodedClip, check_whole, decode_clip
 from robogaze.media.decode_pyav import length_s
 from robogaze.media.decoded_clip import Observer
-from robogaze.stages import Context, ModelClient, Pipeline
+from robogaze.stages.client import ModelClient
+from robogaze.stages.context import Context
+from robogaze.stages.pipeline import Pipeline
 
 _LIBRARIES = ("av", "httpx2", "numpy", "opencv-python-headless", "pydantic")
 

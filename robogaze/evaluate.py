@@ -146,10 +146,10 @@ async def evaluate(pairing: Pairing, judge: Judge, terms: EvaluationConfig, by: 
     strata = tuple(one.fields.get(terms.strata, "") for one in references)
     units = [one.fields.get(terms.units) or (one.clip_id,) for one in references]
     resamples = draw(strata, terms.resamples, np.random.default_rng(terms.seed), units)
-    everyone = list(chain(references, *(system.accounts.values() for system in pairing.systems)))
+    everyone = list(chain(references, *(system.annotations.values() for system in pairing.systems)))
     groups = Groups(groups_in(everyone, dimension_of), groups_in(everyone, type_of))
     context = _Context(references, strata, units, resamples, terms, groups, tuple(by))
-    tables = [await system_tables(references, one.accounts, judge, terms, groups) for one in pairing.systems]
+    tables = [await system_tables(references, one.annotations, judge, terms, groups) for one in pairing.systems]
     results = [await context.result(one, found, judge) for one, found in zip(pairing.systems, tables, strict=True)]
     return Evaluation(
         terms=terms,
@@ -227,7 +227,7 @@ class _Context:
 
     async def floor(self, system: System, base: Matrix, judge: Judge) -> Floor:
         rng = np.random.default_rng(self.terms.seed)
-        said = shuffled(self.references, system.accounts, self.strata, self.units, rng)
+        said = shuffled(self.references, system.annotations, self.strata, self.units, rng)
         table = await floor_table(self.references, said, judge, self.terms)
         sums = totals(table[None], self.resamples)
         both = METRICS["desc_f1"].per_clip(np.stack([base, table]))
@@ -236,7 +236,7 @@ class _Context:
 
     def named(self, system: System, tables: Tables) -> Iterator[tuple[NamedMatch, ...]]:
         for clip, found in zip(self.references, tables.matches, strict=True):
-            said = system.accounts[clip.clip_id].findings if found else ()
+            said = system.annotations[clip.clip_id].findings if found else ()
             yield tuple(
                 NamedMatch(clip.findings[one.reference].id, said[one.prediction].id, one.similarity, one.iou)
                 for one in found
@@ -263,10 +263,10 @@ class _Context:
         return {kind: (int(tables.faults[place]), gains[place]) for place, kind in enumerate(KINDS)}
 
     async def operating(self, system: System, judge: Judge) -> Mapping[float, tuple[Scores, Scores]]:
-        candidates = (found for one in system.accounts.values() for found in one.candidates)
+        candidates = (found for one in system.annotations.values() for found in one.candidates)
         if all(found.confidence is None for found in candidates):
             return {}
-        tables = await threshold_tables(self.references, system.accounts, judge, self.terms)
+        tables = await threshold_tables(self.references, system.annotations, judge, self.terms)
         sums = totals(tables, self.resamples)
         both = zip(macro_scores(sums, self.terms), micro_scores(sums, self.terms), strict=True)
         return dict(zip(THRESHOLDS, both, strict=True))
@@ -298,7 +298,7 @@ def _counts(references: Sequence[ClipAnnotation], system: System, tables: Tables
 
 
 def _absent(references: Sequence[ClipAnnotation], system: System, tables: Tables) -> Mapping[str, tuple[str, ...]]:
-    said = {one.clip_id: system.accounts.get(one.clip_id) for one in references}
+    said = {one.clip_id: system.annotations.get(one.clip_id) for one in references}
     return {
         "missing": tuple(name for name, one in said.items() if one is None),
         "unscored": tuple(name for name, one in said.items() if one is not None and not scored(one)),

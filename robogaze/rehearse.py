@@ -18,7 +18,9 @@ from robogaze.core.report import Provenance, Report
 from robogaze.errors import DomainError, FailureKind
 from robogaze.evidence import METERS, ClipSignals, SignalRecorder
 from robogaze.media import DecodedClip
-from robogaze.stages import Context, ModelClient, Pipeline
+from robogaze.stages.client import ModelClient
+from robogaze.stages.context import Context
+from robogaze.stages.pipeline import Pipeline
 
 _DURATION_S, _FPS, _SIDE_PX = 4, 8, 64
 
@@ -28,7 +30,7 @@ async def rehearse(pipeline: Pipeline) -> None:
 
     Raises DomainError for a stage that fails, and for results of which no valid report can be made.
     """
-    clip, decoded, signals = _noise(pipeline.measures)
+    clip, decoded, signals = noise_clip(pipeline.measures)
     config = ModelsConfig(models={"rehearsal": ModelConfig(kind="scripted")}, roles={"vlm": "rehearsal"})
     models = Models(config, {"rehearsal": RehearsalBackend()})
     try:
@@ -76,8 +78,8 @@ def _check_report(pipeline: Pipeline, context: Context, client: ModelClient) -> 
         raise DomainError(f"the results of a rehearsal do not make a valid report: {message}", path) from error
 
 
-def _noise(measured: bool) -> tuple[Clip, DecodedClip, ClipSignals | None]:
-    """A clip of noise, decoded, with its signals if the pipeline measures any."""
+def noise_clip(measured: bool) -> tuple[Clip, DecodedClip, ClipSignals | None]:
+    """A clip of noise, decoded, with its signals if `measured`."""
     rng = np.random.default_rng(0)
     recorder = SignalRecorder(METERS) if measured else None
     count = _DURATION_S * _FPS

@@ -14,7 +14,8 @@ from robogaze.backends import Models
 from robogaze.core.clip import Clip
 from robogaze.domains import Domain, load_domain
 from robogaze.media import DecodedClip
-from robogaze.stages import Context, ModelClient
+from robogaze.stages.client import ModelClient
+from robogaze.stages.context import Context
 
 
 @pytest.fixture(autouse=True)

@@ -17,7 +17,8 @@ from robogaze.core.report import Report
 from robogaze.datasets import ManifestEntry
 from robogaze.media import DecodedClip
 from robogaze.run import RunSetup, open_run
-from robogaze.stages import Context, Pipeline
+from robogaze.stages.context import Context
+from robogaze.stages.pipeline import Pipeline
 
 FPS = 16
 

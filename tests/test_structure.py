@@ -26,7 +26,7 @@ TIERS = (
     {"evidence", "judges"},
     {"stages", "scoring"},
     {"diagnose", "evaluate", "compare", "agree", "rehearse", "doctor"},
-    {"run", "forge", "reporting", "web"},
+    {"run", "forge", "render", "reporting", "web"},
     {"cli"},
 )
 """The parts of the package from the ground up. A part imports from the tiers below its own and from itself."""
@@ -125,7 +125,7 @@ import robogaze.media.decode as decode
 from robogaze import __version__, doctor
 from robogaze.core.time import Span
 if TYPE_CHECKING:
-    from robogaze.stages import Pipeline
+    from robogaze.stages.pipeline import Pipeline
 def late():
     from robogaze.cli import main
     import_module("robogaze.web.server")

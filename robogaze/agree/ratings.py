@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 
 from robogaze.core.scores import Estimate
-from robogaze.datasets.adapters.documents import Document, FormatError, Table, documents
-from robogaze.datasets.adapters.foreign import Foreign, Identifier, parse
-from robogaze.datasets.adapters.places import Place
+from robogaze.datasets.documents import Document, FormatError, Place, Table, documents
+from robogaze.datasets.formats.records import ForeignRecord, Identifier, parse
 from robogaze.errors import InputError
 from robogaze.stats.agreement import alpha, alpha_by_class
 from robogaze.stats.resample import Clusters, draw
@@ -24,7 +23,7 @@ from robogaze.stats.resample import Clusters, draw
 COLUMNS = ("unit", "annotator", "label")
 
 
-class _Rating(Foreign):
+class _Rating(ForeignRecord):
     unit: Identifier
     annotator: Identifier
     label: Identifier | bool | None

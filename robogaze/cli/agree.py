@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from robogaze.agree import AgreementResult, AgreeTerms
     from robogaze.core.annotation import ClipAnnotation
-    from robogaze.datasets.adapters import Labels
+    from robogaze.datasets.formats.labels import Labels
     from robogaze.reporting.result_tables import ResultTable
 
 _SHOWN = 10
@@ -88,8 +88,8 @@ def _agreement(
 ) -> AgreementResult:  # fmt: skip
     from robogaze.agree import AnnotationSet
     from robogaze.agree import agree as agreement
-    from robogaze.datasets.adapters import load_labels
-    from robogaze.datasets.alignment import aligned
+    from robogaze.datasets.formats.labels import load_labels
+    from robogaze.datasets.pairing import match_clip_ids
     from robogaze.domains import default_domain, load_domain
 
     loaded = load_domain(domain or default_domain())
@@ -97,10 +97,10 @@ def _agreement(
     reading = {name: rest[name] for name in ("file_format", "fps", "first_frame", "lenient")}
     accounts: list[ClipAnnotation] = []
     for path in paths:
-        found = aligned(accounts, _accounts(path, labels, reading))
+        found = match_clip_ids(accounts, _accounts(path, labels, reading))
         if found.by["sha256"] or found.by["stem"]:
             click.echo(f"{path}: clips paired {found}", err=True)
-        accounts += found.accounts
+        accounts += found.annotations
     panel = AnnotationSet.of(accounts, terms.by, mixed=mixed)
     return asyncio.run(agreement(panel, opened(judge, rubric or loaded.file.judge), terms))
 

@@ -15,7 +15,7 @@ from robogaze.cli.shared.tables import as_text, print_tables, write_files
 
 if TYPE_CHECKING:
     from robogaze.compare import Calibration, Comparison, GateCheck, Run
-    from robogaze.datasets.adapters import Labels
+    from robogaze.datasets.formats.labels import Labels
     from robogaze.reporting.result_tables import ResultTable
     from robogaze.reporting.trackers import Tracker
 
@@ -116,22 +116,24 @@ class _Reader:
     def run(self, named: str, option: str) -> Run:
         """The run of a path; it goes by the path's name when none is given."""
         from robogaze.compare import Run
-        from robogaze.datasets.adapters import read_accounts
+        from robogaze.datasets.formats.read import read_annotations
 
         name, path = named_path(named, option)
-        found = read_accounts(path, labels=self._labels(path), **self.reading)
+        found = read_annotations(path, labels=self._labels(path), **self.reading)
         for said in (*(f"{path}: {one}" for one in found.warnings), *(f"left out: {one}" for one in found.skipped)):
             click.echo(said, err=True)
-        accounts = [one for one in found.accounts if self.author in (None, one.author)]
+        accounts = [one for one in found.annotations if self.author in (None, one.author)]
         return Run.of(path.resolve().stem if name is None else name, accounts, path)
 
     def _labels(self, path: Path) -> Labels | None:
         """Whose words foreign labels are read as. Reports name their domain and need none, unless one is named."""
-        from robogaze.datasets.adapters import Notes, iter_accounts, load_labels
+        from robogaze.datasets.formats.base import ReadLog
+        from robogaze.datasets.formats.labels import load_labels
+        from robogaze.datasets.formats.read import iter_annotations
         from robogaze.domains import default_domain
 
-        notes = Notes()
-        next(iter_accounts(path, notes, **self.reading), None)
+        notes = ReadLog()
+        next(iter_annotations(path, notes, **self.reading), None)
         if self.domain is None and notes.format == "report":
             return None
         return load_labels(self.domain or default_domain())

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from robogaze.core.annotation import ClipAnnotation
-    from robogaze.datasets.adapters import Labels
+    from robogaze.datasets.formats.labels import Labels
     from robogaze.datasets.pairing import Pairing
     from robogaze.domains import Domain
     from robogaze.evaluate import Evaluation
@@ -76,7 +76,7 @@ def evaluate(
     Reads reports and annotations only: no video, no model library. PATH is a report, a folder of reports, JSONL, or
     any format that is recognised (see docs/formats.md).
     """
-    from robogaze.datasets.adapters import load_labels
+    from robogaze.datasets.formats.labels import load_labels
     from robogaze.domains import default_domain, load_domain
     from robogaze.reporting.evaluation import robustness_sheet, sheets
     from robogaze.scoring.released import RELEASED
@@ -108,8 +108,7 @@ def _pairing(
     mixed: bool,
     reading: dict[str, Any],
 ) -> Pairing:
-    from robogaze.datasets.alignment import aligned
-    from robogaze.datasets.pairing import System, pair
+    from robogaze.datasets.pairing import System, match_clip_ids, pair
 
     left_out: list[str] = []
     named = _named(predictions)
@@ -121,10 +120,10 @@ def _pairing(
     clips = {one.clip_id: one for one in references}
     systems = []
     for name, path in named:
-        found = aligned(references, read(path, labels, clips=clips, left_out=left_out, **reading))
+        found = match_clip_ids(references, read(path, labels, clips=clips, left_out=left_out, **reading))
         if found.by["sha256"] or found.by["stem"]:
             click.echo(f"{name}: clips paired {found}", err=True)
-        systems.append(System.of(name, found.accounts))
+        systems.append(System.of(name, found.annotations))
     return replace(pair(references, systems, mixed=mixed), left_out=tuple(left_out))
 
 
@@ -147,18 +146,18 @@ def _axes(
     predictions: Sequence[tuple[str, Path]], labels: Labels, reading: dict[str, Any]
 ) -> dict[str, ClipAnnotation]:
     """The accounts of predictions that know their clip's frames by themselves, by clip."""
-    from robogaze.datasets.adapters import read_accounts
+    from robogaze.datasets.formats.read import read_annotations
     from robogaze.errors import InputError
 
     found: dict[str, ClipAnnotation] = {}
     for _, path in predictions:
         try:
-            said = read_accounts(
+            said = read_annotations(
                 path, format=reading["file_format"], labels=labels, first_frame=reading["first_frame"], lenient=True
             )
         except InputError:  # that it cannot be read is said where it is read as a prediction
             continue
-        for one in said.accounts:
+        for one in said.annotations:
             if one.frame_times_s is not None:
                 found.setdefault(one.clip_id, one)
     return found

@@ -15,10 +15,10 @@ from pydantic_core import from_json
 
 from robogaze.core.annotation import FIELDS, ClipAnnotation
 from robogaze.core.clip import address
-from robogaze.datasets.adapters import report
-from robogaze.datasets.adapters.base import AnnotationPart
-from robogaze.datasets.adapters.documents import FormatError, documents
-from robogaze.datasets.adapters.files import find_files
+from robogaze.datasets.documents import FormatError, documents
+from robogaze.datasets.formats import report
+from robogaze.datasets.formats.base import AnnotationPart
+from robogaze.datasets.formats.read import find_files
 from robogaze.datasets.pairing import System
 from robogaze.errors import InputError
 
@@ -69,7 +69,7 @@ class Run:
 
         Raises InputError when a clip has two accounts, or the run's own lists are damaged.
         """
-        by_clip = System.of(name, accounts).accounts
+        by_clip = System.of(name, accounts).annotations
         if path is None:
             return cls(name, by_clip)
         told = dict(_facts(path))
@@ -117,7 +117,7 @@ class _Provenance(BaseModel):
 
 
 class _Told(BaseModel):
-    """What is read of a report here, and no more, for the ledger is long; `read_accounts` has checked all of it."""
+    """What is read of a report here, and no more, for the ledger is long; `read_annotations` has checked all of it."""
 
     clip: _Clip
     pipeline: str
@@ -133,7 +133,7 @@ def _facts(path: Path) -> Iterator[tuple[str, Facts]]:
             try:
                 yield part.source, _facts_of(_Told.model_validate_json(part.value))
             except ValidationError:
-                continue  # no report, or one that `read_accounts` has left out
+                continue  # no report, or one that `read_annotations` has left out
 
 
 def _parts(file: Path, folders: tuple[str, ...]) -> Iterator[AnnotationPart]:
@@ -141,7 +141,7 @@ def _parts(file: Path, folders: tuple[str, ...]) -> Iterator[AnnotationPart]:
         for document in documents(file, folders):
             yield from report.split(document)
     except FormatError:
-        return  # `read_accounts` has left out what cannot be read
+        return  # `read_annotations` has left out what cannot be read
 
 
 def _facts_of(one: _Told) -> Facts:
@@ -175,7 +175,7 @@ def _listed(line: Mapping[str, Any]) -> ManifestClip:
 
 
 def _unreadable(listed: Path) -> tuple[str, ...]:
-    # `read_accounts` has checked the list.
+    # `read_annotations` has checked the list.
     return tuple(one["uri"] for one in from_json(listed.read_bytes())) if listed.is_file() else ()
 
 

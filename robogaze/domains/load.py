@@ -91,7 +91,11 @@ def _first(candidates: list[Path]) -> Path:
 
 
 def _prompt_folders(folder: Path, name: str) -> tuple[Path, ...]:
-    return (folder / "prompts", resource_folder("prompts") / name, resource_folder("prompts") / SHARED)
+    """Where prompts are looked up, in order; the shared folder has one folder per method."""
+    prompts = resource_folder("prompts")
+    shared = prompts / SHARED
+    methods = sorted(path for path in shared.iterdir() if path.is_dir())
+    return (folder / "prompts", prompts / name, *methods, shared)
 
 
 def _pipeline(path: Path) -> PipelineSpec:

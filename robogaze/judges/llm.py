@@ -73,7 +73,7 @@ class ModelJudge:
     def identity(self) -> Mapping[str, Any]:
         """The model, how it decodes, the rubric and the prompts."""
         settings = ("kind", "name", "url", "decoding", "structured", "send", "extra_body")
-        texts = [self._prompts.path(name).read_bytes() for name in ("system", "rate", "again")]
+        texts = [self._prompts.path(name).read_bytes() for name in ("system", "rate", "retry")]
         return {
             "judge": "model",
             "model": self._model.model_dump(mode="json", include=set(settings)),
@@ -144,8 +144,8 @@ class ModelJudge:
                 return unscored(f"{type(error).__name__}: {error}")
             except UnreadableAnswer as error:
                 fault = str(error)
-                again = {"answer": completion.text[:_SENT_BACK], "fault": fault}
-                parts = (self._question(pair), self._prompts.render("again", again))
+                again = {"answer": completion.text[:_SENT_BACK], "error": fault}
+                parts = (self._question(pair), self._prompts.render("retry", again))
         return unscored(f"no valid answer in {TRIES} tries; the last: {fault}")
 
     def _question(self, pair: DescriptionPair) -> str:

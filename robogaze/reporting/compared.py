@@ -19,7 +19,7 @@ from robogaze.core.data import Data, fault_of
 from robogaze.core.events import Severity
 from robogaze.core.report import Status, Verdict
 from robogaze.core.time import Span
-from robogaze.datasets.importers.dreamdojo import CONTROL
+from robogaze.datasets.layouts.dreamdojo import CONTROL
 from robogaze.errors import InputError
 from robogaze.store import ManifestLine, StoredRun
 

@@ -37,7 +37,7 @@ def figures_of(system: SystemResult, result: Evaluation) -> Iterator[str]:
     for clip, matches in _worst(system, result):
         length_s = duration_s(clip)
         if length_s is not None:
-            lanes = _lanes(clip, system.system.accounts.get(clip.clip_id), matches)
+            lanes = _lanes(clip, system.system.annotations.get(clip.clip_id), matches)
             yield timeline(lanes, length_s, f"{system.name}: {clip.clip_id}")
 
 
@@ -45,7 +45,7 @@ def _worst(system: SystemResult, result: Evaluation) -> list[tuple[ClipAnnotatio
     """The clips with the most unmatched events first; those without any are not worth a look."""
 
     def unmatched(clip: ClipAnnotation, matches: Sequence[NamedMatch]) -> int:
-        return len(clip.findings) + len(_said(system.system.accounts.get(clip.clip_id))) - 2 * len(matches)
+        return len(clip.findings) + len(_said(system.system.annotations.get(clip.clip_id))) - 2 * len(matches)
 
     clips = [(unmatched(*one), one) for one in zip(result.clips, system.matches, strict=True)]
     ordered = sorted((one for one in clips if one[0]), key=lambda one: (-one[0], one[1][0].clip_id))

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from robogaze.datasets import ManifestEntry, find_entries
-from robogaze.datasets.importers.read import NoClips, import_clips
-from robogaze.datasets.importers.source import OTHER_VIDEOS, VIDEOS
+from robogaze.datasets.layouts.base import OTHER_VIDEOS, VIDEOS
+from robogaze.datasets.layouts.importer import NoClips, import_clips
 from robogaze.datasets.manifest import with_given, with_ids
 from robogaze.errors import OptionError
 

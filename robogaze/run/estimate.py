@@ -14,7 +14,7 @@ from robogaze.backends.middleware.rate_limit import CHARACTERS_A_TOKEN, Price, e
 from robogaze.backends.rehearsal import RehearsalBackend
 from robogaze.core.report_summary import ReportSummary
 from robogaze.run.engines.base import ClipWorker, Task
-from robogaze.stages import Pipeline
+from robogaze.stages.pipeline import Pipeline
 
 _REHEARSED = 3
 """How many clips are rehearsed."""

@@ -9,7 +9,7 @@ from robogaze import __version__
 from robogaze.backends import ModelsConfig
 from robogaze.domains import Domain, default_domain, domain_folders, load_domain
 from robogaze.errors import OptionError
-from robogaze.stages import Pipeline
+from robogaze.stages.pipeline import Pipeline
 
 SCHEMA_VERSION = 1
 """Of run.json."""

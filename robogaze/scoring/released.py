@@ -47,7 +47,7 @@ async def _scored(
     convention: str,
     taxonomy: Taxonomy,
 ) -> Released:
-    accounts = [system.accounts.get(one.clip_id) for one in references]
+    accounts = [system.annotations.get(one.clip_id) for one in references]
     findings = [one.findings if scored(one) else None for one in accounts]
     matrices = await similarities([(one, said or ()) for one, said in zip(references, findings, strict=True)], judge)
     failed = sum(bool(np.isnan(one).any()) for one in matrices)

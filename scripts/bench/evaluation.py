@@ -133,7 +133,7 @@ def plain(
 ) -> tuple[dict[str, float], float, float]:
     """The first system's means over clips; the seconds that scoring took, and those of intervals and differences."""
     started = time.perf_counter()
-    scores = [[plain_clip(one, system.accounts[one.clip_id]) for one in references] for system in systems]
+    scores = [[plain_clip(one, system.annotations[one.clip_id]) for one in references] for system in systems]
     scored = time.perf_counter()
     strata = [[number for number, one in enumerate(references) if one.fields["split"] == name] for name in "abc"]
     drawn = []

@@ -27,7 +27,7 @@ from robogaze.domains import default_domain, load_domain
 from robogaze.run import run_clips
 from robogaze.run.engines.base import ClipWorker
 from robogaze.run.engines.local import Local
-from robogaze.stages import Pipeline
+from robogaze.stages.pipeline import Pipeline
 
 
 def main() -> None:

@@ -41,8 +41,8 @@ from robogaze.domains import load_domain
 from robogaze.evidence import METERS
 from robogaze.media.decoded_clip import DecodedClip, PictureSettings
 from robogaze.reporting.figures import Point, curve
-from robogaze.stages import Pipeline
 from robogaze.stages.measure import Measure
+from robogaze.stages.pipeline import Pipeline
 from robogaze.stats.interval import estimate
 from robogaze.stats.proportion import wilson
 from robogaze.stats.resample import Clusters, Resamples, draw, mean, mean_rows, ratio

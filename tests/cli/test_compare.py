@@ -241,7 +241,7 @@ def test_reports_keep_the_labels_of_their_domain_and_tables_take_a_named_one(
 ) -> None:
     ran = robogaze("compare", runs[0], *FEW, "--domain", "robot")
     assert ran.code == 1
-    assert "'colour_shift' is no type of robot" in ran.err
+    assert "'colour_shift' is not a type of robot" in ran.err
     table = tmp_path / "table.csv"
     table.write_text("clip_id,type,start_s,end_s,description\nc1,object_floating,0,1,it floats\n")
     found = told(robogaze("compare", table, *FEW, "--json"))

@@ -53,9 +53,9 @@ def test_a_domain_is_shown(robogaze: Shell) -> None:
 
 
 @pytest.mark.parametrize(("name", "types"), [("robot", 30), ("game", 19), ("egocentric", 25)])
-def test_a_built_in_domain_holds_together(robogaze: Shell, name: str, types: int) -> None:
+def test_a_built_in_domain_is_valid(robogaze: Shell, name: str, types: int) -> None:
     ran = robogaze("domain", "check", name)
-    assert (ran.code, f"holds together: {types} types" in ran.out) == (0, True)
+    assert (ran.code, f"{name} is valid: {types} types" in ran.out) == (0, True)
 
 
 def test_a_domain_is_begun_checked_broken_and_named_with_its_line(robogaze: Shell, tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ def test_serve_has_room_for_the_largest_request_of_the_papers_pipeline(robogaze:
     from robogaze.backends import ModelConfig
     from robogaze.core.pictures import PictureSettings
     from robogaze.domains import load_domain
-    from robogaze.stages import Pipeline
+    from robogaze.stages.pipeline import Pipeline
 
     (critic,) = (one for name, one in Pipeline.build(load_domain("robot"), "full").stages if name == "verify")
     model = ModelConfig(kind="scripted")

@@ -264,7 +264,7 @@ def test_an_empty_folder_is_one_short_sentence(robogaze: Shell, tmp_path: Path) 
     for command in (("score", tmp_path / "empty"), ("bench", tmp_path / "empty", "--out", tmp_path / "out")):
         ran = robogaze(*command)
         assert ran.code == 1
-        assert ran.err.splitlines()[-1] == f"error: {tmp_path / 'empty'} holds no video (.mp4, .m4v, .mov, .mkv, .webm)"
+        assert ran.err.splitlines()[-1] == f"error: {tmp_path / 'empty'} has no video (.mp4, .m4v, .mov, .mkv, .webm)"
     assert not (tmp_path / "out").exists()
 
 

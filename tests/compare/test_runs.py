@@ -10,12 +10,12 @@ from robogaze.compare import ComparisonConfig, Run, compare
 from robogaze.compare.prompts import by_prompt
 from robogaze.compare.runs import ManifestClip, check_comparable
 from robogaze.core.report import Provenance, Usage
-from robogaze.datasets.adapters import read_accounts
+from robogaze.datasets.formats.read import read_annotations
 from robogaze.errors import InputError
 
 
 def read(path: Path) -> Run:
-    return Run.of("run", read_accounts(path).accounts, path)
+    return Run.of("run", read_annotations(path).annotations, path)
 
 
 @pytest.mark.parametrize("name", ["run", "run.jsonl"])
@@ -117,7 +117,7 @@ def test_a_clip_without_the_field_cannot_be_split() -> None:
 
 
 def test_a_clip_has_one_account() -> None:
-    with pytest.raises(InputError, match="two accounts"):
+    with pytest.raises(InputError, match="two annotations"):
         run("run", account("a-p"), account("a-p", author="other"))
 
 

@@ -23,7 +23,7 @@ from robogaze.domains import Domain, load_domain
 from robogaze.evidence import ClipSignals
 from robogaze.media import decode_clip
 from robogaze.reporting import summary_lines
-from robogaze.stages import Pipeline
+from robogaze.stages.pipeline import Pipeline
 
 DEMO = Path(__file__).parents[2] / "datasets" / "demo"
 FILE_BYTES, FOLDER_BYTES = 250_000, 2_000_000

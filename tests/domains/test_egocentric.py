@@ -16,7 +16,7 @@ from robogaze.datasets import ManifestEntry
 from robogaze.diagnose import diagnose, open_clip
 from robogaze.domains import Domain, domain_folders, load_domain
 from robogaze.domains.resources import resource_folder
-from robogaze.stages import Pipeline
+from robogaze.stages.pipeline import Pipeline
 
 Line = dict[str, Any]
 

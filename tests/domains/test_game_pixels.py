@@ -10,8 +10,8 @@ from robogaze.domains import Domain, load_domain
 from robogaze.domains.prompts import Prompts
 from robogaze.evidence import METERS, ClipSignals, RuleFinding, SignalRecorder, find
 from robogaze.media.decode import Image
-from robogaze.stages import Pipeline
 from robogaze.stages.measure import Measure, MeasureVariables
+from robogaze.stages.pipeline import Pipeline
 
 from .plays import BLINKING, FPS, NORMAL
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from robogaze.domains import Domain, default_domain, domain_folders, load_domain
+from robogaze.domains.resources import resource_folder
 from robogaze.errors import DomainError, InputError
 
 from .folders import change, line_of, make_folder, move, write
@@ -140,8 +141,18 @@ def test_an_unknown_domain_is_told_the_known_ones(name: str) -> None:
 # A user's own domain.
 
 
-def test_prompts_come_from_the_shared_shelf(kitchen: Path) -> None:
-    assert load_domain(kitchen).prompts.path("vanilla").parent.name == "_shared"
+def test_prompts_come_from_the_shared_folders_by_method(kitchen: Path) -> None:
+    prompts = load_domain(kitchen).prompts
+    found = {name: prompts.path(name).parent.name for name in ("vanilla", "verify", "scan", "zoom_in", "context")}
+    assert found == {
+        "vanilla": "baselines", "verify": "robogaze", "scan": "glide", "zoom_in": "tools", "context": "_shared"
+    }  # fmt: skip
+
+
+def test_a_shared_prompt_has_its_name_alone() -> None:
+    """The shared folders are looked up one after the other, so a second prompt of a name would never be used."""
+    names = [path.name for path in (resource_folder("prompts") / "_shared").rglob("*.j2")]
+    assert len(names) == len(set(names))
 
 
 def test_a_users_own_prompt_goes_before_the_shared_one(kitchen: Path) -> None:
@@ -149,11 +160,11 @@ def test_a_users_own_prompt_goes_before_the_shared_one(kitchen: Path) -> None:
     prompts = load_domain(kitchen).prompts
     assert prompts.path("vanilla") == own
     assert prompts.render("vanilla", {}) == "Look well."
-    assert prompts.path("propose").parent.name == "_shared"
+    assert prompts.path("propose").parent.name == "robogaze"
 
 
 def test_a_users_own_partial_is_included_by_a_shared_prompt(kitchen: Path) -> None:
-    write(kitchen / "prompts" / "rubric.md.j2", "One to five, as you like.")
+    write(kitchen / "prompts" / "severity.md.j2", "One to five, as you like.")
     domain = load_domain(kitchen)
     variables = {"dimensions": (), "severity": (), "cascade": ""}
     assert "One to five, as you like." in domain.prompts.render("taxonomy", variables)

@@ -29,7 +29,7 @@ def test_the_files_written_are_told(tmp_path: Path) -> None:
 def test_the_prompts_a_new_domain_asks_with_are_on_the_shared_shelf(tmp_path: Path) -> None:
     scaffold(tmp_path / "kitchen")
     prompts = load_domain(tmp_path / "kitchen").prompts
-    for name in ("system", "context", "again", "vanilla", "propose", "verify"):
+    for name in ("system", "context", "retry", "vanilla", "propose", "verify"):
         assert prompts.path(name).is_file()
 
 

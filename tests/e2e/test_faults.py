@@ -20,7 +20,7 @@ from synthetic import write_clip
 from robogaze.core.report import Report
 from robogaze.datasets import ManifestEntry
 from robogaze.domains import load_domain
-from robogaze.stages import Pipeline
+from robogaze.stages.pipeline import Pipeline
 
 SAMPLE = {"full": 16, "glide": 12, "vote3": 8, "vanilla": 8}
 """How many faults are tried over HTTP; `scripts/bench/faults.py` tries any number."""

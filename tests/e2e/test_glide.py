@@ -26,10 +26,11 @@ from robogaze.backends.rehearsal import RehearsalBackend, plainest
 from robogaze.core.report import Report
 from robogaze.core.time import Span
 from robogaze.datasets import ManifestEntry
-from robogaze.datasets.exporters import export_reports
+from robogaze.datasets.formats.export import export_reports
 from robogaze.diagnose import diagnose, open_clip
 from robogaze.domains import Domain, domain_folders, load_domain
-from robogaze.stages import ModelClient, Pipeline
+from robogaze.stages.client import ModelClient
+from robogaze.stages.pipeline import Pipeline
 
 TITLE = "ARK: Survival Evolved"
 ABLATIONS = ("glide-no-memory", "glide-no-debate", "glide-no-grounding")

@@ -33,7 +33,7 @@ from robogaze.diagnose import OpenClip, diagnose, open_clip
 from robogaze.domains import load_domain
 from robogaze.run import RunSetup, open_run
 from robogaze.run.engines.base import ClipWorker, Result, Task
-from robogaze.stages import Pipeline
+from robogaze.stages.pipeline import Pipeline
 
 Extent = Literal["once", "lasting", "everywhere", "server"]
 """At one request; at every request of one call; at every request of a question; at every request about the clip."""

@@ -7,7 +7,7 @@ from robogaze.compare import Comparison, ComparisonConfig, Run, compare
 from robogaze.core.events import Event
 from robogaze.core.report import Report
 from robogaze.datasets import file_sha256
-from robogaze.datasets.adapters import read_accounts
+from robogaze.datasets.formats.read import read_annotations
 from robogaze.domains import Domain
 from robogaze.reporting.compared import ComparisonPageData, shown
 from robogaze.reporting.comparison_json import comparison_json
@@ -65,7 +65,7 @@ def part_run(root: Path, domain: Domain, start_s: float) -> Path:
 
 def read(*paths: Path) -> list[Run]:
     """Runs from their folders."""
-    return [Run.of(path.stem, read_accounts(path).accounts, path) for path in paths]
+    return [Run.of(path.stem, read_annotations(path).annotations, path) for path in paths]
 
 
 def two_runs(folder: Path, domain: Domain) -> list[Run]:

@@ -11,7 +11,7 @@ from agree.annotators import WordJudge, account, demo_annotators, event, looked_
 from robogaze.agree import AgreementResult, AgreeTerms, AnnotationSet, agree, agree_on_ratings
 from robogaze.agree.ratings import Ratings
 from robogaze.core.annotation import ClipAnnotation
-from robogaze.datasets.adapters import read_accounts
+from robogaze.datasets.formats.read import read_annotations
 from robogaze.metrics.scores import METRICS
 from robogaze.reporting.agreement import rating_sheet, sheets
 from robogaze.reporting.agreement_json import accounts_csv, agreement_json, ratings_json
@@ -164,7 +164,7 @@ async def test_settled_events_are_written_so_that_they_can_be_references(tmp_pat
     found = (await result(*demo_annotators(["ann", "bob"]))).adjudication.accounts
     path = tmp_path / "consensus.csv"
     path.write_text(accounts_csv(found))
-    read = {one.clip_id: one for one in read_accounts(path).accounts}
+    read = {one.clip_id: one for one in read_annotations(path).annotations}
     assert read.keys() == {one.clip_id for one in found}
     for one in found:
         again = read[one.clip_id]
@@ -184,14 +184,14 @@ async def test_a_consensus_about_some_dimensions_does_not_come_back_clean(tmp_pa
     both = [account("ann", "a"), account("bob", "a", coverage=looked_for("x"))]
     path = tmp_path / "consensus.csv"
     path.write_text(accounts_csv((await result(*both)).adjudication.accounts))
-    (one,) = read_accounts(path).accounts
+    (one,) = read_annotations(path).annotations
     assert (one.coverage, one.verdict) == (looked_for("x"), "undecided")
 
 
 def test_frames_at_no_constant_rate_have_no_place_in_that_table(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text(accounts_csv([account("ann", "a", frame_times_s=(0.0, 0.1, 0.3), duration_s=0.4)]))
-    (one,) = read_accounts(path).accounts
+    (one,) = read_annotations(path).annotations
     assert (one.frame_times_s, one.duration_s) == (None, 0.4)
 
 

@@ -7,7 +7,7 @@ from synthetic import write_clip
 
 from robogaze.datasets import ManifestEntry
 from robogaze.domains import Domain
-from robogaze.stages import Pipeline
+from robogaze.stages.pipeline import Pipeline
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from robogaze.backends.rehearsal import RehearsalBackend
 from robogaze.datasets import ManifestEntry
 from robogaze.run import Run, RunOptions, RunSetup, open_run
 from robogaze.run.shards import Shard
-from robogaze.stages import Pipeline
+from robogaze.stages.pipeline import Pipeline
 
 
 async def execute(

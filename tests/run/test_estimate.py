@@ -13,7 +13,7 @@ from robogaze.datasets import ManifestEntry
 from robogaze.domains import Domain
 from robogaze.run.engines.base import Task
 from robogaze.run.estimate import estimate
-from robogaze.stages import Pipeline
+from robogaze.stages.pipeline import Pipeline
 
 
 def priced() -> ModelsConfig:

@@ -11,7 +11,7 @@ from robogaze.datasets import ManifestEntry
 from robogaze.errors import OptionError
 from robogaze.run import RunOptions, RunSetup, open_run
 from robogaze.run.shards import Shard, random_order
-from robogaze.stages import Pipeline
+from robogaze.stages.pipeline import Pipeline
 from robogaze.store import StoredRun
 
 

@@ -12,7 +12,7 @@ from robogaze.datasets import ManifestEntry
 from robogaze.errors import RunError
 from robogaze.run.merge import merge
 from robogaze.run.shards import Shard, shards_of
-from robogaze.stages import Pipeline
+from robogaze.stages.pipeline import Pipeline
 from robogaze.store import RunFolder, StoredRun
 
 

@@ -11,7 +11,7 @@ from robogaze.datasets import ManifestEntry
 from robogaze.errors import RunError
 from robogaze.run import RunSetup
 from robogaze.run.plan import make_plan
-from robogaze.stages import Pipeline
+from robogaze.stages.pipeline import Pipeline
 from robogaze.store import RunFolder
 
 

@@ -16,7 +16,7 @@ from robogaze.backends import Models
 from robogaze.core.report import Call, Report
 from robogaze.datasets import find_entries
 from robogaze.domains import load_domain
-from robogaze.stages import Pipeline
+from robogaze.stages.pipeline import Pipeline
 
 pytestmark = pytest.mark.server
 

@@ -23,7 +23,8 @@ from robogaze.errors import InputError
 from robogaze.evidence.masked import ByMask
 from robogaze.evidence.tracking import TrackedObject, follow
 from robogaze.media import DecodedClip
-from robogaze.stages import Context, ModelClient
+from robogaze.stages.client import ModelClient
+from robogaze.stages.context import Context
 from robogaze.stages.tools import TOOLS
 
 pytestmark = pytest.mark.server
@@ -120,11 +121,13 @@ async def test_a_models_file_names_it_and_the_tool_follows_with_it(robot: Domain
     for time_s, frame in zip(clip.frame_times_s, SCENE.frames(), strict=True):
         footage.keep(time_s, (frame,))
     footage.duration_s = clip.duration_s
-    desk, tool = ModelClient(robot, clip, footage, models), TOOLS["object_tracking"]()
+    desk, tool = ModelClient(robot, clip, footage, models), TOOLS.load("object_tracking")()
     window = Window(id=0, span=Span(0.0, clip.duration_s), frames=(0, START, 8, 12))
     said: dict[str, Any] = {"tool": "object_tracking", "object_description": "the ball", "frame": START, "view": "main"}
     use = tool.contract(window, clip).model_validate(said)
-    finding = await tool.use(use, window, Context(clip=clip, dimensions=()), desk, "investigate", "W0")
+    context = Context(clip=clip, dimensions=())
+    answer = await desk.ask(tool.query(use, window, context, desk, "investigate", "W0"), context)
+    finding = await tool.finding(use, answer, window, desk)
     footage.close()
     assert "found in 16 of 16 frames" in finding.text
     start = tracked(opened.tracker).places[START]

@@ -14,7 +14,7 @@ from robogaze.datasets import find_entries
 from robogaze.domains import load_domain
 from robogaze.domains.scaffold import scaffold
 from robogaze.errors import RequestRefused
-from robogaze.stages import Pipeline
+from robogaze.stages.pipeline import Pipeline
 
 pytestmark = pytest.mark.server
 

@@ -21,7 +21,7 @@ from robogaze.domains import Domain
 from robogaze.judges.base import DescriptionPair
 from robogaze.judges.llm import ModelJudge
 from robogaze.judges.rubric import read_rubric
-from robogaze.stages import Pipeline
+from robogaze.stages.pipeline import Pipeline
 
 pytestmark = pytest.mark.server
 

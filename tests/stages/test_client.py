@@ -10,8 +10,9 @@ from robogaze.core.clip import Layout
 from robogaze.core.pictures import FrameImage
 from robogaze.domains.contract import Answer
 from robogaze.errors import AnswersPending
-from robogaze.stages import NoAnswer, Query
-from robogaze.stages.route import RouteVariables
+from robogaze.stages.baselines.direct import Direct
+from robogaze.stages.client import NoAnswer, Query
+from robogaze.stages.robogaze.route import RouteVariables
 
 
 class Seen(Answer):
@@ -22,7 +23,7 @@ def question(desk: Any, role: str = "vlm", **fields: Any) -> Query:
     variables = RouteVariables(segments=(), dimensions=())
     known: dict[str, Any] = {
         "stage": "look", "subject": "cup", "role": role, "prompt": "route", "variables": variables,
-        "shots": desk.show(role, desk.frames(role)), "contract": Seen,
+        "images": desk.show(role, desk.frames(role)), "contract": Seen,
     }  # fmt: skip
     return Query(**{**known, **fields})
 
@@ -99,7 +100,7 @@ async def test_questions_side_by_side_are_one_round_and_miss_alone(desk_for: Any
     lines = [{"when": {"subject": name}, "reply": {"cup": True}} for name in ("a", "c")]
     models, _ = scripted(*lines)
     desk, context = desk_for(models)
-    answers = await desk.ask_each([question(desk, subject=name) for name in "abc"], context)
+    answers = await desk.ask_all([question(desk, subject=name) for name in "abc"], context)
     assert [isinstance(answer, NoAnswer) for answer in answers] == [False, True, False]
     assert desk.usage().rounds == 1
 
@@ -116,7 +117,7 @@ async def test_a_batch_gets_every_request_of_a_round_before_the_run_stops(desk_f
     post = Post()
     desk, context = desk_for(models_of(post))  # type: ignore[arg-type]
     with pytest.raises(AnswersPending):
-        await desk.ask_each([question(desk, subject=name) for name in "abc"], context)
+        await desk.ask_all([question(desk, subject=name) for name in "abc"], context)
     assert post.asked == 3
 
 
@@ -144,7 +145,7 @@ async def test_a_request_that_holds_too_many_pictures_is_not_sent_and_says_so(de
     models, backend = scripted({"reply": {"cup": True}}, config=config)
     desk, context = desk_for(models)
     with pytest.raises(NoAnswer) as error:
-        await desk.ask(question(desk, more_shots=desk.show("vlm", [1])), context)
+        await desk.ask(question(desk, extra_images=desk.show("vlm", [1])), context)
     assert (error.value.failure.kind, backend.asked, desk.ledger()) == ("too_many_pictures", [], ())
     assert "10 pictures" in error.value.failure.message
     assert "max_pictures of model is 9" in error.value.failure.message
@@ -163,7 +164,7 @@ async def test_views_of_a_grid_are_named(desk_for: Any) -> None:
 async def test_samples_differ_in_seed_and_key(desk_for: Any) -> None:
     models, backend = scripted({"reply": {"cup": True}}, {"reply": {"cup": False}})
     desk, context = desk_for(models)
-    await desk.ask_each([question(desk, sample=n, temperature=0.7) for n in (0, 1)], context)
+    await desk.ask_all([question(desk, sample=n, temperature=0.7) for n in (0, 1)], context)
     assert [request.decoding.seed for request in backend.asked] == [0, 1]
     assert len({request.key({}) for request in backend.asked}) == 2
 
@@ -190,3 +191,15 @@ async def test_costs_that_nobody_knows_are_not_zero(desk_for: Any) -> None:
     await desk.ask(question(desk), context)
     usage = desk.usage()
     assert (usage.prompt_tokens, usage.completion_tokens, usage.cost_usd) == (None, 7, None)
+
+
+async def test_the_regime_of_the_model_decides_which_frames_it_is_shown(desk_for: Any) -> None:
+    for regime, wanted in (
+        ("uniform 4", (0, 21, 42, 63)),
+        ("1 fps", (0, 16, 32, 48)),
+        ("2 fps, at most 3", (0, 32, 63)),
+    ):
+        models, backend = scripted({"reply": {"events": []}}, config=ModelConfig(kind="scripted", frames=regime))
+        desk, context = desk_for(models)
+        await Direct(prompt="vanilla").run(context, desk)
+        assert tuple(shot.picture.frames[0] for shot in backend.asked[0].images) == wanted

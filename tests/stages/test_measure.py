@@ -14,7 +14,7 @@ from robogaze.core.coverage import Coverage
 from robogaze.core.report import Failure
 from robogaze.domains import Domain
 from robogaze.evidence import ClipSignals, Signal, ViewSignals
-from robogaze.stages import Context
+from robogaze.stages.context import Context
 from robogaze.stages.measure import Measure
 
 NAN = math.nan

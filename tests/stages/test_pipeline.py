@@ -13,9 +13,12 @@ from robogaze.domains import Domain, domain_folders, load_domain
 from robogaze.domains.scaffold import scaffold
 from robogaze.errors import DomainError, InputError
 from robogaze.rehearse import rehearse
-from robogaze.stages import STAGES, Context, ModelClient, NoAnswer, Pipeline
-from robogaze.stages.direct import Direct
-from robogaze.stages.verify import Verify
+from robogaze.stages import STAGES
+from robogaze.stages.baselines.direct import Direct
+from robogaze.stages.client import ModelClient, NoAnswer
+from robogaze.stages.context import Context
+from robogaze.stages.pipeline import Pipeline
+from robogaze.stages.robogaze.verify import Verify
 
 PAPER = {"full", "vanilla", "cot", "taxonomy", "vote3"}
 ABLATIONS = {"no-task-memory", "no-scene-memory", "no-segmentation", "no-router", "no-verifier"}
@@ -40,7 +43,7 @@ async def test_every_pipeline_can_be_rehearsed(robot: Domain, name: str) -> None
 
 def test_every_stage_is_used_by_some_pipeline() -> None:
     pipelines = [one for name in domain_folders() for one in load_domain(name).pipelines.values()]
-    assert {stage.name for pipeline in pipelines for stage in pipeline.stages} == set(STAGES)
+    assert {stage.name for pipeline in pipelines for stage in pipeline.stages} == set(STAGES.names())
 
 
 def test_a_dimension_whose_needs_a_clip_lacks_is_not_examined(robot: Domain) -> None:
@@ -97,16 +100,16 @@ RULES = """\
     [
         (["  - verify", "  - compose"], 3, "verify reads hypotheses, which no stage before it writes"),
         (["  - propose", "  - segment", "  - compose"], 4, "segment reads observations"),
-        (["  - prpose", "  - compose"], 3, "there is no stage 'prpose'; there is: measure, ground"),
+        (["  - prpose", "  - compose"], 3, "there is no stage 'prpose'; the stages are: measure, ground"),
         (["  - propose: {least_confidense: 0.3}", "  - compose"], 3, "propose.least_confidense: unknown key"),
-        (["  - propose:", "      least_confidence: 3", "  - compose"], 4, "propose.least_confidence: Input should be"),
+        (["  - propose:", "      min_confidence: 3", "  - compose"], 4, "propose.min_confidence: Input should be"),
         (["  - propose", "  - verify"], 4, "a pipeline ends with compose"),
         (["  - direct: {prompt: vanila}", "  - compose"], 3, "direct needs vanila.md.j2: this prompt is missing (look"),
         (["  - direct:", "      samples: 1", "      prompt: vanila", "  - compose"], 5, "direct needs vanila.md.j2"),
         (["  - direct: {prompt: vanilla, samples: 3}", "  - compose"], 3, "temperature above 0"),
         (["  - ground", "  - propose", "  - compose"], 3, "ground needs ground.md.j2: this prompt is missing"),
         (["  - measure: {rules: [{signal: x}]}", "  - compose"], 3, "measure.rules.0"),
-        (["  - propose: {at_most: 0, atmost: 3}", "  - compose"], 3, "propose.atmost: unknown key"),
+        (["  - propose: {max_hypotheses: 0, atmost: 3}", "  - compose"], 3, "propose.atmost: unknown key"),
         (["  - measure:", "      rules:", f"        - {RULE}", "  - compose"], 5, "measure needs drak.md.j2"),
     ],
 )
@@ -123,10 +126,10 @@ LOOKS = "  - direct: {prompt: vanilla, samples: 3, temperature: 0.7}"
 @pytest.mark.parametrize(
     ("stages", "line", "says"),
     [
-        (["  - propose", "  - compose", "  - verify"], 5, "verify stands after compose, which must come last"),
-        (["  - propose", "  - verify", "  - compose", "  - compose"], 6, "compose stands after compose"),
-        (["  - propose", "  - verify", "  - compose", LOOK], 6, "direct stands after compose"),
-        ([LOOKS, "  - compose", "  - vote"], 5, "vote stands after compose"),
+        (["  - propose", "  - compose", "  - verify"], 5, "verify comes after compose, which must be the last stage"),
+        (["  - propose", "  - verify", "  - compose", "  - compose"], 6, "compose comes after compose"),
+        (["  - propose", "  - verify", "  - compose", LOOK], 6, "direct comes after compose"),
+        ([LOOKS, "  - compose", "  - vote"], 5, "vote comes after compose"),
     ],
 )
 def test_nothing_comes_after_compose(folder: Path, stages: list[str], line: int, says: str) -> None:
@@ -136,10 +139,10 @@ def test_nothing_comes_after_compose(folder: Path, stages: list[str], line: int,
 @pytest.mark.parametrize(
     ("stages", "line", "says"),
     [
-        ([LOOK, "  - compose"], 4, "compose accepts nothing that direct proposes"),
-        (["  - propose", "  - compose"], 4, "compose accepts nothing that propose proposes"),
-        (["  - propose", "  - verify", LOOK, "  - compose"], 6, "compose accepts nothing that direct proposes"),
-        (["  - propose", LOOKS, "  - vote", "  - compose"], 6, "compose accepts nothing that propose proposes"),
+        ([LOOK, "  - compose"], 4, "no stage decides what direct proposes"),
+        (["  - propose", "  - compose"], 4, "no stage decides what propose proposes"),
+        (["  - propose", "  - verify", LOOK, "  - compose"], 6, "no stage decides what direct proposes"),
+        (["  - propose", LOOKS, "  - vote", "  - compose"], 6, "no stage decides what propose proposes"),
         (["  - measure", "  - verify", "  - compose"], 3, "no stage looks for faults"),
         (["  - measure", "  - compose: {accept_unverified: true}"], 3, "no stage looks for faults"),
     ],
@@ -153,15 +156,15 @@ def test_a_pipeline_that_could_never_accept_what_it_finds_is_refused(
 @pytest.mark.parametrize("decider", ["verify", "vote"])
 def test_what_a_critic_or_a_vote_leaves_undecided_cannot_be_let_stand(folder: Path, decider: str) -> None:
     stages = [LOOKS, f"  - {decider}", "  - compose:", "      merge_iou: 0.4", "      accept_unverified: true"]
-    refused(folder, stages, 7, f"compose.accept_unverified: would accept what {decider} leaves undecided")
+    refused(folder, stages, 7, f"compose.accept_unverified: would accept what {decider} left undecided")
 
 
 @pytest.mark.parametrize(
     ("stages", "line", "says"),
     [
-        ([LOOK, "  - vote", "  - compose"], 4, "vote needs at least two looks to count, and the direct stages before"),
-        (["  - propose", "  - vote", "  - compose"], 4, "vote needs at least two looks to count"),
-        ([LOOKS, "  - vote", LOOKS, "  - vote", "  - compose"], 6, "vote stands twice"),
+        ([LOOK, "  - vote", "  - compose"], 4, "vote needs at least two samples, and the direct stages before"),
+        (["  - propose", "  - vote", "  - compose"], 4, "vote needs at least two samples"),
+        ([LOOKS, "  - vote", LOOKS, "  - vote", "  - compose"], 6, "there are two votes"),
         ([LOOKS, "  - vote: {samples: 5}", "  - compose"], 4, "vote.samples: unknown key"),
     ],
 )

@@ -10,7 +10,7 @@ import click
 
 if TYPE_CHECKING:
     from robogaze.core.annotation import ClipAnnotation
-    from robogaze.datasets.adapters import Labels
+    from robogaze.datasets.formats.labels import Labels
 
 
 def named_path(text: str, option: str) -> tuple[str | None, Path]:
@@ -39,9 +39,9 @@ def read(
 
     `left_out` is given the former.
     """
-    from robogaze.datasets.adapters import read_accounts
+    from robogaze.datasets.formats.read import read_annotations
 
-    found = read_accounts(
+    found = read_annotations(
         path,
         format=file_format,
         labels=labels,
@@ -55,4 +55,4 @@ def read(
         click.echo(said, err=True)
     if left_out is not None:
         left_out.extend(map(str, found.skipped))
-    return list(found.accounts)
+    return list(found.annotations)

@@ -24,8 +24,7 @@ from pydantic import Field, ValidationError
 
 from robogaze.core.data import Data, dotted, first_fault
 from robogaze.core.report import Report
-from robogaze.datasets.importers import manifest_text
-from robogaze.datasets.manifest import ManifestEntry, file_sha256
+from robogaze.datasets.manifest import ManifestEntry, file_sha256, manifest_text
 from robogaze.errors import InputError, VideoError
 from robogaze.forge.dataset_lock import held
 from robogaze.forge.plant.edit import GlitchEdit, Refused, planter

@@ -24,8 +24,7 @@ from pydantic import ValidationError
 
 from robogaze.core.data import dotted, first_fault
 from robogaze.core.report import Report
-from robogaze.datasets.importers import manifest_text
-from robogaze.datasets.manifest import ManifestEntry
+from robogaze.datasets.manifest import ManifestEntry, manifest_text
 from robogaze.errors import InputError
 from robogaze.forge.dataset_lock import held
 from robogaze.forge.sim.make import ClipOrder, GivenUp, Made, Workshop

@@ -15,7 +15,7 @@ from robogaze.diagnose import OpenClip, diagnose, open_clip
 from robogaze.errors import VideoError
 from robogaze.run.options import RunOptions
 from robogaze.run.setup import RunSetup
-from robogaze.stages import Pipeline
+from robogaze.stages.pipeline import Pipeline
 from robogaze.threads import in_thread
 
 _THUMBNAIL_PX, _THUMBNAIL_VIEW_PX, _THUMBNAIL_MOST_PX = 480, 320, 1280

@@ -19,7 +19,7 @@ from robogaze.run.engines.base import EngineContext, Result, Task
 from robogaze.run.engines.local import Local
 from robogaze.run.options import RunOptions
 from robogaze.run.setup import RunSetup
-from robogaze.stages import Pipeline
+from robogaze.stages.pipeline import Pipeline
 from robogaze.threads import in_thread
 
 _BLOCKS_A_WORKER = 4

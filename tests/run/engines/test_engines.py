@@ -21,7 +21,7 @@ from robogaze.run import RunOptions, RunSetup
 from robogaze.run.engines.base import Engine, EngineContext, Result, Task
 from robogaze.run.engines.local import Local
 from robogaze.run.engines.ray import Ray
-from robogaze.stages import Pipeline
+from robogaze.stages.pipeline import Pipeline
 
 ray = pytest.importorskip("ray", reason="needs the extra ray")
 

@@ -7,7 +7,7 @@ from robogaze.datasets import ManifestEntry
 from robogaze.domains import load_domain
 from robogaze.media.compose import decode_image
 from robogaze.run.engines.base import ClipWorker, Task
-from robogaze.stages import Pipeline
+from robogaze.stages.pipeline import Pipeline
 
 CLIPS = Path(__file__).parents[3] / "datasets" / "demo" / "clips"
 
