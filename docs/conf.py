@@ -32,6 +32,13 @@ autodoc_typehints_format = "short"
 autodoc_default_options = {"members": True, "exclude-members": "model_config, model_post_init"}
 python_maximum_signature_line_length = 100
 
+READMES = {
+    "prompts": "prompts/README.md",
+    "egocentric": "taxonomy/egocentric/README.md",
+    "offline-judge": "judges/offline/README.md",
+}
+"""Pages of the site that are READMEs of other folders."""
+
 html_theme = "furo"
 html_title = "RoboGaze"
 html_copy_source = False
@@ -83,13 +90,17 @@ def api_reference() -> str:
 
 
 def add_generated(app: Sphinx, docname: str, source: list[str]) -> None:
-    """Append what is generated to the page that introduces it."""
+    """Append what is generated to the page that introduces it, and fill in the READMEs of other folders."""
+    text = (app.srcdir.parent / READMES[docname]).read_text() if docname in READMES else source[0]
     if docname == "commands":
-        source[0] += command_reference()
+        text += command_reference()
     elif docname == "api":
-        source[0] += api_reference()
+        text += api_reference()
     elif docname == "metrics/README":
-        source[0] += "\n```{toctree}\n:hidden:\n:glob:\n\n*\n```\n"
+        text += "\n```{toctree}\n:hidden:\n:glob:\n\n*\n```\n"
+    for page, file in READMES.items():
+        text = re.sub(rf"\]\((\.\./)+{file}", f"]({page}.md", text)
+    source[0] = text
 
 
 def without_signature(

@@ -21,7 +21,7 @@ from robogaze.core.clip import Clip
 from robogaze.core.report import Provenance, Report
 from robogaze.core.time import runs
 from robogaze.datasets import ManifestEntry, file_sha256
-from robogaze.evidence import METERS, ClipSignals, SignalRecorder
+from robogaze.evidence import ClipSignals, SignalRecorder, load_extractors
 from robogaze.media import DecodedClip, check_whole, decode_clip
 from robogaze.media.decode_pyav import length_s
 from robogaze.media.decoded_clip import Observer
@@ -58,7 +58,7 @@ def open_clip(
 
     `on_decoded` is called after each frame, in the thread that decodes.
     """
-    recorder = SignalRecorder(METERS) if pipeline.measures else None
+    recorder = SignalRecorder(load_extractors()) if pipeline.measures else None
     observers: list[Observer] = [] if recorder is None else [recorder]
     if on_decoded is not None:
         observers.append(_progress_observer(entry, on_decoded))

@@ -16,7 +16,7 @@ from robogaze.core.data import first_fault
 from robogaze.core.pictures import PictureSettings
 from robogaze.core.report import Provenance, Report
 from robogaze.errors import DomainError, FailureKind
-from robogaze.evidence import METERS, ClipSignals, SignalRecorder
+from robogaze.evidence import ClipSignals, SignalRecorder, load_extractors
 from robogaze.media import DecodedClip
 from robogaze.stages.client import ModelClient
 from robogaze.stages.context import Context
@@ -81,7 +81,7 @@ def _check_report(pipeline: Pipeline, context: Context, client: ModelClient) -> 
 def noise_clip(measured: bool) -> tuple[Clip, DecodedClip, ClipSignals | None]:
     """A clip of noise, decoded, with its signals if `measured`."""
     rng = np.random.default_rng(0)
-    recorder = SignalRecorder(METERS) if measured else None
+    recorder = SignalRecorder(load_extractors()) if measured else None
     count = _DURATION_S * _FPS
     clip = Clip(
         id="rehearsal",
@@ -98,7 +98,7 @@ def noise_clip(measured: bool) -> tuple[Clip, DecodedClip, ClipSignals | None]:
     decoded = DecodedClip(clip.layout, PictureSettings())
     for frame, time_s in enumerate(clip.frame_times_s):
         image = rng.integers(0, 255, (_SIDE_PX, _SIDE_PX, 3), dtype=np.uint8)
-        decoded.keep(time_s, (image,))
+        decoded.add_frame(time_s, (image,))
         if recorder is not None:
             recorder(frame, time_s, (image,))
     return clip, decoded, None if recorder is None else recorder.evidence(clip.layout.active, clip.duration_s)

@@ -1,4 +1,4 @@
-"""Work in threads that never keep a program from ending, and coroutines for callers that cannot await.
+"""Work in threads that never keep a program from ending.
 
 Python waits for the threads of `asyncio.to_thread` when it ends. These are daemons, and work that calls `check` ends as
 soon as nobody waits for its result any more.
@@ -6,10 +6,9 @@ soon as nobody waits for its result any more.
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from concurrent.futures import Future, InvalidStateError
 from contextvars import ContextVar, copy_context
-from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 NAME = "robogaze work"
@@ -54,26 +53,6 @@ def _start(work: Callable[[], Result], result: "Future[Result]") -> None:
             _settle(result.set_result, found)
 
     threading.Thread(target=run, daemon=True, name=NAME).start()
-
-
-def synchronous(work: Callable[Arguments, Coroutine[Any, Any, Result]]) -> Callable[Arguments, Result]:
-    """The same function for callers that cannot await.
-
-    In a thread with a running event loop, as in a notebook, the work runs in another thread, and the call blocks.
-    """
-
-    @wraps(work)
-    def call(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
-        try:
-            asyncio.get_running_loop()
-        except RuntimeError:
-            return asyncio.run(work(*args, **kwargs))
-        result: Future[Result] = Future()
-        _start(lambda: asyncio.run(work(*args, **kwargs)), result)
-        return result.result()
-
-    call.__name__ = call.__qualname__ = work.__name__.removesuffix("_async")
-    return call
 
 
 def _settle(tell: Callable[[Any], None], value: object) -> None:

@@ -46,7 +46,7 @@ def make_footage(clip: Clip) -> DecodedClip:
     footage = DecodedClip(clip.layout, PictureSettings())
     for number, time_s in enumerate(clip.frame_times_s):
         image = np.full((48, 64, 3), number % 256, dtype=np.uint8)
-        footage.keep(time_s, tuple(image for _ in clip.layout.active))
+        footage.add_frame(time_s, tuple(image for _ in clip.layout.active))
     footage.duration_s = clip.duration_s
     return footage
 

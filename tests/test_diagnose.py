@@ -51,8 +51,8 @@ def test_a_model_is_shown_the_same_pictures_of_a_part_as_of_the_whole(video: Pat
         open_clip(ManifestEntry(path=video, start_s=0.5, end_s=1.5), pixels, models=None) as part,
     ):
         for number in range(16):
-            shot = part.decoded.shot(number)
-            assert shot.jpeg == whole.decoded.shot(number + 8).jpeg
+            shot = part.decoded.frame_image(number)
+            assert shot.jpeg == whole.decoded.frame_image(number + 8).jpeg
             assert number_in(decode_image(shot.jpeg, "")) == number + 8
         assert (whole.clip.start_s, whole.clip.end_s) == (None, None)
 

@@ -20,12 +20,12 @@ PACKAGE = Path(robogaze.__file__).parent
 
 TIERS = (
     {"errors", "threads"},
-    {"core", "registry"},
+    {"core", "registry", "sync", "dataframes"},
     {"domains", "store"},
     {"media", "backends", "datasets", "matching", "metrics", "stats"},
-    {"evidence", "judges"},
-    {"stages", "scoring"},
-    {"diagnose", "evaluate", "compare", "agree", "rehearse", "doctor"},
+    {"evidence", "judges", "annotations", "reports"},
+    {"stages", "evaluation"},
+    {"diagnose", "comparison", "agreement", "rehearse", "doctor"},
     {"run", "forge", "render", "reporting", "web"},
     {"cli"},
 )
@@ -111,7 +111,7 @@ def test_what_is_evaluated_comes_from_reports_alone() -> None:
     wrong = [
         f"{module.name}:{line} imports {part}"
         for module in modules()
-        if module.part in ("evaluate", "compare", "agree")
+        if module.part in ("evaluation", "comparison", "agreement")
         for line, part in imported(module)
         if part in ("stages", "media", "backends")
     ]

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from robogaze.backends import OpenBackend
     from robogaze.registry import Registry
 
-ROLES = ("vlm", "llm", "critic", "judge")
 _FALLBACK = {"llm": "vlm", "critic": "vlm", "judge": "llm"}
 
 MAX_PICTURES = 64

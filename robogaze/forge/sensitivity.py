@@ -21,8 +21,8 @@ from robogaze.core.report import Report
 from robogaze.core.scores import Estimate, undefined
 from robogaze.datasets.pairing import System, pair
 from robogaze.errors import InputError
-from robogaze.matching import Match, Weighting, iou_matrix, match_findings
-from robogaze.stats import Clusters, Resamples, draw, mean, mean_rows, ratio, wilson
+from robogaze.matching import Match, Weighting, iou_matrix, match_events
+from robogaze.stats import Clusters, Resamples, draw_resamples, mean, mean_rows, ratio, wilson
 from robogaze.stats.interval import estimate
 
 RULE = "found: an event of the same type that shares time with the glitch (frames); noticed: any event that does"
@@ -150,7 +150,7 @@ def measure(
     trials = tuple(_trial(one, said) for one in references if one.events)
     untouched = [one for one in references if not _told(one)["plant"]]
     sources = sorted({str(_told(one)["source"]) for one in references})
-    drawn = draw([""] * len(sources), resamples, np.random.default_rng(seed))
+    drawn = draw_resamples([""] * len(sources), resamples, np.random.default_rng(seed))
     context = _Context(drawn, {one: place for place, one in enumerate(sources)}, level)
     keys: dict[str, Callable[[Trial], str]] = {
         "type": lambda one: one.type,
@@ -208,7 +208,7 @@ def _looked_up(glitch: AnnotatedEvent, report: Report | None, dimension: str) ->
     findings = annotation_of(report).findings
     overlap = iou_matrix([glitch], findings, report.clip.frame_times_s)
     alike = np.array([[float(one.type == glitch.type) for one in findings]])
-    found = match_findings([glitch], findings, alike, overlap, Weighting(use="similarity*iou"))
+    found = match_events([glitch], findings, alike, overlap, Weighting(use="similarity*iou"))
     return (found[0] if found else None), bool((overlap > 0).any())
 
 

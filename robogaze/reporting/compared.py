@@ -12,7 +12,7 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from robogaze.compare import Comparison, Run
+from robogaze.comparison import Comparison, Run
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.coverage import CoverageState
 from robogaze.core.data import Data, fault_of
@@ -118,9 +118,9 @@ def read_shown(path: Path) -> ComparisonPageData:
 
 
 def _run(run: Run, changed: set[str], places: "_Places") -> ShownRun:
-    accounts = [run.accounts[clip_id] for clip_id in sorted(run.accounts)]
+    accounts = [run.annotations[clip_id] for clip_id in sorted(run.annotations)]
     controls = [one for one in accounts if one.fields.get("split") == CONTROL]
-    facts = run.facts.values()
+    facts = run.metadata.values()
     roots = {places.run_of(one) for one in accounts}
     only = roots.pop() if len(roots) == 1 else None
     page = None if only is None else only.root / "index.html"

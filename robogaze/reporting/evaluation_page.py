@@ -7,7 +7,7 @@ import jinja2
 from markupsafe import Markup
 
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
-from robogaze.evaluate import Evaluation, NamedMatch, SystemResult
+from robogaze.evaluation.results import Evaluation, NamedMatch, SystemResult
 from robogaze.metrics.controls import duration_s
 from robogaze.metrics.tally import scored
 from robogaze.reporting.figures import Lane, Point, bars, curve, timeline
@@ -27,10 +27,10 @@ def figures_of(system: SystemResult, result: Evaluation) -> Iterator[str]:
     """Figures as SVG: bars by dimension, precision and recall over the threshold where it was swept, and timelines."""
     f1 = {name or "(none given)": scores["desc_f1"] for name, scores in system.dimensions.items()}
     yield bars(f1, f"{system.name}: description F1 by dimension")
-    if system.operating:
+    if system.operating_points:
         points = [
             Point(means["desc_recall"].value, means["desc_precision"].value, f"{least:.2f}")
-            for least, (means, _) in system.operating.items()
+            for least, (means, _) in system.operating_points.items()
         ]
         title = f"{system.name}: precision and recall by the least confidence"
         yield curve(points, title, "description recall", "precision")

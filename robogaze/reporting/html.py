@@ -194,7 +194,7 @@ def _media(page: Page, domain: Domain) -> dict[str, Any]:
     }
 
 
-_EVIDENCE_ONLY = "evidence only: "
+_EVIDENCE_ONLY = "too uncertain for an event: "
 """How the reason of a hypothesis begins that was measured and is not sure enough to be an event."""
 
 

@@ -13,7 +13,8 @@ from robogaze.run.clips import list_clips
 from robogaze.run.execute import Run, open_run
 from robogaze.run.options import RunOptions
 from robogaze.run.setup import make_setup
-from robogaze.threads import in_thread, synchronous
+from robogaze.sync import synchronous
+from robogaze.threads import in_thread
 
 Paths = str | Path | Sequence[str | Path]
 

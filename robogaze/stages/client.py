@@ -128,7 +128,7 @@ class ModelClient:
     def show(self, role: str, frames: Sequence[int]) -> tuple[FrameImage, ...]:
         """Frames as the model of a role is shown them: one image per frame, or contact sheets."""
         if self.model(role).config.present == "frames":
-            return tuple(self.decoded_clip.shot(number) for number in frames)
+            return tuple(self.decoded_clip.frame_image(number) for number in frames)
         groups = [frames[start : start + _SHEET_FRAMES] for start in range(0, len(frames), _SHEET_FRAMES)]
         return tuple(self.decoded_clip.sheet(group, SHEET_COLUMNS) for group in groups)
 
@@ -170,9 +170,8 @@ class ModelClient:
             self._record(query, request, model, round_, "invalid", error, completion)
             retry = RetryVariables(answer=completion.text[:2000], error=error)
             parts = (*self._parts(query, context), self.domain.prompts.render("retry", retry))
-        raise NoAnswer(
-            _failure(query, FailureKind.INVALID_ANSWER, f"no valid answer in {TRIES} tries; the last: {error}")
-        )
+        message = f"no valid answer in {TRIES} tries; the last: {error}"
+        raise NoAnswer(_failure(query, FailureKind.INVALID_ANSWER, message))
 
     def _parts(self, query: Query, context: Context) -> tuple[str | FrameImage, ...]:
         prompts = self.domain.prompts

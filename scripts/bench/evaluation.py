@@ -25,9 +25,9 @@ from scipy.optimize import linear_sum_assignment
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.time import Span, frame_iou
 from robogaze.datasets.pairing import System, pair
-from robogaze.evaluate import evaluate
+from robogaze.evaluation.config import EvaluationConfig
+from robogaze.evaluation.systems import evaluate_pairing
 from robogaze.judges.base import DescriptionPair, Judgement
-from robogaze.scoring.config import EvaluationConfig
 
 FRAMES, FPS = 139, 16
 TIMES_S = tuple(number / FPS for number in range(FRAMES))
@@ -62,7 +62,7 @@ def events(rng: random.Random, count: int, name: str) -> tuple[AnnotatedEvent, .
     return tuple(found)
 
 
-def account(clip_id: str, findings: tuple[AnnotatedEvent, ...], split: str) -> ClipAnnotation:
+def annotation(clip_id: str, findings: tuple[AnnotatedEvent, ...], split: str) -> ClipAnnotation:
     """An account of a made-up clip."""
     return ClipAnnotation(
         clip_id,
@@ -78,12 +78,14 @@ def account(clip_id: str, findings: tuple[AnnotatedEvent, ...], split: str) -> C
 def corpus(clips: int, systems: int, rng: random.Random) -> tuple[list[ClipAnnotation], list[System]]:
     """References and systems."""
     references = [
-        account(f"c{number:06}", events(rng, 0 if rng.random() < 0.3 else rng.randrange(1, 6), "r"), "abc"[number % 3])
+        annotation(
+            f"c{number:06}", events(rng, 0 if rng.random() < 0.3 else rng.randrange(1, 6), "r"), "abc"[number % 3]
+        )
         for number in range(clips)
     ]
     said = [
         [
-            account(
+            annotation(
                 one.clip_id,
                 tuple(found for found in one.findings if rng.random() < 0.6) + events(rng, rng.randrange(3), "p"),
                 one.fields["split"],
@@ -92,7 +94,7 @@ def corpus(clips: int, systems: int, rng: random.Random) -> tuple[list[ClipAnnot
         ]
         for _ in range(systems)
     ]
-    return references, [System.of(f"s{number}", accounts) for number, accounts in enumerate(said)]
+    return references, [System.of(f"s{number}", annotations) for number, annotations in enumerate(said)]
 
 
 PlainScores = dict[str, float | None]
@@ -164,7 +166,9 @@ def main() -> None:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     started = time.perf_counter()
     result = asyncio.run(
-        evaluate(pair(references, systems), Table(), EvaluationConfig.of("robogaze", resamples=options.resamples))
+        evaluate_pairing(
+            pair(references, systems), Table(), EvaluationConfig.of("robogaze", resamples=options.resamples)
+        )
     )
     took = time.perf_counter() - started
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -25,10 +25,10 @@ from fit_offline_judge import fitted, measured, similarities, texts, without_uns
 
 from robogaze.core.scores import Estimate
 from robogaze.judges.base import Judgement
-from robogaze.judges.check import check
-from robogaze.judges.concepts import Floats
+from robogaze.judges.check import check_judge
 from robogaze.judges.offline import FIT, HELD_OUT, RUBRIC, data_folder, judge_pairs, read_features, read_pairs
-from robogaze.judges.rated import Rated
+from robogaze.judges.offline.concepts import Floats
+from robogaze.judges.rated_pairs import RatedPair
 from robogaze.judges.rubric import read_rubric
 
 ROUNDS = 5
@@ -36,7 +36,7 @@ PLAIN = ("close paraphrase", "other clip")
 """The kinds of pair that words in common tell apart."""
 
 
-def token_f1(rated: Sequence[Rated]) -> Floats:
+def token_f1(rated: Sequence[RatedPair]) -> Floats:
     """The F1 of words in common."""
     found = []
     for one in rated:
@@ -45,7 +45,7 @@ def token_f1(rated: Sequence[Rated]) -> Floats:
     return np.array(found)
 
 
-def tfidf_cosine(rated: Sequence[Rated], corpus: Sequence[Rated]) -> Floats:
+def tfidf_cosine(rated: Sequence[RatedPair], corpus: Sequence[RatedPair]) -> Floats:
     """The cosine of words weighted by how rare they are in the half for fitting."""
     weights = TfidfVectorizer(token_pattern=r"\w+").fit(texts(corpus))
     left = weights.transform([one.pair.reference for one in rated])
@@ -53,7 +53,7 @@ def tfidf_cosine(rated: Sequence[Rated], corpus: Sequence[Rated]) -> Floats:
     return np.asarray(left.multiply(right).sum(axis=1)).ravel()
 
 
-def pairs_a_second(home: Path, rated: Sequence[Rated]) -> float:
+def pairs_a_second(home: Path, rated: Sequence[RatedPair]) -> float:
     """Processor time per pair at 20,000 pairs of 7,000 descriptions made of the words of real ones, best of several."""
     rng = np.random.default_rng(0)
     words = " ".join(texts(rated)).split()
@@ -103,7 +103,7 @@ def main() -> None:
         print(line(name, (found.pearson, found.spearman, found.mean_absolute_error)))
     judged = [Judgement(float(one)) for one in ways["offline"]]
     print(f"\n{'kind of pair':24}{'n':>4}{'rated':>8}{'offline':>9}")
-    for kind, (count, human, offline_mean) in check(rated, [judged], np.random.default_rng(0)).kinds.items():
+    for kind, (count, human, offline_mean) in check_judge(rated, [judged], np.random.default_rng(0)).kinds.items():
         print(f"{kind:24}{count:4}{human:8.2f}{offline_mean:9.2f}")
     print(f"\n{pairs_a_second(home, rated):,.0f} pairs a second of processor time, 20,000 pairs of 7,000 descriptions")
 

@@ -266,7 +266,7 @@ def test_a_clip_that_was_replaced_under_its_name_is_scored_again(score: Score, t
 
 
 def test_a_server_that_goes_away_is_waited_for(score: Score, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("robogaze.backends.middleware.outage._KNOCK_S", 0.05)
+    monkeypatch.setattr("robogaze.backends.middleware.outage._POLL_S", 0.05)
 
     def leave(body: Body) -> None:
         if stub.requests == 2:

@@ -1,4 +1,4 @@
-"""`robogaze domain`, `doctor`, `serve`, `report`, and the command line itself."""
+"""`robogaze domain`, `serve`, `report`, and the command line itself."""
 
 import json
 import math
@@ -8,10 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from stub_server import Reply, Stub, pictures_of, running, schema_of, stage_of
+from stub_server import stage_of
 
 from cli.running import Shell
-from robogaze.backends.rehearsal import plainest
 from robogaze.domains import domain_folders
 
 
@@ -68,70 +67,6 @@ def test_a_domain_is_begun_checked_broken_and_named_with_its_line(robogaze: Shel
     assert ran.code == 1
     assert "taxonomy.yaml:" in ran.err
     assert "definitoin: unknown key" in ran.err
-
-
-def test_doctor_lists_what_is_installed(robogaze: Shell) -> None:
-    ran = robogaze("doctor")
-    assert ran.code == 0
-    assert "ok   av:" in ran.out
-    assert "robogaze[vllm]" in ran.out
-
-
-def reads_images(body: dict) -> Reply | None:
-    """A model that reads the number in the image: it is drawn with the same seed."""
-    import random
-
-    from robogaze.doctor import _image
-
-    if "number" not in str(body["messages"][1]["content"][-1]):
-        return Reply(content=json.dumps(plainest(schema_of(body))))
-    shown = pictures_of(body)[0]
-    rng = random.Random(3)
-    number = "".join(rng.choice("123456789") for _ in range(4))
-    assert shown == _image(number).jpeg
-    return Reply(content=json.dumps({"number": number}))
-
-
-def doctor_checks(robogaze: Shell, url: str) -> tuple[int, dict[str, dict]]:
-    ran = robogaze("doctor", "--model", f"openai:stub@{url}", "--json")
-    checks = [check for check in json.loads(ran.out)["checks"] if check["what"].startswith("model: ")]
-    return ran.code, {check["what"].partition(": ")[2]: check for check in checks}
-
-
-def test_doctor_accepts_a_model_that_passes_every_check(robogaze: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    import random
-
-    seeded = random.Random
-    monkeypatch.setattr(random, "Random", lambda *seed: seeded(*(seed or (3,))))
-    with running(Stub(behave=reads_images)) as url:
-        code, checks = doctor_checks(robogaze, url)
-    assert code == 0
-    assert all(check["ok"] for check in checks.values()), checks
-
-
-def test_doctor_detects_a_server_that_ignores_schemas_and_images(robogaze: Shell) -> None:
-    raw = json.dumps({"choices": [{"message": {"content": "Good morning! It says 42."}}]}).encode()
-    with running(Stub(behave=lambda body: Reply(raw=raw))) as url:
-        code, checks = doctor_checks(robogaze, url)
-    assert code == 1
-    assert checks["server"]["ok"]
-    assert not checks["reads images"]["ok"]
-    assert not checks["follows a JSON schema"]["ok"]
-    assert "Good morning" in checks["follows a JSON schema"]["message"]
-    assert not checks["counts tokens"]["ok"]
-
-
-def test_doctor_without_a_server_is_code_5(robogaze: Shell) -> None:
-    assert robogaze("doctor", "--model", "openai:m@http://127.0.0.1:9/v1").code == 5
-
-
-def test_doctor_sends_no_request_to_a_batch(robogaze: Shell, tmp_path: Path) -> None:
-    ran = robogaze("doctor", "--model", f"batch:m@{tmp_path / 'post'}", "--json")
-    assert ran.code == 0
-    (check,) = [check for check in json.loads(ran.out)["checks"] if check["what"].startswith("model: ")]
-    assert (check["what"], check["ok"]) == ("model: batch", None)
-    assert "not checked" in check["message"]
-    assert list(tmp_path.rglob("*.jsonl")) == []
 
 
 def test_serve_lets_through_what_a_model_is_shown_by_default(robogaze: Shell) -> None:

@@ -245,11 +245,11 @@ async def test_rounds_do_not_grow_with_the_length_of_the_clip(
 ) -> None:
     pipeline, clip = Pipeline.build(game, "glide"), make_clip(seconds)
     footage = make_footage(clip)
-    desk = ModelClient(game, clip, footage, models_of(Tester()))
-    end = await pipeline.run(pipeline.start(clip), desk)
+    client = ModelClient(game, clip, footage, models_of(Tester()))
+    end = await pipeline.run(pipeline.start(clip), client)
     footage.close()
     assert end.failures == ()
-    assert (desk.usage().calls, desk.usage().rounds) == (calls, rounds)
+    assert (client.usage().calls, client.usage().rounds) == (calls, rounds)
 
 
 async def test_a_learned_tracker_is_named_in_the_report(game: Domain, play: Path) -> None:

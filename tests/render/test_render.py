@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from functools import cache
 
 import pytest
@@ -77,3 +78,11 @@ def test_a_page_embeds_each_picture_once_and_loads_nothing() -> None:
     assert page.count("data:image/jpeg;base64,") == len(pictures)
     assert page.count("shown above") == 5 * len(pictures), "five more specialists see the same pictures"
     assert "http" not in page.replace("http-equiv", "")
+
+
+@pytest.mark.parametrize(("domain", "pipeline", "stage"), _STAGES)
+def test_a_list_item_begins_a_line(domain: str, pipeline: str, stage: str) -> None:
+    """An include drops the newline at its end, which once joined the last field of an event to the next one."""
+    joined = re.compile(r"\S- \w+: ")
+    texts = [part for request in rendered(domain, pipeline, stage).requests for part in request.request.parts]
+    assert [found.group() for text in texts if isinstance(text, str) for found in joined.finditer(text)] == []

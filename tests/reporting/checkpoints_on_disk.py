@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from robogaze.compare import Comparison, ComparisonConfig, Run, compare
+from robogaze.comparison import Comparison, ComparisonConfig, Run
+from robogaze.comparison import compare_runs as compare
 from robogaze.core.events import Event
 from robogaze.core.report import Report
 from robogaze.datasets import file_sha256

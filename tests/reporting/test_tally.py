@@ -176,7 +176,7 @@ def test_what_could_not_be_measured_is_said_below_the_counts(domain: Domain) -> 
 
 
 def test_what_is_evidence_only_is_said_below_the_counts(domain: Domain) -> None:
-    weak = "Measured, but evidence only: Blur. Of 4 such findings 1 was right."
+    weak = "Too uncertain for an event: Blur. Of 4 such findings 1 was right."
     some = [make_report(domain, make_clip("a"), notes=(weak, weak)), make_report(domain, make_clip("b"))]
     said = (
         "In 1 of 2 clips with a report something was measured that is not sure enough to be an event; the notes of "

@@ -154,7 +154,7 @@ def test_a_pipeline_that_could_never_accept_what_it_finds_is_refused(
 
 
 @pytest.mark.parametrize("decider", ["verify", "vote"])
-def test_what_a_critic_or_a_vote_leaves_undecided_cannot_be_let_stand(folder: Path, decider: str) -> None:
+def test_what_a_critic_or_a_vote_leaves_undecided_cannot_be_accepted(folder: Path, decider: str) -> None:
     stages = [LOOKS, f"  - {decider}", "  - compose:", "      merge_iou: 0.4", "      accept_unverified: true"]
     refused(folder, stages, 7, f"compose.accept_unverified: would accept what {decider} left undecided")
 
@@ -168,7 +168,7 @@ def test_what_a_critic_or_a_vote_leaves_undecided_cannot_be_let_stand(folder: Pa
         ([LOOKS, "  - vote: {samples: 5}", "  - compose"], 4, "vote.samples: unknown key"),
     ],
 )
-def test_a_vote_counts_the_looks_before_it(folder: Path, stages: list[str], line: int, says: str) -> None:
+def test_a_vote_counts_the_samples_before_it(folder: Path, stages: list[str], line: int, says: str) -> None:
     refused(folder, stages, line, says)
 
 
@@ -193,7 +193,7 @@ def test_a_prompt_with_a_variable_no_stage_provides_is_refused_with_file_and_lin
     prompt = folder / "prompts" / "propose.md.j2"
     prompt.parent.mkdir()
     prompt.write_text("Look at\n{{ dimention.name }}\n")
-    with pytest.raises(DomainError, match="uses 'dimention', which no stage provides") as error:
+    with pytest.raises(DomainError, match="uses 'dimention', which its stage does not provide") as error:
         Pipeline.build(load_domain(folder), "specialists")
     assert (error.value.path, error.value.line) == (prompt, 2)
 
@@ -232,8 +232,8 @@ async def test_what_several_stages_propose_becomes_one_report(folder: Path, vide
 class Twice(Direct):
     """A look whose hypotheses all have one name."""
 
-    async def run(self, context: Context, desk: ModelClient) -> Context:
-        context = await super().run(context, desk)
+    async def run(self, context: Context, client: ModelClient) -> Context:
+        context = await super().run(context, client)
         return replace(context, hypotheses=(*(context.hypotheses or ()), *(context.hypotheses or ())))
 
 
@@ -247,7 +247,7 @@ async def test_what_cannot_become_a_report_fails_in_a_rehearsal(folder: Path) ->
 class Deaf(Verify):
     """A critic that understands no answer."""
 
-    async def run(self, context: Context, desk: ModelClient) -> Context:
+    async def run(self, context: Context, client: ModelClient) -> Context:
         raise NoAnswer(Failure(stage="verify", kind="invalid_answer", message="no valid answer"))
 
 
@@ -300,7 +300,7 @@ async def test_a_clip_with_nothing_to_examine_is_unscored_and_says_why(needy: Pa
     ]
 
 
-async def test_a_critic_that_decides_nothing_leaves_a_report_that_says_so(folder: Path, video: Path) -> None:
+async def test_a_critic_without_decisions_gives_a_report_that_says_so(folder: Path, video: Path) -> None:
     claim = {
         "description": "the cup is gone", "evidence": "the table is bare", "frames": [0], "dimension": "consistency",
         "type": "disappearance", "span_s": [1.0, 2.0], "severity_proposal": 4, "confidence": 0.9,

@@ -59,8 +59,6 @@ def _with_checksum(key: str, completion: Completion) -> str:
 def _checked(key: str, stored: Any) -> Completion | None:
     if not isinstance(stored, str):
         return None
-    if stored.startswith("{"):
-        return read_stored(stored)  # written by an earlier version, without a checksum
     checksum, _, text = stored.partition(" ")
     return read_stored(text) if checksum == _checksum(key, text) else None
 

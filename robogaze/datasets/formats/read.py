@@ -66,19 +66,20 @@ def read_annotations(
 ) -> ReadAnnotations:
     """All annotations of a path; see `iter_annotations`."""
     log = ReadLog()
-    annotations = iter_annotations(
-        path,
-        log,
-        format=format,
-        lenient=lenient,
-        labels=labels,
-        fps=fps,
-        first_frame=first_frame,
-        clips=clips,
-        as_written=as_written,
+    annotations = tuple(
+        iter_annotations(
+            path,
+            log,
+            format=format,
+            lenient=lenient,
+            labels=labels,
+            fps=fps,
+            first_frame=first_frame,
+            clips=clips,
+            as_written=as_written,
+        )
     )
-    return ReadAnnotations(annotations=tuple(annotations), format=log.format, skipped=tuple(log.skipped),
-                           warnings=log.warnings)  # fmt: skip
+    return ReadAnnotations(log.format, annotations, tuple(log.skipped), log.warnings)
 
 
 def iter_annotations(

@@ -66,7 +66,7 @@ class Ground(Stage):
             role=self.role(),
             prompt="ground",
             variables=GroundVariables(memories=tuple(wanted)),
-            images=(client.decoded_clip.initial or client.decoded_clip.shot(0),),
+            images=(client.decoded_clip.initial or client.decoded_clip.frame_image(0),),
             contract=record("Memories", {name: declared[name] for name in wanted}),
         )
         answer = await client.ask(query, context)

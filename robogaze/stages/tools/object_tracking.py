@@ -1,9 +1,9 @@
 """object_tracking: where an object is in every frame of the window, how it moves, and what is unusual about its motion.
 
 The model is queried once, for a box around the object in one frame. From there the object is followed by measurement
-(`robogaze.evidence.tracking`), or by the tracker that the models file names, through every frame of the window's span
-and not only those that were shown. A wrong box is followed as well, so the finding repeats what the
-model says it drew the box around and shows that frame.
+(`robogaze.evidence.tracker.tracking`), or by the tracker that the models file names, through every frame of the
+window's span and not only those that were shown. A wrong box is followed as well, so the finding repeats what the model
+says it drew the box around and shows that frame.
 """
 
 from collections.abc import Sequence
@@ -21,11 +21,11 @@ from robogaze.core.pictures import FrameImage
 from robogaze.core.sampling import evenly
 from robogaze.core.time import frames_in
 from robogaze.domains.contract import Answer, Phrase, Text
-from robogaze.evidence import movement, tracking
-from robogaze.evidence.masked import ByMask
-from robogaze.evidence.movement import Movement
-from robogaze.evidence.tracking import BeginChase, TooSmall, TrackedObject
-from robogaze.media.crop import alone, view_in
+from robogaze.evidence.tracker import movement, tracking
+from robogaze.evidence.tracker.mask_tracking import ByMask
+from robogaze.evidence.tracker.movement import Movement
+from robogaze.evidence.tracker.tracking import BeginChase, TooSmall, TrackedObject
+from robogaze.media.crop import view_image, view_in
 from robogaze.stages.client import ModelClient, Query
 from robogaze.stages.context import Context
 from robogaze.stages.tools.base import ROLE, Arguments, Tool, ToolFinding, ToolVariables
@@ -155,7 +155,7 @@ class ObjectTracking(Tool):
             role=ROLE,
             prompt="object_tracking",
             variables=ToolVariables(arguments=arguments, window=window),
-            images=(alone(client.decoded_clip, arguments.frame, arguments.view),),
+            images=(view_image(client.decoded_clip, arguments.frame, arguments.view),),
             contract=LocatedAnswer,
         )
 
@@ -165,7 +165,7 @@ class ObjectTracking(Tool):
         if answer.box is None:
             return self._no_result(arguments, answer, client, small=False)
         numbers = sorted(frames_in([window.span], client.clip.frame_times_s) | {arguments.frame})
-        images = [client.decoded_clip.shot(number) for number in numbers]
+        images = [client.decoded_clip.frame_image(number) for number in numbers]
         start = numbers.index(arguments.frame)
         try:
             follower = _follower(client.models)
@@ -184,7 +184,7 @@ class ObjectTracking(Tool):
     ) -> ToolFinding:
         variables = NotTrackedVariables(arguments=arguments, seen=answer.seen, small=small)
         text = client.domain.prompts.render("object_tracking_no_result", variables)
-        image = alone(client.decoded_clip, arguments.frame, arguments.view)
+        image = view_image(client.decoded_clip, arguments.frame, arguments.view)
         return ToolFinding(self.name, text, (image,), (arguments.frame,))
 
 

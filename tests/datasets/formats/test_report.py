@@ -84,7 +84,7 @@ def test_unreadable_clips_of_a_run_are_listed(tmp_path: Path) -> None:
         for name in ("pot", "cup/1"):
             folder.add(ManifestLine(clip_id=name, path=f"{name}.mp4", sha256="a" * 64, instruction=None))
             folder.write(make_report(name), {3: b"jpeg"})
-        folder.keep_unreadable([Unreadable(uri="pan.mp4", reason="it holds no frame")])
+        folder.write_unreadable([Unreadable(uri="pan.mp4", reason="it holds no frame")])
     read = read_annotations(run)
     assert sorted(annotation.clip_id for annotation in read.annotations) == ["cup/1", "pot"]
     assert [str(skipped) for skipped in read.skipped] == [f"{run / 'unreadable.json'}: pan.mp4: it holds no frame"]

@@ -15,29 +15,29 @@ def claim(**fields: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-async def test_a_direct_look_reports_events_of_any_dimension(desk_for: Any) -> None:
+async def test_a_sample_reports_events_of_any_dimension(client_for: Any) -> None:
     event = {**claim(), "severity": 3}
     del event["severity_proposal"], event["confidence"]
     models, _ = scripted({"reply": {"events": [{**event, "type": "failed_grasp"}]}}, {"reply": {"events": [event]}})
-    desk, context = desk_for(models)
-    context = await Direct(prompt="vanilla").run(context, desk)
+    client, context = client_for(models)
+    context = await Direct(prompt="vanilla").run(context, client)
     assert [one.type for one in context.hypotheses] == ["blur"], "a type of another dimension is asked again"
     assert context.hypotheses[0].confidence is None
 
 
-async def test_reasoning_is_let_happen_and_set_aside(desk_for: Any) -> None:
+async def test_reasoning_is_removed_before_the_answer_is_read(client_for: Any) -> None:
     models, backend = scripted({"text": '<think>{"events": "maybe"}</think>{"events": []}'})
-    desk, context = desk_for(models)
-    context = await Direct(prompt="cot", reasoning=True).run(context, desk)
+    client, context = client_for(models)
+    context = await Direct(prompt="cot", reasoning=True).run(context, client)
     assert backend.asked[0].schema is None
     assert context.hypotheses == ()
     assert examined(context) == set(context.dimensions)
 
 
-async def test_a_missing_sample_is_a_failure_but_the_others_count(desk_for: Any) -> None:
+async def test_a_missing_sample_is_a_failure_but_the_others_count(client_for: Any) -> None:
     lines = [{"when": {"sample": n}, "reply": {"events": []}} for n in (0, 2)]
     models, _ = scripted(*lines)
-    desk, context = desk_for(models)
-    context = await Direct(prompt="vanilla", samples=3, temperature=0.7).run(context, desk)
+    client, context = client_for(models)
+    context = await Direct(prompt="vanilla", samples=3, temperature=0.7).run(context, client)
     assert len(context.failures) == 1
     assert examined(context) == set(context.dimensions)

@@ -38,7 +38,7 @@ WHOLE = ("scan", "remember", "investigate: {tools: [vqa, zoom_in]}", "trace", "c
         ("scan", "compose: {accept_unverified: true}"),
     ],
 )
-async def test_they_can_be_combined(folder: Path, stages: tuple[str, ...]) -> None:
+async def test_the_stages_can_be_combined(folder: Path, stages: tuple[str, ...]) -> None:
     await rehearse(built(folder, *stages))
 
 
@@ -57,7 +57,7 @@ async def test_they_can_be_combined(folder: Path, stages: tuple[str, ...]) -> No
         (("scan: {frames_per_window: 1}", "compose"), 3, "scan.frames_per_window"),
     ],
 )
-def test_what_cannot_work_is_refused_with_file_and_line(
+def test_an_invalid_pipeline_is_refused_with_file_and_line(
     folder: Path, stages: tuple[str, ...], line: int, says: str
 ) -> None:
     with pytest.raises(DomainError) as error:
@@ -66,7 +66,7 @@ def test_what_cannot_work_is_refused_with_file_and_line(
     assert (error.value.path, error.value.line) == (folder / "pipelines" / "odd.yaml", line)
 
 
-def test_a_type_that_reads_like_nothing_is_refused(folder: Path) -> None:
+def test_a_type_named_none_is_refused(folder: Path) -> None:
     taxonomy = folder / "taxonomy.yaml"
     taxonomy.write_text(taxonomy.read_text().replace("id: disappearance", "id: none_").replace("none_", '"none"'))
     with pytest.raises(DomainError, match="no type can be named 'none'"):
@@ -74,7 +74,7 @@ def test_a_type_that_reads_like_nothing_is_refused(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("prompt", ["investigate_advocate", "investigate_skeptic", "remember"])
-def test_an_answer_that_is_not_declared_is_refused(folder: Path, prompt: str) -> None:
+def test_a_prompt_without_the_declaration_of_its_answer_is_refused(folder: Path, prompt: str) -> None:
     (folder / "prompts").mkdir()
     (folder / "prompts" / f"{prompt}.md.j2").write_text("Say something.")
     with pytest.raises(DomainError, match="needs front matter that declares its answer"):
@@ -82,7 +82,7 @@ def test_an_answer_that_is_not_declared_is_refused(folder: Path, prompt: str) ->
     built(folder, "scan", "investigate: {debate: false}", "compose")
 
 
-def test_a_domain_names_the_text_that_comes_with_a_clip(folder: Path) -> None:
+def test_a_domain_names_the_instruction_of_its_clips(folder: Path) -> None:
     plain = load_domain(folder).file.clip_text
     described = folder / "domain.yaml"
     described.write_text(described.read_text() + "clip_text: name of the dish\n")
@@ -90,7 +90,7 @@ def test_a_domain_names_the_text_that_comes_with_a_clip(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(("instruction", "says"), [("Soup", 'Name of the dish: "Soup"'), (None, "of the dish is not")])
-def test_and_every_question_calls_it_so(folder: Path, instruction: str | None, says: str) -> None:
+def test_every_request_uses_that_name(folder: Path, instruction: str | None, says: str) -> None:
     described = folder / "domain.yaml"
     described.write_text(described.read_text() + "clip_text: name of the dish\n")
     domain = load_domain(folder)

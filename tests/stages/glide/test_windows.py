@@ -52,7 +52,7 @@ def test_windows_joined_are_one_with_some_of_their_frames() -> None:
 
 def test_a_window_is_one_picture_with_every_frame_in_the_ledger() -> None:
     clip = make_clip(4.0)
-    footage = make_footage(clip)
+    decoded = make_footage(clip)
     window = cut(clip, 4, 8)[1]
-    assert picture(window, footage).picture.frames == window.frames
-    footage.close()
+    assert picture(window, decoded).picture.frames == window.frames
+    decoded.close()

@@ -21,32 +21,32 @@ SCENE = {
 }  # fmt: skip
 
 
-async def test_both_memories_come_from_one_call_about_the_first_frame(desk_for: Any) -> None:
+async def test_both_memories_come_from_one_request_about_the_first_frame(client_for: Any) -> None:
     models, backend = scripted({"reply": {"task_memory": TASK, "scene_memory": SCENE}})
-    desk, context = desk_for(models)
-    context = await Ground().run(context, desk)
+    client, context = client_for(models)
+    context = await Ground().run(context, client)
     assert (context.task, context.scene) == (TASK, SCENE)
     assert [shot.picture.id for shot in backend.asked[0].images] == ["F0"]
 
 
-async def test_without_an_instruction_there_is_no_task_memory(desk_for: Any) -> None:
+async def test_without_an_instruction_there_is_no_task_memory(client_for: Any) -> None:
     models, backend = scripted({"reply": {"scene_memory": SCENE}})
-    desk, context = desk_for(models, make_clip(instruction=None))
-    context = await Ground().run(context, desk)
+    client, context = client_for(models, make_clip(instruction=None))
+    context = await Ground().run(context, client)
     assert context.task is None
     assert "task_memory: what" not in backend.asked[0].parts[-1]
 
 
-async def test_the_ablation_asks_for_one_memory(desk_for: Any) -> None:
+async def test_the_ablation_requests_one_memory(client_for: Any) -> None:
     models, _ = scripted({"reply": {"scene_memory": SCENE}})
-    desk, context = desk_for(models)
-    context = await Ground(memories=("scene_memory",)).run(context, desk)
+    client, context = client_for(models)
+    context = await Ground(memories=("scene_memory",)).run(context, client)
     assert context.task is None
     assert context.scene == SCENE
 
 
-async def test_without_memories_the_diagnosis_does_not_go_on(desk_for: Any) -> None:
+async def test_without_memories_the_diagnosis_ends(client_for: Any) -> None:
     models, _ = scripted({"error": {"kind": "refused"}})
-    desk, context = desk_for(models)
+    client, context = client_for(models)
     with pytest.raises(NoAnswer):
-        await Ground().run(context, desk)
+        await Ground().run(context, client)

@@ -19,16 +19,16 @@ def claim(**fields: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-async def specialists(desk_for: Any, *lines: dict[str, Any], routes: Any = ("visual_quality",)) -> Any:
+async def specialists(client_for: Any, *lines: dict[str, Any], routes: Any = ("visual_quality",)) -> Any:
     models, backend = scripted(*lines)
     route = Route(segment="S1", dimensions=tuple(routes), rationale="x")
     segment = Segment(id="S1", subtask=None, span=Span(0, 4))
-    desk, context = desk_for(models, segments=(segment,), routes=(route,))
-    return await Propose().run(context, desk), backend, desk
+    client, context = client_for(models, segments=(segment,), routes=(route,))
+    return await Propose().run(context, client), backend, client
 
 
-async def test_only_routed_specialists_are_asked_and_the_rest_is_ruled_out(desk_for: Any) -> None:
-    context, backend, _ = await specialists(desk_for, {"reply": {"hypotheses": [claim()]}})
+async def test_only_routed_specialists_are_queried_and_the_others_are_ruled_out(client_for: Any) -> None:
+    context, backend, _ = await specialists(client_for, {"reply": {"hypotheses": [claim()]}})
     assert [request.subject for request in backend.asked] == ["visual_quality"]
     assert context.coverage.pop("visual_quality") == Coverage(
         state="examined", reason="a specialist was shown 16 of 64 frames"
@@ -42,8 +42,8 @@ async def test_only_routed_specialists_are_asked_and_the_rest_is_ruled_out(desk_
     assert found.verdict == "unverified"
 
 
-async def test_a_specialist_knows_its_own_checklist_only(desk_for: Any) -> None:
-    _, backend, _ = await specialists(desk_for, {"reply": {"hypotheses": []}})
+async def test_a_specialist_is_given_its_own_checklist_only(client_for: Any) -> None:
+    _, backend, _ = await specialists(client_for, {"reply": {"hypotheses": []}})
     asked = backend.asked[0].parts[-1]
     assert "camera_instability" in asked
     assert "failed_grasp" not in asked
@@ -51,25 +51,25 @@ async def test_a_specialist_knows_its_own_checklist_only(desk_for: Any) -> None:
     assert types == ["blur", "occlusion", "frame_corruption", "camera_instability", "low_visibility"]
 
 
-async def test_specialists_share_everything_but_their_question(desk_for: Any) -> None:
+async def test_specialists_share_everything_but_their_prompt(client_for: Any) -> None:
     lines = [{"reply": {"hypotheses": []}, "repeat": True}]
-    _, backend, desk = await specialists(desk_for, *lines, routes=("visual_quality", "physical_plausibility"))
+    _, backend, client = await specialists(client_for, *lines, routes=("visual_quality", "physical_plausibility"))
     first, second = backend.asked
     assert first.system == second.system
     assert first.parts[:-1] == second.parts[:-1]
     assert first.parts[-1] != second.parts[-1]
-    assert desk.usage().rounds == 1
+    assert client.usage().rounds == 1
 
 
-async def test_a_weak_hypothesis_is_kept_as_rejected(desk_for: Any) -> None:
-    context, _, _ = await specialists(desk_for, {"reply": {"hypotheses": [claim(confidence=0.29)]}})
+async def test_a_weak_hypothesis_is_kept_as_rejected(client_for: Any) -> None:
+    context, _, _ = await specialists(client_for, {"reply": {"hypotheses": [claim(confidence=0.29)]}})
     (found,) = context.hypotheses
     assert (found.verdict, found.reason) == ("rejected", "proposed with confidence 0.29, under 0.30")
 
 
-async def test_a_dimension_whose_specialist_gives_no_answer_is_not_examined(desk_for: Any) -> None:
+async def test_a_dimension_whose_specialist_gives_no_answer_is_not_examined(client_for: Any) -> None:
     lines = [{"when": {"subject": "visual_quality"}, "reply": {"hypotheses": []}}]
-    context, _, _ = await specialists(desk_for, *lines, routes=("visual_quality", "physical_plausibility"))
+    context, _, _ = await specialists(client_for, *lines, routes=("visual_quality", "physical_plausibility"))
     left = context.coverage["physical_plausibility"]
     assert (left.state, left.reason.startswith("the specialist gave no answer: ")) == ("not_examined", True)
     assert examined(context) == {"visual_quality"}
@@ -94,8 +94,8 @@ async def test_a_dimension_whose_specialist_gives_no_answer_is_not_examined(desk
         {"evidence": ""},
     ],
 )
-async def test_nothing_wrong_is_quietly_put_right(desk_for: Any, fields: dict[str, Any]) -> None:
+async def test_an_invalid_field_is_sent_back_and_never_corrected(client_for: Any, fields: dict[str, Any]) -> None:
     lines = [{"reply": {"hypotheses": [claim(**fields)]}}, {"reply": {"hypotheses": []}}]
-    context, _, desk = await specialists(desk_for, *lines)
-    assert [call.outcome for call in desk.ledger()] == ["invalid", "answered"]
+    context, _, client = await specialists(client_for, *lines)
+    assert [call.outcome for call in client.ledger()] == ["invalid", "answered"]
     assert context.hypotheses == ()

@@ -36,66 +36,66 @@ def test_an_interrupted_subtask_is_two_segments() -> None:
     assert [s.subtask for s in segments] == ["a", "b", "a", "b"]
 
 
-def test_nothing_claimed_is_the_whole_clip() -> None:
+def test_without_segments_in_the_answer_the_clip_is_one_segment() -> None:
     (segment,) = cover(windows_of(5), [])
     assert segment.subtask is None
     assert segment.span == Span(0, 5)
 
 
-def context_of(desk_for: Any, *lines: dict[str, Any], seconds: float = 5.0, **more: Any) -> tuple[Any, Any, Any]:
+def context_of(client_for: Any, *lines: dict[str, Any], seconds: float = 5.0, **more: Any) -> tuple[Any, Any, Any]:
     models, backend = scripted(*lines)
     observations = tuple(Observation(window=window, notes={"seen": "x"}) for window in windows_of(seconds))
-    desk, context = desk_for(models, make_clip(seconds), observations=observations, **more)
-    return desk, context, backend
+    client, context = client_for(models, make_clip(seconds), observations=observations, **more)
+    return client, context, backend
 
 
 TASK = {"subtasks": [{"name": "grasp"}, {"name": "place"}]}
 
 
-async def test_segmentation_and_routing_share_a_call(desk_for: Any) -> None:
+async def test_segmentation_and_routing_share_a_call(client_for: Any) -> None:
     reply = {
         "segments": [
             {"subtask": "grasp", "window_ids": [0, 1], "candidate_dimensions": ["visual_quality"], "rationale": "dim"},
             {"subtask": "place", "window_ids": [3], "candidate_dimensions": [], "rationale": "nothing"},
         ]
     }
-    desk, context, backend = context_of(desk_for, {"when": {"stage": "segment"}, "reply": reply}, task=TASK)
-    context = await SegmentStage(route=True).run(context, desk)
+    client, context, backend = context_of(client_for, {"when": {"stage": "segment"}, "reply": reply}, task=TASK)
+    context = await SegmentStage(route=True).run(context, client)
     assert [segment.subtask for segment in context.segments] == ["grasp", None, "place"]
     assert [route.dimensions for route in context.routes] == [("visual_quality",), context.dimensions, ()]
     assert len(backend.asked) == 1
     assert backend.asked[0].images
 
 
-async def test_without_routing_only_text_is_sent(desk_for: Any) -> None:
+async def test_without_routing_only_text_is_sent(client_for: Any) -> None:
     reply = {"segments": [{"subtask": None, "window_ids": [0, 1, 2, 3]}]}
-    desk, context, backend = context_of(desk_for, {"reply": reply}, task=TASK)
-    context = await SegmentStage().run(context, desk)
+    client, context, backend = context_of(client_for, {"reply": reply}, task=TASK)
+    context = await SegmentStage().run(context, client)
     assert context.routes is None
     assert backend.asked[0].images == ()
 
 
-async def test_a_window_claimed_twice_is_asked_again(desk_for: Any) -> None:
+async def test_a_window_in_two_segments_is_sent_back(client_for: Any) -> None:
     bad = {"segments": [{"subtask": "grasp", "window_ids": [0, 1]}, {"subtask": "place", "window_ids": [1, 2]}]}
     good = {"segments": [{"subtask": "grasp", "window_ids": [0, 1]}]}
-    desk, context, backend = context_of(desk_for, {"reply": bad}, {"reply": good}, task=TASK)
-    context = await SegmentStage().run(context, desk)
-    assert [call.outcome for call in desk.ledger()] == ["invalid", "answered"]
+    client, context, backend = context_of(client_for, {"reply": bad}, {"reply": good}, task=TASK)
+    context = await SegmentStage().run(context, client)
+    assert [call.outcome for call in client.ledger()] == ["invalid", "answered"]
     assert "these are in several: [1]" in str(backend.asked[1].parts[-1])
     assert context.segments[0].windows == (0, 1)
 
 
 @pytest.mark.parametrize("subtask", ["wave", 3])
-async def test_a_subtask_that_is_not_in_the_task_memory_is_refused(desk_for: Any, subtask: Any) -> None:
+async def test_a_subtask_that_is_not_in_the_task_memory_is_refused(client_for: Any, subtask: Any) -> None:
     bad = {"reply": {"segments": [{"subtask": subtask, "window_ids": [0]}]}, "repeat": True}
-    desk, context, _ = context_of(desk_for, bad, task=TASK)
+    client, context, _ = context_of(client_for, bad, task=TASK)
     with pytest.raises(NoAnswer):
-        await SegmentStage().run(context, desk)
-    assert [call.outcome for call in desk.ledger()] == ["invalid"] * 3
+        await SegmentStage().run(context, client)
+    assert [call.outcome for call in client.ledger()] == ["invalid"] * 3
 
 
-async def test_without_a_task_memory_subtasks_are_named_freely(desk_for: Any) -> None:
+async def test_without_a_task_memory_subtasks_are_named_freely(client_for: Any) -> None:
     reply = {"reply": {"segments": [{"subtask": "waves at the pot", "window_ids": [0, 1, 2, 3]}]}}
-    desk, context, _ = context_of(desk_for, reply)
-    context = await SegmentStage().run(context, desk)
+    client, context, _ = context_of(client_for, reply)
+    context = await SegmentStage().run(context, client)
     assert context.segments[0].subtask == "waves at the pot"
