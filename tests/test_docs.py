@@ -12,8 +12,10 @@ import yaml
 from robogaze.backends import ModelsConfig
 from robogaze.cli import cli
 from robogaze.datasets.manifest import ManifestEntry
-from robogaze.domains import load_domain
+from robogaze.domains import Domain, load_domain
 from robogaze.domains.contract import record
+from robogaze.domains.yaml_files import read_yaml
+from robogaze.evidence import Classifier
 from robogaze.stages.measure import Measure
 
 ROOT = Path(__file__).parent.parent
@@ -68,13 +70,24 @@ def found_in(page: Path) -> list[re.Match[str]]:
     return list(examples.EXAMPLE.finditer(page.read_text()))
 
 
+@pytest.fixture
+def domain(tmp_path: Path) -> Domain:
+    """The domain robot with the classifier of docs/domains.md."""
+    (shown,) = (text for _, text in blocks("yaml") if text.startswith("classifies:"))
+    path = tmp_path / "replacement.yaml"
+    path.write_text(shown)
+    return load_domain("robot").model_copy(update={"classifiers": {path.stem: read_yaml(path)}})
+
+
 @pytest.mark.parametrize(("page", "text"), blocks("yaml"))
-def test_yaml_in_the_docs_is_what_it_says(page: str, text: str) -> None:
+def test_yaml_in_the_docs_is_what_it_says(page: str, text: str, domain: Domain) -> None:
     content = yaml.safe_load(text)
     if "models" in content:
         ModelsConfig.model_validate(content)
+    elif "classifies" in content:
+        Classifier.model_validate(content)
     elif "measure" in content:
-        Measure.model_validate(content["measure"]).check(load_domain("robot"))
+        Measure.model_validate(content["measure"]).check(domain)
     else:
         record("Answer", content["answer"])
 
