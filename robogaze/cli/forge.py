@@ -1,4 +1,4 @@
-"""`robogaze forge`: glitches whose truth is known, and what an evaluator sees of them."""
+"""`robogaze forge`: clips with known glitches, and which of them an evaluator detects."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from robogaze.cli.shared import clips, options
 from robogaze.cli.shared.tables import as_text, print_tables, write_files
 
 if TYPE_CHECKING:
-    from robogaze.forge.plant.folder import Planted
-    from robogaze.forge.sensitivity import Group, Sensitivity, Share
+    from robogaze.forge.plant.planted_dataset import PlantedDataset
+    from robogaze.forge.sensitivity import BoundedProportion, Group, Sensitivity
     from robogaze.reporting.result_tables import Cell, ResultTable
 
 SCHEMA_VERSION = 1
@@ -25,7 +25,7 @@ SCHEMA_VERSION = 1
 
 @click.group()
 def forge() -> None:
-    """The forge: clips with known glitches, to find out how much of them an evaluator sees."""
+    """Make clips with known glitches and measure which of them an evaluator detects."""
 
 
 forge.add_command(simulate)
@@ -33,14 +33,16 @@ forge.add_command(simulate)
 
 @forge.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="CLIP...")
-@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="The data set's folder.")
-@click.option("-i", "--instruction", help="What the clips show. For different ones, use sidecars or a manifest.")
+@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder for the data set.")
+@click.option("-i", "--instruction", help="Instruction of all clips. For different ones, use sidecars or a manifest.")
 @click.option("--layout", help=clips.LAYOUT)
-@click.option("--domain", help="Whose glitches, a built-in domain or a folder.  [default: the built-in default]")
-@click.option("--only", multiple=True, metavar="NAME", help="Plant this and no other; may be given several times.")
-@click.option("--each", type=click.IntRange(min=1), default=1, show_default=True, help="How many of each in a clip.")
+@click.option("--domain", help="A built-in domain or a folder.  [default: the built-in default]")
+@click.option("--only", multiple=True, metavar="NAME", help="Only this glitch; repeatable.")
+@click.option(
+    "--each", type=click.IntRange(min=1), default=1, show_default=True, help="Number of each glitch per clip."
+)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-@click.option("--json", "as_json", is_flag=True, help="Print what was planted as one JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print a summary as one JSON object.")
 def plant(
     paths: tuple[Path, ...],
     out: Path,
@@ -52,78 +54,77 @@ def plant(
     seed: int,
     as_json: bool,
 ) -> int:
-    """Plant known glitches into clips that have none, one in each copy, and write a data set of them.
+    """Plant known glitches into clips that have none, one per copy, and write a data set.
 
-    CLIP is a video, a folder of videos, or a manifest (.jsonl). An untouched copy of every clip is the control. The
-    same command resumes one that was killed; the same seed gives the same pixels and annotations.
+    CLIP is a video, a folder of videos, or a manifest (.jsonl). An untouched copy of every clip is the control. Run the
+    same command again to resume. The same seed gives the same pixels and annotations.
     """
     from robogaze.cli import EXIT_UNFINISHED
     from robogaze.domains import default_domain
     from robogaze.errors import InputError
-    from robogaze.forge.plant.folder import PlantingOrder, plant_clips
-    from robogaze.forge.plant.recipe import read_recipe
+    from robogaze.forge.plant.planted_dataset import PlantingOptions, plant_clips
+    from robogaze.forge.plant.planting_config import load_planting_config
     from robogaze.run.clips import list_clips
 
     clips.check_exist(*paths)
-    recipe = read_recipe(domain or default_domain())
+    recipe = load_planting_config(domain or default_domain())
     entries = list_clips(paths, instruction=instruction, layout=clips.parse_layout(layout)).entries
-    order = PlantingOrder(recipe, recipe.chosen(only), each, seed)
+    planting = PlantingOptions(recipe, recipe.select(only), each, seed)
     interrupt.keeps_clips(out)
     with click.progressbar(length=len(entries), label="planting", file=sys.stderr) as bar:
-        planted = plant_clips(entries, order, out, lambda source: bar.update(1))
+        planted = plant_clips(entries, planting, out, lambda source: bar.update(1))
     for reason in planted.unreadable:
         click.echo(f"error: {reason}", err=True)
     if not planted.sources:
         raise InputError("no clip could be read, so nothing was planted")
-    _tell(planted)
+    _print_left_out(planted)
     click.echo(f"data set: {out}", err=True)
     if as_json:
         click.echo(json.dumps(planted.as_json(), ensure_ascii=False))
     else:
-        print_tables([_planted_sheet(planted)], "terminal")
+        print_tables([_planted_table(planted)], "terminal")
     return EXIT_UNFINISHED if planted.unreadable else 0
 
 
-def _tell(planted: Planted) -> None:
-    """Say what was left out and why, by reason."""
+def _print_left_out(planted: PlantedDataset) -> None:
     from collections import Counter
 
     from robogaze.reporting.wording import count
 
-    reasons = Counter((one.plant, one.reason) for source in planted.sources for one in source.left_out)
+    reasons = Counter((skipped.glitch, skipped.reason) for source in planted.sources for skipped in source.left_out)
     for (name, reason), number in reasons.items():
         click.echo(f"left out: {name} {count(number, 'time')}, because {reason}", err=True)
 
 
-def _planted_sheet(planted: Planted) -> ResultTable:
+def _planted_table(planted: PlantedDataset) -> ResultTable:
     from robogaze.reporting.result_tables import ResultTable
     from robogaze.reporting.wording import count
 
     rows = tuple(
-        (name, one["planted"], one["left_out"], sum(one["refused_draws"].values()))
-        for name, one in planted.by_plant.items()
+        (name, counts["planted"], counts["left_out"], sum(counts["refused_draws"].values()))
+        for name, counts in planted.by_glitch.items()
     )
     return ResultTable(
         name="planted",
-        title=f"Planted in {count(len(planted.sources), 'clip')}, besides an untouched copy of each",
-        columns=("plant", "planted", "left out", "draws refused"),
+        title=f"Planted in {count(len(planted.sources), 'clip')}, next to an untouched copy of each",
+        columns=("glitch", "planted", "left out", "refused draws"),
         rows=rows,
-        notes=("planted.json says why draws were refused and plants left out",),
+        notes=("planted.json has the reasons for refused draws and glitches left out",),
     )
 
 
 @forge.command()
 @click.argument("run", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--reference", required=True, type=click.Path(file_okay=False, path_type=Path),
-              help="The data set that forge plant wrote.")  # fmt: skip
+              help="Data set of forge plant.")  # fmt: skip
 @options.resampling
 @options.printing("every table and report.json")
 def report(
     run: Path, reference: Path, resamples: int, level: float, seed: int, form: str, as_json: bool, out: Path | None
 ) -> int:
-    """Measure an evaluator's sensitivity: which of the planted glitches a RUN over planted clips found.
+    """Measure which of the planted glitches the evaluator of RUN found.
 
-    RUN is a folder of `robogaze score` or `robogaze bench` over the data set's clips.jsonl.
+    RUN is a run folder over the data set's clips.jsonl.
     """
     from robogaze.cli import EXIT_UNFINISHED
     from robogaze.errors import InputError
@@ -131,18 +132,18 @@ def report(
     from robogaze.store import read_run
 
     references = read_planted(reference)
-    found = read_run(run)
-    if not found.reports:
-        raise InputError(f"{run} holds no report; make some with: robogaze score {reference}/clips.jsonl --out {run}")
-    result = measure(references, found.reports, run.name, level=level, resamples=resamples, seed=seed)
-    tables = list(_sheets(result))
-    told = as_text(_as_json(result, run, level))
+    scored = read_run(run)
+    if not scored.reports:
+        raise InputError(f"{run} has no reports; create them with: robogaze score {reference}/clips.jsonl --out {run}")
+    result = measure(references, scored.reports, run.name, level=level, resamples=resamples, seed=seed)
+    tables = list(_tables(result))
+    text = as_text(_as_json(result, run, level))
     if out is not None:
         from robogaze.reporting.result_tables import files
 
-        write_files(out, (("report.json", f"{told}\n"), *files(tables)), f"{len(tables)} tables and report.json")
+        write_files(out, (("report.json", f"{text}\n"), *files(tables)), f"{len(tables)} tables and report.json")
     if as_json:
-        click.echo(told)
+        click.echo(text)
     else:
         print_tables(tables, form)
     if result.unreported:
@@ -159,34 +160,35 @@ def _as_json(result: Sensitivity, run: Path, level: float) -> dict[str, Any]:
         "rule": RULE,
         "level": level,
         "total": result.total.as_json(),
-        "by": {field: {name: one.as_json() for name, one in groups.items()} for field, groups in result.by.items()},
+        "by": {field: {name: group.as_json() for name, group in groups.items()} for field, groups in result.by.items()},
         "untouched": result.alarms.as_json(),
         "unreported": list(result.unreported),
     }
 
 
-_COLUMNS = ("planted", "found", "open", "bounds", "noticed", "untouched", "onset error (s)", "tIoU", "not looked for")
+_COLUMNS = ("planted", "found", "open", "bounds", "noticed", "untouched", "onset error (s)", "tIoU", "not examined")
 
 
-def _sheets(result: Sensitivity) -> Iterator[ResultTable]:
+def _tables(result: Sensitivity) -> Iterator[ResultTable]:
     from robogaze.forge.sensitivity import RULE
     from robogaze.reporting.result_tables import ResultTable
 
     notes = (
         f"{RULE}.",
-        "Shares have Wilson intervals, as if glitches in one clip were independent; means are resampled by source.",
-        "Untouched: the same found in the report of the untouched clip, where it is not.",
-        "Open: no report, or one that leaves the glitch's dimension unjudged; the bounds are the share if none of "
-        "these or all were found. What is not looked for at all is missed.",
-        "Glitches in the instruction last the whole clip: any event counts as noticing them, and they have no onset "
-        "error and no tIoU. Where frames are left out the span is a single one, of which tIoU says little.",
+        "Proportions have Wilson intervals, in which glitches of one clip count as independent; means are resampled by "
+        "source.",
+        "Untouched: the same test on the report of the untouched clip, which has no glitch.",
+        "Open: undecided, because there is no report or it leaves the glitch's dimension undecided; the bounds are the "
+        "proportion if none or all of these were found. Glitches in dimensions that are not examined count as missed.",
+        "Glitches in the instruction last the whole clip: any event notices them, and they have no onset error and no "
+        "tIoU. If frames are left out, the span is a single frame, and tIoU means little.",
     )
     for field, groups in (("all", {"all": result.total}), *result.by.items()):
         yield ResultTable(
             name=f"sensitivity-{field}",
-            title="What was found" if field == "all" else f"By {field}",
+            title="Detected glitches" if field == "all" else f"By {field}",
             columns=("" if field == "all" else field, *_COLUMNS),
-            rows=tuple((name, *_cells(one)) for name, one in groups.items()),
+            rows=tuple((name, *_cells(group)) for name, group in groups.items()),
             notes=notes,
         )
     alarms = result.alarms
@@ -198,27 +200,27 @@ def _sheets(result: Sensitivity) -> Iterator[ResultTable]:
             ("clips with an alarm", alarms.clips.value),
             *((("... open", alarms.clips.open), ("... bounds", _bounds(alarms.clips))) if alarms.clips.open else ()),
             ("partial clips", alarms.partial),
-            ("alarms a clip", alarms.per_clip),
-            ("alarms a minute", alarms.per_minute),
+            ("alarms per clip", alarms.per_clip),
+            ("alarms per minute", alarms.per_minute),
             *((f"of type {name}", number) for name, number in alarms.types.items()),
         ),
         notes=("An alarm is false only if the clip was clean before anything was planted.",),
     )
 
 
-def _cells(one: Group) -> tuple[Cell, ...]:
+def _cells(group: Group) -> tuple[Cell, ...]:
     return (
-        one.planted,
-        one.found.value,
-        one.found.open,
-        _bounds(one.found),
-        one.noticed.value,
-        one.found_untouched.value,
-        one.onset_error_s,
-        one.tiou,
-        one.not_looked_for,
+        group.planted,
+        group.found.value,
+        group.found.open,
+        _bounds(group.found),
+        group.noticed.value,
+        group.found_untouched.value,
+        group.onset_error_s,
+        group.tiou,
+        group.not_examined,
     )
 
 
-def _bounds(share: Share) -> str | None:
-    return f"{share.worst:.3f} to {share.best:.3f}" if share.open else None
+def _bounds(proportion: BoundedProportion) -> str | None:
+    return f"{proportion.worst:.3f} to {proportion.best:.3f}" if proportion.open else None

@@ -21,8 +21,8 @@ from measured_clips import KnownClip, simulated_clips
 from robogaze.domains import load_domain
 from robogaze.domains.yaml_files import read_yaml
 from robogaze.evidence import Classifier, with_classes
-from robogaze.stages.pipeline import Pipeline
 from robogaze.stages.measure import Measure
+from robogaze.stages.pipeline import Pipeline
 
 THRESHOLDS = (0.3, 0.5, 0.7, 0.8, 0.9, 0.95)
 

@@ -1,7 +1,4 @@
-"""Faults of the table at every question of every pipeline, without a socket: a sample, stratified and seeded.
-
-`scripts/bench/faults.py` draws any number of them.
-"""
+"""Faults of the table at every question of every pipeline, without a socket: a sample, stratified and seeded."""
 
 import random
 from collections.abc import Iterator

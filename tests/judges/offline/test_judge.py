@@ -13,7 +13,7 @@ from judges.cases import pair, rate
 from robogaze.errors import DomainError
 from robogaze.judges.offline import FIT, HELD_OUT, OfflineJudge, data_folder, read_pairs
 
-SCRIPT = Path(__file__).parents[3] / "scripts" / "fit_offline_judge.py"
+SCRIPT = Path(__file__).parents[3] / "scripts" / "research" / "fit_offline_judge.py"
 STORED: dict[str, Any] = yaml.safe_load((data_folder() / "fitted.yaml").read_text())
 LINES: list[dict[str, Any]] = [json.loads(line) for line in (data_folder() / "pairs.jsonl").read_text().splitlines()]
 
