@@ -324,8 +324,6 @@ def test_rankings_by_the_offline_judge_carry_a_warning() -> None:
     references = [clip("a", event(1, 2)), clip("b", event(1, 2))]
     result = run(references, references, references, judge=Offline())
     tables = {table.name: table for table in evaluation_tables(result)}
-        table.name: table for table in evaluation_tables(run(references, references, references, judge=Offline()))
-    }
     for name in ("scores", "pairs-desc_f1", "ranks-desc_f1"):
         assert any("can reverse the order of two systems" in note for note in tables[name].notes), name
     alone = {table.name: table for table in evaluation_tables(run(references, references, judge=Offline()))}
