@@ -56,8 +56,8 @@ async def measure(
 ) -> tuple[Context, Measure]:
     stage = Measure.model_validate({"rules": rules, **allowed})
     layout = Layout(rows=1, columns=len(measured.views), views=tuple(measured.views))
-    desk, context = client_for(None, make_clip(1.0, layout=layout), evidence=measured)
-    return await stage.run(context, desk), stage
+    client, context = client_for(None, make_clip(1.0, layout=layout), evidence=measured)
+    return await stage.run(context, client), stage
 
 
 async def test_a_dimension_without_gaps_is_examined(client_for: Any) -> None:
@@ -149,8 +149,10 @@ async def partially(client_for: Any, measured: ClipSignals, dimensions: Sequence
     stage = Measure.model_validate({"rules": rules, "partial": [GONE]})
     partial = () if GONE in dimensions else (GONE,)
     clip = make_clip(1.0)
-    desk, context = client_for(None, clip, evidence=measured, dimensions=tuple(dimensions), partial_dimensions=partial)
-    return await stage.run(context, desk)
+    client, context = client_for(
+        None, clip, evidence=measured, dimensions=tuple(dimensions), partial_dimensions=partial
+    )
+    return await stage.run(context, client)
 
 
 async def test_a_finding_in_a_partially_covered_dimension_is_an_event(client_for: Any) -> None:
@@ -210,8 +212,10 @@ async def test_a_dimension_that_a_clip_is_not_examined_for_cannot_fail(client_fo
     needing = rule(dimension="task_progress", kind="failed_grasp")
     stage = Measure.model_validate({"rules": [needing]})
     measured = evidence(hot(missing=(3,)))
-    desk, context = client_for(None, make_clip(1.0, instruction=None), evidence=measured, dimensions=("visual_quality",))
-    context = await stage.run(context, desk)
+    client, context = client_for(
+        None, make_clip(1.0, instruction=None), evidence=measured, dimensions=("visual_quality",)
+    )
+    context = await stage.run(context, client)
     assert (examined(context), context.failures) == (set(), ())
 
 
@@ -286,8 +290,8 @@ async def test_a_report_only_finding_makes_a_dimension_undecided_that_nothing_ex
     uncertain = {**HAZE, "report_only": "7 of 12 such findings were correct"}
     measured = evidence({"haze": [float(frame == 4) for frame in range(FRAMES)]})
     stage = Measure.model_validate({"rules": [rule(), uncertain]})
-    desk, context = client_for(None, make_clip(1.0), evidence=measured, dimensions=("visual_quality",))
-    context = await stage.run(context, desk)
+    client, context = client_for(None, make_clip(1.0), evidence=measured, dimensions=("visual_quality",))
+    context = await stage.run(context, client)
     assert examined(context) == {"visual_quality"}
     assert [(failure.dimension, failure.kind) for failure in context.failures] == [
         ("object_scene_consistency", "evidence_only")
