@@ -1,10 +1,12 @@
-"""What is installed, and what a model can do: does its server answer, does it see pictures, does it obey a schema, does
-it count tokens. Each answer is found by trying, for servers accept what they then ignore.
+"""Checks the installation and what a model can do: answer, read images, follow a JSON schema, count tokens.
+
+Models are checked with requests, because servers accept options that they then ignore.
 """
 
 import json
 import random
 from collections.abc import Iterator
+from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 
 import cv2
@@ -23,11 +25,11 @@ from robogaze.stages.answers import narrowed, one_of
 _EXTRAS = {"decord": ("decord",), "transformers": ("torch", "transformers", "llguidance"), "vllm": ("vllm",)}
 _CORE = ("av", "httpx2", "numpy", "opencv-python-headless", "pydantic")
 _DIGITS = 4
-_NOT_TRIED = "not tried: whatever is asked here would go into the batch and be paid for"
+_NOT_CHECKED = "not checked: requests would be added to the batch"
 
 
 class DoctorCheck(Data):
-    """One thing looked at: `ok` None means that it is neither right nor wrong."""
+    """The result of one check; `ok` is None for what is optional or was not checked."""
 
     what: str
     ok: bool | None
@@ -35,7 +37,7 @@ class DoctorCheck(Data):
 
 
 def installed() -> Iterator[DoctorCheck]:
-    """The versions of what RoboGaze stands on, and which extras are there."""
+    """The versions of RoboGaze's dependencies, and which extras are installed."""
     for package in ("robogaze", *_CORE):
         yield DoctorCheck(what=package, ok=True, message=version(package))
     for extra, packages in _EXTRAS.items():
@@ -44,24 +46,24 @@ def installed() -> Iterator[DoctorCheck]:
             yield DoctorCheck(what=f"extra {extra}", ok=True, message=message)
         except PackageNotFoundError as error:
             how = f"pip install 'robogaze[{extra}]', or in a checkout: pip install -e '.[{extra}]'"
-            message = f"{error.name} is not installed; if you want it: {how}"
+            message = f"{error.name} is not installed; to install it: {how}"
             yield DoctorCheck(what=f"extra {extra}", ok=None, message=message)
 
 
 async def examine(models: Models, rng: random.Random) -> list[DoctorCheck]:
-    """What each model of a run can do. Raises Unreachable when one does not answer at all."""
-    findings = []
+    """Check every model. Raises Unreachable when a server does not answer at all."""
+    checks = []
     for model in models:
         if model.config.kind == "batch":
-            findings.append(DoctorCheck(what=f"{model.name}: batch", ok=None, message=_NOT_TRIED))
+            checks.append(DoctorCheck(what=f"{model.name}: batch", ok=None, message=_NOT_CHECKED))
             continue
         await model.backend.ready()
-        findings.append(DoctorCheck(what=f"{model.name}: server", ok=True, message="answers"))
-        completion, finding = await _sees(model, rng)
-        findings.append(finding)
-        findings.append(await _obeys(model, rng))
-        findings.extend(_counts(model, completion))
-    return findings
+        checks.append(DoctorCheck(what=f"{model.name}: server", ok=True, message="answers"))
+        completion, check = await _reads_images(model, rng)
+        checks.append(check)
+        checks.append(await _follows_schema(model, rng))
+        checks.extend(_counts_tokens(model, completion))
+    return checks
 
 
 class _Reading(Answer):
@@ -72,26 +74,26 @@ class _Word(Answer):
     word: str
 
 
-async def _sees(model: Model, rng: random.Random) -> tuple[Completion | None, DoctorCheck]:
-    """Whether the model reads back a number that stands only in a picture."""
+async def _reads_images(model: Model, rng: random.Random) -> tuple[Completion | None, DoctorCheck]:
+    """Whether the model reads a number that is only in an image."""
     number = "".join(rng.choice("123456789") for _ in range(_DIGITS))
-    what = f"{model.name}: sees pictures"
-    parts = (_picture(number), 'What number is written in the picture? Answer with JSON: {"number": "..."}')
+    what = f"{model.name}: reads images"
+    parts = (_image(number), 'What number is written in the picture? Answer with JSON: {"number": "..."}')
     try:
         completion = await model.backend.complete(_request(model, parts, _Reading))
-        read = read_completion(completion, _Reading).number
+        answer = read_completion(completion, _Reading).number
     except BackendError as error:
         return None, DoctorCheck(what=what, ok=False, message=f"no answer: {error}")
     except UnreadableAnswer as error:
-        return completion, DoctorCheck(what=what, ok=False, message=f"it showed {number}; {error}")
-    if number in read:
-        return completion, DoctorCheck(what=what, ok=True, message=f"read {number} in a picture")
-    return completion, DoctorCheck(what=what, ok=False, message=f"read {read[:40]!r} where the picture says {number}")
+        return completion, DoctorCheck(what=what, ok=False, message=f"the image shows {number}; {error}")
+    if number in answer:
+        return completion, DoctorCheck(what=what, ok=True, message=f"it read {number} in an image")
+    return completion, DoctorCheck(what=what, ok=False, message=f"it read {answer[:40]!r}, the image shows {number}")
 
 
-async def _obeys(model: Model, rng: random.Random) -> DoctorCheck:
-    """Whether a schema binds the answer even though the question asks for something else."""
-    what = f"{model.name}: obeys a JSON schema"
+async def _follows_schema(model: Model, rng: random.Random) -> DoctorCheck:
+    """Whether the answer follows a schema although the prompt asks for something else."""
+    what = f"{model.name}: follows a JSON schema"
     word = f"zebra-{rng.randrange(100, 1000)}"
     contract = narrowed(_Word, word=one_of([word]))
     request = _request(model, ("Say good morning in one friendly sentence, in plain prose.",), contract)
@@ -101,21 +103,23 @@ async def _obeys(model: Model, rng: random.Random) -> DoctorCheck:
     except BackendError as error:
         return DoctorCheck(what=what, ok=False, message=f"no answer: {error}")
     except UnreadableAnswer:
-        said = f"it answered {completion.text[:60]!r} all the same"
-        message = f"{said}; answers will be checked and asked for again (set structured: none if requests are refused)"
+        message = (
+            f"it answered {completion.text[:60]!r}; RoboGaze checks answers and retries invalid ones "
+            "(set structured: none if the server refuses requests)"
+        )
         return DoctorCheck(what=what, ok=False, message=message)
-    return DoctorCheck(what=what, ok=True, message="an answer outside the schema cannot come")
+    return DoctorCheck(what=what, ok=True, message="it did, although the prompt asked for prose")
 
 
-def _counts(model: Model, completion: Completion | None) -> Iterator[DoctorCheck]:
+def _counts_tokens(model: Model, completion: Completion | None) -> Iterator[DoctorCheck]:
     what = f"{model.name}: counts tokens"
     if completion is None:
         return
     if completion.prompt_tokens is None or completion.completion_tokens is None:
-        yield DoctorCheck(what=what, ok=False, message="the server does not say; tokens and cost will be not known")
+        yield DoctorCheck(what=what, ok=False, message="the server counts none; tokens and cost will be unknown")
         return
     message = f"{completion.prompt_tokens} in, {completion.completion_tokens} out"
-    cached = "" if completion.cached_tokens is not None else "; tokens from its cache are not counted"
+    cached = "" if completion.cached_tokens is not None else "; it does not count cached tokens"
     yield DoctorCheck(what=what, ok=True, message=message + cached)
 
 
@@ -132,20 +136,14 @@ def _request(model: Model, parts: tuple[str | FrameImage, ...], contract: type[B
     )
 
 
-def _picture(number: str) -> FrameImage:
+def _image(number: str) -> FrameImage:
     image = np.full((160, 400, 3), 255, dtype=np.uint8)
     cv2.putText(image, number, (40, 115), cv2.FONT_HERSHEY_SIMPLEX, 3.2, (0, 0, 0), 8, cv2.LINE_AA)
     jpeg = encode_jpeg(image, 90)
-    picture = Picture(id="P0", frames=(), times_s=(), views=("main",), width=400, height=160, sha256=_digest(jpeg))
-    return FrameImage(picture, "a picture", jpeg)
+    digest = sha256(jpeg).hexdigest()
+    picture = Picture(id="P0", frames=(), times_s=(), views=("main",), width=400, height=160, sha256=digest)
+    return FrameImage(picture, "an image", jpeg)
 
 
-def _digest(data: bytes) -> str:
-    from hashlib import sha256
-
-    return sha256(data).hexdigest()
-
-
-def as_json(findings: list[DoctorCheck]) -> str:
-    """The findings as one JSON object."""
-    return json.dumps({"schema_version": 1, "findings": [finding.model_dump() for finding in findings]})
+def as_json(checks: list[DoctorCheck]) -> str:
+    return json.dumps({"schema_version": 1, "checks": [check.model_dump() for check in checks]})

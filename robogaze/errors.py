@@ -1,47 +1,97 @@
-"""The tree of errors.
+"""Exceptions, and the kinds of failure that a report records.
 
-    RobogazeError                    something RoboGaze can explain in one sentence
-    ├── InputError                   a file or a value from the user cannot be used
-    │   ├── VideoError               ... because it is not a video that can be read to its end
-    │   └── DomainError              ... because a domain's files contradict themselves (file, line, key)
+    RobogazeError                    the base of all errors; the message explains what is wrong and what to do
+    ├── InputError                   a file or a value from the user is invalid
+    │   ├── OptionError              options contradict each other, or one is missing
+    │   ├── VideoError               a video cannot be read to its end
+    │   └── DomainError              the files of a domain are inconsistent (names file and line)
     ├── MissingExtra                 an optional package is not installed
-    ├── RunError                     a run folder is in use, or holds another run
-    ├── RunStopped                   the run ends here on purpose; starting it again goes on from here
-    │   ├── AnswersPending           a batch of requests waits for its answers
+    ├── RunError                     a run folder is locked or belongs to another run
+    ├── RunStopped                   the run stops on purpose; the same command resumes it
+    │   ├── AnswersPending           the answers to a batch of requests are not there yet
     │   ├── BudgetExhausted          the limit of calls or of cost is reached
-    │   └── ModelChanged             a server answers as another model than before
-    └── BackendError                 a model gave no answer; `retryable` says whether asking again may help
-        ├── RateLimited              retryable, not before `retry_after_s`
-        ├── ServerFault              retryable
-        ├── ServerStalled            retryable
-        ├── Unreachable              retryable
-        └── RequestRefused           permanent
+    │   └── ModelChanged             a server serves another model than at the start of the run
+    └── BackendError                 a request to a model got no answer; `kind` says why
+        ├── RateLimited              retryable: too many requests (HTTP 429)
+        ├── ServerFault              retryable: the server failed (HTTP 5xx) or sent an unreadable reply
+        ├── ServerStalled            retryable: no reply within the time limit
+        ├── Unreachable              retryable: no server answers at the address
+        └── RequestRefused           permanent: the server or the model refused the request
 
-Each message is one sentence that names the file, the key or the address and says what to do.
+A message is one sentence. It names the file, the key or the address and says what to do.
 """
 
+from enum import StrEnum
 from pathlib import Path
 
 
+class FailureKind(StrEnum):
+    """Why a part of a clip could not be judged. What may be retried follows from the kind alone.
+
+    unreachable         no server answered at the address
+    rate_limited        the server accepted no further requests
+    server_fault        the server failed, or its reply could not be read
+    stalled             the server did not reply within the time limit
+    refused             the server or the model refused the request
+    invalid_answer      no answer matched its contract (schema), after all attempts
+    undecided           the answers did not decide a hypothesis, or did not agree
+    too_many_pictures   the request needed more pictures than the model takes and was not sent
+    nothing_to_examine  the clip lacks what the pipeline needs, such as an instruction
+    not_measured        too many frames could not be measured
+    evidence_only       a measurement was too weak to report an event or to rule one out
+    """
+
+    UNREACHABLE = "unreachable"
+    RATE_LIMITED = "rate_limited"
+    SERVER_FAULT = "server_fault"
+    STALLED = "stalled"
+    REFUSED = "refused"
+    INVALID_ANSWER = "invalid_answer"
+    UNDECIDED = "undecided"
+    TOO_MANY_PICTURES = "too_many_pictures"
+    NOTHING_TO_EXAMINE = "nothing_to_examine"
+    NOT_MEASURED = "not_measured"
+    EVIDENCE_ONLY = "evidence_only"
+
+    @property
+    def unanswered(self) -> bool:
+        """No answer came: the request may be sent again, and the next start of the run sends it again."""
+        return self in (
+            FailureKind.UNREACHABLE,
+            FailureKind.RATE_LIMITED,
+            FailureKind.SERVER_FAULT,
+            FailureKind.STALLED,
+        )
+
+    @property
+    def retried_on_request(self) -> bool:
+        """An answer came that could not be used: `--retry-failed` requests another one."""
+        return self in (FailureKind.REFUSED, FailureKind.INVALID_ANSWER, FailureKind.UNDECIDED)
+
+
 class RobogazeError(Exception):
-    """Something RoboGaze can explain in one sentence."""
+    """The base of all errors. The message is shown to the user without a traceback."""
 
 
 class InputError(RobogazeError):
-    """A file or a value from the user cannot be used."""
+    """A file or a value from the user is invalid."""
+
+
+class OptionError(InputError):
+    """Options contradict each other, or one that is needed is missing."""
 
 
 class VideoError(InputError):
-    """A file is not a video that can be read."""
+    """A video cannot be read to its end."""
 
 
 class DomainError(InputError):
-    """A domain's files contradict themselves.
+    """The files of a domain are inconsistent.
 
-    `path` and `line` (1-based, None when the fault is the file as a whole) say where.
+    `path` and `line` say where; lines count from 1, None stands for the whole file.
     """
 
-    # The arguments are kept as they came, for an error must survive the way out of a worker process (pickling).
+    # All arguments are passed on, so that the error can be pickled: it may come from a worker process.
     def __init__(self, message: str, path: Path, line: int | None = None) -> None:
         super().__init__(message, path, line)
         self.message = message
@@ -49,12 +99,12 @@ class DomainError(InputError):
         self.line = line
 
     def __str__(self) -> str:
-        where = f"{self.path}:{self.line}" if self.line else f"{self.path}"
-        return f"{where}: {self.message}"
+        place = f"{self.path}:{self.line}" if self.line else f"{self.path}"
+        return f"{place}: {self.message}"
 
 
 class MissingExtra(RobogazeError):
-    """An optional package is not installed."""
+    """An optional package is not installed. `extra` is the extra of RoboGaze that installs it."""
 
     def __init__(self, package: str, extra: str) -> None:
         super().__init__(package, extra)
@@ -70,20 +120,20 @@ class MissingExtra(RobogazeError):
 
 
 class RunError(RobogazeError):
-    """A run folder is in use by another process, or holds another run."""
+    """A run folder is locked by another process, or belongs to another run."""
 
 
 class RunStopped(RobogazeError):
-    """The run ends here on purpose; starting it again goes on from here.
+    """The run stops on purpose; the same command resumes it.
 
-    It ends `at_once`, or when every clip has asked what it can.
+    `at_once` is False where the other clips of the run first send the requests that they can.
     """
 
     at_once = True
 
 
 class AnswersPending(RunStopped):
-    """A batch of requests waits for its answers."""
+    """The answers to a batch of requests are not there yet."""
 
     at_once = False
 
@@ -93,19 +143,24 @@ class BudgetExhausted(RunStopped):
 
 
 class ModelChanged(RunStopped):
-    """A server answers as another model than before."""
+    """A server serves another model than at the start of the run."""
 
 
 class BackendError(RobogazeError):
-    """A model gave no answer."""
+    """A request to a model got no answer. `kind` is that of the subclass; without a subclass it is not retried."""
 
-    retryable = False
+    kind = FailureKind.REFUSED
+
+    @property
+    def retryable(self) -> bool:
+        """Whether the request may be sent again."""
+        return self.kind.unanswered
 
 
 class RateLimited(BackendError):
-    """The server asks for patience; `retry_after_s` is what it asked for, None when it did not say."""
+    """Too many requests. `retry_after_s` is the server's Retry-After in seconds, None when it sent none."""
 
-    retryable = True
+    kind = FailureKind.RATE_LIMITED
 
     def __init__(self, message: str, retry_after_s: float | None = None) -> None:
         super().__init__(message)
@@ -113,22 +168,24 @@ class RateLimited(BackendError):
 
 
 class ServerFault(BackendError):
-    """The server failed on its own account (HTTP 5xx)."""
+    """The server failed (HTTP 5xx) or sent a reply that cannot be read."""
 
-    retryable = True
+    kind = FailureKind.SERVER_FAULT
 
 
 class ServerStalled(BackendError):
-    """No answer came before the time limit."""
+    """The server did not reply within the time limit."""
 
-    retryable = True
+    kind = FailureKind.STALLED
 
 
 class Unreachable(BackendError):
     """No server answers at the address."""
 
-    retryable = True
+    kind = FailureKind.UNREACHABLE
 
 
 class RequestRefused(BackendError):
-    """The server understood the request and will not answer it; asking again changes nothing."""
+    """The server or the model refused the request; the same request would be refused again."""
+
+    kind = FailureKind.REFUSED

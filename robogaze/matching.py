@@ -1,20 +1,21 @@
-"""Which prediction is which reference: one to one, by what their descriptions share and how their times overlap.
+"""Which prediction matches which reference: one to one, by the similarity of their descriptions and their overlap in
+time.
 
-A pair is weighed by (RoboGaze, eq. 7)
+A pair has the weight (RoboGaze, eq. 7)
 
     C = S * IoU * (1 + bonus * [same dimension])
 
-with S, the similarity of the two descriptions, in [0, 1], as a judge gave it. The assignment with the largest sum of C
-is taken, and pairs that weigh 0 are dropped: under this weight an event is never matched to one it shares no time
-with. Two further weights are known by name: S * IoU (the GLIDE paper) and S alone (its released evaluator).
+with S, the similarity of the two descriptions, in [0, 1], from a judge. The assignment with the largest sum of C is
+chosen, and pairs with weight 0 are dropped: under this weight, events that do not overlap in time are never matched.
+Two other weights are S * IoU (the GLIDE paper) and S alone (GLIDE's released evaluator).
 
-IoU is between unions of spans, on frames (the default; RoboGaze, A.2.4) or exact. On frames a span stands for the
-frames whose time lies in it, and a span that holds none, for it is shorter than a frame and lies between two, stands
-for the frame that is shown at its start: an event is never too short to be matched. What starts after the last frame
-has gone (which is taken to stay as long as the one before it) holds no frame and overlaps with nothing. Frame
-intervals have an exclusive end, so a perfect single-frame event has IoU 1; in the released evaluator it has 0.
+IoU is between unions of spans, on frames (the default; RoboGaze, A.2.4) or exact. On frames a span covers the frames
+whose time lies in it. A span that covers none, because it is shorter than a frame and lies between two, covers the
+frame shown at its start: an event is never too short to be matched. A span that starts after the end of the last frame
+(which is taken to last as long as the one before it) covers no frame and overlaps with nothing. Frame intervals have an
+exclusive end, so a perfect single-frame event has IoU 1; in the released evaluator it has 0.
 
-All arrays here have one row per reference and one column per prediction.
+All arrays have one row per reference and one column per prediction.
 """
 
 import math
@@ -39,11 +40,11 @@ Overlap = Literal["frames", "exact"]
 
 @dataclass(frozen=True)
 class Weighting:
-    """How pairs are weighed and IoU is measured; ValueError for a bonus that is no number from 0 up."""
+    """How pairs are weighed and IoU is measured. Raises ValueError for a bonus that is negative or not finite."""
 
     use: Use = "similarity*iou*bonus"
     dimension_bonus: float = 0.25
-    """What a shared dimension adds: RoboGaze's lambda. It decides who is matched, never what a match is worth."""
+    """The bonus for a shared dimension, RoboGaze's lambda. It affects who is matched, never the score of a match."""
     iou: Overlap = "frames"
 
     def __post_init__(self) -> None:
@@ -51,7 +52,7 @@ class Weighting:
             raise ValueError(f"dimension_bonus must be a number from 0 up, not {self.dimension_bonus}")
 
     def weights(self, similarity: Matrix, iou: Matrix, same_dimension: Flags) -> Matrix:
-        """The weight of every pair, from 0 up; where the IoU is undefined (NaN) it counts as 0."""
+        """The weight of every pair, 0 or more; an undefined IoU (NaN) counts as 0."""
         if self.use == "similarity":
             return similarity
         overlapping = similarity * np.where(iou > 0, iou, 0.0)
@@ -62,9 +63,9 @@ class Weighting:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A pair: the indices of its two findings, and what speaks for it.
+    """A matched pair by the indices of its events, with its similarity, IoU and weight.
 
-    `iou` is NaN where a side gives no time; only the weight "similarity" matches such events.
+    `iou` is NaN if a side gives no time; only the weight "similarity" matches such events.
     """
 
     reference: int
@@ -74,35 +75,39 @@ class Match:
     weight: float
 
 
-def match_findings(
+def match_events(
     references: Sequence[AnnotatedEvent],
     predictions: Sequence[AnnotatedEvent],
     similarity: Matrix,
     iou: Matrix,
     weighting: Weighting,
 ) -> tuple[Match, ...]:
-    """The best assignment of two lists of findings, as `match` finds it, whatever order they came in.
+    """The best assignment of two lists of events, as `match_pairs` finds it, independent of their order.
 
-    Where several assignments weigh the same, the findings' contents decide: they are put in order by spans, dimension,
-    type, description, severity and confidence before they are assigned. Ids decide nothing. Findings that say the very
-    same are alike to any judge; should one rate them differently, their similarities tell them apart as far as they
-    can. The indices are those of the lists as given, and the pairs are in the references' order.
+    Ties between assignments are broken by the events' contents: they are sorted by spans, dimension, type, description,
+    severity and confidence before they are assigned. Ids have no influence. Events with equal contents are alike to any
+    judge; if a judge rates them differently, their similarities break the tie as far as possible. The indices refer to
+    the lists as given, and the pairs are in the order of the references.
     """
     columns = _in_order(predictions, similarity.T.tolist())
     rows = _in_order(references, similarity.tolist())
     order = np.ix_(rows, columns)
-    found = match(similarity[order], iou[order], same_dimension(references, predictions)[order], weighting)
-    given = [Match(rows[one.reference], columns[one.prediction], one.similarity, one.iou, one.weight) for one in found]
-    return tuple(sorted(given, key=lambda one: one.reference))
+    found = match_pairs(similarity[order], iou[order], same_dimension(references, predictions)[order], weighting)
+    given = [
+        Match(
+            rows[estimate.reference], columns[estimate.prediction], estimate.similarity, estimate.iou, estimate.weight
+        )
+        for estimate in found
+    ]
+    return tuple(sorted(given, key=lambda match_pairs: match_pairs.reference))
 
 
-def match(similarity: Matrix, iou: Matrix, same_dimension: Flags, weighting: Weighting) -> tuple[Match, ...]:
-    """The pairs of a one-to-one assignment with the largest sum of weights; those that weigh 0 are dropped.
+def match_pairs(similarity: Matrix, iou: Matrix, same_dimension: Flags, weighting: Weighting) -> tuple[Match, ...]:
+    """The pairs of a one-to-one assignment with the largest sum of weights, without those of weight 0.
 
-    The arrays have shape (references, predictions), each side of which may be 0. Which of several equally good
-    assignments is taken depends on the order of rows and columns; `match_findings` sees to that. ValueError for
-    arrays of different shapes and for similarities outside [0, 1], NaN among them: whoever asks decides what a pair
-    without a judgement counts as.
+    The arrays have shape (references, predictions), each of which may be 0. Ties depend on the order of rows and
+    columns; `match_events` avoids that. Raises ValueError for arrays of different shapes and for similarities outside
+    [0, 1] or NaN: the caller decides what a failed judgement counts as.
     """
     if not similarity.shape == iou.shape == same_dimension.shape:
         raise ValueError(f"shapes differ: {similarity.shape}, {iou.shape} and {same_dimension.shape}")
@@ -120,9 +125,11 @@ def match(similarity: Matrix, iou: Matrix, same_dimension: Flags, weighting: Wei
 
 
 def same_dimension(references: Sequence[AnnotatedEvent], predictions: Sequence[AnnotatedEvent]) -> Flags:
-    """Whether two findings have the same primary dimension (RoboGaze, A.1); False where one has none."""
+    """Whether two events have the same primary dimension (RoboGaze, A.1); False if one has none."""
     flags = [
-        one.dimension is not None and one.dimension == other.dimension for one in references for other in predictions
+        reference.dimension is not None and reference.dimension == other.dimension
+        for reference in references
+        for other in predictions
     ]
     return np.array(flags, dtype=np.bool_).reshape(len(references), len(predictions))
 
@@ -133,22 +140,22 @@ def iou_matrix(
     frame_times_s: Sequence[float] | None,
     iou: Overlap = "frames",
 ) -> Matrix:
-    """The IoU of every pair, in [0, 1]; NaN where a side gives no time.
+    """The IoU of every pair, in [0, 1]; NaN if a side gives no time.
 
-    `frame_times_s` are the clip's, ascending. Where they are not known the IoU is exact, whatever was asked for.
+    `frame_times_s` are the clip's, ascending. Without them the IoU is exact, whatever `iou` says.
     """
     frames = frame_times_s if iou == "frames" and frame_times_s is not None and len(frame_times_s) else None
-    rows, columns = ([_runs(one.spans, frames) for one in side] for side in (references, predictions))
+    rows, columns = ([_runs(event.spans, frames) for event in side] for side in (references, predictions))
     pairs = [_iou(row, column) for row in rows for column in columns]
     return np.array(pairs, dtype=np.float64).reshape(len(references), len(predictions))
 
 
 Runs = list[tuple[float, float]]
-"""Disjoint half-open intervals in order, of seconds or of frame numbers."""
+"""Disjoint half-open intervals in order, in seconds or frame numbers."""
 
 
 def _runs(spans: Sequence[Span], frame_times_s: Sequence[float] | None) -> Runs | None:
-    """What an event takes up on the axis of its clip; None for one that gives no time."""
+    """The intervals of an event on its clip's axis; None for an event without a time."""
     if not spans:
         return None
     if frame_times_s is None:
@@ -164,7 +171,7 @@ def _runs(spans: Sequence[Span], frame_times_s: Sequence[float] | None) -> Runs 
 
 
 def _frames(span: Span, times_s: Sequence[float]) -> tuple[int, int]:
-    """The frames of a span, end exclusive; the same for both where it holds none."""
+    """The frames of a span, end exclusive; both the same if it covers none."""
     first, end = (bisect_left(times_s, edge - RESOLUTION) for edge in (span.start, span.end))
     if first < end:
         return first, end
@@ -185,5 +192,5 @@ def _iou(a: Runs | None, b: Runs | None) -> float:
 
 
 def _in_order(findings: Sequence[AnnotatedEvent], similarities: Sequence[Sequence[float]]) -> list[int]:
-    """The indices of findings in an order that depends on what they say alone."""
+    """The indices of events in an order that depends only on their contents."""
     return sorted(range(len(findings)), key=lambda index: (findings[index].content, sorted(similarities[index])))

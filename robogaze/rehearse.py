@@ -1,7 +1,7 @@
-"""A rehearsal: a pipeline run through without a model and without a clip.
+"""A rehearsal: a dry run of a pipeline without a model and without a video.
 
-What only shows when a prompt is rendered with real values (an attribute that does not exist, a contract that a stage
-cannot use), for a clip without an instruction, or in the report is found here, and not in the middle of a paid run.
+It renders every prompt with real values, with and without an instruction, and makes a report, so that errors in a
+domain are found before a run is paid for.
 """
 
 from hashlib import sha256
@@ -15,88 +15,90 @@ from robogaze.core.clip import Clip
 from robogaze.core.data import first_fault
 from robogaze.core.pictures import PictureSettings
 from robogaze.core.report import Provenance, Report
-from robogaze.errors import DomainError
-from robogaze.evidence import METERS, ClipSignals, SignalRecorder
+from robogaze.errors import DomainError, FailureKind
+from robogaze.evidence import ClipSignals, SignalRecorder, load_extractors
 from robogaze.media import DecodedClip
-from robogaze.stages import Context, ModelClient, Pipeline
+from robogaze.stages.client import ModelClient
+from robogaze.stages.context import Context
+from robogaze.stages.pipeline import Pipeline
 
-_SECONDS, _FPS, _SIDE_PX = 4, 8, 64
+_DURATION_S, _FPS, _SIDE_PX = 4, 8, 64
 
 
 async def rehearse(pipeline: Pipeline) -> None:
-    """Run a pipeline over a clip of noise with the plainest answers, with an instruction and without one.
+    """Run a pipeline on a clip of noise with the simplest answers, with and without an instruction.
 
-    Raises DomainError for what does not fit, and for what is found but cannot be written into a report.
+    Raises DomainError for a stage that fails, and for results of which no valid report can be made.
     """
-    clip, footage, evidence = _noise(pipeline.measures)
+    clip, decoded, signals = noise_clip(pipeline.measures)
     config = ModelsConfig(models={"rehearsal": ModelConfig(kind="scripted")}, roles={"vlm": "rehearsal"})
     models = Models(config, {"rehearsal": RehearsalBackend()})
     try:
-        for one in (clip, clip.with_(instruction=None)):
-            desk = ModelClient(pipeline.domain, one, footage, models)
-            end = await pipeline.run(pipeline.start(one, evidence), desk)
-            _check_failures(pipeline, end)
-            _check_report(pipeline, end, desk)
+        for variant in (clip, clip.with_(instruction=None)):
+            client = ModelClient(pipeline.domain, variant, decoded, models)
+            context = await pipeline.run(pipeline.start(variant, signals), client)
+            _check_failures(pipeline, context)
+            _check_report(pipeline, context, client)
     finally:
-        footage.close()
+        decoded.close()
 
 
-def _check_failures(pipeline: Pipeline, end: Context) -> None:
-    """Raise DomainError for a stage that failed, unless it could not do otherwise."""
-    # A stage that lets a model reason before it answers sends no schema, so the rehearsal cannot answer it; and what
-    # cannot be measured in noise, or is left undecided by a judge who is half sure, says nothing against a pipeline.
+def _check_failures(pipeline: Pipeline, context: Context) -> None:
+    """Raise DomainError for a stage that failed, unless a rehearsal cannot avoid it."""
+    # A stage that lets the model reason first sends no schema, so the rehearsal has no answer for it. Signals that
+    # cannot be measured in noise and hypotheses that stay undecided are not errors of the pipeline.
     unconstrained = {
         name for name, stage in pipeline.stages if getattr(stage, "reasoning", False) or stage.role() is None
     }
     spec = pipeline.domain.pipelines[pipeline.name]
-    for failure in end.failures if end.dimensions else ():
-        if failure.stage not in unconstrained and failure.kind != "Undecided":
+    for failure in context.failures if context.dimensions else ():
+        if failure.stage not in unconstrained and failure.kind is not FailureKind.UNDECIDED:
             line = next(stage.line for stage in spec.stages if stage.name == failure.stage)
             raise DomainError(f"{failure.stage} fails in a rehearsal: {failure.message}", spec.path, line)
 
 
-def _check_report(pipeline: Pipeline, end: Context, desk: ModelClient) -> None:
-    """Raise DomainError when what was found contradicts itself."""
+def _check_report(pipeline: Pipeline, context: Context, client: ModelClient) -> None:
+    """Raise DomainError when the results do not make a valid report."""
     try:
         Report(
-            clip=end.clip,
+            clip=context.clip,
             domain=pipeline.domain.ref,
             pipeline=pipeline.name,
             author="rehearsal",
-            coverage=dict(end.coverage),
-            events=end.events or (),
-            hypotheses=end.hypotheses or (),
-            failures=end.failures,
-            usage=desk.usage(),
-            provenance=Provenance(pictures=tuple(desk.pictures.values()), calls=desk.ledger()),
+            coverage=dict(context.coverage),
+            events=context.events or (),
+            hypotheses=context.hypotheses or (),
+            failures=context.failures,
+            usage=client.usage(),
+            provenance=Provenance(pictures=tuple(client.pictures.values()), calls=client.ledger()),
         )
     except ValidationError as error:
-        _, found = first_fault(error)
+        _, message = first_fault(error)
         path = pipeline.domain.pipelines[pipeline.name].path
-        raise DomainError(f"no report can be made of what a rehearsal finds: {found}", path) from error
+        raise DomainError(f"the results of a rehearsal do not make a valid report: {message}", path) from error
 
 
-def _noise(measured: bool) -> tuple[Clip, DecodedClip, ClipSignals | None]:
-    """A clip of noise with its pictures and, if wanted, what is measured in them."""
+def noise_clip(measured: bool) -> tuple[Clip, DecodedClip, ClipSignals | None]:
+    """A clip of noise, decoded, with its signals if `measured`."""
     rng = np.random.default_rng(0)
-    gauge = SignalRecorder(METERS) if measured else None
-    count = _SECONDS * _FPS
+    recorder = SignalRecorder(load_extractors()) if measured else None
+    count = _DURATION_S * _FPS
     clip = Clip(
         id="rehearsal",
         uri="rehearsal",
         sha256=sha256(b"").hexdigest(),
         frame_count=count,
-        frame_times_s=tuple(number / _FPS for number in range(count)),
-        duration_s=float(_SECONDS),
+        frame_times_s=tuple(frame / _FPS for frame in range(count)),
+        duration_s=float(_DURATION_S),
         fps=float(_FPS),
         width=_SIDE_PX,
         height=_SIDE_PX,
         instruction="rehearse",
     )
-    footage = DecodedClip(clip.layout, PictureSettings())
-    for number, time_s in enumerate(clip.frame_times_s):
+    decoded = DecodedClip(clip.layout, PictureSettings())
+    for frame, time_s in enumerate(clip.frame_times_s):
         image = rng.integers(0, 255, (_SIDE_PX, _SIDE_PX, 3), dtype=np.uint8)
-        footage.keep(time_s, (image,))
-        if gauge is not None:
-            gauge(number, time_s, (image,))
-    return clip, footage, None if gauge is None else gauge.evidence(clip.layout.active, clip.duration_s)
+        decoded.add_frame(time_s, (image,))
+        if recorder is not None:
+            recorder(frame, time_s, (image,))
+    return clip, decoded, None if recorder is None else recorder.evidence(clip.layout.active, clip.duration_s)

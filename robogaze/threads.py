@@ -1,7 +1,7 @@
 """Work in threads that never keep a program from ending.
 
-The threads of `asyncio.to_thread` do: Python waits for them when it ends. These are daemons, and work that looks
-(`check`) ends as soon as nobody waits for its result any more.
+Python waits for the threads of `asyncio.to_thread` when it ends. These are daemons, and work that calls `check` ends as
+soon as nobody waits for its result any more.
 """
 
 import asyncio
@@ -37,17 +37,22 @@ async def in_thread(work: Callable[Arguments, Result], /, *args: Arguments.args,
     result: Future[Result] = Future()
     context = copy_context()
     context.run(_current.set, result)
+    _start(lambda: context.run(work, *args, **kwargs), result)
+    return await asyncio.wrap_future(result)
+
+
+def _start(work: Callable[[], Result], result: "Future[Result]") -> None:
+    """Do work in a daemon thread and settle its result."""
 
     def run() -> None:
         try:
-            found = context.run(work, *args, **kwargs)
+            found = work()
         except BaseException as error:  # noqa: BLE001 - it is the caller's, whatever it is
             _settle(result.set_exception, error)
         else:
             _settle(result.set_result, found)
 
     threading.Thread(target=run, daemon=True, name=NAME).start()
-    return await asyncio.wrap_future(result)
 
 
 def _settle(tell: Callable[[Any], None], value: object) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from making import coverage, make_clip
 
-from robogaze.compare import Facts, Run
+from robogaze.comparison import ReportMetadata, Run
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.coverage import CoverageState, states
 from robogaze.core.events import Event
@@ -38,7 +38,7 @@ PIXELS = covered("colour", partial=["shape"])
 """What a run without a model covers: no clip of it is clean."""
 
 
-def account(clip_id: str, *findings: AnnotatedEvent, **said: Any) -> ClipAnnotation:
+def annotation(clip_id: str, *findings: AnnotatedEvent, **said: Any) -> ClipAnnotation:
     """What a judge says of a clip of one minute; events are numbered. Its instruction is the part after the dash."""
     known: dict[str, Any] = {
         "author": "judge",
@@ -52,9 +52,9 @@ def account(clip_id: str, *findings: AnnotatedEvent, **said: Any) -> ClipAnnotat
     return ClipAnnotation(clip_id=clip_id, **{**known, **said})
 
 
-def run(name: str, *accounts: ClipAnnotation, **said: Any) -> Run:
+def run(name: str, *annotations: ClipAnnotation, **said: Any) -> Run:
     """A run of some clips."""
-    return replace(Run.of(name, accounts), **said)
+    return replace(Run.of(name, annotations), **said)
 
 
 def clean_and_faulty(name: str, clean: str, kind: str = "colour_shift", severity: int | None = 3) -> Run:
@@ -69,7 +69,9 @@ def clean_and_faulty(name: str, clean: str, kind: str = "colour_shift", severity
     return run(
         name,
         *(
-            account(f"{name}-p{at}", *events.get(sign, ()), status=status.get(sign, "complete"), **said.get(sign, {}))
+            annotation(
+                f"{name}-p{at}", *events.get(sign, ()), status=status.get(sign, "complete"), **said.get(sign, {})
+            )
             for at, sign in enumerate(clean)
         ),
     )
@@ -80,13 +82,13 @@ def without_a_model(
 ) -> Run:
     """The same of a run without a model, which covers PIXELS."""
     found = clean_and_faulty(name, clean, kind)
-    scored = {key: replace(one, coverage=covers) for key, one in found.accounts.items() if one.status != "unscored"}
-    return replace(found, accounts={**found.accounts, **scored})
+    scored = {key: replace(one, coverage=covers) for key, one in found.annotations.items() if one.status != "unscored"}
+    return replace(found, annotations={**found.annotations, **scored})
 
 
-def facts(cost_usd: float | None = 0.1, **said: Any) -> Facts:
+def metadata(cost_usd: float | None = 0.1, **said: Any) -> ReportMetadata:
     """What a report says beside its findings."""
-    return Facts(**{"cost_usd": cost_usd, "pipeline": "full", "models": "{}", "initial_frame": None, **said})
+    return ReportMetadata(**{"cost_usd": cost_usd, "pipeline": "full", "models": "{}", "initial_frame": None, **said})
 
 
 def report(clip_id: str, kinds: Mapping[str, int] | None = None, **said: Any) -> Report:
@@ -114,11 +116,11 @@ def unscored(clip_id: str, **said: Any) -> Report:
 
 
 def write_reports(path: Path, reports: Sequence[Report]) -> Path:
-    """Reports as JSONL, or one a folder where the path has no ending, as a run keeps them."""
+    """Reports as JSONL, or as the files of a run folder where the path has no suffix."""
     if path.suffix:
         path.write_text("".join(f"{one.model_dump_json()}\n" for one in reports))
         return path
-    for one in reports:
-        (path / one.clip.id).mkdir(parents=True)
-        (path / one.clip.id / "report.json").write_text(one.model_dump_json())
+    (path / "reports").mkdir(parents=True)
+    for report in reports:
+        (path / "reports" / f"{report.clip.id}.json").write_text(report.model_dump_json())
     return path

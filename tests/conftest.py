@@ -14,7 +14,8 @@ from robogaze.backends import Models
 from robogaze.core.clip import Clip
 from robogaze.domains import Domain, load_domain
 from robogaze.media import DecodedClip
-from robogaze.stages import Context, ModelClient
+from robogaze.stages.client import ModelClient
+from robogaze.stages.context import Context
 
 
 @pytest.fixture(autouse=True)
@@ -60,8 +61,8 @@ def video(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def desk_for(robot: Domain) -> Iterator[Callable[..., tuple[ModelClient, Context]]]:
-    """Makes a desk over a clip record with scripted models, and the context to begin with."""
+def client_for(robot: Domain) -> Iterator[Callable[..., tuple[ModelClient, Context]]]:
+    """Makes a client for a clip record with scripted models, and the context of the first stage."""
     opened: list[DecodedClip] = []
 
     def make(models: Models | None, clip: Clip | None = None, **context: Any) -> tuple[ModelClient, Context]:
@@ -73,5 +74,8 @@ def desk_for(robot: Domain) -> Iterator[Callable[..., tuple[ModelClient, Context
         return ModelClient(robot, clip, opened[-1], models), start
 
     yield make
-    for footage in opened:
-        footage.close()
+    for decoded in opened:
+        decoded.close()
+
+
+desk_for = client_for

@@ -10,16 +10,15 @@ from robogaze.backends import ModelConfig, Models, ModelsConfig
 from robogaze.backends.base import Backend
 from robogaze.backends.scripted import ScriptedBackend
 from robogaze.backends.scripted import ScriptedReply as Line
-from robogaze.bench import ClipResult, RunOptions, run_clips
 from robogaze.core.clip import Clip
 from robogaze.core.coverage import Coverage, CoverageState
 from robogaze.core.pictures import PictureSettings
 from robogaze.core.report import Report
 from robogaze.datasets import ManifestEntry
-from robogaze.engines.base import ClipWorker
-from robogaze.engines.local import Local
 from robogaze.media import DecodedClip
-from robogaze.stages import Context, Pipeline
+from robogaze.run import RunSetup, open_run
+from robogaze.stages.context import Context
+from robogaze.stages.pipeline import Pipeline
 
 FPS = 16
 
@@ -47,7 +46,7 @@ def make_footage(clip: Clip) -> DecodedClip:
     footage = DecodedClip(clip.layout, PictureSettings())
     for number, time_s in enumerate(clip.frame_times_s):
         image = np.full((48, 64, 3), number % 256, dtype=np.uint8)
-        footage.keep(time_s, tuple(image for _ in clip.layout.active))
+        footage.add_frame(time_s, tuple(image for _ in clip.layout.active))
     footage.duration_s = clip.duration_s
     return footage
 
@@ -62,15 +61,11 @@ async def reports_of(
     entries: Sequence[ManifestEntry], pipeline: Pipeline, models: Models | None = None
 ) -> list[Report]:
     """The reports of clips that can all be read, made without a run folder, in the order of the clips."""
-    found: dict[str, Report] = {}
-
-    def keep(settled: ClipResult) -> None:
-        assert settled.report is not None, "every clip is diagnosed"
-        found[settled.clip_id] = settled.report
-
-    outcome = await run_clips(entries, Local(ClipWorker(pipeline, models)), RunOptions(on_settled=keep))
-    assert outcome.unreadable == []
-    return [found[clip_id] for clip_id in outcome.digests]
+    with open_run(entries, RunSetup("", pipeline), models=models) as run:
+        async for result in run.execute():
+            assert result.report is not None, "every clip is scored"
+        assert run.unreadable == []
+        return list(run.reports())
 
 
 def models_of(backend: Backend, config: ModelConfig | None = None) -> Models:

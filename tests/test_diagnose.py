@@ -13,7 +13,7 @@ from robogaze.diagnose import content_sha256, diagnose, open_clip
 from robogaze.domains import default_domain, load_domain
 from robogaze.errors import VideoError
 from robogaze.media.compose import decode_image
-from robogaze.stages import Pipeline
+from robogaze.stages.pipeline import Pipeline
 
 
 @pytest.fixture
@@ -51,8 +51,8 @@ def test_a_model_is_shown_the_same_pictures_of_a_part_as_of_the_whole(video: Pat
         open_clip(ManifestEntry(path=video, start_s=0.5, end_s=1.5), pixels, models=None) as part,
     ):
         for number in range(16):
-            shot = part.footage.shot(number)
-            assert shot.jpeg == whole.footage.shot(number + 8).jpeg
+            shot = part.decoded.frame_image(number)
+            assert shot.jpeg == whole.decoded.frame_image(number + 8).jpeg
             assert number_in(decode_image(shot.jpeg, "")) == number + 8
         assert (whole.clip.start_s, whole.clip.end_s) == (None, None)
 
@@ -69,10 +69,10 @@ def test_a_file_that_was_replaced_is_refused(video: Path, pixels: Pipeline) -> N
     entry = ManifestEntry(path=video, sha256=sha256(video.read_bytes()).hexdigest())
     assert content_sha256(entry) == entry.sha256
     write(video, 31)
-    with pytest.raises(VideoError, match=r"all\.mp4 was replaced since the manifest was written"):
+    with pytest.raises(VideoError, match=r"all\.mp4 was replaced after the manifest was written"):
         content_sha256(entry)
     with (
-        pytest.raises(VideoError, match=r"all\.mp4 was replaced since the manifest was written"),
+        pytest.raises(VideoError, match=r"all\.mp4 was replaced after the manifest was written"),
         open_clip(entry, pixels, models=None),
     ):
         pass

@@ -12,7 +12,7 @@ from metrics.independent import assignments, iou_of
 
 from robogaze.core.annotation import AnnotatedEvent
 from robogaze.core.time import Span, iou
-from robogaze.matching import Match, Use, Weighting, iou_matrix, match, match_findings, same_dimension
+from robogaze.matching import Match, Use, Weighting, iou_matrix, match_events, match_pairs, same_dimension
 
 USES: tuple[Use, ...] = ("similarity*iou*bonus", "similarity*iou", "similarity")
 
@@ -53,48 +53,48 @@ def test_a_dimension_that_is_not_said_is_not_shared() -> None:
 
 def test_the_sum_of_weights_decides_and_not_the_best_pair() -> None:
     # The best pair is 0.9, but 0.8 + 0.7 is more than 0.9 + 0.1.
-    found = match(matrix([0.9, 0.8], [0.7, 0.1]), np.ones((2, 2)), np.zeros((2, 2), bool), Weighting())
+    found = match_pairs(matrix([0.9, 0.8], [0.7, 0.1]), np.ones((2, 2)), np.zeros((2, 2), bool), Weighting())
     assert found == (Match(0, 1, 0.8, 1.0, 0.8), Match(1, 0, 0.7, 1.0, 0.7))
 
 
 def test_a_shared_dimension_decides_who_is_matched_and_not_what_it_is_worth() -> None:
     similarity, iou, same = matrix([0.6, 0.5]), matrix([1.0, 1.0]), np.array([[False, True]])
-    assert match(similarity, iou, same, Weighting()) == (Match(0, 1, 0.5, 1.0, 0.625),)
-    assert match(similarity, iou, same, Weighting(dimension_bonus=0.1)) == (Match(0, 0, 0.6, 1.0, 0.6),)
+    assert match_pairs(similarity, iou, same, Weighting()) == (Match(0, 1, 0.5, 1.0, 0.625),)
+    assert match_pairs(similarity, iou, same, Weighting(dimension_bonus=0.1)) == (Match(0, 0, 0.6, 1.0, 0.6),)
 
 
 @pytest.mark.parametrize("use", USES)
 def test_a_pair_without_any_similarity_is_not_matched(use: Use) -> None:
-    assert match(matrix([0.0]), matrix([1.0]), np.array([[True]]), Weighting(use)) == ()
+    assert match_pairs(matrix([0.0]), matrix([1.0]), np.array([[True]]), Weighting(use)) == ()
 
 
 @pytest.mark.parametrize("iou", [0.0, math.nan])
 def test_events_that_share_no_time_are_matched_only_where_time_is_not_asked_for(iou: float) -> None:
     case = matrix([1.0]), matrix([iou]), np.array([[True]])
-    assert match(*case, Weighting("similarity*iou*bonus")) == match(*case, Weighting("similarity*iou")) == ()
-    (found,) = match(*case, Weighting("similarity"))
+    assert (
+        match_pairs(*case, Weighting("similarity*iou*bonus")) == match_pairs(*case, Weighting("similarity*iou")) == ()
+    )
+    (found,) = match_pairs(*case, Weighting("similarity"))
     assert found.weight == 1.0
     assert found.iou == pytest.approx(iou, nan_ok=True)
 
 
 @pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0)])
 def test_nothing_is_matched_with_nothing(shape: tuple[int, int]) -> None:
-    assert match(np.zeros(shape), np.zeros(shape), np.zeros(shape, bool), Weighting()) == ()
+    assert match_pairs(np.zeros(shape), np.zeros(shape), np.zeros(shape, bool), Weighting()) == ()
     findings = [finding((0, 1))] * max(shape)
-    assert (
-        match_findings(findings[: shape[0]], findings[: shape[1]], np.zeros(shape), np.zeros(shape), Weighting()) == ()
-    )
+    assert match_events(findings[: shape[0]], findings[: shape[1]], np.zeros(shape), np.zeros(shape), Weighting()) == ()
 
 
 @pytest.mark.parametrize("similarity", [1.5, -0.1, math.nan])
 def test_a_similarity_outside_0_to_1_is_refused(similarity: float) -> None:
     with pytest.raises(ValueError, match="decide what a pair without a judgement counts as"):
-        match(matrix([similarity]), matrix([1.0]), np.array([[True]]), Weighting())
+        match_pairs(matrix([similarity]), matrix([1.0]), np.array([[True]]), Weighting())
 
 
 def test_arrays_of_different_shapes_are_refused() -> None:
     with pytest.raises(ValueError, match=r"shapes differ: \(1, 2\), \(1, 1\) and \(1, 1\)"):
-        match(matrix([1.0, 1.0]), matrix([1.0]), np.array([[True]]), Weighting())
+        match_pairs(matrix([1.0, 1.0]), matrix([1.0]), np.array([[True]]), Weighting())
 
 
 values = st.sampled_from([0.0, 0.2, 0.5, 1.0]) | st.floats(0, 1)
@@ -119,7 +119,7 @@ def test_no_other_assignment_weighs_more(case: tuple[Matrix, Matrix, np.ndarray,
         factors = {"similarity": 1.0, "similarity*iou": iou[row, column]}
         return float(similarity[row, column] * factors.get(weighting.use, iou[row, column] * bonus))
 
-    found = match(similarity, iou, same, weighting)
+    found = match_pairs(similarity, iou, same, weighting)
     assert len({one.reference for one in found}) == len({one.prediction for one in found}) == len(found)
     for one in found:
         at = one.reference, one.prediction
@@ -136,7 +136,7 @@ def test_no_other_assignment_weighs_more(case: tuple[Matrix, Matrix, np.ndarray,
 def test_the_contents_decide_between_assignments_that_weigh_the_same() -> None:
     twins = [finding((0, 1), severity=2, name="1"), finding((0, 1), severity=5, name="2")]
     for references in (twins, twins[::-1]):
-        (one,) = match_findings(references, [finding((0, 1))], np.ones((2, 1)), np.ones((2, 1)), Weighting())
+        (one,) = match_events(references, [finding((0, 1))], np.ones((2, 1)), np.ones((2, 1)), Weighting())
         assert references[one.reference].severity == 2
 
 
@@ -144,7 +144,7 @@ def test_findings_that_say_the_same_are_told_apart_by_their_similarities() -> No
     references = [finding((0, 1), severity=severity) for severity in (1, 3, 5)]
     likely, unlikely = [1.0, 1.0, 1.0], [0.5, 0.5, 0.5]
     found = [
-        match_findings(references, [finding((0, 1))] * 2, matrix(*columns).T, np.ones((3, 2)), Weighting())
+        match_events(references, [finding((0, 1))] * 2, matrix(*columns).T, np.ones((3, 2)), Weighting())
         for columns in ([likely, unlikely], [unlikely, likely])
     ]
     assert [one.similarity for one in found[0]] == [one.similarity for one in found[1]]
@@ -161,8 +161,8 @@ def test_the_order_of_the_findings_and_their_ids_decide_nothing(use: Use) -> Non
         )
         shuffled = [references[row] for row in rows], [predictions[column] for column in columns]
         order = np.ix_(rows, columns)
-        found = match_findings(references, predictions, case.similarity, case.iou, Weighting(use))
-        again = match_findings(*shuffled, case.similarity[order], case.iou[order], Weighting(use))
+        found = match_events(references, predictions, case.similarity, case.iou, Weighting(use))
+        again = match_events(*shuffled, case.similarity[order], case.iou[order], Weighting(use))
         assert said(found, references, predictions) == said(again, *shuffled)
 
 
@@ -178,7 +178,7 @@ def said(found: tuple[Match, ...], references: list[AnnotatedEvent], predictions
 
 def test_matches_come_in_the_order_of_the_references() -> None:
     references = [finding((5, 6)), finding((0, 1)), finding((2, 3))]
-    found = match_findings(
+    found = match_events(
         references, references[::-1], np.ones((3, 3)), iou_matrix(references, references[::-1], FRAMES), Weighting()
     )
     assert [(one.reference, one.prediction) for one in found] == [(0, 2), (1, 1), (2, 0)]

@@ -48,8 +48,8 @@ def root(tmp_path: Path) -> Path:
 def begin(root: Path, configuration: Any = CONFIGURATION) -> None:
     """A run with one finished clip."""
     with RunFolder(root, configuration) as run:
-        run.enter(make_line())
-        run.keep(make_report(), {})
+        run.add(make_line())
+        run.write(make_report(), {})
 
 
 def everything(root: Path) -> set[str]:
@@ -62,17 +62,17 @@ def everything(root: Path) -> set[str]:
 
 def test_a_run_is_written_where_the_documentation_says(root: Path) -> None:
     with RunFolder(root, CONFIGURATION) as run:
-        run.enter(make_line())
-        run.keep(make_report(), {3: b"jpeg 3", 12: b"jpeg 12"})
-        run.keep_unreadable([Unreadable(uri="bad.mp4", reason="bad.mp4 is empty (0 bytes)")])
+        run.add(make_line())
+        run.write(make_report(), {3: b"jpeg 3", 12: b"jpeg 12"})
+        run.write_unreadable([Unreadable(uri="bad.mp4", reason="bad.mp4 is empty (0 bytes)")])
     assert everything(root) == {
         "run.json",
         "run.lock",
         "manifest.jsonl",
         "unreadable.json",
-        "cup/report.json",
-        "cup/frames/000003.jpg",
-        "cup/frames/000012.jpg",
+        "reports/cup.json",
+        "frames/cup/000003.jpg",
+        "frames/cup/000012.jpg",
     }
     assert json.loads((root / "run.json").read_text(encoding="utf-8")) == CONFIGURATION
 
@@ -81,10 +81,10 @@ def test_what_was_written_can_be_read_back(root: Path) -> None:
     bad = Unreadable(uri="bad.mp4", reason="bad.mp4 is empty (0 bytes)")
     with RunFolder(root, CONFIGURATION) as run:
         for name in ("zebra", "ant"):
-            run.enter(make_line(name))
+            run.add(make_line(name))
         for name in ("ant", "zebra"):  # they need not come in the manifest's order
-            run.keep(make_report(name), {7: name.encode()})
-        run.keep_unreadable([bad])
+            run.write(make_report(name), {7: name.encode()})
+        run.write_unreadable([bad])
         assert run.stored.report("ant") == make_report("ant")
         assert run.stored.report("bee") is None
     finished = read_run(root)
@@ -102,9 +102,9 @@ def test_a_folder_without_a_run_holds_nothing(tmp_path: Path) -> None:
 def test_a_report_takes_the_place_of_an_earlier_one_with_its_frames(root: Path) -> None:
     unscored = make_report(coverage=coverage(not_examined=["colour"]))
     with RunFolder(root, CONFIGURATION) as run:
-        run.enter(make_line())
-        run.keep(unscored, {1: b"jpeg 1", 2: b"jpeg 2"})
-        run.keep(make_report(), {2: b"jpeg 2", 7: b"jpeg 7"})
+        run.add(make_line())
+        run.write(unscored, {1: b"jpeg 1", 2: b"jpeg 2"})
+        run.write(make_report(), {2: b"jpeg 2", 7: b"jpeg 7"})
         assert run.stored.report("cup") == make_report()
     assert read_run(root).frames("cup") == {2: b"jpeg 2", 7: b"jpeg 7"}
 
@@ -119,7 +119,7 @@ def test_what_could_not_be_read_in_an_earlier_start_stays_in_the_list_until_it_c
         ([], ["../bad.mp4"], (worse,)),
     ):
         with RunFolder(root, CONFIGURATION) as run:
-            run.keep_unreadable(now, read)
+            run.write_unreadable(now, read)
         assert read_run(root).unreadable == left
 
 
@@ -130,7 +130,7 @@ def test_a_file_outside_is_named_as_seen_from_the_folder(
     monkeypatch.chdir(tmp_path / "clips")
     with RunFolder(Path("../run"), CONFIGURATION) as run:
         assert run.address(Path("cup.mp4")) == run.address(tmp_path / "clips" / "cup.mp4") == "../clips/cup.mp4"
-        run.enter(make_line(path=run.address(Path("cup.mp4"))))
+        run.add(make_line(path=run.address(Path("cup.mp4"))))
     monkeypatch.chdir(tmp_path)
     (video,) = read_run(Path("run")).videos.values()
     assert os.path.normpath(video) == str(tmp_path / "clips" / "cup.mp4")
@@ -141,7 +141,7 @@ def test_a_folder_behind_a_link_finds_its_videos(root: Path, tmp_path: Path) -> 
     (tmp_path / "cup.mp4").touch()
     (tmp_path / "link").symlink_to(tmp_path / "far" / "away")
     with RunFolder(tmp_path / "link", CONFIGURATION) as run:
-        run.enter(make_line(path=run.address(tmp_path / "cup.mp4")))
+        run.add(make_line(path=run.address(tmp_path / "cup.mp4")))
     assert read_run(tmp_path / "link").videos["cup"].is_file()
 
 
@@ -149,10 +149,10 @@ def test_files_can_be_read_by_whom_the_user_lets(root: Path) -> None:
     before = os.umask(0o027)
     try:
         with RunFolder(root, CONFIGURATION) as run:
-            run.keep(make_report(), {})
+            run.write(make_report(), {})
     finally:
         os.umask(before)
-    assert (root / "cup" / "report.json").stat().st_mode & 0o777 == 0o640
+    assert (root / "reports" / "cup.json").stat().st_mode & 0o777 == 0o640
 
 
 # A run is taken up where it was.
@@ -160,11 +160,11 @@ def test_files_can_be_read_by_whom_the_user_lets(root: Path) -> None:
 
 def test_the_same_run_is_taken_up_again(root: Path) -> None:
     with RunFolder(root, CONFIGURATION) as run:
-        run.enter(make_line())
-        run.keep(make_report(), {})
+        run.add(make_line())
+        run.write(make_report(), {})
     before = {name: (root / name).read_bytes() for name in everything(root)}
     with RunFolder(root, CONFIGURATION) as run:
-        run.enter(make_line())
+        run.add(make_line())
         assert run.stored.report("cup") == make_report()
     assert {name: (root / name).read_bytes() for name in everything(root)} == before
 
@@ -193,7 +193,7 @@ def test_another_configuration_is_refused_and_the_key_is_named(
     begin(root)
     with pytest.raises(RunError, match=f"holds a run with other settings: {message}; choose another --out"):
         RunFolder(root, {**CONFIGURATION, **changes})
-    assert everything(root) == {"run.json", "run.lock", "manifest.jsonl", "cup/report.json"}
+    assert everything(root) == {"run.json", "run.lock", "manifest.jsonl", "reports/cup.json"}
     RunFolder(root, CONFIGURATION).close()  # the refused one has let go of the folder
 
 
@@ -210,8 +210,8 @@ def test_another_model_is_named_and_not_what_differs_in_it_first(root: Path) -> 
 
 def test_a_folder_in_which_nothing_was_done_is_free_for_another_run(root: Path) -> None:
     with RunFolder(root, {**CONFIGURATION, "models": "a server that was not there"}) as run:
-        run.enter()  # no clip could be read
-        run.keep_unreadable([Unreadable(uri="bad.mp4", reason="bad.mp4 is empty")])
+        run.add()  # no clip could be read
+        run.write_unreadable([Unreadable(uri="bad.mp4", reason="bad.mp4 is empty")])
     begin(root)
     assert json.loads((root / "run.json").read_text(encoding="utf-8")) == CONFIGURATION
 
@@ -228,7 +228,7 @@ def test_a_clip_that_was_replaced_is_refused(root: Path) -> None:
         RunFolder(root, CONFIGURATION) as run,
         pytest.raises(RunError, match=r"clips/cup\.mp4 is not the file that .*run knows as cup: it was replaced"),
     ):
-        run.enter(make_line(sha256="b" * 64))
+        run.add(make_line(sha256="b" * 64))
 
 
 SHAPING = {
@@ -256,27 +256,27 @@ def test_a_clip_of_which_something_else_is_said_now_is_refused(root: Path, field
     message = rf"the {named} of .*clips/cup\.mp4 is not the one that .*run knows for cup; choose another --out, or give"
     with RunFolder(root, CONFIGURATION) as run:
         with pytest.raises(RunError, match=message):
-            run.enter(make_line(**{field: SHAPING[field]}))
-        run.enter(make_line(path="moved/cup.mp4"))  # where it lies does not matter
+            run.add(make_line(**{field: SHAPING[field]}))
+        run.add(make_line(path="moved/cup.mp4"))  # where it lies does not matter
     assert read_run(root).videos["cup"] == root / "moved/cup.mp4"
 
 
 @pytest.mark.parametrize("changes", [{"sha256": "b" * 64}, {"layout": Layout()}, {"instruction": "Drop the cup"}])
 def test_a_clip_without_a_report_may_be_replaced(root: Path, changes: dict[str, Any]) -> None:
     with RunFolder(root, CONFIGURATION) as run:
-        run.enter(make_line(), make_line("pot"))
+        run.add(make_line(), make_line("pot"))
     with RunFolder(root, CONFIGURATION) as run:
-        run.enter(make_line(**changes))
+        run.add(make_line(**changes))
     lines = (root / "manifest.jsonl").read_text(encoding="utf-8").splitlines()
     assert [ManifestLine.model_validate_json(line) for line in lines] == [make_line(**changes), make_line("pot")]
 
 
 def test_a_content_without_a_report_goes_when_another_stands_in_its_place(root: Path) -> None:
     with RunFolder(root, CONFIGURATION) as run:
-        run.enter(make_line("cup-damaged", path="cup.mp4"), make_line("pot-damaged", path="pot.mp4"))
-        run.keep(make_report("pot-damaged"), {})
+        run.add(make_line("cup-damaged", path="cup.mp4"), make_line("pot-damaged", path="pot.mp4"))
+        run.write(make_report("pot-damaged"), {})
     with RunFolder(root, CONFIGURATION) as run:
-        run.enter(*(make_line(f"{name}-mended", path=f"{name}.mp4", sha256="b" * 64) for name in ("cup", "pot")))
+        run.add(*(make_line(f"{name}-mended", path=f"{name}.mp4", sha256="b" * 64) for name in ("cup", "pot")))
     assert list(read_run(root).videos) == ["pot-damaged", "cup-mended", "pot-mended"]
 
 
@@ -285,12 +285,12 @@ def test_a_content_without_a_report_goes_when_another_stands_in_its_place(root: 
 )
 def test_any_instruction_is_taken_up_again(root: Path, instruction: str) -> None:
     with RunFolder(root, CONFIGURATION) as run:
-        run.enter(make_line("first", instruction=instruction))
-        run.enter(make_line("second"))
-        run.keep(make_report("first"), {})
-        run.keep(make_report("second"), {})
+        run.add(make_line("first", instruction=instruction))
+        run.add(make_line("second"))
+        run.write(make_report("first"), {})
+        run.write(make_report("second"), {})
     with RunFolder(root, CONFIGURATION) as run:
-        run.enter(make_line("first", instruction=instruction))
+        run.add(make_line("first", instruction=instruction))
     assert [one.clip.id for one in read_run(root).reports] == ["first", "second"]
 
 
@@ -350,7 +350,7 @@ from pathlib import Path
 from robogaze.core.report import Report
 from robogaze.store import ManifestLine, RunFolder
 run = RunFolder(Path(sys.argv[1]), {"pipeline": "full"})
-run.enter(ManifestLine(clip_id="cup", path="cup.mp4", sha256="a" * 64))
+run.add(ManifestLine(clip_id="cup", path="cup.mp4", sha256="a" * 64))
 report = Report.model_validate_json(Path(sys.argv[2]).read_bytes())
 replace = Path.replace
 def die(part, target):
@@ -359,11 +359,11 @@ def die(part, target):
         os.kill(os.getpid(), signal.SIGKILL)
     return replace(part, target)
 Path.replace = die
-run.keep(report, {1: b"jpeg"})
+run.write(report, {1: b"jpeg"})
 """
 
 
-@pytest.mark.parametrize("moment", ["000001.jpg", "report.json"])
+@pytest.mark.parametrize("moment", ["000001.jpg", "cup.json"])
 def test_a_run_killed_while_it_writes_is_taken_up_where_it_was(root: Path, tmp_path: Path, moment: str) -> None:
     (tmp_path / "report.json").write_text(make_report().model_dump_json(), encoding="utf-8")
     process = start(_DIES_BEFORE_THE_FILE_IS_IN_PLACE, root, tmp_path / "report.json", moment)
@@ -371,10 +371,10 @@ def test_a_run_killed_while_it_writes_is_taken_up_where_it_was(root: Path, tmp_p
     process.communicate()
     with RunFolder(root, {"pipeline": "full"}) as run:
         assert run.stored.report("cup") is None
-        run.keep(make_report(), {1: b"jpeg"})
+        run.write(make_report(), {1: b"jpeg"})
         assert run.stored.report("cup") == make_report()
     assert everything(root) == {
-        "run.json", "run.lock", "manifest.jsonl", "cup/report.json", "cup/frames/000001.jpg"
+        "run.json", "run.lock", "manifest.jsonl", "reports/cup.json", "frames/cup/000001.jpg"
     }  # fmt: skip
 
 
@@ -422,7 +422,8 @@ except RunError as error:
 def test_a_disk_that_refuses_is_told_in_a_sentence_and_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "file"
     told, _ = start(_DISK_OF_64_KIB, path).communicate()
-    assert told == f"{path} cannot be written (File too large); free space, or choose another folder, and start again\n"
+    way_out = "free space, or choose another folder, and run the command again"
+    assert told == f"{path} cannot be written (File too large); {way_out}\n"
     assert path.read_bytes() == b"old"
     assert everything(tmp_path) == {"file"}
 
@@ -468,14 +469,14 @@ AWKWARD = [
 def test_no_two_ids_share_a_folder(root: Path) -> None:
     with RunFolder(root, CONFIGURATION) as run:
         for name in AWKWARD:
-            run.enter(make_line(name))
-            run.keep(make_report(name), {1: name.encode()})
+            run.add(make_line(name))
+            run.write(make_report(name), {1: name.encode()})
         for name in AWKWARD:
             assert run.stored.report(name) == make_report(name)
     finished = read_run(root)
     assert [one.clip.id for one in finished.reports] == AWKWARD
     assert [finished.frames(name) for name in AWKWARD] == [{1: name.encode()} for name in AWKWARD]
-    assert len([path for path in root.iterdir() if path.is_dir()]) == len(AWKWARD)
+    assert len([*(root / "reports").iterdir()]) == len([*(root / "frames").iterdir()]) == len(AWKWARD)
     assert {path.name for path in root.iterdir() if path.is_file()} == {"run.json", "run.lock", "manifest.jsonl"}
 
 
@@ -506,18 +507,18 @@ def test_a_folders_name_is_safe_and_no_other_ids(one: str, other: str) -> None:
 
 def test_ids_that_differ_only_in_case_are_refused_where_the_disk_does_not_tell_them_apart(root: Path) -> None:
     with RunFolder(root, CONFIGURATION) as run:
-        run.enter(make_line("plate"))
+        run.add(make_line("plate"))
     (root / "RUN.HOLDER").touch()  # as such a disk would answer
     with RunFolder(root, CONFIGURATION) as run:
-        run.enter(make_line("Cup"))
-        run.enter(make_line("Cup"))
+        run.add(make_line("Cup"))
+        run.add(make_line("Cup"))
         with pytest.raises(RunError, match="the clip ids pan and Pan"):
-            run.enter(make_line("pan"), make_line("Pan"))
-        run.enter(make_line("pot"))
+            run.add(make_line("pan"), make_line("Pan"))
+        run.add(make_line("pot"))
         with pytest.raises(RunError, match=r"the clip ids Cup and cup differ only in case.*another clip_id"):
-            run.enter(make_line("cup"))
+            run.add(make_line("cup"))
     with RunFolder(root, CONFIGURATION) as run, pytest.raises(RunError, match="the clip ids pot and POT"):
-        run.enter(make_line("POT"))
+        run.add(make_line("POT"))
 
 
 def test_ids_that_differ_only_in_case_are_two_clips_elsewhere(root: Path) -> None:
@@ -525,8 +526,8 @@ def test_ids_that_differ_only_in_case_are_two_clips_elsewhere(root: Path) -> Non
         if (root / "RUN.HOLDER").exists():
             pytest.skip("this disk does not tell them apart")
         for name in ("Cup", "cup"):
-            run.enter(make_line(name))
-            run.keep(make_report(name), {})
+            run.add(make_line(name))
+            run.write(make_report(name), {})
         assert [run.stored.report(name) for name in ("Cup", "cup")] == [make_report("Cup"), make_report("cup")]
 
 
@@ -551,15 +552,15 @@ def test_ids_that_differ_only_in_case_are_two_clips_elsewhere(root: Path) -> Non
 )
 def test_a_damaged_report_is_told_with_file_and_key(root: Path, damage: Any, message: str) -> None:
     with RunFolder(root, CONFIGURATION) as run:
-        run.enter(make_line())
-        run.keep(make_report(), {})
-        path = root / "cup" / "report.json"
+        run.add(make_line())
+        run.write(make_report(), {})
+        path = root / "reports" / "cup.json"
         damaged = damage(path.read_text(encoding="utf-8"))
         assert damaged != path.read_text(encoding="utf-8")
         path.write_text(damaged, encoding="utf-8")
-        with pytest.raises(InputError, match=rf"cup/report\.json is not a report: {message}"):
+        with pytest.raises(InputError, match=rf"reports/cup\.json is not a report: {message}"):
             run.stored.report("cup")
-    with pytest.raises(InputError, match=rf"cup/report\.json is not a report: {message}"):
+    with pytest.raises(InputError, match=rf"reports/cup\.json is not a report: {message}"):
         read_run(root)
 
 
@@ -579,7 +580,7 @@ def test_a_damaged_configuration_is_refused(root: Path, content: bytes) -> None:
 @pytest.mark.parametrize("line", [b"{", b'{"clip_id": "pot"}', b"\xff", b'{"clip_id": "pot", "size": 3}'])
 def test_a_damaged_manifest_is_told_with_its_line(root: Path, line: bytes) -> None:
     with RunFolder(root, CONFIGURATION) as run:
-        run.enter(make_line())
+        run.add(make_line())
     with (root / "manifest.jsonl").open("ab") as file:
         file.write(line + b"\n")
     for act in (lambda: read_run(root), lambda: RunFolder(root, CONFIGURATION)):

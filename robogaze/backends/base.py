@@ -1,6 +1,6 @@
-"""The contract of a backend: a request in, a completion out, or an error that says whether to ask again.
+"""The backend protocol: a request in, a completion or a BackendError out.
 
-Backends are wrapped by one another (cache, retries, limits), so everything that asks a model sees one `complete`.
+Middleware (cache, retry, limits) wraps a backend and is a backend itself, so callers only ever call `complete`.
 """
 
 import json
@@ -16,7 +16,7 @@ from robogaze.core.pictures import FrameImage
 
 
 class Decoding(Data):
-    """How a model decodes. None leaves a parameter to the server."""
+    """Decoding parameters. None leaves a parameter to the server's default."""
 
     temperature: float | None = Field(default=0.0, ge=0)
     top_p: float | None = Field(default=None, gt=0, le=1)
@@ -26,7 +26,7 @@ class Decoding(Data):
 
 @dataclass(frozen=True)
 class ClipTiming:
-    """What pictures of a clip need to be placed in time: its rate, length and number of frames."""
+    """Frame rate, number of frames and duration of the clip that the images of a request come from."""
 
     fps: float
     frame_count: int
@@ -35,11 +35,12 @@ class ClipTiming:
 
 @dataclass(frozen=True)
 class Request:
-    """One question to a model.
+    """One request to a model.
 
-    `stage`, `subject`, `clip` and `attempt` say what the question is about; they are for ledgers and scripts and
-    are not sent. `parts` alternate text and pictures in the order the model sees them. `sample` tells apart
-    independent answers to one question.
+    `stage`, `subject`, `clip` and `attempt` (from 1) identify the request in the ledger and in scripts of replies; they
+    are not sent. `parts` are text and images in the order in which the model sees them. `schema` is the JSON schema of
+    the answer, None for free text. `timing` is needed to send the images as a video. `sample` numbers independent
+    samples of the same request, from 0.
     """
 
     stage: str
@@ -50,33 +51,38 @@ class Request:
     parts: tuple[str | FrameImage, ...]
     schema: Mapping[str, Any] | None
     decoding: Decoding
-    source: ClipTiming | None = None
+    timing: ClipTiming | None = None
     sample: int = 0
 
     @property
-    def shots(self) -> tuple[FrameImage, ...]:
-        """The pictures, in order."""
+    def images(self) -> tuple[FrameImage, ...]:
+        """The images, in order."""
         return tuple(part for part in self.parts if isinstance(part, FrameImage))
 
     @property
     def prompt_sha256(self) -> str:
-        """A fingerprint of everything the model is given to read and to look at."""
-        shown = [part if isinstance(part, str) else [part.label, part.picture.sha256] for part in self.parts]
-        return _digest([self.system, shown])
+        """A hash of the system prompt, the text and the images."""
+        parts = [part if isinstance(part, str) else [part.label, part.picture.sha256] for part in self.parts]
+        return _sha256([self.system, parts])
 
     def key(self, identity: Mapping[str, Any]) -> str:
-        """A fingerprint of everything the answer depends on: the model's identity and the whole request."""
-        asked = [self.prompt_sha256, self.schema, self.decoding.model_dump(), self.sample]
-        return _digest([dict(identity), asked])
+        """The cache key: a hash of the model's identity and of everything in the request that affects the answer."""
+        content = [self.prompt_sha256, self.schema, self.decoding.model_dump(), self.sample]
+        return _sha256([dict(identity), content])
 
 
-def _digest(value: Any) -> str:
+def _sha256(value: Any) -> str:
     return sha256(json.dumps(value, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
 class Completion:
-    """An answer; counts and cost are None where the server or the price list does not say."""
+    """A model's reply.
+
+    `model` is the server's own name for the model, empty when it sends none. `finish_reason` is the server's ("stop",
+    "length", ...), `refusal` the model's text where it refused. Token counts and `cost_usd` are None when the server
+    does not count tokens or no price is configured. `facts` are further facts about the reply for the ledger.
+    """
 
     text: str
     model: str
@@ -91,40 +97,37 @@ class Completion:
 
 
 class Backend(Protocol):
-    """Something that answers requests."""
+    """A model that answers requests."""
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """What tells this model from another: kind, name, server and every setting that changes an answer."""
+        """Kind, name, server and every setting that affects an answer, as JSON values: part of the cache key."""
 
     async def complete(self, request: Request) -> Completion:
-        """Answer a request. Raises BackendError when no answer comes."""
+        """Answer a request. Raises BackendError when there is no answer."""
 
     async def ready(self) -> str | None:
-        """Return if requests can be sent: what the server says it serves, None where it does not say.
+        """Check that requests can be sent and return the name of the served model, None when it is not known.
 
-        Raises BackendError (Unreachable) if not.
+        Raises BackendError, Unreachable in particular, when they cannot.
         """
 
     async def close(self) -> None:
-        """Free what the backend holds."""
+        """Release connections and memory."""
 
 
 @dataclass(frozen=True)
-class Wrapper:
-    """A backend around a backend; it changes `complete` and hands on the rest."""
+class Middleware:
+    """A backend that wraps another one. Subclasses change `complete`."""
 
     inner: Backend
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """The inner backend's."""
         return self.inner.identity
 
     async def ready(self) -> str | None:
-        """The inner backend's."""
         return await self.inner.ready()
 
     async def close(self) -> None:
-        """Close the inner backend."""
         await self.inner.close()

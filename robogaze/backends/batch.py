@@ -1,11 +1,11 @@
-"""Answers by post: requests are written to a folder, answers are read from it.
+"""Batch services: requests are written to a folder, answers are read from it.
 
-    DIR/requests-NNN.jsonl    requests that have no answer yet, in OpenAI's batch format
-    DIR/*.jsonl               answers: every other JSONL file, in the format of a batch service's output
+    DIR/requests-NNN.jsonl    requests without an answer, in OpenAI's batch format
+    DIR/*.jsonl               answers: every other JSONL file, in the output format of a batch service
 
-A run writes what it would ask next and stops; feed the file to a vendor's batch service or to `vllm run-batch`,
-put the output into the folder, and start the run again. `custom_id` is the key of the request, so answers may come
-in any order, in any number of files, and again.
+A run writes its next requests and stops. Run the requests with a vendor's batch service or `vllm run-batch`, put the
+answers into the folder and start the run again. `custom_id` is the key of the request, so answers may come in any
+order, in any number of files, and repeatedly.
 """
 
 import json
@@ -14,69 +14,79 @@ from pathlib import Path
 from typing import Any
 
 from robogaze.backends.base import Completion, Request
-from robogaze.backends.openai import Wire, request_body
-from robogaze.backends.reply import check_ended, check_nesting, completion, shown
+from robogaze.backends.chat_request import RequestFormat, request_body
+from robogaze.backends.config import ModelConfig
+from robogaze.backends.reply import check_finished, check_nesting, parse_completion, quoted
 from robogaze.errors import AnswersPending, InputError, RequestRefused, ServerFault
 
 _REQUESTS = "requests-"
 
 
-class BatchBackend:
-    """A model that is asked by file; `name` is the served model's, empty to leave it to the service."""
+def open_backend(config: ModelConfig, environ: Mapping[str, str]) -> "BatchBackend":
+    """The backend of a model; its url is the folder. Raises InputError without one."""
+    if config.url is None:
+        raise InputError("a batch model needs url: the folder of its requests and answers")
+    return BatchBackend(config.name, Path(config.url), config.request_format)
 
-    def __init__(self, name: str, folder: Path, wire: Wire | None = None) -> None:
-        """Read the answers that are there. Raises InputError for a line that is no answer."""
+
+class BatchBackend:
+    """A model behind a batch service. `name` is the served model's; empty leaves it out of the requests."""
+
+    def __init__(self, name: str, folder: Path, request_format: RequestFormat | None = None) -> None:
+        """Read the answers in the folder. Raises InputError for an invalid line."""
         self.name = name
         self.folder = folder
-        self.wire = wire or Wire()
+        self.request_format = request_format or RequestFormat()
         self.pending: set[str] = set()
         folder.mkdir(parents=True, exist_ok=True)
-        asked = sorted(folder.glob(f"{_REQUESTS}*.jsonl"))
-        answers = sorted(path for path in folder.glob("*.jsonl") if path not in asked)
+        requests = sorted(folder.glob(f"{_REQUESTS}*.jsonl"))
+        answers = sorted(path for path in folder.glob("*.jsonl") if path not in requests)
         self._answers = {line["custom_id"]: line for path in answers for line in _lines(path)}
-        self._asked = {line["custom_id"] for path in asked for line in _lines(path)} - set(self._answers)
-        self._out = folder / f"{_REQUESTS}{len(asked) + 1:03d}.jsonl"
+        self._requested = {line["custom_id"] for path in requests for line in _lines(path)} - set(self._answers)
+        self._out = folder / f"{_REQUESTS}{len(requests) + 1:03d}.jsonl"
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """Kind, name and how requests are written; not the folder, which may be moved."""
-        return {"kind": "batch", "name": self.name, "send": self.wire.send, "structured": self.wire.structured}
+        """Kind, name and request format; not the folder, which may be moved."""
+        used = self.request_format
+        return {"kind": "batch", "name": self.name, "send": used.send, "structured": used.structured}
 
     def was_sent(self, request: Request) -> bool:
-        """Whether a request was written, or answered, before."""
+        """Whether the request was written or answered earlier."""
         key = request.key(self.identity)
         return key in self._answers or self._is_pending(key)
 
     def _is_pending(self, key: str) -> bool:
-        return key in self._asked or key in self.pending
+        return key in self._requested or key in self.pending
 
     async def complete(self, request: Request) -> Completion:
-        """Answer a request whose answer is there.
+        """The answer to a request, if it is in the folder.
 
         Raises AnswersPending when it is not, RequestRefused when the service answered with an error.
         """
         key = request.key(self.identity)
         if (line := self._answers.get(key)) is not None:
-            return _opened(line)
+            return _completion(line)
         if not self._is_pending(key):
-            self._post(key, request)
+            self._write(key, request)
         self.pending.add(key)
         raise AnswersPending(
             f"{'1 request is' if len(self.pending) == 1 else f'{len(self.pending):,} requests are'} pending in "
-            f"{self.folder}; have them answered, put the answers beside them as JSONL, and run the same command again"
+            f"{self.folder}; run them with a batch service, put the answers into the same folder as JSONL, and run the "
+            "same command again"
         )
 
-    def _post(self, key: str, request: Request) -> None:
-        body = request_body(request, self.name, self.wire)
+    def _write(self, key: str, request: Request) -> None:
+        body = request_body(request, self.name, self.request_format)
         line = {"custom_id": key, "method": "POST", "url": "/v1/chat/completions", "body": body}
         with self._out.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line, ensure_ascii=False) + "\n")
 
     async def ready(self) -> None:
-        """Always."""
+        """Always ready: requests only need the folder."""
 
     async def close(self) -> None:
-        """Nothing to free."""
+        """Nothing to release."""
 
 
 def _lines(path: Path) -> Iterable[dict[str, Any]]:
@@ -88,21 +98,21 @@ def _lines(path: Path) -> Iterable[dict[str, Any]]:
                 if not isinstance(line, dict) or not isinstance(line.get("custom_id"), str):
                     raise ValueError("it has no custom_id")
             except ValueError as error:
-                raise InputError(f"{path}:{number} is not a line of a batch ({error}); mend or remove it") from error
+                raise InputError(f"{path}:{number} is not a line of a batch ({error}); correct or remove it") from error
             yield line
 
 
-def _opened(answer: Mapping[str, Any]) -> Completion:
-    """The completion in a line. Raises RequestRefused for any other: reading it again changes nothing."""
-    response = answer.get("response")
+def _completion(line: Mapping[str, Any]) -> Completion:
+    """The completion in a line. Raises RequestRefused for an error: the same line would give the same error again."""
+    response = line.get("response")
     response = response if isinstance(response, dict) else {}
     status = response.get("status_code")
     if status != 200 or not response.get("body"):
-        said = json.dumps(answer.get("error") or response.get("error") or response.get("body"))
-        raise RequestRefused(f"the batch answers {shown(str(status))} for {answer['custom_id'][:12]}: {shown(said)}")
+        error = json.dumps(line.get("error") or response.get("error") or response.get("body"))
+        raise RequestRefused(f"the batch answers {quoted(str(status))} for {line['custom_id'][:12]}: {quoted(error)}")
     try:
-        read = completion(response["body"])
-        check_ended(read)
+        completion = parse_completion(response["body"])
+        check_finished(completion)
     except ServerFault as error:
         raise RequestRefused(str(error)) from error
-    return read
+    return completion

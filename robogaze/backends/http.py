@@ -1,7 +1,7 @@
-"""HTTP as backends need it: JSON goes out, a bounded number of bytes comes in, and trouble has a name.
+"""An HTTP client for backends: sends JSON, reads replies of bounded size, raises BackendError.
 
-No redirect is followed: pictures and keys go to the address that was given, and to no other. A reply is decompressed
-here and no further than it may be long. A key that a server repeats is taken out before anyone sees the reply.
+Redirects are refused: images and keys go only to the address that the user gave. A reply is decompressed here, up to
+the maximum size. A key that the server repeats in a reply is removed from it.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urljoin
 
-from robogaze.backends.reply import MAX_BYTES, shown
+from robogaze.backends.reply import MAX_BYTES, quoted
 from robogaze.errors import BackendError, RequestRefused, ServerFault, ServerStalled, Unreachable
 
 if TYPE_CHECKING:
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 _GZIP_OR_ZLIB = 47
 _COMPRESSED = ("gzip", "x-gzip", "deflate")
 _REMOVED = "[key]"
-_LEAST_KEY = 8
-"""Shorter keys are words that a reply may hold by chance; they are taken out of messages only."""
+_MIN_KEY_LENGTH = 8
+"""A shorter key may be in a reply by chance; it is removed from messages only."""
 
 
 @dataclass(frozen=True)
 class HttpReply:
-    """What came: the status, the headers by their names in lower case, the body."""
+    """Status, headers (names in lower case) and body."""
 
     status: int
     headers: Mapping[str, str]
@@ -35,7 +35,7 @@ class HttpReply:
 
 
 class HttpClient:
-    """A server under an address; `key` None sends no authorization."""
+    """Sends requests to one address; `key` None sends no Authorization header."""
 
     def __init__(self, address: str, key: str | None, timeout_s: float) -> None:
         import httpx2
@@ -49,25 +49,27 @@ class HttpClient:
             follow_redirects=False,
         )
 
-    async def ask(self, method: str, path: str, body: Any = None, timeout_s: float | None = None) -> HttpReply:
+    async def send(self, method: str, path: str, body: Any = None, timeout_s: float | None = None) -> HttpReply:
         """Send a request and read the reply, whatever its status.
 
         Raises ServerStalled after the time limit, Unreachable where no server answers, ServerFault for a reply that is
-        too large or cannot be decompressed, RequestRefused for a redirect or an address that is none.
+        too large or cannot be decompressed, RequestRefused for a redirect or an invalid address.
         """
         import httpx2
 
-        most_s = self.timeout_s if timeout_s is None else min(self.timeout_s, timeout_s)
+        limit_s = self.timeout_s if timeout_s is None else min(self.timeout_s, timeout_s)
         try:
-            # The client's own limit begins anew with every byte; a server that drips must end, too.
-            async with asyncio.timeout(most_s):
+            # The limit of httpx starts again with every byte, so a server that drips bytes would never reach it.
+            async with asyncio.timeout(limit_s):
                 return await self._exchange(method, f"{self.address}{path}", body)
         except (TimeoutError, httpx2.TimeoutException) as error:
-            raise ServerStalled(f"the server at {self.address} gave no answer within {most_s:g} s") from error
+            raise ServerStalled(f"the server at {self.address} did not reply within {limit_s:g} s") from error
         except (httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
-            raise RequestRefused(f"{self.address} is no address that can be asked ({self.clean(error)})") from error
+            raise RequestRefused(
+                f"{self.address} is not a valid address ({self.redact(error)}); use http://HOST:PORT/v1"
+            ) from error
         except httpx2.HTTPError as error:
-            reason = self.clean(error) or type(error).__name__
+            reason = self.redact(error) or type(error).__name__
             message = f"the server at {self.address} cannot be reached ({reason}); is the server running?"
             raise Unreachable(message) from error
 
@@ -75,61 +77,64 @@ class HttpClient:
         headers = {"Accept": "application/json", "Accept-Encoding": "gzip"}
         if self.key is not None:
             headers["Authorization"] = f"Bearer {self.key}"
-        content = None
+        payload = None
         if body is not None:
             headers["Content-Type"] = "application/json"
-            content = json.dumps(body).encode()
-        async with self._client.stream(method, url, content=content, headers=headers) as response:
+            payload = json.dumps(body).encode()
+        async with self._client.stream(method, url, content=payload, headers=headers) as response:
             if 300 <= response.status_code < 400:
                 raise self._redirected(url, response)
-            read = self._without_key(await self._body(response))
-            return HttpReply(response.status_code, dict(response.headers), read)
+            content = self._without_key(await self._body(response))
+            return HttpReply(response.status_code, dict(response.headers), content)
 
     def _redirected(self, url: str, response: "httpx2.Response") -> BackendError:
-        given = response.headers.get("location", "")
+        location = response.headers.get("location", "")
         try:
-            target = urljoin(url, given)
+            target = urljoin(url, location)
         except ValueError:
-            target = given
+            target = location
         return RequestRefused(
-            f"{url} answers {response.status_code} and sends on to {self.clean(target) or 'nowhere'}; nothing was sent "
-            "there: if that is the model's server, give its address"
+            f"{url} answers {response.status_code} and redirects to {self.redact(target) or 'no address'}; RoboGaze "
+            "does not follow redirects: if that is the model's server, use its address"
         )
 
     async def _body(self, response: "httpx2.Response") -> bytes:
         encoding = response.headers.get("content-encoding", "").strip().lower()
         if encoding not in ("", "identity", *_COMPRESSED):
-            raise ServerFault(f"the server at {self.address} compressed its reply as {shown(encoding)}, unasked")
-        unpacked = zlib.decompressobj(_GZIP_OR_ZLIB) if encoding in _COMPRESSED else None
-        read = bytearray()
+            raise ServerFault(
+                f"the server at {self.address} compressed its reply as {quoted(encoding)}; RoboGaze accepts gzip only"
+            )
+        decompressor = zlib.decompressobj(_GZIP_OR_ZLIB) if encoding in _COMPRESSED else None
+        content = bytearray()
         async for chunk in response.aiter_raw():
             try:
-                read += chunk if unpacked is None else unpacked.decompress(chunk, MAX_BYTES + 1 - len(read))
+                content += (
+                    chunk if decompressor is None else decompressor.decompress(chunk, MAX_BYTES + 1 - len(content))
+                )
             except zlib.error as error:
                 message = f"the server at {self.address} sent a reply that cannot be decompressed ({error})"
                 raise ServerFault(message) from error
-            if len(read) > MAX_BYTES:
+            if len(content) > MAX_BYTES:
                 raise ServerFault(f"the server at {self.address} sent more than {MAX_BYTES // 2**20} MiB in a reply")
-        return bytes(read)
+        return bytes(content)
 
     def _without_key(self, content: bytes) -> bytes:
-        for form in self._key_forms if self.key and len(self.key) >= _LEAST_KEY else ():
+        for form in self._key_forms if self.key and len(self.key) >= _MIN_KEY_LENGTH else ():
             content = content.replace(form.encode(), _REMOVED.encode())
         return content
 
-    def clean(self, said: object) -> str:
-        """Something that a server or a library says, without the key, as a message may hold it."""
-        text = str(said)
+    def redact(self, value: object) -> str:
+        """Text of a server or a library for use in a message, without the key."""
+        text = str(value)
         for form in self._key_forms:
             text = text.replace(form, _REMOVED)
-        return shown(text)
+        return quoted(text)
 
     @property
     def _key_forms(self) -> tuple[str, ...]:
-        """The key as it is, and as JSON and addresses may write it."""
+        """The key as it is, and as JSON and URLs escape it."""
         key = self.key
         return (key, key.replace("/", "\\/"), quote(key, safe="")) if key else ()
 
     async def close(self) -> None:
-        """Close the connections."""
         await self._client.aclose()

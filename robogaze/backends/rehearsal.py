@@ -1,7 +1,7 @@
-"""Answers without a model: the plainest answer a JSON schema allows.
+"""Answers without a model: the simplest answer that a JSON schema allows.
 
-For rehearsals: a domain's pipelines can be run through, every prompt rendered and every stage taken, before anything
-is asked of a model. It judges nothing, so no command offers it as a model.
+A rehearsal renders every prompt and runs every stage of a pipeline before a model is paid for. The answers mean
+nothing, so no command offers this backend as a model.
 """
 
 import json
@@ -12,10 +12,10 @@ from robogaze.backends.base import Completion, Request
 
 
 def plainest(schema: Mapping[str, Any]) -> Any:
-    """The plainest value of a schema: null where allowed, the first of several values, the middle
-    of a range, one item in a list.
+    """The simplest value of a schema.
 
-    A list that has room for every value of an enumeration holds each once.
+    null where it is allowed, the first value of an enumeration, the middle of a range, one item in a list. A list that
+    has room for every value of an enumeration holds each once.
     """
     return _value(schema, schema.get("$defs", {}))
 
@@ -31,7 +31,7 @@ def _value(schema: Mapping[str, Any], defs: Mapping[str, Any]) -> Any:
         return None if {"type": "null"} in schema["anyOf"] else _value(schema["anyOf"][0], defs)
     kind = schema["type"]
     if kind == "object":
-        return {name: _value(part, defs) for name, part in schema["properties"].items()}
+        return {name: _value(property_schema, defs) for name, property_schema in schema["properties"].items()}
     if kind == "array":
         return _list(schema, defs)
     if kind in ("number", "integer"):
@@ -43,30 +43,29 @@ def _value(schema: Mapping[str, Any], defs: Mapping[str, Any]) -> Any:
 def _list(schema: Mapping[str, Any], defs: Mapping[str, Any]) -> list[Any]:
     item = schema["items"]
     item = defs[item["$ref"].rsplit("/", 1)[-1]] if "$ref" in item else item
-    most = schema.get("maxItems", 1)
-    if "minimum" in item and "maximum" in item and schema.get("minItems") == most == 2:
+    max_items = schema.get("maxItems", 1)
+    if "minimum" in item and "maximum" in item and schema.get("minItems") == max_items == 2:
         return [item["minimum"], item["maximum"]]
     values = item.get("enum", [])
-    if len(values) == most:
+    if len(values) == max_items:
         return list(values)
     return [_value(item, defs)] * max(1, schema.get("minItems", 0))
 
 
 class RehearsalBackend:
-    """Gives the plainest answer to everything."""
+    """Answers every request with the simplest value of its schema."""
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """Its kind."""
         return {"kind": "rehearsal"}
 
     async def complete(self, request: Request) -> Completion:
-        """The plainest answer; without a schema, an empty object."""
+        """The simplest answer; an empty object without a schema."""
         answer = {} if request.schema is None else plainest(request.schema)
         return Completion(json.dumps(answer), model="rehearsal", finish_reason="stop")
 
     async def ready(self) -> None:
-        """Always."""
+        """Always ready."""
 
     async def close(self) -> None:
-        """Nothing to free."""
+        """Nothing to release."""

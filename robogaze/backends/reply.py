@@ -1,7 +1,7 @@
-"""Reading a reply: from bytes to JSON, from JSON to a completion, and whether a completion is an answer.
+"""Parses the reply of a server: bytes to JSON, JSON to a completion, and whether a completion is an answer.
 
-Replies are other people's data. A reply is read in full or it is a fault of that one call: a ServerFault, which is
-worth another try, or a RequestRefused, which is not. Only counts, names and notes that make no sense are left out.
+Replies are untrusted data. A reply that cannot be parsed is an error of that one call: ServerFault, which is retried,
+or RequestRefused, which is not. Only token counts, names and facts are ignored when they are invalid.
 """
 
 import json
@@ -16,15 +16,15 @@ from robogaze.backends.base import Completion
 from robogaze.errors import RequestRefused, ServerFault
 
 MAX_BYTES = 16 * 2**20
-"""The most bytes a reply may have, decompressed."""
+"""Maximum size of a reply, decompressed."""
 
 MAX_DEPTH = 100
-"""How deep lists and records of a reply may be nested."""
+"""Maximum nesting of lists and objects in a reply."""
 
 _MAX_BRACKETS = 2_000_000
 _MAX_COUNT = 10**9
 _MAX_NAME = 200
-_SAID = 200
+_MAX_QUOTED = 200
 _STEP = {"[": 1, "{": 1, "]": -1, "}": -1}
 _TEXT_PARTS = ("text", "output_text")
 _REASONING_PARTS = ("thinking", "reasoning", "redacted_thinking")
@@ -32,42 +32,42 @@ _ENDED = (None, "stop")
 CUT_OFF = "length"
 
 
-def parse(text: str | bytes) -> Any:
-    """JSON as data. Raises ValueError for what is no JSON in UTF-8, is too large, or is nested too deep."""
+def parse_json(text: str | bytes) -> Any:
+    """Parse JSON. Raises ValueError for invalid JSON or UTF-8, and for text that is too large or nested too deeply."""
     if len(text) > MAX_BYTES:
         raise ValueError(f"it is larger than {MAX_BYTES // 2**20} MiB")
-    written = text.decode() if isinstance(text, bytes) else text
-    check_nesting(written)
-    return json.loads(written)
+    decoded = text.decode() if isinstance(text, bytes) else text
+    check_nesting(decoded)
+    return json.loads(decoded)
 
 
 def check_nesting(text: str) -> None:
-    """Raise ValueError for JSON that is nested deeper than MAX_DEPTH; takes time in proportion to its length."""
+    """Raise ValueError for JSON that is nested deeper than MAX_DEPTH, in time linear in its length."""
     if text.count("[") + text.count("{") <= MAX_DEPTH:
         return
-    # Without escapes a string ends at the next quote; without strings every bracket counts.
+    # Escapes are removed first, then strings, so that only structural brackets are left.
     plain = re.sub(r'"[^"]*"?', "", text.replace("\\\\", "").replace('\\"', ""))
     brackets = re.sub(r"[^][{}]+", "", plain)
     if len(brackets) > _MAX_BRACKETS:
-        raise ValueError(f"it has more than {_MAX_BRACKETS // 2:,} lists and records")
+        raise ValueError(f"it has more than {_MAX_BRACKETS // 2:,} lists and objects")
     if max(accumulate(map(_STEP.__getitem__, brackets)), default=0) > MAX_DEPTH:
         raise ValueError(f"it is nested deeper than {MAX_DEPTH} levels")
 
 
-def completion(reply: Any, latency_s: float = 0.0) -> Completion:
-    """The completion in the JSON of a chat completion, however it ended. Raises ServerFault for another shape."""
-    record = _record(reply, "the reply", reply)
+def parse_completion(reply: Any, latency_s: float = 0.0) -> Completion:
+    """The completion in the JSON of a chat completion, finished or not. Raises ServerFault for other JSON."""
+    record = _object(reply, "the reply", reply)
     _check_error(record, reply)
     choices = record.get("choices")
     if not isinstance(choices, list) or not choices:
         raise _fault("without choices", reply)
-    choice = _record(choices[0], "without choices: the first", reply)
+    choice = _object(choices[0], "without choices: the first", reply)
     _check_error(choice, reply)
-    message = _record(choice.get("message"), "without choices: the message", reply)
+    message = _object(choice.get("message"), "without choices: the message", reply)
     text, refusal = _content(message.get("content"), reply)
     reason = choice.get("finish_reason")
     if reason is not None and not (isinstance(reason, str) and _is_unicode(reason)):
-        raise _fault("with a finish_reason that is no text", reply)
+        raise _fault("with a finish_reason that is not text", reply)
     usage = _part(record, "usage")
     prompt = _count(usage.get("prompt_tokens"))
     cached = _count(_part(usage, "prompt_tokens_details").get("cached_tokens"))
@@ -84,69 +84,69 @@ def completion(reply: Any, latency_s: float = 0.0) -> Completion:
     )
 
 
-def check(completion: Completion) -> None:
-    """Raise ValueError unless every field of a completion is of its type: for what was not made by `completion`."""
+def check_types(completion: Completion) -> None:
+    """Raise ValueError unless every field has its type: for completions that `parse_completion` did not make."""
     counts = (completion.prompt_tokens, completion.cached_tokens, completion.completion_tokens)
     amounts = (completion.latency_s, 0.0 if completion.cost_usd is None else completion.cost_usd)
     maybe = [text for text in (completion.finish_reason, completion.refusal) if text is not None]
     texts = (completion.text, completion.model, *maybe)
     if not all(isinstance(text, str) and len(text) <= MAX_BYTES and _is_unicode(text) for text in texts):
-        raise ValueError("a text of it is no text")
+        raise ValueError("a text field is not text")
     if any(count is not None and _count(count) is None for count in counts):
-        raise ValueError("a count of it is no count")
+        raise ValueError("a token count is not a count")
     if not all(type(amount) in (int, float) and math.isfinite(amount) and amount >= 0 for amount in amounts):
-        raise ValueError("its cost or its time is no amount")
+        raise ValueError("the cost or the latency is not a non-negative number")
     facts = completion.facts
     if not isinstance(facts, Mapping) or not all(isinstance(part, str) for pair in facts.items() for part in pair):
-        raise ValueError("its facts are no texts")
+        raise ValueError("the facts are not text")
 
 
-def check_ended(completion: Completion) -> None:
-    """Raise for a completion that is no answer: RequestRefused where the model or a filter refused, else ServerFault.
+def check_finished(completion: Completion) -> None:
+    """Raise RequestRefused where the model or a filter refused, ServerFault for an unknown finish reason.
 
-    One that was cut off at the token limit passes: whoever asked can ask for a shorter answer.
+    A completion that was cut off at the token limit passes: the caller can request a shorter answer.
     """
     reason = completion.finish_reason
     if completion.refusal:
-        raise RequestRefused(f"the model refuses: {shown(completion.refusal)}")
+        raise RequestRefused(f"the model refuses: {quoted(completion.refusal)}")
     if reason == "content_filter":
-        raise RequestRefused("a content filter of the server ended the answer")
+        raise RequestRefused("a content filter of the server stopped the answer")
     if reason not in (*_ENDED, CUT_OFF):
-        raise ServerFault(f"the answer ended with the finish_reason {shown(reason or '')!r}, not 'stop'")
+        raise ServerFault(f"the answer ended with the finish_reason {quoted(reason or '')!r}, not 'stop'")
 
 
 def is_answer(completion: Completion) -> bool:
-    """Whether a completion is well typed, ended by itself and is no refusal, so that it may be kept."""
+    """Whether a completion is valid, finished and not a refusal, so that it may be stored."""
     try:
-        check(completion)
+        check_types(completion)
     except ValueError:
         return False
     return completion.finish_reason in _ENDED and not completion.refusal
 
 
-def stored(text: Any) -> Completion | None:
-    """A completion that was kept as JSON; None for anything that would not be kept today."""
+def read_stored(text: Any) -> Completion | None:
+    """A completion that was stored as JSON; None for anything that is not a valid answer."""
     try:
-        kept = Completion(**parse(text))
+        completion = Completion(**parse_json(text))
     except (TypeError, ValueError):
         return None
-    return kept if is_answer(kept) else None
+    return completion if is_answer(completion) else None
 
 
 def server_name(value: Any) -> str:
-    """A name that a server uses; empty for anything else."""
+    """A name that a server sends; empty for anything but a short printable text."""
     return value if isinstance(value, str) and len(value) <= _MAX_NAME and value.isprintable() else ""
 
 
-def shown(text: str) -> str:
-    """Text of a server as a message may hold it: on a single line, printable and short."""
-    line = " ".join(text.split())[:_SAID]
+def quoted(text: str) -> str:
+    """Text of a server for use in a message: one line, printable, at most 200 characters."""
+    line = " ".join(text.split())[:_MAX_QUOTED]
     return "".join(character if character.isprintable() else "�" for character in line)
 
 
-def _record(value: Any, what: str, reply: Any) -> Mapping[str, Any]:
+def _object(value: Any, what: str, reply: Any) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise _fault(f"{what} is no record", reply)
+        raise _fault(f"{what} is not an object", reply)
     return value
 
 
@@ -156,7 +156,7 @@ def _part(record: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _fault(how: str, reply: Any) -> ServerFault:
-    return ServerFault(f"an answer that is no chat completion came, {how}: {shown(reprlib.repr(reply))}")
+    return ServerFault(f"the server sent a reply that is not a chat completion, {how}: {quoted(reprlib.repr(reply))}")
 
 
 def _check_error(record: Mapping[str, Any], reply: Any) -> None:
@@ -165,11 +165,11 @@ def _check_error(record: Mapping[str, Any], reply: Any) -> None:
 
 
 def _content(content: Any, reply: Any) -> tuple[str, str | None]:
-    """The text of a message's content, and a refusal among its parts."""
+    """The text of a message's content, and the refusal if a part of it is one."""
     if content is None or isinstance(content, str):
         return _unicode(content or "", reply), None
     if not isinstance(content, list):
-        raise _fault("with content that is no text", reply)
+        raise _fault("with content that is not text", reply)
     texts, refusals = [], []
     for part in content:
         kind = part.get("type") if isinstance(part, dict) else None
@@ -178,7 +178,7 @@ def _content(content: Any, reply: Any) -> tuple[str, str | None]:
         elif kind == "refusal":
             refusals.append(part.get("refusal"))
         elif kind not in _REASONING_PARTS:
-            raise _fault("with a part of its content that is no text", reply)
+            raise _fault("with a part of its content that is not text", reply)
     refusal = _refusal(refusals[0] or "refused", reply) if refusals else None
     return _unicode("".join(texts), reply), refusal
 
@@ -187,13 +187,13 @@ def _refusal(refusal: Any, reply: Any) -> str | None:
     if not refusal:
         return None
     if not isinstance(refusal, str):
-        raise _fault("with a refusal that is no text", reply)
+        raise _fault("with a refusal that is not text", reply)
     return _unicode(refusal, reply)
 
 
 def _unicode(text: str, reply: Any) -> str:
     if not _is_unicode(text):
-        raise _fault("with half a character (a lone surrogate)", reply)
+        raise _fault("with an invalid character (a lone surrogate)", reply)
     return text
 
 
@@ -206,14 +206,14 @@ def _is_unicode(text: str) -> bool:
 
 
 def _count(value: Any) -> int | None:
-    """A number of tokens; None for anything else."""
+    """A token count; None for anything else."""
     return value if type(value) is int and 0 <= value <= _MAX_COUNT else None
 
 
 def _facts(record: Mapping[str, Any], message: Mapping[str, Any], text: str) -> dict[str, str]:
     fingerprint = server_name(record.get("system_fingerprint"))
     facts = {"system_fingerprint": fingerprint} if fingerprint else {}
-    thought = message.get("reasoning") or message.get("reasoning_content")
-    if not text and isinstance(thought, str):
+    reasoning = message.get("reasoning") or message.get("reasoning_content")
+    if not text and isinstance(reasoning, str):
         facts["reasoning_only"] = "yes"
     return facts

@@ -1,7 +1,7 @@
-"""SAM 3 as what follows a thing, through transformers: a box on one frame in, a mask for every frame out.
+"""SAM 3 as a tracker, through transformers: a box on the first frame in, a mask for every frame out.
 
-The frames are given one by one, so that a long window takes no more memory than a short one. Its weights are loaded
-from a folder or a hub id, and never for a run that does not name them.
+Frames are passed one by one, so that memory does not grow with the length of a window. The weights are loaded from a
+folder or a hub id, and only for runs that name them.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,35 +17,34 @@ from robogaze.core.events import Box
 from robogaze.errors import InputError, MissingExtra
 from robogaze.threads import in_thread
 
-_NEEDS = ("torch", "torchvision", "transformers")
+_PACKAGES = ("torch", "torchvision", "transformers")
 _CLASSES = ("Sam3TrackerVideoModel", "Sam3TrackerVideoProcessor")
-_KINDS = ("sam3_video", "sam3_tracker_video")  # as published, detector and tracker; and the tracker alone
-_THING = 1  # what the one thing that is followed is called
+_KINDS = ("sam3_video", "sam3_tracker_video")  # the published weights (detector and tracker), and the tracker alone
+_OBJECT_ID = 1  # any number: only one object is tracked
 
 Mask = NDArray[np.bool_]
-"""Which pixels of a frame belong to the thing, shape (height, width)."""
+"""The pixels of the tracked object, shape (height, width)."""
 
 Masks = Callable[[NDArray[np.uint8]], Mask | None]
-"""Gives the thing's mask in the next frame, None where it is not seen there."""
+"""Takes the next frame, shape (height, width, 3), and returns the object's mask, None where it is not visible."""
 
 
 class Sam3:
-    """The tracker of SAM 3; loaded when it is first needed."""
+    """The tracker of SAM 3; loaded on first use."""
 
     def __init__(self, name: str, device: str | None = None) -> None:
-        """`device` None chooses a GPU when there is one. Raises MissingExtra when the packages are absent."""
-        for package in _NEEDS:
+        """`device` None uses a GPU if there is one. Raises MissingExtra when a package is not installed."""
+        for package in _PACKAGES:
             try:
                 import_module(package)
             except ImportError as error:
                 raise MissingExtra(package, "transformers") from error
         self.name = name
         self.device = device
-        self._busy = Lock()
+        self._lock = Lock()
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """Kind and name."""
         return {"kind": "sam3", "name": self.name}
 
     async def ready(self) -> None:
@@ -53,19 +52,19 @@ class Sam3:
         await in_thread(self._load)
 
     def masks(self, box: Box) -> Masks:
-        """Follow what is in a box of the first frame that is given, through the frames that are given after it."""
-        with self._busy:
+        """Track what is inside a box of the first frame through the frames that follow."""
+        with self._lock:
             processor, model = self._loaded
         session = processor.init_video_session(inference_device=model.device, dtype=model.dtype)
 
-        def following(image: NDArray[np.uint8]) -> Mask | None:
-            with self._busy:
+        def next_mask(image: NDArray[np.uint8]) -> Mask | None:
+            with self._lock:
                 return _next_mask(processor, model, session, image, box)
 
-        return following
+        return next_mask
 
     def _load(self) -> None:
-        with self._busy:
+        with self._lock:
             _ = self._loaded
 
     @cached_property
@@ -74,7 +73,7 @@ class Sam3:
         import torch
         import transformers
 
-        if not all(hasattr(transformers, one) for one in _CLASSES):
+        if not all(hasattr(transformers, name) for name in _CLASSES):
             raise MissingExtra(f"transformers with SAM 3 (this is {transformers.__version__})", "transformers")
         device = self.device or ("cuda" if torch.cuda.is_available() else "cpu")
         try:
@@ -82,41 +81,41 @@ class Sam3:
             if kind not in _KINDS:
                 raise self._unusable(f"it is a {kind}")
             processor = transformers.Sam3TrackerVideoProcessor.from_pretrained(self.name)
-            model, told = transformers.Sam3TrackerVideoModel.from_pretrained(
+            model, loading = transformers.Sam3TrackerVideoModel.from_pretrained(
                 self.name, dtype="auto", output_loading_info=True
             )
         except (OSError, ValueError) as error:
             raise self._unusable(str(error).strip().splitlines()[0]) from error
-        if absent := sorted([*told["missing_keys"], *told["mismatched_keys"]], key=str):
-            # They would be made up at random, and everything would seem to work.
-            raise self._unusable(f"{len(absent)} weights of SAM 3 are not in it, {absent[0]} among them")
+        if missing := sorted([*loading["missing_keys"], *loading["mismatched_keys"]], key=str):
+            # transformers would initialise them at random, and tracking would only seem to work.
+            raise self._unusable(f"{len(missing)} weights of SAM 3 are missing, such as {missing[0]}")
         return processor, model.to(device).eval()
 
     def _unusable(self, reason: str) -> InputError:
         return InputError(
-            f"tracker.sam3: {self.name} cannot be used ({reason}); name a folder that holds the weights of SAM 3 or "
-            "their hub id (facebook/sam3), or leave the key tracker out"
+            f"tracker.sam3: {self.name} cannot be used ({reason}); use a folder with the weights of SAM 3 or their "
+            "hub id (facebook/sam3), or remove the key tracker"
         )
 
 
 def _next_mask(processor: Any, model: Any, session: Any, image: NDArray[np.uint8], box: Box) -> Mask | None:
-    """The mask in the next frame of a session; the box counts in its first."""
+    """The mask in the next frame of a session; the box is used in the first frame only."""
     inputs = processor(images=image, device=model.device, return_tensors="pt")
     if session.num_frames is None:
-        high, wide = image.shape[:2]
-        sides = [box.left * wide, box.top * high, box.right * wide, box.bottom * high]
+        height, width = image.shape[:2]
+        box_px = [box.left * width, box.top * height, box.right * width, box.bottom * height]
         processor.add_inputs_to_inference_session(
             inference_session=session,
             frame_idx=0,
-            obj_ids=_THING,
-            input_boxes=[[sides]],
+            obj_ids=_OBJECT_ID,
+            input_boxes=[[box_px]],
             original_size=inputs.original_sizes[0],
         )
-    seen = model(inference_session=session, frame=inputs.pixel_values[0])
-    # What it remembers of a frame it keeps elsewhere; the number of frames is that of the keys.
-    session.processed_frames[seen.frame_idx] = None
-    if float(seen.object_score_logits.max()) <= 0:
+    output = model(inference_session=session, frame=inputs.pixel_values[0])
+    # The session needs the key of a processed frame, not its pixels, which would use memory.
+    session.processed_frames[output.frame_idx] = None
+    if float(output.object_score_logits.max()) <= 0:
         return None
-    (masks,) = processor.post_process_masks([seen.pred_masks], original_sizes=inputs.original_sizes)
+    (masks,) = processor.post_process_masks([output.pred_masks], original_sizes=inputs.original_sizes)
     mask = masks[0, 0].cpu().numpy().astype(np.bool_)
     return mask if mask.any() else None

@@ -1,47 +1,36 @@
-"""Replies from a file: for tests, for demonstrations, and to replay a conversation.
+"""Replies from a file: for tests and demonstrations, and to replay a conversation.
 
-The file is YAML, a list of entries tried in order; each answers one request and is then used up:
+The file is YAML, a list of entries. A request is answered by the first entry that matches; the entry is then removed:
 
-    - when: {stage: propose, subject: blur}     which request it answers; every key given must agree
+    - when: {stage: propose, subject: blur}     the request it matches; every given key must be equal
       reply: {hypotheses: []}                   the answer, as data
     - when: {stage: verify, clip: cup}
-      text: "I think that"                      ... or as raw text
+      text: "I think that"                      the answer, as text
     - error: {kind: rate_limited, message: slow down, retry_after_s: 0.1}
-                                                ... or a failure instead of one
+                                                an error instead of an answer
     - when: {stage: observe}
       reply: {...}
-      repeat: true                              not used up
+      repeat: true                              the entry is not removed
 """
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Self
 
-from pydantic import model_validator
+from pydantic import field_validator, model_validator
 
 from robogaze.backends.base import Completion, Request
+from robogaze.backends.config import ModelConfig
 from robogaze.core.data import Data
 from robogaze.domains.yaml_files import read_yaml
-from robogaze.errors import (
-    BackendError,
-    RateLimited,
-    RequestRefused,
-    ServerFault,
-    ServerStalled,
-    Unreachable,
-)
+from robogaze.errors import BackendError, FailureKind, RateLimited, RequestRefused
 
-_ERRORS: dict[str, type[BackendError]] = {
-    "rate_limited": RateLimited,
-    "refused": RequestRefused,
-    "server_fault": ServerFault,
-    "stalled": ServerStalled,
-    "unreachable": Unreachable,
-}
+_ERRORS: dict[FailureKind, type[BackendError]] = {error.kind: error for error in BackendError.__subclasses__()}
 
 
 class When(Data):
-    """Which request an entry answers; None matches any."""
+    """The requests that an entry matches; None matches any value."""
 
     stage: str | None = None
     subject: str | None = None
@@ -50,26 +39,32 @@ class When(Data):
     sample: int | None = None
 
     def matches(self, request: Request) -> bool:
-        """Whether every given key agrees with the request."""
-        return all(wanted in (None, getattr(request, name)) for name, wanted in self)
+        """Whether every given key is equal to the request's."""
+        return all(value in (None, getattr(request, name)) for name, value in self)
 
 
 class ScriptedError(Data):
-    """A failure to raise."""
+    """An error to raise in place of a reply; `retry_after_s` is for rate_limited."""
 
-    kind: Literal["rate_limited", "refused", "server_fault", "stalled", "unreachable"]
+    kind: FailureKind
     message: str = "scripted"
     retry_after_s: float | None = None
 
-    def raised(self) -> BackendError:
-        """The error itself."""
-        if self.kind == "rate_limited":
+    @field_validator("kind")
+    @classmethod
+    def _is_raised_by_backends(cls, kind: FailureKind) -> FailureKind:
+        if kind not in _ERRORS:
+            raise ValueError(f"no backend raises {kind}; use one of {', '.join(sorted(_ERRORS))}")
+        return kind
+
+    def exception(self) -> BackendError:
+        if self.kind is FailureKind.RATE_LIMITED:
             return RateLimited(self.message, self.retry_after_s)
         return _ERRORS[self.kind](self.message)
 
 
 class ScriptedReply(Data):
-    """One line of a script."""
+    """An entry of a script."""
 
     when: When = When()
     reply: Any = None
@@ -78,14 +73,19 @@ class ScriptedReply(Data):
     repeat: bool = False
 
     @model_validator(mode="after")
-    def _says_one_thing(self) -> Self:
+    def _has_one_reply(self) -> Self:
         if sum(value is not None for value in (self.reply, self.text, self.error)) != 1:
-            raise ValueError("an entry holds one of 'reply', 'text' and 'error'")
+            raise ValueError("an entry needs exactly one of 'reply', 'text' and 'error'")
         return self
 
 
+def open_backend(config: ModelConfig, environ: Mapping[str, str]) -> "ScriptedBackend":
+    """The backend of a model; its name is the file. Raises InputError for an invalid file."""
+    return ScriptedBackend.read(Path(config.name))
+
+
 class ScriptedBackend:
-    """Answers from a list of entries. `asked` keeps every request, in order."""
+    """Answers from a list of entries. `asked` holds every request, in order."""
 
     def __init__(self, entries: list[ScriptedReply], name: str = "script") -> None:
         self.name = name
@@ -94,33 +94,32 @@ class ScriptedBackend:
 
     @classmethod
     def read(cls, path: Path) -> "ScriptedBackend":
-        """Read a script. Raises InputError that names the file and what does not fit."""
+        """Read a script. Raises InputError that names the file, the line and the key."""
         return cls(read_yaml(path).parse(list[ScriptedReply]), path.stem)
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Kind and name."""
         return {"kind": "scripted", "name": self.name}
 
     async def complete(self, request: Request) -> Completion:
-        """Answer from the first entry that matches. Raises RequestRefused when none does."""
+        """Answer with the first entry that matches. Raises RequestRefused when none does."""
         self.asked.append(request)
         for entry in self._entries:
             if entry.when.matches(request):
                 if not entry.repeat:
                     self._entries.remove(entry)
-                return self._play(entry)
-        asked = f"stage {request.stage}, subject {request.subject}, clip {request.clip}, attempt {request.attempt}"
-        raise RequestRefused(f"the script {self.name} has no reply left for {asked}")
+                return self._completion(entry)
+        wanted = f"stage {request.stage}, subject {request.subject}, clip {request.clip}, attempt {request.attempt}"
+        raise RequestRefused(f"the script {self.name} has no reply left for {wanted}")
 
-    def _play(self, entry: ScriptedReply) -> Completion:
+    def _completion(self, entry: ScriptedReply) -> Completion:
         if entry.error is not None:
-            raise entry.error.raised()
+            raise entry.error.exception()
         text = entry.text if entry.text is not None else json.dumps(entry.reply, ensure_ascii=False)
         return Completion(text, model=self.name, finish_reason="stop", prompt_tokens=0, completion_tokens=0)
 
     async def ready(self) -> None:
-        """Always."""
+        """Always ready."""
 
     async def close(self) -> None:
-        """Nothing to free."""
+        """Nothing to release."""

@@ -1,4 +1,4 @@
-"""Keys of servers: read from the environment, and never written where a run or a report would show them."""
+"""API keys: read from the environment, and never written into a run folder or a report."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -14,14 +14,14 @@ _SECRET_VALUE = re.compile(
     r"(Bearer|Basic) |(sk|pk|rk)-[\w-]{12}|(hf|gsk|xai|ghp|github_pat|glpat|nvapi)[_-]\w{12}|AIza\w{12}"
 )
 _KEY = re.compile(r"[!-~]+")
-_LEAST_KEY = 8
+_MIN_KEY_LENGTH = 8
 
 
 def api_key(name: str, url: str | None, variable: str | None, environ: Mapping[str, str]) -> str | None:
-    """The key for a server, None for a server of the user's own without one; `variable` is what holds it, if named.
+    """The API key for a server, from `variable` if given, None for a user's own server without a key.
 
-    The vendor's own key is never sent to another address unless the user names its variable for it. Raises InputError
-    for a key that is not set, is empty, or holds what no key can.
+    OPENAI_API_KEY is sent to OpenAI only, unless the user names it as `variable`. Raises InputError for a key that
+    is not set, is empty or is not a valid key.
     """
     if variable is not None:
         if variable not in environ:
@@ -30,7 +30,9 @@ def api_key(name: str, url: str | None, variable: str | None, environ: Mapping[s
     if url is not None:
         return _checked("ROBOGAZE_API_KEY", environ["ROBOGAZE_API_KEY"]) if environ.get("ROBOGAZE_API_KEY") else None
     if "OPENAI_API_KEY" not in environ:
-        raise InputError(f"openai:{name} names no server and OPENAI_API_KEY is not set; add @URL or set it")
+        raise InputError(
+            f"openai:{name} is a model of OpenAI and OPENAI_API_KEY is not set; set it, or add @URL for your server"
+        )
     return _checked("OPENAI_API_KEY", environ["OPENAI_API_KEY"])
 
 
@@ -38,27 +40,29 @@ def _checked(variable: str, key: str) -> str:
     if not key.strip():
         raise InputError(f"the environment variable {variable} is empty; set it to the server's key")
     if not _KEY.fullmatch(key):
-        raise InputError(f"the environment variable {variable} holds a space, a line break or a sign that no key has")
+        raise InputError(
+            f"the environment variable {variable} holds a space or another character that keys do not have"
+        )
     return key
 
 
 def secret_in(value: Any, place: str) -> str | None:
-    """Where in data a secret seems to be, by its name or its form, as in `extra_body.headers.Authorization`."""
+    """The path of the first value that looks like a secret, such as `extra_body.headers.Authorization`, or None."""
     return next(_secrets(value, place), None)
 
 
 def _secrets(value: Any, place: str) -> Iterator[str]:
     if isinstance(value, str) and _SECRET_VALUE.match(value):
         yield place
-    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for name, part in parts:
-        inside = f"{place}.{name}"
-        if isinstance(part, str) and part and _SECRET_NAME.fullmatch(re.sub(r"[^a-z]", "", str(name).lower())):
-            yield inside
-        yield from _secrets(part, inside)
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, child in items:
+        child_place = f"{place}.{name}"
+        if isinstance(child, str) and child and _SECRET_NAME.fullmatch(re.sub(r"[^a-z]", "", str(name).lower())):
+            yield child_place
+        yield from _secrets(child, child_place)
 
 
-def check_key_is_nowhere(key: str | None, written: str) -> None:
-    """Raise InputError where the key is in what would be written down; a short one may be there by chance."""
-    if key is not None and len(key) >= _LEAST_KEY and key in written:
-        raise InputError("the key of a model is also in its name, url, server or extra_body, which reports would show")
+def check_key_is_not_in(settings: str, key: str | None) -> None:
+    """Raise InputError where the key is in settings that reports show. A short key may be there by chance."""
+    if key is not None and len(key) >= _MIN_KEY_LENGTH and key in settings:
+        raise InputError("a model's name, url, server or extra_body contains its key, and reports show them; remove it")

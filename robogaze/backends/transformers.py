@@ -1,7 +1,7 @@
-"""A model in this process, through transformers, decoding under the answer's JSON schema.
+"""A model in this process, through transformers, with decoding constrained to the answer's JSON schema.
 
-The grammar comes from llguidance, applied to NumPy masks; a model can then only write answers of the right shape.
-One request is generated at a time: for throughput, serve the model with vLLM and use the openai backend.
+llguidance masks the tokens that cannot continue a valid answer. One request is generated at a time: for throughput,
+serve the model with vLLM and use the openai backend.
 """
 
 import io
@@ -14,30 +14,35 @@ from threading import Lock
 from typing import Any
 
 from robogaze.backends.base import Completion, Request
+from robogaze.backends.config import ModelConfig
 from robogaze.core.pictures import FrameImage
 from robogaze.errors import MissingExtra, RequestRefused
 from robogaze.threads import in_thread
 
-_NEEDS = ("torch", "transformers", "llguidance", "PIL")
+_PACKAGES = ("torch", "transformers", "llguidance", "PIL")
+
+
+def open_backend(config: ModelConfig, environ: Mapping[str, str]) -> "TransformersBackend":
+    """The backend of a model. Raises MissingExtra when a package is not installed."""
+    return TransformersBackend(config.name)
 
 
 class TransformersBackend:
-    """A vision-language model loaded from a folder or a hub id; loaded when it is first needed."""
+    """A vision-language model from a folder or a hub id; loaded on first use."""
 
     def __init__(self, name: str, device: str | None = None) -> None:
-        """`device` None chooses a GPU when there is one. Raises MissingExtra when the packages are absent."""
-        for package in _NEEDS:
+        """`device` None uses a GPU if there is one. Raises MissingExtra when a package is not installed."""
+        for package in _PACKAGES:
             try:
                 import_module(package)
             except ImportError as error:
                 raise MissingExtra(package, "transformers") from error
         self.name = name
         self.device = device
-        self._busy = Lock()
+        self._lock = Lock()
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """Kind and name."""
         return {"kind": "transformers", "name": self.name}
 
     async def ready(self) -> None:
@@ -49,16 +54,16 @@ class TransformersBackend:
         return await in_thread(self._generate, request)
 
     async def close(self) -> None:
-        """Forget the model."""
+        """Release the model's memory."""
         self.__dict__.pop("_loaded", None)
 
     def _load(self) -> None:
-        with self._busy:
+        with self._lock:
             _ = self._loaded
 
     @cached_property
     def _loaded(self) -> tuple[Any, Any, Any]:
-        """Processor, model and the grammar's view of the tokenizer."""
+        """Processor, model and the tokenizer as llguidance needs it."""
         import llguidance.hf
         import torch
         from transformers import AutoModelForImageTextToText, AutoProcessor
@@ -69,31 +74,33 @@ class TransformersBackend:
             model = AutoModelForImageTextToText.from_pretrained(self.name, dtype="auto").to(device).eval()
         except (OSError, ValueError) as error:
             reason = str(error).strip().splitlines()[0]
-            raise RequestRefused(f"transformers cannot load {self.name} ({reason})") from error
+            raise RequestRefused(
+                f"transformers cannot load {self.name} ({reason}); use a folder or a hub id of a model"
+            ) from error
         vocabulary = model.get_output_embeddings().weight.shape[0]
         return processor, model, llguidance.hf.from_tokenizer(processor.tokenizer, n_vocab=vocabulary)
 
     def _generate(self, request: Request) -> Completion:
         import torch
 
-        with self._busy, torch.inference_mode():
+        with self._lock, torch.inference_mode():
             started = time.perf_counter()
             processor, model, grammar = self._loaded
             inputs = processor.apply_chat_template(
                 _messages(request), add_generation_prompt=True, tokenize=True, return_dict=True, return_tensors="pt"
             ).to(model.device)
-            prompt = inputs["input_ids"].shape[1]
+            prompt_tokens = inputs["input_ids"].shape[1]
             if request.decoding.seed is not None:
                 torch.manual_seed(request.decoding.seed + request.sample)
             output = model.generate(**inputs, **_settings(request), logits_processor=_constraint(request, grammar))
-            answer = output[0, prompt:]
+            answer = output[0, prompt_tokens:]
             text = processor.decode(answer, skip_special_tokens=True)
-            full = len(answer) >= request.decoding.max_tokens
+            cut_off = len(answer) >= request.decoding.max_tokens
         return Completion(
             text=text,
             model=self.name,
-            finish_reason="length" if full else "stop",
-            prompt_tokens=int(prompt),
+            finish_reason="length" if cut_off else "stop",
+            prompt_tokens=int(prompt_tokens),
             completion_tokens=len(answer),
             latency_s=round(time.perf_counter() - started, 3),
         )
@@ -125,16 +132,16 @@ def _settings(request: Request) -> dict[str, Any]:
 
 
 def _constraint(request: Request, grammar: Any) -> Any:
-    """A logits processor that lets through only what continues an answer of the request's schema."""
+    """A logits processor that allows only tokens that continue an answer of the request's schema."""
     from transformers import LogitsProcessorList
 
     if request.schema is None:
         return LogitsProcessorList()
-    return LogitsProcessorList([_Matcher(json.dumps(request.schema), grammar)])
+    return LogitsProcessorList([_GrammarMask(json.dumps(request.schema), grammar)])
 
 
-class _Matcher:
-    """Masks, at every step, the tokens that cannot continue a valid answer."""
+class _GrammarMask:
+    """Masks the tokens that cannot continue a valid answer."""
 
     def __init__(self, schema: str, tokenizer: Any) -> None:
         from llguidance import LLMatcher

@@ -6,15 +6,18 @@ stdout is data, stderr is progress and messages.
 5 no backend can be reached · 130 interrupted
 """
 
+import logging
 import os
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 
 import click
 
 from robogaze.cli import interrupt
-from robogaze.errors import RobogazeError, Unreachable
+from robogaze.errors import OptionError, RobogazeError, Unreachable
 
 _COMMANDS = (
     "score",
@@ -31,9 +34,9 @@ _COMMANDS = (
     "doctor",
     "serve",
 )
-"""Each is a module of this package with a click command of the same name, but for dashes; imported when called for."""
+"""Each is a module of this package with a click command of the same name (dashes aside), imported when needed."""
 
-EXIT_ERROR, EXIT_UNFINISHED, EXIT_UNREACHABLE = 1, 4, 5
+EXIT_ERROR, EXIT_USAGE, EXIT_UNFINISHED, EXIT_UNREACHABLE = 1, 2, 4, 5
 
 _THREADS_END_S = 1.0
 
@@ -61,14 +64,35 @@ def cli(debug: bool) -> None:
 
 def main() -> None:
     """Run the command line and exit with its code."""
-    with interrupt.watching():
+    with interrupt.watching(), _messages():
         code = _run()
     _let_threads_end()
     sys.exit(code if isinstance(code, int) else 0)
 
 
+class _Stderr(logging.Handler):
+    """Prints what the library has to say, a sentence a line."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        click.echo(record.getMessage(), err=True)
+
+
+@contextmanager
+def _messages() -> Iterator[None]:
+    """Show the messages of the library while the context lasts."""
+    logger, handler = logging.getLogger("robogaze"), _Stderr()
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
+
+
 def _run() -> object:
-    """What the command line ends with: its exit code, if it is a number."""
+    """The result of the command: its exit code, if it is a number."""
     code: object
     try:
         code = cli.main(standalone_mode=False)
@@ -82,7 +106,7 @@ def _run() -> object:
         click.echo(interrupt.said(), err=True)
         code = interrupt.EXIT_INTERRUPTED
     except Exception as error:
-        # The last door: behind it there is only the traceback, which --debug shows.
+        # Nothing above catches it: without this, there would be only the traceback, which --debug shows.
         if "--debug" in sys.argv:
             raise
         code = _explain(error)
@@ -90,7 +114,7 @@ def _run() -> object:
 
 
 def _let_threads_end() -> None:
-    """Wait, but not long, for threads whose work was given up: a library must not be cut off within a call."""
+    """Wait briefly for threads whose work was abandoned: a library must not be cut off within a call."""
     from threading import enumerate as threads
 
     until = time.monotonic() + _THREADS_END_S
@@ -100,11 +124,13 @@ def _let_threads_end() -> None:
 
 
 def _explain(error: Exception) -> int:
-    """Say in one sentence what ended the program; the exit code."""
+    """Print the error in one sentence; return the exit code."""
     while isinstance(error, ExceptionGroup):
         error = error.exceptions[0]
     if isinstance(error, RobogazeError):
         click.echo(f"error: {error}", err=True)
+        if isinstance(error, OptionError):
+            return EXIT_USAGE
         return EXIT_UNREACHABLE if isinstance(error, Unreachable) else EXIT_ERROR
     if isinstance(error, OSError):
         what = f"{error.filename}: {error.strerror}" if error.filename else f"{error.strerror or error}"
@@ -112,12 +138,12 @@ def _explain(error: Exception) -> int:
         _give_up_stdout()
         return EXIT_ERROR
     said = " ".join(str(error).split())
-    click.echo(f"error: {type(error).__name__}: {said}; this is a fault of RoboGaze, --debug shows where", err=True)
+    click.echo(f"error: {type(error).__name__}: {said}; this is a bug in RoboGaze; --debug shows where", err=True)
     return EXIT_ERROR
 
 
 def _give_up_stdout() -> None:
-    """Where stdout cannot be written, Python would fail once more when it flushes it at the end."""
+    """Replace a stdout that cannot be written: Python would fail again when it flushes it at exit."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -125,7 +151,7 @@ def _give_up_stdout() -> None:
 
 
 def quiet_retries() -> None:
-    """Let retries pass without a line for each: stdout is data, and what came of them is told at the end."""
+    """Print no line for each retry; failures are counted and shown at the end."""
     from stamina.instrumentation import set_on_retry_hooks
 
     set_on_retry_hooks(())

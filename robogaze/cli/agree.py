@@ -1,25 +1,21 @@
-"""`robogaze agree`: several annotators' reports of the same clips."""
+"""`robogaze agree`: how far annotators agree."""
 
 from __future__ import annotations
 
-import asyncio
-from dataclasses import replace
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from robogaze.cli.shared import options
-from robogaze.cli.shared.accounts import named_path, read
-from robogaze.cli.shared.judges import opened
+from robogaze.cli.shared.sources import check_sources
 from robogaze.cli.shared.tables import as_text, print_tables, write_files
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from robogaze.agree import AgreementResult, AgreeTerms
-    from robogaze.core.annotation import ClipAnnotation
-    from robogaze.datasets.adapters import Labels
+    from robogaze.agreement import AgreementConfig, AgreementResult
     from robogaze.reporting.result_tables import ResultTable
 
 _SHOWN = 10
@@ -33,18 +29,17 @@ _SHOWN = 10
 @options.reading
 @options.judging
 @click.option("--match", type=click.Choice(["iou*similarity", "iou"]), default="iou*similarity", show_default=True,
-              help="By what the events of two annotators are matched.")  # fmt: skip
-@click.option("--iou", type=click.Choice(["frames", "exact"]), default="frames", show_default=True)
-@click.option("--by", default="split", show_default=True, metavar="FIELD", help="The clip field that names datasets.")
+              help="What the events of two annotators are matched by.")  # fmt: skip
+@click.option("--iou", type=click.Choice(["frames", "exact"]), default="frames", show_default=True,
+              help="Measure overlap in frames or in seconds.")  # fmt: skip
+@click.option("--by", default="split", show_default=True, metavar="FIELD", help="The clip field that names data sets.")
 @click.option("--units", default="prompt_id", show_default=True, metavar="FIELD",
-              help="Clips with one value of it are resampled together.")  # fmt: skip
+              help="Resample clips with the same value together.")  # fmt: skip
 @options.resampling
 @options.printing("every table, the queue, and the settled events as consensus.csv")
 def agree(
     paths: tuple[str, ...],
     ratings: Path | None,
-    mixed: bool,
-    domain: str | None,
     judge: str,
     rubric: str | None,
     form: str,
@@ -52,29 +47,36 @@ def agree(
     out: Path | None,
     **rest: Any,
 ) -> int:
-    """Measure how far annotators agree, how a human scores as a model would, and list what needs adjudication.
+    """Measure how far annotators agree, how a human scores as a system would, and list what needs adjudication.
 
-    PATH holds one annotator's reports, or those of several. An annotator goes by the name in the file, else by that of
+    PATH holds the annotations of one annotator, or of several. An annotator has the name in the file, else that of
     the file; NAME=PATH gives another. Reads reports and annotations only: no video, no model library.
     """
-    from robogaze.agree import AgreeTerms
+    from robogaze.agreement import AgreementConfig
+    from robogaze.agreement import agree as measure
+    from robogaze.annotations import ReadOptions
+    from robogaze.cli import EXIT_UNFINISHED, quiet_retries
 
     if bool(paths) == (ratings is not None):
         raise click.UsageError("give the annotators' files, or --ratings FILE")
-    terms = AgreeTerms(**{name: rest[name] for name in AgreeTerms.model_fields})
+    config = AgreementConfig(**{name: rest[name] for name in AgreementConfig.model_fields})
     if ratings is not None:
-        return _computed(_ratings(ratings, terms, form, as_json, out))
-    result = _agreement(paths, terms, mixed, domain, judge, rubric, rest)
+        return _exit_code(_show_ratings(ratings, config, form, as_json, out))
+    check_sources(paths, "PATH")
+    quiet_retries()
+    reading = ReadOptions(**{name: rest[name] for name in options.READING})
+    with options.usage_errors():
+        result = measure(
+            paths, config, judge=judge, rubric=rubric, environ=os.environ, reading=reading, notify=options.notify
+        )
     _show(result, form, as_json, out)
-    if not result.panel.cases:
-        return _computed("no clip was completed by two annotators")
-    from robogaze.cli import EXIT_UNFINISHED
-
+    if not result.annotation_set.clips:
+        return _exit_code("no clip has complete annotations by two annotators")
     return EXIT_UNFINISHED if result.failed or result.ceiling.failed else 0
 
 
-def _computed(why_not: str) -> int:
-    """The exit code: 1, with the reason on stderr, where nothing could be computed."""
+def _exit_code(why_not: str) -> int:
+    """1 if nothing could be computed, with the reason on stderr; 0 without a reason."""
     from robogaze.cli import EXIT_ERROR
 
     if why_not:
@@ -82,52 +84,17 @@ def _computed(why_not: str) -> int:
     return EXIT_ERROR if why_not else 0
 
 
-def _agreement(
-    paths: Sequence[str], terms: AgreeTerms, mixed: bool, domain: str | None, judge: str, rubric: str | None,
-    rest: Mapping[str, Any],
-) -> AgreementResult:  # fmt: skip
-    from robogaze.agree import AnnotationSet
-    from robogaze.agree import agree as agreement
-    from robogaze.datasets.adapters import load_labels
-    from robogaze.datasets.alignment import aligned
-    from robogaze.domains import default_domain, load_domain
-
-    loaded = load_domain(domain or default_domain())
-    labels = load_labels(domain or default_domain())
-    reading = {name: rest[name] for name in ("file_format", "fps", "first_frame", "lenient")}
-    accounts: list[ClipAnnotation] = []
-    for path in paths:
-        found = aligned(accounts, _accounts(path, labels, reading))
-        if found.by["sha256"] or found.by["stem"]:
-            click.echo(f"{path}: clips paired {found}", err=True)
-        accounts += found.accounts
-    panel = AnnotationSet.of(accounts, terms.by, mixed=mixed)
-    return asyncio.run(agreement(panel, opened(judge, rubric or loaded.file.judge), terms))
-
-
-def _accounts(named: str, labels: Labels, reading: Mapping[str, Any]) -> list[ClipAnnotation]:
-    """The accounts of a path, under the name given with it, if any."""
-    name, path = named_path(named, "PATH")
-    accounts = read(path, labels, **reading)
-    if name is None:
-        return accounts
-    authors = sorted({one.author for one in accounts})
-    if len(authors) > 1:
-        raise click.BadParameter(f"{path} holds accounts by {', '.join(authors)}; one name cannot stand for them")
-    return [replace(one, author=name) for one in accounts]
-
-
-def _ratings(path: Path, terms: AgreeTerms, form: str, as_json: bool, out: Path | None) -> str:
-    """Print the agreement on labels; why there is none, empty where there is."""
-    from robogaze.agree import Ratings, agree_on_ratings
+def _show_ratings(path: Path, config: AgreementConfig, form: str, as_json: bool, out: Path | None) -> str:
+    """Print the agreement on labels; return why it is undefined, empty if it is defined."""
+    from robogaze.agreement import Ratings, agree_on_ratings
     from robogaze.reporting.agreement import rating_sheet
     from robogaze.reporting.agreement_json import ratings_json
 
-    drawing = {"resamples": terms.resamples, "seed": terms.seed}
-    result = agree_on_ratings(Ratings.read(path), level=terms.level, **drawing)
-    table = rating_sheet(result, terms.level, **drawing)
-    told = as_text({**ratings_json(result), **drawing, "level": terms.level})
-    _told({"ratings.json": told}, [table], [table], form, as_json, out)
+    resampling = {"resamples": config.resamples, "seed": config.seed}
+    result = agree_on_ratings(Ratings.read(path), level=config.level, **resampling)
+    table = rating_sheet(result, config.level, **resampling)
+    text = as_text({**ratings_json(result), **resampling, "level": config.level})
+    _print({"ratings.json": text}, [table], [table], form, as_json, out)
     return "" if result.overall.n else result.overall.why
 
 
@@ -135,16 +102,18 @@ def _show(result: AgreementResult, form: str, as_json: bool, out: Path | None) -
     from robogaze.reporting.agreement import queue_in_brief, sheets
     from robogaze.reporting.agreement_json import accounts_csv, agreement_json
 
-    tables, settled = list(sheets(result)), accounts_csv(result.adjudication.accounts)
+    tables = list(sheets(result))
     shown = tables
     if form == "terminal":
-        shown = [queue_in_brief(result, _SHOWN) if one.name == "queue" else one for one in tables]
-    _told(
-        {"agreement.json": as_text(agreement_json(result)), "consensus.csv": settled}, tables, shown, form, as_json, out
-    )
+        shown = [queue_in_brief(result, _SHOWN) if table.name == "queue" else table for table in tables]
+    texts = {
+        "agreement.json": as_text(agreement_json(result)),
+        "consensus.csv": accounts_csv(result.adjudication.annotations),
+    }
+    _print(texts, tables, shown, form, as_json, out)
 
 
-def _told(
+def _print(
     texts: Mapping[str, str],
     tables: Sequence[ResultTable],
     shown: Sequence[ResultTable],
@@ -152,7 +121,7 @@ def _told(
     as_json: bool,
     out: Path | None,
 ) -> None:
-    """Write the files, if a folder is given; print the first of the texts, which is the JSON, or tables."""
+    """Write the files if a folder is given; print the first of the texts, which is the JSON, or tables."""
     from robogaze.reporting.result_tables import files
 
     if out is not None:

@@ -1,4 +1,4 @@
-"""`robogaze dataset`: manifests from what others lay out, whether they hold, and reports in the forms others read."""
+"""`robogaze dataset`: import clips into a manifest, check a manifest, export reports."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from robogaze.datasets.importers import Imported
-    from robogaze.datasets.importers.check import DecodedFacts
+    from robogaze.datasets.check import DecodedFacts
+    from robogaze.datasets.layouts.importer import Imported
     from robogaze.datasets.manifest import ManifestEntry
     from robogaze.store import FinishedRun
 
 SCHEMA_VERSION = 1
 
-_SHOWN = 3
+_MAX_NAMED = 3
 """How many files a line names."""
 
 
@@ -30,127 +30,123 @@ def dataset() -> None:
 
 @dataset.command("import")
 @click.argument("path", type=click.Path(path_type=Path))
-@click.option("--format", "layout", default="auto", show_default=True, help="The layout, where it is not recognised.")
+@click.option("--format", "layout", default="auto", show_default=True, help="The layout, if it is not recognised.")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), default=Path("manifest.jsonl"),
               show_default=True, help="The manifest to write.")  # fmt: skip
-@click.option("--hash", "hashed", is_flag=True, help="Read every file, and write down what it holds (sha256).")
-@click.option("--dry-run", is_flag=True, help="Print what was found, write nothing.")
-@click.option("--json", "as_json", is_flag=True, help="Print what was found as one JSON object.")
+@click.option("--hash", "hashed", is_flag=True, help="Read every file and record its SHA-256.")
+@click.option("--dry-run", is_flag=True, help="Print the clips and write nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Print the clips as one JSON object.")
 def import_(path: Path, layout: str, out: Path, hashed: bool, dry_run: bool, as_json: bool) -> int:
-    """Make a manifest of the clips in PATH, a folder or a file that lists them.
+    """Write a manifest of the clips in PATH, a folder or a file that lists them.
 
-    Says which clips were found, and what was ignored and why. No video is opened: see `robogaze dataset check`. Clips
-    in tar files are unpacked beside the manifest. With --hash a file that is replaced later is noticed.
+    Prints the clips, and which files were ignored and why. No video is opened: see `robogaze dataset check`. Clips in
+    tar files are unpacked next to the manifest. With --hash, a file that is replaced later is noticed.
     """
-    from robogaze.datasets.importers import UNPACKED, import_clips, manifest_text, placed, unpack, with_content
+    from robogaze.datasets.layouts.base import UNPACKED
+    from robogaze.datasets.layouts.importer import import_clips, unpack, with_sha256, with_unpacked_paths
+    from robogaze.datasets.manifest import manifest_text
     from robogaze.store import write_whole
 
     if hashed and dry_run:
-        raise click.UsageError("--hash reads every file and --dry-run none; give one of the two")
-    _refuse_to_overwrite(out, path)
+        raise click.UsageError("--hash reads every file and --dry-run none; use one of the two")
+    if out.exists() and path.is_file() and out.samefile(path):
+        raise click.BadParameter(f"{out} is the file to import; name another one", param_hint="--out")
     clips = out.with_name(f"{out.stem}{UNPACKED}")
-    found = placed(import_clips(path, layout), clips)
+    imported = with_unpacked_paths(import_clips(path, layout), clips)
     if not dry_run:
-        found = unpack(found, clips)
+        imported = unpack(imported, clips)
     if hashed:
-        found = with_content(found)
-    text = manifest_text(found.entries, out.parent)
+        imported = with_sha256(imported)
+    text = manifest_text(imported.entries, out.parent)
     if as_json:
-        click.echo(json.dumps(_told(found, text), ensure_ascii=False))
+        click.echo(json.dumps(_import_json(imported, text), ensure_ascii=False))
     else:
-        _show(found)
+        _show_import(imported)
     if not dry_run:
         write_whole(out, text)
         click.echo(f"manifest: {out}", err=True)
     return 0
 
 
-def _refuse_to_overwrite(out: Path, source: Path) -> None:
-    if out.exists() and source.is_file() and out.samefile(source):
-        raise click.BadParameter(f"{out} is the file to import; name another one", param_hint="--out")
-
-
-def _told(found: Imported, manifest: str) -> dict[str, Any]:
+def _import_json(imported: Imported, manifest: str) -> dict[str, Any]:
     return {
         "schema_version": SCHEMA_VERSION,
-        "layout": found.layout,
+        "layout": imported.layout,
         "clips": [json.loads(line) for line in manifest.split("\n") if line],
-        "ignored": [{"file": one.file, "reason": one.reason} for one in found.ignored],
-        "remarks": list(found.remarks),
+        "ignored": [{"file": ignored.file, "reason": ignored.reason} for ignored in imported.ignored],
+        "remarks": list(imported.remarks),
     }
 
 
-def _show(found: Imported) -> None:
+def _show_import(imported: Imported) -> None:
     from robogaze.reporting.wording import count, printable
 
-    click.echo(f"{found.layout}: {count(len(found.entries), 'clip')}")
+    click.echo(f"{imported.layout}: {count(len(imported.entries), 'clip')}")
     for field in ("checkpoint", "split", "task_family", "embodiment"):
-        values = Counter(getattr(entry, field) for entry in found.entries)
+        values = Counter(getattr(entry, field) for entry in imported.entries)
         named = [f"{value} ({number})" for value, number in values.items() if value is not None]
         if named:
             click.echo(printable(f"  {field}: {_some(named)}"))
-    if without := sum(entry.instruction is None for entry in found.entries):
+    if without := sum(entry.instruction is None for entry in imported.entries):
         click.echo(f"  without an instruction: {without}")
-    for remark in found.remarks:
+    for remark in imported.remarks:
         click.echo(printable(f"  {remark}"))
-    if found.packed:
-        click.echo(f"  in tar files, to be unpacked: {len(found.packed)}")
-    if found.ignored:
-        click.echo(f"ignored: {count(len(found.ignored), 'file')}")
-    for reason, files in _by_reason(found).items():
+    if imported.packed:
+        click.echo(f"  in tar files, to be unpacked: {len(imported.packed)}")
+    if imported.ignored:
+        click.echo(f"ignored: {count(len(imported.ignored), 'file')}")
+    by_reason: dict[str, list[str]] = {}
+    for ignored in imported.ignored:
+        by_reason.setdefault(ignored.reason, []).append(ignored.file)
+    for reason, files in by_reason.items():
         click.echo(printable(f"  {len(files)} {reason}: {_some(files)}"))
 
 
-def _by_reason(found: Imported) -> Mapping[str, Sequence[str]]:
-    reasons: dict[str, list[str]] = {}
-    for one in found.ignored:
-        reasons.setdefault(one.reason, []).append(one.file)
-    return reasons
-
-
 def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:_SHOWN]) + (f", and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+    return ", ".join(names[:_MAX_NAMED]) + (f", and {len(names) - _MAX_NAMED} more" if len(names) > _MAX_NAMED else "")
 
 
 @dataset.command()
 @click.argument("manifest", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="Print what is wrong as one JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print the problems as one JSON object.")
 def check(manifest: Path, as_json: bool) -> int:
-    """Decode every clip of a MANIFEST to its end and report what is wrong; exit 1 when anything is.
+    """Decode every clip of a MANIFEST to its end and report problems; exit 1 if there are any.
 
     Reported are unreadable files, duplicates, clips without an instruction, frame rates that differ from the others',
     uneven frames, and files whose content differs from the manifest's sha256 (see `robogaze dataset import --hash`);
     without a sha256, files that changed after the manifest was written.
     """
     from robogaze.cli import EXIT_ERROR
-    from robogaze.datasets.importers.check import check_entries
+    from robogaze.datasets.check import check_entries
     from robogaze.datasets.manifest import read_manifest
     from robogaze.reporting.wording import count, printable
 
     entries = read_manifest(manifest)
     with click.progressbar(length=len(entries), label="checking", file=sys.stderr) as bar:
-        found = check_entries(entries, manifest.stat().st_mtime, lambda entry: _look(entry, bar.update))
+        result = check_entries(entries, manifest.stat().st_mtime, lambda entry: _decode(entry, bar.update))
     if as_json:
-        told = {"schema_version": SCHEMA_VERSION, "manifest": str(manifest), "clips": found.clips}
-        problems = [{"file": one.file, "kind": one.kind, "message": one.message} for one in found.problems]
-        click.echo(json.dumps({**told, "counts": dict(found.counts), "problems": problems}, ensure_ascii=False))
+        problems = [{"file": problem.file, "kind": problem.kind, "message": problem.message}
+                    for problem in result.problems]  # fmt: skip
+        summary = {"schema_version": SCHEMA_VERSION, "manifest": str(manifest), "clips": result.clips,
+                   "counts": dict(result.counts), "problems": problems}  # fmt: skip
+        click.echo(json.dumps(summary, ensure_ascii=False))
     else:
-        for one in found.problems:
-            click.echo(printable(f"{one.file}: {one.kind}: {one.message}"))
-        wrong = ", ".join(f"{kind} {number}" for kind, number in found.counts.items())
-        click.echo(f"{count(found.clips, 'clip')}: {wrong or 'nothing is wrong'}")
-    return EXIT_ERROR if found.problems else 0
+        for problem in result.problems:
+            click.echo(printable(f"{problem.file}: {problem.kind}: {problem.message}"))
+        counts = ", ".join(f"{kind} {number}" for kind, number in result.counts.items())
+        click.echo(f"{count(result.clips, 'clip')}: {counts or 'no problems'}")
+    return EXIT_ERROR if result.problems else 0
 
 
-def _look(entry: ManifestEntry, done: Callable[[int], None]) -> DecodedFacts:
-    """Decode a clip and its initial frame. Raises VideoError when one cannot be."""
+def _decode(entry: ManifestEntry, advance: Callable[[int], None]) -> DecodedFacts:
+    """Decode a clip and its initial frame. Raises VideoError if one cannot be read."""
     from hashlib import sha256
 
-    from robogaze.datasets.importers.check import DecodedFacts
+    from robogaze.datasets.check import DecodedFacts
     from robogaze.media.decode import read_frames
     from robogaze.media.picture_files import open_picture
 
-    done(1)
+    advance(1)
     pictures, times_s, end_s = sha256(), [], 0.0
     for frame in read_frames(entry.path, start_s=entry.start_s, end_s=entry.end_s):
         pictures.update(frame.image.tobytes())
@@ -166,93 +162,95 @@ def _look(entry: ManifestEntry, done: Callable[[int], None]) -> DecodedFacts:
 @click.option(
     "--to",
     metavar="FORMAT",
-    help="jsonl, csv, parquet, activitynet, fiftyone, label-studio, webvtt or videoglitchbench.",
+    help="jsonl, csv, parquet, activitynet, fiftyone, label-studio, webvtt, videoglitchbench, or an installed format.",
 )
-@click.option("--keep", type=click.Choice(["clean"]), help="Write the clips that pass: clean.jsonl, episodes.json.")
+@click.option("--keep", type=click.Choice(["clean"]), help="Write the clean clips: clean.jsonl, episodes.json.")
 @click.option(
     "--dimension",
     "dimensions",
     metavar="NAME",
     multiple=True,
-    help="A dimension that --keep asks for; may be repeated. All dimensions of the domain by default.",
+    help="A dimension in which --keep wants clips to be clean; repeatable. Default: all dimensions of the domain.",
 )
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="A folder for the files.")
 def export(run: Path, to: str | None, keep: str | None, dimensions: tuple[str, ...], out: Path) -> int:
-    """Write the reports of a RUN in a form that others read (--to), or the subset that passes (--keep).
+    """Write the reports of a RUN in another format (--to), or a manifest of its clean clips (--keep).
 
     A clip is clean in a dimension that was examined or ruled out and in which nothing was found or left undecided.
-    --keep clean writes a manifest of the clips that are clean in every dimension asked for; where clips are episodes of
-    a LeRobot data set, also a list of the episodes that are clean in every camera.
+    --keep clean writes a manifest of the clips that are clean in every dimension asked for. If clips are episodes of a
+    LeRobot data set, it also writes a list of the episodes that are clean in every camera.
     """
     from robogaze.errors import InputError
     from robogaze.reporting.wording import count
     from robogaze.store import read_run, write_whole
 
     if (to is None) == (keep is None):
-        raise click.UsageError("give --to FORMAT or --keep clean, one of the two")
+        raise click.UsageError("use one of --to FORMAT and --keep clean")
     if dimensions and keep is None:
-        raise click.UsageError("--dimension goes with --keep clean")
-    found = read_run(run)
-    if not found.reports:
-        raise InputError(f"{run} holds no report; a run writes <clip id>/report.json")
-    files = _exported(found, to, out) if to is not None else _clean(found, dimensions, out)
+        raise click.UsageError("--dimension needs --keep clean")
+    finished = read_run(run)
+    if not finished.reports:
+        raise InputError(f"{run} has no report; a run writes <clip id>/report.json")
+    files = _exported(finished, to, out) if to is not None else _clean(finished, dimensions, out)
     for name, content in files.items():
         write_whole(out / name, content)
         click.echo(out / name)
-    if found.unreadable:
-        click.echo(f"left out: {count(len(found.unreadable), 'clip')} that could not be read", err=True)
+    if finished.unreadable:
+        click.echo(f"left out: {count(len(finished.unreadable), 'clip')} that could not be read", err=True)
     return 0
 
 
 def _exported(run: FinishedRun, to: str, out: Path) -> Mapping[str, str | bytes]:
-    from robogaze.datasets.exporters import export_reports
+    from robogaze.datasets.formats.export import export_reports
     from robogaze.reporting.wording import count
 
-    found = export_reports(run.reports, run.videos, to, out)
-    click.echo(f"{to}: {count(found.clips, 'clip')}", err=True)
-    for reason, number in found.left_out.items():
+    exported = export_reports(run.reports, run.videos, to, out)
+    click.echo(f"{to}: {count(exported.clips, 'clip')}", err=True)
+    for reason, number in exported.left_out.items():
         click.echo(f"left out: {count(number, 'clip')} {reason}", err=True)
-    return found.files
+    return exported.files
 
 
-def _clean(run: FinishedRun, asked: Sequence[str], out: Path) -> Mapping[str, str | bytes]:
+def _clean(run: FinishedRun, names: Sequence[str], out: Path) -> Mapping[str, str | bytes]:
     from robogaze.core.coverage import COVERED
-    from robogaze.datasets.exporters import clean_entries
-    from robogaze.datasets.importers import manifest_text
+    from robogaze.datasets.clean_clips import clean_entries
+    from robogaze.datasets.manifest import manifest_text
     from robogaze.errors import InputError
     from robogaze.reporting.wording import count, listed
 
     known = tuple(dict.fromkeys(name for report in run.reports for name in report.coverage))
-    if unknown := [name for name in asked if name not in known]:
+    if unknown := [name for name in names if name not in known]:
         raise InputError(f"{run.root} has no dimension {unknown[0]}; its dimensions are: {', '.join(known)}")
-    dimensions = tuple(asked) or known
-    kept = clean_entries(run.reports, run.videos, dimensions)
+    dimensions = tuple(names) or known
+    entries = clean_entries(run.reports, run.videos, dimensions)
     faulty = sum(not report.faulty_dimensions.isdisjoint(dimensions) for report in run.reports)
     wanted = f"{count(len(dimensions), 'dimension')} ({', '.join(dimensions)})"
-    others = f"{faulty} faulty, {len(run.reports) - faulty - len(kept)} undecided"
-    if not kept:
+    others = f"{faulty} faulty, {len(run.reports) - faulty - len(entries)} undecided"
+    if not entries:
         examined = [name for name in known if any(report.coverage[name].state in COVERED for report in run.reports)]
-        way_out = f"; --dimension asks for fewer (examined in some clip: {listed(examined) or 'none'})"
-        raise InputError(f"no clip of {run.root} is clean in {wanted}: {others}{way_out if not asked else ''}")
-    rest = f"of the others {others}" if len(kept) < len(run.reports) else "no others"
-    click.echo(f"clean in {wanted}: {len(kept)} of {count(len(run.reports), 'clip')}; {rest}", err=True)
-    return {"clean.jsonl": manifest_text(kept, out), **_clean_episodes(run, dimensions)}
+        way_out = f"; use --dimension to ask for fewer (examined in some clip: {listed(examined) or 'none'})"
+        raise InputError(f"no clip of {run.root} is clean in {wanted}: {others}{way_out if not names else ''}")
+    rest = f"of the others {others}" if len(entries) < len(run.reports) else "no others"
+    click.echo(f"clean in {wanted}: {len(entries)} of {count(len(run.reports), 'clip')}; {rest}", err=True)
+    return {"clean.jsonl": manifest_text(entries, out), **_clean_episodes(run, dimensions)}
 
 
 def _clean_episodes(run: FinishedRun, dimensions: Sequence[str]) -> Mapping[str, str]:
-    """A list of episodes for each LeRobot data set that clips of the run lie in."""
-    from robogaze.datasets.exporters import clean_episodes
+    """A list of episodes for each LeRobot data set that contains clips of the run."""
+    from robogaze.datasets.clean_clips import clean_episodes
     from robogaze.reporting.wording import count
     from robogaze.store import file_name
 
-    found = clean_episodes(run.reports, run.videos, dimensions)
+    data_sets = clean_episodes(run.reports, run.videos, dimensions)
     files = {}
-    for one in found:
-        seen = f"as seen by {count(one.cameras, 'camera')}"
-        click.echo(f"clean: {len(one.clean)} of {count(one.scored, 'episode')} of {one.root}, {seen}", err=True)
-        if one.others:
-            click.echo(f"left out: {count(one.others, 'clip')} of {one.root} that are no episode of it", err=True)
-        if one.clean:
-            name = "episodes.json" if len(found) == 1 else f"episodes of {file_name(one.root.as_posix())}.json"
-            files[name] = json.dumps(one.clean) + "\n"
+    for data_set in data_sets:
+        scored, cameras = count(data_set.scored, "episode"), count(data_set.cameras, "camera")
+        click.echo(f"clean: {len(data_set.clean)} of {scored} of {data_set.root}, in {cameras}", err=True)
+        if data_set.other_clips:
+            clips = count(data_set.other_clips, "clip")
+            click.echo(f"left out: {clips} of {data_set.root} that are not one of its episodes", err=True)
+        if data_set.clean:
+            root = file_name(data_set.root.as_posix())
+            name = "episodes.json" if len(data_sets) == 1 else f"episodes of {root}.json"
+            files[name] = json.dumps(data_set.clean) + "\n"
     return files

@@ -1,4 +1,4 @@
-"""`robogaze doctor`: what is installed, and what a model can do."""
+"""`robogaze doctor`: checks the installation and models."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ _MARKS = {True: "ok  ", False: "FAIL", None: "-   "}
 
 
 @click.command()
-@click.option("--model", help="Try this model: KIND:NAME[@URL], or a YAML file of models.")
+@click.option("--model", help="Check this model: KIND:NAME[@URL], or a YAML file of models.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def doctor(model: str | None, as_json: bool) -> int:
-    """Say what is installed and, with --model, whether a server answers, sees pictures, obeys a JSON schema and
-    counts tokens. Exit code 1 when something fails, 5 when no server answers.
+    """Check what is installed and, with --model, whether a model answers, reads images, follows a JSON schema and
+    counts tokens. Exit code 1 when a check fails, 5 when no server answers.
     """
-    from robogaze import doctor as examination
+    from robogaze import doctor as library
 
-    findings = list(examination.installed())
+    checks = list(library.installed())
     if model is not None:
-        findings.extend(_examine(model))
+        checks.extend(_examine(model))
     if as_json:
-        click.echo(examination.as_json(findings))
+        click.echo(library.as_json(checks))
     else:
-        for one in findings:
-            click.echo(f"{_MARKS[one.ok]} {one.what}: {one.message}")
-    return 1 if any(one.ok is False for one in findings) else 0
+        for check in checks:
+            click.echo(f"{_MARKS[check.ok]} {check.what}: {check.message}")
+    return 1 if any(check.ok is False for check in checks) else 0
 
 
 def _examine(spec: str) -> list[DoctorCheck]:
@@ -43,11 +43,11 @@ def _examine(spec: str) -> list[DoctorCheck]:
 
     quiet_retries()
 
-    async def go() -> list[DoctorCheck]:
+    async def check_models() -> list[DoctorCheck]:
         models = Models.open(ModelsConfig.read(spec), None, os.environ)
         try:
             return await examine(models, random.Random())
         finally:
             await models.close()
 
-    return asyncio.run(go())
+    return asyncio.run(check_models())

@@ -1,20 +1,25 @@
-"""`robogaze domain`: which domains there are, what is in one, whether it holds together, and how to begin one."""
+"""`robogaze domain`: list, show, check and start domains, and render what a model gets."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from robogaze.cli.shared import clips
+
 if TYPE_CHECKING:
+    from robogaze.datasets import ManifestEntry
     from robogaze.domains import Domain
+    from robogaze.render import RenderedStage
 
 
 @click.group()
 def domain() -> None:
-    """Domains: what to look for, as folders of data."""
+    """Domains: folders of data that say what to look for and how to ask."""
 
 
 @domain.command("list")
@@ -23,14 +28,14 @@ def list_(as_json: bool) -> int:
     """List the built-in domains."""
     from robogaze.domains import domain_folders, load_domain
 
-    found = [load_domain(name) for name in domain_folders()]
+    domains = [load_domain(name) for name in domain_folders()]
     if as_json:
-        rows = [{"id": one.id, "version": one.file.version, "title": one.file.title} for one in found]
+        rows = [{"id": found.id, "version": found.file.version, "title": found.file.title} for found in domains]
         click.echo(json.dumps({"schema_version": 1, "domains": rows}))
         return 0
-    for one in found:
-        counts = f"{len(one.dimensions)} dimensions, {len(one.types)} types, {len(one.pipelines)} pipelines"
-        click.echo(f"{one.id:10} {one.file.version:8} {one.file.title} ({counts})")
+    for found in domains:
+        counts = f"{len(found.dimensions)} dimensions, {len(found.types)} types, {len(found.pipelines)} pipelines"
+        click.echo(f"{found.id:10} {found.file.version:8} {found.file.title} ({counts})")
     return 0
 
 
@@ -38,7 +43,10 @@ def list_(as_json: bool) -> int:
 @click.argument("name")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def show(name: str, as_json: bool) -> int:
-    """Show a domain's dimensions, types, severity rubric and pipelines. NAME is a built-in domain or a folder."""
+    """Show the dimensions, types, severity levels and pipelines of a domain.
+
+    NAME is a built-in domain or a folder.
+    """
     from robogaze.domains import load_domain
 
     found = load_domain(name)
@@ -56,7 +64,8 @@ def show(name: str, as_json: bool) -> int:
         click.echo(f"    {level.level} {level.name}: {level.definition}")
     click.echo("\npipelines")
     for pipeline in found.pipelines.values():
-        click.echo(f"    {pipeline.name}: {pipeline.description}")
+        stages = ", ".join(stage.name for stage in pipeline.stages)
+        click.echo(f"    {pipeline.name}: {pipeline.description}\n        {stages}")
     return 0
 
 
@@ -65,26 +74,23 @@ def _described(found: Domain) -> dict[str, object]:
         **found.file.model_dump(mode="json"),
         "fingerprint": found.fingerprint,
         "taxonomy": found.taxonomy.model_dump(mode="json"),
-        "pipelines": {one.name: one.description for one in found.pipelines.values()},
+        "pipelines": {pipeline.name: pipeline.description for pipeline in found.pipelines.values()},
     }
 
 
 @domain.command()
 @click.argument("name")
 def check(name: str) -> int:
-    """Check a domain: its files, every pipeline's order and parameters, and every prompt, in a rehearsal.
+    """Check a domain: its files, the order and parameters of every pipeline, every prompt, and its forge.yaml.
 
-    What it has planted in clips is checked, too (forge.yaml).
-
-    Stops at the first fault and names its file and line. NAME is a built-in domain or a folder.
+    Each pipeline is rehearsed on a clip of noise, without a model. The check stops at the first error and names its
+    file and line. NAME is a built-in domain or a folder.
     """
-    import asyncio
-
     from robogaze.domains import load_domain
     from robogaze.forge.plant.planting_config import find_planting_file, load_planting_config
     from robogaze.rehearse import rehearse
     from robogaze.reporting.wording import count
-    from robogaze.stages import Pipeline
+    from robogaze.stages.pipeline import Pipeline
 
     found = load_domain(name)
     for pipeline in found.pipelines:
@@ -94,18 +100,99 @@ def check(name: str) -> int:
         if find_planting_file(name) is None
         else f", {count(len(load_planting_config(name).glitches), 'kind')} of glitch"
     )
-    told = f"{len(found.types)} types, {len(found.pipelines)} pipelines rehearsed{planted}"
-    click.echo(f"{found.id} holds together: {told}")
+    click.echo(f"{found.id} is valid: {len(found.types)} types, {len(found.pipelines)} pipelines rehearsed{planted}")
     return 0
 
 
 @domain.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 def new(folder: Path) -> int:
-    """Begin a domain of your own: a FOLDER with the files to fill in."""
+    """Start a domain: write a FOLDER with the files to fill in."""
     from robogaze.domains.scaffold import scaffold
 
     for path in scaffold(folder):
         click.echo(path)
     click.echo(f"fill in taxonomy.yaml, then: robogaze domain check {folder}", err=True)
     return 0
+
+
+@domain.command()
+@click.argument("pipeline")
+@click.argument("stage")
+@click.argument("clip", required=False)
+@click.option("--domain", "name", help="A built-in domain or the folder of one.  [default: the built-in default]")
+@click.option("-i", "--instruction", help="The instruction of the clip.")
+@click.option("--layout", help=clips.LAYOUT)
+@click.option("--model", help="Use the frames and picture settings of this model (it is not queried).")
+@click.option("--run", type=click.Path(path_type=Path), help="A run folder with the answers of earlier stages.")
+@click.option("--all", "all_", is_flag=True, help="Render every request, not only the first of each prompt.")
+@click.option("--out", type=click.Path(path_type=Path), help="Write a page with the pictures to this file.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def render(
+    pipeline: str,
+    stage: str,
+    clip: str | None,
+    name: str | None,
+    instruction: str | None,
+    layout: str | None,
+    model: str | None,
+    run: Path | None,
+    all_: bool,
+    out: Path | None,
+    as_json: bool,
+) -> int:
+    """Print what a model gets from a STAGE of a PIPELINE: system prompt, images, text and schema.
+
+    No model is queried. CLIP is a video, or the id of a clip in the run folder; without one, a clip of noise is
+    used. The answers of earlier stages come from the run folder if one is given, else they are the simplest valid
+    answers.
+
+    Example: robogaze domain render full verify cup.mp4 --out verify.html
+    """
+    from robogaze.backends import ModelsConfig
+    from robogaze.domains import default_domain, load_domain
+    from robogaze.render import as_json as to_json
+    from robogaze.render import as_page, as_text, render_clip, render_noise
+    from robogaze.stages.pipeline import Pipeline
+
+    if run is not None and (clip is None or model is not None):
+        raise click.UsageError("--run needs a CLIP, and takes the models of the run instead of --model")
+    built = Pipeline.build(load_domain(name or default_domain()), pipeline)
+    models = None if model is None else ModelsConfig.read(model)
+    if clip is None:
+        rendered = asyncio.run(render_noise(built, stage, models))
+    else:
+        entry = _entry(clip, run, instruction, layout)
+        rendered = asyncio.run(render_clip(built, stage, entry, models, run))
+    shown = rendered if all_ else rendered.one_per_prompt()
+    if out is not None:
+        out.write_text(as_page(shown), encoding="utf-8")
+    click.echo(json.dumps(to_json(shown)) if as_json else as_text(shown), nl=bool(shown.requests) or as_json)
+    _report(rendered, shown, out)
+    return 0
+
+
+def _entry(clip: str, run: Path | None, instruction: str | None, layout: str | None) -> ManifestEntry:
+    from robogaze.render import clip_of_run
+    from robogaze.run.clips import list_clips
+
+    if run is not None:
+        return clip_of_run(run, clip)
+    path = Path(clip)
+    clips.check_exist(path)
+    entries = list_clips([path], instruction=instruction, layout=clips.parse_layout(layout)).entries
+    if len(entries) != 1:
+        raise click.UsageError(f"{path} holds {len(entries)} clips; name one video")
+    return entries[0]
+
+
+def _report(rendered: RenderedStage, shown: RenderedStage, out: Path | None) -> None:
+    """Say on stderr what is not shown, and where the page is."""
+    if rendered.note:
+        click.echo(rendered.note, err=True)
+    if hidden := len(rendered.requests) - len(shown.requests):
+        click.echo(f"{hidden} more requests use the same prompts; add --all to render them", err=True)
+    if rendered.made_up:
+        click.echo(f"{rendered.made_up} answers are not in the run; the simplest valid answers are used", err=True)
+    if out is not None:
+        click.echo(f"page: {out}", err=True)

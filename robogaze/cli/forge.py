@@ -64,10 +64,11 @@ def plant(
     from robogaze.errors import InputError
     from robogaze.forge.plant.planted_dataset import PlantingOptions, plant_clips
     from robogaze.forge.plant.planting_config import load_planting_config
+    from robogaze.run.clips import list_clips
 
-    clips.check_there(*paths)
+    clips.check_exist(*paths)
     recipe = load_planting_config(domain or default_domain())
-    entries = clips.entries_of(paths, instruction=instruction, layout=clips.layout_of(layout))
+    entries = list_clips(paths, instruction=instruction, layout=clips.parse_layout(layout)).entries
     planting = PlantingOptions(recipe, recipe.select(only), each, seed)
     interrupt.keeps_clips(out)
     with click.progressbar(length=len(entries), label="planting", file=sys.stderr) as bar:

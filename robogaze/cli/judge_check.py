@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-
-from robogaze.cli.shared.judges import opened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from robogaze.core.scores import Estimate
     from robogaze.judges.base import Judge, Judgement
     from robogaze.judges.check import JudgeCheck
-    from robogaze.judges.rated import Rated
+    from robogaze.judges.rated_pairs import RatedPair
 
 SCHEMA_VERSION = 1
 _MEASURES = {
@@ -32,61 +31,65 @@ _MEASURES = {
 
 @click.command("judge-check")
 @click.argument("pairs", type=click.Path(path_type=Path))
-@click.option("--judge", default="offline", show_default=True, help="offline, table:FILE, or KIND:NAME[@URL], a model.")
-@click.option("--rubric", default="robogaze", show_default=True, help="What a model is asked and what axes count.")
+@click.option("--judge", default="offline", show_default=True, help="offline, table:FILE, or a model: KIND:NAME[@URL].")
+@click.option("--rubric", default="robogaze", show_default=True, help="What a model is asked, and which axes count.")
 @click.option("--split", help="Only the pairs of this split of the file.")
-@click.option(
-    "--repeats", type=click.IntRange(min=1), default=1, show_default=True, help="How often to judge each pair."
-)
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option("--repeats", type=click.IntRange(min=1), default=1, show_default=True,
+              help="How often to judge each pair.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="The seed of the resampling.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def judge_check(pairs: Path, judge: str, rubric: str, split: str | None, repeats: int, seed: int, as_json: bool) -> int:
     """Measure a judge against ratings of pairs of descriptions.
 
     PAIRS is a JSONL file of {"reference": ..., "prediction": ..., "similarity": 0..1} or, in place of the similarity,
-    "axes": ratings on the axes of the rubric; intervals are over "event" or "clip_id" where lines have one. With
-    --repeats a model is asked as often about each pair, and what changes is counted.
+    "axes": ratings on the axes of the rubric. Intervals are over "event" or "clip_id" if lines have them. With
+    --repeats a model is asked several times about each pair, and changes are counted.
     """
     import numpy as np
 
-    from robogaze.judges.check import check
-    from robogaze.judges.rated import read_rated
+    from robogaze.cli import EXIT_UNFINISHED, quiet_retries
+    from robogaze.judges import open_judge
+    from robogaze.judges.check import check_judge
+    from robogaze.judges.rated_pairs import read_rated_pairs
     from robogaze.judges.rubric import read_rubric
 
-    rated = read_rated(pairs, read_rubric(rubric), split)
-    judges = [opened(judge, rubric, sample=number) for number in range(repeats)]
-    runs = [asyncio.run(one.rate([line.pair for line in rated])) for one in judges]
-    found = check(rated, runs, np.random.default_rng(seed))
-    _tell_unscored(rated, runs[0])
+    quiet_retries()
+    rated = read_rated_pairs(pairs, read_rubric(rubric), split)
+    judges = [open_judge(judge, rubric, os.environ, sample=number) for number in range(repeats)]
+    runs = [asyncio.run(opened.rate([pair.pair for pair in rated])) for opened in judges]
+    result = check_judge(rated, runs, np.random.default_rng(seed))
+    _print_unscored(rated, runs[0])
     if as_json:
-        click.echo(json.dumps(_as_json(found, judges[0], rubric)))
+        click.echo(json.dumps(_as_json(result, judges[0], rubric)))
     else:
-        _print(found, judges[0], pairs)
-    from robogaze.cli import EXIT_UNFINISHED
-
-    return EXIT_UNFINISHED if found.unscored else 0
+        _print(result, judges[0], pairs)
+    return EXIT_UNFINISHED if result.unscored else 0
 
 
-def _tell_unscored(rated: Sequence[Rated], run: Sequence[Judgement]) -> None:
-    """The first of the pairs without a similarity, and why; one cause is often behind all."""
-    failed = [(one.pair, two.rationale) for one, two in zip(rated, run, strict=True) if two.similarity is None]
+def _print_unscored(rated: Sequence[RatedPair], run: Sequence[Judgement]) -> None:
+    """The number of pairs without a similarity, and the first reason; all often have the same cause."""
+    failed = [
+        (pair.pair, judgement.rationale)
+        for pair, judgement in zip(rated, run, strict=True)
+        if judgement.similarity is None
+    ]
     if failed:
         pair, why = failed[0]
         click.echo(f"{len(failed)} pairs are unscored; the first, {pair.reference!r}: {why}", err=True)
 
 
-def _as_json(found: JudgeCheck, judge: Judge, rubric: str) -> dict[str, Any]:
-    stability = found.stability
+def _as_json(result: JudgeCheck, judge: Judge, rubric: str) -> dict[str, Any]:
+    stability = result.stability
     return {
         "schema_version": SCHEMA_VERSION,
         "judge": {"name": judge.name, "note": judge.note, "identity": dict(judge.identity)},
         "rubric": rubric,
-        "pairs": found.pairs,
-        "units": found.units,
-        "unscored": found.unscored,
-        **{name: one.as_json() for name, one in _measured(found)},
+        "pairs": result.pairs,
+        "units": result.units,
+        "unscored": result.unscored,
+        **{name: estimate.as_json() for name, estimate in _estimates(result)},
         "kinds": {
-            kind: {"n": count, "rated": rated, "judge": judged} for kind, (count, rated, judged) in found.kinds.items()
+            kind: {"n": count, "rated": rated, "judge": judged} for kind, (count, rated, judged) in result.kinds.items()
         },
         "stability": stability
         and {
@@ -97,31 +100,31 @@ def _as_json(found: JudgeCheck, judge: Judge, rubric: str) -> dict[str, Any]:
     }
 
 
-def _measured(found: JudgeCheck) -> Iterator[tuple[str, Estimate]]:
-    """What was measured; the AUC where there are pairs of both kinds."""
+def _estimates(result: JudgeCheck) -> Iterator[tuple[str, Estimate]]:
+    """The agreement by measure; the AUC only if there are pairs of both kinds."""
     for name in _MEASURES:
-        one = getattr(found.agreement, name)
-        if one is not None:
-            yield name, one
+        estimate = getattr(result.agreement, name)
+        if estimate is not None:
+            yield name, estimate
 
 
-def _print(found: JudgeCheck, judge: Judge, pairs: Path) -> None:
+def _print(result: JudgeCheck, judge: Judge, pairs: Path) -> None:
     from rich.console import Console
 
     from robogaze.reporting.result_tables import ResultTable, as_terminal
 
-    rows: list[tuple[Any, ...]] = [(_MEASURES[name], one) for name, one in _measured(found)]
-    if found.stability is not None:
-        rows.append((f"changed over {found.stability.repeats} repeats", found.stability.changed))
-        rows.append(("standard deviation over repeats", found.stability.spread))
-    rows += [("pairs", found.pairs), ("rated together (units of the intervals)", found.units)]
-    rows.append(("unscored", found.unscored))
+    rows: list[tuple[Any, ...]] = [(_MEASURES[name], estimate) for name, estimate in _estimates(result)]
+    if result.stability is not None:
+        rows.append((f"changed over {result.stability.repeats} repeats", result.stability.changed))
+        rows.append(("standard deviation over repeats", result.stability.spread))
+    rows += [("pairs", result.pairs), ("rated together (units of the intervals)", result.units)]
+    rows.append(("unscored", result.unscored))
     console = Console(width=None if sys.stdout.isatty() else 160)
     console.print(
         as_terminal(ResultTable("judge-check", f"{judge.name} against {pairs.name}", ("", "value"), tuple(rows)))
     )
-    if found.kinds:
-        kinds = tuple((kind, *numbers) for kind, numbers in found.kinds.items())
+    if result.kinds:
+        kinds = tuple((kind, *numbers) for kind, numbers in result.kinds.items())
         table = ResultTable("kinds", "mean similarity by kind of pair", ("kind", "n", "rated", "judge"), kinds)
         console.print(as_terminal(table))
     console.print(judge.note, highlight=False, markup=False)

@@ -12,12 +12,12 @@ import click
 @click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
 @click.option("--out", type=click.Path(path_type=Path), metavar="PATH", help="Merge these run folders into PATH.")
 def merge(runs: tuple[Path, ...], out: Path | None) -> int:
-    """Join the shards of each RUN (RUN.shards/*, as --shard writes them) into RUN.
+    """Merge the shards of each RUN (RUN.shards/*, as --shard writes them) into RUN.
 
-    With --out, the given run folders are merged there. Merging again adds what was done since; nothing is removed.
+    With --out, the given run folders are merged there. Merging again adds what was scored since; nothing is removed.
     """
-    from robogaze.bench.shards import shards_of, written_shards
     from robogaze.errors import InputError
+    from robogaze.run.shards import shards_of, written_shards
     from robogaze.store import configuration_of
 
     if out is not None:
@@ -26,25 +26,25 @@ def merge(runs: tuple[Path, ...], out: Path | None) -> int:
     for run in runs:
         shards = written_shards(run)
         if not shards:
-            raise InputError(f"{shards_of(run)} holds no shards; robogaze bench --shard I/N --out {run} writes them")
+            raise InputError(f"{shards_of(run)} holds no shards; robogaze score --shard I/N --out {run} writes them")
         codes.append(join(shards, run, "shard"))
     return max(codes)
 
 
 def join(sources: Sequence[Path], out: Path, what: str = "run") -> int:
-    """Join runs, or the shards of one, print where and say what came of it; the exit code."""
-    from robogaze.bench.merge import merge as joined
+    """Merge runs, or the shards of a run; print the path and counts, and return the exit code."""
     from robogaze.cli import EXIT_UNFINISHED
     from robogaze.reporting.wording import count, listed
+    from robogaze.run.merge import merge as joined
 
     found = joined(sources, out)
     parts = [f"{count(found.clips, 'clip')} of {count(found.runs, what)}", f"{found.reports:,} with a report"]
     parts += [f"{found.unreadable:,} unreadable"] if found.unreadable else []
-    parts += [f"{found.repeated:,} already there"] if found.repeated else []
+    parts += [f"{found.repeated:,} in both"] if found.repeated else []
     parts += [f"{found.incomplete:,} incomplete"] if found.incomplete else []
     click.echo(", ".join(parts), err=True)
     if found.missing:
-        click.echo(f"missing: shard {listed(found.missing)}; merge again when they are done", err=True)
+        click.echo(f"missing: shard {listed(found.missing)}; merge again when they are finished", err=True)
     click.echo(out)
     complete = found.reports == found.clips and not found.incomplete
     finished = complete and not found.missing and not found.unreadable

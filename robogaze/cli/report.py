@@ -34,7 +34,7 @@ def _run(root: Path, domain: str | None) -> Path:
     from robogaze.errors import InputError
     from robogaze.store import StoredRun
 
-    run = StoredRun.at(root)
+    run = StoredRun(root)
     first = next((found for line in run.lines if (found := run.report(line.clip_id)) is not None), None)
     if first is None and not run.unreadable:
         raise InputError(
@@ -67,7 +67,7 @@ def write_page(root: Path, domain: Domain) -> Path:
     from robogaze.reporting.videos import video_sources
     from robogaze.store import StoredRun
 
-    run = StoredRun.at(root)
+    run = StoredRun(root)
     done = [line for line in run.lines if run.has_report(line.clip_id)]
     paths = {line.clip_id: root.resolve() / line.path for line in done}
     videos = video_sources(paths, root, {line.clip_id: line.sha256 for line in done})

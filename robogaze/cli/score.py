@@ -3,143 +3,227 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from robogaze.cli import interrupt
-from robogaze.cli.shared import clips, runs
+from robogaze.cli.shared import clips, runs, tracking
 
 if TYPE_CHECKING:
-    from robogaze.bench import ClipResult, RunResult
-    from robogaze.core.report import Report
-    from robogaze.datasets import ManifestEntry
-    from robogaze.domains import Domain
+    from robogaze.reporting.trackers import Tracker
+    from robogaze.run import Run
+
+SCHEMA_VERSION = 2
+"""Of the JSON that --json prints."""
+
+_TABLE_CLIPS = 50
+"""Up to how many clips the terminal shows a table of clips; beyond, one of event types."""
+
+_SHARD_FLAGS = {
+    "instruction": "--instruction",
+    "initial_frame": "--initial-frame",
+    "layout": "--layout",
+    "out": "--out",
+    "domain": "--domain",
+    "pipeline": "--pipeline",
+    "model": "--model",
+    "concurrency": "--concurrency",
+    "decoder": "--decoder",
+    "retry_failed": "--retry-failed",
+    "seed": "--seed",
+    "limit": "--limit",
+    "outage": "--outage",
+}
+"""The options that a run passes on to its shards."""
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="CLIP...")
-@click.option(
-    "-i", "--instruction", help="What the clip was generated for. For many clips, use sidecars or a manifest."
-)
-@click.option(
-    "--initial-frame",
-    type=click.Path(path_type=Path),
-    help="A picture of the scene before the clip starts.",
-)
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
+@click.option("-i", "--instruction", help="What the clips were generated for. For many, use sidecars or a manifest.")
+@click.option("--initial-frame", type=click.Path(path_type=Path), help="A picture of the scene before the clip starts.")
 @click.option("--layout", help=clips.LAYOUT)
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Score the first N clips only.")
-@click.option(
-    "--out", type=click.Path(path_type=Path), help="Folder for reports, answers and the page; needed to resume."
-)
-@runs.choosing
+@click.option("--out", type=click.Path(path_type=Path), metavar="RUN", help="The run folder; needed to resume.")
+@runs.setup_options
+@runs.run_options
+@click.option("--shard", metavar="I/N", help="Score shard I of N; robogaze merge joins the shards.")
+@click.option("--estimate", "only_estimate", is_flag=True, help="Print what the run will cost, and stop.")
+@click.option("--no-page", is_flag=True, help="Write no page; robogaze report RUN writes it.")
+@tracking.option
 @click.option("--json", "as_json", is_flag=True, help="Print the reports as one JSON object.")
 def score(
     paths: tuple[Path, ...],
     instruction: str | None,
     initial_frame: Path | None,
     layout: str | None,
-    limit: int | None,
     out: Path | None,
-    domain: str | None,
-    pipeline: str | None,
-    model: str | None,
-    concurrency: int | None,
-    decoder: str,
-    retry_failed: bool,
+    shard: str | None,
+    only_estimate: bool,
+    no_page: bool,
+    track: str | None,
     as_json: bool,
+    **given: Any,
 ) -> int:
     """Score clips: say what failed in each, when, why and how badly.
 
-    CLIP is a video, a folder of videos, or a manifest (.jsonl) that lists videos. A sidecar beside a video gives its
-    instruction: cup.txt, or cup.json with any field of a manifest line.
+    PATH is a video, a folder of videos, a manifest (.jsonl) that lists videos, or anything else that robogaze dataset
+    import reads. A sidecar beside a video gives its instruction: cup.txt, or cup.json with any field of a manifest
+    line.
 
-    Without --model, RoboGaze reports what it can measure in the frames, and which dimensions it did not examine. For
-    hundreds of clips, use robogaze bench.
+    Without --model, RoboGaze reports what it can measure in the frames, and which dimensions it did not examine.
+
+    With --out, the same command resumes a run that was stopped or killed. Clips are scored in random order, so a
+    stopped run holds a random sample of them.
     """
-    clips.check_there(*paths)
+    clips.check_exist(*paths)
     if initial_frame is not None:
         from robogaze.media.picture_files import open_picture
 
         open_picture(initial_frame, f"the initial frame {initial_frame}")  # it is given for every clip
-    given = {"instruction": instruction, "initial_frame": initial_frame, "layout": clips.layout_of(layout)}
-    entries = clips.entries_of(paths, **given)[:limit]
-    plan = runs.plan(domain, pipeline, model, concurrency, decoder)
-    outcome, reports = _run(entries, plan, out, retry_failed, concurrency)
-    page = None
-    if out is not None and (reports or outcome.unreadable):
-        from robogaze.cli.report import write_page
+    clip_options = {"instruction": instruction, "initial_frame": initial_frame, "layout": clips.parse_layout(layout)}
+    options = runs.GivenOptions(**given)
+    runs.say_what_is_kept(out)
+    tracker = _tracker(track, shard, options.engine)
+    if options.engine == "datatrove" and not only_estimate:
+        return _score_in_shards(click.get_current_context().params)
 
-        page = write_page(out, plan.domain)
-    _show(reports, outcome, plan.domain, as_json)
-    _tell_needs(reports, plan)
-    runs.tell(outcome, out)
+    from robogaze.run import open_run
+    from robogaze.run.clips import list_clips
+
+    setup, run_options = options.setup(), options.run_options(out, shard)
+    run_options.check(setup)
+    if only_estimate and run_options.folder is not None and not (run_options.folder / "run.json").is_file():
+        run_options = replace(run_options, out=None, shard=None)  # an estimate makes no run folder
+    found = list_clips(paths, **clip_options)
+    with open_run(found.entries, setup, run_options, os.environ, root=found.root, is_whole=found.is_whole) as run:
+        if only_estimate:
+            runs.say_estimate(run)
+            return 0
+        runs.announce(run)
+        runs.execute(run)
+        page = None if no_page else write_page(run)
+        _show(run, as_json)
+    _say_missing_instructions(run)
+    runs.say_result(run)
+    if tracker is not None and (run.summaries or run.unreadable):
+        _track(tracker, run)
     if page is not None:
         click.echo(f"report: {page}", err=True)
-    return runs.exit_code(outcome)
+    return runs.exit_code(run)
 
 
-def _run(
-    entries: Sequence[ManifestEntry],
-    plan: runs.ScoringPlan,
-    out: Path | None,
-    retry_failed: bool,
-    concurrency: int | None,
-) -> tuple[RunResult, list[Report]]:
-    """What became of the clips, and the reports of all of them, those done before as well."""
-    import asyncio
+def write_page(run: Run) -> Path | None:
+    """Write the page of a run, unless it is up to date; None where there is nothing to show."""
+    if run.folder is None or not (run.summaries or run.unreadable):
+        return None
+    path = run.folder.root / "index.html"
+    if not run.scored and not run.unreadable and path.is_file():
+        return path
+    from robogaze.cli.report import write_page as written
 
-    from robogaze.bench import RunOptions
-    from robogaze.cli.shared.progress import showing
-    from robogaze.store import RunFolder
-
-    found: dict[str, Report] = {}
-    with ExitStack() as stack:
-        if out is None:
-            interrupt.keeps("no report is kept without --out; with --out FOLDER a run can be resumed")
-        else:
-            interrupt.keeps_clips(out)
-        run = None if out is None else stack.enter_context(RunFolder(out, plan.configuration))
-        show = stack.enter_context(showing(len(entries)))
-
-        def settle(settled: ClipResult) -> None:
-            before = None if run is None else run.stored.report(settled.clip_id)
-            if (report := settled.report or before) is not None:
-                found[settled.clip_id] = report
-            show.take(settled)
-
-        job = RunOptions(run, retry_failed=retry_failed, on_settled=settle)
-        engine = runs.here(plan, concurrency or runs.CLIPS_AT_ONCE, show.decoded)
-        outcome = asyncio.run(runs.run(entries, job, plan, engine))
-    return outcome, [found[clip_id] for clip_id in outcome.digests]
+    return written(run.folder.root, run.setup.domain)
 
 
-def _tell_needs(reports: Sequence[Report], plan: runs.ScoringPlan) -> None:
+def _tracker(text: str | None, shard: str | None, engine: str) -> Tracker | None:
+    """What --track names; the numbers of a shard would pass for those of the run."""
+    if text is not None and (shard is not None or engine == "datatrove"):
+        raise click.UsageError("--track is for a whole run; use robogaze compare RUN --track once it is merged")
+    return tracking.opened(text)
+
+
+def _track(tracker: Tracker, run: Run) -> None:
+    from robogaze.reporting.trackers import run_numbers
+
+    domain = run.setup.domain
+    numbers = run_numbers(list(run.summaries.values()), run.unreadable, domain)
+    made = {"domain": domain.id, "domain_version": domain.file.version, "pipeline": run.setup.pipeline.name}
+    name = "score" if run.folder is None else run.folder.root.resolve().name
+    tracking.track(tracker, name, made, numbers)
+
+
+def _score_in_shards(given: Mapping[str, Any]) -> int:
+    """Every worker scores a shard; then the shards are merged."""
+    from robogaze.cli.merge import join
+    from robogaze.run.engines.datatrove import run_shards
+    from robogaze.run.shards import check_count, shards_of, written_shards
+
+    out: Path | None = given["out"]
+    if out is None:
+        raise click.UsageError("--engine datatrove needs --out")
+    if given["shard"] is not None:
+        raise click.UsageError("--engine datatrove makes the shards itself; --shard is for other schedulers")
+    if given["as_json"]:
+        raise click.UsageError("--json is not for --engine datatrove; robogaze score prints the merged run as JSON")
+    options = runs.GivenOptions(**{name: given[name] for name in runs.GivenOptions.__dataclass_fields__})
+    options.run_options(out).check(options.setup())
+    workers = options.workers or os.cpu_count() or 1
+    check_count(out, workers)
+    interrupt.keeps_clips(shards_of(out))
+    run_shards(_shard_arguments(given), workers, shards_of(out) / "datatrove")
+    return join(written_shards(out), out, "shard")
+
+
+def _shard_arguments(given: Mapping[str, Any]) -> list[str]:
+    """The command line of a shard: that of the run, without the engine."""
+    arguments = ["score", *map(str, given["paths"]), "--no-page"]
+    for name, flag in _SHARD_FLAGS.items():
+        if given[name] is True:
+            arguments.append(flag)
+        elif given[name] is not None and given[name] is not False:
+            arguments += [flag, str(given[name])]
+    return arguments
+
+
+def _say_missing_instructions(run: Run) -> None:
     """Say which dimensions need an instruction that clips do not have; without a model none of them is examined."""
     from robogaze.reporting.wording import count, listed
 
-    without = sum(report.clip.instruction is None for report in reports)
-    dimensions = [plan.domain.dimensions[name] for name in plan.pipeline.dimensions]
-    needing = [one.name for one in dimensions if "instruction" in one.needs]
-    if without and needing and plan.pipeline.roles:
+    without = sum(
+        clip.entry.instruction is None for clip_id, clip in run.plan.clips.items() if clip_id in run.summaries
+    )
+    pipeline = run.setup.pipeline
+    dimensions = [run.setup.domain.dimensions[name] for name in pipeline.dimensions]
+    needing = [dimension.name for dimension in dimensions if "instruction" in dimension.needs]
+    if without and needing and pipeline.roles:
         what = f"{count(without, 'clip')} without an instruction: {listed(needing)} not examined"
         click.echo(f"{what}; give it with -i TEXT, a sidecar or a manifest", err=True)
 
 
-def _show(reports: Sequence[Report], outcome: RunResult, domain: Domain, as_json: bool) -> None:
+def _show(run: Run, as_json: bool) -> None:
     if as_json:
-        found = [report.model_dump(mode="json") for report in reports]
-        click.echo(json.dumps({"schema_version": runs.SCHEMA_VERSION, "reports": found, **runs.as_told(outcome)}))
-    elif reports or outcome.unreadable:
+        _print_json(run)
+    elif run.summaries or run.unreadable:
         from rich.console import Console
 
+        from robogaze.reporting.run import event_table
         from robogaze.reporting.tables import clip_table, summary_lines
 
         console = Console(width=None if sys.stdout.isatty() else 160)
-        console.print(clip_table(reports, outcome.unreadable, domain))
-        for line in summary_lines(reports, outcome.unreadable, domain):
+        summaries, domain = list(run.summaries.values()), run.setup.domain
+        if len(summaries) + len(run.unreadable) <= _TABLE_CLIPS:
+            console.print(clip_table(list(run.reports()), run.unreadable, domain))
+        elif any(summary.events for summary in summaries):
+            console.print(event_table(summaries, domain))
+        for line in summary_lines(summaries, run.unreadable, domain):
             console.print(line, highlight=False, markup=False)
+
+
+def _print_json(run: Run) -> None:
+    """Print counts and reports as one object; reports one by one, for a run may hold more than fits into memory."""
+    from robogaze.reporting.run import counts_as_json
+
+    head = {
+        "schema_version": SCHEMA_VERSION,
+        "run": None if run.folder is None else str(run.folder.root),
+        "stopped": None if run.stopped is None else str(run.stopped),
+        **counts_as_json(list(run.summaries.values()), run.unreadable, run.setup.domain),
+    }
+    click.echo(json.dumps(head)[:-1] + ', "reports": [', nl=False)
+    for number, report in enumerate(run.reports()):
+        click.echo((", " if number else "") + report.model_dump_json(), nl=False)
+    click.echo("]}")

@@ -1,4 +1,4 @@
-"""`robogaze serve`: start vLLM with the flags that RoboGaze's requests want."""
+"""`robogaze serve`: starts vLLM with the flags that RoboGaze's requests need."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import shutil
 import click
 
 _MODEL_LEN = 96 * 1024
-"""Tokens of the largest request that is asked by default, and its answer, with room to spare (docs/models.md)."""
+"""More than the tokens of the largest default request and its answer (docs/models.md)."""
 
 _FLAGS = (
     "--enable-prefix-caching",
     "--enable-prompt-tokens-details",
-    # For `send: video`, which says of every frame where in the clip it is; vLLM refuses to be told otherwise.
+    # `send: video` states the time of every frame; without this flag vLLM refuses such requests.
     "--trust-request-mm-kwargs",
-    # Without whitespace to choose, greedy decoding under a grammar cannot loop on it.
+    # With free whitespace, greedy decoding under a grammar can repeat it forever.
     "--structured-outputs-config",
     json.dumps({"backend": "guidance", "disable_any_whitespace": True}),
 )
@@ -25,18 +25,18 @@ _FLAGS = (
 
 @click.command(context_settings={"ignore_unknown_options": True})
 @click.argument("model")
-@click.option("--host", default="127.0.0.1", show_default=True)
-@click.option("--port", default=8000, show_default=True)
-@click.option("--gpus", default=1, show_default=True, help="Tensor parallel size.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", default=8000, show_default=True, help="Port to listen on.")
+@click.option("--gpus", default=1, show_default=True, help="Number of GPUs (tensor parallel size).")
 @click.option("--max-model-len", default=_MODEL_LEN, show_default=True, help="Tokens of a request and its answer.")
-@click.option("--print", "only_print", is_flag=True, help="Print the command and do not run it.")
+@click.option("--print", "only_print", is_flag=True, help="Print the command without running it.")
 @click.argument("more", nargs=-1, type=click.UNPROCESSED)
 def serve(
     model: str, host: str, port: int, gpus: int, max_model_len: int, only_print: bool, more: tuple[str, ...]
 ) -> int:
-    """Serve MODEL with `vllm serve`, with prefix caching, token counts and grammars on.
+    """Serve MODEL with `vllm serve`, with prefix caching, token counts and JSON schemas.
 
-    What follows MODEL and is not an option here is handed on to vLLM.
+    Further options are passed on to vLLM.
     """
     from robogaze.backends.config import MAX_PICTURES
     from robogaze.errors import RobogazeError
@@ -49,8 +49,8 @@ def serve(
         return 0
     if shutil.which("vllm") is None:
         raise RobogazeError(
-            "vllm is not installed here; install it on the GPU machine in an environment of its own "
+            "vllm is not installed; install it on the GPU machine in its own environment "
             "(uv tool install vllm, or pip install 'robogaze[vllm]'), or use any OpenAI-compatible server"
         )
-    click.echo(f"once it is up: robogaze score CLIP --model openai:{model}@http://{host}:{port}/v1", err=True)
+    click.echo(f"when it is ready: robogaze score CLIP --model openai:{model}@http://{host}:{port}/v1", err=True)
     return os.execvp("vllm", command)

@@ -1,1 +1,1 @@
-"""The data everything else is about: pure, frozen, and without I/O."""
+"""Clips, events, reports and annotations: frozen data types without I/O."""

@@ -1,8 +1,7 @@
-"""An account of a clip: what one author, a person or a system, says went wrong in it.
+"""An annotation of a clip: the events that one author, a person or a system, reports in it.
 
-All that scores reads accounts and nothing else. A report is one (`annotation_of`); what foreign formats hold becomes
-one, too, though they know less: a finding without a dimension, a severity or a place in time says None or nothing
-there.
+Evaluation, agreement and comparison read annotations only. `annotation_of` makes one from a report. Annotations in
+other formats may lack dimensions, severities or times; these fields are then None or empty.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -15,14 +14,14 @@ from robogaze.core.report import Report, Status, Verdict
 from robogaze.core.time import Span
 
 FIELDS = ("split", "task_family", "embodiment", "checkpoint", "prompt_id")
-"""The fields of a clip by which results can be broken down, or clips paired."""
+"""The fields of a clip by which results are broken down and clips are paired."""
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenIntervals:
-    """The intervals of a finding as its file has them, in the file's unit: they may be empty, reversed or overlap.
+    """The intervals of an event exactly as in its file: they may be empty, reversed or overlapping.
 
-    Only the released evaluators look at them; everything else reads `AnnotatedEvent.spans`.
+    Only the released evaluators read them; everything else reads `AnnotatedEvent.spans`.
     """
 
     unit: Literal["frames", "seconds"]
@@ -31,10 +30,11 @@ class WrittenIntervals:
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedEvent:
-    """Something an author says went wrong.
+    """An event that an author reports.
 
-    `spans` are disjoint and in order, empty when the author gives no time. `severity` is 1 to 5, `confidence` in
-    [0, 1], None when not said. `written` are the intervals as a file of a release has them, None for other sources.
+    `spans` are disjoint, in order and in seconds (steps for interactive play); empty when the author gives no time.
+    `dimension` and `type` are ids of the taxonomy, `secondary` further dimensions. `severity` is 1 to 5, `confidence`
+    in [0, 1]; None when not given. `written` holds the intervals of a released file, None for other sources.
     """
 
     id: str
@@ -49,23 +49,23 @@ class AnnotatedEvent:
 
     @property
     def content(self) -> tuple[Any, ...]:
-        """All it says but its id and `written`, comparable; what is not said comes first. It decides between equals."""
-        severity, confidence = (-1 if said is None else said for said in (self.severity, self.confidence))
-        kind = self.dimension or "", self.type or ""
-        return self.spans, *kind, self.description, severity, confidence, self.secondary
+        """A sort key of all fields but `id` and `written`; fields that are not given sort first."""
+        severity, confidence = (-1 if value is None else value for value in (self.severity, self.confidence))
+        label = self.dimension or "", self.type or ""
+        return self.spans, *label, self.description, severity, confidence, self.secondary
 
 
 @dataclass(frozen=True, slots=True)
 class ClipAnnotation:
-    """What one author says of one clip.
+    """The events that one author reports in one clip.
 
-    `clip_id` pairs accounts; where ids differ, `clip_sha256` and the stem of `clip_file` do, None when not known.
-    `status` is a report's; a person's finished annotation is "complete". `coverage` says how far each dimension was
-    examined, None where that is not known, which means that all were. `candidates` are the findings that a threshold on
-    confidence chooses from: those a critic accepted or rejected, empty where none are stored. `frame_times_s` are the
-    clip's frames, ascending, None when not known: then overlap is measured on the axis itself. `taxonomy` and
-    `fingerprint` are those of the domain a report speaks in, None for foreign formats. `fields` are the clip's by which
-    results are broken down. `source` says where it was read, for messages.
+    `clip_id` pairs annotations; where ids differ, `clip_sha256` and the stem of `clip_file` are tried, None when not
+    known. `status` is a report's; a person's finished annotation is "complete". `coverage` gives the state of each
+    dimension; None means that all were examined. `candidates` are the events from which a confidence threshold selects:
+    those that a critic accepted or rejected, empty where none are stored. `frame_times_s` are in seconds, ascending;
+    None when not known, and overlap is then measured in seconds instead of frames. `duration_s` is in seconds.
+    `taxonomy` and `fingerprint` identify the domain of a report, None for other formats. `fields` holds the clip's
+    values of `FIELDS`. `source` is the file, for messages.
     """
 
     clip_id: str
@@ -86,7 +86,7 @@ class ClipAnnotation:
 
     @property
     def verdict(self) -> Verdict:
-        """Faulty with a finding; clean where it is complete and covers every dimension; else undecided."""
+        """Faulty with an event; clean if complete, without events and with every dimension covered; else undecided."""
         if self.findings:
             return "faulty"
         covers = self.coverage is None or covers_all(self.coverage.values())
@@ -99,7 +99,7 @@ class ClipAnnotation:
 
     @property
     def nothing_found(self) -> bool:
-        """Complete and without a finding, whatever was covered."""
+        """Complete and without events, whatever was covered."""
         return self.status == "complete" and not self.findings
 
     @property
@@ -109,7 +109,7 @@ class ClipAnnotation:
 
     @property
     def looked_for(self) -> frozenset[str] | None:
-        """The dimensions of which something could have been found, those covered partially included; None for all."""
+        """The dimensions in which events could be found: examined, ruled out or partial; None for all."""
         return self._in({*COVERED, "partial"})
 
     def _in(self, wanted: Collection[CoverageState]) -> frozenset[str] | None:
@@ -119,15 +119,15 @@ class ClipAnnotation:
 
 
 def annotation_of(report: Report, source: str = "") -> ClipAnnotation:
-    """A report as an account."""
+    """The annotation that a report contains. `source` is its file, for messages."""
     clip = report.clip
     return ClipAnnotation(
         clip_id=clip.id,
         author=report.author,
         status=report.status,
-        findings=tuple(_findings(report.events)),
+        findings=tuple(_annotated_events(report.events)),
         coverage=states(report.coverage),
-        candidates=tuple(_findings([one for one in report.hypotheses if _decided(one)])),
+        candidates=tuple(_annotated_events([hypothesis for hypothesis in report.hypotheses if _decided(hypothesis)])),
         frame_times_s=clip.frame_times_s,
         duration_s=clip.duration_s,
         instruction=clip.instruction,
@@ -140,11 +140,11 @@ def annotation_of(report: Report, source: str = "") -> ClipAnnotation:
     )
 
 
-def _decided(claim: Hypothesis) -> bool:
-    return claim.verdict in ("accepted", "rejected")
+def _decided(hypothesis: Hypothesis) -> bool:
+    return hypothesis.verdict in ("accepted", "rejected")
 
 
-def _findings(claims: Sequence[Claim]) -> Iterator[AnnotatedEvent]:
+def _annotated_events(claims: Sequence[Claim]) -> Iterator[AnnotatedEvent]:
     for claim in claims:
         yield AnnotatedEvent(
             id=claim.id,

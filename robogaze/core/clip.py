@@ -1,4 +1,4 @@
-"""A clip: one video with the task it was generated for."""
+"""A clip: one video, or a part of one, and what it was generated from."""
 
 from bisect import bisect_right
 from operator import ge
@@ -14,9 +14,9 @@ Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
 
 class Layout(Data):
-    """How the picture is divided into views: one view, or a grid of panels read row by row.
+    """The views in a frame: one view, or a grid of panels in reading order.
 
-    `views` names each panel; None marks a panel that shows nothing (a black filler) and is dropped.
+    `views` names each panel; None marks an empty (black) panel, which is dropped.
     """
 
     rows: int = Field(default=1, ge=1)
@@ -24,42 +24,44 @@ class Layout(Data):
     views: tuple[str | None, ...] = ("main",)
 
     @model_validator(mode="after")
-    def _one_name_a_panel(self) -> Self:
+    def _names_fit_the_grid(self) -> Self:
         if len(self.views) != self.rows * self.columns:
             panels = self.rows * self.columns
             raise ValueError(f"a {self.rows}x{self.columns} layout has {panels} panels, not {len(self.views)}")
         names = self.active
         if not names:
-            raise ValueError("a layout needs at least one view that shows something")
+            raise ValueError("a layout needs at least one view that is not empty")
         if not all(names):
-            raise ValueError("a view of a layout needs a name; - marks a panel that shows nothing")
+            raise ValueError("each view of a layout needs a name; - marks an empty panel")
         if len(set(names)) != len(names):
             raise ValueError(f"the views of a layout need different names, not {', '.join(names)}")
         return self
 
     @property
     def active(self) -> tuple[str, ...]:
-        """The names of the views that show something, in reading order."""
+        """The names of the views, without empty panels, in reading order."""
         return tuple(name for name in self.views if name is not None)
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read `single`, or `ROWSxCOLUMNS:name,name,...` where `-` marks a panel that shows nothing.
+        """Parse `single`, or `ROWSxCOLUMNS:name,name,...` where `-` marks an empty panel.
 
-        ValueError when the text has another form.
+        Raises ValueError for any other text.
         """
         if text == "single":
             return cls()
         shape, _, names = text.partition(":")
         rows, _, columns = shape.partition("x")
         if not (rows.isdecimal() and columns.isdecimal() and names):
-            raise ValueError(f"a layout is 'single' or 'ROWSxCOLUMNS:name,name,...' with - for none, not {text!r}")
+            raise ValueError(
+                f"a layout is 'single' or 'ROWSxCOLUMNS:name,name,...' with - for an empty panel, not {text!r}"
+            )
         views = tuple(None if name.strip() == "-" else name.strip() for name in names.split(","))
         return cls(rows=int(rows), columns=int(columns), views=views)
 
 
 def address(path: str, start_s: float | None, end_s: float | None) -> str:
-    """A clip's file with the part of it that the clip is, if it is one, as a media fragment: `file.mp4#t=5.2,10.1`."""
+    """A file, or a part of it in seconds as a media fragment: `file.mp4#t=5.2,10.1`."""
     if start_s is None and end_s is None:
         return path
     start, end = ("" if time_s is None else f"{round(time_s, 6)}" for time_s in (start_s, end_s))
@@ -67,13 +69,14 @@ def address(path: str, start_s: float | None, end_s: float | None) -> str:
 
 
 class Clip(Data):
-    """One decoded video, or a part of one, with its task.
+    """A decoded video, or a part of one.
 
-    `sha256` is of the whole file. `start_s` and `end_s` say where in it the clip's first frame begins to be shown and
-    where its last one ends to be, None for a clip that is the whole file. `frame_times_s` are the presentation times of
-    the frames that could be decoded, ascending, the first at 0. `fps` is their mean rate. `initial_frame` is the
-    address of a picture of the scene before the clip starts; without one the clip's first frame serves. Clips of
-    different checkpoints with one `prompt_id` were made from the same prompt.
+    `uri` is the file and `sha256` the hash of the whole file. `start_s` and `end_s` are the part of the file in
+    seconds, None for the whole file. `frame_times_s` are the presentation times in seconds of the frames that could be
+    decoded, ascending from 0; `frame_count` is their number and `fps` their mean rate. `duration_s` is after the last
+    frame time. `width` and `height` are of a whole frame, in pixels. `instruction` is the task. `initial_frame` is the
+    path of an image of the scene before the clip; without it the first frame is used. Clips of different checkpoints
+    with the same `prompt_id` were generated from the same prompt. Fields that are not known are None.
     """
 
     id: ClipId
@@ -97,7 +100,7 @@ class Clip(Data):
     layout: Layout = Layout()
 
     @model_validator(mode="after")
-    def _times_are_an_axis(self) -> Self:
+    def _frame_times_are_valid(self) -> Self:
         times = self.frame_times_s
         if len(times) != self.frame_count:
             raise ValueError(f"frame_count is {self.frame_count} but there are {len(times)} frame times")
@@ -110,16 +113,18 @@ class Clip(Data):
         return self
 
     @model_validator(mode="after")
-    def _a_part_has_both_ends(self) -> Self:
+    def _start_and_end_go_together(self) -> Self:
         if (self.start_s is None) != (self.end_s is None):
-            raise ValueError("start_s and end_s go together: a clip is a part of its file, or the whole of it")
+            raise ValueError(
+                "start_s and end_s need each other: give both for a part of the file, none for the whole file"
+            )
         if self.start_s is not None and self.end_s is not None and self.end_s <= self.start_s:
             raise ValueError("end_s must be after start_s")
         return self
 
     @property
     def address(self) -> str:
-        """Where it lies: its file, with the part of it that it is."""
+        """The file, with the part of it if the clip is a part."""
         return address(self.uri, self.start_s, self.end_s)
 
     @property
@@ -128,16 +133,16 @@ class Clip(Data):
         return Span(0.0, self.duration_s)
 
     def frame_at(self, time_s: float) -> int:
-        """The number of the frame shown at a time; the nearest end for a time outside the clip."""
+        """The number of the frame at a time in seconds; the first or last frame for a time outside the clip."""
         return max(bisect_right(self.frame_times_s, time_s + RESOLUTION) - 1, 0)
 
     def frame_span(self, frame: int) -> Span:
-        """How long one frame is shown: until the next one, or the clip's end."""
+        """The time for which a frame is shown: until the next frame or the end of the clip."""
         end = self.frame_times_s[frame + 1] if frame + 1 < self.frame_count else self.duration_s
         return Span(self.frame_times_s[frame], end)
 
     def clamp(self, span: Span) -> Span:
-        """A span cut to the clip; the nearest frame's when it lies outside."""
+        """A span cut to the clip; the span of the nearest frame if it lies outside."""
         start = min(max(span.start, 0.0), self.frame_times_s[-1])
         end = min(span.end, self.duration_s)
         return Span(start, end) if end > start else self.frame_span(self.frame_at(start))

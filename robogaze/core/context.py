@@ -1,7 +1,7 @@
-"""What is known about a clip before anyone looks for faults: memories, observations, segments, routes.
+"""What stages find out about a clip before they look for faults: memories, observations, segments, routes.
 
-The content of memories and observations is written by a model to a contract that the domain's prompts declare;
-code carries it and reads only what is named here.
+A model writes memories and observations to a contract in the domain's prompts. Code passes them on and reads only the
+fields in this module.
 """
 
 from collections.abc import Mapping
@@ -12,11 +12,11 @@ from robogaze.core.events import Name
 from robogaze.core.time import Span
 
 Memory = Mapping[str, Any]
-"""A model's structured notes; its keys are the domain's."""
+"""Structured notes of a model; the domain defines the keys."""
 
 
 class Window(Data):
-    """A fixed-length piece of the clip (RoboGaze, eq. 2); `frames` are the ones a model is shown of it."""
+    """A fixed-length part of the clip (RoboGaze, eq. 2); a model is shown its `frames`, given by number."""
 
     id: int
     span: Span
@@ -24,14 +24,14 @@ class Window(Data):
 
 
 class Observation(Data):
-    """What a model saw in one window."""
+    """A model's description of one window."""
 
     window: Window
     notes: Memory
 
 
 class Segment(Data):
-    """A stretch of the clip that belongs to one subtask, or to none (RoboGaze, eq. 3)."""
+    """A part of the clip with one subtask, None for no subtask (RoboGaze, eq. 3); `windows` are window ids."""
 
     id: str
     subtask: str | None
@@ -40,7 +40,7 @@ class Segment(Data):
 
 
 class Route(Data):
-    """The dimensions a segment should be examined for (RoboGaze, eq. 4)."""
+    """The dimensions in which a segment is examined, with the reason (RoboGaze, eq. 4)."""
 
     segment: str
     dimensions: tuple[Name, ...]

@@ -1,15 +1,15 @@
-"""The base of every data type: frozen, strict about keys, and without NaN or infinity."""
+"""The base class of data types: frozen, no unknown keys, no NaN or infinity."""
 
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 Fraction = Annotated[float, Field(ge=0, le=1)]
-"""A share, in [0, 1]."""
+"""A number in [0, 1]."""
 
 
 class Data(BaseModel):
-    """A frozen record that refuses unknown keys and numbers that are not finite."""
+    """A frozen pydantic model that refuses unknown keys and numbers that are not finite."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -19,26 +19,26 @@ class Data(BaseModel):
 
 
 def first_fault(error: ValidationError) -> tuple[tuple[str | int, ...], str]:
-    """Where something does not fit and what is wrong there.
+    """The path and the message of the error to report.
 
-    Of several faults, the version of a schema, from which all others follow; then an unknown key: where a key is
-    misspelt, another one is missing, too.
+    A wrong schema version comes first, since it causes the other errors; then an unknown key, since a misspelt key also
+    makes another one missing.
     """
-    fault = min(
+    detail = min(
         error.errors(include_url=False),
-        key=lambda fault: (fault["loc"] != ("schema_version",), fault["type"] != "extra_forbidden"),
+        key=lambda detail: (detail["loc"] != ("schema_version",), detail["type"] != "extra_forbidden"),
     )
-    if fault["type"] == "extra_forbidden":
-        return fault["loc"], "unknown key"
-    return fault["loc"], fault["msg"].removeprefix("Value error, ")
+    if detail["type"] == "extra_forbidden":
+        return detail["loc"], "unknown key"
+    return detail["loc"], detail["msg"].removeprefix("Value error, ")
 
 
-def dotted(place: tuple[str | int, ...]) -> str:
-    """A place in a record as it is told to people: `events.0.severity`."""
-    return ".".join(str(step) for step in place)
+def dotted(path: tuple[str | int, ...]) -> str:
+    """A path in a record as text: `events.0.severity`."""
+    return ".".join(str(key) for key in path)
 
 
 def fault_of(error: ValidationError) -> str:
-    """What is wrong with a file, with the key if there is one."""
-    place, message = first_fault(error)
-    return f"{dotted(place)}: {message}" if place else message
+    """The error to report, with its key if there is one."""
+    path, message = first_fault(error)
+    return f"{dotted(path)}: {message}" if path else message

@@ -1,4 +1,4 @@
-"""What was found in a clip: hypotheses (unverified claims) and events (what a report stands for)."""
+"""Hypotheses (unverified claims about faults) and events (the faults that a report states)."""
 
 from typing import Annotated, Literal, Self
 
@@ -13,11 +13,11 @@ Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]{1,64}$")]
 Severity = Annotated[int, Field(ge=1, le=5)]
 """1 cosmetic, 2 minor, 3 moderate, 4 severe, 5 catastrophic (RoboGaze, A.1)."""
 
-Verdict = Literal["accepted", "rejected", "merged", "unverified"]
+HypothesisVerdict = Literal["accepted", "rejected", "merged", "unverified"]
 
 
 class Box(Data):
-    """A rectangle in a view, as shares of its width and height, from its top left corner; never empty."""
+    """A rectangle in a view, in fractions of its width and height from the top left corner; never empty."""
 
     left: Fraction
     top: Fraction
@@ -27,14 +27,15 @@ class Box(Data):
     @model_validator(mode="after")
     def _is_not_empty(self) -> Self:
         if self.left >= self.right or self.top >= self.bottom:
-            raise ValueError("a box must end right of and below where it starts")
+            raise ValueError("a box needs left < right and top < bottom")
         return self
 
 
 class Evidence(Data):
-    """What a claim rests on: frames that can be looked at, and what is to be seen or was measured there.
+    """Frames that support a claim, and what is visible or was measured in them.
 
-    `source` names who says so: the stage that asked a model, or the measured signal.
+    `frames` are frame numbers, empty where none is cited; `box` is in `view`. `source` is the stage that asked a model,
+    or the measured signal.
     """
 
     text: str
@@ -45,7 +46,11 @@ class Evidence(Data):
 
 
 class Claim(Data):
-    """What hypotheses and events have in common."""
+    """The common fields of hypotheses and events.
+
+    `spans` are disjoint, in order and in seconds (steps for interactive play). `severity` and `confidence` are None
+    when not given.
+    """
 
     id: str
     dimension: Name
@@ -64,24 +69,23 @@ class Claim(Data):
 
     @property
     def onset_s(self) -> float:
-        """When it first shows."""
+        """The start of the first span, in seconds."""
         return self.spans[0].start
 
     @property
     def offset_s(self) -> float:
-        """When it is last gone."""
+        """The end of the last span, in seconds."""
         return self.spans[-1].end
 
 
 class Hypothesis(Claim):
-    """A claim with what became of it.
+    """A claim and its verdict.
 
-    `verdict` is "unverified" until something decides; `reason` says why it was decided so; `merged_into` is the
-    hypothesis that stands for a merged one. `proposed_by` names the source: a dimension's specialist, a rule, a
-    sample.
+    `verdict` is "unverified" until a stage decides; `reason` explains the decision. `merged_into` is the id of the
+    hypothesis that a merged one is part of. `proposed_by` names the source: a dimension's specialist, a rule, a sample.
     """
 
-    verdict: Verdict = "unverified"
+    verdict: HypothesisVerdict = "unverified"
     reason: str = ""
     merged_into: str | None = None
     proposed_by: str
@@ -89,11 +93,11 @@ class Hypothesis(Claim):
     @model_validator(mode="after")
     def _merged_has_a_target(self) -> Self:
         if (self.verdict == "merged") != (self.merged_into is not None):
-            raise ValueError(f"{self.id}: merged_into belongs to the verdict 'merged' and to no other")
+            raise ValueError(f"{self.id}: merged_into is for the verdict 'merged' only, which needs it")
         return self
 
 
 class Event(Claim):
-    """Something that went wrong, as a report states it. `secondary` holds further dimensions it belongs to."""
+    """A fault that a report states. `secondary` are further dimensions that it belongs to."""
 
     secondary: tuple[Name, ...] = ()

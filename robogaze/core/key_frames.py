@@ -1,4 +1,4 @@
-"""Which frames show what a report says."""
+"""The frames that show the events and hypotheses of a report."""
 
 from dataclasses import dataclass
 from itertools import chain
@@ -11,7 +11,7 @@ from robogaze.core.time import frames_in
 
 @dataclass(frozen=True)
 class KeyFrames:
-    """The frames of a claim's spans with the neighbours outside; a neighbour is None at an end of the clip."""
+    """Frame numbers around the spans of a claim; `before` and `after` are None at the ends of the clip."""
 
     before: int | None
     first: int
@@ -21,14 +21,14 @@ class KeyFrames:
 
 
 def frames_to_show(report: Report, per_claim: int = 9) -> tuple[int, ...]:
-    """The frames worth keeping beside a report, ascending.
+    """The numbers of the frames to keep with a report, ascending.
 
-    For each event, and each hypothesis that became none, at most `per_claim` frames: the first one, those just before
-    and after, then those cited as evidence, the last and the middle one. Empty when there is neither.
+    At most `per_claim` frames for each event and each hypothesis that was not accepted: the first, those just before
+    and after, those cited as evidence, the last and the middle one. Empty without events and hypotheses.
     """
-    set_aside = (hypothesis for hypothesis in report.hypotheses if hypothesis.verdict != "accepted")
+    other_hypotheses = (hypothesis for hypothesis in report.hypotheses if hypothesis.verdict != "accepted")
     wanted: set[int] = set()
-    for claim in (*report.events, *set_aside):
+    for claim in (*report.events, *other_hypotheses):
         key = key_frames(claim, report.clip)
         cited = chain.from_iterable(evidence.frames for evidence in claim.evidence)
         ranked = (key.first, key.before, key.after, *cited, key.last, key.middle)
@@ -37,7 +37,7 @@ def frames_to_show(report: Report, per_claim: int = 9) -> tuple[int, ...]:
 
 
 def key_frames(claim: Claim, clip: Clip) -> KeyFrames:
-    """The key frames of a claim; where its spans hold no frame, those around the frame on show."""
+    """The key frames of a claim; where its spans contain no frame time, those of the frame shown at the onset."""
     inside = sorted(frames_in(claim.spans, clip.frame_times_s)) or [clip.frame_at(claim.onset_s)]
     first, last = inside[0], inside[-1]
     return KeyFrames(

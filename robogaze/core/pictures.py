@@ -1,4 +1,4 @@
-"""Pictures as models and readers see them."""
+"""Images of frames, as shown to models and readers."""
 
 from dataclasses import dataclass
 
@@ -8,16 +8,16 @@ from robogaze.core.data import Data
 
 
 class PictureSettings(Data):
-    """How frames become pictures: the longer side in pixels (of each view) and the JPEG quality."""
+    """The maximum length of the longer side of each view, in pixels, and the JPEG quality."""
 
     max_side_px: int = Field(default=1024, ge=32)
     quality: int = Field(default=90, ge=1, le=100)
 
 
 class Picture(Data):
-    """A picture a model was shown: which frames of the clip it holds, at which times, and its size in pixels.
+    """An image that a model was shown: its frame numbers, their times in seconds, views, and size in pixels.
 
-    `frames` is empty for a picture that is not of the clip: the scene before it starts.
+    `frames` is empty for an image that is not of the clip: the scene before it starts.
     """
 
     id: str
@@ -31,7 +31,7 @@ class Picture(Data):
 
 @dataclass(frozen=True)
 class FrameImage:
-    """A picture with its bytes (JPEG) and the label that is said beside it."""
+    """An image as JPEG, with the caption that the model gets before it."""
 
     picture: Picture
     label: str

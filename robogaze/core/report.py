@@ -1,12 +1,12 @@
-"""The report: all that is said about one clip, by a pipeline or by a person.
+"""The report on one clip, by a pipeline or by a person.
 
-Diagnosis writes it; everything after it reads it. Three fields say what it is worth, and nothing else does:
+`diagnose` writes it and everything else reads it. Three fields say what was judged:
 
 coverage   for every dimension of the domain: examined, ruled_out, partial or not_examined, with the reason
-status     complete; partial (something failed or stayed undecided); unscored (nothing could be judged)
+status     complete; partial (something failed or stayed undecided); unscored (no dimension was examined)
 verdict    faulty (an event); clean (complete, no event, every dimension examined or ruled out); else undecided
 
-Status and verdict follow from the rest of the report. They are written for the reader and checked when read.
+Status and verdict follow from the other fields. They are written for the reader and checked when a report is read.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -20,6 +20,7 @@ from robogaze.core.data import Data
 from robogaze.core.events import Claim, Event, Hypothesis, Name
 from robogaze.core.pictures import Picture
 from robogaze.core.time import RESOLUTION
+from robogaze.errors import FailureKind
 
 SCHEMA_VERSION: Literal[2] = 2
 
@@ -27,19 +28,19 @@ Status = Literal["complete", "partial", "unscored"]
 Verdict = Literal["faulty", "clean", "undecided"]
 
 _ORDER = ("schema_version", "clip", "domain", "pipeline", "author", "status", "verdict", "coverage")
-"""The keys that a written report begins with."""
+"""The first keys of a written report."""
 
-_FOLLOW = ("status", "verdict")
-"""What follows from the rest of a report."""
+_DERIVED = ("status", "verdict")
+"""The fields that follow from the others."""
 
 AnyClaim = TypeVar("AnyClaim", bound=Claim)
 
 
 class DomainRef(Data):
-    """Which domain the report speaks in.
+    """The domain of a report.
 
-    `taxonomy` is a fingerprint of what its labels mean, and what reports are compared by; `fingerprint` covers every
-    file of the bundle, prompts and pipelines, too.
+    `taxonomy` is a hash of the labels and their definitions; reports can be compared if it is equal. `fingerprint` is a
+    hash of all files of the domain, prompts and pipelines included.
     """
 
     id: str
@@ -49,26 +50,26 @@ class DomainRef(Data):
 
 
 class Failure(Data):
-    """Something that should have been done and was not."""
+    """A part of the clip that could not be judged; `dimension` is None where it concerns all. See `FailureKind`."""
 
     stage: str
     dimension: Name | None = None
-    kind: str
+    kind: FailureKind
     message: str
 
 
 class Unreadable(Data):
-    """A clip whose file could not be read; it has no report and stays in every count."""
+    """A clip whose file cannot be read. It has no report and is counted in every denominator."""
 
     uri: str
     reason: str
 
 
 class Usage(Data):
-    """What the answers behind a report cost when they were given; None where a server or a price did not say.
+    """Calls, tokens, cost and time of the answers in a report; None where the server or the price is missing.
 
-    `rounds` counts model calls in sequence; `wall_s` is the time along that sequence. An answer taken from the
-    cache counts with what it cost when it was first given, so a resumed run reports the same numbers.
+    `rounds` counts calls in sequence (calls of one round are sent in parallel), `wall_s` is the sum of the slowest call
+    of each round, in seconds. A cached answer counts with its original cost, so a resumed run reports the same numbers.
     """
 
     calls: int = Field(default=0, ge=0)
@@ -81,11 +82,12 @@ class Usage(Data):
 
 
 class Call(Data):
-    """One request to a model: a line of the ledger.
+    """One request to a model: an entry of the ledger.
 
-    `pictures` are ids of the report's pictures, in the order shown; `key` is a fingerprint of all the answer depends
-    on (model, server, settings, prompt, pixels). `outcome` is "answered", "invalid" (the answer broke the contract;
-    `error` says how) or "failed" (no answer came). `answered_by` is the model's own name for itself.
+    `pictures` are ids of the report's pictures, in the order shown. `key` is the cache key: a hash of everything that
+    affects the answer (model, server, settings, prompt, pixels). `outcome` is "answered", "invalid" (the answer broke
+    its contract; see `error`) or "failed" (there was no answer). `answered_by` is the server's name of the model.
+    Counts and cost are None where the server or the price is missing; `latency_s` is in seconds.
     """
 
     id: str
@@ -109,7 +111,7 @@ class Call(Data):
 
 
 class Provenance(Data):
-    """Where a report comes from: versions, models and decoding parameters, and the ledger of calls."""
+    """Versions, models and decoding parameters, decoder, pictures, and the ledger of calls."""
 
     versions: dict[str, str] = {}
     models: dict[str, dict[str, Any]] = {}
@@ -119,18 +121,19 @@ class Provenance(Data):
 
 
 def checked_schema(given: Any) -> Any:
-    """A report's schema version as it is. Raises ValueError for another than this version reads."""
+    """Return the schema version. Raises ValueError for another version than SCHEMA_VERSION."""
     if given != SCHEMA_VERSION:
         raise ValueError(f"this report has schema {given}, but schema {SCHEMA_VERSION} is needed; score the clip again")
     return given
 
 
 class Report(Data):
-    """All that is said about one clip.
+    """The report on one clip.
 
-    `coverage` has an entry for every dimension of the domain. `unseen` are the frames that no specialist was shown, as
-    half-open runs of frame numbers. `notes` are sentences for the reader. A person's annotation is a report too: its
-    `author` is the person, all is examined and it has no hypotheses.
+    `coverage` has an entry for every dimension of the domain. `events` is empty where no fault was found. `hypotheses`
+    includes the rejected and undecided ones. `unseen` are the frames that no specialist was shown, as runs
+    `[first, end)` of frame numbers. `notes` are sentences for the reader. A person's annotation is also a report: its
+    `author` is the person, every dimension is examined, and it has no hypotheses.
     """
 
     schema_version: Literal[2] = SCHEMA_VERSION
@@ -150,9 +153,9 @@ class Report(Data):
     verdict: Verdict = Field(default_factory=lambda data: _verdict(data))
 
     def with_(self, **changes: Any) -> Self:
-        """A validated copy with some fields changed; status and verdict follow."""
-        held = {name: getattr(self, name) for name in type(self).model_fields if name not in _FOLLOW}
-        return type(self)(**{**held, **changes})
+        """A validated copy with some fields changed; status and verdict are derived again."""
+        fields = {name: getattr(self, name) for name in type(self).model_fields if name not in _DERIVED}
+        return type(self)(**{**fields, **changes})
 
     @property
     def clean(self) -> bool:
@@ -161,34 +164,34 @@ class Report(Data):
 
     @property
     def nothing_found(self) -> bool:
-        """Complete and no event, whatever was covered. Nothing found is clean only where all was covered."""
+        """Complete and no event, whatever was covered; clean also needs every dimension covered."""
         return self.status == "complete" and not self.events
 
     @property
     def undecided_dimensions(self) -> tuple[str, ...]:
-        """The dimensions in which a failure or an undecided hypothesis leaves the answer open.
+        """The dimensions with a failure or an undecided hypothesis.
 
-        A failure of no dimension in particular concerns those that were not examined as a whole.
+        A failure without a dimension counts for every dimension that is not examined or ruled out.
         """
         named = {failure.dimension for failure in self.failures} | {claim.dimension for claim in self._unverified}
         if None in named:
-            named |= {name for name, each in self.coverage.items() if each.state not in COVERED}
+            named |= {name for name, dimension in self.coverage.items() if dimension.state not in COVERED}
         return tuple(name for name in self.coverage if name in named)
 
     @property
     def faulty_dimensions(self) -> frozenset[str]:
-        """The dimensions that an event belongs to, its secondary ones included."""
+        """The dimensions of the events, secondary ones included."""
         return frozenset(name for event in self.events for name in (event.dimension, *event.secondary))
 
     def clean_in(self, dimensions: Collection[str]) -> bool:
-        """Whether all these dimensions were examined or ruled out, and nothing was found or left undecided in them.
+        """Whether these dimensions are examined or ruled out, without an event and without anything undecided.
 
-        Raises KeyError for a dimension that the domain does not have.
+        True for no dimensions, unless a failure concerns all. Raises KeyError for an unknown dimension.
         """
         if any(failure.dimension is None for failure in self.failures):
             return False
-        open_ = {*self.undecided_dimensions, *self.faulty_dimensions}
-        return all(self.coverage[name].state in COVERED and name not in open_ for name in dimensions)
+        not_clean = {*self.undecided_dimensions, *self.faulty_dimensions}
+        return all(self.coverage[name].state in COVERED and name not in not_clean for name in dimensions)
 
     @property
     def _unverified(self) -> tuple[Hypothesis, ...]:
@@ -213,35 +216,34 @@ class Report(Data):
         return claims
 
     @model_validator(mode="after")
-    def _merged_into_what_is_there(self) -> Self:
-        ids = {one.id for one in self.hypotheses}
-        for one in self.hypotheses:
-            if one.merged_into is not None and one.merged_into not in ids - {one.id}:
-                raise ValueError(f"{one.id} is merged into {one.merged_into}, which is no other hypothesis")
+    def _merged_into_another_hypothesis(self) -> Self:
+        ids = {hypothesis.id for hypothesis in self.hypotheses}
+        for hypothesis in self.hypotheses:
+            target = hypothesis.merged_into
+            if target is not None and target not in ids - {hypothesis.id}:
+                raise ValueError(f"{hypothesis.id} is merged into {target}, which is not another hypothesis")
         return self
 
     @model_validator(mode="after")
     def _status_and_verdict_follow(self) -> Self:
-        held = {name: getattr(self, name) for name in type(self).model_fields}
-        for name, follows in (("status", _status(held)), ("verdict", _verdict(held))):
-            if held[name] != follows:
-                raise ValueError(
-                    f"{name} is {held[name]!r}, but from coverage, events and failures follows {follows!r}"
-                )
+        fields = {name: getattr(self, name) for name in type(self).model_fields}
+        for name, derived in (("status", _status(fields)), ("verdict", _verdict(fields))):
+            if fields[name] != derived:
+                raise ValueError(f"{name} is {fields[name]!r}, but coverage, events and failures make it {derived!r}")
         if self.events and self.status == "unscored":
             raise ValueError("there are events, but no dimension was examined")
         return self
 
     @model_validator(mode="after")
-    def _claims_are_of_the_clip_and_its_dimensions(self) -> Self:
+    def _claims_fit_clip_and_coverage(self) -> Self:
         for claim in (*self.events, *self.hypotheses):
             if claim.dimension not in self.coverage:
-                raise ValueError(f"{claim.id} is of the dimension {claim.dimension}, which coverage does not name")
+                raise ValueError(f"{claim.id} has the dimension {claim.dimension}, which is not in coverage")
             if claim.onset_s < 0 or claim.offset_s > self.clip.duration_s + RESOLUTION:
                 raise ValueError(f"{claim.id} lies outside the clip's {self.clip.duration_s:.3f} s")
             cited = (frame for evidence in claim.evidence for frame in evidence.frames)
             if not all(0 <= frame < self.clip.frame_count for frame in cited):
-                raise ValueError(f"{claim.id} cites a frame the clip does not have")
+                raise ValueError(f"{claim.id} cites a frame that the clip does not have")
         return self
 
 
@@ -249,16 +251,16 @@ def _unverified(hypotheses: Sequence[Hypothesis]) -> tuple[Hypothesis, ...]:
     return tuple(claim for claim in hypotheses if claim.verdict == "unverified")
 
 
-def _status(held: Mapping[str, Any]) -> Status:
-    """The status that follows from the fields of a report; of fields that do not fit, none is asked for."""
-    if all(each.state == "not_examined" for each in held["coverage"].values()):
+def _status(fields: Mapping[str, Any]) -> Status:
+    """The status that follows from the other fields of a report, which are valid."""
+    if all(dimension.state == "not_examined" for dimension in fields["coverage"].values()):
         return "unscored"
-    return "partial" if held["failures"] or _unverified(held["hypotheses"]) else "complete"
+    return "partial" if fields["failures"] or _unverified(fields["hypotheses"]) else "complete"
 
 
-def _verdict(held: Mapping[str, Any]) -> Verdict:
-    """The verdict that follows from the fields of a report."""
-    if held["events"]:
+def _verdict(fields: Mapping[str, Any]) -> Verdict:
+    """The verdict that follows from the other fields of a report, which are valid."""
+    if fields["events"]:
         return "faulty"
-    covered = covers_all(states(held["coverage"]).values())
-    return "clean" if _status(held) == "complete" and covered else "undecided"
+    covered = covers_all(states(fields["coverage"]).values())
+    return "clean" if _status(fields) == "complete" and covered else "undecided"

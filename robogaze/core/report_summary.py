@@ -1,7 +1,6 @@
-"""A report at a glance: what a run of many clips keeps in mind of each.
+"""The summary of a report, of which a run keeps one per clip in memory.
 
-A report with its ledger is long. Counting clips, knowing which want to be asked again, and summing up what a run cost
-take little of it, and only that is read here.
+A report with its ledger is large. Progress, retries and the totals of a run need only these fields.
 """
 
 from typing import Annotated, Self
@@ -10,32 +9,33 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from robogaze.core.coverage import Coverage, CoverageState, states
 from robogaze.core.report import SCHEMA_VERSION, Report, Status, Usage, Verdict, checked_schema
+from robogaze.errors import FailureKind
 
 
-class _Glance(BaseModel):
-    """Reads its fields and passes over all others."""
+class _Partial(BaseModel):
+    """Reads its fields and ignores all others."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class EventSummary(_Glance):
-    """An event, less where it is and what is said of it."""
+class EventSummary(_Partial):
+    """The labels and the severity of an event."""
 
     type: str
     dimension: str
     severity: int | None = None
 
 
-class FailureSummary(_Glance):
-    """A failure, less its message."""
+class FailureSummary(_Partial):
+    """A failure without its message."""
 
     stage: str
-    kind: str
+    kind: FailureKind
     dimension: str | None = None
 
 
-class ReportSummary(_Glance):
-    """What a run keeps in mind of a report; the fields are the report's."""
+class ReportSummary(_Partial):
+    """The fields of `Report` that a run needs."""
 
     schema_version: Annotated[int, BeforeValidator(checked_schema)] = SCHEMA_VERSION
     pipeline: str
@@ -50,7 +50,6 @@ class ReportSummary(_Glance):
 
     @classmethod
     def of(cls, report: Report) -> Self:
-        """The summary of a report."""
         return cls.model_validate(report, from_attributes=True)
 
     @property
@@ -60,5 +59,5 @@ class ReportSummary(_Glance):
 
     @property
     def states(self) -> dict[str, CoverageState]:
-        """How far each dimension was examined."""
+        """The coverage of each dimension, without the reasons."""
         return states(self.coverage)

@@ -1,6 +1,6 @@
-"""Which frames to look at: sampling regimes and windows.
+"""Frame sampling: regimes and windows.
 
-Frames are chosen here, once, and are the same for every backend: a server that samples for itself decides
+Frames are selected here, so that they are the same for every backend. A server that samples frames itself decides
 silently what the model sees.
 """
 
@@ -23,13 +23,13 @@ _FORMS = "'uniform N', 'F fps', 'F fps, at most N' or 'every frame'"
 
 @dataclass(frozen=True)
 class Regime:
-    """How many frames of a clip a model is shown.
+    """The frames of a clip that a model is shown.
 
-    uniform N           N frames, evenly spread, the first and the last among them (the middle one for N = 1)
-    F fps, at most N    the frames nearest to a rate of F per second; N evenly spread ones if that is more than N
+    uniform N           N evenly spread frames, the first and the last included (the middle one for N = 1)
+    F fps, at most N    the frames nearest to F per second; N evenly spread frames if these are more than N
     every frame
 
-    A clip of fewer than N frames shows all it has.
+    A clip with fewer than N frames is shown whole.
     """
 
     rate_fps: float | None = None
@@ -37,7 +37,7 @@ class Regime:
 
     @classmethod
     def parse(cls, text: str) -> "Regime":
-        """Read a regime from its written form. Raises ValueError for any other text."""
+        """Parse the text of a regime. Raises ValueError for any other text."""
         if text == "every frame":
             return cls()
         rate: float | None = None
@@ -66,9 +66,9 @@ class Regime:
         return evenly(range(len(times_s)), self.at_most)
 
     def within(self, span: Span, times_s: Sequence[float], duration_s: float) -> tuple[int, ...]:
-        """The frames of the regime's rate that lie in a span; the one shown at its middle if none does.
+        """The frames at the regime's rate inside a span; the frame at its middle if there is none.
 
-        A cap is for the whole clip: the frames of a rate are not thinned out in its parts.
+        `at_most` applies to the whole clip only: frames at a rate are not thinned out in its parts.
         """
         base = self._at_rate(times_s, duration_s) if self.rate_fps else self.frames(times_s, duration_s)
         inside = tuple(number for number in base if times_s[number] in span)
@@ -91,7 +91,7 @@ class Regime:
 
 
 def evenly(numbers: Sequence[int], count: int) -> tuple[int, ...]:
-    """At most `count` of the numbers, evenly spread, the first and the last among them (the middle for one)."""
+    """At most `count` of the numbers, evenly spread, the first and the last included (the middle one for 1)."""
     if len(numbers) <= count:
         return tuple(numbers)
     if count == 1:
@@ -119,6 +119,6 @@ def windows(
 
 
 def close_up(spans: Sequence[Span], times_s: Sequence[float], count: int, besides: Sequence[int]) -> tuple[int, ...]:
-    """At most `count` further frames that lie in some spans, evenly spread, none of them among `besides`."""
+    """At most `count` evenly spread frames inside the spans, without those in `besides`; empty for a count of 0."""
     inside = sorted(frames_in(spans, times_s) - set(besides))
     return evenly(inside, count) if count > 0 else ()

@@ -1,4 +1,4 @@
-"""An estimate: a number that never stands alone."""
+"""An estimate: a value with its confidence interval and n."""
 
 import math
 from collections.abc import Mapping
@@ -8,10 +8,10 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A value with its interval and the number of things it rests on.
+    """A value with its confidence interval and n.
 
-    `value` is NaN where it is undefined, and then `why` says why; `low` and `high` are NaN where no interval can be
-    given. `n` counts the units (clips, pairs, events) the value is computed from.
+    `value` is NaN where it is undefined, and `why` then gives the reason. `low` and `high` are NaN where there is no
+    interval. `n` counts the units (clips, pairs, events) from which the value is computed.
     """
 
     value: float
@@ -26,13 +26,13 @@ class Estimate:
         return not math.isnan(self.value)
 
     def as_json(self) -> Mapping[str, Any]:
-        """The estimate as JSON: null for what is undefined, and `why` only where there is something to say."""
+        """The estimate as JSON values: null for NaN; `why` only if it is not empty."""
         numbers = {"value": self.value, "low": self.low, "high": self.high}
-        said: dict[str, Any] = {name: None if math.isnan(number) else number for name, number in numbers.items()}
-        said["n"] = self.n
-        return {**said, "why": self.why} if self.why else said
+        written: dict[str, Any] = {name: None if math.isnan(number) else number for name, number in numbers.items()}
+        written["n"] = self.n
+        return {**written, "why": self.why} if self.why else written
 
 
 def undefined(why: str, n: int = 0) -> Estimate:
-    """An estimate of what cannot be computed."""
+    """An estimate without a value. `why` gives the reason, `n` the number of units that were there."""
     return Estimate(math.nan, n=n, why=why)

@@ -1,14 +1,14 @@
-"""Time on a clip's axis.
+"""Spans of time and their overlap.
 
-A span is half-open, `[start, end)`, in seconds (in steps for interactive play). An event may recur, so it
-has one or more disjoint spans and overlap is measured between unions of spans. Two ways of measuring it:
+A span is half-open, `[start, end)`, in seconds (steps for interactive play). An event may recur, so it has one or more
+disjoint spans, and overlap is measured between unions of spans in two ways:
 
-`iou`         exact: lengths on the axis;
-`frame_iou`   on frames, as the paper does (RoboGaze, A.2.4): a span stands for the frames whose time lies
-              in it. An event of a single frame at time t is written `[t, t + 1/fps)`.
+`iou`         on lengths, exact
+`frame_iou`   on frames, as in the paper (RoboGaze, A.2.4): a span contains the frames whose time is inside it; an event
+              of one frame at time t is written `[t, t + 1/fps)`
 
-Frame times are written to the microsecond. A frame and an end that are closer than that are at the same time: else
-two thirds of all single-frame events at 30 fps would hold two frames or none.
+Frame times are rounded to microseconds. A frame time and the end of a span that are closer than that count as equal;
+otherwise two thirds of all one-frame events at 30 fps would contain two frames or none.
 """
 
 import math
@@ -21,14 +21,14 @@ from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
 RESOLUTION = 1e-6
-"""How exactly frame times are known, in seconds."""
+"""The resolution of frame times, in seconds."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Span:
-    """The half-open interval `[start, end)`; ValueError unless both are finite and start < end.
+    """The half-open interval `[start, end)`, a list `[start, end]` in JSON.
 
-    In JSON it is the list `[start, end]`.
+    Raises ValueError unless both numbers are finite and start < end.
     """
 
     start: float
@@ -49,7 +49,7 @@ class Span:
         return self.start <= time < self.end
 
     def overlap(self, other: "Span") -> float:
-        """The length that two spans share; 0 when they only touch."""
+        """The length that two spans share; 0 when they only touch or are apart."""
         return max(0.0, min(self.end, other.end) - max(self.start, other.start))
 
     @classmethod
@@ -85,7 +85,7 @@ def iou(a: Iterable[Span], b: Iterable[Span]) -> float:
 
 
 def frames_in(spans: Iterable[Span], frame_times_s: Sequence[float]) -> frozenset[int]:
-    """The numbers of the frames whose time lies in a span, to RESOLUTION; `frame_times_s` ascends."""
+    """The numbers of the frames whose time is inside a span, to RESOLUTION; `frame_times_s` ascends."""
     numbers: set[int] = set()
     for span in spans:
         first, end = (bisect_left(frame_times_s, edge - RESOLUTION) for edge in (span.start, span.end))
@@ -94,7 +94,7 @@ def frames_in(spans: Iterable[Span], frame_times_s: Sequence[float]) -> frozense
 
 
 def frame_iou(a: Iterable[Span], b: Iterable[Span], frame_times_s: Sequence[float]) -> float:
-    """Intersection over union of the frames two unions of spans hold, in [0, 1]; NaN when both hold none."""
+    """Intersection over union of the frames in two unions of spans, in [0, 1]; NaN when both contain none."""
     left, right = frames_in(a, frame_times_s), frames_in(b, frame_times_s)
     total = len(left | right)
     return len(left & right) / total if total else math.nan
@@ -102,10 +102,10 @@ def frame_iou(a: Iterable[Span], b: Iterable[Span], frame_times_s: Sequence[floa
 
 def runs(numbers: Iterable[int]) -> tuple[tuple[int, int], ...]:
     """Frame numbers as half-open runs `(first, end)`, in order: 3, 4, 5, 9 gives (3, 6), (9, 10)."""
-    found: list[tuple[int, int]] = []
+    joined: list[tuple[int, int]] = []
     for number in sorted(set(numbers)):
-        if found and number == found[-1][1]:
-            found[-1] = (found[-1][0], number + 1)
+        if joined and number == joined[-1][1]:
+            joined[-1] = (joined[-1][0], number + 1)
         else:
-            found.append((number, number + 1))
-    return tuple(found)
+            joined.append((number, number + 1))
+    return tuple(joined)

@@ -1,4 +1,13 @@
-"""Clips on disk: which there are, and what they were generated for."""
+"""Data sets: which clips there are (`manifest`, `layouts`), and their annotations (`formats`).
+
+manifest     entries: clips to score, with their sidecars, one by one or in a JSONL file
+layouts      folders of clips, as others arrange them -> a manifest; one file per layout
+check        are the clips of a manifest what it says
+formats      annotations, as others write them: read and written; one file per format
+pairing      references and predictions of the same clips
+clean_clips  the clips of a run that are clean -> a manifest, episodes
+documents    text files: JSON, JSONL, tables
+"""
 
 from robogaze.datasets.manifest import ManifestEntry, UnusableEntry, file_sha256, find_entries, with_ids
 

@@ -1,8 +1,9 @@
-"""Which clips to look at: named one by one, with sidecars, or listed in a manifest.
+"""Manifests: which clips to score, and what each was generated from.
 
-A sidecar stands beside its video under the same name: `cup.txt` holds the instruction of `cup.mp4`, `cup.json` any of
-an entry's fields. Of several instructions the first that says something holds: `instruction` in JSON, `prompt` in JSON
-(as generators call it), the text. A manifest is a JSONL file with one entry a line; paths in it are relative to it.
+A clip is a video with an optional sidecar of the same name, or a line of a manifest. `cup.txt` gives the instruction
+of `cup.mp4`; `cup.json` gives any field of an entry. The instruction is the first non-empty one of `instruction` in the
+JSON, `prompt` in the JSON (as generators write it), and the text. A manifest is a JSONL file with one entry per line;
+its paths are relative to it.
 """
 
 import errno
@@ -18,23 +19,26 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, mo
 
 from robogaze.core.clip import ClipId, Layout, Sha256, address
 from robogaze.core.data import Data, dotted, first_fault
-from robogaze.datasets.json_files import object_in, text_of
+from robogaze.datasets.documents import json_object, text_of
 from robogaze.errors import InputError, VideoError
 
-_NOT_THERE = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG)
-"""How a file system says that there is no file of a name."""
+_MISSING_ERRNOS = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG)
+"""How a file system reports that there is no file of a name."""
+
+_MAX_STEM = 80
+"""The most characters of a file's name in a clip id."""
 
 
-def _layout(value: Any) -> Any:
+def _parse_layout(value: Any) -> Any:
     return Layout.parse(value) if isinstance(value, str) else value
 
 
-def _instruction(value: Any) -> Any:
-    """An instruction without the white space around it; None for one that says nothing."""
+def _strip(value: Any) -> Any:
+    """An instruction without surrounding white space; None if nothing is left."""
     return value.strip() or None if isinstance(value, str) else value
 
 
-def _path(value: Path) -> Path:
+def _utf8_path(value: Path) -> Path:
     try:
         value.as_posix().encode()
     except UnicodeEncodeError as error:
@@ -42,93 +46,91 @@ def _path(value: Path) -> Path:
     return value
 
 
-_STEM_LIMIT = 80
-"""Signs of a file's name in an id."""
-
-TextPath = Annotated[Path, AfterValidator(_path)]
+TextPath = Annotated[Path, AfterValidator(_utf8_path)]
 """A path that can be written into a report."""
 
 
 class ManifestEntry(Data):
-    """A clip to look at, before it is opened.
+    """A clip to score, before it is opened.
 
-    `start_s` and `end_s` make it a part of a longer video, `[start_s, end_s)` from the file's first frame on; either
-    may be left to the file. `sha256` is what the file is to hold: with another content it is not read. `layout` is
-    'single' or 'ROWSxCOLUMNS:name,name,...' (see `Layout.parse`); None leaves it to recognition. `prompt_id` is what
-    clips of different checkpoints that were made from one prompt have in common. Without `clip_id` it is
-    the file's stem, where no other clip has it (`with_ids`), else one made of the name, the content, the part, the
-    instruction, the checkpoint and the split (`id_for`).
+    `start_s` and `end_s` make it a part of a longer video, `[start_s, end_s)` in seconds from the file's first frame;
+    either can be None. A file whose content is not `sha256` is not read. `layout` is 'single' or
+    'ROWSxCOLUMNS:name,name,...' (see `Layout.parse`); if it is None, the layout is detected. Clips of different
+    checkpoints with the same `prompt_id` were generated from one prompt. The default `clip_id` is the file's stem if
+    no other clip has it (`with_ids`), else `id_for`.
     """
 
     path: TextPath
     clip_id: ClipId | None = None
-    instruction: Annotated[str | None, BeforeValidator(_instruction)] = None
+    instruction: Annotated[str | None, BeforeValidator(_strip)] = None
     prompt_id: str | None = None
     initial_frame: TextPath | None = None
     checkpoint: str | None = None
     split: str | None = None
     task_family: str | None = None
     embodiment: str | None = None
-    layout: Annotated[Layout | None, BeforeValidator(_layout)] = None
+    layout: Annotated[Layout | None, BeforeValidator(_parse_layout)] = None
     start_s: float | None = Field(default=None, ge=0)
     end_s: float | None = Field(default=None, gt=0)
     sha256: Sha256 | None = None
 
     @model_validator(mode="after")
-    def _a_part_ends_after_it_starts(self) -> Self:
+    def _ends_after_it_starts(self) -> Self:
         if self.end_s is not None and self.end_s <= (self.start_s or 0.0):
             raise ValueError(f"end_s must be after start_s; {self.end_s} is not after {self.start_s or 0.0}")
         return self
 
     @property
     def address(self) -> str:
-        """Where the clip lies: its file, with the part of it, if it is a part: `file.mp4#t=5.2,10.1`."""
+        """The clip's file, with the part if it is one: `file.mp4#t=5.2,10.1`."""
         return address(self.path.as_posix(), self.start_s, self.end_s)
 
     def check_content(self, content_sha256: str) -> None:
-        """Raise VideoError when the file holds something else than it is to hold."""
+        """Raise VideoError if the file's content is not what `sha256` says."""
         if self.sha256 not in (None, content_sha256):
-            found = f"it holds {content_sha256[:12]}... and not {self.sha256[:12]}..."
-            raise VideoError(f"{self.path} was replaced since the manifest was written: {found}; import it again")
+            hashes = f"its sha256 is {content_sha256[:12]}..., not {self.sha256[:12]}..."
+            raise VideoError(f"{self.path} was replaced after the manifest was written: {hashes}; import it again")
 
     @property
     def stem(self) -> str:
-        """The file's name as an id: without its ending and accents, each run of other signs an underscore."""
+        """The file's stem as a clip id (see `stem_of`)."""
         return stem_of(self.path.stem)
 
     def id_for(self, content_sha256: str) -> str:
-        """The clip's id: the given one, or the file's stem with 12 digits for what tells clips apart."""
+        """The clip's id: `clip_id`, else the stem with 12 hex digits of a hash of what distinguishes the clip.
+
+        The hash is computed from the content, the instruction, the checkpoint, the split and the part.
+        """
         if self.clip_id is not None:
             return self.clip_id
-        told = [content_sha256, self.instruction, self.checkpoint, self.split]
+        parts = [content_sha256, self.instruction, self.checkpoint, self.split]
         if self.start_s is not None or self.end_s is not None:
-            told.append(address("", self.start_s, self.end_s))
-        digest = sha256("\0".join(one or "" for one in told).encode()).hexdigest()
-        return f"{self.stem}-{digest[:12]}"
+            parts.append(address("", self.start_s, self.end_s))
+        hexdigest = sha256("\0".join(part or "" for part in parts).encode()).hexdigest()
+        return f"{self.stem}-{hexdigest[:12]}"
 
 
 def stem_of(name: str) -> str:
-    """A file's name without its ending as an id: no accents, each run of signs an underscore; `clip` for no letter."""
-    plain = (c for c in normalize("NFKD", name) if not combining(c))
-    safe = "".join(c if c.isalnum() or c in ".-" else "_" for c in plain)
-    return sub("_+", "_", safe).strip("_")[:_STEM_LIMIT] or "clip"
+    """A file's stem as a clip id: no accents, each run of other characters an underscore; `clip` if nothing is left."""
+    plain = (character for character in normalize("NFKD", name) if not combining(character))
+    safe = "".join(character if character.isalnum() or character in ".-" else "_" for character in plain)
+    return sub("_+", "_", safe).strip("_")[:_MAX_STEM] or "clip"
 
 
 class UnusableEntry(ManifestEntry):
-    """A clip that cannot be looked at; `fault` says why. The others go on."""
+    """A clip that cannot be scored, and why. The other clips are scored."""
 
     fault: str
 
     def check_content(self, content_sha256: str) -> None:
-        """Raise VideoError that says why the clip cannot be looked at."""
+        """Raise VideoError with the reason."""
         raise VideoError(self.fault)
 
 
 def with_ids(entries: Sequence[ManifestEntry]) -> tuple[ManifestEntry, ...]:
-    """Entries with their file's stem as id, where that is the id of no other; those that share one keep none.
+    """Entries with their stem as `clip_id` if it is unique; entries that share a stem keep None.
 
-    `ManifestEntry.id_for` tells the latter apart, by content: the id of a clip does not depend on the order of the
-    others.
+    `ManifestEntry.id_for` gives the latter an id by content, so that a clip's id does not depend on the order.
     """
     names = [(entry.clip_id or entry.stem).casefold() for entry in entries]
     owners: dict[str, set[ManifestEntry]] = {}
@@ -141,7 +143,7 @@ def with_ids(entries: Sequence[ManifestEntry]) -> tuple[ManifestEntry, ...]:
 
 
 def file_sha256(path: Path) -> str:
-    """SHA-256 of a file. Raises VideoError when it cannot be read."""
+    """The SHA-256 of a file. Raises VideoError if it cannot be read."""
     try:
         with path.open("rb") as file:
             return file_digest(file, "sha256").hexdigest()
@@ -150,41 +152,36 @@ def file_sha256(path: Path) -> str:
 
 
 def find_entries(paths: Sequence[Path], **given: Any) -> tuple[ManifestEntry, ...]:
-    """Entries for videos and manifests (`.jsonl`); what is `given` holds for all and wins over sidecars.
+    """Entries for videos and manifests (`.jsonl`). Fields that are `given` apply to all and override sidecars.
 
-    Raises InputError for a sidecar or manifest that does not fit, and for one clip_id of two different clips. A video
-    that cannot be read is found out when it is opened.
+    Raises InputError for an invalid sidecar or manifest, and for two clips with one clip_id. Videos are not opened.
     """
     return with_given([entry for path in paths for entry in _entries(path)], **given)
 
 
 def with_given(entries: Sequence[ManifestEntry], **given: Any) -> tuple[ManifestEntry, ...]:
-    """Entries with what is given for all of them. Raises InputError for one clip_id of two different clips."""
-    known = {key: value for key, value in given.items() if value is not None}
-    found = tuple(entry.with_(**known) for entry in entries)
+    """Entries with the fields that are `given` and not None. Raises InputError for two clips with one clip_id."""
+    fields = {name: value for name, value in given.items() if value is not None}
+    changed = tuple(entry.with_(**fields) for entry in entries)
     first: dict[str, ManifestEntry] = {}
-    for entry in found:
+    for entry in changed:
         if entry.clip_id is not None and first.setdefault(entry.clip_id, entry) != entry:
             both = f"{first[entry.clip_id].address} and {entry.address}"
-            raise InputError(f"clip_id {entry.clip_id!r} stands for both {both}; ids must differ")
-    return found
-
-
-def _entries(path: Path) -> tuple[ManifestEntry, ...]:
-    return read_manifest(path) if path.suffix == ".jsonl" else (_with_sidecar(path),)
+            raise InputError(f"clip_id {entry.clip_id!r} is used for both {both}; ids must be unique")
+    return changed
 
 
 def read_manifest(path: Path) -> tuple[ManifestEntry, ...]:
-    """The entries of a JSONL manifest. Raises InputError with file, line and key; for ids that stand twice, too."""
-    # Split at newlines only: `splitlines` would also split at separators that JSON allows within a text.
+    """The entries of a JSONL manifest. Raises InputError with file, line and key, also for a repeated clip_id."""
+    # Split at newlines only: `splitlines` would also split at separators that JSON allows within a string.
     lines = {number: line for number, line in enumerate(text_of(path).split("\n"), start=1) if line.strip()}
     entries: list[ManifestEntry] = []
     first: dict[str, int] = {}
     for number, line in lines.items():
-        entry = _entry(object_in(line, f"{path}:{number}"), f"{path}:{number}", path.parent)
-        if entry.clip_id is not None and (before := first.setdefault(entry.clip_id, number)) != number:
+        entry = _entry(json_object(line, f"{path}:{number}"), f"{path}:{number}", path.parent)
+        if entry.clip_id is not None and (earlier := first.setdefault(entry.clip_id, number)) != number:
             raise InputError(
-                f"{path}:{number}: clip_id: {entry.clip_id!r} stands in line {before}, too; ids must differ"
+                f"{path}:{number}: clip_id: {entry.clip_id!r} is also used in line {earlier}; ids must be unique"
             )
         entries.append(entry)
     if not entries:
@@ -192,45 +189,66 @@ def read_manifest(path: Path) -> tuple[ManifestEntry, ...]:
     return tuple(entries)
 
 
-def _with_sidecar(video: Path) -> ManifestEntry:
-    """A video with what its sidecar says of it; a sidecar's further keys belong to whoever wrote it."""
+def manifest_text(entries: Sequence[ManifestEntry], folder: Path) -> str:
+    """Entries as the text of a manifest in `folder`; paths become relative to it."""
+    lines = []
+    for entry in entries:
+        initial_frame = None if entry.initial_frame is None else _relative(entry.initial_frame, folder)
+        moved = entry.with_(path=_relative(entry.path, folder), initial_frame=initial_frame)
+        lines.append(moved.model_dump_json(exclude_none=True) + "\n")
+    return "".join(lines)
+
+
+def _relative(path: Path, folder: Path) -> Path:
+    # Folders are resolved, because `..` leaves a linked folder elsewhere; a file keeps its own name.
+    real = path.parent.resolve() / path.name
     try:
-        _path(video)
-        sidecars = {suffix: _sidecar(video.parent / f"{video.stem}{suffix}") for suffix in (".json", ".txt")}
+        return Path(os.path.relpath(real, folder.resolve()))
+    except ValueError:  # on another drive
+        return real
+
+
+def _entries(path: Path) -> tuple[ManifestEntry, ...]:
+    return read_manifest(path) if path.suffix == ".jsonl" else (_with_sidecar(path),)
+
+
+def _with_sidecar(video: Path) -> ManifestEntry:
+    """A video with the fields of its sidecar; other keys of the sidecar are ignored."""
+    try:
+        _utf8_path(video)
+        sidecars = {suffix: _sidecar_text(video.parent / f"{video.stem}{suffix}") for suffix in (".json", ".txt")}
     except (ValueError, InputError) as error:
         shown = Path(os.fsencode(video).decode("utf-8", "backslashreplace"))
         return UnusableEntry(path=shown, fault=f"{shown}: {error}")
-    as_json, as_text = (video.parent / f"{video.stem}{suffix}" for suffix in sidecars)
+    json_path, text_path = (video.parent / f"{video.stem}{suffix}" for suffix in sidecars)
     json_text, text = sidecars.values()
     if json_text is not None:
-        found = object_in(json_text, f"{as_json}")
-        known = {key: value for key, value in found.items() if key in ManifestEntry.model_fields and key != "path"}
-        said = [found[key] for key in ("instruction", "prompt") if _instruction(found.get(key)) is not None]
-        if not said and text is not None:
-            said.append(text)
-        known["instruction"] = said[0] if said else None
-        return _entry({**known, "path": video.name}, f"{as_json}", video.parent)
+        sidecar = json_object(json_text, f"{json_path}")
+        fields = {key: value for key, value in sidecar.items() if key in ManifestEntry.model_fields and key != "path"}
+        instructions = [sidecar[key] for key in ("instruction", "prompt") if _strip(sidecar.get(key)) is not None]
+        fields["instruction"] = next(iter(instructions), text)
+        return _entry({**fields, "path": video.name}, f"{json_path}", video.parent)
     if text is not None:
-        return _entry({"path": video, "instruction": text}, f"{as_text}")
+        return _entry({"path": video, "instruction": text}, f"{text_path}")
     return _entry({"path": video}, f"{video}")
 
 
-def _sidecar(path: Path) -> str | None:
-    """What a sidecar holds, None when there is none. Raises InputError when it is there and cannot be read."""
+def _sidecar_text(path: Path) -> str | None:
+    """The text of a sidecar, None if there is none. Raises InputError if it exists and cannot be read."""
     try:
         path.stat()
     except OSError as error:
-        if error.errno in _NOT_THERE:
+        if error.errno in _MISSING_ERRNOS:
             return None
     return text_of(path)
 
 
-def _entry(fields: dict[str, Any], where: str, folder: Path = Path()) -> ManifestEntry:
+def _entry(fields: dict[str, Any], source: str, folder: Path = Path()) -> ManifestEntry:
     try:
         entry = ManifestEntry(**fields)
-        initial = None if entry.initial_frame is None else folder / entry.initial_frame
-        return entry.with_(path=folder / entry.path, initial_frame=initial)
+        initial_frame = None if entry.initial_frame is None else folder / entry.initial_frame
+        return entry.with_(path=folder / entry.path, initial_frame=initial_frame)
     except ValidationError as error:
         place, message = first_fault(error)
         keys = ", ".join(ManifestEntry.model_fields)
-        raise InputError(f"{where}: {dotted(place)}: {message}; an entry has: {keys}") from error
+        raise InputError(f"{source}: {dotted(place)}: {message}; an entry has: {keys}") from error

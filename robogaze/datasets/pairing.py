@@ -1,38 +1,98 @@
 """References and predictions, paired by clip.
 
-Nothing falls out unseen: a clip without a prediction stays in every denominator, a prediction without a reference and
-a reference that was never finished are listed and counted.
+`match_clip_ids` gives both sides the same clip ids; `pair` pairs by id. Nothing is dropped silently: a clip without a
+prediction stays in every denominator; a prediction without a reference and an unfinished reference are listed.
 """
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePath
 
 from robogaze.core.annotation import ClipAnnotation
+from robogaze.datasets.manifest import stem_of
 from robogaze.errors import InputError
 
-_SHOWN = 3
+_MAX_NAMED = 3
 """How many clips a message names."""
+
+_VIDEO_SUFFIXES = (".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi")
+
+
+@dataclass(frozen=True)
+class MatchedIds:
+    """Annotations under the clip ids of the references. `by` counts the matches by key: id, sha256, stem."""
+
+    annotations: tuple[ClipAnnotation, ...]
+    by: Mapping[str, int]
+
+    def __str__(self) -> str:
+        """The counts: `3 by id, 1 by sha256`."""
+        return ", ".join(f"{number} by {key}" for key, number in self.by.items() if number)
+
+
+def match_clip_ids(references: Sequence[ClipAnnotation], annotations: Sequence[ClipAnnotation]) -> MatchedIds:
+    """Give annotations the clip ids of the references of the same clips: by id, then by sha256, then by file stem.
+
+    A sha256 or a stem matches only if exactly one clip on each side has it, and a stem never matches two files that
+    are known to differ. An annotation without a match keeps its id.
+    """
+    ids = {reference.clip_id for reference in references}
+    matches = {annotation.clip_id: annotation.clip_id for annotation in annotations if annotation.clip_id in ids}
+    by = {"id": len(matches), "sha256": 0, "stem": 0}
+    for name, key in (("sha256", _sha256), ("stem", _stem)):
+        matched = set(matches.values())
+        wanted = _by_unique_key([reference for reference in references if reference.clip_id not in matched], key)
+        unmatched = [annotation for annotation in annotations if annotation.clip_id not in matches]
+        offered = _by_unique_key(unmatched, key)
+        for value in wanted.keys() & offered.keys():
+            if len({wanted[value].clip_sha256, offered[value].clip_sha256} - {None}) < 2:
+                matches[offered[value].clip_id] = wanted[value].clip_id
+                by[name] += 1
+    renamed = (
+        replace(annotation, clip_id=matches.get(annotation.clip_id, annotation.clip_id)) for annotation in annotations
+    )
+    return MatchedIds(tuple(renamed), by)
+
+
+def _by_unique_key(
+    annotations: Sequence[ClipAnnotation], key: Callable[[ClipAnnotation], str | None]
+) -> dict[str, ClipAnnotation]:
+    """One annotation of each clip, by a key that no other clip has."""
+    clips = {annotation.clip_id: annotation for annotation in annotations}
+    counts = Counter(key(clip) for clip in clips.values())
+    return {value: clip for clip in clips.values() if (value := key(clip)) is not None and counts[value] == 1}
+
+
+def _sha256(annotation: ClipAnnotation) -> str | None:
+    return annotation.clip_sha256
+
+
+def _stem(annotation: ClipAnnotation) -> str:
+    path = PurePath((annotation.clip_file or annotation.clip_id).partition("#")[0])
+    is_file = annotation.clip_file or path.suffix.lower() in _VIDEO_SUFFIXES
+    return stem_of(path.stem if is_file else path.name).casefold()
 
 
 @dataclass(frozen=True)
 class System:
-    """What one system said of every clip it has a report for, by clip id."""
+    """A system's predictions: its annotation of every clip it has a report for, by clip id."""
 
     name: str
-    accounts: Mapping[str, ClipAnnotation]
+    annotations: Mapping[str, ClipAnnotation]
 
     @classmethod
-    def of(cls, name: str, accounts: Sequence[ClipAnnotation]) -> "System":
-        """Raises InputError when a clip has two accounts."""
-        return cls(name, _by_clip(accounts))
+    def of(cls, name: str, annotations: Sequence[ClipAnnotation]) -> "System":
+        """Raises InputError if a clip has two annotations."""
+        return cls(name, _by_clip(annotations))
 
 
 @dataclass(frozen=True)
 class Pairing:
     """The clips that can be scored, in the order of their ids, and those that cannot.
 
-    `unreferenced` have a prediction of some system but no reference; `unfinished` have a reference that
-    is not complete. `left_out` are the parts of files that did not fit, each with its place.
+    `unreferenced` clips have a prediction but no reference; `unfinished` clips have a reference that is not complete.
+    `left_out` are the parts of files that could not be read, each with its place.
     """
 
     references: tuple[ClipAnnotation, ...]
@@ -43,85 +103,97 @@ class Pairing:
 
 
 def pair(references: Sequence[ClipAnnotation], systems: Sequence[System], *, mixed: bool = False) -> Pairing:
-    """Pair accounts by clip id.
+    """Pair references and predictions by clip id.
 
-    Raises InputError when a clip has two references, when both sides know the clip's file and it is not the same,
-    when no clip has both, and, unless `mixed`, when labels of different taxonomies meet.
+    Raises InputError if a clip has two references, if both sides know the clip's file and it differs, if no clip is on
+    both sides, and, unless `mixed`, if the labels come from different taxonomies.
     """
     by_clip = _by_clip(references)
     for system in systems:
-        for name, account in system.accounts.items():
-            if name in by_clip:
-                _check_same_clip(by_clip[name], account)
+        for clip_id, prediction in system.annotations.items():
+            if clip_id in by_clip:
+                _check_same_file(by_clip[clip_id], prediction)
     if not mixed:
-        _check_same_labels(references, systems)
-    finished = {name: _timed(one, systems) for name, one in by_clip.items() if one.status == "complete"}
+        _check_same_taxonomy(references, systems)
+    finished = {
+        clip_id: _with_times(reference, systems)
+        for clip_id, reference in by_clip.items()
+        if reference.status == "complete"
+    }
     if not finished:
-        raise InputError(f"no reference is complete: those of {_listed(by_clip)} are partial or unscored")
-    predicted = {name for system in systems for name in system.accounts}
+        raise InputError(f"no reference is complete: those of {_some(by_clip)} are partial or unscored")
+    predicted = {clip_id for system in systems for clip_id in system.annotations}
     if not predicted & by_clip.keys():
-        raise InputError(f"no prediction has the id of a referenced clip (references: {_listed(by_clip)}; "
-                         f"predictions: {_listed(predicted)}); both sides must name clips alike")  # fmt: skip
+        raise InputError(f"no prediction has the id of a referenced clip (references: {_some(by_clip)}; "
+                         f"predictions: {_some(predicted)}); both sides must use the same clip ids")  # fmt: skip
     return Pairing(
-        references=tuple(finished[name] for name in sorted(finished)),
+        references=tuple(finished[clip_id] for clip_id in sorted(finished)),
         systems=tuple(systems),
         unreferenced=tuple(sorted(predicted - by_clip.keys())),
         unfinished=tuple(sorted(by_clip.keys() - finished.keys())),
     )
 
 
-def _timed(reference: ClipAnnotation, systems: Sequence[System]) -> ClipAnnotation:
-    """The reference with the clip's frames, which a prediction may know where the reference does not."""
+def _with_times(reference: ClipAnnotation, systems: Sequence[System]) -> ClipAnnotation:
+    """The reference with the clip's frame times, taken from a prediction if the reference has none."""
     if reference.frame_times_s is not None:
         return reference
-    said = (system.accounts.get(reference.clip_id) for system in systems)
-    known = next((one for one in said if one is not None and one.frame_times_s is not None), None)
-    if known is None:
+    predictions = [
+        system.annotations[reference.clip_id] for system in systems if reference.clip_id in system.annotations
+    ]
+    timed = next((prediction for prediction in predictions if prediction.frame_times_s is not None), None)
+    if timed is None:
         return reference
-    return replace(reference, frame_times_s=known.frame_times_s, duration_s=reference.duration_s or known.duration_s)
+    return replace(reference, frame_times_s=timed.frame_times_s, duration_s=reference.duration_s or timed.duration_s)
 
 
-def _by_clip(accounts: Sequence[ClipAnnotation]) -> dict[str, ClipAnnotation]:
-    found: dict[str, ClipAnnotation] = {}
-    for account in accounts:
-        other = found.setdefault(account.clip_id, account)
-        if other is not account:
+def _by_clip(annotations: Sequence[ClipAnnotation]) -> dict[str, ClipAnnotation]:
+    by_clip: dict[str, ClipAnnotation] = {}
+    for annotation in annotations:
+        other = by_clip.setdefault(annotation.clip_id, annotation)
+        if other is not annotation:
             raise InputError(
-                f"{account.clip_id} has two accounts, by {other.author} ({other.source}) and by {account.author} "
-                f"({account.source}); choose one with --author, or compare authors with: robogaze agree"
+                f"{annotation.clip_id} has two annotations, by {other.author} ({other.source}) and by "
+                f"{annotation.author} ({annotation.source}); choose one with --author, or compare authors with: "
+                "robogaze agree"
             )
-    return found
+    return by_clip
 
 
-def _check_same_clip(reference: ClipAnnotation, prediction: ClipAnnotation) -> None:
-    known = {one.clip_sha256 for one in (reference, prediction)} - {None}
+def _check_same_file(reference: ClipAnnotation, prediction: ClipAnnotation) -> None:
+    known = {reference.clip_sha256, prediction.clip_sha256} - {None}
     if len(known) > 1:
         raise InputError(
-            f"{reference.clip_id}: {prediction.source} speaks of another file than {reference.source} (their sha256 "
+            f"{reference.clip_id}: {prediction.source} is about another file than {reference.source} (their sha256 "
             "differ); score the clip again"
         )
 
 
-def _check_same_labels(references: Sequence[ClipAnnotation], systems: Sequence[System]) -> None:
-    seen: dict[str, ClipAnnotation] = {}
-    for account in (*references, *(one for system in systems for one in system.accounts.values())):
-        if account.taxonomy is not None:
-            seen.setdefault(account.taxonomy, account)
-    if len(seen) > 1:
-        first, second = list(seen.values())[:2]
+def _check_same_taxonomy(references: Sequence[ClipAnnotation], systems: Sequence[System]) -> None:
+    by_taxonomy: dict[str, ClipAnnotation] = {}
+    predictions = (prediction for system in systems for prediction in system.annotations.values())
+    for annotation in (*references, *predictions):
+        if annotation.taxonomy is not None:
+            by_taxonomy.setdefault(annotation.taxonomy, annotation)
+    if len(by_taxonomy) > 1:
+        first, second = list(by_taxonomy.values())[:2]
         raise InputError(
             f"{first.source} and {second.source} use labels of different taxonomies; --mixed compares them anyway"
         )
     for system in systems:
-        prints = {one.fingerprint: one for one in system.accounts.values() if one.fingerprint is not None}
-        if len(prints) > 1:
-            first, second = list(prints.values())[:2]
+        by_fingerprint = {
+            prediction.fingerprint: prediction
+            for prediction in system.annotations.values()
+            if prediction.fingerprint is not None
+        }
+        if len(by_fingerprint) > 1:
+            first, second = list(by_fingerprint.values())[:2]
             raise InputError(
                 f"{system.name} is not one system: {first.source} and {second.source} were made with different "
                 "versions of the domain's files; --mixed scores them anyway"
             )
 
 
-def _listed(names: Mapping[str, ClipAnnotation] | set[str]) -> str:
-    shown = sorted(names)[:_SHOWN]
-    return ", ".join(shown) + (", ..." if len(names) > _SHOWN else "") if names else "none"
+def _some(names: Mapping[str, ClipAnnotation] | set[str]) -> str:
+    shown = sorted(names)[:_MAX_NAMED]
+    return ", ".join(shown) + (", ..." if len(names) > _MAX_NAMED else "") if names else "none"

@@ -1,4 +1,4 @@
-"""Domains: folders of data (taxonomy, prompts, pipelines) read into one checked object."""
+"""Domains: folders of data (taxonomy, prompts, pipelines), read into one checked object."""
 
 from robogaze.domains.load import default_domain, domain_folders, load_domain
 from robogaze.domains.model import Dimension, Domain, EventType, PipelineSpec, StageSpec

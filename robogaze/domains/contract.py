@@ -1,11 +1,11 @@
-"""Answer contracts: what a model must answer, as a checked type and as the JSON schema that it is sent.
+"""The contract of an answer: a type that checks it, and the JSON schema that the model is sent.
 
-Everything in the schema is bounded: a model that decodes under a grammar can always finish, and a babbling one
-cannot fill the context. Text is bounded by a pattern rather than by `maxLength` because grammar backends differ
-in what they let through under `maxLength` (control characters that are not JSON). The check is more patient than
-the schema about lengths: a server without grammars should not be asked again for one sentence too many.
+Everything in the schema is bounded, so that a model that decodes under a grammar can always finish and cannot fill the
+context. Text is bounded by a pattern and not by `maxLength`, because grammar backends differ in what they accept under
+`maxLength` (control characters that are not JSON). The check allows longer texts and lists than the schema: a server
+without grammars is not asked again because of one sentence too many.
 
-A domain's prompts declare the free part of their contracts in front matter, in four words:
+The prompts of a domain declare the part of their answer that depends on the domain in front matter, with four kinds:
 
     answer:
       goal: text                                  a sentence or two
@@ -18,45 +18,61 @@ import json
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, WithJsonSchema, create_model
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+    StringConstraints,
+    WithJsonSchema,
+    create_model,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 TEXT_LIMIT, PHRASE_LIMIT, LIST_LIMIT = 400, 120, 12
-_PATIENCE = 4
+_TOLERANCE = 4
 
 
 def _schema(limit: int) -> WithJsonSchema:
     return WithJsonSchema({"type": "string", "pattern": rf'^[^\u0000-\u001f"\\]{{1,{limit}}}$'})
 
 
-Text = Annotated[str, StringConstraints(min_length=1, max_length=_PATIENCE * TEXT_LIMIT), _schema(TEXT_LIMIT)]
+Text = Annotated[str, StringConstraints(min_length=1, max_length=_TOLERANCE * TEXT_LIMIT), _schema(TEXT_LIMIT)]
 """A sentence or two: about TEXT_LIMIT characters at most."""
 
-Phrase = Annotated[str, StringConstraints(min_length=1, max_length=_PATIENCE * PHRASE_LIMIT), _schema(PHRASE_LIMIT)]
+Phrase = Annotated[str, StringConstraints(min_length=1, max_length=_TOLERANCE * PHRASE_LIMIT), _schema(PHRASE_LIMIT)]
 """A few words: about PHRASE_LIMIT characters at most."""
 
 
 class Answer(BaseModel):
-    """The base of what models answer: unknown keys are refused and nothing is converted from another type.
+    """The base class of answers: unknown keys are refused, and nothing is converted from another type.
 
-    An answer that `stands_alone` is read only where no prose is around it.
+    An answer that `stands_alone` is accepted only without text around it. Docstrings are for developers: they are not
+    part of the schema that a model is sent.
     """
 
     stands_alone: ClassVar[bool] = False
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, frozen=True)
 
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        written = handler(schema)
+        handler.resolve_ref_schema(written).pop("description", None)
+        return written
+
 
 def list_of(kind: Any, limit: int = LIST_LIMIT, least: int = 0) -> Any:
-    """The type of a list of at least `least` and at most about `limit` items."""
-    bounds = Field(min_length=least, max_length=_PATIENCE * limit, json_schema_extra={"maxItems": limit})
+    """The type of a list of at least `least` and about `limit` items at most."""
+    bounds = Field(min_length=least, max_length=_TOLERANCE * limit, json_schema_extra={"maxItems": limit})
     return Annotated[list[kind], bounds]
 
 
 def record(name: str, fields: dict[str, Any]) -> type[Answer]:
-    """A record type whose fields are all required, from a declaration in front matter.
+    """The type of a record whose fields are all required, from a declaration in front matter.
 
-    The same declaration gives the same type. Raises ValueError for a declaration that is none of the four, and for a
-    field that cannot have its name.
+    The same declaration gives the same type. Raises ValueError for an unknown kind and for an invalid field name.
     """
     for field in fields:
         if not isinstance(field, str) or not field.isidentifier() or field[0] == "_" or hasattr(Answer, field):
@@ -85,7 +101,7 @@ def _kind(name: str, declared: Any) -> Any:
 
 @lru_cache(maxsize=256)
 def json_schema(answer: type[BaseModel]) -> dict[str, Any]:
-    """The JSON schema of an answer, without the titles that only repeat its names."""
+    """The JSON schema of an answer, without titles, which only repeat the names."""
     schema: dict[str, Any] = _without_titles(answer.model_json_schema())
     return schema
 

@@ -1,7 +1,7 @@
-"""A domain: the data that tells the engine what to look for and how to ask.
+"""A domain: what to look for and how to ask, as data.
 
-dimensions > event types, each with a definition; the severity rubric; pipelines; prompts; a judge. A domain is
-data: everything here is read from files, and code never names what is in them.
+Dimensions with event types, each with a definition; the severity levels; pipelines; prompts; a judge. All of it is
+read from files, and code never names their content.
 """
 
 from collections.abc import Iterator, Mapping
@@ -17,20 +17,20 @@ from robogaze.core.data import Data
 from robogaze.core.events import Name, Severity
 from robogaze.core.report import DomainRef
 from robogaze.domains.prompts import Prompts
-from robogaze.domains.yaml_files import Key
+from robogaze.domains.yaml_files import Key, YamlText
 
 Need = Literal["instruction"]
 
 
 class Confusion(Data):
-    """Another type that this one is often mistaken for, and how to tell them apart."""
+    """Another type that this one is often confused with, and how to tell them apart."""
 
     type: Name
     tell: str = Field(min_length=1)
 
 
 class EventType(Data):
-    """One way to go wrong."""
+    """One kind of fault. `severity` is the usual one."""
 
     id: Name
     name: str
@@ -41,7 +41,7 @@ class EventType(Data):
 
 
 class Dimension(Data):
-    """A group of event types that one specialist judges; `needs` lists what a clip must bring for that."""
+    """A group of event types that one specialist examines; `needs` lists the fields that a clip must have for that."""
 
     id: Name
     code: str
@@ -52,7 +52,7 @@ class Dimension(Data):
 
 
 class SeverityLevel(Data):
-    """One step of the severity rubric."""
+    """One severity level."""
 
     level: Severity
     name: str
@@ -60,7 +60,7 @@ class SeverityLevel(Data):
 
 
 class Taxonomy(Data):
-    """taxonomy.yaml."""
+    """The content of taxonomy.yaml. `cascade` says how an event of several dimensions is labelled."""
 
     schema_version: Literal[1]
     dimensions: tuple[Dimension, ...] = Field(min_length=1)
@@ -68,7 +68,7 @@ class Taxonomy(Data):
     cascade: str = Field(min_length=1)
 
     @model_validator(mode="after")
-    def _holds_together(self) -> Self:
+    def _is_consistent(self) -> Self:
         if faults := list(self._faults()):
             raise ValidationError.from_exception_data("Taxonomy", faults)
         return self
@@ -76,9 +76,13 @@ class Taxonomy(Data):
     def _faults(self) -> Iterator[InitErrorDetails]:
         if [level.level for level in self.severity] != [1, 2, 3, 4, 5]:
             yield _fault("the rubric needs the levels 1, 2, 3, 4 and 5, in order", "severity")
-        dimensions: dict[Key, Dimension] = {("dimensions", number): one for number, one in enumerate(self.dimensions)}
+        dimensions: dict[Key, Dimension] = {
+            ("dimensions", number): dimension for number, dimension in enumerate(self.dimensions)
+        }
         types: dict[Key, EventType] = {
-            (*at, "types", number): kind for at, one in dimensions.items() for number, kind in enumerate(one.types)
+            (*at, "types", number): kind
+            for at, dimension in dimensions.items()
+            for number, kind in enumerate(dimension.types)
         }
         yield from _repeated(dimensions)
         yield from _repeated(types)
@@ -91,19 +95,19 @@ class Taxonomy(Data):
 
 def _repeated(listed: Mapping[Key, Dimension | EventType]) -> Iterator[InitErrorDetails]:
     seen: set[str] = set()
-    for at, one in listed.items():
-        if one.id in seen:
-            yield _fault(f"{one.id!r} is listed twice", *at, "id")
-        seen.add(one.id)
+    for at, item in listed.items():
+        if item.id in seen:
+            yield _fault(f"{item.id!r} is listed twice", *at, "id")
+        seen.add(item.id)
 
 
 def _fault(message: str, *at: str | int) -> InitErrorDetails:
-    """A fault with its place in the taxonomy, from which its line in the file follows."""
+    """An error with its place in the taxonomy, from which its line in the file follows."""
     return InitErrorDetails(type=PydanticCustomError("taxonomy", "{message}", {"message": message}), loc=at, input=None)
 
 
 class StageSpec(Data):
-    """A stage of a pipeline with its parameters, as written, and the lines they stand at."""
+    """A stage of a pipeline with its parameters, as written, and their lines in the file."""
 
     name: str
     parameters: dict[str, Any]
@@ -112,7 +116,7 @@ class StageSpec(Data):
 
 
 class PipelineSpec(Data):
-    """pipelines/NAME.yaml."""
+    """The content of pipelines/NAME.yaml."""
 
     name: str
     path: Path
@@ -121,10 +125,10 @@ class PipelineSpec(Data):
 
 
 class DomainFile(Data):
-    """domain.yaml.
+    """The content of domain.yaml.
 
-    `default` makes a bundled domain the one that is used when none is named. `summary` says in a few words what
-    a clip of this domain shows, and `clip_text` what the text is that comes with one (its `instruction`), for prompts.
+    `default` marks the built-in domain that is used if none is given. For prompts, `summary` says in a few words what
+    a clip of this domain shows, and `clip_text` names the text that comes with a clip (its `instruction`).
     """
 
     schema_version: Literal[1]
@@ -145,17 +149,17 @@ class Domain(Data):
     file: DomainFile
     taxonomy: Taxonomy
     pipelines: dict[str, PipelineSpec]
+    classifiers: dict[str, YamlText]
     prompts: Prompts
     fingerprint: str
 
     @property
     def id(self) -> str:
-        """The domain's name."""
         return self.file.id
 
     @cached_property
     def ref(self) -> DomainRef:
-        """The domain as a report names it."""
+        """The reference to this domain in reports."""
         taxonomy = sha256(self.taxonomy.model_dump_json().encode()).hexdigest()
         return DomainRef(id=self.id, version=self.file.version, taxonomy=taxonomy, fingerprint=self.fingerprint)
 

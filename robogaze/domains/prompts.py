@@ -1,8 +1,8 @@
-"""A domain's prompts: text for models, rendered strictly.
+"""The prompts of a domain, rendered strictly.
 
-A prompt is a Jinja template `NAME.md.j2` in a sandbox (see `robogaze.domains.sandbox`), looked up in the domain's own
-folder first and in the shared folder after it. A variable it uses and no stage provides stops the domain from loading.
-It may begin with front matter that declares the free part of the answer's contract (see `robogaze.domains.contract`).
+A prompt is a Jinja template `NAME.md.j2` in a sandbox (`robogaze.domains.sandbox`). It is looked up in the domain's
+own folder first, then in the shared folders. A variable that its stage does not provide is an error when the pipeline
+is built. Front matter may declare the part of the answer that depends on the domain (`robogaze.domains.contract`).
 """
 
 import json
@@ -17,7 +17,7 @@ from jinja2 import meta, nodes
 
 from robogaze.domains.contract import record
 from robogaze.domains.links import check_inside
-from robogaze.domains.rendering import LIMITS, RenderLimits, concat, metered
+from robogaze.domains.render_limits import LIMITS, RenderLimits, concat, metered
 from robogaze.domains.sandbox import SandboxedTemplates
 from robogaze.domains.yaml_files import YamlText, parse_yaml, read_text
 from robogaze.errors import DomainError
@@ -35,16 +35,16 @@ _RENDERING = (
     MemoryError,
     SyntaxError,
 )
-"""What a template can raise that passed its check."""
+"""The errors that a checked template can raise when it is rendered."""
 
 
 def quoted(value: Any) -> str:
-    """A value as JSON on one line: how text from users, videos and models is fenced as data."""
+    """A value as JSON on one line; prompts mark text from users, videos and models as data in this way."""
     return "".join(_ENCODER.iterencode(value))
 
 
 def _quoted(value: Any) -> str:
-    """The filter `quoted`: what it makes is counted while it is made."""
+    """The filter `quoted`, whose output is counted."""
     return concat(_ENCODER.iterencode(value))
 
 
@@ -70,11 +70,11 @@ def _split(source: str) -> tuple[str, str]:
 class Prompts:
     """The prompts of one domain, from folders in order of precedence.
 
-    No file below `home`, the folder of a user's domain, leads out of it. `limits` bound each rendering.
+    No link below `domain_path`, the folder of a user's domain, may lead out of it. `limits` apply to each rendering.
     """
 
     folders: tuple[Path, ...]
-    home: Path | None = None
+    domain_path: Path | None = None
     limits: RenderLimits = LIMITS
 
     @cached_property
@@ -82,30 +82,30 @@ class Prompts:
         return SandboxedTemplates(jinja2.FunctionLoader(self._source), {"quoted": _quoted})
 
     def _source(self, template: str) -> tuple[str, str, None]:
-        """A template with its front matter blanked, so that line numbers stay true; and its file."""
+        """A template, with a comment in place of its front matter to keep line numbers, and its file."""
         path = self.path(template.removesuffix(SUFFIX))
         front, body = _split(read_text(path))
         return _blank(front) + body, str(path), None
 
     def path(self, name: str) -> Path:
-        """The file of a prompt. Raises DomainError when no folder has it, or when it leads out of its folder."""
+        """The file of a prompt. Raises DomainError if no folder has it, or if it leads out of its folder."""
         parts = Path(name).parts
         if not parts or ".." in parts or Path(name).is_absolute() or "\0" in name:
-            raise DomainError("a prompt is named by a path below its folder", Path(f"{name!r}"[1:-1] + SUFFIX))
+            raise DomainError("the name of a prompt is a path below its folder", Path(f"{name!r}"[1:-1] + SUFFIX))
         for folder in self.folders:
             path = folder / f"{name}{SUFFIX}"
             if path.is_file():
-                if self.home is not None and folder.is_relative_to(self.home):
-                    check_inside(path, self.home)
+                if self.domain_path is not None and folder.is_relative_to(self.domain_path):
+                    check_inside(path, self.domain_path)
                 return path
-        tried = ", ".join(str(folder) for folder in self.folders) or "no folder, for there is none"
+        tried = ", ".join(str(folder) for folder in self.folders) or "no folder, because there is none"
         raise DomainError(f"this prompt is missing (looked in {tried})", Path(f"{name}{SUFFIX}"))
 
     def render(self, name: str, variables: Mapping[str, Any]) -> str:
-        """The prompt's text.
+        """The text of a prompt.
 
-        Raises DomainError, with file and line, when a value is missing or of another kind, and when the template does
-        what the sandbox refuses or does not end within its limits.
+        Raises DomainError with file and line if a value is missing or has another type, and if the template does what
+        the sandbox refuses or exceeds its limits.
         """
         try:
             with metered(self.limits):
@@ -113,10 +113,10 @@ class Prompts:
         except jinja2.TemplateSyntaxError as error:
             raise DomainError(str(error.message), Path(error.filename or self.path(name)), error.lineno) from error
         except _RENDERING as error:
-            raise DomainError(_said(error), *_place(error, self.path(name))) from error
+            raise DomainError(_message(error), *_place(error, self.path(name))) from error
 
     def check(self, name: str, provided: Sequence[str]) -> None:
-        """Raise DomainError when the prompt, or one it includes, uses a variable that is not provided."""
+        """Raise DomainError if the prompt, or one that it includes, uses a variable that is not provided."""
         with metered(self.limits):
             self._check(self.path(name), frozenset(provided), set())
 
@@ -127,17 +127,17 @@ class Prompts:
         tree, reads = self._parsed(path)
         for variable in sorted(reads.keys() - provided):
             known = ", ".join(sorted(provided))
-            message = f"uses {variable!r}, which no stage provides (there is: {known})"
+            message = f"uses {variable!r}, which its stage does not provide (it provides: {known})"
             raise DomainError(message, path, reads[variable])
         for included, line, visible in _includes(tree, provided | _assigned(tree)):
             try:
                 below = self.path(included.removesuffix(SUFFIX))
             except DomainError as error:
-                raise DomainError(f"includes what is not there: {error}", path, line) from error
+                raise DomainError(f"includes a file that does not exist: {error}", path, line) from error
             self._check(below, visible, seen)
 
     def _parsed(self, path: Path) -> tuple[nodes.Template, dict[str, int]]:
-        """A template's syntax tree and, of the variables it does not name itself, where each is first read."""
+        """A template's syntax tree, and the line at which each variable that it does not define is first read."""
         front, body = _split(read_text(path))
         try:
             tree = self._environment.parse(_blank(front) + body, filename=str(path))
@@ -145,24 +145,25 @@ class Prompts:
             undeclared = meta.find_undeclared_variables(tree)
         except jinja2.TemplateSyntaxError as error:
             raise DomainError(str(error.message), path, error.lineno) from error
-        loads = sorted(((one.lineno, one.name) for one in tree.find_all(nodes.Name) if one.ctx == "load"), reverse=True)
+        names = (name for name in tree.find_all(nodes.Name) if name.ctx == "load")
+        loads = sorted(((name.lineno, name.name) for name in names), reverse=True)
         return tree, {name: line for line, name in loads if name in undeclared}
 
     def _check_words(self, tree: nodes.Template, path: Path) -> None:
-        """Raise DomainError for an unknown filter or test; in a branch, Jinja would notice only when it is taken."""
-        for one in tree.find_all(nodes.Filter):
-            if one.name not in self._environment.filters:
-                raise DomainError(f"there is no filter {one.name!r}", path, one.lineno)
-        for two in tree.find_all(nodes.Test):
-            if two.name not in self._environment.tests:
-                raise DomainError(f"there is no test {two.name!r}", path, two.lineno)
+        """Raise DomainError for an unknown filter or test, which Jinja would only find when its branch is rendered."""
+        for filter_ in tree.find_all(nodes.Filter):
+            if filter_.name not in self._environment.filters:
+                raise DomainError(f"there is no filter {filter_.name!r}", path, filter_.lineno)
+        for test in tree.find_all(nodes.Test):
+            if test.name not in self._environment.tests:
+                raise DomainError(f"there is no test {test.name!r}", path, test.lineno)
 
     @cached_property
     def _contracts(self) -> dict[str, dict[str, Any]]:
         return {}
 
     def contract(self, name: str) -> dict[str, Any]:
-        """The free part of the prompt's answer as declared. Raises DomainError when there is none, or a wrong one."""
+        """The fields that the prompt's front matter declares. Raises DomainError if there are none, or invalid ones."""
         if name not in self._contracts:
             self._contracts[name] = self._read_contract(name)
         return self._contracts[name]
@@ -183,7 +184,7 @@ class Prompts:
     @staticmethod
     def _fields(declared: YamlText) -> dict[str, Any]:
         if not isinstance(declared.content, dict) or set(declared.content) != {"answer"}:
-            raise declared.fault("front matter holds one key, 'answer'")
+            raise declared.fault("front matter has one key, 'answer'")
         fields = declared.content["answer"]
         if not isinstance(fields, dict) or not fields:
             raise declared.fault("'answer' is a mapping of field names to kinds", ("answer",))
@@ -191,12 +192,12 @@ class Prompts:
 
 
 def _blank(front: str) -> str:
-    """A comment of as many lines."""
+    """A Jinja comment with as many lines."""
     return "{#" + "\n" * front.count("\n") + "#}" if front else ""
 
 
 def _includes(node: nodes.Node, visible: frozenset[str]) -> Iterator[tuple[str, int, frozenset[str]]]:
-    """The includes below a node: file, line and the names it sees, those of the loops around it and of no other."""
+    """The includes below a node: file, line and visible names, among them those of the loops around it."""
     for child in node.iter_child_nodes():
         if isinstance(child, nodes.Include) and isinstance(child.template, nodes.Const):
             yield str(child.template.value), child.lineno, visible
@@ -209,9 +210,9 @@ def _includes(node: nodes.Node, visible: frozenset[str]) -> Iterator[tuple[str, 
 
 
 def _assigned(tree: nodes.Template) -> frozenset[str]:
-    """The names that {% set %} gives a value, wherever it stands."""
+    """The names that any {% set %} assigns."""
     plain, blocks = tree.find_all(nodes.Assign), tree.find_all(nodes.AssignBlock)
-    return _named(one.target for one in plain) | _named(one.target for one in blocks)
+    return _named(node.target for node in plain) | _named(node.target for node in blocks)
 
 
 def _named(targets: Iterable[nodes.Node]) -> frozenset[str]:
@@ -220,14 +221,14 @@ def _named(targets: Iterable[nodes.Node]) -> frozenset[str]:
     return frozenset(part.name for part in parts if isinstance(part, nodes.Name))
 
 
-def _said(error: BaseException) -> str:
+def _message(error: BaseException) -> str:
     if isinstance(error, RecursionError):
-        return "goes deeper than a rendering may: it includes or calls itself"
+        return "is nested too deeply: it includes or calls itself"
     return str(error) or type(error).__name__
 
 
 def _place(error: BaseException, fallback: Path) -> tuple[Path, int | None]:
-    """The template and line an error was raised in: the innermost frame that belongs to a template."""
+    """The template and line in which an error was raised: the innermost frame that belongs to a template."""
     place: tuple[Path, int | None] = (fallback, None)
     trace = error.__traceback__
     while trace is not None:

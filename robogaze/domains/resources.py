@@ -1,6 +1,6 @@
-"""Where the data that ships with RoboGaze lies: the folders taxonomy, prompts, judges and datasets.
+"""The folders of data that come with RoboGaze: taxonomy, prompts, judges and datasets.
 
-In a wheel they are inside the package; in a checkout or an editable install, beside it.
+In a wheel they are inside the package; in a checkout or an editable install, next to it.
 """
 
 from pathlib import Path
@@ -11,10 +11,7 @@ RESOURCES = ("taxonomy", "prompts", "judges", "datasets")
 
 
 def resource_folder(name: str) -> Path:
-    """The folder of this name, one of RESOURCES.
-
-    Raises FileNotFoundError when the installation lacks it.
-    """
+    """The folder with a name of RESOURCES. Raises FileNotFoundError if the installation lacks it."""
     package = Path(robogaze.__file__).parent
     candidates = (package / "_resources" / name, package.parent / name)
     for folder in candidates:

@@ -1,11 +1,11 @@
-"""The template language of prompts: a small part of Jinja that reads its variables and does nothing else.
+"""The template language of prompts: a subset of Jinja that reads its variables and does nothing else.
 
-A domain folder may come from anybody, so a template is data. It can print, branch, loop and include; it reaches no
-attribute that begins with an underscore, calls nothing but its own macros and a few methods of texts and mappings, and
-changes nothing. A rendering is bounded in steps, characters and time (see `robogaze.domains.rendering`). Jinja computes
-constants when it compiles a template; here that, too, is counted.
+A domain folder may come from anybody, so a template is data. It can print, branch, loop and include. It cannot read an
+attribute that begins with an underscore, call anything but its own macros and a few methods of texts and mappings, or
+change anything. A rendering has limits on steps, characters and time (`robogaze.domains.render_limits`), which also
+apply to the constants that Jinja computes when it compiles a template.
 
-Whatever a template asks for beyond that raises `jinja2.exceptions.SecurityError` at the line that asks.
+Anything else raises `jinja2.exceptions.SecurityError` at its line of the template.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -19,7 +19,7 @@ from jinja2.parser import Parser
 from jinja2.runtime import Context, LoopContext, Macro
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from robogaze.domains.rendering import concat, meter
+from robogaze.domains.render_limits import concat, meter
 from robogaze.domains.template_values import (
     FILTERS_COUNTED,
     LARGEST_NUMBER,
@@ -66,9 +66,9 @@ def _range(*args: int) -> range:
 
 
 class SandboxedTemplates(ImmutableSandboxedEnvironment):
-    """An environment for the templates of prompts; see the module's docstring.
+    """The Jinja environment of prompts; see the docstring of the module.
 
-    `more_filters` are counted like Jinja's own. Templates are parsed, compiled and rendered while `metered`.
+    `more_filters` are counted like Jinja's own. Templates are parsed, compiled and rendered inside `metered`.
     """
 
     intercepted_binops: frozenset[str] = frozenset(("+", "-", "*", "/", "//", "%", "**"))
@@ -78,11 +78,11 @@ class SandboxedTemplates(ImmutableSandboxedEnvironment):
         super().__init__(
             loader=loader,
             undefined=jinja2.StrictUndefined,
-            autoescape=False,  # prompts are plain text for a model; the HTML report has an environment of its own
+            autoescape=False,  # prompts are plain text for a model; HTML pages use another environment
             trim_blocks=True,
             lstrip_blocks=True,
             keep_trailing_newline=False,
-            auto_reload=False,  # a domain is what it was when it was loaded; its fingerprint says so
+            auto_reload=False,  # a domain stays as it was when it was loaded, as its fingerprint says
             optimized=False,
             finalize=finalize,
         )
@@ -105,13 +105,13 @@ class SandboxedTemplates(ImmutableSandboxedEnvironment):
         return _guarded(tree)
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
-        """Whether a template may read an attribute: none that begins with an underscore, no method but a few."""
+        """Whether a template may read an attribute: none with a leading underscore, and only a few methods."""
         if not super().is_safe_attribute(obj, attr, value):
             return False
         return not callable(value) or isinstance(value, Macro) or self.is_safe_callable(value) or _is_cycle(value)
 
     def is_safe_callable(self, obj: Any) -> bool:
-        """Whether a template may call something: its macros, `range`, `loop.cycle` and a few methods."""
+        """Whether a template may call an object: its macros, `range`, `loop.cycle` and a few methods."""
         if isinstance(obj, Macro) or obj is _range or _is_cycle(obj):
             return True
         owner = getattr(obj, "__self__", None)
@@ -131,7 +131,7 @@ class SandboxedTemplates(ImmutableSandboxedEnvironment):
         return result
 
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
-        """The value of `left operator right`. Raises SecurityError for what could be of any size."""
+        """The value of `left operator right`. Raises SecurityError for results without a bounded size."""
         meter().step()
         if operator == "**":
             raise SecurityError("'**' is not used in templates")
@@ -141,7 +141,6 @@ class SandboxedTemplates(ImmutableSandboxedEnvironment):
         return bounded(super().call_binop(context, operator, left, right))
 
     def getitem(self, obj: Any, argument: Any) -> Any:
-        """`obj[argument]`."""
         if not isinstance(argument, slice):
             key(None, argument)
         found = super().getitem(obj, argument)
@@ -161,7 +160,7 @@ def _is_cycle(value: Any) -> bool:
 
 
 def _below(node: nodes.Node) -> Iterator[tuple[nodes.Node, int, int]]:
-    """Every node of a tree with its depth and the number of statements around it, without recursion."""
+    """Every node of a tree, with its depth and the number of enclosing statements, without recursion."""
     waiting = [(node, 0, 0)]
     while waiting:
         current, depth, blocks = waiting.pop()
@@ -171,7 +170,7 @@ def _below(node: nodes.Node) -> Iterator[tuple[nodes.Node, int, int]]:
 
 
 def _fault(node: nodes.Node, depth: int, blocks: int) -> str | None:
-    """What is wrong with a node as such, None when it may be used."""
+    """An error if a template may not contain this node, else None."""
     if depth > _DEEPEST_NODE or blocks > _DEEPEST_STATEMENT:
         return "nested too deeply"
     if isinstance(node, nodes.Stmt | nodes.Template) and not isinstance(node, _STATEMENTS):
@@ -182,7 +181,7 @@ def _fault(node: nodes.Node, depth: int, blocks: int) -> str | None:
         if not isinstance(node.template, nodes.Const) or not isinstance(node.template.value, str):
             return "an include names one file, as a text"
         if node.ignore_missing:
-            return "an include names a file that is there; 'ignore missing' is not used"
+            return "an include names a file that exists; 'ignore missing' is not used"
     if isinstance(node, nodes.Filter) and node.name.startswith("_"):
         return f"there is no filter {node.name!r}"
     if isinstance(node, nodes.Const) and isinstance(node.value, int) and abs(node.value) > LARGEST_NUMBER:
@@ -191,7 +190,7 @@ def _fault(node: nodes.Node, depth: int, blocks: int) -> str | None:
 
 
 def _guarded(tree: nodes.Template) -> nodes.Template:
-    """The tree with the places that could run without an end put behind filters that count."""
+    """The tree, with counting filters around everything that could run without end."""
     for node, _, _ in list(_below(tree)):
         if isinstance(node, nodes.For):
             weight = 1 + sum(1 for part in node.body for _ in _below(part)) // NODES_PER_STEP
@@ -208,7 +207,7 @@ def _guarded(tree: nodes.Template) -> nodes.Template:
 
 
 def _join_concats(tree: nodes.Node) -> None:
-    """Put every `a ~ b` behind a filter that counts."""
+    """Put a counting filter around every `a ~ b`."""
     for node, _, _ in list(_below(tree)):
         for name, value in list(node.iter_fields()):
             if isinstance(value, nodes.Concat):

@@ -1,4 +1,4 @@
-"""The beginnings of a domain: a folder with the fewest files that hold together."""
+"""Starts a domain: a folder with the minimum set of files that work together."""
 
 import re
 from pathlib import Path
@@ -17,11 +17,11 @@ default_pipeline: vanilla
 judge: robogaze
 """,
     "taxonomy.yaml": """\
-# What can go wrong. One specialist judges one dimension; a type is one way to go wrong.
+# What can go wrong. One specialist examines one dimension; a type is one kind of fault.
 schema_version: 1
 
 severity:
-  - {{level: 1, name: cosmetic, definition: It can be seen and changes nothing.}}
+  - {{level: 1, name: cosmetic, definition: It is visible and changes nothing.}}
   - {{level: 2, name: minor, definition: A local fault that leaves no doubt about what happened.}}
   - {{level: 3, name: moderate, definition: Something that matters is affected.}}
   - {{level: 4, name: severe, definition: It hides whether the thing was done correctly.}}
@@ -45,7 +45,7 @@ dimensions:
         severity: 4
 """,
     "pipelines/vanilla.yaml": """\
-description: One question about the whole clip.
+description: One request about the whole clip.
 stages:
   - direct: {{prompt: vanilla}}
   - compose: {{accept_unverified: true}}
@@ -61,22 +61,22 @@ stages:
 
 
 def scaffold(folder: Path) -> tuple[Path, ...]:
-    """Write the files and return their paths; prompts that are not there come from the shared folder.
+    """Write the files and return their paths; the prompts are the shared ones.
 
-    Raises InputError when the folder exists or cannot be made, or its name cannot name a domain.
+    Raises InputError if the folder exists or cannot be created, or its name cannot be the name of a domain.
     """
     name = folder.resolve().name
     if not re.fullmatch(r"[a-z0-9_]{1,64}", name):
-        raise InputError(f"{name!r} cannot name a domain; use small letters, digits and _ (for example kitchen_v2)")
+        raise InputError(f"{name!r} cannot be the name of a domain; use a-z, 0-9 and _ (for example kitchen_v2)")
     if name in domain_folders():
-        raise InputError(f"{name} is a built-in domain; a domain of your own needs another name")
+        raise InputError(f"{name} is a built-in domain; choose another name")
     if folder.exists():
-        raise InputError(f"{folder} exists already; name a folder that does not")
+        raise InputError(f"{folder} exists; choose a folder that does not")
     files = {folder / relative: content for relative, content in _FILES.items()}
     try:
         for path, content in files.items():
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(content.format(name=name, title=name.replace("_", " ")), encoding="utf-8")
     except OSError as error:
-        raise InputError(f"{folder} cannot be written ({error.strerror}); choose another place") from error
+        raise InputError(f"{folder} cannot be written ({error.strerror}); choose another folder") from error
     return tuple(files)

@@ -1,8 +1,8 @@
 """Special tokens of chat templates in text that is data.
 
-A server turns a text such as `<|im_end|>` or `[INST]` within a prompt into the token that ends a turn or stands for a
-picture. Text from instructions, files and models must not: each such text is broken up at its first sign, which is
-written as the JSON escape of that sign (`\\u003c|im_end|>`). A reader sees what it was, and JSON reads back the same.
+A server turns text such as `<|im_end|>` or `[INST]` in a prompt into the token that ends a turn or stands for an image.
+Text from instructions, files and models must not do this: the first character of each such text is written as its JSON
+escape (`\\u003c|im_end|>`). A reader sees what it was, and JSON reads back the same.
 """
 
 import re
@@ -45,7 +45,7 @@ _ANGLED = (
     "function",
     "function_call",
     "function_calls",
-    # Pictures, videos and places in them
+    # Images, videos and places in them
     "image",
     "img",
     "video",
@@ -69,7 +69,7 @@ _ANGLED = (
     "fake_token_around_image",
     "global-img",
     "row",
-    # Left over in vocabularies
+    # Unused tokens in vocabularies
     "unused",
     "extra_id",
     "reserved",
@@ -78,7 +78,7 @@ _ANGLED = (
     "fim_suffix",
     "0x",
 )
-"""What follows `<` or `</` in the special tokens of open models, up to a digit, a sign of words or the end."""
+"""What follows `<` or `</` in the special tokens of open models, up to a digit, a word character or the end."""
 
 _SQUARED = (
     "INST",
@@ -120,5 +120,5 @@ _TOKENS = re.compile(
 
 
 def broken_up(text: str) -> str:
-    """The text with its special tokens broken up; a text without any, or with broken-up ones, as it is."""
+    """The text with its special tokens broken up; applying it again changes nothing."""
     return _TOKENS.sub(lambda found: f"\\u{ord(found.group()):04x}", text)

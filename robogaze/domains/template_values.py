@@ -1,7 +1,7 @@
-"""What the templates of prompts can do to values: operators, comparisons, filters and tests, all of them counted.
+"""The operators, comparisons, filters and tests of prompts, all of them counted.
 
-What could make a text or a number of any size, or compare lists in lists without end, has a version with bounds here;
-the rest is Jinja's.
+Operations whose result could have any size, or that could compare nested lists without end, have bounded versions
+here; the rest are Jinja's.
 """
 
 import re
@@ -16,7 +16,7 @@ from jinja2.filters import FILTERS
 from jinja2.runtime import Context
 from jinja2.tests import TESTS
 
-from robogaze.domains.rendering import concat, meter
+from robogaze.domains.render_limits import concat, meter
 from robogaze.domains.special_tokens import broken_up
 
 LARGEST_NUMBER = 2**63
@@ -24,13 +24,13 @@ NODES_PER_STEP = 16
 _MOST_DIGITS = 15
 
 _PLAIN = (str, int, float)
-"""What can be printed, compared and used as a key; a bool is an int."""
+"""The types that can be printed, compared and used as keys; a bool is an int."""
 
 _FORMAT = re.compile(r"%(?:%|[-+ #0]{0,5}\d{0,3}(?:\.\d{0,2})?[sdifeEgGxX])")
 
 
 class _Counted:
-    """What a loop goes over; each round is counted."""
+    """The values of a loop; each iteration is counted."""
 
     def __init__(self, values: Iterable[Any], weight: int) -> None:
         self._values = values
@@ -51,21 +51,21 @@ class _CountedSized(_Counted):
 
 @pass_context
 def counted(context: Context, values: Any, weight: int) -> Any:
-    """What a loop goes over, counted; `weight` is the number of steps of a round."""
-    iter(values)  # a TypeError here names what cannot be looped over; StrictUndefined its name
+    """The values of a loop, counted; `weight` is the number of steps of an iteration."""
+    iter(values)  # raises TypeError for a value that is not iterable, and UndefinedError for a missing one
     kind = _CountedSized if isinstance(values, Sized) else _Counted
     return kind(values, weight)
 
 
 @pass_context
 def joined(context: Context, parts: list[Any]) -> str:
-    """`a ~ b`."""
+    """The value of `a ~ b`."""
     return concat(str(_printable(part)) for part in parts)
 
 
 @pass_context
 def compared(context: Context, value: Any) -> Any:
-    """An operand of a comparison: comparing lists in lists could take without end."""
+    """An operand of a comparison. Raises SecurityError for nested lists, whose comparison could run without end."""
     if isinstance(value, jinja2.Undefined) or _is_flat(value):
         return value
     raise SecurityError(f"compares a {type(value).__name__} that holds others; compare texts and numbers")
@@ -73,13 +73,13 @@ def compared(context: Context, value: Any) -> Any:
 
 @pass_context
 def searched(context: Context, value: Any) -> Any:
-    """What `in` looks in; of a mapping only the keys are compared."""
+    """The right operand of `in`; of a mapping only the keys are compared."""
     return value if isinstance(value, Mapping | KeysView) else compared(context, value)
 
 
 @pass_context
 def key(context: Context | None, value: Any) -> Any:
-    """A key of a mapping. Raises SecurityError for what is no text and no number."""
+    """A key of a mapping. Raises SecurityError unless it is a text or a number."""
     if value is None or isinstance(value, _PLAIN):
         return value
     raise SecurityError(f"a key is a text or a number, not a {type(value).__name__}")
@@ -105,15 +105,15 @@ def _printable(value: Any) -> Any:
 
 @pass_context
 def finalize(context: Context, value: Any) -> Any:
-    """What a template prints, with special tokens broken up.
+    """A printed value, with special tokens broken up.
 
-    Raises SecurityError for what is no text, no number and no list of numbers.
+    Raises SecurityError unless it is a text, a number or a list of numbers.
     """
     meter().step()
     return broken_up(value) if isinstance(value, str) else _printable(value)
 
 
-# Operators. Jinja calls them for every operation, also for those between constants.
+# Operators. Jinja calls them for every operation, also between constants.
 
 
 def numbers(operator: str, left: Any, right: Any) -> None:
@@ -124,14 +124,14 @@ def numbers(operator: str, left: Any, right: Any) -> None:
 
 
 def bounded(value: Any) -> Any:
-    """The value. Raises SecurityError for a whole number of more than 64 bits."""
+    """The value. Raises SecurityError for an integer of more than 64 bits."""
     if isinstance(value, int) and abs(value) > LARGEST_NUMBER:
-        raise SecurityError("works out a number of more than 64 bits")
+        raise SecurityError("computes a number of more than 64 bits")
     return value
 
 
 def added(left: Any, right: Any) -> Any:
-    """`left + right`, counted."""
+    """The value of `left + right`, counted."""
     if isinstance(left, str) and isinstance(right, str):
         meter().text(len(left) + len(right))
     elif isinstance(left, list | tuple) and isinstance(right, list | tuple):
@@ -144,7 +144,7 @@ def _format(value: Any, *args: Any) -> str:
     pattern = str(value)
     rest = _FORMAT.sub("", pattern)
     if "%" in rest:
-        raise SecurityError(f"{pattern[:60]!r} is no format for texts and numbers with a width below 1000")
+        raise SecurityError(f"{pattern[:60]!r} is not a format for texts and numbers with a width below 1000")
     for arg in args:
         if not isinstance(arg, (*_PLAIN, jinja2.Undefined)):
             raise TypeError(f"must be real number or text, not {type(arg).__name__}")
@@ -158,7 +158,7 @@ def _join(context: Context, value: Iterable[Any], d: str = "", attribute: str | 
 
 
 def _parts(context: Context, values: Iterable[Any], attribute: str | int | None) -> Iterable[Any]:
-    """The values, or an attribute of each."""
+    """The values, or an attribute of each of them."""
     found: Iterable[Any] = FILTERS["map"](context, values, attribute=attribute) if attribute is not None else values
     return found
 
@@ -248,7 +248,7 @@ _OWN_FILTERS: Mapping[str, Any] = {
     "sum": _sum,
     "unique": _unique,
 }
-_JINJAS_FILTERS = (
+_JINJA_FILTERS = (
     "capitalize",
     "count",
     "d",
@@ -291,7 +291,7 @@ _TESTS = (
 
 
 def _counted_filter(filter_: Callable[..., Any]) -> Callable[..., Any]:
-    """A filter that counts what it is given and what it makes. Needing the context, it is never run by the compiler."""
+    """The filter with its input and output counted; it needs the context, so the compiler never runs it."""
     passed = getattr(filter_, "jinja_pass_arg", None)
 
     @pass_context
@@ -317,11 +317,11 @@ FILTERS_COUNTED: Mapping[str, Callable[..., Any]] = {
     "_searched": searched,
     "_key": key,
 }
-"""What only the sandbox puts into a template; see `robogaze.domains.sandbox`."""
+"""The filters that only the sandbox puts into a template; see `robogaze.domains.sandbox`."""
 TESTS_ALLOWED: Mapping[str, Any] = {name: TESTS[name] for name in _TESTS}
 
 
 def counted_filters(more: Mapping[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
-    """The filters a template may use, those of `more` among them."""
-    filters: dict[str, Any] = {name: FILTERS[name] for name in _JINJAS_FILTERS} | dict(_OWN_FILTERS) | dict(more)
+    """The filters that a template may use, including those in `more`."""
+    filters: dict[str, Any] = {name: FILTERS[name] for name in _JINJA_FILTERS} | dict(_OWN_FILTERS) | dict(more)
     return {name: _counted_filter(filter_) for name, filter_ in filters.items()}

@@ -1,6 +1,7 @@
-"""YAML read into checked records, with the file and line of every fault.
+"""Reads YAML into checked records; errors name the file and the line.
 
-All YAML that RoboGaze reads goes through here: files come from other people, so size, depth and aliases have bounds.
+All YAML that RoboGaze reads goes through here. Files may come from other people, so size, depth and aliases are
+limited.
 """
 
 from collections.abc import Mapping
@@ -17,33 +18,33 @@ from robogaze.errors import DomainError
 Key = tuple[str | int, ...]
 T = TypeVar("T")
 
-# The loader in C reads the same YAML about ten times faster, where PyYAML was built with it.
+# The C loader reads the same YAML about ten times faster, if PyYAML was built with it.
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 LARGEST_FILE = 16 << 20
 """In bytes."""
 
 MOST_VALUES = 100_000
-"""Keys, texts, numbers, lists and mappings in a file, with what aliases stand for written out."""
+"""Keys, texts, numbers, lists and mappings in a file, with aliases expanded."""
 
 DEEPEST = 50
-"""How many lists and mappings lie within one another at most."""
+"""The maximum nesting of lists and mappings."""
 
 _LONGEST_NUMBER = 100
 _COLLECTIONS = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
-_SCALARS = {"int": "whole number", "float": "number", "bool": "true or false", "null": "null", "timestamp": "date"}
+_SCALARS = {"int": "whole number", "float": "number", "bool": "boolean", "null": "null", "timestamp": "date"}
 
 
 @dataclass(frozen=True)
 class YamlText:
-    """Parsed YAML; `lines` holds the 1-based line of every key, by its path of keys and indices."""
+    """Parsed YAML; `lines` maps the path of every key (keys and indices) to its 1-based line."""
 
     path: Path
     content: Any
     lines: Mapping[Key, int] = field(repr=False)
 
     def fault(self, message: str, key: Key = ()) -> DomainError:
-        """An error that names the file and the line of the key, or of its nearest parent that has one."""
+        """An error that names the file and the line of the key, or of its nearest parent with a line."""
         while key and key not in self.lines:
             key = key[:-1]
         return DomainError(message, self.path, self.lines.get(key))
@@ -51,7 +52,7 @@ class YamlText:
     def parse(self, kind: type[T], key: Key = ()) -> T:
         """The part of the file below `key` as a record.
 
-        Raises DomainError for the first of what does not fit, and counts the others.
+        Raises DomainError for the first error, with the number of further ones.
         """
         part = self.content
         for step in key:
@@ -67,24 +68,24 @@ class YamlText:
 
 
 def _count(error: ValidationError) -> int:
-    """How many faults there are.
+    """The number of errors.
 
-    pydantic calls a list too short, too, when something in it is wrong: what only follows from a fault further in is
-    none of its own.
+    pydantic also reports a list as too short if an item in it is wrong; an error that only follows from another one
+    inside it is not counted.
     """
     places = [fault["loc"] for fault in error.errors(include_url=False)]
-    return sum(not any(one != place and one[: len(place)] == place for one in places) for place in places)
+    return sum(not any(other != place and other[: len(place)] == place for other in places) for place in places)
 
 
 def read_yaml(path: Path) -> YamlText:
-    """Read a file. Raises DomainError when it is missing, is not YAML, repeats a key, or is beyond the bounds."""
+    """Read a file. Raises DomainError if it is missing, is not YAML, repeats a key, or exceeds the limits."""
     return parse_yaml(read_text(path), path)
 
 
 def read_text(path: Path) -> str:
     """The text of a file.
 
-    Raises DomainError when it is missing, is no regular file, holds more than LARGEST_FILE bytes or is not UTF-8.
+    Raises DomainError if it is missing, is not a regular file, has more than LARGEST_FILE bytes or is not UTF-8.
     """
     try:
         if path.exists() and not path.is_file():
@@ -104,10 +105,10 @@ def read_text(path: Path) -> str:
 
 
 def parse_yaml(text: str, path: Path, first_line: int = 1) -> YamlText:
-    """Parse YAML that starts at a line of a file; like `read_yaml` in all else.
+    """Parse YAML that starts at a line of a file; otherwise like `read_yaml`.
 
-    Values are texts, numbers, true and false, null, dates, lists and mappings. Aliases are allowed as long as the
-    content they stand for stays within the bounds on values and depth.
+    Values are texts, numbers, true and false, null, dates, lists and mappings. Aliases are allowed as long as their
+    expanded content is within the limits on values and depth.
     """
     try:
         _check_depth(text, path, first_line)
@@ -125,15 +126,15 @@ def parse_yaml(text: str, path: Path, first_line: int = 1) -> YamlText:
     except yaml.YAMLError as error:
         mark: Any = getattr(error, "problem_mark", None)
         line = mark.line + first_line if mark is not None else None
-        # Only a character that YAML forbids has a reason and no mark.
+        # Only an error about a forbidden character has a reason and no mark.
         problem = getattr(error, "problem", None) or getattr(error, "reason", error)
-        if "nesting depth" in str(problem):  # libyaml has a limit of its own, which lies deeper
+        if "nesting depth" in str(problem):  # the limit of libyaml, which is deeper
             raise DomainError(f"nests deeper than {DEEPEST} levels", path, line) from error
         raise DomainError(f"not valid YAML: {problem}", path, line) from error
 
 
 def _check_depth(text: str, path: Path, first_line: int) -> None:
-    """Raise DomainError when the text holds too much or nests too deeply to be composed, which recurses."""
+    """Raise DomainError if the text is too large or too deeply nested for the recursive composer."""
     depth = values = 0
     for event in yaml.parse(text, Loader=_LOADER):
         values += isinstance(event, yaml.NodeEvent)
@@ -151,10 +152,10 @@ def _check_nodes(root: yaml.Node, loader: Any, path: Path, first_line: int) -> N
     open_: set[int] = set()
 
     def measure(node: yaml.Node) -> tuple[int, int]:
-        """The number of values and the depth that a node stands for."""
+        """The number of values and the depth of a node, with aliases expanded."""
         line = _line(node) + first_line
         if id(node) in open_:
-            raise DomainError("an alias stands within what it names", path, line)
+            raise DomainError("an alias is inside the value that it names", path, line)
         if id(node) not in sizes:
             open_.add(id(node))
             parts = [measure(part) for part in _parts(node)]
@@ -165,9 +166,9 @@ def _check_nodes(root: yaml.Node, loader: Any, path: Path, first_line: int) -> N
                 raise DomainError(f"not valid YAML: the tag {node.tag} is not used here", path, line)
             size, depth = 1 + sum(part[0] for part in parts), 1 + max((part[1] for part in parts), default=0)
             if size > MOST_VALUES:
-                raise DomainError(f"holds more than {MOST_VALUES:,} values, aliases written out", path, line)
+                raise DomainError(f"holds more than {MOST_VALUES:,} values with aliases expanded", path, line)
             if depth > DEEPEST + 1:
-                raise DomainError(f"nests deeper than {DEEPEST} levels, aliases written out", path, line)
+                raise DomainError(f"nests deeper than {DEEPEST} levels with aliases expanded", path, line)
             sizes[id(node)] = size, depth
         return sizes[id(node)]
 
@@ -189,7 +190,7 @@ def _check_scalar(node: yaml.ScalarNode, loader: Any, path: Path, line: int) -> 
     shown = node.value if len(node.value) <= 40 else f"{node.value[:40]}..."
     if kind == "str":
         if not node.value.isascii() and any("\ud800" <= sign <= "\udfff" for sign in node.value):
-            raise DomainError("not valid YAML: a text holds half a character", path, line)
+            raise DomainError("not valid YAML: a text has half a character", path, line)
         return
     if kind == "merge" and node.value == "<<":
         return
@@ -197,10 +198,10 @@ def _check_scalar(node: yaml.ScalarNode, loader: Any, path: Path, line: int) -> 
         raise DomainError(f"not valid YAML: the tag {node.tag} of {shown!r} is not used here", path, line)
     try:
         if len(node.value) > _LONGEST_NUMBER:
-            raise ValueError(f"it has {len(node.value):,} signs")
+            raise ValueError(f"it has {len(node.value):,} characters")
         loader.construct_object(node)
     except (ValueError, LookupError, ArithmeticError, AttributeError, TypeError) as error:
-        message = f"not valid YAML: {shown!r} is no {_SCALARS[kind]}; quote it if it is a text"
+        message = f"not valid YAML: {shown!r} is not a {_SCALARS[kind]}; quote it if it is a text"
         raise DomainError(message, path, line) from error
 
 
@@ -213,7 +214,7 @@ def _collect_lines(node: yaml.Node, key: Key, lines: dict[Key, int], path: Path,
                 raise DomainError("not valid YAML: a key is a text or a number", path, line)
             below = (*key, name.value)
             if below in lines:
-                raise DomainError(f"{name.value}: this key stands twice", path, line)
+                raise DomainError(f"{name.value}: this key is repeated", path, line)
             lines[below] = line
             _collect_lines(value, below, lines, path, first_line)
     elif isinstance(node, yaml.SequenceNode):

@@ -1,43 +1,55 @@
-"""What can be measured in the pixels of a clip: signals per frame, numbers without verdicts, and rules over them."""
+"""Evidence that needs no model: signals measured in every frame, and rules that turn them into findings."""
 
 from robogaze.evidence.base import ClipSignals, FrameView, Signal, SignalExtractor, SignalRecorder, ViewSignals
-from robogaze.evidence.blocks import Blocks
-from robogaze.evidence.classifier import Classifier, class_signals, classified
-from robogaze.evidence.cover import Cover
-from robogaze.evidence.exposure import Exposure
-from robogaze.evidence.gaps import MeasurementGap, gaps
-from robogaze.evidence.motion import Motion
-from robogaze.evidence.regions import Regions
-from robogaze.evidence.repeats import Repeats
-from robogaze.evidence.rules import Condition, Explained, RuleFinding, SignalRule, check, explained, find, place
-from robogaze.evidence.seams import Seams
-from robogaze.evidence.sharpness import Sharpness
+from robogaze.evidence.classifier import Classifier, class_signals, with_classes
+from robogaze.evidence.gaps import MeasurementGap, measurement_gaps
+from robogaze.evidence.rules import (
+    Condition,
+    ExplainedFinding,
+    RuleFinding,
+    SignalRule,
+    check_signals,
+    describe_place,
+    explained_findings,
+    find,
+)
 from robogaze.evidence.summary import summarise
-from robogaze.evidence.tears import Tears
+from robogaze.registry import Registry
 
-METERS: dict[str, type[SignalExtractor]] = {
-    "exposure": Exposure,
-    "sharpness": Sharpness,
-    "motion": Motion,
-    "blocks": Blocks,
-    "tears": Tears,
-    "seams": Seams,
-    "repeats": Repeats,
-    "cover": Cover,
-    "regions": Regions,
-}
-"""Every meter by name."""
+EXTRACTORS: Registry[type[SignalExtractor]] = Registry(
+    "signals",
+    {
+        "exposure": "robogaze.evidence.signals.exposure:Exposure",
+        "sharpness": "robogaze.evidence.signals.sharpness:Sharpness",
+        "camera_motion": "robogaze.evidence.signals.camera_motion:CameraMotion",
+        "tears": "robogaze.evidence.signals.tears:Tears",
+        "seams": "robogaze.evidence.signals.seams:Seams",
+        "repeated_frames": "robogaze.evidence.signals.repeated_frames:RepeatedFrames",
+        "dark_patch": "robogaze.evidence.signals.dark_patch:DarkPatch",
+        "unexplained_change": "robogaze.evidence.signals.unexplained_change:UnexplainedChange",
+        "dropped_frames": "robogaze.evidence.signals.dropped_frames:DroppedFrames",
+        "region_replacement": "robogaze.evidence.signals.region_replacement:RegionReplacement",
+    },
+)
+"""The signal extractors by name. An extractor may measure several signals."""
 
-SIGNALS: dict[str, Signal] = {signal.name: signal for meter in METERS.values() for signal in meter.signals}
-"""Every signal by name."""
+
+def load_extractors() -> dict[str, type[SignalExtractor]]:
+    """Every extractor by name, those of other packages too."""
+    return {name: EXTRACTORS.load(name) for name in EXTRACTORS.names()}
+
+
+def known_signals() -> dict[str, Signal]:
+    """Every signal by name."""
+    return {signal.name: signal for extractor in load_extractors().values() for signal in extractor.signals}
+
 
 __all__ = [
-    "METERS",
-    "SIGNALS",
+    "EXTRACTORS",
     "Classifier",
     "ClipSignals",
     "Condition",
-    "Explained",
+    "ExplainedFinding",
     "FrameView",
     "MeasurementGap",
     "RuleFinding",
@@ -46,12 +58,14 @@ __all__ = [
     "SignalRecorder",
     "SignalRule",
     "ViewSignals",
-    "check",
+    "check_signals",
     "class_signals",
-    "classified",
-    "explained",
+    "describe_place",
+    "explained_findings",
     "find",
-    "gaps",
-    "place",
+    "known_signals",
+    "load_extractors",
+    "measurement_gaps",
     "summarise",
+    "with_classes",
 ]

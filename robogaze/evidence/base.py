@@ -1,8 +1,8 @@
-"""The contract of measured evidence: signals, and the meters that measure them.
+"""Signals and the extractors that measure them.
 
-A signal is one number per frame and view, with a unit. A meter is given every frame in turn, once, and keeps no
-pixels beyond what it needs for the next one, so that memory does not grow with the clip. A signal says what was
-measured and never what it means: that is for the rules of a pipeline.
+A signal is one number per frame and view, with a unit. An extractor receives every frame once, in order, and keeps no
+pixels beyond those that it needs for the next frames, so memory does not grow with the clip's length. A signal is a
+measurement; the rules of a pipeline decide what it indicates.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -16,38 +16,46 @@ from numpy.typing import NDArray
 
 from robogaze.core.data import Data
 from robogaze.core.events import Box
+from robogaze.evidence.optical_flow import Change, change_between
 from robogaze.media.decode import Image
 
 Series = NDArray[np.float64]
-"""One value per frame, shape (frames,). NaN where a signal is not defined (a difference at the first frame)."""
+"""One value per frame, shape (frames,). NaN where the signal is undefined, such as a difference at the first frame."""
 
 SMALL_SIDE_PX = 320
-"""The longer side of the reduced picture most meters work on."""
+"""The longer side of the reduced picture that most extractors use."""
+
+SMALLEST_FLOW_PX = 64
+"""Optical flow is not computed where the shorter side of the reduced picture is smaller: objects are too small."""
 
 
 class Signal(Data):
-    """What is measured: `unit` is written after a value, `description` is one sentence.
+    """What is measured.
 
-    `gap` says what a missing value means where it means that something could not be measured; it is empty where there
-    was nothing to measure. `hides` says what the signal cannot show however well it is measured. `of` names the signal
-    whose place it describes more closely; by itself it says nothing.
+    `unit` follows the value in texts; `description` is one sentence. `gap` is the reason for a missing value, empty
+    where a missing value means that there was nothing to measure. `limitation` is what the signal cannot show even when
+    it is measured. `part_of` names the signal that this one details; a detail is left out of summaries.
     """
 
     name: str
     unit: str
     description: str
     gap: str = ""
-    hides: str = ""
-    of: str = ""
+    limitation: str = ""
+    part_of: str = ""
 
 
 @dataclass(frozen=True)
 class FrameView:
-    """One view of one frame, with the reductions that several meters share, made at most once."""
+    """One view of one frame, with the reductions that several extractors share, each computed at most once.
+
+    `previous_small` is the reduced picture of the frame before, None for the first frame.
+    """
 
     number: int
     time_s: float
     image: Image
+    previous_small: Image | None = None
 
     @cached_property
     def gray(self) -> NDArray[np.uint8]:
@@ -56,7 +64,7 @@ class FrameView:
 
     @cached_property
     def small(self) -> Image:
-        """The picture with its longer side at SMALL_SIDE_PX (never made larger)."""
+        """The picture reduced to SMALL_SIDE_PX on its longer side; a smaller picture is unchanged."""
         height, width = self.image.shape[:2]
         scale = min(1.0, SMALL_SIDE_PX / max(height, width))
         size = (max(1, round(width * scale)), max(1, round(height * scale)))
@@ -68,24 +76,26 @@ class FrameView:
         return np.asarray(cv2.cvtColor(self.small, cv2.COLOR_RGB2GRAY), dtype=np.uint8)
 
     @cached_property
-    def shares_up_to(self) -> NDArray[np.float64]:
-        """For each 8-bit level, the share of the reduced picture's luma that is at or below it, shape (256,)."""
+    def contrast(self) -> float:
+        """Luma of the lightest 0.5 % of the reduced picture minus that of the darkest 0.5 %, from 0 to 1.
+
+        The shares are small because on a plain table a few objects are all the contrast there is.
+        """
         counts = np.bincount(self.small_gray.ravel(), minlength=256)
-        return np.asarray(np.cumsum(counts) / counts.sum(), dtype=np.float64)
+        dark, bright = np.searchsorted(np.cumsum(counts) / counts.sum(), (0.005, 0.995))
+        return float(bright - dark) / 255
 
     @cached_property
-    def contrast(self) -> float:
-        """Luma that all but the lightest 0.5 % of the picture stay below, minus the same of the darkest, from 0 to 1.
-
-        On a plain table the few things on it are all the contrast there is: larger shares would leave them out.
-        """
-        dark, bright = np.searchsorted(self.shares_up_to, (0.005, 0.995))
-        return float(bright - dark) / 255
+    def change(self) -> Change | None:
+        """The change from the previous frame; None for the first frame and for a picture under 64 px."""
+        if self.previous_small is None or min(self.small_gray.shape) < SMALLEST_FLOW_PX:
+            return None
+        return change_between(self.number, self.previous_small, self.small)
 
 
 @dataclass
 class ViewSignals:
-    """What a meter found in one view: a series per signal and, where a place belongs to a value, its box."""
+    """The signals of one view: a series per signal, and per frame the box of the region that a value belongs to."""
 
     series: dict[str, Series]
     boxes: dict[str, dict[int, Box]] = field(default_factory=dict)
@@ -96,55 +106,60 @@ class SignalExtractor(Protocol):
 
     signals: tuple[Signal, ...]
 
-    def update(self, look: FrameView) -> None:
+    def update(self, frame: FrameView) -> None:
         """Take the next frame."""
 
     def finish(self) -> ViewSignals:
-        """The series of all frames seen; what needs the whole clip (a median, a trend) is done here."""
+        """The series over all frames, including those that need the whole clip, such as a median."""
 
 
 @dataclass(frozen=True)
 class ClipSignals:
-    """All that was measured in a clip: by view, the series and boxes of every signal.
-
-    `duration_s` is when the last frame ends; without it a span could not be written for that frame.
-    """
+    """All signals of a clip, by view. `duration_s` is the end of the last frame."""
 
     signals: Mapping[str, Signal]
     views: Mapping[str, ViewSignals]
     frame_times_s: tuple[float, ...]
     duration_s: float
 
+    @property
+    def frame_edges_s(self) -> tuple[float, ...]:
+        """The start of each frame and the end of the last one."""
+        return (*self.frame_times_s, self.duration_s)
+
 
 class SignalRecorder:
-    """Measures a clip as it is decoded: an observer for `robogaze.media.film`."""
+    """Measures a clip while it is decoded: an observer for `robogaze.media.decode_clip`."""
 
-    def __init__(self, meters: Mapping[str, Callable[[], SignalExtractor]]) -> None:
-        self._meters = meters
+    def __init__(self, extractors: Mapping[str, Callable[[], SignalExtractor]]) -> None:
+        self._extractors = extractors
         self._by_view: list[list[SignalExtractor]] = []
+        self._previous: list[Image | None] = []
         self._times_s: list[float] = []
 
     def __call__(self, number: int, time_s: float, views: tuple[Image, ...]) -> None:
         """Take the next frame."""
         if not self._by_view:
-            self._by_view = [[make() for make in self._meters.values()] for _ in views]
+            self._by_view = [[make() for make in self._extractors.values()] for _ in views]
+            self._previous = [None for _ in views]
         self._times_s.append(time_s)
-        for meters, image in zip(self._by_view, views, strict=True):
-            look = FrameView(number, time_s, image)
-            for meter in meters:
-                meter.update(look)
+        for place, image in enumerate(views):
+            frame = FrameView(number, time_s, image, self._previous[place])
+            for extractor in self._by_view[place]:
+                extractor.update(frame)
+            self._previous[place] = frame.small
 
     def evidence(self, view_names: Sequence[str], duration_s: float) -> ClipSignals:
-        """What was measured, by view; `duration_s` is the clip's, as `Footage` and `Clip` hold it."""
-        signals = {signal.name: signal for meter in self._by_view[0] for signal in meter.signals}
-        views = {name: _merge(meters) for name, meters in zip(view_names, self._by_view, strict=True)}
+        """All signals by view; `duration_s` is the clip's duration."""
+        signals = {signal.name: signal for extractor in self._by_view[0] for signal in extractor.signals}
+        views = {name: _merged(extractors) for name, extractors in zip(view_names, self._by_view, strict=True)}
         return ClipSignals(signals, views, tuple(self._times_s), duration_s)
 
 
-def _merge(meters: Sequence[SignalExtractor]) -> ViewSignals:
-    whole = ViewSignals({}, {})
-    for meter in meters:
-        part = meter.finish()
-        whole.series.update(part.series)
-        whole.boxes.update(part.boxes)
-    return whole
+def _merged(extractors: Sequence[SignalExtractor]) -> ViewSignals:
+    merged = ViewSignals({}, {})
+    for extractor in extractors:
+        part = extractor.finish()
+        merged.series.update(part.series)
+        merged.boxes.update(part.boxes)
+    return merged

@@ -1,9 +1,8 @@
-"""Classifiers: several signals weighed together, where no single one decides which of several things happened.
+"""Classifiers that weigh several signals together, where no single signal decides between several explanations.
 
-Multinomial logistic regression: each class has a constant and a weight for every feature and for some products of two;
-its share is exp(sum) / the sum over all classes. Rules know a class by its name, like any signal. The weights are
-stated in the pipeline and fitted to clips of which the truth is known, as thresholds are; what a share is worth is
-counted there, too.
+Multinomial logistic regression: each class has a constant and a weight for every feature and for some products of two
+features. Its probability is exp(sum) / the sum over all classes. Rules use a class by its name, like a signal. The
+weights are fitted to clips with known events.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,110 +18,118 @@ from robogaze.core.data import Data
 from robogaze.errors import InputError
 from robogaze.evidence.base import ClipSignals, Series, Signal, ViewSignals
 
-MOST = 3.0
-"""How far from its mean a feature counts, in its scales, so that no single signal decides."""
+MOST_SCALES = 3.0
+"""Features are limited to this distance from their mean, in scales, so that no single signal decides."""
 
 
 class Feature(Data):
-    """A signal or, with `log`, the natural logarithm of it plus `log`: how many `scale` it is above its `mean`."""
+    """A signal, or with `log` the natural logarithm of the signal plus `log`, minus `mean`, over `scale`."""
 
     signal: str
     log: float | None = Field(default=None, gt=0)
     mean: float = 0.0
     scale: float = Field(default=1.0, gt=0)
 
-    def of(self, measured: Mapping[str, Series]) -> Series:
-        """The signal or its logarithm in every frame of a view."""
+    def values(self, measured: Mapping[str, Series]) -> Series:
+        """The signal or its logarithm in every frame of a view, before scaling."""
         series = measured[self.signal]
         return series if self.log is None else np.asarray(np.log(series + self.log), dtype=np.float64)
 
 
-class Class(Data):
-    """One of the things that may have happened: its name, what it is, its constant, and its weights.
+class FeatureClass(Data):
+    """One of the things that may have happened.
 
-    They are those of the features, in their order, and then those of the products.
+    `weights` are those of the features, in their order, followed by those of the products. `fitted_to` is the type of
+    the annotated events at whose onset the class was fitted; empty for the class of frames without an event.
     """
 
     name: str
     description: str
+    fitted_to: str = ""
     constant: float
     weights: tuple[float, ...]
 
 
 class Classifier(Data):
-    """Which of its classes what a signal, `of`, found in a frame is most like.
+    """Gives each frame in which the signal `classifies` is above 0 a probability per class.
 
-    `products` names pairs of features by their signals; what the two make, multiplied, counts besides: colours that
-    are found around a region mean one thing where it is set off and another where it is not. A share is 0 where that
-    signal is 0, for then nothing happened, and NaN where it or a feature is missing.
+    `products` are pairs of features, named by their signals, that are multiplied. A probability is 0 where that signal
+    is 0, because nothing happened, and NaN where it or a feature is undefined.
     """
 
-    of: str
+    classifies: str
     features: tuple[Feature, ...] = Field(min_length=1)
     products: tuple[tuple[str, str], ...] = ()
-    classes: tuple[Class, ...] = Field(min_length=2)
+    classes: tuple[FeatureClass, ...] = Field(min_length=2)
 
     @model_validator(mode="after")
     def _one_weight_each(self) -> Self:
-        for one in self.classes:
-            if len(one.weights) != len(self.features) + len(self.products):
+        for feature_class in self.classes:
+            weights, features, products = len(feature_class.weights), len(self.features), len(self.products)
+            if weights != features + products:
                 raise ValueError(
-                    f"{one.name!r} has {len(one.weights)} weights for {len(self.features)} features and "
-                    f"{len(self.products)} products"
+                    f"{feature_class.name!r} has {weights} weights for {features} features and {products} products"
                 )
-        named = {feature.signal for feature in self.features}
+        names = {feature.signal for feature in self.features}
         for pair in self.products:
-            for name in set(pair) - named:
-                raise ValueError(f"a product names {name!r}, which is no feature")
+            for name in set(pair) - names:
+                raise ValueError(f"a product names {name!r}, which is not a feature")
         return self
 
     @property
     def signals(self) -> tuple[str, ...]:
-        """The names of all signals it reads."""
-        return (self.of, *(feature.signal for feature in self.features))
+        """The names of all signals that it reads."""
+        return (self.classifies, *(feature.signal for feature in self.features))
 
-    def features_of(self, measured: Mapping[str, Series]) -> NDArray[np.float64]:
-        """Its features in every frame of a view, not yet brought to scale; shape (frames, features)."""
-        return np.column_stack([feature.of(measured) for feature in self.features])
+    def feature_values(self, measured: Mapping[str, Series]) -> NDArray[np.float64]:
+        """The features in every frame of a view before scaling, shape (frames, features)."""
+        return np.column_stack([feature.values(measured) for feature in self.features])
 
-    def weighed(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
-        """What weights are for: features from -MOST to MOST, and products; shape (frames, features + products)."""
-        means, scales = ([getattr(one, key) for one in self.features] for key in ("mean", "scale"))
-        scaled = np.clip((features - means) / scales, -MOST, MOST)
-        place = {feature.signal: column for column, feature in enumerate(self.features)}
-        return np.column_stack([scaled, *(scaled[:, place[one]] * scaled[:, place[two]] for one, two in self.products)])
+    def scaled(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Scaled and limited features, and their products, shape (frames, features + products)."""
+        means, scales = ([getattr(feature, key) for feature in self.features] for key in ("mean", "scale"))
+        scaled = np.clip((features - means) / scales, -MOST_SCALES, MOST_SCALES)
+        column = {feature.signal: place for place, feature in enumerate(self.features)}
+        products = (scaled[:, column[first]] * scaled[:, column[second]] for first, second in self.products)
+        return np.column_stack([scaled, *products])
 
-    def shares(self, measured: Mapping[str, Series]) -> Mapping[str, Series]:
-        """The share of each class in every frame of a view, from 0 to 1."""
-        weights = np.array([one.weights for one in self.classes])
-        sums = self.weighed(self.features_of(measured)) @ weights.T + np.array([one.constant for one in self.classes])
-        shares = np.where((measured[self.of] == 0)[:, None], 0.0, softmax(sums, axis=1))
-        return {one.name: shares[:, place] for place, one in enumerate(self.classes)}
+    def probabilities(self, measured: Mapping[str, Series]) -> Mapping[str, Series]:
+        """The probability of each class in every frame of a view."""
+        weights = np.array([feature_class.weights for feature_class in self.classes])
+        constants = np.array([feature_class.constant for feature_class in self.classes])
+        sums = self.scaled(self.feature_values(measured)) @ weights.T + constants
+        probabilities = np.where((measured[self.classifies] == 0)[:, None], 0.0, softmax(sums, axis=1))
+        return {feature_class.name: probabilities[:, place] for place, feature_class in enumerate(self.classes)}
 
 
 def class_signals(classifiers: Sequence[Classifier], known: Mapping[str, Signal]) -> Mapping[str, Signal]:
-    """The known signals, and the classes as signals. Raises InputError where a classifier reads what is not known."""
-    made = dict(known)
+    """The known signals and the classes as signals. Raises InputError where a classifier reads an unknown signal."""
+    signals = dict(known)
     for classifier in classifiers:
         for name in classifier.signals:
             if name not in known:
-                raise InputError(f"the classifier of {classifier.of!r} reads {name!r}, which is no signal")
-        place = known[classifier.of]
-        for one in classifier.classes:
-            made[one.name] = place.with_(name=one.name, unit="of 1", description=one.description, of=place.name)
-    return made
+                raise InputError(f"the classifier of {classifier.classifies!r} reads {name!r}, which is not a signal")
+        classified = known[classifier.classifies]
+        for feature_class in classifier.classes:
+            signals[feature_class.name] = classified.with_(
+                name=feature_class.name,
+                unit="of 1",
+                description=feature_class.description,
+                part_of=classified.name,
+            )
+    return signals
 
 
-def classified(evidence: ClipSignals, classifiers: Sequence[Classifier]) -> ClipSignals:
-    """The evidence with the classes among its signals; a class has the boxes of the signal it is about."""
-    views = {name: _classified(measured, classifiers) for name, measured in evidence.views.items()}
+def with_classes(evidence: ClipSignals, classifiers: Sequence[Classifier]) -> ClipSignals:
+    """The evidence with the classes as further signals, which have the boxes of the classified signal."""
+    views = {name: _view_with_classes(measured, classifiers) for name, measured in evidence.views.items()}
     return replace(evidence, signals=class_signals(classifiers, evidence.signals), views=views)
 
 
-def _classified(measured: ViewSignals, classifiers: Sequence[Classifier]) -> ViewSignals:
+def _view_with_classes(measured: ViewSignals, classifiers: Sequence[Classifier]) -> ViewSignals:
     series, boxes = dict(measured.series), dict(measured.boxes)
-    for one in classifiers:
-        shares = one.shares(measured.series)
-        series.update(shares)
-        boxes.update(dict.fromkeys(shares, measured.boxes.get(one.of, {})))
+    for classifier in classifiers:
+        probabilities = classifier.probabilities(measured.series)
+        series.update(probabilities)
+        boxes.update(dict.fromkeys(probabilities, measured.boxes.get(classifier.classifies, {})))
     return ViewSignals(series, boxes)

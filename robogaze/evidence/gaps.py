@@ -1,8 +1,8 @@
-"""Gaps: where a rule could not tell.
+"""Measurement gaps: where a rule gives no answer.
 
-That a rule does not hold is an answer only where it could have. Where a signal it needs could not be measured, and
-the signals that were measured do not settle the question, there is a gap; so there is where it would hold, but is
-blind, or what it would tell is not defined.
+That a rule does not hold is an answer only where it could have held. There is a gap where a signal that the rule needs
+could not be measured and the other signals do not settle the question, where the rule would hold but is undecidable,
+and where the value that it reports is undefined.
 """
 
 import numpy as np
@@ -10,80 +10,82 @@ import numpy as np
 from robogaze.core.data import Data
 from robogaze.core.time import runs
 from robogaze.evidence.base import ClipSignals
-from robogaze.evidence.rules import TOLERANCE_S, Frames, SignalRule, frame_edges, held, joined_runs
+from robogaze.evidence.rules import TOLERANCE_S, Frames, SignalRule, frames_where_rule_holds, merged_runs
 
 
 class MeasurementGap(Data):
-    """Where a rule could not tell, in one view: half-open runs of frame numbers.
+    """Where a rule gives no answer in one view.
 
-    `of` counts the frames in which it was asked to; `longest_s` is how long the longest run lasts; `why` says what
-    stood in the way in most of the frames.
+    `runs` are half-open runs of frame numbers, `of` is the number of frames that were asked for, `longest_s` the
+    duration of the longest run, and `reason` the cause in most of the frames.
     """
 
     view: str
     runs: tuple[tuple[int, int], ...]
     of: int
     longest_s: float
-    why: str
+    reason: str
 
     @property
     def frames(self) -> int:
-        """In how many frames."""
+        """The number of frames in the gap."""
         return sum(end - first for first, end in self.runs)
 
 
-def gaps(rule: SignalRule, evidence: ClipSignals) -> tuple[MeasurementGap, ...]:
-    """Where a rule could not tell, a gap for each view that has one; empty when it could tell everywhere.
+def measurement_gaps(rule: SignalRule, evidence: ClipSignals) -> tuple[MeasurementGap, ...]:
+    """A gap for each view that has one; empty when the rule has an answer everywhere.
 
-    The first frame, which has none before it, is left out, unless it is the only one. A run too short to hold what
-    the rule looks for is none. In a clip shorter than `for_s` a rule that would hold throughout stays open.
+    The first frame, which has none before it, does not count unless it is the only one. A run too short for the rule's
+    minimum duration is no gap. In a clip shorter than that duration, a rule that would hold throughout has no answer.
     """
     found = (_gap(rule, evidence, view) for view in evidence.views)
     return tuple(gap for gap in found if gap is not None)
 
 
 def _gap(rule: SignalRule, evidence: ClipSignals, view: str) -> MeasurementGap | None:
-    edges = frame_edges(evidence)
-    holds, missing = held(rule, evidence, view), _missing(rule, evidence, view)
+    edges_s = evidence.frame_edges_s
+    holds, missing = frames_where_rule_holds(rule, evidence, view), _missing(rule, evidence, view)
     possible = np.logical_or.reduce([holds, *missing.values()])
-    least_s = min(rule.for_s, edges[-1])
+    least_s = min(rule.min_duration_s, edges_s[-1])
     inside = np.zeros(len(holds), dtype=np.bool_)
-    for first, end in joined_runs(rule, possible, edges):
-        # A gap that could not hold what the rule looks for, had it been measured, hides nothing.
-        inside[first:end] = edges[end] - edges[first] >= least_s - TOLERANCE_S
-    asked = 1 if len(holds) > 1 else 0
-    inside[:asked] = False
-    stretches = runs(np.flatnonzero(np.logical_or.reduce(list(missing.values())) & inside).tolist())
-    if not stretches:
+    for first, end in merged_runs(rule, possible, edges_s):
+        # A run that is too short for a finding, had it been measured, hides nothing.
+        inside[first:end] = edges_s[end] - edges_s[first] >= least_s - TOLERANCE_S
+    not_asked = 1 if len(holds) > 1 else 0
+    inside[:not_asked] = False
+    gap_runs = runs(np.flatnonzero(np.logical_or.reduce(list(missing.values())) & inside).tolist())
+    if not gap_runs:
         return None
     return MeasurementGap(
         view=view,
-        runs=stretches,
-        of=len(holds) - asked,
-        longest_s=max(edges[end] - edges[first] for first, end in stretches),
-        why=max(missing, key=lambda why: int((missing[why] & inside).sum())),
+        runs=gap_runs,
+        of=len(holds) - not_asked,
+        longest_s=max(edges_s[end] - edges_s[first] for first, end in gap_runs),
+        reason=max(missing, key=lambda reason: int((missing[reason] & inside).sum())),
     )
 
 
 def _missing(rule: SignalRule, evidence: ClipSignals, view: str) -> dict[str, Frames]:
-    """In which frames the rule's question stays open, by what stands in the way."""
-    measured, edges = evidence.views[view], frame_edges(evidence)
-    settled = np.zeros(len(edges) - 1, dtype=np.bool_)
-    lacking: dict[str, Frames] = {}
+    """The frames in which the rule has no answer, by reason."""
+    measured, edges_s = evidence.views[view], evidence.frame_edges_s
+    settled = np.zeros(len(edges_s) - 1, dtype=np.bool_)
+    missing: dict[str, Frames] = {}
     for condition in (rule, *rule.also):
-        gap = evidence.signals[condition.signal].gap
-        missing = np.isnan(measured.series[condition.signal]) & bool(gap)
-        gap = gap if len(missing) > 1 else "the clip is a single frame"
-        settled |= ~condition.holds(evidence, view) & ~missing
-        lacking[gap] = lacking[gap] | missing if gap in lacking else missing
+        reason = evidence.signals[condition.signal].gap
+        undefined = np.isnan(measured.series[condition.signal]) & bool(reason)
+        reason = reason if len(undefined) > 1 else "the clip is a single frame"
+        settled |= ~condition.holds(evidence, view) & ~undefined
+        missing[reason] = missing[reason] | undefined if reason in missing else undefined
     for condition in rule.unless:
         settled |= condition.holds(evidence, view)
-    if rule.shows:
-        untold = held(rule.with_(shows=""), evidence, view) & np.isnan(measured.series[rule.shows])
-        lacking[f"{rule.shows}, which would be told, is not defined there"] = untold
-    sighted = held(rule.with_(blind=()), evidence, view)
-    for condition in rule.blind:
-        lacking[condition.explains] = condition.holds(evidence, view) & sighted
-    if edges[-1] < rule.for_s - TOLERANCE_S:
-        lacking[f"the clip is shorter than the {rule.for_s:g} s it would have to last"] = held(rule, evidence, view)
-    return {why: missing & ~settled for why, missing in lacking.items()}
+    if rule.reported_signal:
+        holds = frames_where_rule_holds(rule.with_(reported_signal=""), evidence, view)
+        reason = f"{rule.reported_signal}, which the description reports, is undefined there"
+        missing[reason] = holds & np.isnan(measured.series[rule.reported_signal])
+    decidable = frames_where_rule_holds(rule.with_(undecidable_when=()), evidence, view)
+    for condition in rule.undecidable_when:
+        missing[condition.explanation] = condition.holds(evidence, view) & decidable
+    if edges_s[-1] < rule.min_duration_s - TOLERANCE_S:
+        reason = f"the clip is shorter than the required {rule.min_duration_s:g} s"
+        missing[reason] = frames_where_rule_holds(rule, evidence, view)
+    return {reason: frames & ~settled for reason, frames in missing.items()}

@@ -1,267 +1,242 @@
-"""What turned over in each frame of a clip, as series."""
+"""Regions that are replaced from one frame to the next, compared with the frames around.
+
+Near moving objects nothing rests, so rest cannot be required. Instead the moment must stand out. A region is replaced
+when three things come together, each of them a number:
+
+- the place changes far more in this frame than in the frames before and after (what is too fast for the flow changes it
+  for several frames);
+- what was there is nowhere near now, although it was a frame earlier (it disappeared), or what is there now was nowhere
+  near before, although it is a frame later (it appeared);
+- the colours of the surroundings change by as much: what moves or turns, or is matched wrongly, leaves them unchanged.
+  Colours that the surroundings do not have at all count two or three times.
+
+An object that appears in a place at rest and moves on is not found a frame later either. There only the past is
+considered: the place was at rest, and what was there is still around it.
+"""
 
 import math
-from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
 
+import cv2
 import numpy as np
 
 from robogaze.core.events import Box
-from robogaze.evidence.base import Signal, ViewSignals
-from robogaze.evidence.colours import Colours, Moving, likeness
-from robogaze.evidence.flow import UNLIKE_LEVELS, Change
-from robogaze.evidence.region_replacement import Moment, Turnover, candidates, echo, growths, turnovers
+from robogaze.evidence.colours import Histogram, RegionColours, colour_change, histogram, overlap
+from robogaze.evidence.optical_flow import DIFFERENT_LEVELS, Change, Mask, dilated
+from robogaze.media.decode import Image
 
-_REMEMBERED = 3.0  # times: the weakest that can be undone later
-_MOST_REMEMBERED = 24  # the latest: a clip full of them must not fill the memory
-_SEPARATE_FRAMES = 4  # what is nearer in time is the same event, seen in a frame and in three together
-_NOTHING, _NOT_GROWN = {"turnover": 0.0, "turnover_pair": 0.0}, {"growth": 0.0}
-_TOO_SMALL = "the picture is too small for regions to be told apart"
-_AT_END = "something was replaced at once in the clip's first or last frames, with nothing to compare the moment with"
+_REPLACED_LEVELS = 40  # a replaced region differs by this much; failures of the flow at moving edges mostly by less
+_LEAST_AREA, _LARGEST_AREA = 0.0008, 0.12  # of the view
+_LEAST_RADIUS_PX = 2.0  # of the largest circle inside
+_BORDER = 0.02  # of the longer side: objects enter and leave there
+_STANDS_OUT = 1.5  # times the change of the place one frame before and after: less is not examined
+_USUAL_LEVELS = 8.0  # the difference that compression and noise leave
+_NEAR = 0.06  # of the diagonal: how far an object may move within a frame
+_MOST_TIMES = 6.0  # beyond this a better search result makes no difference
+_HIDDEN_AT_ONCE = 0.6  # of its width: what moves this far in a frame can be covered, or uncovered, within one
+_FULL_AREA = 0.003  # of the view: smaller regions count less, in proportion
+_REST_FOUND = 20.0  # levels: how well what was in a place at rest is found near it, on plain or grained ground
+_ALL_LEFT = 0.88  # of its colours: then nothing disappeared, something came in front of it
+_LEAST_COUNTERPART = 0.0006  # of the view: partly hidden, an object that jumped is small
+_LEAST_APART = 0.03  # of the diagonal
+_EDGE_PX = 5  # the border of a region is known to two pixels
 
 
-class Turnovers:
-    """Collects what turned over, frame by frame; keeps no pictures."""
+@dataclass(frozen=True)
+class ReplacedRegion:
+    """A region that is replaced at once.
 
-    signals: tuple[Signal, ...] = (
-        Signal(
-            name="turnover",
-            unit="times",
-            description=(
-                "How much more abruptly than in the frames around it the strongest region was replaced, by what was "
-                "nowhere near before, or of what is nowhere near now; 0 without one."
-            ),
-            gap=f"{_TOO_SMALL}, or {_AT_END}",
-        ),
-        Signal(
-            name="turnover_came",
-            of="turnover",
-            unit="times",
-            description="That strength for what is in the region now; alone, something came.",
-        ),
-        Signal(
-            name="turnover_went",
-            of="turnover",
-            unit="times",
-            description="That strength for what was in the region; alone, something went.",
-        ),
-        Signal(
-            name="turnover_abrupt",
-            of="turnover",
-            unit="times",
-            description="How much more the region is replaced than a frame before and after, whatever replaces it.",
-        ),
-        Signal(
-            name="turnover_mobile_before",
-            of="turnover",
-            unit="of 1",
-            description="How far its old colours are those of what moves in the clip, rather than of what rests.",
-        ),
-        Signal(
-            name="turnover_mobile_now",
-            of="turnover",
-            unit="of 1",
-            description="How far its new colours are those of what moves in the clip, rather than of what rests.",
-        ),
-        Signal(
-            name="turnover_tint",
-            of="turnover",
-            unit="levels",
-            description="How far the region's pixels differ from before by more than a shadow would make of them.",
-        ),
-        Signal(
-            name="turnover_area",
-            of="turnover",
-            unit="of the view",
-            description="Area of all regions that turned over in that frame.",
-        ),
-        Signal(
-            name="turnover_moving",
-            of="turnover",
-            unit="levels",
-            description="How much that place goes on changing in the two frames after, beyond the camera's motion.",
-        ),
-        Signal(
-            name="turnover_left",
-            of="turnover",
-            unit="of 1",
-            description="Share of the colours that were in that region which is still found around it.",
-        ),
-        Signal(
-            name="turnover_found",
-            of="turnover",
-            unit="of 1",
-            description="Share of the colours that are in that region now which was found around it before.",
-        ),
-        Signal(
-            name="turnover_rim_before",
-            of="turnover",
-            unit="levels",
-            description="How sharply the region was set off from its surroundings.",
-        ),
-        Signal(
-            name="turnover_rim_now",
-            of="turnover",
-            unit="levels",
-            description="How sharply the region is set off from its surroundings now.",
-        ),
-        Signal(
-            name="turnover_known",
-            of="turnover",
-            unit="of 1",
-            description=(
-                "Share of its old colours which the picture still holds, or of its new ones which the picture held "
-                "before, whichever is less."
-            ),
-        ),
-        Signal(
-            name="turnover_gained",
-            of="turnover",
-            unit="of 1",
-            description="Share of its new colours of which the whole picture has more than before.",
-        ),
-        Signal(
-            name="turnover_lost",
-            of="turnover",
-            unit="of 1",
-            description="Share of its old colours of which the whole picture has less than before.",
-        ),
-        Signal(
-            name="turnover_pair",
-            of="turnover",
-            unit="of 1",
-            description="How alike what went from there, or came, and what came or went elsewhere in that frame are.",
-        ),
-        Signal(
-            name="turnover_apart",
-            of="turnover",
-            unit="of the diagonal",
-            description="How far apart the two are.",
-        ),
-        Signal(
-            name="growth",
-            unit="times",
-            description=(
-                "How abruptly something came, within three frames, into a place that rests before and after; in the "
-                "first of them, and 0 without one."
-            ),
-            gap=f"{_TOO_SMALL}, or it is the clip's beginning or end",
-        ),
-        Signal(
-            name="growth_fill",
-            of="growth",
-            unit="of its box",
-            description="Area of that region, which is small where it is thin and slanted or branches.",
-        ),
-        Signal(
-            name="stirred_usual",
-            unit="of the view",
-            description="Median over the clip of the share of the picture that changes beyond the camera's motion.",
-        ),
-        Signal(
-            name="turnover_back",
-            of="turnover",
-            unit="of 1",
-            description="How far the region undoes an earlier one: what went comes back, what came goes.",
-        ),
+    `appeared` and `disappeared` are strengths, in times (abruptness, novelty and share of the colours, multiplied), for
+    what is there now and for what was there. `abruptness` is how many times more the place changes than a frame before
+    and a frame after, whichever is less. `motion_after` is the change of the place in the two frames after, in levels,
+    beyond the camera's motion. `old_near` is the share of the old colours that is still around, `new_near` that of the
+    new colours that was around before. `edge_before` and `edge_now` are the contrast with the surroundings, in levels.
+    `known` is the smaller of two shares: of the old colours that the picture still has, and of the new ones that it had
+    before. `gained` and `lost` are the shares of the new colours of which the picture has more, and of the old ones of
+    which it has less. `colour_change` is the difference of its pixels beyond that of a shadow, in levels.
+    """
+
+    box: Box
+    centre: tuple[float, float]
+    area: float
+    appeared: float
+    disappeared: float
+    abruptness: float
+    motion_after: float
+    old_near: float
+    new_near: float
+    edge_before: float
+    edge_now: float
+    known: float
+    gained: float
+    lost: float
+    colour_change: float
+    before: Histogram
+    now: Histogram
+
+    @property
+    def strength(self) -> float:
+        """The larger of the two strengths."""
+        return max(self.appeared, self.disappeared)
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A change with the changes before and after it, and the one after those where there is one."""
+
+    earlier: Change
+    change: Change
+    later: Change
+    latest: Change | None
+
+    @cached_property
+    def whole(self) -> tuple[Histogram, Histogram]:
+        """The colours of the whole picture before and now."""
+        return histogram(self.change.before), histogram(self.change.now)
+
+    @classmethod
+    def at(cls, changes: Sequence[Change], place: int) -> Self | None:
+        """The moment of one of several consecutive changes; None for the first and the last."""
+        if not 0 < place < len(changes) - 1:
+            return None
+        latest = changes[place + 2] if place + 2 < len(changes) else None
+        return cls(changes[place - 1], changes[place], changes[place + 1], latest)
+
+
+def candidates(change: Change) -> Iterator[tuple[Mask, Box]]:
+    """The compact regions that differ strongly and that no motion explains."""
+    return _compact(change.replaced > _REPLACED_LEVELS, _LEAST_AREA, connectivity=4)
+
+
+def replaced_regions(moment: Moment) -> Iterator[ReplacedRegion]:
+    """The candidates of a moment that stand out from the frames around it."""
+    for region, box in candidates(moment.change):
+        place = dilated(region, 2)
+        own = float(moment.change.replaced[region].mean())
+        earlier, later = (float(change.replaced[place].mean()) for change in (moment.earlier, moment.later))
+        since, until = own / (_USUAL_LEVELS + earlier), own / (_USUAL_LEVELS + later)
+        if max(since, until) >= _STANDS_OUT:
+            yield _measured(moment, region, box, since, until)
+
+
+def counterpart_similarity(change: Change, region: ReplacedRegion) -> float:
+    """How similar (0 to 1) what disappeared is to what appears elsewhere at once, or the other way round.
+
+    The similarity is how much more the colours match in the frame in which they should; 0 without a counterpart.
+    """
+    best = 0.0
+    for other, _ in _compact(change.replaced > DIFFERENT_LEVELS, _LEAST_COUNTERPART):
+        if math.dist(region.centre, _centre(other)) < _LEAST_APART:
+            continue
+        core = _core(other)
+        before, now = (
+            histogram(image, core) / np.float32(np.count_nonzero(core)) for image in (change.before, change.now)
+        )
+        if region.disappeared > 0:
+            best = max(best, overlap(region.before, now) - overlap(region.before, before))
+        if region.appeared > 0:
+            best = max(best, overlap(region.now, before) - overlap(region.now, now))
+    return best
+
+
+def _compact(mask: Mask, least_area: float, connectivity: int = 8) -> Iterator[tuple[Mask, Box]]:
+    """The connected parts of a mask away from the picture's border, without thin slips along edges."""
+    height, width = mask.shape
+    count, labels, stats, _ = cv2.connectedComponentsWithStats(mask.astype(np.uint8), connectivity=connectivity)
+    for label in range(1, count):
+        left, top, wide, high, area = (int(value) for value in stats[label])
+        inside = min(left, top, width - left - wide, height - top - high) > _BORDER * max(height, width)
+        if not (inside and least_area <= area / mask.size <= _LARGEST_AREA):
+            continue
+        region = labels == label
+        if cv2.distanceTransform(region.astype(np.uint8), cv2.DIST_L2, 3).max() >= _LEAST_RADIUS_PX:
+            box = Box(left=left / width, top=top / height, right=(left + wide) / width, bottom=(top + high) / height)
+            yield region, box
+
+
+def _measured(moment: Moment, region: Mask, box: Box, since: float, until: float) -> ReplacedRegion:
+    """A region that changes this many times more than a frame earlier, and than a frame later."""
+    change, core = moment.change, _core(region)
+    reach = max(8, round(_NEAR * float(np.hypot(*region.shape))))
+    pixels = np.count_nonzero(core)
+    colours = RegionColours.of(change, moment.whole, core, _near(region, reach))
+    border = dilated(region, 1) & ~core
+    size = min(1.0, float(region.mean()) / _FULL_AREA)
+    new_before, _ = _search(change.now, change.before, core, reach)
+    new_after, leaves = _search(change.now, moment.later.now, core, reach)
+    old_now, _ = _search(change.before, change.now, core, reach)
+    old_before, arrived = _search(change.before, moment.earlier.before, core, reach)
+    abruptness, width = size * min(since, until), math.sqrt(np.count_nonzero(region))
+    appeared = abruptness * colours.gained_near * (2 - colours.new_near) * _times(new_before, new_after)
+    at_rest = size * since * colours.gained_near * _times(new_before, 0.0) if colours.old_near > _ALL_LEFT else 0.0
+    at_rest /= (1 + old_now / _REST_FOUND) * (1 + float(moment.earlier.moving[region].mean()) / _USUAL_LEVELS)
+    disappeared = abruptness * colours.lost_near * (3 - 2 * colours.old_near) * _times(old_now, old_before)
+    after = [later for later in (moment.later, moment.latest) if later is not None]
+    return ReplacedRegion(
+        box=box,
+        centre=_centre(region),
+        area=float(region.mean()),
+        appeared=max(appeared, at_rest) if leaves < _HIDDEN_AT_ONCE * width else 0.0,
+        disappeared=disappeared if arrived < _HIDDEN_AT_ONCE * width else 0.0,
+        abruptness=min(since, until),
+        motion_after=max(float(later.moving[region].mean()) for later in after),
+        old_near=colours.old_near,
+        new_near=colours.new_near,
+        edge_before=_edge_contrast(change.before, border),
+        edge_now=_edge_contrast(change.now, border),
+        known=colours.known,
+        gained=colours.gained,
+        lost=colours.lost,
+        colour_change=colour_change(change.before[core], change.now[core]),
+        before=colours.before / np.float32(pixels),
+        now=colours.now / np.float32(pixels),
     )
 
-    def __init__(self) -> None:
-        self._told: dict[int, tuple[Mapping[str, float], Box | None]] = {}
-        self._grown: dict[int, tuple[Mapping[str, float], Box | None]] = {}
-        self._stirred: list[float] = []
-        self._colours = Moving()
-        self._sides: dict[int, tuple[Colours, Colours]] = {}
-        self._past: deque[tuple[int, Turnover]] = deque(maxlen=_MOST_REMEMBERED)
 
-    def examine(self, changes: Sequence[Change], place: int) -> None:
-        """Look into one of several changes in a row; called for each change of a clip in turn."""
-        change = changes[place]
-        self._colours.take(change)
-        self._stirred.append(float((change.stirred > UNLIKE_LEVELS).mean()))
-        moment = Moment.at(changes, place)
-        if moment is not None:
-            self._tell(change, tuple(turnovers(moment)))
-        elif next(candidates(change), None) is None:
-            self._tell(change, ())
-        if 2 <= place < len(changes) - 2:
-            self._tell_grown(change.number - 1, tuple(growths(changes, place)))
-
-    def _tell(self, change: Change, found: Sequence[Turnover]) -> None:
-        known = [one for frame, one in self._past if frame <= change.number - _SEPARATE_FRAMES]
-        pair = echo(change, _strongest(found)) if found else (0.0, math.nan)
-        self._told[change.number] = _values(found, known, pair), _strongest(found).box if found else None
-        if found:
-            self._sides[change.number] = _strongest(found).before, _strongest(found).now
-        self._remember(change.number, found)
-
-    def _mobile(self, frame: int) -> Mapping[str, float]:
-        before, now = self._sides[frame]
-        return {
-            "turnover_mobile_before": self._colours.share(before),
-            "turnover_mobile_now": self._colours.share(now),
-        }
-
-    def _tell_grown(self, frame: int, found: Sequence[Turnover]) -> None:
-        largest = max(found, key=lambda one: one.came, default=None)
-        if largest is None:
-            self._grown[frame] = _NOT_GROWN, None
-        else:
-            self._grown[frame] = {"growth": largest.came, "growth_fill": largest.fill}, largest.box
-        self._remember(frame, found)
-
-    def _remember(self, frame: int, found: Sequence[Turnover]) -> None:
-        self._past.extend((frame, one) for one in found if one.strength >= _REMEMBERED)
-
-    def finish(self, frames: int) -> ViewSignals:
-        """Series of so many frames; NaN where nothing was looked into."""
-        names = tuple(signal.name for signal in self.signals)
-        series = {name: np.full(frames, math.nan) for name in names}
-        boxes: dict[str, dict[int, Box]] = {name: {} for name in names}
-        # What moves is known when the clip is over: an arm's first fast move is not taken for a strange thing's.
-        mobile = ((frame, (self._mobile(frame), self._told[frame][1])) for frame in self._sides)
-        for frame, (values, box) in (*self._told.items(), *mobile, *self._grown.items()):
-            for name, value in values.items():
-                series[name][frame] = value
-                if box is not None:
-                    boxes[name][frame] = box
-        if self._stirred:
-            series["stirred_usual"][:] = float(np.median(self._stirred))
-        return ViewSignals(series, boxes)
+def _centre(region: Mask) -> tuple[float, float]:
+    """The centre in diagonals from the upper left corner."""
+    down, right = np.argwhere(region).mean(axis=0) / math.hypot(*region.shape)
+    return float(right), float(down)
 
 
-def _strongest(found: Sequence[Turnover]) -> Turnover:
-    return max(found, key=lambda one: one.strength)
+def _times(absent: float, present: float) -> float:
+    """How much worse the match is where a region should be absent than where it should be present; at most 6."""
+    return min(_MOST_TIMES, absent / (_USUAL_LEVELS + present))
 
 
-def _values(found: Sequence[Turnover], past: Sequence[Turnover], pair: tuple[float, float]) -> Mapping[str, float]:
-    """The signals of one frame."""
-    if not found:
-        return _NOTHING
-    strongest = _strongest(found)
-    return {
-        "turnover": strongest.strength,
-        "turnover_came": strongest.came,
-        "turnover_went": strongest.went,
-        "turnover_abrupt": strongest.abrupt,
-        "turnover_tint": strongest.tint,
-        "turnover_area": sum(one.area for one in found),
-        "turnover_moving": strongest.moving,
-        "turnover_left": strongest.left,
-        "turnover_found": strongest.found,
-        "turnover_rim_before": strongest.rim_before,
-        "turnover_rim_now": strongest.rim_now,
-        "turnover_known": strongest.known,
-        "turnover_gained": strongest.gained,
-        "turnover_lost": strongest.lost,
-        "turnover_pair": pair[0],
-        "turnover_apart": pair[1],
-        "turnover_back": max((_undone(one, strongest) for one in past), default=0.0),
-    }
+def _search(image: Image, other: Image, core: Mask, reach: int) -> tuple[float, float]:
+    """The best match of a region nearby in another picture: its difference in levels, and its distance in pixels."""
+    rows, columns = np.flatnonzero(core.any(axis=1)), np.flatnonzero(core.any(axis=0))
+    top, left = max(0, rows[0] - reach), max(0, columns[0] - reach)
+    inner = image[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+    weights = np.dstack([core[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1].astype(np.uint8)] * 3)
+    outer = other[top : rows[-1] + 1 + reach, left : columns[-1] + 1 + reach]
+    squares = cv2.matchTemplate(outer, inner, cv2.TM_SQDIFF, mask=weights)
+    least, _, (right, down), _ = cv2.minMaxLoc(squares)
+    distance = math.hypot(left + right - columns[0], top + down - rows[0])
+    return math.sqrt(max(0.0, least) / np.count_nonzero(weights)), distance
 
 
-def _undone(past: Turnover, now: Turnover) -> float:
-    """How alike what went then is to what came now, or what came then to what goes now."""
-    back = likeness(past.before, now.now) if past.went > past.came / 2 and now.came > now.went / 2 else 0.0
-    gone = likeness(past.now, now.before) if past.came > past.went / 2 and now.went > now.came / 2 else 0.0
-    return max(back, gone)
+def _core(region: Mask) -> Mask:
+    """The region without its border, where old and new are mixed; a very thin one is left as it is."""
+    core = cv2.erode(region.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
+    return core if np.count_nonzero(core) >= 12 else region
+
+
+def _edge_contrast(image: Image, border: Mask) -> float:
+    """The mean contrast across a border, in levels: the largest difference nearby in any colour."""
+    rows, columns = np.flatnonzero(border.any(axis=1)), np.flatnonzero(border.any(axis=0))
+    part = np.s_[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+    steps = cv2.morphologyEx(image[part], cv2.MORPH_GRADIENT, np.ones((_EDGE_PX, _EDGE_PX), np.uint8))
+    return float(steps.max(axis=2)[border[part]].mean())
+
+
+def _near(region: Mask, reach: int) -> Mask:
+    """The region's bounding box, extended by the reach on each side."""
+    rows, columns = np.flatnonzero(region.any(axis=1)), np.flatnonzero(region.any(axis=0))
+    near = np.zeros_like(region)
+    near[max(0, rows[0] - reach) : rows[-1] + 1 + reach, max(0, columns[0] - reach) : columns[-1] + 1 + reach] = True
+    return near

@@ -1,4 +1,4 @@
-"""Evidence in words: a line per signal, short enough to be shown to a model beside the frames."""
+"""Signals as text: one line per signal, short enough to be shown to a model beside the frames."""
 
 import numpy as np
 
@@ -7,27 +7,27 @@ from robogaze.evidence.series import level
 
 
 def summarise(evidence: ClipSignals) -> list[str]:
-    """For each signal its median, its usual range and its extremes with their times, view by view.
+    """Each signal's median, usual range and extremes with their times, per view.
 
-    A signal that has one value throughout says so, and one that is nowhere defined too. Where a value is missing
-    because it could not be measured, the frames are counted. Signals that only describe another's place are left out.
+    A signal that is constant or undefined throughout is described as such. Where values are missing because they could
+    not be measured, the frames are counted. Details of other signals are left out.
     """
-    return [_line(evidence, signal.name) for signal in evidence.signals.values() if not signal.of]
+    return [_line(evidence, signal.name) for signal in evidence.signals.values() if not signal.part_of]
 
 
 def _line(evidence: ClipSignals, name: str) -> str:
     signal = evidence.signals[name]
     parts = []
     for view, measured in evidence.views.items():
-        described = _described(measured.series[name], np.array(evidence.frame_times_s), bool(signal.gap))
-        parts.append(described if len(evidence.views) == 1 else f"{view}: {described}")
+        text = _describe(measured.series[name], np.array(evidence.frame_times_s), counts_missing=bool(signal.gap))
+        parts.append(text if len(evidence.views) == 1 else f"{view}: {text}")
     return f"{name} ({signal.unit}): {'; '.join(parts)}"
 
 
-def _described(series: Series, times_s: Series, missing_counts: bool) -> str:
+def _describe(series: Series, times_s: Series, *, counts_missing: bool) -> str:
     if not np.isfinite(series).any():
         return "not defined"
-    missing = int(np.isnan(series[1:]).sum()) if missing_counts else 0
+    missing = int(np.isnan(series[1:]).sum()) if counts_missing else 0
     suffix = f", not measured in {missing} of {len(series)} frames" if missing else ""
     low, high = int(np.nanargmin(series)), int(np.nanargmax(series))
     if series[low] == series[high]:

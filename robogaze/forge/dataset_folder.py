@@ -12,8 +12,7 @@ from pydantic import ValidationError
 from robogaze.core.clip import Clip
 from robogaze.core.data import Data, dotted, first_fault
 from robogaze.core.report import Report
-from robogaze.datasets.importers import manifest_text
-from robogaze.datasets.manifest import ManifestEntry
+from robogaze.datasets.manifest import ManifestEntry, manifest_text
 from robogaze.errors import InputError, RunError
 from robogaze.store import write_whole
 

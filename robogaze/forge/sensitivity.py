@@ -21,8 +21,8 @@ from robogaze.core.report import Report
 from robogaze.core.scores import Estimate, undefined
 from robogaze.datasets.pairing import System, pair
 from robogaze.errors import InputError
-from robogaze.matching import Match, Weighting, iou_matrix, match_findings
-from robogaze.stats import Clusters, Resamples, draw, mean, mean_rows, ratio, wilson
+from robogaze.matching import Match, Weighting, iou_matrix, match_events
+from robogaze.stats import Clusters, Resamples, draw_resamples, mean, mean_rows, ratio, wilson
 from robogaze.stats.interval import estimate
 
 RULE = "found: an event of the same type overlaps the glitch in time (frames); noticed: any event does"
@@ -148,7 +148,7 @@ def measure(
     trials = tuple(_trial(reference, by_clip) for reference in references if reference.events)
     untouched = [reference for reference in references if not _planted(reference)["plant"]]
     sources = sorted({str(_planted(reference)["source"]) for reference in references})
-    drawn = draw([""] * len(sources), resamples, np.random.default_rng(seed))
+    drawn = draw_resamples([""] * len(sources), resamples, np.random.default_rng(seed))
     context = _Context(drawn, {source: place for place, source in enumerate(sources)}, level)
     keys: dict[str, Callable[[Trial], str]] = {
         "type": lambda trial: trial.type,
@@ -208,7 +208,7 @@ def _matched(glitch: AnnotatedEvent, report: Report | None, dimension: str) -> t
     findings = annotation_of(report).findings
     overlap = iou_matrix([glitch], findings, report.clip.frame_times_s)
     alike = np.array([[float(event.type == glitch.type) for event in findings]])
-    found = match_findings([glitch], findings, alike, overlap, Weighting(use="similarity*iou"))
+    found = match_events([glitch], findings, alike, overlap, Weighting(use="similarity*iou"))
     return (found[0] if found else None), bool((overlap > 0).any())
 
 

@@ -1,1 +1,68 @@
-"""Judges: is this prediction that reference?"""
+"""Judges: how similar are two descriptions of an event?
+
+base.py         the protocol of a judge
+rubric.py       rubrics: ratings on axes to a similarity
+offline/        the judge without a model
+llm.py          a language model as the judge
+table.py        similarities from a file
+similarity.py   a judge asked about all pairs of events of clips
+rated_pairs.py  pairs of descriptions with ratings
+check.py        how far a judge agrees with ratings
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from robogaze.registry import Registry
+
+if TYPE_CHECKING:
+    from robogaze.judges.base import Judge
+
+
+@dataclass(frozen=True)
+class JudgeSpec:
+    """What a user asks for as a judge.
+
+    `value` is what follows "NAME:" (the whole text for a model). `rubric` is the name or file of a rubric, used by a
+    model. `environ` holds the API keys of servers. `answers` is the file of stored answers, that of the user's cache if
+    None. Another `sample` asks a model again even if an answer is stored.
+    """
+
+    value: str
+    rubric: str = "robogaze"
+    environ: Mapping[str, str] = field(default_factory=dict, repr=False)
+    answers: Path | None = None
+    sample: int = 0
+
+
+JUDGES: "Registry[Callable[[JudgeSpec], Judge]]" = Registry(
+    "judges",
+    {
+        "offline": "robogaze.judges.offline:open_offline_judge",
+        "table": "robogaze.judges.table:open_table_judge",
+        "model": "robogaze.judges.llm:open_model_judge",
+    },
+)
+"""The judges by name; each is opened with a JudgeSpec."""
+
+
+def open_judge(
+    judge: "str | Judge",
+    rubric: str = "robogaze",
+    environ: Mapping[str, str] | None = None,
+    *,
+    answers: Path | None = None,
+    sample: int = 0,
+) -> "Judge":
+    """The judge of a spec: NAME or NAME:VALUE with a name in JUDGES, else a model as KIND:NAME[@URL] or a YAML file.
+
+    A Judge is returned as it is. See JudgeSpec for the other arguments. Raises InputError for an unknown judge or
+    rubric.
+    """
+    if not isinstance(judge, str):
+        return judge
+    name, _, value = judge.partition(":")
+    name, value = (name, value) if name in JUDGES else ("model", judge)
+    return JUDGES.load(name)(JudgeSpec(value, rubric, environ or {}, answers, sample))

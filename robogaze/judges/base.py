@@ -1,7 +1,7 @@
-"""The contract of a judge: how far is this prediction that reference, said in words alone?
+"""The protocol of a judge: how similar are a prediction and a reference, from their descriptions alone?
 
-A judge is given pairs of descriptions and gives each a similarity in [0, 1]. A pair it could not judge is unscored:
-it has no similarity and a reason, and whoever prints a table counts it. It is never 0.
+A judge gets pairs of descriptions and gives each a similarity in [0, 1]. A pair that it could not judge is unscored: it
+has no similarity and a reason, and every table counts it. It never counts as 0.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,10 +11,10 @@ from typing import Any, Protocol
 
 @dataclass(frozen=True, slots=True)
 class DescriptionPair:
-    """A reference and a prediction of one clip: who they are, and what they say went wrong.
+    """The descriptions of a reference and a predicted event of one clip.
 
-    `instruction` is what the clip was made for, None when not known. The types are labels, None when not given; a
-    judge may use that they are equal, but two descriptions do not match because their labels do.
+    `instruction` is what the clip was generated from, None if not known. The types are labels, None if not given; a
+    judge may use that they are equal, but two descriptions are not similar because their labels are.
     """
 
     clip_id: str
@@ -28,10 +28,10 @@ class DescriptionPair:
 
     @property
     def silent(self) -> "Judgement | None":
-        """The judgement where a side says nothing, which no judge need be asked for; None where both say something.
+        """The judgement of a pair with an empty description, for which no judge is asked; None if both have one.
 
-        A prediction without a description describes nothing: leaving it out must never pay. Without a reference's
-        there is nothing to compare with.
+        A prediction without a description scores 0: leaving it out must never pay. Without the reference's there is
+        nothing to compare with.
         """
         if not self.reference.strip():
             return unscored("the reference has no description")
@@ -42,8 +42,8 @@ class DescriptionPair:
 class Judgement:
     """A judge's answer.
 
-    `similarity` is in [0, 1], None when the pair is unscored. `axes` are the ratings it was made from, empty for a
-    judge that has none. `rationale` is what the judge says for itself; of an unscored pair, why it has no similarity.
+    `similarity` is in [0, 1], None if the pair is unscored. `axes` are the ratings it was computed from, empty for a
+    judge without axes. `rationale` is the judge's explanation; for an unscored pair, why there is no similarity.
     """
 
     similarity: float | None
@@ -57,19 +57,19 @@ def unscored(why: str) -> Judgement:
 
 
 class Judge(Protocol):
-    """Something that rates pairs."""
+    """Rates pairs of descriptions."""
 
     @property
     def name(self) -> str:
-        """What tables call it."""
+        """The name shown in tables."""
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """What its similarities depend on: two results with one identity can be compared."""
+        """What the similarities depend on; results with the same identity can be compared."""
 
     @property
     def note(self) -> str:
-        """One sentence about how far it can be trusted; printed under every table it scored."""
+        """One sentence on how reliable the judge is, shown under every table it scored."""
 
     async def rate(self, pairs: Sequence[DescriptionPair]) -> Sequence[Judgement]:
         """A judgement for each pair, in their order."""

@@ -1,7 +1,7 @@
 """How far a judge agrees with ratings, and with itself.
 
-Intervals are over what was rated together (an event, or a clip): two pairs about one event are no independent
-evidence. Pairs that the judge left unscored are counted and left out.
+Intervals are over what was rated together (an event, or a clip), because two pairs about one event are not independent.
+Pairs that the judge left unscored are counted and excluded.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,20 +12,20 @@ from numpy.typing import NDArray
 
 from robogaze.core.scores import Estimate
 from robogaze.judges.base import Judgement
-from robogaze.judges.rated import Rated
+from robogaze.judges.rated_pairs import RatedPair
 from robogaze.stats.correlation import auc, mean_absolute_error, mean_difference, pearson, spearman
-from robogaze.stats.proportion import wilson
-from robogaze.stats.resample import Clusters, draw
+from robogaze.stats.proportions import wilson
+from robogaze.stats.resample import Clusters, draw_resamples
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class JudgeAgreement:
-    """Two series of similarities compared; the difference is the judge's minus the rated.
+    """The judge's similarities compared with the ratings; the difference is the judge's minus the rated.
 
-    `auc_other_object` is how often one event in other words is above the same type of event on another thing, None
-    without pairs of both kinds.
+    `auc_other_object` is the probability that a pair of one event in other words scores above a pair with the same type
+    of event on another object; None without pairs of both kinds.
     """
 
     pearson: Estimate
@@ -37,10 +37,10 @@ class JudgeAgreement:
 
 @dataclass(frozen=True)
 class Stability:
-    """What changes when the same pairs are judged again.
+    """What changes if the same pairs are judged again.
 
-    `changed` is the share of pairs whose similarity is not the same in all repeats, `spread` the mean over pairs of
-    the standard deviation over repeats; both over the pairs that every repeat scored.
+    `changed` is the share of pairs whose similarity differs between repeats, `spread` the mean over pairs of the
+    standard deviation over repeats; both over the pairs that every repeat scored.
     """
 
     repeats: int
@@ -50,7 +50,9 @@ class Stability:
 
 @dataclass(frozen=True)
 class JudgeCheck:
-    """A judge measured: `kinds` holds the mean similarity as rated and by the judge for each kind of pair."""
+    """The measurements of a judge; `kinds` holds for each kind of pair its n and the mean similarity as rated and
+    judged.
+    """
 
     pairs: int
     units: int
@@ -60,11 +62,13 @@ class JudgeCheck:
     stability: Stability | None
 
 
-def compare(judged: Floats, rated: Sequence[Rated], rng: np.random.Generator, resamples: int = 1000) -> JudgeAgreement:
-    """Similarities against the ratings of the same pairs."""
-    human = np.array([one.similarity for one in rated])
-    places = {unit: place for place, unit in enumerate(sorted({one.unit for one in rated}))}
-    by = Clusters(draw([""] * len(places), resamples, rng), [places[one.unit] for one in rated])
+def judge_agreement(
+    judged: Floats, rated: Sequence[RatedPair], rng: np.random.Generator, resamples: int = 1000
+) -> JudgeAgreement:
+    """The judge's similarities compared with the ratings of the same pairs."""
+    human = np.array([pair.similarity for pair in rated])
+    places = {unit: place for place, unit in enumerate(sorted({pair.unit for pair in rated}))}
+    by = Clusters(draw_resamples([""] * len(places), resamples, rng), [places[pair.unit] for pair in rated])
     return JudgeAgreement(
         pearson=pearson(judged, human, by=by),
         spearman=spearman(judged, human, by=by),
@@ -79,33 +83,35 @@ SAME, OTHER = ("paraphrase", "vaguer"), ("same fault elsewhere", "other object")
 
 
 def same_event_auc(
-    judged: Floats, rated: Sequence[Rated], rng: np.random.Generator, resamples: int = 1000
+    judged: Floats, rated: Sequence[RatedPair], rng: np.random.Generator, resamples: int = 1000
 ) -> Estimate | None:
-    """How often a pair of one event is rated above one of the same type of event on another thing.
+    """The probability that a pair of one event scores above one of the same type of event on another object.
 
     None without pairs of both kinds.
     """
-    kinds = {one.kind for one in rated}
+    kinds = {pair.kind for pair in rated}
     if kinds.isdisjoint(SAME) or kinds.isdisjoint(OTHER):
         return None
-    kept = [at for at, one in enumerate(rated) if one.kind in (*SAME, *OTHER)]
+    kept = [at for at, pair in enumerate(rated) if pair.kind in (*SAME, *OTHER)]
     places = {unit: place for place, unit in enumerate(sorted({rated[at].unit for at in kept}))}
-    by = Clusters(draw([""] * len(places), resamples, rng), [places[rated[at].unit] for at in kept])
+    by = Clusters(draw_resamples([""] * len(places), resamples, rng), [places[rated[at].unit] for at in kept])
     same = np.array([rated[at].kind in SAME for at in kept], dtype=np.bool_)
     return auc(judged[kept], same, by=by)
 
 
-def check(rated: Sequence[Rated], runs: Sequence[Sequence[Judgement]], rng: np.random.Generator) -> JudgeCheck:
-    """A judge's runs over the same rated pairs: agreement of the first, stability over all of them."""
-    scores = np.array([[_number(one) for one in run] for run in runs])
+def check_judge(
+    rated: Sequence[RatedPair], runs: Sequence[Sequence[Judgement]], rng: np.random.Generator
+) -> JudgeCheck:
+    """Compare a judge's runs over the same rated pairs: agreement of the first run, stability over all of them."""
+    scores = np.array([[_number(judgement) for judgement in run] for run in runs])
     scored = ~np.isnan(scores[0])
-    kept = [one for one, there in zip(rated, scored, strict=True) if there]
+    kept = [pair for pair, there in zip(rated, scored, strict=True) if there]
     first = scores[0][scored]
     return JudgeCheck(
         pairs=len(rated),
-        units=len({one.unit for one in kept}),
+        units=len({pair.unit for pair in kept}),
         unscored=int((~scored).sum()),
-        agreement=compare(first, kept, rng),
+        agreement=judge_agreement(first, kept, rng),
         kinds=_by_kind(first, kept),
         stability=_stability(scores) if len(runs) > 1 else None,
     )
@@ -115,11 +121,11 @@ def _number(judgement: Judgement) -> float:
     return np.nan if judgement.similarity is None else judgement.similarity
 
 
-def _by_kind(judged: Floats, rated: Sequence[Rated]) -> Mapping[str, tuple[int, float, float]]:
+def _by_kind(judged: Floats, rated: Sequence[RatedPair]) -> Mapping[str, tuple[int, float, float]]:
     found = {}
-    for kind in sorted({one.kind for one in rated if one.kind}):
-        inside = np.array([one.kind == kind for one in rated])
-        human = np.array([one.similarity for one in rated])[inside]
+    for kind in sorted({pair.kind for pair in rated if pair.kind}):
+        inside = np.array([pair.kind == kind for pair in rated])
+        human = np.array([pair.similarity for pair in rated])[inside]
         found[kind] = len(human), float(human.mean()), float(judged[inside].mean())
     return found
 

@@ -1,8 +1,8 @@
-"""A language model as the judge: it reads both descriptions, and no picture, and rates them on the axes of a rubric.
+"""A language model as the judge: it reads both descriptions, sees no picture, and rates them on the axes of a rubric.
 
-It is asked at temperature 0. An answer that breaks its contract is sent back with what is wrong, up to three tries in
-all; what then has no valid answer is unscored, with the reason. The same two texts are asked about once. An answer
-begins with its reasons, so that the ratings follow from them (RoboGaze's own prompt has them last).
+It is asked at temperature 0. An invalid answer is sent back with the error, up to three tries in all; a pair without a
+valid answer is unscored, with the reason. The same two texts are asked about once. An answer begins with its reasons,
+so that the ratings follow from them (in RoboGaze's own prompt they come last).
 """
 
 import asyncio
@@ -13,6 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any
 
+from platformdirs import user_cache_path
 from pydantic import Field, create_model
 
 from robogaze.backends import AnswerStore, Model, ModelConfig, Models, ModelsConfig, Request
@@ -20,24 +21,25 @@ from robogaze.backends.answers import UnreadableAnswer, read_completion
 from robogaze.domains import Prompts
 from robogaze.domains.contract import Answer, Text, json_schema
 from robogaze.domains.resources import resource_folder
-from robogaze.errors import BackendError, RunStopped
+from robogaze.errors import BackendError, InputError, RunStopped
+from robogaze.judges import JudgeSpec
 from robogaze.judges.base import DescriptionPair, Judgement, unscored
-from robogaze.judges.rubric import REASONS, Rubric
+from robogaze.judges.rubric import REASONS, Rubric, read_rubric
 
 TRIES = 3
 STAGE = "judge"
 _SENT_BACK = 2000
-"""How many characters of a broken answer are sent back."""
+"""The maximum length, in characters, of an invalid answer that is sent back."""
 
 _Texts = tuple[str, str, str | None]
 
 
 @dataclass(frozen=True)
 class ModelJudge:
-    """Asks the model that plays the role `judge`.
+    """Asks the model with the role `judge`.
 
     The model is opened for each call of `rate` and closed after it. `answers` is the file of stored answers; another
-    `sample` asks again where there is one. `environ` holds the keys of servers.
+    `sample` asks again even if an answer is stored. `environ` holds the API keys of servers.
     """
 
     rubric: Rubric
@@ -73,7 +75,7 @@ class ModelJudge:
     def identity(self) -> Mapping[str, Any]:
         """The model, how it decodes, the rubric and the prompts."""
         settings = ("kind", "name", "url", "decoding", "structured", "send", "extra_body")
-        texts = [self._prompts.path(name).read_bytes() for name in ("system", "rate", "again")]
+        texts = [self._prompts.path(name).read_bytes() for name in ("system", "rate", "retry")]
         return {
             "judge": "model",
             "model": self._model.model_dump(mode="json", include=set(settings)),
@@ -84,7 +86,7 @@ class ModelJudge:
 
     @property
     def note(self) -> str:
-        """Who rates, and how to find out what that is worth."""
+        """The model and the rubric, and how to measure them."""
         return (
             f"Similarities are by the model {self._model.name or self._model.url} with the rubric {self.rubric.id}, "
             "from the texts alone; measure it against ratings by people with: robogaze judge-check."
@@ -93,16 +95,18 @@ class ModelJudge:
     async def rate(self, pairs: Sequence[DescriptionPair]) -> Sequence[Judgement]:
         """A judgement for each pair, in their order.
 
-        Raises Unreachable when no server answers, InputError for a key that is not set, RunStopped when answers
-        are pending or a limit is reached; asking again then goes on from what was answered.
+        Raises Unreachable if no server answers, InputError for a missing API key, RunStopped if answers are pending or
+        a limit is reached; the next call resumes from the stored answers.
         """
-        texts = {_texts(one): one for one in reversed(pairs) if one.silent is None}
+        texts = {_texts(pair): pair for pair in reversed(pairs) if pair.silent is None}
         judged = await self._ask_all(list(texts.values())) if texts else []
         found = dict(zip(texts, judged, strict=True))
-        return [one.silent or found[_texts(one)] for one in pairs]
+        return [pair.silent or found[_texts(pair)] for pair in pairs]
 
     async def _ask_all(self, pairs: Sequence[DescriptionPair]) -> list[Judgement]:
-        """Ask about each pair, some at a time; all are asked before the run stops, for a batch holds a whole round."""
+        """Ask about each pair, several at a time. All are asked before the run stops, because a batch holds a whole
+        round.
+        """
         name = self.config.model_of("judge")
         alone = self.config.with_(models={name: self._model}, roles={"vlm": name})
         answers = AnswerStore(self.answers)
@@ -115,9 +119,9 @@ class ModelJudge:
                 await models.close()
         finally:
             answers.close()
-        if stopped := [one for one in found if isinstance(one, RunStopped)]:
+        if stopped := [estimate for estimate in found if isinstance(estimate, RunStopped)]:
             raise stopped[-1]
-        return [one for one in found if isinstance(one, Judgement)]
+        return [estimate for estimate in found if isinstance(estimate, Judgement)]
 
     async def _side_by_side(self, pairs: Sequence[DescriptionPair], model: Model) -> list[Judgement | RunStopped]:
         found: dict[int, Judgement | RunStopped] = {}
@@ -144,8 +148,8 @@ class ModelJudge:
                 return unscored(f"{type(error).__name__}: {error}")
             except UnreadableAnswer as error:
                 fault = str(error)
-                again = {"answer": completion.text[:_SENT_BACK], "fault": fault}
-                parts = (self._question(pair), self._prompts.render("again", again))
+                again = {"answer": completion.text[:_SENT_BACK], "error": fault}
+                parts = (self._question(pair), self._prompts.render("retry", again))
         return unscored(f"no valid answer in {TRIES} tries; the last: {fault}")
 
     def _question(self, pair: DescriptionPair) -> str:
@@ -178,10 +182,20 @@ class ModelJudge:
         )
 
     def _judgement(self, answer: Answer) -> Judgement:
-        said = answer.model_dump()
-        reasons = said.pop(REASONS)
-        return Judgement(self.rubric.similarity(said), said, reasons)
+        ratings = answer.model_dump()
+        reasons = ratings.pop(REASONS)
+        return Judgement(self.rubric.similarity(ratings), ratings, reasons)
 
 
 def _texts(pair: DescriptionPair) -> _Texts:
     return pair.reference, pair.prediction, pair.instruction
+
+
+def open_model_judge(spec: JudgeSpec) -> ModelJudge:
+    """The model that `spec.value` names, KIND:NAME[@URL] or a YAML file. Raises InputError if it names none."""
+    try:
+        config = ModelsConfig.read(spec.value)
+    except InputError as error:
+        raise InputError(f"a judge is offline, table:FILE or a model; {error}") from error
+    answers = spec.answers or user_cache_path("robogaze") / "answers.sqlite"
+    return ModelJudge(read_rubric(spec.rubric), config, answers, spec.environ, spec.sample)

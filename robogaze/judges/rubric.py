@@ -1,7 +1,7 @@
-"""Rubrics: the questions that make a similarity out of ratings, read from judges/*.yaml.
+"""Rubrics: the questions whose ratings make a similarity, from judges/*.yaml.
 
-A rating of r on a scale from a to b counts (r - a) / (b - a), and the similarity is the mean over the axes. With a
-threshold it is 1 or 0: the same fault, or not.
+A rating r on a scale from a to b counts (r - a) / (b - a), and the similarity is the mean over the axes. With a
+threshold it is 1 or 0: the same fault or not.
 """
 
 from collections.abc import Mapping
@@ -21,11 +21,11 @@ from robogaze.domains.yaml_files import read_yaml
 from robogaze.errors import InputError
 
 REASONS = "rationale"
-"""What an answer calls its reasons; no axis can have this name."""
+"""The key of an answer's reasons; no axis can have this name."""
 
 
 class RubricAxis(Data):
-    """One thing to rate, with what its ends mean."""
+    """One thing to rate, with the meaning of both ends of the scale."""
 
     id: Name
     question: str = Field(min_length=1)
@@ -34,7 +34,7 @@ class RubricAxis(Data):
 
 
 class RubricFile(Data):
-    """judges/NAME.yaml. Ratings are whole numbers unless `ratings` says fractional."""
+    """judges/NAME.yaml. Ratings are whole numbers unless `ratings` is "fractional"."""
 
     schema_version: Literal[1]
     id: Name
@@ -42,7 +42,9 @@ class RubricFile(Data):
     scale: tuple[int, int]
     ratings: Literal["whole", "fractional"] = "whole"
     threshold: Fraction | None = None
-    """From this share of the scale on, a pair is the same fault; without it the similarity is the share itself."""
+    """From this share of the scale on, a pair is the same fault; without a threshold the similarity is the share
+    itself.
+    """
 
     @field_validator("axes")
     @classmethod
@@ -63,23 +65,22 @@ class RubricFile(Data):
 
 @dataclass(frozen=True)
 class Rubric:
-    """A rubric as it was read; `fingerprint` is of its file."""
+    """A rubric; `fingerprint` is the hash of its file."""
 
     file: RubricFile
     fingerprint: str
 
     @property
     def id(self) -> str:
-        """Its name."""
         return self.file.id
 
     @cached_property
     def axes(self) -> tuple[str, ...]:
-        """The names of its axes, in order."""
+        """The ids of its axes, in order."""
         return tuple(axis.id for axis in self.file.axes)
 
     def similarity(self, ratings: Mapping[str, float]) -> float:
-        """The similarity, in [0, 1], that a rating on every axis amounts to."""
+        """The similarity, in [0, 1], of ratings on every axis."""
         worst, best = self.file.scale
         total, count = sum(ratings[axis] for axis in self.axes), len(self.axes)
         share = (total - count * worst) / (count * (best - worst))  # divided once: whole ratings lose no digit
@@ -88,9 +89,9 @@ class Rubric:
 
 
 def read_rubric(name_or_path: str) -> Rubric:
-    """A rubric by its name among those that ship, or by the path of a YAML file.
+    """A built-in rubric by its name, or the rubric of a YAML file.
 
-    Raises InputError with the known names when there is none, DomainError with file and line when it does not fit.
+    Raises InputError with the known names if there is none, DomainError with file and line if it is invalid.
     """
     known = {path.stem: path for path in sorted(resource_folder("judges").glob("*.yaml"))}
     path = known.get(name_or_path, Path(name_or_path))

@@ -1,8 +1,8 @@
-"""A judge of one's own: similarities read from a JSONL file of
+"""Similarities from a JSONL file, made by any judge outside RoboGaze:
 
     {"clip_id": "...", "reference_id": "...", "prediction_id": "...", "similarity": 0.8}
 
-The file may hold more pairs than are asked for; one it does not hold is unscored.
+The file may hold more pairs than are asked for; a pair it does not hold is unscored.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,15 +13,14 @@ from typing import Any
 
 from robogaze.core.data import Data, Fraction
 from robogaze.errors import InputError
+from robogaze.judges import JudgeSpec
 from robogaze.judges.base import DescriptionPair, Judgement, unscored
-from robogaze.judges.lines import read_lines
+from robogaze.judges.jsonl import read_lines
 
 _Key = tuple[str, str, str]
 
 
 class _Line(Data):
-    """A line of the file."""
-
     clip_id: str
     reference_id: str
     prediction_id: str
@@ -38,23 +37,24 @@ class TableJudge:
 
     @classmethod
     def read(cls, path: Path) -> "TableJudge":
-        """Read a table. Raises InputError with file, line and key for what does not fit, and for a pair given twice."""
+        """Read a table. Raises InputError with file, line and key for what is invalid, and for a pair that is given
+        twice.
+        """
         found: dict[_Key, float] = {}
         for where, line in read_lines(path, _Line):
             key = line.clip_id, line.reference_id, line.prediction_id
             if key in found:
-                raise InputError(f"{where}: prediction_id: this pair stands twice ({_named(key)})")
+                raise InputError(f"{where}: prediction_id: this pair is listed twice ({_named(key)})")
             found[key] = line.similarity
         return cls(path, sha256(path.read_bytes()).hexdigest(), found)
 
     @property
     def name(self) -> str:
-        """The file's."""
         return f"table {self.path.name}"
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """The content of the file."""
+        """The hash of the file."""
         return {"judge": "table", "sha256": self.fingerprint}
 
     @property
@@ -64,12 +64,17 @@ class TableJudge:
 
     async def rate(self, pairs: Sequence[DescriptionPair]) -> Sequence[Judgement]:
         """A judgement for each pair, in their order."""
-        return [self._rated((one.clip_id, one.reference_id, one.prediction_id)) for one in pairs]
+        return [self._rated((pair.clip_id, pair.reference_id, pair.prediction_id)) for pair in pairs]
 
     def _rated(self, key: _Key) -> Judgement:
         if (similarity := self.similarities.get(key)) is not None:
             return Judgement(similarity)
         return unscored(f"{self.path.name} does not hold the pair ({_named(key)})")
+
+
+def open_table_judge(spec: JudgeSpec) -> TableJudge:
+    """The table in the file that `spec.value` names."""
+    return TableJudge.read(Path(spec.value))
 
 
 def _named(key: _Key) -> str:

@@ -1,7 +1,7 @@
-"""Looking closer: one view of a frame, and a part of it magnified, from the pictures that footage keeps.
+"""One view of a frame, and a magnified part of it, from the pictures of a decoded clip.
 
-What is magnified shows no more than the picture of the frame did, larger. Which part it is and how much larger is
-written outside the picture, in thousandths of the view's width and height.
+A magnified part shows the same pixels as the picture of the frame, larger. The part (in thousandths of the view's width
+and height) and the factor are written outside the picture.
 """
 
 import math
@@ -18,52 +18,52 @@ from robogaze.media.compose import decode_image, encode_jpeg, sheet, unstrip
 from robogaze.media.decode import Image
 from robogaze.media.decoded_clip import DecodedClip
 
-LEAST_PX = 32
-"""A smaller part is widened to this about its middle: of fewer pixels nothing could be told."""
+MIN_SIDE_PX = 32
+"""A smaller part is extended to this size around its middle."""
 
-MOST_TIMES = 8
-"""How much larger a part is made at most."""
+MAX_ZOOM = 8
+"""The largest factor of magnification."""
 
 _BAND_PX, _GAP_PX = 24, 4  # what a sheet adds to each picture
 
 
-def view_in(shot: FrameImage, view: str) -> Image:
-    """One view of a frame's picture, as it is kept."""
-    names = shot.picture.views
-    return unstrip(decode_image(shot.jpeg, shot.label), len(names))[names.index(view)]
+def view_in(frame: FrameImage, view: str) -> Image:
+    """One view of a frame's picture."""
+    names = frame.picture.views
+    return unstrip(decode_image(frame.jpeg, frame.label), len(names))[names.index(view)]
 
 
-def alone(footage: DecodedClip, number: int, view: str) -> FrameImage:
-    """The picture of one view of a frame, with nothing around it."""
-    shot = footage.shot(number)
-    if len(footage.layout.active) == 1:
-        return shot
-    return _shot(footage, f"V{number}", [number], view, view_in(shot, view), f"{shot.label}, view {view}")
+def view_image(clip: DecodedClip, number: int, view: str) -> FrameImage:
+    """The picture of one view of a frame, without the other views."""
+    frame = clip.frame_image(number)
+    if len(clip.layout.active) == 1:
+        return frame
+    return _image(clip, f"V{number}", [number], view, view_in(frame, view), f"{frame.label}, view {view}")
 
 
-def magnified(footage: DecodedClip, numbers: Sequence[int], view: str, box: Box) -> FrameImage:
-    """A part of a view, in one frame or several, on one picture no larger than a frame's may be."""
-    images = [view_in(footage.shot(number), view) for number in numbers]
+def magnified(clip: DecodedClip, numbers: Sequence[int], view: str, box: Box) -> FrameImage:
+    """A part of a view, in one or several frames, on one picture no larger than a frame's may be."""
+    images = [view_in(clip.frame_image(number), view) for number in numbers]
     left, top, right, bottom = _pixels(box, images[0])
     columns = math.ceil(math.sqrt(len(numbers)))
-    cell = (footage.settings.max_side_px + _GAP_PX) // columns - _GAP_PX
-    times = min(cell / (right - left), (cell - _BAND_PX) / (bottom - top), MOST_TIMES)
-    place = _thousandths((left, top, right, bottom), images[0])
-    labels = [f"{footage.label(number)}, [{', '.join(map(str, place))}]" for number in numbers]
-    whole = sheet([_larger(image[top:bottom, left:right], times) for image in images], labels, columns)
-    where = f"x {place[0]} to {place[2]}, y {place[1]} to {place[3]} (of 1000)"
-    shown = ", ".join(footage.label(number) for number in numbers)
-    label = f"{shown}: the part {where} of view {view}, {times:.1f} times as large"
-    name = f"Z{'-'.join(map(str, numbers))}_{'-'.join(map(str, place))}"
-    return _shot(footage, name, numbers, view, whole, label)
+    cell = (clip.settings.max_side_px + _GAP_PX) // columns - _GAP_PX
+    zoom = min(cell / (right - left), (cell - _BAND_PX) / (bottom - top), MAX_ZOOM)
+    part = _thousandths((left, top, right, bottom), images[0])
+    labels = [f"{clip.label(number)}, [{', '.join(map(str, part))}]" for number in numbers]
+    whole = sheet([_larger(image[top:bottom, left:right], zoom) for image in images], labels, columns)
+    where = f"x {part[0]} to {part[2]}, y {part[1]} to {part[3]} (of 1000)"
+    shown = ", ".join(clip.label(number) for number in numbers)
+    label = f"{shown}: the part {where} of view {view}, {zoom:.1f} times as large"
+    name = f"Z{'-'.join(map(str, numbers))}_{'-'.join(map(str, part))}"
+    return _image(clip, name, numbers, view, whole, label)
 
 
-def _shot(footage: DecodedClip, name: str, numbers: Sequence[int], view: str, image: Image, label: str) -> FrameImage:
-    jpeg = encode_jpeg(image, footage.settings.quality)
+def _image(clip: DecodedClip, name: str, numbers: Sequence[int], view: str, image: Image, label: str) -> FrameImage:
+    jpeg = encode_jpeg(image, clip.settings.quality)
     picture = Picture(
-        id=f"{name}_{footage.layout.active.index(view)}",
+        id=f"{name}_{clip.layout.active.index(view)}",
         frames=tuple(numbers),
-        times_s=tuple(footage.times_s[number] for number in numbers),
+        times_s=tuple(clip.times_s[number] for number in numbers),
         views=(view,),
         width=image.shape[1],
         height=image.shape[0],
@@ -81,13 +81,13 @@ def _pixels(box: Box, image: Image) -> tuple[int, int, int, int]:
 
 
 def _stretch(start: float, end: float, size: int) -> tuple[int, int]:
-    """Whole pixels from start to end, at least LEAST_PX of them where the picture has so many."""
-    least = min(LEAST_PX, size)
+    """Whole pixels from start to end, at least MIN_SIDE_PX of them if the picture has as many."""
+    minimum = min(MIN_SIDE_PX, size)
     first, last = math.floor(start), math.ceil(end)
-    if last - first >= least:
+    if last - first >= minimum:
         return first, min(last, size)
-    first = min(max(0, first - (least - last + first) // 2), size - least)
-    return first, first + least
+    first = min(max(0, first - (minimum - last + first) // 2), size - minimum)
+    return first, first + minimum
 
 
 def _thousandths(sides: tuple[int, int, int, int], image: Image) -> tuple[int, ...]:
@@ -95,7 +95,7 @@ def _thousandths(sides: tuple[int, int, int, int], image: Image) -> tuple[int, .
     return tuple(round(1000 * side / size) for side, size in zip(sides, (width, height, width, height), strict=True))
 
 
-def _larger(image: Image, times: float) -> Image:
-    size = (max(1, round(image.shape[1] * times)), max(1, round(image.shape[0] * times)))
-    method = cv2.INTER_CUBIC if times > 1 else cv2.INTER_AREA
+def _larger(image: Image, zoom: float) -> Image:
+    size = (max(1, round(image.shape[1] * zoom)), max(1, round(image.shape[0] * zoom)))
+    method = cv2.INTER_CUBIC if zoom > 1 else cv2.INTER_AREA
     return np.asarray(cv2.resize(image, size, interpolation=method), dtype=np.uint8)

@@ -1,10 +1,10 @@
-"""A second reader: decord, for those who have it in their training code.
+"""A second decoder: decord, for training code that already uses it.
 
-decord knows nothing of edit lists and fills up with repeats what it cannot decode. So which pictures there are, and
-when, is taken from the file's packets (PyAV reads them, without decoding), and decord is told to stop at the first
-repeat. It reads no AV1, not every VP9, no open-ended recording, and turns pictures only in MP4 and MOV: such files are
-refused. Two things it hides: damage that still decodes, and a change of picture size, which it scales away. On some
-damaged fragments (MP4) it ends the process. Of a part of a video it decodes all that lies before, too.
+decord ignores edit lists and repeats a frame in place of one it cannot decode. So the pictures and their times come
+from the file's packets (which PyAV reads without decoding), and decord stops at the first repeat. It does not read AV1,
+some VP9, or open-ended recordings, and rotates pictures only in MP4 and MOV: such files are refused. It hides damage
+that still decodes, and a change of picture size, which it scales. On some damaged MP4 fragments it ends the process.
+For a part of a video it also decodes everything before.
 """
 
 from bisect import bisect_right
@@ -16,12 +16,12 @@ from robogaze.media.decode import DecodedFrame
 from robogaze.media.decode_pyav import open_video, packets_of, quarters_of, seconds, shown_s, shows
 
 _WAY_OUT = "use --decoder pyav"
-# The share of repeated frames from which decord gives up; 0 would mean "never".
+# The share of repeated frames at which decord gives up; 0 would mean never.
 _NO_REPEAT = 1e-9
 
 
 def read(path: Path, start_s: float = 0.0) -> Iterator[DecodedFrame]:
-    """Yield what the video shows from a time on; see `robogaze.media.decode`. Raises MissingExtra without decord."""
+    """Yield the pictures of a video from a time on; see `robogaze.media.decode`. Raises MissingExtra without decord."""
     try:
         import decord
     except ImportError as error:
@@ -31,18 +31,18 @@ def read(path: Path, start_s: float = 0.0) -> Iterator[DecodedFrame]:
     number, first = 0, max(0, bisect_right(times, start_s, key=lambda time: time[0]) - 1)
     try:
         video = decord.VideoReader(f"file:{path}", fault_tol=_NO_REPEAT) if times else ()
-        # Frames that an edit list cuts off are counted by decord as well, after the others.
+        # decord counts frames that an edit list removes, too, after the others.
         for number, (time_s, duration_s) in enumerate(times):
-            picture = video[number]  # also before the part: leaps go astray with open GOPs and edit lists
+            picture = video[number]  # also before the part: seeking is wrong with open GOPs and edit lists
             if number >= first:
                 yield DecodedFrame(time_s, duration_s, picture.asnumpy())
     except (decord.DECORDError, decord.DECORDLimitReachedError, RuntimeError, IndexError) as error:
-        raise VideoError(f"{path} cannot be read by decord from frame {number} on; {_WAY_OUT}") from error
+        raise VideoError(f"{path} cannot be read by decord at frame {number}; {_WAY_OUT}") from error
 
 
 def _times(path: Path) -> list[tuple[float, float]]:
-    """When each picture is shown, counted from the first, and for how long, in order, by the file's packets."""
-    _check_suits(path)
+    """The time of each picture from the first, and how long it is shown, in seconds, from the file's packets."""
+    _check_readable(path)
     pictures: list[tuple[int, int | None]] = []
     with open_video(path) as (container, stream):
         for packet in packets_of(container, stream, path):
@@ -54,11 +54,11 @@ def _times(path: Path) -> list[tuple[float, float]]:
         return [(seconds(time - zero, stream), shown_s(length, stream)) for time, length in sorted(pictures)]
 
 
-def _check_suits(path: Path) -> None:
-    """Raise VideoError for what decord would read wrongly."""
+def _check_readable(path: Path) -> None:
+    """Raise VideoError for a file that decord would read wrongly."""
     with open_video(path) as (container, stream):
         if stream.codec_context.codec.canonical_name == "av1":
             raise VideoError(f"{path} is AV1, which decord does not read; {_WAY_OUT}")
         first = next(container.decode(stream), None)
         if first is not None and quarters_of(first.rotation, path) and "mov" not in container.format.name:
-            raise VideoError(f"{path} is to be shown turned, which decord does only in MP4 and MOV; {_WAY_OUT}")
+            raise VideoError(f"{path} is rotated, which decord supports only in MP4 and MOV; {_WAY_OUT}")

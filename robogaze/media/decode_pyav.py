@@ -1,8 +1,8 @@
-"""The default reader: PyAV (FFmpeg's libraries), which brings H.264, HEVC, VP9 and AV1 with it.
+"""The default decoder: PyAV (FFmpeg's libraries), with H.264, HEVC, VP9 and AV1.
 
-FFmpeg decodes what it can and says little: what is damaged it conceals or leaves out. So frames marked corrupt are
-refused, and every packet must bring its picture. What this cannot find is damage that still decodes to a picture:
-H.264 and AV1 mostly stumble over a few wrong bytes, HEVC and VP9 often do not. No frame is lost by it.
+FFmpeg conceals or drops damaged data silently. So frames marked corrupt are refused, and every packet must give its
+picture. This does not find damage that still decodes to a picture: H.264 and AV1 usually fail on a few wrong bytes,
+HEVC and VP9 often do not. No frame is lost by it.
 """
 
 import math
@@ -21,54 +21,54 @@ from av.video.reformatter import VideoReformatter
 from av.video.stream import VideoStream
 
 from robogaze.errors import VideoError
-from robogaze.media.decode import MOST_PIXELS, REENCODE, DecodedFrame
+from robogaze.media.decode import MAX_PIXELS, REENCODE, DecodedFrame
 
 _CONTAINERS = "mov,matroska"
-# In other codecs a packet may hold a picture that is never shown, or none.
+# In other codecs a packet may contain a picture that is never shown, or none.
 _ONE_PICTURE_A_PACKET = frozenset({"h264", "hevc", "vp9", "av1"})
-# FFmpeg's HEVC decoder passes over what it cannot parse, and over a wrong checksum, unless told otherwise.
+# By default FFmpeg's HEVC decoder skips what it cannot parse, and ignores a wrong checksum.
 _STRICT = {"hevc": {"err_detect": "crccheck+explode"}}
 
 
 def read(path: Path, start_s: float = 0.0) -> Iterator[DecodedFrame]:
-    """Yield what the video shows from a time on; see `robogaze.media.decode`."""
-    convert = VideoReformatter()  # one for all frames: setting one up takes as long as converting a small frame
+    """Yield the pictures of a video from a time on; see `robogaze.media.decode`."""
+    convert = VideoReformatter()  # shared, because setup takes as long as converting a small frame
     quarters: int | None = None
     with open_video(path) as (container, stream):
         stream.thread_type = "AUTO"
         stream.codec_context.options = _STRICT.get(stream.codec_context.codec.canonical_name, {})
-        zero = _enter(container, stream, path, start_s) if start_s else None
+        zero = _seek(container, stream, path, start_s) if start_s else None
         for ticks, frame in _decoded(container, stream, path, start_s):
             if zero is None:
                 zero = ticks
-            if quarters is None:  # some streams repeat it with key frames only
+            if quarters is None:  # some streams give it with key frames only
                 quarters = quarters_of(frame.rotation, path)
             pixels = np.asarray(convert.reformat(frame, format="rgb24").to_ndarray(), dtype=np.uint8)
             image = np.ascontiguousarray(np.rot90(pixels, quarters))
             yield DecodedFrame(seconds(ticks - zero, stream), shown_s(frame.duration, stream), image)
 
 
-def _enter(container: InputContainer, stream: VideoStream, path: Path, start_s: float) -> int:
-    """Go to the last key frame that is shown at a time or before; returns when the file's first frame is, in ticks.
+def _seek(container: InputContainer, stream: VideoStream, path: Path, start_s: float) -> int:
+    """Seek to the last key frame that is shown at a time or before; returns the time of the first frame, in ticks.
 
-    Raises VideoError when there is no way to that place.
+    Raises VideoError if the file cannot be entered there.
     """
-    assert stream.time_base is not None, "an opened stream has a clock"
+    assert stream.time_base is not None, "an opened stream has a time base"
     first = next(container.decode(stream), None)
     if first is None or first.pts is None:
         raise VideoError(f"{path} gives no time for its first frame; {REENCODE}")
     wanted = first.pts + int(start_s / stream.time_base)
     back = 0
     while True:
-        aim = max(first.pts, wanted - back)
-        container.seek(aim, stream=stream)
+        target = max(first.pts, wanted - back)
+        container.seek(target, stream=stream)
         found = next((packet.pts for packet in container.demux(stream) if packet.is_keyframe), None)
         if found is not None and found <= wanted:
-            container.seek(aim, stream=stream)
+            container.seek(target, stream=stream)
             return first.pts
-        if aim == first.pts:
-            raise VideoError(f"{path} cannot be entered at {start_s} s: no index leads there; {REENCODE}")
-        # An index may lead to a key frame that is stored before the frame, and shown after it (an open GOP).
+        if target == first.pts:
+            raise VideoError(f"{path} cannot be read from {start_s} s: its index has no key frame for it; {REENCODE}")
+        # An index may give a key frame that is stored before the frame, but shown after it (an open GOP).
         back = 2 * back + max(1, (found or wanted) - wanted)
 
 
@@ -76,17 +76,17 @@ def _enter(container: InputContainer, stream: VideoStream, path: Path, start_s: 
 def open_video(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
     """A video's container and its one video stream.
 
-    Raises VideoError when it cannot be opened, has none or several, or fails while it is in use.
+    Raises VideoError if it cannot be opened, has no or several video streams, or fails while it is in use.
     """
     try:
-        # Without "file:" a colon in a name would be read as a protocol; only files are to be opened, no playlists.
+        # Without "file:" a colon in a name would be read as a protocol. Only files are opened, no playlists.
         options = {"format_whitelist": _CONTAINERS}
         container = av.open(f"file:{path}", options=options, metadata_errors="replace")
     except (av.error.FFmpegError, ValueError) as error:
         what = "is not an MP4, MOV, MKV or WebM video that can be opened"
         raise VideoError(f"{path} {what}; if it is a video, {REENCODE}") from error
     with container:
-        streams = [one for one in container.streams.video if Disposition.attached_pic not in one.disposition]
+        streams = [stream for stream in container.streams.video if Disposition.attached_pic not in stream.disposition]
         if len(streams) != 1:
             several = f"{len(streams)} video streams; keep one (ffmpeg -i IN -map 0:v:0 -c copy OUT.mp4)"
             raise VideoError(f"{path} has {several if streams else 'no video stream'}")
@@ -98,7 +98,7 @@ def open_video(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
 
 
 def length_s(path: Path) -> float:
-    """How long a file says it is, in seconds; NaN where it does not say. Raises VideoError when it cannot be opened."""
+    """The length that a file declares, in seconds; NaN if it does not. Raises VideoError if it cannot be opened."""
     with open_video(path) as (container, stream):
         if stream.duration:
             return seconds(stream.duration, stream)
@@ -106,74 +106,74 @@ def length_s(path: Path) -> float:
 
 
 def _check_stream(stream: VideoStream, path: Path) -> None:
-    """Raise VideoError for a stream of no known codec, or of pictures too large."""
-    context: CodecContext | None = stream.codec_context  # None, whatever the types say, where no decoder is known
+    """Raise VideoError for an unknown codec, or pictures that are too large."""
+    context: CodecContext | None = stream.codec_context  # None for an unknown codec, despite its type
     if context is None:
-        raise VideoError(f"{path} has its pictures in a codec that is not known; {REENCODE}")
+        raise VideoError(f"{path} has an unknown video codec; {REENCODE}")
     width, height = stream.width, stream.height
-    if width * height > MOST_PIXELS:
-        raise VideoError(f"{path} has pictures of {width} x {height}; they have at most {MOST_PIXELS:,} pixels")
+    if width * height > MAX_PIXELS:
+        raise VideoError(f"{path} has pictures of {width} x {height}; at most {MAX_PIXELS:,} pixels are read")
 
 
 def packets_of(
     container: InputContainer, stream: VideoStream, path: Path, start_s: float = 0.0
 ) -> Iterator["Packet[VideoStream]"]:
-    """The packets of a stream, and at last an empty one. Raises VideoError when one is damaged or missing."""
+    """The packets of a stream, the last one empty. Raises VideoError if one is damaged or missing."""
     number, first = -1, None
     for number, packet in enumerate(container.demux(stream)):
         if packet.is_corrupt:
             raise _damaged(path, number, start_s)
         first = packet.dts if number == 0 else first
         yield packet
-    # An MP4's index is complete; FFmpeg stops at an entry it cannot follow as if the file ended there.
-    before = _passed_over(stream, first) if start_s else 0
-    if "mp4" in container.format.name and number < len(stream.index_entries) - before:
+    # An MP4's index is complete; at an entry that FFmpeg cannot follow, it stops as if the file ended there.
+    skipped = _skipped_entries(stream, first) if start_s else 0
+    if "mp4" in container.format.name and number < len(stream.index_entries) - skipped:
         raise _damaged(path, number, start_s)
 
 
-def _passed_over(stream: VideoStream, first: int | None) -> int:
-    """How many entries of the index lie before the packet that reading began with, in its decoding order."""
+def _skipped_entries(stream: VideoStream, first: int | None) -> int:
+    """The number of index entries before the first packet that was read, in decoding order."""
     return 0 if first is None else max(0, stream.index_entries.search_timestamp(first))
 
 
 def seconds(ticks: int, stream: VideoStream) -> float:
-    """A time or a length on the stream's clock."""
-    assert stream.time_base is not None, "an opened stream has a clock"
+    """A number of ticks of the stream's time base, in seconds."""
+    assert stream.time_base is not None, "an opened stream has a time base"
     return float(ticks * stream.time_base)
 
 
 def shown_s(ticks: int | None, stream: VideoStream) -> float:
-    """How long a picture is shown; by the mean rate when it does not say, 0 when there is none either."""
+    """How long a picture is shown, in seconds; else by the mean rate, 0 if there is none."""
     if ticks:
         return seconds(ticks, stream)
     return float(1 / stream.average_rate) if stream.average_rate else 0.0
 
 
 def shows(packet: "Packet[VideoStream]") -> bool:
-    """Whether a packet holds something to show: an edit list marks what it cuts off, the last packet is empty."""
+    """Whether a packet has a picture to show: an edit list marks removed ones, the last packet is empty."""
     return packet.size > 0 and not packet.is_discard
 
 
-class _Promised:
-    """The times of the pictures that packets have promised and that have not come yet."""
+class _PendingPictures:
+    """The times of the pictures whose packets were read and that were not decoded yet."""
 
     def __init__(self, codec: str) -> None:
         self._keeps_count = codec in _ONE_PICTURE_A_PACKET
         self._start: int | None = None
         self.times: set[int] = set()
 
-    def note(self, packet: "Packet[VideoStream]") -> None:
-        """Take up what a packet promises."""
+    def add(self, packet: "Packet[VideoStream]") -> None:
+        """Add the picture of a packet."""
         if self._start is None and packet.is_keyframe:
             self._start = packet.pts
         if not (self._keeps_count and shows(packet)) or packet.pts is None or self._start is None:
             return
-        # What is shown before the first key frame would rest on pictures that are not in the file.
+        # Pictures before the first key frame depend on pictures that are not in the file.
         if packet.pts >= self._start:
             self.times.add(packet.pts)
 
-    def kept(self, time: int) -> bool:
-        """Take up a picture that has come; whether all have that should have come before it."""
+    def remove(self, time: int) -> bool:
+        """Remove a decoded picture; False if an earlier one is missing."""
         self.times.discard(time)
         return all(other > time for other in self.times)
 
@@ -181,38 +181,38 @@ class _Promised:
 def _decoded(
     container: InputContainer, stream: VideoStream, path: Path, start_s: float
 ) -> Iterator[tuple[int, VideoFrame]]:
-    """The frames in order of presentation, each with its time in ticks.
+    """The frames in presentation order, each with its time in ticks.
 
     Raises VideoError as soon as one is damaged or missing.
     """
     codec = stream.codec_context.codec.canonical_name
-    promised = _Promised(codec)
+    pending = _PendingPictures(codec)
     number = 0
     try:
         for packet in packets_of(container, stream, path, start_s):
-            promised.note(packet)
+            pending.add(packet)
             for frame in packet.decode():
                 if frame.pts is None:
                     raise VideoError(f"{path} gives no time for frame {number}; {REENCODE}")
-                if frame.is_corrupt or not promised.kept(frame.pts):
+                if frame.is_corrupt or not pending.remove(frame.pts):
                     raise _damaged(path, number, start_s)
                 yield frame.pts, frame
                 number += 1
     except av.error.FFmpegError as error:
         raise _damaged(path, number, start_s, f" ({_reason(error)})") from error
-    if promised.times:
+    if pending.times:
         raise _damaged(path, number, start_s)
 
 
 def _damaged(path: Path, number: int, start_s: float, reason: str = "") -> VideoError:
     where = f"frame {number}, counted from the key frame before {start_s} s," if start_s else f"frame {number}"
-    return VideoError(f"{path} is damaged near {where}{reason}; if it should be judged as it looks, {REENCODE}")
+    return VideoError(f"{path} is damaged near {where}{reason}; to judge it as it looks, {REENCODE}")
 
 
 def quarters_of(rotation: int, path: Path) -> int:
-    """By how many quarters, counter-clockwise, pictures are to be turned. Raises VideoError for parts of one."""
+    """By how many quarter turns, counter-clockwise, pictures are rotated. Raises VideoError for other angles."""
     if rotation % 90:
-        raise VideoError(f"{path} is to be shown turned by {rotation} degrees; {REENCODE}")
+        raise VideoError(f"{path} is rotated by {rotation} degrees; {REENCODE}")
     return rotation // 90 % 4
 
 

@@ -1,8 +1,8 @@
-"""A clip on film: decoded once, every frame kept as the very picture that a model is shown.
+"""A decoded clip: decoded once, with every frame stored as the picture that a model is shown.
 
-Decoding hands each frame to the observers (which measure it) and to the bank (which keeps it as JPEG). Any stage
-can then ask for any frame at no further cost, and what a report shows as evidence is byte for byte what the
-model saw. The bank spills to a temporary file, so that memory does not grow with the clip's pictures.
+Each frame is passed to the observers, which measure it, and stored as JPEG. Stages can then get any frame without
+decoding again, and a report's evidence is byte for byte what the model saw. Pictures are stored in a temporary file
+once they exceed a limit, so that memory does not grow with the clip.
 """
 
 import tempfile
@@ -23,7 +23,7 @@ from robogaze.threads import check
 
 _IN_MEMORY_BYTES = 32 * 2**20
 _THUMBNAIL_QUALITY = 80
-_BESIDE_PX, _ABOVE_PX = 4, 24
+_GAP_PX, _BAND_PX = 4, 24
 """What a sheet adds to each picture: a gap on the right and below, and a band for its label."""
 
 Observer = Callable[[int, float, tuple[Image, ...]], None]
@@ -33,7 +33,7 @@ Observer = Callable[[int, float, tuple[Image, ...]], None]
 class DecodedClip:
     """The pictures of one clip; close it to free them. Made by `decode_clip`.
 
-    `start_s` is where its first frame stands in its file, above 0 for a part of one only.
+    `start_s` is the time of its first frame in its file, above 0 only for a part of a file.
     """
 
     def __init__(self, layout: Layout, settings: PictureSettings) -> None:
@@ -51,47 +51,47 @@ class DecodedClip:
         """Free the pictures."""
         self._file.close()
 
-    def keep(self, time_s: float, views: Sequence[Image]) -> None:
-        """Add the next frame; all are of one size."""
+    def add_frame(self, time_s: float, views: Sequence[Image]) -> None:
+        """Add the next frame; all frames have one size."""
         jpeg, self._size = self._encode(views)
         self._file.seek(self._ends[-1])
         self._file.write(jpeg)
         self._ends.append(self._ends[-1] + len(jpeg))
         self.times_s.append(time_s)
 
-    def keep_initial(self, path: Path, like: Image) -> None:
-        """Add a picture of the scene before the clip, laid out like its first frame; its size may be another.
+    def add_initial_frame(self, path: Path, first: Image) -> None:
+        """Add a picture of the scene before the clip, with the layout of its first frame; its size may differ.
 
-        Raises VideoError when it is not a picture, or not laid out so.
+        Raises VideoError if it is not a picture, or has another layout.
         """
         image = open_picture(path, f"the initial frame {path}")
-        unlike = f"the initial frame {path} is not laid out like the clip"
+        message = f"the initial frame {path} does not have the layout of the clip"
         try:
-            alike = fillers_are_black(image, self.layout) == fillers_are_black(like, self.layout)
+            same_layout = fillers_are_black(image, self.layout) == fillers_are_black(first, self.layout)
         except ValueError as error:
-            raise VideoError(f"{unlike}: {error}") from error
-        if not alike:
-            raise VideoError(f"{unlike}: one shows something in a panel where the other is black")
+            raise VideoError(f"{message}: {error}") from error
+        if not same_layout:
+            raise VideoError(f"{message}: a panel is black in only one of them")
         jpeg, size = self._encode(split(image, self.layout))
         self.initial = FrameImage(self._describe("I0", (), size, jpeg), "initial frame, before the clip", jpeg)
 
-    def shot(self, number: int) -> FrameImage:
-        """The picture of one frame, as every backend and every report shows it."""
+    def frame_image(self, number: int) -> FrameImage:
+        """The picture of a frame, as every backend and every report shows it."""
         start, end = self._ends[number], self._ends[number + 1]
         self._file.seek(start)
         jpeg = self._file.read(end - start)
         return FrameImage(self._describe(f"F{number}", (number,), self._size, jpeg), self.label(number), jpeg)
 
     def label(self, number: int) -> str:
-        """What is said beside a frame: its number and its time."""
+        """The label of a frame: its number and its time."""
         return f"frame {number} at {self.times_s[number]:.2f} s"
 
     def sheet(self, numbers: Sequence[int], columns: int) -> FrameImage:
         """Several frames on one contact sheet, numbered outside the pictures.
 
-        They are made smaller, so that a sheet of as many rows as columns is no larger than a picture may be.
+        They are scaled down, so that a sheet with as many rows as columns is no larger than a picture may be.
         """
-        images = [decode_image(self.shot(number).jpeg, self.label(number)) for number in numbers]
+        images = [decode_image(self.frame_image(number).jpeg, self.label(number)) for number in numbers]
         side = self._side_on_sheet(columns)
         whole = sheet([fit(image, side) for image in images], [self.label(number) for number in numbers], columns)
         jpeg = encode_jpeg(whole, self.settings.quality)
@@ -101,16 +101,16 @@ class DecodedClip:
         return FrameImage(self._describe(name, tuple(numbers), (whole.shape[1], whole.shape[0]), jpeg), label, jpeg)
 
     def _side_on_sheet(self, columns: int) -> int:
-        """The longer side of a frame of which as many rows as columns stand on a sheet, in pixels."""
-        # Views side by side may be wider than one; then a sheet may be as wide as one moment of them.
-        cell = (max(self.settings.max_side_px, *self._size) + _BESIDE_PX) // columns - _BESIDE_PX
+        """The longer side of a frame on a sheet with as many rows as columns, in pixels."""
+        # Views side by side may be wider than one view; then a sheet may be as wide as one frame.
+        cell = (max(self.settings.max_side_px, *self._size) + _GAP_PX) // columns - _GAP_PX
         width, height = self._size
-        scale = min(1.0, cell / width, (cell - _ABOVE_PX) / height)
+        scale = min(1.0, cell / width, (cell - _BAND_PX) / height)
         return max(1, int(scale * max(width, height)))
 
     def thumbnail(self, number: int, max_side_px: int) -> bytes:
         """A small JPEG of one frame."""
-        image = decode_image(self.shot(number).jpeg, self.label(number))
+        image = decode_image(self.frame_image(number).jpeg, self.label(number))
         return encode_jpeg(fit(image, max_side_px), _THUMBNAIL_QUALITY)
 
     def _encode(self, views: Sequence[Image]) -> tuple[bytes, tuple[int, int]]:
@@ -142,40 +142,39 @@ def decode_clip(
 ) -> DecodedClip:
     """Decode a clip once, to its end; with `start_s` or `end_s`, that part of the file.
 
-    Without a layout, a 2x2 grid with one black panel is recognised and anything else is a single view. Raises
-    VideoError as `robogaze.media.decode.read_frames` does, and when the picture or the initial frame does not fit
-    the layout.
+    Without a layout, a 2x2 grid with one black panel is detected and anything else is a single view. Raises VideoError
+    as `robogaze.media.decode.read_frames` does, and if the picture or the initial frame does not fit the layout.
     """
     frames = read_frames(path, decoder, start_s, end_s)
     first = next(frames)
-    found = layout or detect_layout(first.image) or Layout()
-    footage = DecodedClip(found, settings or PictureSettings())
+    used_layout = layout or detect_layout(first.image) or Layout()
+    clip = DecodedClip(used_layout, settings or PictureSettings())
     with ExitStack() as on_failure:
-        on_failure.callback(footage.close)
-        footage.height, footage.width = first.image.shape[:2]
-        footage.start_s = first.file_s
+        on_failure.callback(clip.close)
+        clip.height, clip.width = first.image.shape[:2]
+        clip.start_s = first.file_s
         for frame in chain((first,), frames):
             check()
-            views = _views(path, frame, found, recognised=layout is None)
-            footage.keep(frame.time_s, views)
-            footage.duration_s = frame.time_s + frame.duration_s
+            views = _views(path, frame, used_layout, detected=layout is None)
+            clip.add_frame(frame.time_s, views)
+            clip.duration_s = frame.time_s + frame.duration_s
             for observe in observers:
                 observe(frame.number, frame.time_s, views)
         if initial_frame is not None:
-            footage.keep_initial(initial_frame, first.image)
+            clip.add_initial_frame(initial_frame, first.image)
         on_failure.pop_all()
-    return footage
+    return clip
 
 
-def _views(path: Path, frame: Frame, layout: Layout, *, recognised: bool) -> tuple[Image, ...]:
-    """The views of a frame. Raises VideoError for a layout that does not fit, given or recognised."""
+def _views(path: Path, frame: Frame, layout: Layout, *, detected: bool) -> tuple[Image, ...]:
+    """The views of a frame. Raises VideoError if the layout does not fit."""
     try:
         views = split(frame.image, layout)
     except ValueError as error:
         raise VideoError(f"{path}: {error}; name another layout (--layout)") from error
-    if recognised and not fillers_are_black(frame.image, layout):
+    if detected and not fillers_are_black(frame.image, layout):
         raise VideoError(
-            f"{path} began like a 2x2 grid with a black panel, but that shows something at frame {frame.number}; "
+            f"{path} starts like a 2x2 grid with a black panel, but the panel is not black at frame {frame.number}; "
             "name the layout (--layout single, or 2x2:NAME,NAME,NAME,NAME with - for a panel to drop)"
         )
     return views

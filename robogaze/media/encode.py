@@ -1,8 +1,8 @@
-"""Writing a video: H.264 that every player and browser shows.
+"""Write a video: H.264 that every player and browser shows.
 
-Frame times are kept: a variable frame rate stays one. The encoder runs on one thread and without B-frames, so that
-equal frames give equal bytes and no edit list is needed. A picture of odd width or height loses its last column or
-row, for which 4:2:0 has no place.
+Frame times are kept, also at a variable frame rate. The encoder runs on one thread and without B-frames, so that equal
+frames give equal bytes and no edit list is needed. A picture of odd width or height loses its last column or row, which
+4:2:0 cannot store.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,16 +14,16 @@ import numpy as np
 
 from robogaze.media.decode import Image
 
-_CLOCK = Fraction(1, 90_000)  # of a second; 15, 16, 24, 25, 29.97 and 30 frames a second are whole numbers of it
-# At this quality about one pixel in ten thousand of a rendered clip differs by more than 20 of 256 levels.
+_CLOCK = Fraction(1, 90_000)  # seconds; 15, 16, 24, 25, 29.97 and 30 frames per second are whole numbers of ticks
+# At this quality about one pixel in 10,000 of a rendered clip differs by more than 20 of 256 levels.
 _ENCODING = {"crf": "16", "preset": "veryfast", "bf": "0", "threads": "1"}
 
 
 def write_video(path: Path, frames: Iterable[Image], times_s: Sequence[float], duration_s: float) -> None:
-    """Write the frames (RGB, of one size), one for each of the ascending `times_s`, to an MP4 file.
+    """Write frames (RGB, of one size), one for each of the ascending `times_s`, to an MP4 file.
 
-    `duration_s` is when the last frame ends; a reader takes that from the mean rate where frames are not evenly
-    spaced. The file is there whole or not at all. Raises ValueError when there are more or fewer frames than times.
+    `duration_s` is the end of the last frame; if frames are not evenly spaced, readers derive it from the mean rate.
+    The file is complete or does not exist. Raises ValueError if there are more or fewer frames than times.
     """
     ticks = [round(time_s / _CLOCK) for time_s in (*times_s, duration_s)]
     rate = Fraction(len(times_s) / duration_s).limit_denominator(1001)

@@ -1,7 +1,7 @@
-"""Recognising that one picture is a grid of views.
+"""Detect that a picture is a grid of views.
 
-DROID-style generators emit a 2x2 grid of three views and a black filler panel. To halve a single view would be worse
-than to miss a grid, which the user can name; so three signs must come together in the first frame, and the filler
+DROID-style generators produce a 2x2 grid of three views and a black filler panel. Splitting a single view would be
+worse than missing a grid, which the user can name. So three conditions must hold in the first frame, and the filler
 must stay black to the end.
 """
 
@@ -15,21 +15,21 @@ from robogaze.media.decode import Image
 
 _CORNERS = ("top left", "top right", "bottom left", "bottom right")
 _QUARTERS = Layout(rows=2, columns=2, views=_CORNERS)
-_LEAST_SIDE_PX = 32
+_MIN_SIDE_PX = 32
 _BLACK, _CONTENT = 16, 24
 _NOISE_SHARE = 0.01
-# A seam is that much of a jump in brightness, and that many times the change beside it, which within one view is
-# the same on the middle line as anywhere.
-_SEAM, _SEAM_TIMES_BESIDE = 8, 2.0
+# A seam is a jump in brightness of at least _SEAM, and of _SEAM_RATIO times the change next to it. Within one view, the
+# change at the middle line is the same as elsewhere.
+_SEAM, _SEAM_RATIO = 8, 2.0
 
 
 def detect_layout(image: Image) -> Layout | None:
     """A 2x2 grid with one black panel; None for anything else.
 
-    One quarter of the picture is black, the others show something, and where two of those meet there is a seam.
+    One quarter of the picture is black, the others are not, and there is a seam between two of those.
     """
     height, width = image.shape[:2]
-    if height % 2 or width % 2 or min(height, width) < _LEAST_SIDE_PX:
+    if height % 2 or width % 2 or min(height, width) < _MIN_SIDE_PX:
         return None
     quarters = panels(image, _QUARTERS)
     black = [_is_black(quarter) for quarter in quarters]
@@ -46,24 +46,24 @@ def detect_layout(image: Image) -> Layout | None:
 
 
 def fillers_are_black(image: Image, layout: Layout) -> bool:
-    """Whether the panels that a layout drops show nothing. Raises ValueError as `panels`."""
+    """Whether the panels that a layout drops are black. Raises ValueError as `panels` does."""
     named = zip(panels(image, layout), layout.views, strict=True)
     return all(_is_black(panel) for panel, name in named if name is None)
 
 
 def _is_black(panel: Image) -> bool:
-    """Whether next to no pixel of a sample is lit in any channel, leaving out the rim, where encoders smear."""
+    """Whether almost no pixel of a sample is bright in any channel, without the border, where encoders smear."""
     high, wide = panel.shape[0] // 16, panel.shape[1] // 16
     sample = panel[high : panel.shape[0] - high : 4, wide : panel.shape[1] - wide : 4]
     return bool(np.mean(sample.max(axis=2) >= _BLACK) < _NOISE_SHARE)
 
 
 def _has_seam(luma: NDArray[np.int16]) -> bool:
-    """Whether brightness jumps at the middle column; over three pixels, since encoding smears a seam."""
+    """Whether brightness jumps at the middle column, over three pixels, because encoding smears a seam."""
     middle = luma.shape[1] // 2
 
     def change(start: int) -> float:
         return float(np.abs(luma[:, start + 3] - luma[:, start]).mean())
 
-    beside = (change(middle - 5) + change(middle + 1)) / 2
-    return change(middle - 2) >= max(_SEAM, _SEAM_TIMES_BESIDE * beside)
+    nearby = (change(middle - 5) + change(middle + 1)) / 2
+    return change(middle - 2) >= max(_SEAM, _SEAM_RATIO * nearby)

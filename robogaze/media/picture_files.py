@@ -1,7 +1,7 @@
 """Pictures in files: the scene before a clip.
 
-A file may come from anybody. It is read when it is a regular file of bounded size, and decoded when its header says
-that the picture has no more pixels than a picture may: a file of a megabyte can claim gigabytes of pixels.
+Files are untrusted. Only regular files of limited size are read, and only pictures whose header declares a limited
+number of pixels are decoded: a file of a megabyte can declare gigabytes of pixels.
 """
 
 import os
@@ -13,9 +13,9 @@ import cv2
 
 from robogaze.errors import VideoError
 from robogaze.media.compose import decode_image
-from robogaze.media.decode import MOST_PIXELS, Image
+from robogaze.media.decode import MAX_PIXELS, Image
 
-MOST_BYTES = 128 << 20
+MAX_BYTES = 128 << 20
 
 Size = tuple[int, int]
 """Width and height in pixels."""
@@ -24,8 +24,8 @@ Size = tuple[int, int]
 def open_picture(path: Path, what: str) -> Image:
     """A PNG, JPEG, WebP or BMP picture, RGB.
 
-    Raises VideoError, naming `what`, as `picture_bytes` does and when the file is no such picture or has more than
-    MOST_PIXELS pixels.
+    Raises VideoError, naming `what`, if the file cannot be read (`picture_bytes`), is not such a picture, or has more
+    than MAX_PIXELS pixels.
     """
     return decode_picture(picture_bytes(path, what), what)
 
@@ -33,18 +33,18 @@ def open_picture(path: Path, what: str) -> Image:
 def picture_bytes(path: Path, what: str) -> bytes:
     """The content of a picture's file.
 
-    Raises VideoError, naming `what`, when it is missing, no regular file, not to be read, or above MOST_BYTES.
+    Raises VideoError, naming `what`, if it is missing, not a regular file, unreadable, or larger than MAX_BYTES.
     """
     try:
-        # Without O_NONBLOCK, opening a FIFO waits for somebody who writes into it.
+        # Without O_NONBLOCK, opening a FIFO waits for a writer.
         with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise VideoError(f"{what} is not a regular file")
-            data = file.read(MOST_BYTES + 1)
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+            data = file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:  # ValueError: a null character in the name
         raise VideoError(f"{what} cannot be read: {getattr(error, 'strerror', None) or error}") from error
-    if len(data) > MOST_BYTES:
-        raise VideoError(f"{what} is larger than {MOST_BYTES >> 20} MiB")
+    if len(data) > MAX_BYTES:
+        raise VideoError(f"{what} is larger than {MAX_BYTES >> 20} MiB")
     return data
 
 
@@ -53,8 +53,8 @@ def decode_picture(data: bytes, what: str) -> Image:
     size = _size(data)
     if size is None:
         raise VideoError(f"{what} is not a PNG, JPEG, WebP or BMP picture that can be read")
-    if min(size) < 1 or size[0] * size[1] > MOST_PIXELS:
-        raise VideoError(f"{what} has {size[0]} x {size[1]} pixels; a picture has at most {MOST_PIXELS:,}")
+    if min(size) < 1 or size[0] * size[1] > MAX_PIXELS:
+        raise VideoError(f"{what} has {size[0]} x {size[1]} pixels; a picture has at most {MAX_PIXELS:,}")
     try:
         return decode_image(data, what)
     except (cv2.error, MemoryError) as error:
@@ -62,11 +62,11 @@ def decode_picture(data: bytes, what: str) -> Image:
 
 
 def _size(data: bytes) -> Size | None:
-    """The size that a picture's header states; None when there is no header of a known format."""
+    """The size that a picture's header declares; None without a header of a known format."""
     reader = next((reader for start, reader in _READERS.items() if data.startswith(start)), None)
     try:
         return None if reader is None else reader(data)
-    except IndexError:  # the header is cut short
+    except IndexError:  # the header is truncated
         return None
 
 
@@ -84,7 +84,7 @@ def _bmp(data: bytes) -> Size:
     if _number(data, 14, 4) == 12:
         return _number(data, 18, 2), _number(data, 20, 2)
     height = _number(data, 22, 4)
-    return _number(data, 18, 4), min(height, 2**32 - height)  # a negative height: from the top down
+    return _number(data, 18, 4), min(height, 2**32 - height)  # a negative height means top-down rows
 
 
 def _jpeg(data: bytes) -> Size | None:

@@ -1,32 +1,10 @@
-"""What matched reports are worth: tallies, every metric from them, breakdowns, errors and their cost, controls."""
+"""Metrics of matched reports.
 
-from robogaze.metrics.breakdown import by_group, confusion, dimension_of, group_scores, groups_in, type_of
-from robogaze.metrics.controls import CONTROLS
-from robogaze.metrics.faults import KINDS
-from robogaze.metrics.losses import losses
-from robogaze.metrics.operating import THRESHOLDS, at_threshold
-from robogaze.metrics.scores import METRICS, expand, macro, macro_n, micro, micro_n
-from robogaze.metrics.tally import COLUMNS, judgeable, tally
-
-__all__ = [
-    "COLUMNS",
-    "CONTROLS",
-    "KINDS",
-    "METRICS",
-    "THRESHOLDS",
-    "at_threshold",
-    "by_group",
-    "confusion",
-    "dimension_of",
-    "expand",
-    "group_scores",
-    "groups_in",
-    "judgeable",
-    "losses",
-    "macro",
-    "macro_n",
-    "micro",
-    "micro_n",
-    "tally",
-    "type_of",
-]
+tally.py              a clip and a system as one row of counts
+scores.py             every metric, from sums of rows
+breakdown.py          scores by dimension and type, and the confusion of dimensions
+errors.py             kinds of errors and what each costs
+controls.py           predictions made without looking at the clip
+released_robogaze.py  the evaluator released with RoboGaze
+released_glide.py     the evaluator released with GLIDE
+"""

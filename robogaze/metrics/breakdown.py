@@ -1,10 +1,10 @@
-"""Scores by dimension or event type, and which dimension is taken for which.
+"""Scores by dimension or event type, and the confusion of dimensions.
 
-An event belongs to the group of its primary dimension (or its type), on both sides alike. A match is credited where
-each of its two events stands: the recall of a group counts the S of its reference events, whatever they were matched
-to, the precision the S of its predicted events. So a fault that was found and described but filed elsewhere is found in
-its own group and right in the other; the confusion table is where the crossing shows. The F1 of a group asks for the
-label too: only matches within the group earn in it, as in the released evaluator.
+An event belongs to the group of its primary dimension (or its type), on both sides alike. A match counts in the group
+of each of its two events: the recall of a group sums the S of its reference events, whatever they were matched to, its
+precision the S of its predicted events. So an event that is found and described but has another dimension counts as
+found in its own group and as correct in the other; the confusion table shows the crossing. The F1 of a group also
+requires the label: only matches within the group count, as in the released evaluator.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,37 +13,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
-from robogaze.metrics.scores import divided
+from robogaze.metrics.scores import safe_divide
 from robogaze.metrics.tally import MatchedPair, judgeable, scored
 
 Matrix = NDArray[np.float64]
 
 UNNAMED = ""
-"""The group of events that do not say theirs."""
+"""The group of events without a label."""
 
 GROUP_COLUMNS = ("references", "predictions", "references_similarity", "predictions_similarity", "similarity_within")
-"""What is counted in a group: events of both sides, the S of those that are matched, and of pairs within the group."""
+"""The counts of a group: events of both sides, the S of those that are matched, and the S of pairs within the group."""
 
 
-def dimension_of(one: AnnotatedEvent) -> str:
-    """The dimension an event is filed under; UNNAMED where it has none."""
-    return one.dimension or UNNAMED
+def dimension_of(event: AnnotatedEvent) -> str:
+    """The dimension of an event; UNNAMED if it has none."""
+    return event.dimension or UNNAMED
 
 
-def type_of(one: AnnotatedEvent) -> str:
-    """The type an event is filed under; UNNAMED where it has none."""
-    return one.type or UNNAMED
+def type_of(event: AnnotatedEvent) -> str:
+    """The type of an event; UNNAMED if it has none."""
+    return event.type or UNNAMED
 
 
 Group = Callable[[AnnotatedEvent], str]
 
 
-def groups_in(accounts: Iterable[ClipAnnotation], group: Group) -> tuple[str, ...]:
-    """The groups that occur in the findings of accounts, sorted; UNNAMED comes first."""
-    return tuple(sorted({group(one) for account in accounts for one in account.findings}))
+def groups_in(annotations: Iterable[ClipAnnotation], group: Group) -> tuple[str, ...]:
+    """The groups of the annotations' events, sorted; UNNAMED comes first."""
+    return tuple(sorted({group(event) for annotation in annotations for event in annotation.findings}))
 
 
-def by_group(
+def group_counts(
     reference: ClipAnnotation,
     prediction: ClipAnnotation | None,
     matches: Sequence[MatchedPair],
@@ -52,18 +52,20 @@ def by_group(
 ) -> Matrix:
     """A clip's counts by group, shape (groups, len(GROUP_COLUMNS)); they add up over clips.
 
-    `groups` must hold every group that occurs (KeyError). A prediction that is missing or unscored has no events, and
-    predicted events that the reference cannot speak for are left out, as in `tally`.
+    `groups` must hold every group that occurs (KeyError). A missing or unscored prediction has no events, and predicted
+    events that the reference cannot judge are excluded, as in `tally`.
     """
     place = {name: index for index, name in enumerate(groups)}
     counts = np.zeros((len(groups), len(GROUP_COLUMNS)))
     predicted = _predicted(reference, prediction)
     for column, findings in enumerate((reference.findings, predicted.values())):
-        for one in findings:
-            counts[place[group(one)], column] += 1
+        for event in findings:
+            counts[place[group(event)], column] += 1
     # Added up from the smallest, so that the order of the findings leaves no trace in the last digit.
-    for pair in sorted(matches, key=lambda one: one.similarity) if predicted else ():
-        row, column = (place[group(one)] for one in (reference.findings[pair.reference], predicted[pair.prediction]))
+    for pair in sorted(matches, key=lambda match: match.similarity) if predicted else ():
+        row, column = (
+            place[group(event)] for event in (reference.findings[pair.reference], predicted[pair.prediction])
+        )
         counts[row, 2] += pair.similarity
         counts[column, 3] += pair.similarity
         counts[row, 4] += pair.similarity * (row == column)
@@ -71,15 +73,17 @@ def by_group(
 
 
 def group_scores(sums: Matrix) -> Matrix:
-    """Precision, recall and F1 from sums of group counts, shape (..., 5) to (..., 3).
+    """Precision, recall and F1 from sums of group counts, shape (..., 5) to (..., 3), each in [0, 1].
 
-    Precision is NaN where nothing was predicted in the group, recall where nothing was to be found. F1 is 2S / (N + M)
-    with S of the pairs that both sides file in the group: events that were found and filed elsewhere count against it,
-    so a group that is never predicted has F1 0. NaN where neither side has an event.
+    Precision is NaN if nothing was predicted in the group, recall if it has no reference event. F1 is 2S / (N + M) with
+    S over the pairs whose events are both in the group: a found event with another label counts against it, so a group
+    that is never predicted has F1 0. NaN if neither side has an event.
     """
     references, predictions, found, right, within = np.moveaxis(sums, -1, 0)
     whole = references + predictions
-    return np.stack([divided(right, predictions), divided(found, references), divided(2 * within, whole)], axis=-1)
+    return np.stack(
+        [safe_divide(right, predictions), safe_divide(found, references), safe_divide(2 * within, whole)], axis=-1
+    )
 
 
 def confusion(
@@ -89,10 +93,10 @@ def confusion(
     group: Group,
     groups: Sequence[str],
 ) -> Matrix:
-    """A clip's events by the group they have on both sides, shape (groups + 1, groups + 1); they add up over clips.
+    """A clip's events by their group on both sides, shape (groups + 1, groups + 1); the counts add up over clips.
 
-    Rows are the reference's groups, columns the prediction's. The last column counts the missed, the last row the
-    spurious; the corner stays 0. `groups` must hold every group that occurs (KeyError).
+    Rows are the reference's groups, columns the prediction's. The last column counts missed events, the last row
+    spurious ones; the corner is 0. `groups` must hold every group that occurs (KeyError).
     """
     place = {name: index for index, name in enumerate(groups)}
     counts = np.zeros((len(groups) + 1, len(groups) + 1))
@@ -101,16 +105,16 @@ def confusion(
     for pair in matches if spurious else ():
         row, column = missed.pop(pair.reference), spurious.pop(pair.prediction)
         counts[place[group(row)], place[group(column)]] += 1
-    for one in missed.values():
-        counts[place[group(one)], -1] += 1
-    for one in spurious.values():
-        counts[-1, place[group(one)]] += 1
+    for event in missed.values():
+        counts[place[group(event)], -1] += 1
+    for event in spurious.values():
+        counts[-1, place[group(event)]] += 1
     return counts
 
 
 def _predicted(reference: ClipAnnotation, prediction: ClipAnnotation | None) -> Mapping[int, AnnotatedEvent]:
-    """The judgeable findings of a prediction by their index."""
+    """The judgeable events of a prediction by their index."""
     if not scored(prediction):
         return {}
     kept = judgeable(reference, prediction)
-    return {index: one for index, one in enumerate(prediction.findings) if kept[index]}
+    return {index: event for index, event in enumerate(prediction.findings) if kept[index]}

@@ -1,13 +1,17 @@
-"""Controls: predictions that need no look at the clip, scored beside every system.
+"""Controls and floors: predictions made without looking at the clip, scored next to every system.
 
 A control is made from the reference alone, with the similarities that its rule gives; the rule is a sentence that is
-printed with its row. Those whose description counts as right wherever the time is are upper bounds: the most that a
-guess of that time could get from any judge, which an honest system may stay below. Floors, which every system should
-be above, ask the judge (see `robogaze.metrics.floors`), but for "always clean", which says nothing.
+printed with its row. A control whose description counts as right at any time is an upper bound: the most that a guess
+of that time could get from any judge, and an honest system may score less.
+
+A floor is what a system can get without looking at the clip, compared by the same judge as the systems: `type_prior`
+predicts for every clip what is most frequent in the other clips, and `shuffled` moves a system's events to other clips.
+A system that does not score above its floor has not looked at the clip. The control "always clean" is a floor, too.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import isnan, nan
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,67 +22,82 @@ from robogaze.core.time import Span
 Matrix = NDArray[np.float64]
 
 SEVERITY = 4
-"""What the control of one severity says of every event."""
+"""The severity that the control `constant_severity` gives every event."""
 
 LATE = 0.7
-"""Where the last 30 percent of a clip begin."""
+"""Where the last 30 percent of a clip begin, as a share of it."""
+
+TYPE_PRIOR = "type_prior"
+TYPE_PRIOR_RULE = (
+    "reports one event in every clip: the most frequent type of the other clips, at the median start and end and with "
+    "the median severity it has there; its description is the type's name, compared by the judge."
+)
+SHUFFLED_RULE = (
+    "A system's floor is what it scores with its own events on other clips, drawn at random within each data set and "
+    "from other prompts, compared by the judge."
+)
+
+Kind = tuple[str | None, str | None]
+"""Dimension and type of an event."""
 
 
 @dataclass(frozen=True)
-class Guess:
-    """A control's account of a clip and its similarities to the reference, (reference findings, its findings)."""
+class ControlPrediction:
+    """What a control predicts for a clip, with the similarities, shape (reference events, predicted events)."""
 
-    account: ClipAnnotation
+    annotation: ClipAnnotation
     similarity: Matrix
 
 
 @dataclass(frozen=True)
 class Control:
-    """A control: `rule` says in a sentence what it reports and what its descriptions count as.
+    """A control; `rule` says in a sentence what it reports and how its descriptions count.
 
-    `oracle` says that its descriptions count as right by that rule: its row is an upper bound, the others are floors.
-    `guess` gives None for a clip whose duration is not known, where the control needs it.
+    An `oracle` gets its descriptions right by that rule: its row is an upper bound, the others are floors. `predict`
+    returns None for a clip of unknown duration if the control needs the duration.
     """
 
     name: str
     rule: str
     oracle: bool
-    guess: Callable[[ClipAnnotation], Guess | None]
+    predict: Callable[[ClipAnnotation], ControlPrediction | None]
 
 
-def duration_s(account: ClipAnnotation) -> float | None:
-    """How long a clip lasts: as said, else to the end of its last frame; None where neither is known.
+def duration_s(annotation: ClipAnnotation) -> float | None:
+    """How long a clip lasts: as annotated, else to the end of its last frame; None if neither is known.
 
-    The last frame is taken to stay as long as the one before it, so one frame alone does not tell.
+    The last frame is taken to last as long as the one before it, so a single frame has no duration.
     """
-    times_s = account.frame_times_s
-    if account.duration_s is not None or times_s is None or len(times_s) < 2:
-        return account.duration_s
+    times_s = annotation.frame_times_s
+    if annotation.duration_s is not None or times_s is None or len(times_s) < 2:
+        return annotation.duration_s
     return 2 * times_s[-1] - times_s[-2]
 
 
-def _guess(reference: ClipAnnotation, name: str, findings: tuple[AnnotatedEvent, ...], similarity: Matrix) -> Guess:
-    return Guess(replace(reference, author=f"control {name}", findings=findings, candidates=()), similarity)
+def _prediction(
+    reference: ClipAnnotation, name: str, events: tuple[AnnotatedEvent, ...], similarity: Matrix
+) -> ControlPrediction:
+    return ControlPrediction(replace(reference, author=f"control {name}", findings=events, candidates=()), similarity)
 
 
-def _always_clean(reference: ClipAnnotation) -> Guess:
-    return _guess(reference, "always_clean", (), np.zeros((len(reference.findings), 0)))
+def _always_clean(reference: ClipAnnotation) -> ControlPrediction:
+    return _prediction(reference, "always_clean", (), np.zeros((len(reference.findings), 0)))
 
 
-def _from(share: float, name: str) -> Callable[[ClipAnnotation], Guess | None]:
-    def guess(reference: ClipAnnotation) -> Guess | None:
+def _from_share(share: float, name: str) -> Callable[[ClipAnnotation], ControlPrediction | None]:
+    def predict(reference: ClipAnnotation) -> ControlPrediction | None:
         length_s = duration_s(reference)
         if length_s is None:
             return None
         event = AnnotatedEvent("1", (Span(share * length_s, length_s),), "Something is wrong here.")
-        return _guess(reference, name, (event,), np.ones((len(reference.findings), 1)))
+        return _prediction(reference, name, (event,), np.ones((len(reference.findings), 1)))
 
-    return guess
+    return predict
 
 
-def _constant_severity(reference: ClipAnnotation) -> Guess:
-    findings = tuple(replace(one, severity=SEVERITY) for one in reference.findings)
-    return _guess(reference, "constant_severity", findings, np.eye(len(findings)))
+def _constant_severity(reference: ClipAnnotation) -> ControlPrediction:
+    events = tuple(replace(event, severity=SEVERITY) for event in reference.findings)
+    return _prediction(reference, "constant_severity", events, np.eye(len(events)))
 
 
 _ALL = (
@@ -88,14 +107,14 @@ _ALL = (
         "reports one event over the whole of every clip, without dimension or severity; its description counts as "
         "right (S = 1) for whichever reference event it is matched to.",
         True,
-        _from(0.0, "whole_clip"),
+        _from_share(0.0, "whole_clip"),
     ),
     Control(
         "last_30_percent",
         "reports one event over the last 30 percent of every clip, without dimension or severity; its description "
         "counts as right (S = 1) for whichever reference event it is matched to.",
         True,
-        _from(LATE, "last_30_percent"),
+        _from_share(LATE, "last_30_percent"),
     ),
     Control(
         "constant_severity",
@@ -108,3 +127,102 @@ _ALL = (
 
 CONTROLS: Mapping[str, Control] = {control.name: control for control in _ALL}
 """Every control by name."""
+
+
+def type_prior(references: Sequence[ClipAnnotation], units: Sequence[Hashable]) -> dict[str, ClipAnnotation]:
+    """The prior's prediction for every clip, by clip id, from the clips of other units.
+
+    A clip has no entry if the other clips name no type. Times are shares of the clip; an event has no time if the
+    clip's duration is not known.
+    """
+    by_unit = _by_unit(references, units)
+    known = {kind: events for kind, events in _events(by_unit.values()).items() if kind != (None, None)}
+    predictions: dict[str, ClipAnnotation] = {}
+    for unit, clips in enumerate(by_unit.values()):
+        elsewhere = {kind: int((events[:, 0] != unit).sum()) for kind, events in known.items()}
+        if not any(elsewhere.values()):
+            continue
+        kind = min(elsewhere, key=lambda kind: (-elsewhere[kind], kind[0] or "", kind[1] or ""))
+        typical = _typical(kind, known[kind][known[kind][:, 0] != unit])
+        for clip in clips:
+            event = replace(typical, spans=_scaled(typical.spans, duration_s(clip)))
+            predictions[clip.clip_id] = replace(clip, author=TYPE_PRIOR, findings=(event,), candidates=())
+    return predictions
+
+
+def _by_unit(clips: Iterable[ClipAnnotation], units: Iterable[Hashable]) -> dict[Hashable, list[ClipAnnotation]]:
+    by_unit: dict[Hashable, list[ClipAnnotation]] = {}
+    for unit, clip in zip(units, clips, strict=True):
+        by_unit.setdefault(unit, []).append(clip)
+    return by_unit
+
+
+def _events(units: Iterable[Sequence[ClipAnnotation]]) -> dict[Kind, Matrix]:
+    """All events by kind: the number of the unit, start and end as shares of the clip, and severity; NaN if unknown."""
+    by_kind: dict[Kind, list[tuple[float, float, float, float]]] = {}
+    for unit, clips in enumerate(units):
+        for clip in clips:
+            length_s = duration_s(clip)
+            for event in clip.findings:
+                start = end = nan
+                if event.spans and length_s:
+                    start, end = event.spans[0].start / length_s, event.spans[-1].end / length_s
+                row = unit, start, end, nan if event.severity is None else event.severity
+                by_kind.setdefault((event.dimension, event.type), []).append(row)
+    return {kind: np.array(events) for kind, events in by_kind.items()}
+
+
+def _typical(kind: Kind, events: Matrix) -> AnnotatedEvent:
+    """An event with the medians of its kind; its span is in shares of a clip."""
+    start, end, severity = (
+        float(np.median(column[~np.isnan(column)])) if not np.isnan(column).all() else nan for column in events[:, 1:].T
+    )
+    return AnnotatedEvent(
+        TYPE_PRIOR,
+        () if isnan(start) else (Span(start, end),),
+        (kind[1] or kind[0] or "").replace("_", " "),
+        *kind,
+        severity=None if isnan(severity) else round(severity),
+    )
+
+
+def shuffled(
+    references: Sequence[ClipAnnotation],
+    annotations: Mapping[str, ClipAnnotation],
+    strata: Sequence[Hashable],
+    units: Sequence[Hashable],
+    rng: np.random.Generator,
+) -> dict[str, ClipAnnotation | None]:
+    """What the system reports of another clip of the same stratum and of another unit, by the clip it is moved to.
+
+    None if it reports nothing of that other clip; no entry if there is no other clip. Spans keep their shares of the
+    clip if both durations are known.
+    """
+    moved: dict[str, ClipAnnotation | None] = {}
+    for stratum in dict.fromkeys(strata):
+        inside = [place for place, of in enumerate(strata) if of == stratum]
+        by_unit = _by_unit((references[place] for place in inside), (units[place] for place in inside))
+        groups = [list(by_unit.values())[place] for place in rng.permutation(len(by_unit))]
+        order = [(number, clip) for number, clips in enumerate(groups) for clip in clips]
+        # The clips of a unit are adjacent, so a clip as far away as the largest unit is long belongs to another unit.
+        shift = max(map(len, groups))
+        for place, (number, clip) in enumerate(order):
+            other_number, source = order[place - shift]
+            if other_number != number:
+                annotation = annotations.get(source.clip_id)
+                moved[clip.clip_id] = None if annotation is None else _moved(annotation, source, clip)
+    return moved
+
+
+def _moved(annotation: ClipAnnotation, source: ClipAnnotation, target: ClipAnnotation) -> ClipAnnotation:
+    lengths_s = duration_s(source), duration_s(target)
+    scale = lengths_s[1] / lengths_s[0] if lengths_s[0] and lengths_s[1] else 1.0
+    events = tuple(
+        replace(event, id=f"{source.clip_id}/{event.id}", spans=_scaled(event.spans, scale))
+        for event in annotation.findings
+    )
+    return replace(annotation, clip_id=target.clip_id, findings=events, candidates=())
+
+
+def _scaled(spans: Sequence[Span], factor: float | None) -> tuple[Span, ...]:
+    return tuple(Span(span.start * factor, span.end * factor) for span in spans) if factor else ()

@@ -1,11 +1,11 @@
-"""The evaluator released with GliDe, number for number, so that published tables can be compared.
+"""The evaluator released with GLIDE, number for number, so that published tables can be compared.
 
-Frozen history: what departs from the paper or from sense is kept, and marked "Quirk" with the number under which
-docs/metrics/conventions.md tells of it. Read from a copy of the release's evaluation/evaluator.py; whether the paper's
-tables were made by this version was not verified.
+It is frozen: what departs from the paper or from sense is kept and marked "Quirk" with its number in
+docs/metrics/conventions.md. Read from a copy of the release's evaluation/evaluator.py; whether the paper's tables were
+made by this version was not verified.
 
-Not reproduced, for it is done before anything is scored: a judge that fails and thereby rates 0, a rating that is cut
-to a whole number, and ends of intervals cut to whole seconds by the release's own report writer.
+Not reproduced, because it happens before scoring: a judge that fails and thereby rates 0, a rating that is cut to a
+whole number, and interval ends that the release's own report writer cuts to whole seconds.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,18 +20,18 @@ from robogaze.core.scores import Estimate
 from robogaze.core.time import RESOLUTION, Span, iou
 
 BEST_RATING = 5
-"""The release's judge rates a pair 0 to 5; a similarity of 1 is this rating."""
+"""The release's judge rates a pair from 0 to 5; a similarity of 1 is this rating."""
 
 _NOTHING = "nothing to average; the released evaluator prints 0"
 
 
 @dataclass(frozen=True, slots=True)
 class Video:
-    """A video with the two sides to compare.
+    """A video with both sides.
 
-    `predictions` is None where there is no report. `similarity` is the rating / BEST_RATING, rows references, columns
-    predictions; it is not read when either side has no finding. `fps` are the video's frames a second, above 0, None
-    when not known.
+    `predictions` is None without a report. `similarity` is the rating / BEST_RATING, one row per reference and one
+    column per prediction; it is not read if either side has no event. `fps` is the video's frame rate, above 0, None if
+    not known.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Video:
 
 @dataclass(frozen=True, slots=True)
 class GlideReleasePair:
-    """A pair that was matched: where it stands in the two sequences of findings."""
+    """A matched pair: its positions in the two sequences of events."""
 
     reference: int
     prediction: int
@@ -63,10 +63,11 @@ class VideoScore:
 
 @dataclass(frozen=True, slots=True)
 class GlideReleaseScores:
-    """What the release's summary holds, without intervals, for it gives none.
+    """The content of the release's summary, without intervals, which it does not give.
 
-    `metrics`: desc_precision, desc_recall, desc_f1, iou_precision, iou_recall, f1_iou and miou, and mean_rating in
-    0..BEST_RATING, over all videos together; 0 where undefined. `dropped` are the names of the videos without a report.
+    `metrics`: desc_precision, desc_recall, desc_f1, iou_precision, iou_recall, f1_iou and miou in [0, 1], and
+    mean_rating in 0..BEST_RATING, over all videos together; 0 if undefined. `dropped` are the names of the videos
+    without a report.
     """
 
     videos: tuple[VideoScore, ...]
@@ -77,8 +78,9 @@ class GlideReleaseScores:
 def score(videos: Sequence[Video]) -> GlideReleaseScores:
     """Score videos as the release does.
 
-    ValueError when a similarity matrix has the wrong shape or a value that is not finite, and when of two videos of one
-    name the later has no report: the release would then compare one's reference with the other's report.
+    Raises ValueError if a similarity matrix has the wrong shape or a value that is not finite, and if of two videos
+    with the same name the later one has no report: the release would then compare one's reference with the other's
+    report.
     """
     named: dict[str, Video] = {}
     for video in videos:
@@ -88,8 +90,8 @@ def score(videos: Sequence[Video]) -> GlideReleaseScores:
             raise ValueError(f"{name}: two videos have this name and the later has no prediction; rename one of them")
         named[name] = video
     # Quirk A'7: a video without a report leaves every sum, its references with it.
-    scored = tuple(_video_score(name, one) for name, one in sorted(named.items()) if one.predictions is not None)
-    dropped = tuple(name for name, one in sorted(named.items()) if one.predictions is None)
+    scored = tuple(_video_score(name, video) for name, video in sorted(named.items()) if video.predictions is not None)
+    dropped = tuple(name for name, video in sorted(named.items()) if video.predictions is None)
     return GlideReleaseScores(scored, dropped, _metrics(scored))
 
 
@@ -99,7 +101,7 @@ def _video_score(name: str, video: Video) -> VideoScore:
 
 
 def _match(name: str, video: Video, predictions: Sequence[AnnotatedEvent]) -> tuple[GlideReleasePair, ...]:
-    """One-to-one matching of the greatest summed rating. Rows are predictions: that decides between equal sums."""
+    """The one-to-one matching with the largest sum of ratings. Rows are predictions: that breaks ties."""
     references = video.references
     if not references or not predictions:
         return ()
@@ -122,8 +124,8 @@ def _match(name: str, video: Video, predictions: Sequence[AnnotatedEvent]) -> tu
 def _iou(a: AnnotatedEvent, b: AnnotatedEvent, fps: float | None) -> float:
     """Overlap in seconds.
 
-    Quirk A'7: 1 for two findings that take no time, though they be apart: both without intervals, or both with none but
-    moments.
+    Quirk A'7: 1 for two events without duration, even if they lie apart: both without intervals, or both with moments
+    only.
     """
     (some, long_a), (others, long_b) = _intervals(a, fps), _intervals(b, fps)
     if some != others:
@@ -132,10 +134,10 @@ def _iou(a: AnnotatedEvent, b: AnnotatedEvent, fps: float | None) -> float:
 
 
 def _intervals(finding: AnnotatedEvent, fps: float | None) -> tuple[bool, list[Span]]:
-    """Whether a finding has intervals, and those that have a length.
+    """Whether an event has intervals, and those that have a length.
 
-    Seconds that a file has are taken as they are. Else a moment, which has no length there, is a span of one frame
-    here, so a span not longer than that is one.
+    Seconds in a file are taken as they are. Otherwise a moment, which has no length there, is a span of one frame here,
+    so a span no longer than a frame is a moment.
     """
     if finding.written is not None and finding.written.unit == "seconds":
         intervals = finding.written.intervals

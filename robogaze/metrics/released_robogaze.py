@@ -1,11 +1,11 @@
 """The evaluator released with RoboGaze, number for number, so that published tables can be compared.
 
-Frozen history: what departs from the paper or from sense is kept, and marked "Quirk" with the number under which
-docs/metrics/conventions.md tells of it. Read from scripts/evaluate.py in a public fork of the release that changes the
-taxonomy; that nothing else differs was not verified.
+It is frozen: what departs from the paper or from sense is kept and marked "Quirk" with its number in
+docs/metrics/conventions.md. Read from scripts/evaluate.py in a public fork of the release that changes the taxonomy;
+that nothing else differs was not verified.
 
-Not reproduced, for it is reading and not scoring: one prediction serving several clips through its bare name, broken
-reference files that vanish, frame numbers written as texts that become 0, and judge replies that become 0.
+Not reproduced, because it is reading and not scoring: one prediction serving several clips through its bare name,
+broken reference files that are ignored, frame numbers written as text that become 0, and judge replies that become 0.
 """
 
 import math
@@ -23,13 +23,13 @@ from robogaze.core.scores import Estimate
 from robogaze.core.time import RESOLUTION
 
 UNKNOWN = "unknown"
-"""The dimension of a finding that names none and whose type the taxonomy does not know."""
+"""The dimension of an event that names none and whose type is not in the taxonomy."""
 
 MEANS = ("desc_f1", "miou", "f1_iou", "severity_within1", "severity_weighted_f1")
 """What the release averages over clips."""
 
 WITH_INTERVAL = ("desc_f1", "f1_iou")
-"""Quirk A6.13: the only two figures that the release gives an interval."""
+"""Quirk A6.13: the only two figures with an interval in the release."""
 
 _SMALLEST_WEIGHT = 1e-9
 """A pair must weigh more than this to be matched."""
@@ -39,12 +39,12 @@ _NOTHING = "nothing to average; the released evaluator prints 0"
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A clip with the two sides to compare.
+    """A clip with both sides.
 
-    `predictions` is None where there is no prediction file. `similarity` is in [0, 1], rows references, columns
-    predictions; it is not read when either side has no finding. `frame_times_s` are the clip's frames, ascending: where
-    only a rate is known, `[number / fps for number in range(count)]`. They place the findings that are not written in
-    frames (`AnnotatedEvent.written`); empty where every finding is.
+    `predictions` is None without a prediction file. `similarity` is in [0, 1], one row per reference and one column per
+    prediction; it is not read if either side has no event. `frame_times_s` are the clip's frames, ascending; if only a
+    rate is known, `[number / fps for number in range(count)]`. They place the events that are not written in frames
+    (`AnnotatedEvent.written`); empty if every event is.
     """
 
     id: str
@@ -56,7 +56,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class RobogazeReleasePair:
-    """A pair that was matched: where it stands in the two sequences of findings, and its three factors' product."""
+    """A matched pair: its positions in the two sequences of events, and its weight."""
 
     reference: int
     prediction: int
@@ -70,7 +70,7 @@ class ClipScore:
     """A clip's figures, to four digits as in the release's per_clip.csv and per_dim.csv.
 
     `values` holds MEANS and the precisions and recalls they come from. `per_dimension` has the dimensions of the
-    taxonomy that either side names. 0 where a figure is undefined.
+    taxonomy that either side names. 0 if a figure is undefined.
     """
 
     id: str
@@ -83,12 +83,12 @@ class ClipScore:
 
 @dataclass(frozen=True, slots=True)
 class RobogazeReleaseScores:
-    """What the release's summary.json holds.
+    """The content of the release's summary.json.
 
-    `metrics` are MEANS over the clips that have a reference finding, and clean_accuracy, detection_precision,
-    detection_recall and detection_f1 over all clips with a prediction; `per_dimension` are means over all clips with a
-    prediction in which either side names the dimension. Four digits, 0 where undefined. `dropped` are the ids of the
-    clips without a prediction.
+    `metrics` are MEANS over the clips with a reference event, and clean_accuracy, detection_precision, detection_recall
+    and detection_f1 over all clips with a prediction; `per_dimension` are means over all clips with a prediction in
+    which either side names the dimension. Four digits, 0 if undefined. `dropped` are the ids of the clips without a
+    prediction.
     """
 
     clips: tuple[ClipScore, ...]
@@ -99,7 +99,7 @@ class RobogazeReleaseScores:
 
 @dataclass(frozen=True, slots=True)
 class _Event:
-    """A finding as the release reads it; an author who gives no severity says 0."""
+    """An event as the release reads it; a missing severity is 0."""
 
     start: int
     end: int
@@ -117,12 +117,14 @@ def score(
 ) -> RobogazeReleaseScores:
     """Score clips as the release does; `taxonomy` maps each dimension to its types.
 
-    The last three are the release's fixed values; with others nothing is comparable any more. ValueError when a
-    similarity matrix has the wrong shape or a value that is not finite.
+    The last three arguments default to the release's fixed values; other values make the result incomparable. Raises
+    ValueError if a similarity matrix has the wrong shape or a value that is not finite.
     """
-    ordered = sorted(samples, key=lambda one: _natural(one.id))
+    ordered = sorted(samples, key=lambda sample: _natural(sample.id))
     # Quirk A6.2: a clip without a prediction leaves every figure, so half a run may look perfect.
-    clips = tuple(_clip_score(one, taxonomy, dimension_bonus) for one in ordered if one.predictions is not None)
+    clips = tuple(
+        _clip_score(sample, taxonomy, dimension_bonus) for sample in ordered if sample.predictions is not None
+    )
     # Quirk A6.10: a clip without reference findings leaves the means of events, whatever was predicted on it.
     columns = {name: [clip.values[name] for clip in clips if clip.references] for name in MEANS}
     bounds = _bounds([columns[name] for name in WITH_INTERVAL], resamples, seed)
@@ -131,7 +133,7 @@ def score(
     rows = {name: [clip.per_dimension[name] for clip in clips if name in clip.per_dimension] for name in taxonomy}
     return RobogazeReleaseScores(
         clips=clips,
-        dropped=tuple(one.id for one in ordered if one.predictions is None),
+        dropped=tuple(sample.id for sample in ordered if sample.predictions is None),
         metrics={name: _mean(column, *intervals.get(name, ())) for name, column in columns.items()} | _detection(clips),
         per_dimension={name: _mean(row) for name, row in rows.items()},
     )
@@ -144,8 +146,8 @@ def _natural(name: str) -> list[int | str]:
 
 def _clip_score(sample: Sample, taxonomy: Mapping[str, Collection[str]], dimension_bonus: float) -> ClipScore:
     fps = _rate(sample.frame_times_s)
-    references = [_event(one, fps, taxonomy) for one in sample.references]
-    predictions = [_event(one, fps, taxonomy) for one in sample.predictions or ()]
+    references = [_event(event, fps, taxonomy) for event in sample.references]
+    predictions = [_event(prediction, fps, taxonomy) for prediction in sample.predictions or ()]
     matches = _match(sample, references, predictions, dimension_bonus)
     return ClipScore(
         id=sample.id,
@@ -161,22 +163,22 @@ def _event(finding: AnnotatedEvent, fps: float, taxonomy: Mapping[str, Collectio
     start, end = _frames(finding, fps)
     # Quirk A6.7: UNKNOWN is like any other dimension in matching and in the means over clips; it has no row of its own.
     named = finding.dimension or next((name for name, types in taxonomy.items() if finding.type in types), UNKNOWN)
-    # Quirk A6.9: a severity that is not said is 0: no weight, and an error of as much as the other side's.
+    # Quirk A6.9: a missing severity is 0: no weight, and an error as large as the other side's severity.
     return _Event(start, end, named, finding.severity or 0)
 
 
 def _rate(frame_times_s: Sequence[float]) -> float:
-    """Frames a second, which is all that the release knows of frame times; 0 for a clip of a single frame."""
+    """The frame rate, which is all that the release knows of frame times; 0 for a clip of a single frame."""
     steps = len(frame_times_s) - 1
     return round(steps / (frame_times_s[-1] - frame_times_s[0]), 6) if steps > 0 else 0.0
 
 
 def _frames(finding: AnnotatedEvent, fps: float) -> tuple[int, int]:
-    """The frames nearest to where a finding starts and ends; (0, 0), as in the release, when it gives no time.
+    """The frames nearest to the start and end of an event; (0, 0), as in the release, if it has no time.
 
-    An event has one interval there, from the start of its first span to the end of its last. Frames that a file has are
-    taken as they are. Of a finding without them a moment, which is a span of one frame here, is taken to be written
-    with start = end: so what is not longer than a frame has no length.
+    An event has one interval there, from the start of its first span to the end of its last. Frames in a file are taken
+    as they are. Otherwise a moment, which is a span of one frame here, is taken to be written with start = end: a span
+    no longer than a frame has no length.
     """
     if finding.written is not None and finding.written.unit == "frames":
         starts, ends = zip(*finding.written.intervals, strict=True)
@@ -201,7 +203,7 @@ def _iou(a: _Event, b: _Event) -> float:
 def _match(
     sample: Sample, references: Sequence[_Event], predictions: Sequence[_Event], dimension_bonus: float
 ) -> tuple[RobogazeReleasePair, ...]:
-    """Maximum-weight matching. Rows are predictions, as in the release: that decides between equal weights."""
+    """Maximum-weight matching. Rows are predictions, as in the release: that breaks ties."""
     if not references or not predictions:
         return ()
     similarity = np.asarray(sample.similarity, dtype=np.float64)
@@ -210,8 +212,8 @@ def _match(
             f"{sample.id}: similarity needs {len(references)} rows of {len(predictions)} finite numbers,"
             " a row for each reference"
         )
-    overlap = np.array([[_iou(one, other) for other in references] for one in predictions])
-    same = np.array([[one.dimension == other.dimension for other in references] for one in predictions])
+    overlap = np.array([[_iou(prediction, other) for other in references] for prediction in predictions])
+    same = np.array([[prediction.dimension == other.dimension for other in references] for prediction in predictions])
     weight = similarity.T * overlap * (1.0 + dimension_bonus * same)
     rows, columns = linear_sum_assignment(weight, maximize=True)
     return tuple(
@@ -228,18 +230,18 @@ def _values(
     n, m = len(predictions), len(references)
     # Quirk A6.8, A5: the weight only chooses the pairs. Descriptions then count in full however small the overlap, and
     # the bonus, unlike in the paper's table of its sizes, enters no figure.
-    alike = sum(pair.similarity for pair in matches)
+    similarity_sum = sum(pair.similarity for pair in matches)
     placed = sum(pair.similarity * pair.iou for pair in matches)
     found = sum(pair.similarity * references[pair.reference].severity for pair in matches)
     meant = sum(pair.similarity * predictions[pair.prediction].severity for pair in matches)
     near = sum(abs(predictions[p.prediction].severity - references[p.reference].severity) <= 1 for p in matches)
     values = {
-        "desc_precision": _ratio(alike, n),
-        "desc_recall": _ratio(alike, m),
+        "desc_precision": _ratio(similarity_sum, n),
+        "desc_recall": _ratio(similarity_sum, m),
         "iou_precision": _ratio(placed, n),
         "iou_recall": _ratio(placed, m),
-        "severity_weighted_precision": _ratio(meant, sum(one.severity for one in predictions)),
-        "severity_weighted_recall": _ratio(found, sum(one.severity for one in references)),
+        "severity_weighted_precision": _ratio(meant, sum(prediction.severity for prediction in predictions)),
+        "severity_weighted_recall": _ratio(found, sum(reference.severity for reference in references)),
         # Quirk A5: 0, not undefined, where nothing was matched: misses pull down the means of place and severity, too.
         "miou": _ratio(sum(pair.iou for pair in matches), len(matches)),
         "severity_within1": _ratio(near, len(matches)),
@@ -261,23 +263,23 @@ def _per_dimension(
     """
     found = {}
     for name in taxonomy:
-        n = sum(one.dimension == name for one in predictions)
-        m = sum(one.dimension == name for one in references)
-        alike = sum(
+        n = sum(prediction.dimension == name for prediction in predictions)
+        m = sum(reference.dimension == name for reference in references)
+        similarity_sum = sum(
             pair.similarity
             for pair in matches
             if predictions[pair.prediction].dimension == name == references[pair.reference].dimension
         )
         if n or m:
-            found[name] = round(_f1(_ratio(alike, n), _ratio(alike, m)), 4)
+            found[name] = round(_f1(_ratio(similarity_sum, n), _ratio(similarity_sum, m)), 4)
     return found
 
 
 def _detection(clips: Sequence[ClipScore]) -> dict[str, Estimate]:
     """Whether anything is wrong with a clip, over the clips with a prediction; a clip counts once."""
-    hits = sum(bool(one.references and one.predictions) for one in clips)
-    alarms = sum(bool(not one.references and one.predictions) for one in clips)
-    misses = sum(bool(one.references and not one.predictions) for one in clips)
+    hits = sum(bool(clip.references and clip.predictions) for clip in clips)
+    alarms = sum(bool(not clip.references and clip.predictions) for clip in clips)
+    misses = sum(bool(clip.references and not clip.predictions) for clip in clips)
     clean = len(clips) - hits - misses
     precision, recall = _ratio(hits, hits + alarms), _ratio(hits, hits + misses)
     return {
@@ -299,8 +301,8 @@ def _estimate(value: float, n: int, low: float = math.nan, high: float = math.na
 def _bounds(columns: Sequence[Sequence[float]], resamples: int, seed: int) -> list[tuple[float, float]]:
     """The 26th and the 976th of a thousand resampled means, for each column of values over the same clips.
 
-    Quirk A5: clips are drawn from all data sets together. The release starts the generator anew for each figure, so
-    one draw serves all.
+    Quirk A5: clips are drawn from all data sets together. The release restarts the generator for each figure, so one
+    draw serves all.
     """
     count = len(columns[0])
     if not count:
@@ -316,7 +318,7 @@ def _bounds(columns: Sequence[Sequence[float]], resamples: int, seed: int) -> li
 
 
 def _ratio(part: float, whole: float) -> float:
-    """0, as everywhere in the release, where it is undefined."""
+    """0, as everywhere in the release, if it is undefined."""
     return part / whole if whole else 0.0
 
 

@@ -1,20 +1,21 @@
-"""Every metric: what it is, how it is computed from sums of rows, and its mean over clips.
+"""Every metric: its definition, its computation from sums of rows, and its mean over clips.
 
-S is the similarity of a matched pair, N the predicted events (judgeable ones, see `tally`), M the reference events.
+S is the similarity of a matched pair, N the number of (judgeable, see `tally`) predicted events, M that of reference
+events.
 
-`micro`   over the corpus, as GLIDE does: from the sums of all rows. What is predicted on a clean clip costs precision.
-`macro`   over clips, as RoboGaze does: the mean of each clip's own value. Metrics of events are averaged over the
-          clips whose reference has events; what is predicted on a clean clip costs nothing here, so it is shown by
-          clean_accuracy and detection, which are values of the corpus and the same under both names.
+`micro`   over the corpus, as GLIDE does: from the sums of all rows. A prediction on a clean clip lowers the precision.
+`macro`   over clips, as RoboGaze does: the mean of each clip's own value. Metrics of events are averaged over the clips
+          whose reference has events; a prediction on a clean clip does not count here, but in clean_accuracy and
+          detection, which are values of the corpus and the same under both names.
 
-A value that would be 0/0 is NaN and leaves the mean and its n. A clip with references and no prediction has no
-precision (0/0), but recall 0 and F1 0: it stays in their means, and in the released evaluator it does so only where the
-file is there and empty.
+A value that would be 0/0 is NaN and is excluded from the mean and its n. A clip with references and no prediction has
+no precision (0/0), but recall 0 and F1 0, so it stays in their means; in the released evaluator it does so only if the
+prediction file exists and is empty.
 
-"Loose" normalisation, by all events, is meant where nothing is said; `_strict` is by the events that share time with
-any event of the other side (RoboGaze, Table 20): what is told of the wrong time is dropped before it is counted.
-Severities weigh as in RoboGaze, A.2.4: a missed reference event of severity k adds k to what is divided by. Fields that
-a prediction leaves blank count against it (see `tally`).
+Normalisation is "loose", by all events, unless a name ends in `_strict`: by the events that overlap in time with any
+event of the other side (RoboGaze, Table 20), so events at a wrong time are excluded before counting. Severities are
+weights as in RoboGaze, A.2.4: a missed reference event of severity k adds k to the denominator. Fields that a
+prediction leaves blank count against it (see `tally`).
 """
 
 from collections.abc import Callable, Mapping
@@ -29,16 +30,16 @@ from robogaze.metrics.tally import COLUMNS
 Matrix = NDArray[np.float64]
 
 COLUMN = {name: index for index, name in enumerate(COLUMNS)}
-"""Where a column stands in a row."""
+"""The position of a column in a row."""
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A number in [0, 1], the higher the better, or NaN where it is undefined.
+    """A number in [0, 1], higher is better, NaN if undefined.
 
-    `level` says whether it is of a clip's events, and so has a mean over clips, or of whole clips, and so has one value
-    for a corpus. `of` computes it from sums of rows, shape (..., columns) to (...). `counted` are the columns whose
-    sum is the n of the micro value, in `unit`.
+    `level` is "events" for a metric of a clip's events, which has a mean over clips, and "clips" for one of whole
+    clips, which has one value for a corpus. `of` computes it from sums of rows, shape (..., columns) to (...).
+    `counted` are the columns whose sum is the n of the micro value, in `unit`.
     """
 
     name: str
@@ -49,12 +50,12 @@ class Metric:
     of: Callable[[Matrix], Matrix]
 
     def per_clip(self, rows: Matrix) -> Matrix:
-        """The value of each row by itself; for a metric of events NaN where the reference has none."""
+        """The value of each row; for a metric of events NaN if the reference has none."""
         values = self.of(rows)
         return values if self.level == "clips" else np.where(_sum(rows, "references") > 0, values, np.nan)
 
     def n(self, sums: Matrix) -> Matrix:
-        """What the micro value rests on."""
+        """The n of the micro value."""
         return _sum(sums, *self.counted)
 
 
@@ -63,35 +64,35 @@ def _sum(sums: Matrix, *columns: str) -> Matrix:
     return total
 
 
-def divided(top: Matrix, bottom: Matrix) -> Matrix:
-    """A quotient of counts or sums, NaN where it would be by 0."""
+def safe_divide(top: Matrix, bottom: Matrix) -> Matrix:
+    """`top` / `bottom`, NaN where `bottom` is 0."""
     quotient: Matrix = np.divide(top, bottom, out=np.full(np.shape(bottom), np.nan), where=bottom > 0)
     return quotient
 
 
 def _ratio(top: str, *bottom: str) -> Callable[[Matrix], Matrix]:
-    """A sum over the mean of one or two others: S/N, S/M, and F1, which is S over the mean of N and M."""
-    return lambda sums: divided(_sum(sums, top), _sum(sums, *bottom) / len(bottom))
+    """A sum divided by the mean of one or two other sums: S/N, S/M, and F1, which is S over the mean of N and M."""
+    return lambda sums: safe_divide(_sum(sums, top), _sum(sums, *bottom) / len(bottom))
 
 
 def _severity_weighted_f1(sums: Matrix) -> Matrix:
     predictions, references = _sum(sums, "predictions"), _sum(sums, "references")
     of_predictions, of_references = _sum(sums, "predictions_severity"), _sum(sums, "references_severity")
-    precision = divided(_sum(sums, "similarity_predictions_severity"), of_predictions)
-    recall = divided(_sum(sums, "similarity_references_severity"), of_references)
+    precision = safe_divide(_sum(sums, "similarity_predictions_severity"), of_predictions)
+    recall = safe_divide(_sum(sums, "similarity_references_severity"), of_references)
     ungraded = (references > 0) & (of_references == 0)
     nothing_found = np.where(ungraded | (predictions + references == 0), np.nan, 0.0)
     both = precision + recall
-    return np.where(both > 0, divided(2 * precision * recall, both), nothing_found)
+    return np.where(both > 0, safe_divide(2 * precision * recall, both), nothing_found)
 
 
 def _asked(field: str, top: str) -> Callable[[Matrix], Matrix]:
-    """Twice a sum over the events that a field is asked of; NaN where there are references and none has the field."""
+    """Twice a sum over the events of which a field is asked; NaN if there are references and none has the field."""
 
     def value(sums: Matrix) -> Matrix:
         asked = _sum(sums, f"references_{field}")
         whole = asked + _sum(sums, f"predictions_{field}")
-        return divided(2 * _sum(sums, top), np.where((asked == 0) & (_sum(sums, "references") > 0), 0.0, whole))
+        return safe_divide(2 * _sum(sums, top), np.where((asked == 0) & (_sum(sums, "references") > 0), 0.0, whole))
 
     return value
 
@@ -216,11 +217,11 @@ METRICS: Mapping[str, Metric] = {metric.name: metric for metric in _ALL}
 _MEANS = [metric for metric in _ALL if metric.level == "events"]
 
 
-def expand(rows: Matrix) -> Matrix:
-    """Rows with what the means over clips need, so that those, too, are functions of sums.
+def with_clip_values(rows: Matrix) -> Matrix:
+    """Rows extended by what the means over clips need, so that these are functions of sums, too.
 
-    Shape (..., columns) to (..., columns + 2 * metrics of events): to the right of a row stand the clip's own value of
-    each (0 where undefined), then whether it is defined (1 or 0).
+    Shape (..., columns) to (..., columns + 2 * metrics of events): a row is followed by the clip's own value of each
+    metric (0 if undefined), then by whether it is defined (1 or 0).
     """
     values = np.stack([metric.per_clip(rows) for metric in _MEANS], axis=-1)
     defined = ~np.isnan(values)
@@ -228,24 +229,24 @@ def expand(rows: Matrix) -> Matrix:
 
 
 def micro(sums: Matrix) -> Matrix:
-    """All metrics over the corpus, in the order of METRICS: sums of rows, expanded or not, to (..., metrics)."""
+    """All metrics over the corpus, in the order of METRICS: sums of rows, extended or not, to (..., metrics)."""
     return np.stack([metric.of(sums) for metric in _ALL], axis=-1)
 
 
 def macro(sums: Matrix) -> Matrix:
-    """All metrics as means over clips, in the order of METRICS: sums of expanded rows to (..., metrics)."""
+    """All metrics as means over clips, in the order of METRICS: sums of extended rows to (..., metrics)."""
     values, defined = _means(sums)
-    means = iter(np.moveaxis(divided(values, defined), -1, 0))
+    means = iter(np.moveaxis(safe_divide(values, defined), -1, 0))
     return np.stack([next(means) if metric.level == "events" else metric.of(sums) for metric in _ALL], axis=-1)
 
 
 def micro_n(sums: Matrix) -> Matrix:
-    """The events, pairs or clips (see `Metric.unit`) that each micro value rests on, shape (..., metrics)."""
+    """The number of events, pairs or clips (see `Metric.unit`) behind each micro value, shape (..., metrics)."""
     return np.stack([metric.n(sums) for metric in _ALL], axis=-1)
 
 
 def macro_n(sums: Matrix) -> Matrix:
-    """The clips that each macro value rests on: those in which it is defined, shape (..., metrics)."""
+    """The number of clips behind each macro value, those in which it is defined, shape (..., metrics)."""
     defined = iter(np.moveaxis(_means(sums)[1], -1, 0))
     return np.stack([next(defined) if metric.level == "events" else metric.n(sums) for metric in _ALL], axis=-1)
 

@@ -1,23 +1,22 @@
-"""A clip and a system as one row of numbers, such that every metric is a function of sums of rows.
+"""A clip and a system as one row of numbers, so that every metric is a function of sums of rows.
 
 The rows of many clips are a table of shape (clips, columns). A metric over the corpus is computed from the sum of its
 rows, so a resampled corpus is a matrix product of counts with the table. A row takes 288 bytes.
 
-Three rules that decide what is counted:
+Three rules decide what is counted:
 
-* A prediction that is missing (None) or unscored reported nothing: all references are missed. Nothing reported is not
-  the same as examined and found clean: a clip is correct as a clean one only where the prediction is complete and
-  covers every dimension that the reference speaks for.
-* A predicted event is judgeable when the reference's author looked for its dimension or one of its secondary ones, or
-  found something there, or when either side does not say. One that is not judgeable is neither right nor wrong: it is
-  counted by itself, as `unjudgeable`, and must not be matched.
-* The other way round nothing is forgiven: a reference event is missed whether or not the system looks for its
-  dimension. How many it could not find for that reason is counted as `references_not_looked_for`.
+* A missing (None) or unscored prediction reports nothing: all references are missed. Reporting nothing is not the same
+  as finding the clip clean: a clip is correctly clean only if the prediction is complete and covers every dimension
+  that the reference covers.
+* A predicted event is judgeable if the reference's author looked for its dimension or one of its secondary ones, or
+  found something there, or if either side does not say. One that is not judgeable is neither right nor wrong: it is
+  counted separately, as `unjudgeable`, and must not be matched.
+* There is no such rule for references: a reference event is missed whether or not the system looks for its dimension.
+  How many it could not find for that reason is counted as `references_not_looked_for`.
 
-A field that a prediction leaves blank (time, dimension, severity) never pays: where the reference gives it, the blank
-one counts as wrong, and a prediction without a match counts against every metric of that field. Only what the
-reference itself leaves blank is left out: a prediction matched to such an event, and a clip none of whose events has
-the field.
+A field that a prediction leaves blank (time, dimension, severity) never pays: if the reference gives it, the blank
+counts as wrong, and a prediction without a match counts against every metric of that field. Only what the reference
+itself leaves blank is excluded: a prediction matched to such an event, and a clip none of whose events has the field.
 """
 
 import math
@@ -31,12 +30,12 @@ from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 
 Matrix = NDArray[np.float64]
 
-MEANING = {
+COLUMN_MEANINGS = {
     "clips": "1",
     "unscored": "1 where the prediction is missing or unscored",
     "references": "reference events",
     "predictions": "judgeable predicted events",
-    "unjudgeable": "predicted events in dimensions the reference's author did not look for",
+    "unjudgeable": "predicted events in dimensions that the reference's author did not look for",
     "references_not_looked_for": "reference events in dimensions the system did not look for",
     "matched": "matched pairs",
     "similarity": "sum of S over matched pairs",
@@ -45,14 +44,14 @@ MEANING = {
     "predictions_overlapped": "judgeable predicted events that share time with a reference one",
     "similarity_overlapped": "sum of S over matched pairs that share time",
     "references_timed": "reference events with a time",
-    "predictions_timed": "judgeable predicted events that a time is asked of",
+    "predictions_timed": "judgeable predicted events that should have a time",
     "matched_timed": "matched pairs whose reference has a time",
     "iou": "sum of IoU over matched pairs whose reference has a time, 0 where the prediction has none",
     "tiou_30": "matched pairs with an IoU of at least 0.3",
     "tiou_50": "matched pairs with an IoU of at least 0.5",
     "tiou_70": "matched pairs with an IoU of at least 0.7",
     "references_dimensioned": "reference events with a dimension",
-    "predictions_dimensioned": "judgeable predicted events that a dimension is asked of",
+    "predictions_dimensioned": "judgeable predicted events that should have a dimension",
     "similarity_dimension": "sum of S over matched pairs of one dimension",
     "severity_pairs": "matched pairs whose reference has a severity",
     "severity_exact": "matched pairs with the same severity",
@@ -71,20 +70,20 @@ MEANING = {
 }
 """What the columns count."""
 
-COLUMNS = tuple(MEANING)
+COLUMNS = tuple(COLUMN_MEANINGS)
 
 THRESHOLDS = {"tiou_30": 0.3, "tiou_50": 0.5, "tiou_70": 0.7}
-"""The columns of pairs that overlap well enough, and how well that is."""
+"""The columns of well-overlapping pairs, with their thresholds on IoU."""
 
 WORST = 5
-"""The highest severity: what a prediction that gives none weighs, so that no grade could be worse."""
+"""The highest severity: the weight of a prediction without one, so that no severity could be worse."""
 
 ROUNDING = 1e-9
-"""An IoU this close below a threshold reaches it: seconds are not exact in binary, 0.3 is not 3/10."""
+"""An IoU this close below a threshold reaches it, because seconds are not exact in binary: 0.3 is not 3/10."""
 
 
 class MatchedPair(Protocol):
-    """A matched pair: indices into the findings of the two accounts, and how alike they are."""
+    """A matched pair: indices into the events of both sides, and how similar they are."""
 
     @property
     def reference(self) -> int: ...
@@ -97,20 +96,20 @@ class MatchedPair(Protocol):
 
 
 def scored(prediction: ClipAnnotation | None) -> TypeGuard[ClipAnnotation]:
-    """Whether there is an account that says anything about its clip."""
+    """Whether there is a prediction and it is not unscored."""
     return prediction is not None and prediction.status != "unscored"
 
 
 def judgeable(reference: ClipAnnotation, prediction: ClipAnnotation | None) -> NDArray[np.bool_]:
-    """Which of the prediction's findings the reference can speak for, shape (findings,); none without a prediction.
+    """Which of the prediction's events the reference can judge, shape (events,); empty without a prediction.
 
     The others must not be matched: give them the similarity 0.
     """
     findings = prediction.findings if scored(prediction) else ()
     covered = reference.covered
     if covered is not None:
-        covered = covered.union(one.dimension for one in reference.findings if one.dimension is not None)
-    return np.array([_looked_for(one, covered) for one in findings], dtype=np.bool_)
+        covered = covered.union(event.dimension for event in reference.findings if event.dimension is not None)
+    return np.array([_looked_for(event, covered) for event in findings], dtype=np.bool_)
 
 
 def tally(
@@ -118,20 +117,20 @@ def tally(
 ) -> Matrix:
     """The row of one clip, shape (len(COLUMNS),).
 
-    `matches` are one to one, `iou` has shape (reference findings, predicted findings). Of a prediction that is missing
-    or unscored neither is looked at. Sums are rounded once (`math.fsum`), so the order of the findings leaves no trace.
-    ValueError for a reference that is not complete, since what it does not hold may still be there, and for a match of
-    a finding that is not judgeable.
+    `matches` are one to one, `iou` has shape (reference events, predicted events); both are ignored for a missing or
+    unscored prediction. Sums are rounded once (`math.fsum`), so the order of events does not change them. Raises
+    ValueError for a reference that is not complete, because it may lack events, and for a match of an event that is not
+    judgeable.
     """
     if reference.status != "complete":
-        raise ValueError(f"{reference.clip_id}: an account that is {reference.status} cannot be a reference")
+        raise ValueError(f"{reference.clip_id}: an annotation that is {reference.status} cannot be a reference")
     kept = judgeable(reference, prediction)
     if not scored(prediction):
         return _row(_of_events(reference.findings, (), None) | _of_clip(reference, None, 0))
-    if not all(kept[one.prediction] for one in matches):
-        raise ValueError(f"{reference.clip_id}: a finding that the reference cannot speak for was matched")
-    predicted = [one for one, judged in zip(prediction.findings, kept, strict=True) if judged]
-    pairs = [(reference.findings[one.reference], prediction.findings[one.prediction], one) for one in matches]
+    if not all(kept[match.prediction] for match in matches):
+        raise ValueError(f"{reference.clip_id}: an event that the reference cannot judge was matched")
+    predicted = [event for event, judged in zip(prediction.findings, kept, strict=True) if judged]
+    pairs = [(reference.findings[match.reference], prediction.findings[match.prediction], match) for match in matches]
     return _row(
         _of_events(reference.findings, predicted, prediction.looked_for)
         | _of_fields(reference.findings, predicted, pairs)
@@ -165,7 +164,7 @@ def _of_clip(reference: ClipAnnotation, prediction: ClipAnnotation | None, predi
 
 
 def _covers(prediction: ClipAnnotation | None, reference: ClipAnnotation) -> bool:
-    """Whether the prediction examined or ruled out every dimension that the reference speaks for."""
+    """Whether the prediction examined or ruled out every dimension that the reference covers."""
     if prediction is None or prediction.coverage is None:
         return prediction is not None
     spoken_for = prediction.coverage.keys() if reference.covered is None else reference.covered
@@ -177,58 +176,58 @@ def _of_events(
     references: Sequence[AnnotatedEvent], predictions: Sequence[AnnotatedEvent], looked_for: frozenset[str] | None
 ) -> dict[str, float]:
     numbers: dict[str, float] = {
-        "references_not_looked_for": sum(not _looked_for(one, looked_for) for one in references),
+        "references_not_looked_for": sum(not _looked_for(reference, looked_for) for reference in references),
     }
     for side, findings in (("references", references), ("predictions", predictions)):
         numbers[side] = len(findings)
-    numbers["references_timed"] = sum(bool(one.spans) for one in references)
-    numbers["references_dimensioned"] = sum(one.dimension is not None for one in references)
-    numbers["references_graded"] = sum(one.severity is not None for one in references)
-    numbers["references_severity"] = sum(one.severity or 0 for one in references)
-    numbers["predictions_severity"] = sum(one.severity or WORST for one in predictions)
+    numbers["references_timed"] = sum(bool(reference.spans) for reference in references)
+    numbers["references_dimensioned"] = sum(reference.dimension is not None for reference in references)
+    numbers["references_graded"] = sum(reference.severity is not None for reference in references)
+    numbers["references_severity"] = sum(reference.severity or 0 for reference in references)
+    numbers["predictions_severity"] = sum(prediction.severity or WORST for prediction in predictions)
     return numbers
 
 
 _FIELDS: Mapping[str, Callable[[AnnotatedEvent], bool]] = {
-    "timed": lambda one: bool(one.spans),
-    "dimensioned": lambda one: one.dimension is not None,
-    "graded": lambda one: one.severity is not None,
+    "timed": lambda event: bool(event.spans),
+    "dimensioned": lambda event: event.dimension is not None,
+    "graded": lambda event: event.severity is not None,
 }
-"""The fields that may be blank, and whether an event has one."""
+"""The fields that may be blank, and whether an event has each."""
 
 
 def _of_fields(
     references: Sequence[AnnotatedEvent], predictions: Sequence[AnnotatedEvent], pairs: Pairs
 ) -> dict[str, float]:
-    """How many predictions a field is asked of, and how many leave blank one that the reference's events have."""
+    """How many predictions a field is asked of, and how many leave blank a field that the reference's events have."""
     numbers: dict[str, float] = {}
     blank: set[int] = set()
     for name, has in _FIELDS.items():
         asked = not references or any(map(has, references))
-        if f"predictions_{name}" in MEANING:
-            numbers[f"predictions_{name}"] = asked * (len(predictions) - sum(not has(one) for one, _, _ in pairs))
+        if f"predictions_{name}" in COLUMN_MEANINGS:
+            numbers[f"predictions_{name}"] = asked * (len(predictions) - sum(not has(pair) for pair, _, _ in pairs))
         if asked and references:
-            blank.update(index for index, one in enumerate(predictions) if not has(one))
+            blank.update(index for index, prediction in enumerate(predictions) if not has(prediction))
     return numbers | {"predictions_blank": len(blank)}
 
 
 def _of_pairs(pairs: Pairs) -> dict[str, float]:
-    asked = [one for reference, _, one in pairs if reference.spans]
-    timed = [one for one in asked if not math.isnan(one.iou)]
+    asked = [pair for reference, _, pair in pairs if reference.spans]
+    timed = [match for match in asked if not math.isnan(match.iou)]
     numbers: dict[str, float] = {
         "matched": len(pairs),
         "matched_timed": len(asked),
-        "similarity": math.fsum(one.similarity for _, _, one in pairs),
-        "similarity_iou": math.fsum(one.similarity * one.iou for one in timed),
-        "similarity_overlapped": math.fsum(one.similarity for one in timed if one.iou > 0),
+        "similarity": math.fsum(pair.similarity for _, _, pair in pairs),
+        "similarity_iou": math.fsum(match.similarity * match.iou for match in timed),
+        "similarity_overlapped": math.fsum(match.similarity for match in timed if match.iou > 0),
         "similarity_dimension": math.fsum(
-            one.similarity
-            for reference, prediction, one in pairs
+            pair.similarity
+            for reference, prediction, pair in pairs
             if reference.dimension is not None and reference.dimension == prediction.dimension
         ),
-        "iou": math.fsum(one.iou for one in timed),
+        "iou": math.fsum(match.iou for match in timed),
     }
-    reached = {column: sum(one.iou >= least - ROUNDING for one in timed) for column, least in THRESHOLDS.items()}
+    reached = {column: sum(match.iou >= least - ROUNDING for match in timed) for column, least in THRESHOLDS.items()}
     return numbers | reached
 
 
@@ -243,9 +242,9 @@ def _of_severities(pairs: Pairs) -> dict[str, float]:
         "severity_exact": sum(difference == 0 for difference in apart),
         "severity_within1": sum(difference <= 1 for difference in apart),
         "similarity_references_severity": _weighted(
-            (one.similarity, reference.severity) for reference, _, one in pairs
+            (pair.similarity, reference.severity) for reference, _, pair in pairs
         ),
-        "similarity_predictions_severity": _weighted((one.similarity, other.severity) for _, other, one in pairs),
+        "similarity_predictions_severity": _weighted((pair.similarity, other.severity) for _, other, pair in pairs),
     }
 
 
@@ -261,6 +260,8 @@ def _of_overlap(iou: Matrix) -> dict[str, float]:
     }
 
 
-def _looked_for(one: AnnotatedEvent, dimensions: frozenset[str] | None) -> bool:
-    """Whether an author who looked for some dimensions would have reported such an event."""
-    return dimensions is None or one.dimension is None or not dimensions.isdisjoint((one.dimension, *one.secondary))
+def _looked_for(event: AnnotatedEvent, dimensions: frozenset[str] | None) -> bool:
+    """Whether an author who looked for these dimensions would have reported such an event."""
+    return (
+        dimensions is None or event.dimension is None or not dimensions.isdisjoint((event.dimension, *event.secondary))
+    )

@@ -3,19 +3,19 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from robogaze.agree.agreement import AgreementResult
-from robogaze.agree.ceiling import Ceiling
-from robogaze.agree.consensus import LEAST_IOU, MOST_APART, OpenQuestion
-from robogaze.agree.kappas import Kind
-from robogaze.agree.measures import Measures
-from robogaze.agree.ratings import RatingAgreement
+from robogaze.agreement.adjudication import MAX_SEVERITY_GAP, MIN_IOU, AdjudicationItem
+from robogaze.agreement.annotator_agreement import AgreementResult
+from robogaze.agreement.ceiling import Ceiling
+from robogaze.agreement.coefficients import AgreementScores
+from robogaze.agreement.kappas import Kind
+from robogaze.agreement.ratings import RatingAgreement
 from robogaze.core.annotation import AnnotatedEvent
 from robogaze.core.scores import Estimate
 from robogaze.metrics.scores import METRICS
 from robogaze.reporting.evaluation import HEADLINE
 from robogaze.reporting.result_tables import Cell, ResultTable
 from robogaze.reporting.wording import count, listed, seconds
-from robogaze.stats.interval import LEAST_DEFINED
+from robogaze.stats.interval import MIN_DEFINED_SHARE
 
 NAMES = {
     "detection_kappa": "detection kappa",
@@ -48,14 +48,14 @@ def sheets(result: AgreementResult) -> Iterator[ResultTable]:
     """Every table, the headline first; that alone where there is nothing to compare."""
     slices = dict(_slices(result))
     clips = count(result.overall.clips, "clip")
-    title = f"Agreement of {count(len(result.panel.annotators), 'annotator')} on {clips}"
-    if not result.panel.cases:
+    title = f"Agreement of {count(len(result.annotation_set.annotators), 'annotator')} on {clips}"
+    if not result.annotation_set.clips:
         yield _measures("agreement", title, "dataset", slices, NAMES, tuple(_left_out(result)))
         return
     yield _measures("agreement", title, "dataset", slices, NAMES, tuple(footnotes(result)))
     if result.dimensions:
         yield _measures("by-dimension", "By dimension", "dimension", result.dimensions, NAMES, (_DIMENSION,))
-    several = len(result.panel.annotators) > 2
+    several = len(result.annotation_set.annotators) > 2
     names = BESIDE if several else {key: name for key, name in BESIDE.items() if not key.endswith("_cohen")}
     notes = tuple(_beside(several))
     yield _measures("beside", "Beside these numbers", "of", {**slices, **result.dimensions}, names, notes)
@@ -63,15 +63,15 @@ def sheets(result: AgreementResult) -> Iterator[ResultTable]:
         pairs = {f"{first} - {second}": one for (first, second), one in result.pairs.items()}
         shown = {**NAMES, "events_matched": BESIDE["events_matched"]}
         yield _measures("by-pair", "By pair of annotators (Cohen's kappas)", "pair", pairs, shown)
-    yield from _ceiling(result.ceiling, len(result.panel.annotators))
+    yield from _ceiling(result.ceiling, len(result.annotation_set.annotators))
     yield _queue(result)
 
 
 def footnotes(result: AgreementResult) -> Iterator[str]:
     """What the numbers must not be read without."""
-    terms, panel = result.terms, result.panel
+    terms, panel = result.config, result.annotation_set
     yield f"Annotators: {listed(panel.annotators)}."
-    detection, dimension = _KINDS[result.kinds.detection], _KINDS[result.kinds.dimension]
+    detection, dimension = _KINDS[result.kappas.detection], _KINDS[result.kappas.dimension]
     both = detection == dimension
     yield (
         f"Both kappas are {detection}." if both else f"Detection kappa is {detection}; dimension kappa is {dimension}."
@@ -87,29 +87,30 @@ def footnotes(result: AgreementResult) -> Iterator[str]:
     yield (
         f"{terms.level:.0%} percentile intervals from {terms.resamples:,} resamples of the {_units(result)} within "
         f"each {terms.by}, seed {terms.seed}; none where they tell none: one clip, one value in all, or undefined in "
-        f"more than {1 - LEAST_DEFINED:.0%} of them."
+        f"more than {1 - MIN_DEFINED_SHARE:.0%} of them."
     )
     yield f"Judge {result.judge}: {result.judge_note}"
     yield from _left_out(result)
 
 
 def _units(result: AgreementResult) -> str:
-    cases, field = result.panel.cases, result.terms.units
+    cases, field = result.annotation_set.clips, result.config.units
     units = {(one.dataset, one.unit(field)) for one in cases}
     return "clips" if len(units) == len(cases) else f"{len(units):,} values of {field}"
 
 
 def _left_out(result: AgreementResult) -> Iterator[str]:
-    panel = result.panel
-    if panel.single:
-        yield f"Left out, with one annotator: {_some(panel.single)}."
+    panel = result.annotation_set
+    if panel.single_annotator:
+        yield f"Left out, with one annotator: {_some(panel.single_annotator)}."
     if panel.unfinished:
         yield f"Left out, not complete: {_some([f'{clip} by {author}' for clip, author in panel.unfinished])}."
-    if panel.apart:
-        yield f"Left out, because the annotators looked for nothing in common: {_some(panel.apart)}."
-    if panel.aside:
-        yield f"{count(panel.aside, 'event')} set aside, in dimensions that not all annotators of the clip looked for."
-    lengths = sum(case.duration_s is None for case in panel.cases)
+    if panel.no_shared_dimensions:
+        yield f"Left out, because the annotators looked for nothing in common: {_some(panel.no_shared_dimensions)}."
+    if panel.excluded_events:
+        excluded = count(panel.excluded_events, "event")
+        yield f"{excluded} set aside, in dimensions that not all annotators of the clip looked for."
+    lengths = sum(case.duration_s is None for case in panel.clips)
     if lengths:
         yield f"{count(lengths, 'clip')} of unknown length left out of timeline alpha."
     if result.failed:
@@ -141,14 +142,19 @@ def _beside(several: bool) -> Iterator[str]:
         yield "Mean Cohen: over the pairs of annotators for whom it is defined, which n counts."
 
 
-def _slices(result: AgreementResult) -> Iterator[tuple[str, Measures]]:
+def _slices(result: AgreementResult) -> Iterator[tuple[str, AgreementScores]]:
     yield "overall", result.overall
     if len(result.datasets) > 1:
         yield from ((name or NO_DATASET, one) for name, one in result.datasets.items())
 
 
 def _measures(
-    name: str, title: str, of: str, rows: Mapping[str, Measures], names: Mapping[str, str], notes: tuple[str, ...] = ()
+    name: str,
+    title: str,
+    of: str,
+    rows: Mapping[str, AgreementScores],
+    names: Mapping[str, str],
+    notes: tuple[str, ...] = (),
 ) -> ResultTable:
     cells: tuple[tuple[Cell, ...], ...] = tuple(
         (row, one.clips, one.events, *(_short(getattr(one, key)) for key in names)) for row, one in rows.items()
@@ -162,7 +168,7 @@ def _short(one: Estimate) -> Estimate:
     return one if one.defined else replace(one, why="")
 
 
-def _reasons(rows: Mapping[str, Measures], names: tuple[str, ...]) -> Iterator[str]:
+def _reasons(rows: Mapping[str, AgreementScores], names: tuple[str, ...]) -> Iterator[str]:
     """Why numbers are undefined, and in which rows."""
     found: dict[str, dict[str, None]] = {}
     for row, one in rows.items():
@@ -198,8 +204,8 @@ def _ceiling_notes(ceiling: Ceiling, annotators: int) -> Iterator[str]:
     yield "n counts a clip once for each annotator who is scored on it; intervals are Student's t, as a system's."
     if annotators > 2:
         yield (
-            f"The others' consensus: events that more than half of them report, with an IoU of at least {LEAST_IOU}; "
-            f"severities at most {MOST_APART} apart averaged, a half up."
+            f"The others' consensus: events that more than half of them report, with an IoU of at least {MIN_IOU}; "
+            f"severities at most {MAX_SEVERITY_GAP} apart averaged, a half up."
         )
     if ceiling.without:
         yield f"{count(ceiling.without, 'account')} left out: the others report events of the clip and agree on none."
@@ -228,7 +234,7 @@ def queue_in_brief(result: AgreementResult, most: int) -> ResultTable:
     return ResultTable("queue", _to_settle(result), ("clip", "why", "events"), rows, (*notes, _settled(result)))
 
 
-def _told(one: OpenQuestion) -> str:
+def _told(one: AdjudicationItem) -> str:
     return "; ".join(
         f"{author}: {' '.join(filter(None, (_when(found), found.type or found.dimension)))}"
         for author, found in one.events
@@ -242,8 +248,8 @@ def _to_settle(result: AgreementResult) -> str:
 def _settled(result: AgreementResult) -> str:
     return (
         f"{count(result.adjudication.settled, 'event')} settled without a person: reported by all annotators of the "
-        f"clip, every two with an IoU of at least {LEAST_IOU} (united), one dimension and type, severities at most "
-        f"{MOST_APART} apart (averaged, a half up)."
+        f"clip, every two with an IoU of at least {MIN_IOU} (united), one dimension and type, severities at most "
+        f"{MAX_SEVERITY_GAP} apart (averaged, a half up)."
     )
 
 

@@ -5,33 +5,33 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from robogaze.agree.agreement import AgreementResult
-from robogaze.agree.ceiling import Ceiling, CeilingRow
-from robogaze.agree.measures import Measures
-from robogaze.agree.ratings import RatingAgreement
+from robogaze.agreement.annotator_agreement import AgreementResult
+from robogaze.agreement.ceiling import Ceiling, CeilingScores
+from robogaze.agreement.coefficients import AgreementScores
+from robogaze.agreement.ratings import RatingAgreement
 from robogaze.core.annotation import FIELDS, AnnotatedEvent, ClipAnnotation
 from robogaze.core.coverage import as_cell
 from robogaze.core.time import RESOLUTION
-from robogaze.scoring.estimates import Scores
+from robogaze.evaluation.estimates import Scores
 
 
 def agreement_json(result: AgreementResult) -> Mapping[str, Any]:
     """The result as one JSON object."""
-    panel = result.panel
+    panel = result.annotation_set
     return {
         "schema_version": 1,
-        **result.terms.model_dump(),
+        **result.config.model_dump(),
         "judge": {"name": result.judge, "note": result.judge_note},
         "annotators": panel.annotators,
-        "statistics": {"detection_kappa": result.kinds.detection, "dimension_kappa": result.kinds.dimension},
+        "statistics": {"detection_kappa": result.kappas.detection, "dimension_kappa": result.kappas.dimension},
         "counts": {
-            "clips": len(panel.cases),
+            "clips": len(panel.clips),
             "events": result.overall.events,
-            "events_set_aside": panel.aside,
+            "events_set_aside": panel.excluded_events,
             "failed_judgements": result.failed,
-            "clips_by_one_annotator": panel.single,
+            "clips_by_one_annotator": panel.single_annotator,
             "unfinished": [{"clip_id": clip, "annotator": author} for clip, author in panel.unfinished],
-            "clips_with_nothing_in_common": panel.apart,
+            "clips_with_nothing_in_common": panel.no_shared_dimensions,
         },
         "overall": _measures(result.overall),
         "per_dataset": {name: _measures(one) for name, one in result.datasets.items()},
@@ -50,13 +50,13 @@ def agreement_json(result: AgreementResult) -> Mapping[str, Any]:
             ],
             "consensus": [
                 {"clip_id": one.clip_id, "status": one.status, "events": [_finding(found) for found in one.findings]}
-                for one in result.adjudication.accounts
+                for one in result.adjudication.annotations
             ],
         },
     }
 
 
-def _measures(one: Measures) -> dict[str, Any]:
+def _measures(one: AgreementScores) -> dict[str, Any]:
     bounds = None if one.bounds is None else {"low": one.bounds[0], "high": one.bounds[1]}
     counts = {"clips": one.clips, "events": one.events, "unscored_pairs": one.unscored, "similarity_bounds": bounds}
     return {**{name: estimate.as_json() for name, estimate in one.estimates()}, **counts}
@@ -74,7 +74,7 @@ def _ceiling(ceiling: Ceiling) -> Mapping[str, Any]:
     }
 
 
-def _row(row: CeilingRow) -> Mapping[str, Any]:
+def _row(row: CeilingScores) -> Mapping[str, Any]:
     return {"accounts": row.n, "macro": _scores(row.macro), "micro": _scores(row.micro)}
 
 

@@ -12,14 +12,14 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from robogaze.compare import Comparison, Run
+from robogaze.comparison import Comparison, Run
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.coverage import CoverageState
 from robogaze.core.data import Data, fault_of
 from robogaze.core.events import Severity
 from robogaze.core.report import Status, Verdict
 from robogaze.core.time import Span
-from robogaze.datasets.importers.dreamdojo import CONTROL
+from robogaze.datasets.layouts.dreamdojo import CONTROL
 from robogaze.errors import InputError
 from robogaze.store import ManifestLine, StoredRun
 
@@ -118,9 +118,9 @@ def read_shown(path: Path) -> ComparisonPageData:
 
 
 def _run(run: Run, changed: set[str], places: "_Places") -> ShownRun:
-    accounts = [run.accounts[clip_id] for clip_id in sorted(run.accounts)]
+    accounts = [run.annotations[clip_id] for clip_id in sorted(run.annotations)]
     controls = [one for one in accounts if one.fields.get("split") == CONTROL]
-    facts = run.facts.values()
+    facts = run.metadata.values()
     roots = {places.run_of(one) for one in accounts}
     only = roots.pop() if len(roots) == 1 else None
     page = None if only is None else only.root / "index.html"
@@ -181,7 +181,7 @@ class _Places:
         """The run folder that a report lies in: `<clip id>/report.json` or `reports/<clip id>.json`; None elsewhere."""
         root = Path(one.source).parent.parent
         if root not in self._runs:
-            run = StoredRun.at(root) if (root / "run.json").is_file() else None
+            run = StoredRun(root) if (root / "run.json").is_file() else None
             self._runs[root] = run
             self._lines[root] = {} if run is None else {line.clip_id: line for line in run.lines}
         return self._runs[root]

@@ -4,14 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import inf, isnan
 
-from robogaze.compare import Comparison, GateCheck, PairedDifference, RunPair
-from robogaze.compare.flips import Flip
-from robogaze.compare.measures import MEASURES
-from robogaze.compare.verdict import points
+from robogaze.comparison import Comparison, GateCheck, PairedDifference, RunPair
+from robogaze.comparison.clip_measures import MEASURES
+from robogaze.comparison.flips import Flip
+from robogaze.comparison.verdict import points
 from robogaze.core.scores import Estimate
+from robogaze.evaluation.config import MIN_UNITS
 from robogaze.reporting.result_tables import Cell, ResultTable, file_name
 from robogaze.reporting.wording import count, listed
-from robogaze.scoring.config import LEAST_UNITS
 
 Row = tuple[Cell, ...]
 
@@ -43,8 +43,8 @@ def _leaderboard(result: Comparison) -> ResultTable:
             result.names[run],
             band_of[run],
             result.ranks[run].rank,
-            *(result.standings[run].measures[name] for name in MEASURES),
-            result.standings[run].cost_per_clip,
+            *(result.leaderboard[run].measures[name] for name in MEASURES),
+            result.leaderboard[run].cost_per_clip,
         )
         for run in result.order
     )
@@ -54,7 +54,7 @@ def _leaderboard(result: Comparison) -> ResultTable:
 
 
 def _notes(result: Comparison) -> Iterator[str]:
-    terms = result.terms
+    terms = result.config
     yield (
         f"{scope_sentence(result.scope.dimensions)} Load: sum of severities. Events and load are over the scored clips."
     )
@@ -62,9 +62,9 @@ def _notes(result: Comparison) -> Iterator[str]:
         f"{terms.level:.0%} intervals: Wilson's for shares, Newcombe's for their paired differences, else Student's t "
         f"over the prompts; ranks and trends from {terms.resamples:,} resamples of the prompts, seed {terms.seed}."
     )
-    if result.units < LEAST_UNITS:
+    if result.units < MIN_UNITS:
         yield (
-            f"Warning: the runs share {count(result.units, 'prompt')}; with fewer than {LEAST_UNITS} intervals are "
+            f"Warning: the runs share {count(result.units, 'prompt')}; with fewer than {MIN_UNITS} intervals are "
             "approximate (docs/metrics/coverage.md)."
         )
     yield (
@@ -72,11 +72,11 @@ def _notes(result: Comparison) -> Iterator[str]:
         "pairs (Holm); runs of different bands need not all differ."
     )
     yield _paired_by(result)
-    if ungraded := sum(one.ungraded for one in result.standings):
+    if ungraded := sum(one.ungraded for one in result.leaderboard):
         yield f"{count(ungraded, 'event')} without a severity: nothing in the load."
-    for run, one in zip(result.runs, result.standings, strict=True):
-        if 0 < one.cost_per_clip.n < len(run.accounts):
-            unknown = len(run.accounts) - one.cost_per_clip.n
+    for run, one in zip(result.runs, result.leaderboard, strict=True):
+        if 0 < one.cost_per_clip.n < len(run.annotations):
+            unknown = len(run.annotations) - one.cost_per_clip.n
             yield f"{one.name}: the cost of {count(unknown, 'clip')} is not known."
 
 
@@ -100,9 +100,9 @@ def scope_sentence(dimensions: Sequence[str] | None) -> str:
 
 def _paired_by(result: Comparison) -> str:
     alone = [
-        f"{result.names[one.first]} {one.alone[0]} and {result.names[one.second]} {one.alone[1]}"
+        f"{result.names[one.first]} {one.unpaired[0]} and {result.names[one.second]} {one.unpaired[1]}"
         for one in result.pairs
-        if any(one.alone)
+        if any(one.unpaired)
     ]
     said = f"Clips are paired by {result.prompts.key}"
     passed = f" ({'; '.join(result.prompts.passed_over)})" if result.prompts.passed_over else ""
@@ -110,10 +110,10 @@ def _paired_by(result: Comparison) -> str:
 
 
 def _clips(result: Comparison) -> ResultTable:
-    names = tuple(result.standings[0].clips)
+    names = tuple(result.leaderboard[0].clips)
     rows: tuple[Row, ...] = tuple(
         (one.name, *(one.clips[name] for name in names), one.undecided, one.worst, one.clean_rate.value, one.best)
-        for one in (result.standings[run] for run in result.order)
+        for one in (result.leaderboard[run] for run in result.order)
     )
     columns = ("run", *names, "undecided", f"{result.scope.name} at worst", "as it is", "at best")
     notes = ("At worst every undecided or missing clip is faulty, at best clean where nothing was found.",)
@@ -123,7 +123,7 @@ def _clips(result: Comparison) -> ResultTable:
 
 
 def _rates(result: Comparison, kind: str, title: str) -> ResultTable:
-    rates: list[Mapping[str, Estimate]] = [getattr(result.standings[run], kind) for run in result.order]
+    rates: list[Mapping[str, Estimate]] = [getattr(result.leaderboard[run], kind) for run in result.order]
     rows: tuple[Row, ...] = tuple((name, *(one[name] for one in rates)) for name in rates[0])
     columns = (title, *(result.names[run] for run in result.order))
     return ResultTable(f"by-{title}", f"Share of scored clips with an event, by {title}", columns, rows)
@@ -153,11 +153,11 @@ def _file(one: RunPair, result: Comparison, what: str) -> str:
 
 
 def _cells(one: PairedDifference) -> Row:
-    return one.difference, one.p, one.holm, one.fdr, one.smallest
+    return one.difference, one.p, one.holm, one.fdr, one.min_detectable
 
 
 def _pair(one: RunPair, said: str, result: Comparison) -> ResultTable:
-    rows: tuple[Row, ...] = tuple((result.scope.renamed(name), *_cells(gap)) for name, gap in one.gaps.items())
+    rows: tuple[Row, ...] = tuple((result.scope.renamed(name), *_cells(gap)) for name, gap in one.differences.items())
     bounds = f"{points(one.worst)} to {points(one.best)} points, whatever the undecided clips are."
     notes = (said, f"{_title(one, result)}: the {result.scope.name}s differ by {bounds}")
     title = f"{_title(one, result)}: paired differences over {count(one.prompts, 'shared prompt')}"
@@ -208,5 +208,7 @@ def _times(slope: Estimate, factor: float) -> Estimate:
 
 
 def _gate(checks: tuple[GateCheck, ...]) -> ResultTable:
-    rows: tuple[Row, ...] = tuple((one.rule, one.run, "passed" if one.passed else "FAILED", one.said) for one in checks)
+    rows: tuple[Row, ...] = tuple(
+        (one.rule, one.run, "passed" if one.passed else "FAILED", one.message) for one in checks
+    )
     return ResultTable("gate", "Gate", ("rule", "run", "", "why"), rows)

@@ -4,8 +4,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from robogaze.compare import Comparison, GateCheck, LeaderboardRow, PairedDifference, RunPair
-from robogaze.compare.flips import Flip
+from robogaze.comparison import Comparison, GateCheck, LeaderboardRow, PairedDifference, RunPair
+from robogaze.comparison.flips import Flip
 from robogaze.stats.paired import Rank
 
 Json = Mapping[str, Any]
@@ -15,9 +15,9 @@ def comparison_json(result: Comparison, checks: Sequence[GateCheck] | None = Non
     """The result, and what a gate said of it where there was one. Runs stand in the order they were named."""
     told = {
         "schema_version": 2,
-        "level": result.terms.level,
-        "resamples": result.terms.resamples,
-        "seed": result.terms.seed,
+        "level": result.config.level,
+        "resamples": result.config.resamples,
+        "seed": result.config.seed,
         "baseline": None if result.baseline is None else result.names[result.baseline],
         "paired_by": {"key": result.prompts.key, "passed_over": result.prompts.passed_over},
         "rate": {"key": result.scope.key, "name": result.scope.name, "dimensions": result.scope.dimensions},
@@ -32,7 +32,7 @@ def comparison_json(result: Comparison, checks: Sequence[GateCheck] | None = Non
 
 
 def _run(place: int, result: Comparison) -> Json:
-    one = result.standings[place]
+    one = result.leaderboard[place]
     told: dict[str, Any] = {
         "name": one.name,
         "clips": one.clips,
@@ -74,12 +74,12 @@ def _pair(one: RunPair, said: str, result: Comparison) -> Json:
         "first": first,
         "second": second,
         "prompts": one.prompts,
-        "without_partner": {"first": one.alone[0], "second": one.alone[1]},
+        "without_partner": {"first": one.unpaired[0], "second": one.unpaired[1]},
         **_gap(one.clean),
         "bounds": {"worst": _number(one.worst), "best": _number(one.best)},
         "corrected": None if one.corrected is None else _gap(one.corrected),
-        "separated": one.separated(result.terms.level),
-        "measures": {result.scope.renamed(name): _gap(gap) for name, gap in one.gaps.items()},
+        "separated": one.significant(result.config.level),
+        "measures": {result.scope.renamed(name): _gap(gap) for name, gap in one.differences.items()},
         "per_dimension": {name: _gap(gap) for name, gap in one.dimensions.items()},
         "per_type": {name: _gap(gap) for name, gap in one.types.items()},
         "flips": {**one.flips.counts, "clips": [_flip(flip) for flip in one.flips.found]},
@@ -93,8 +93,8 @@ def _gap(one: PairedDifference) -> dict[str, Any]:
         "p": _number(one.p),
         "p_holm": _number(one.holm),
         "p_fdr": _number(one.fdr),
-        "smallest_shown": _number(one.smallest),
-        "largest_left": _number(one.most),
+        "smallest_shown": _number(one.min_detectable),
+        "largest_left": _number(one.equivalence_bound),
     }
 
 
@@ -119,7 +119,7 @@ def _trend(result: Comparison) -> Json | None:
 
 
 def _gate(checks: Sequence[GateCheck]) -> Json:
-    told = [{"rule": one.rule, "run": one.run, "passed": one.passed, "said": one.said} for one in checks]
+    told = [{"rule": one.rule, "run": one.run, "passed": one.passed, "said": one.message} for one in checks]
     return {"passed": all(one.passed for one in checks), "checks": told}
 
 

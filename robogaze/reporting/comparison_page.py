@@ -10,8 +10,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-from robogaze.compare.measures import CLEAN, MEASURES
-from robogaze.compare.trend import step_of
+from robogaze.comparison.clip_measures import CLEAN, MEASURES
+from robogaze.comparison.trend import step_of
 from robogaze.core.scores import Estimate
 from robogaze.domains import Domain
 from robogaze.reporting.bundles import bundles

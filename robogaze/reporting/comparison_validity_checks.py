@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from robogaze.compare.verdict import points
+from robogaze.comparison.verdict import points
 from robogaze.reporting.compared import ComparisonPageData, ShownRun
 from robogaze.reporting.comparison import scope_sentence
 from robogaze.reporting.validity_checks import ValidityCheck

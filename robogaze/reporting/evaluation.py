@@ -3,16 +3,15 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from robogaze.evaluate import BOUNDED, Bounds, Evaluation, SystemResult
+from robogaze.evaluation.config import MIN_UNITS
+from robogaze.evaluation.estimates import GROUP_METRICS, Scores
+from robogaze.evaluation.results import BOUNDED, Bounds, Evaluation, SystemResult
+from robogaze.evaluation.robustness import robustness
 from robogaze.judges import offline
-from robogaze.metrics.controls import CONTROLS
-from robogaze.metrics.floors import PRIOR_RULE, SHUFFLED_RULE, TYPE_PRIOR
+from robogaze.metrics.controls import CONTROLS, SHUFFLED_RULE, TYPE_PRIOR, TYPE_PRIOR_RULE
 from robogaze.metrics.scores import METRICS
 from robogaze.reporting.result_tables import Cell, Part, ResultTable, file_name, written
 from robogaze.reporting.wording import count
-from robogaze.scoring.config import LEAST_UNITS
-from robogaze.scoring.estimates import GROUP_METRICS, Scores
-from robogaze.scoring.robustness import robustness
 
 HEADLINE = ("desc_f1", "miou", "f1_iou", "severity_within1", "clean_accuracy", "detection_f1")
 """The metrics of the first table: those of the paper's main one, and detection."""
@@ -53,9 +52,9 @@ def _sheets(result: Evaluation) -> Iterator[ResultTable]:
         yield _metrics(system, result, notes)
         yield from _breakdowns(system, result)
         yield _losses(system)
-        if result.terms.use == "similarity*iou*bonus":
+        if result.config.use == "similarity*iou*bonus":
             yield _lambdas(system)
-        if system.operating:
+        if system.operating_points:
             yield _operating(system)
         if system.bounds:
             yield _bounds(system, system.bounds)
@@ -93,7 +92,7 @@ def robustness_sheet(first: Evaluation, second: Evaluation) -> ResultTable:
 
 def footnotes(result: Evaluation) -> Iterator[str]:
     """What a table of scores must not be read without."""
-    terms, counts = result.terms, result.counts
+    terms, counts = result.config, result.counts
     yield (
         f"Convention {terms.convention}, {terms.normalisation} normalisation, IoU on {_axis(result)}; "
         f"{100 * terms.level:g}% {_intervals(result)}"
@@ -122,7 +121,7 @@ def _rules(result: Evaluation) -> Iterator[str]:
     """What the floors and upper bounds are."""
     for name in result.controls:
         if name == TYPE_PRIOR:
-            yield f"Floor {name} {PRIOR_RULE}"
+            yield f"Floor {name} {TYPE_PRIOR_RULE}"
         else:
             yield f"{'Upper bound' if CONTROLS[name].oracle else 'Floor'} {name} {CONTROLS[name].rule}"
     yield "An upper bound is the most that a guess can get, from any judge: a good system may be below it."
@@ -133,7 +132,7 @@ def _rules(result: Evaluation) -> Iterator[str]:
 def _not_above(result: Evaluation) -> Iterator[str]:
     """A warning for systems that may have seen nothing."""
     for system in result.systems:
-        if system.floor is None or (system.floor.above.separated and system.floor.above.difference.value > 0):
+        if system.floor is None or (system.floor.above.significant and system.floor.above.difference.value > 0):
             continue
         difference = system.floor.above.difference
         yield (
@@ -143,7 +142,7 @@ def _not_above(result: Evaluation) -> Iterator[str]:
 
 def _data_sets(result: Evaluation) -> Iterator[ResultTable]:
     """The paper's headline, where there are several data sets."""
-    name = result.terms.strata
+    name = result.config.strata
     count_ = len({one.fields.get(name, "") for one in result.clips})
     if count_ > 1:
         rows: tuple[Row, ...] = tuple(
@@ -156,7 +155,7 @@ def _data_sets(result: Evaluation) -> Iterator[ResultTable]:
 
 
 def _intervals(result: Evaluation) -> str:
-    terms, units = result.terms, result.counts["units"]
+    terms, units = result.config, result.counts["units"]
     of = "clips" if units == result.counts["clips"] else f"{units:,} values of {terms.units}"
     if terms.interval == "student":
         return f"intervals (Student's t) over the {of}"
@@ -164,13 +163,13 @@ def _intervals(result: Evaluation) -> str:
 
 
 def _strata(result: Evaluation) -> str:
-    name = result.terms.strata
+    name = result.config.strata
     return f" within each {name}" if any(name in one.fields for one in result.clips) else ""
 
 
 def _axis(result: Evaluation) -> str:
     without = result.counts["clips_without_frame_times"]
-    if result.terms.iou == "exact":
+    if result.config.iou == "exact":
         return "the time axis"
     return f"frames ({count(without, 'clip')} without frame times: on the time axis)" if without else "frames"
 
@@ -198,7 +197,7 @@ def _absent(system: SystemResult) -> str:
     parts = []
     for name, (noun, words) in _ABSENT.items():
         if number := system.counts[name]:
-            names = system.absent.get(name, ())
+            names = system.incomplete.get(name, ())
             parts.append(f"{count(number, noun)} {words}" + (f": {_some(names)}" if names else ""))
     return "; ".join(parts)
 
@@ -210,7 +209,7 @@ def _some(names: Sequence[str]) -> str:
 def _shown(result: Evaluation, name: str) -> str:
     """A metric's name under the normalisation that was asked for."""
     strict = f"{name}_strict"
-    return strict if result.terms.normalisation == "strict" and strict in METRICS else name
+    return strict if result.config.normalisation == "strict" and strict in METRICS else name
 
 
 def _headline(result: Evaluation) -> Iterator[Row]:
@@ -235,7 +234,7 @@ def _metrics(system: SystemResult, result: Evaluation, notes: tuple[str, ...]) -
         )
         for name in METRICS
     )
-    scores = ("macro (over clips)", f"mean over {result.terms.strata}s", "micro (over the corpus)")
+    scores = ("macro (over clips)", f"mean over {result.config.strata}s", "micro (over the corpus)")
     columns = ("metric", *scores, *("its floor" for _ in floors), *(_control(name) for name in result.controls))
     return _of_system(system, "metrics", "every metric", columns, rows, notes)
 
@@ -276,7 +275,7 @@ def _by(
 
 
 def _losses(system: SystemResult) -> ResultTable:
-    rows: tuple[Row, ...] = tuple((kind, errors, gain) for kind, (errors, gain) in system.losses.items())
+    rows: tuple[Row, ...] = tuple((kind, errors, gain) for kind, (errors, gain) in system.error_costs.items())
     note = (
         f"Description F1 over the corpus is {written(system.micro['desc_f1'])}; a row is what it would gain if that "
         "kind of error alone were repaired. The gains do not add up: repairs interact."
@@ -287,7 +286,7 @@ def _losses(system: SystemResult) -> ResultTable:
 
 def _lambdas(system: SystemResult) -> ResultTable:
     rows: tuple[Row, ...] = tuple(
-        (f"{bonus:g}", *(scores[name] for name in HEADLINE)) for bonus, scores in system.lambdas.items()
+        (f"{bonus:g}", *(scores[name] for name in HEADLINE)) for bonus, scores in system.by_bonus.items()
     )
     note = "The bonus decides who is matched; a match is worth its S whatever the bonus."
     title = "by the bonus for a shared dimension (lambda)"
@@ -296,7 +295,7 @@ def _lambdas(system: SystemResult) -> ResultTable:
 
 def _operating(system: SystemResult) -> ResultTable:
     rows: tuple[Row, ...] = tuple(
-        (f"{least:.2f}", *(means[name] for name in SWEPT)) for least, (means, _) in system.operating.items()
+        (f"{least:.2f}", *(means[name] for name in SWEPT)) for least, (means, _) in system.operating_points.items()
     )
     note = "From the hypotheses in the reports, accepted and rejected; no model was asked again."
     title = "by the least confidence of an event"
@@ -325,8 +324,8 @@ def _comparisons(result: Evaluation) -> Iterator[ResultTable]:
                 one.p,
                 one.holm,
                 one.fdr,
-                one.smallest,
-                one.verdict(result.terms.margin),
+                one.min_detectable,
+                one.verdict(result.config.margin),
             )
             for one in found.pairs
         )
@@ -358,9 +357,9 @@ def _caution(result: Evaluation) -> Iterator[str]:
 
 def _few_units(result: Evaluation) -> Iterator[str]:
     """A warning where there are too few units for intervals and p to be what they say."""
-    if result.counts["units"] < LEAST_UNITS:
+    if result.counts["units"] < MIN_UNITS:
         units = count(result.counts["units"], "unit")
         yield (
-            f"Warning: {units} (clips, or prompts where clips share one); with fewer than {LEAST_UNITS} intervals are "
+            f"Warning: {units} (clips, or prompts where clips share one); with fewer than {MIN_UNITS} intervals are "
             "approximate: of 20 units, 95% intervals held the truth in 92 to 99% of trials (docs/metrics/coverage.md)."
         )

@@ -4,10 +4,9 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from robogaze.evaluate import Bounds, Comparisons, Evaluation, Floor, NamedMatch, SystemResult
-from robogaze.metrics.controls import CONTROLS
-from robogaze.metrics.floors import PRIOR_RULE, SHUFFLED_RULE, TYPE_PRIOR
-from robogaze.scoring.estimates import Scores
+from robogaze.evaluation.estimates import Scores
+from robogaze.evaluation.results import Bounds, Evaluation, Floor, NamedMatch, SystemComparisons, SystemResult
+from robogaze.metrics.controls import CONTROLS, SHUFFLED_RULE, TYPE_PRIOR, TYPE_PRIOR_RULE
 from robogaze.stats.paired import Difference
 
 Json = Mapping[str, Any]
@@ -18,7 +17,7 @@ def evaluation_json(result: Evaluation) -> Json:
     systems = [_system(one, result) for one in result.systems]
     whole: dict[str, Any] = {
         "schema_version": 1,
-        **result.terms.model_dump(),
+        **result.config.model_dump(),
         "judge": {"name": result.judge, "note": result.judge_note},
         "counts": dict(result.counts),
         "unreferenced": result.unreferenced,
@@ -34,12 +33,14 @@ def evaluation_json(result: Evaluation) -> Json:
 
 
 def _system(system: SystemResult, result: Evaluation) -> Json:
-    losses = {kind: {"errors": errors, "f1_gained": gain.as_json()} for kind, (errors, gain) in system.losses.items()}
+    losses = {
+        kind: {"errors": errors, "f1_gained": gain.as_json()} for kind, (errors, gain) in system.error_costs.items()
+    }
     clips = zip(result.clips, system.matches, strict=True)
     return {
         "name": system.name,
         "counts": system.counts,
-        "absent": system.absent,
+        "absent": system.incomplete,
         "macro": _scores(system.macro),
         "micro": _scores(system.micro),
         "strata_mean": _scores(system.strata_mean),
@@ -50,15 +51,15 @@ def _system(system: SystemResult, result: Evaluation) -> Json:
         "confusion": {"labels": result.dimensions, "counts": system.confusion.astype(int).tolist()},
         "losses": losses,
         "floor": None if system.floor is None else _floor(system.floor),
-        "lambda": {f"{bonus:g}": _scores(one) for bonus, one in system.lambdas.items()},
-        "operating_points": {f"{least:.2f}": _both(*scores) for least, scores in system.operating.items()},
+        "lambda": {f"{bonus:g}": _scores(one) for bonus, one in system.by_bonus.items()},
+        "operating_points": {f"{least:.2f}": _both(*scores) for least, scores in system.operating_points.items()},
         "matches": {clip.clip_id: [_match(one) for one in found] for clip, found in clips if found},
     }
 
 
 def _rule(name: str) -> Json:
     if name == TYPE_PRIOR:
-        return {"bound": "floor", "rule": PRIOR_RULE}
+        return {"bound": "floor", "rule": TYPE_PRIOR_RULE}
     return {"bound": "upper" if CONTROLS[name].oracle else "floor", "rule": CONTROLS[name].rule}
 
 
@@ -87,7 +88,7 @@ def _match(one: NamedMatch) -> Json:
     }
 
 
-def _pairs(found: Comparisons, result: Evaluation) -> Json:
+def _pairs(found: SystemComparisons, result: Evaluation) -> Json:
     names = [system.name for system in result.systems]
     differences = [
         {
@@ -96,7 +97,7 @@ def _pairs(found: Comparisons, result: Evaluation) -> Json:
             **_difference(one),
             "p_holm": _number(one.holm),
             "p_fdr": _number(one.fdr),
-            "verdict": one.verdict(result.terms.margin),
+            "verdict": one.verdict(result.config.margin),
         }
         for one in found.pairs
     ]
@@ -109,9 +110,9 @@ def _difference(one: Difference) -> Json:
     return {
         "difference": one.difference.as_json(),
         "p": _number(one.p),
-        "smallest_shown": _number(one.smallest),
-        "largest_left": _number(one.most),
-        "separated": one.separated,
+        "smallest_shown": _number(one.min_detectable),
+        "largest_left": _number(one.equivalence_bound),
+        "separated": one.significant,
     }
 
 

@@ -7,7 +7,7 @@ import jinja2
 from markupsafe import Markup
 
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
-from robogaze.evaluate import Evaluation, NamedMatch, SystemResult
+from robogaze.evaluation.results import Evaluation, NamedMatch, SystemResult
 from robogaze.metrics.controls import duration_s
 from robogaze.metrics.tally import scored
 from robogaze.reporting.figures import Lane, Point, bars, curve, timeline
@@ -27,17 +27,17 @@ def figures_of(system: SystemResult, result: Evaluation) -> Iterator[str]:
     """Figures as SVG: bars by dimension, precision and recall over the threshold where it was swept, and timelines."""
     f1 = {name or "(none given)": scores["desc_f1"] for name, scores in system.dimensions.items()}
     yield bars(f1, f"{system.name}: description F1 by dimension")
-    if system.operating:
+    if system.operating_points:
         points = [
             Point(means["desc_recall"].value, means["desc_precision"].value, f"{least:.2f}")
-            for least, (means, _) in system.operating.items()
+            for least, (means, _) in system.operating_points.items()
         ]
         title = f"{system.name}: precision and recall by the least confidence"
         yield curve(points, title, "description recall", "precision")
     for clip, matches in _worst(system, result):
         length_s = duration_s(clip)
         if length_s is not None:
-            lanes = _lanes(clip, system.system.accounts.get(clip.clip_id), matches)
+            lanes = _lanes(clip, system.system.annotations.get(clip.clip_id), matches)
             yield timeline(lanes, length_s, f"{system.name}: {clip.clip_id}")
 
 
@@ -45,7 +45,7 @@ def _worst(system: SystemResult, result: Evaluation) -> list[tuple[ClipAnnotatio
     """The clips with the most unmatched events first; those without any are not worth a look."""
 
     def unmatched(clip: ClipAnnotation, matches: Sequence[NamedMatch]) -> int:
-        return len(clip.findings) + len(_said(system.system.accounts.get(clip.clip_id))) - 2 * len(matches)
+        return len(clip.findings) + len(_said(system.system.annotations.get(clip.clip_id))) - 2 * len(matches)
 
     clips = [(unmatched(*one), one) for one in zip(result.clips, system.matches, strict=True)]
     ordered = sorted((one for one in clips if one[0]), key=lambda one: (-one[0], one[1][0].clip_id))

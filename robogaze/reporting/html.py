@@ -16,8 +16,8 @@ from robogaze.core.clip import Clip
 from robogaze.core.events import Box, Hypothesis
 from robogaze.core.key_frames import key_frames
 from robogaze.core.pictures import PictureSettings
-from robogaze.core.places import panel_places, strip_places, strip_size
 from robogaze.core.report import Report, Unreadable
+from robogaze.core.view_boxes import panel_boxes, strip_boxes, strip_size
 from robogaze.domains import Domain
 from robogaze.reporting import tally as tallies
 from robogaze.reporting.bundles import bundles
@@ -194,7 +194,7 @@ def _media(page: Page, domain: Domain) -> dict[str, Any]:
     }
 
 
-_EVIDENCE_ONLY = "evidence only: "
+_EVIDENCE_ONLY = "too uncertain for an event: "
 """How the reason of a hypothesis begins that was measured and is not sure enough to be an event."""
 
 
@@ -216,7 +216,7 @@ def _views(clip: Clip, media: Mapping[str, Any]) -> dict[str, Any]:
     scale = min(1.0, most / max(width, height, 1))
     view = max(1, round(width * scale)), max(1, round(height * scale))
     wide, high = strip_size(layout, view)
-    in_picture, in_video = strip_places(layout, view), panel_places(layout)
+    in_picture, in_video = strip_boxes(layout, view), panel_boxes(layout)
     return {
         "picture_ratio": wide / high,
         "video_ratio": clip.width / clip.height,

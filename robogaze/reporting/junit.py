@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from robogaze.compare import GateCheck
+from robogaze.comparison import GateCheck
 from robogaze.reporting.wording import printable
 
 
@@ -17,8 +17,8 @@ def junit(checks: Sequence[GateCheck]) -> str:
     for one in checks:
         case = SubElement(suite, "testcase", classname=f"gate.{printable(one.run)}", name=one.rule, time="0")
         if one.passed:
-            SubElement(case, "system-out").text = printable(one.said)
+            SubElement(case, "system-out").text = printable(one.message)
         else:
-            SubElement(case, "failure", message=printable(one.said), type="gate")
+            SubElement(case, "failure", message=printable(one.message), type="gate")
     ElementTree.indent(suites)
     return ElementTree.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"

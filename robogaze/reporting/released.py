@@ -3,15 +3,15 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from robogaze.evaluation.released import ReleasedScores
 from robogaze.judges.base import Judge
 from robogaze.reporting.result_tables import ResultTable
 from robogaze.reporting.wording import count
-from robogaze.scoring.released import Released
 
 _WARNING = "The numbers of a released evaluator, quirks included (docs/metrics/conventions.md)."
 
 
-def released_sheets(results: Sequence[Released], judge: Judge, convention: str) -> Iterator[ResultTable]:
+def released_sheets(results: Sequence[ReleasedScores], judge: Judge, convention: str) -> Iterator[ResultTable]:
     """The metrics, and those by dimension where the evaluator gives them."""
     notes = [f"Convention {convention}.", _WARNING, f"Judge {judge.name}: {judge.note}"]
     notes += [
@@ -27,7 +27,7 @@ def released_sheets(results: Sequence[Released], judge: Judge, convention: str) 
             yield ResultTable(f"released-{name}", title, ("system", *columns), rows, tuple(notes))
 
 
-def released_json(results: Sequence[Released], judge: Judge, convention: str) -> Mapping[str, Any]:
+def released_json(results: Sequence[ReleasedScores], judge: Judge, convention: str) -> Mapping[str, Any]:
     """All systems as one JSON object."""
     return {
         "schema_version": 1,

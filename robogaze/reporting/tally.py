@@ -18,7 +18,7 @@ from robogaze.reporting.wording import Total, amount, count, listed, money
 
 UNMEASURED = "Not measured: "
 """How a note on frames in which something could not be measured begins (docs/reports.md)."""
-ONLY_EVIDENCE = "Measured, but evidence only: "
+ONLY_EVIDENCE = "Too uncertain for an event: "
 """How a note on a finding that makes no event begins."""
 
 Counted = TypeVar("Counted", Report, ReportSummary)

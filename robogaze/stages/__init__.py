@@ -1,8 +1,36 @@
-"""The steps of a diagnosis, and the pipelines they form."""
+"""The stages of a diagnosis, by name.
 
-from robogaze.stages.base import Stage
-from robogaze.stages.client import ModelClient, NoAnswer, Query
-from robogaze.stages.context import Context
-from robogaze.stages.pipeline import STAGES, Pipeline
+base       what a stage is                 robogaze/   the stages of RoboGaze
+client     the requests to models          glide/      the stages of GLIDE
+context    what stages pass on             baselines/  one request, or a vote over several
+pipeline   the stages of a pipeline file   tools/      closer views that a stage can request
+measure    rules over measured signals
+compose    hypotheses to events
+"""
 
-__all__ = ["STAGES", "Context", "ModelClient", "NoAnswer", "Pipeline", "Query", "Stage"]
+from typing import TYPE_CHECKING
+
+from robogaze.registry import Registry
+
+if TYPE_CHECKING:
+    from robogaze.stages.base import Stage
+
+STAGES: "Registry[type[Stage]]" = Registry(
+    "stages",
+    {
+        "measure": "robogaze.stages.measure:Measure",
+        "ground": "robogaze.stages.robogaze.ground:Ground",
+        "observe": "robogaze.stages.robogaze.observe:Observe",
+        "scan": "robogaze.stages.glide.scan:Scan",
+        "remember": "robogaze.stages.glide.remember:Remember",
+        "segment": "robogaze.stages.robogaze.segment:SegmentStage",
+        "route": "robogaze.stages.robogaze.route:RouteStage",
+        "propose": "robogaze.stages.robogaze.propose:Propose",
+        "direct": "robogaze.stages.baselines.direct:Direct",
+        "vote": "robogaze.stages.baselines.vote:Vote",
+        "verify": "robogaze.stages.robogaze.verify:Verify",
+        "investigate": "robogaze.stages.glide.investigate:Investigate",
+        "trace": "robogaze.stages.glide.trace:Trace",
+        "compose": "robogaze.stages.compose:Compose",
+    },
+)

@@ -1,7 +1,7 @@
-"""What models answer in words that code understands: claims, segments, routes, decisions.
+"""The answers that several stages share, and how their fields are narrowed for one clip.
 
-The field names are the paper's (RoboGaze, A.3); what code must be able to check is narrowed per clip: types and
-dimensions to the domain's, cited frames to those that were shown, times to the clip.
+The field names are the paper's (RoboGaze, A.3). For each clip, types and dimensions are narrowed to those of the
+domain, cited frames to those that were shown, and times to the length of the clip.
 """
 
 import json
@@ -23,30 +23,30 @@ ShareAnswer = Annotated[float, Field(ge=0, le=1)]
 
 
 def one_of(values: Iterable[str | int]) -> Any:
-    """The type of one of some values; true and 1.0 are not the number 1."""
+    """The type of a value that is one of `values`; true and 1.0 are not the number 1."""
     return Annotated[Literal[tuple(values)], BeforeValidator(_text_or_whole)]
 
 
 def _text_or_whole(value: Any) -> Any:
     if isinstance(value, bool | float):
-        raise ValueError(f"{json.dumps(value)} is no whole number")
+        raise ValueError(f"{json.dumps(value)} is not a whole number")
     return value
 
 
 def narrowed(base: type[A], **fields: Any) -> type[A]:
-    """A contract with some fields narrowed to narrower types."""
+    """A subclass of a contract in which some fields have narrower types."""
     declared: Any = {name: (kind, ...) for name, kind in fields.items()}
     made: type[A] = create_model(base.__name__, __base__=base, **declared)
     return made
 
 
-def seconds(duration_s: float) -> Any:
-    """The type of a span as two times within a clip of that length."""
+def span_in(duration_s: float) -> Any:
+    """The type of a span: two times in seconds, within a clip of this length."""
     return Annotated[list[Annotated[float, Field(ge=0, le=duration_s)]], Field(min_length=2, max_length=2)]
 
 
 class FaultAnswer(Answer):
-    """A fault as a model states it: what is said before how it is labelled, so that the label follows from it."""
+    """A fault as a model reports it. The description comes before the labels, so that the labels follow from it."""
 
     description: Text
     evidence: Text
@@ -55,8 +55,8 @@ class FaultAnswer(Answer):
     type: str
 
 
-class ClaimAnswer(FaultAnswer):
-    """A fault with its time."""
+class SingleFaultAnswer(FaultAnswer):
+    """A fault with one span."""
 
     span_s: list[float]
 
@@ -67,30 +67,31 @@ class ClaimAnswer(FaultAnswer):
         return self
 
 
-class RecurringAnswer(FaultAnswer):
-    """A fault with every time it can be seen at."""
+class RecurringFaultAnswer(FaultAnswer):
+    """A fault with a span for each time it appears."""
 
     spans_s: list[list[float]]
 
     @model_validator(mode="after")
     def _spans_are_apart(self) -> Self:
-        spans = sorted((Span(*one) for one in self.spans_s if len(one) == 2), key=lambda span: span.start)
+        spans = sorted((Span(*pair) for pair in self.spans_s if len(pair) == 2), key=lambda span: span.start)
         for before, after in pairwise(spans):
             if after.start <= before.end:
                 raise ValueError(
-                    f"spans_s: [{after.start}, {after.end}] begins before [{before.start}, {before.end}] is over; "
-                    "state what is seen without a break as one span"
+                    f"spans_s: [{after.start}, {after.end}] begins before [{before.start}, {before.end}] ends; "
+                    "give what is seen without a break as one span"
                 )
         return self
 
 
 @lru_cache(maxsize=256)
-def claim(
+def fault_contract(
     base: type[FaultAnswer], duration_s: float, dimensions: tuple[Dimension, ...], frames: tuple[int, ...]
 ) -> type[FaultAnswer]:
-    """A fault's contract for clips of one length: the dimensions with their types, and the frames to cite from."""
-    span = seconds(duration_s)
-    times = {"spans_s": list_of(span, LIST_LIMIT, least=1)} if issubclass(base, RecurringAnswer) else {"span_s": span}
+    """The contract of a fault in one clip: its dimensions with their types, and the frames that may be cited."""
+    span = span_in(duration_s)
+    is_recurring = issubclass(base, RecurringFaultAnswer)
+    times = {"spans_s": list_of(span, LIST_LIMIT, least=1)} if is_recurring else {"span_s": span}
     return narrowed(
         base,
         dimension=one_of(dimension.id for dimension in dimensions),
@@ -101,21 +102,20 @@ def claim(
 
 
 @lru_cache(maxsize=256)
-def wrapped(name: str, item: type[BaseModel], limit: int) -> type[Answer]:
-    """A contract with one list."""
+def list_answer(name: str, item: type[BaseModel], limit: int) -> type[Answer]:
+    """A contract with one field, a list of at most about `limit` items."""
     declared: Any = {name: (list_of(item, limit), ...)}
     made: type[Answer] = create_model(name.title(), __base__=Answer, **declared)
     return made
 
 
-def keyed(name: str, item: type[Answer], keys: Iterable[str], *, may_miss: bool = False) -> type[Answer]:
-    """A contract with one record for each key, so that a grammar can leave none out.
+def keyed_answer(name: str, item: type[Answer], keys: Iterable[str], *, may_miss: bool = False) -> type[Answer]:
+    """A contract with one record for each key; a server with grammars cannot omit any.
 
-    With `may_miss` an answer that lacks some is still read, with None in their place: a server without grammars
-    should not lose what it did say.
+    With `may_miss`, an answer that omits keys is accepted, with None for them, so that a server without grammars
+    does not lose the rest of its answer.
     """
-    wanted = list(keys)
-    declared: Any = dict.fromkeys(wanted, (item | None, None) if may_miss else (item, ...))
+    declared: Any = dict.fromkeys(keys, (item | None, None) if may_miss else (item, ...))
     records = create_model(f"{name.title()}ByKey", __base__=_AllKeys, **declared)
     outer: Any = {name: (records, ...)}
     made: type[Answer] = create_model(name.title(), __base__=Answer, **outer)
@@ -123,7 +123,7 @@ def keyed(name: str, item: type[Answer], keys: Iterable[str], *, may_miss: bool 
 
 
 def _demand_all(schema: dict[str, Any]) -> None:
-    """In the schema every key is required and none may be null, whatever the reader forgives."""
+    """The schema requires every key and allows no null, even where the check accepts an answer without it."""
     for key, part in schema["properties"].items():
         schema["properties"][key] = part["anyOf"][0] if "anyOf" in part else part
     schema["required"] = list(schema["properties"])

@@ -1,8 +1,8 @@
-"""The contract of a stage.
+"""What a stage is: one step of a diagnosis.
 
-A stage is one step of a diagnosis. Its parameters are its fields (read from a pipeline's YAML, unknown keys
-refused); it says which parts of the context it reads and writes and which prompts it renders with which
-variables, so that a pipeline is checked as a whole before anything is asked of a model.
+The fields of a stage are its parameters in a pipeline's YAML; unknown keys are refused. A stage declares which slots
+of the context it reads and writes, and which prompts it renders with which variables, so that the whole pipeline is
+checked before the first request.
 """
 
 from collections.abc import Mapping
@@ -18,69 +18,65 @@ from robogaze.stages.context import Context, Slot
 class Stage(Data):
     """One step of a diagnosis.
 
-    `prompts` maps each prompt the stage renders to a TypedDict of the variables it gives it.
+    `prompts` maps the name of each prompt that the stage renders to a TypedDict of the variables it passes.
     """
 
     prompts: ClassVar[Mapping[str, type]] = {}
 
     def reads(self) -> frozenset[Slot]:
-        """The slots that must be written before."""
+        """The slots that an earlier stage must have written."""
         return frozenset()
 
     def writes(self) -> frozenset[Slot]:
-        """The slots this stage writes."""
+        """The slots that this stage writes."""
         raise NotImplementedError
 
     def role(self) -> str | None:
-        """The role of the model it asks, None when it asks none."""
+        """The role of the model that the stage queries; None if it queries none."""
         return None
 
     def examines(self) -> bool:
-        """Whether it looks for faults, so that frames it is not shown count as unseen."""
+        """Whether the stage looks for faults; frames that no such stage is shown are reported as unseen."""
         return False
 
     def covers(self, domain: Domain) -> frozenset[str]:
-        """The dimensions for which this stage can propose hypotheses, so that finding none is an answer."""
+        """The dimensions that the stage can examine: if it finds nothing there, nothing is wrong as far as it sees."""
         return frozenset()
 
     def covers_partly(self, domain: Domain) -> frozenset[str]:
-        """The dimensions for which it can propose hypotheses, but where finding none says nothing."""
+        """The dimensions in which the stage can find some faults, but where finding none says nothing."""
         return frozenset()
 
     def templates(self) -> Mapping[str, type]:
-        """The prompts that these parameters make it render."""
+        """The prompts that the stage renders with these parameters."""
         return self.prompts
 
     def notes(self, domain: Domain, evidence: ClipSignals | None) -> tuple[str, ...]:
-        """Sentences the reader of a report should know about what these parameters can and cannot find."""
+        """Sentences for the report about what these parameters can and cannot find."""
         return ()
 
     def check(self, domain: Domain) -> None:
-        """Raise ValueError when the parameters do not fit the domain."""
+        """Raise ValueError if the parameters do not fit the domain."""
 
-    async def run(self, context: Context, desk: ModelClient) -> Context:
-        """Do the step.
+    async def run(self, context: Context, client: ModelClient) -> Context:
+        """Run the stage on one clip.
 
-        What was examined goes into `coverage`; what fails, into `failures`. RunStopped passes through.
+        The result says what was examined in `coverage` and what failed in `failures`. RunStopped is not caught.
         """
         raise NotImplementedError
 
 
 class Examiner(Stage):
-    """A stage in which a model that looks proposes hypotheses of any dimension."""
+    """A stage in which a model looks at the clip and proposes hypotheses of any dimension."""
 
     def writes(self) -> frozenset[Slot]:
-        """The hypotheses."""
         return frozenset({"hypotheses"})
 
     def role(self) -> str:
-        """The model that looks."""
         return "vlm"
 
     def examines(self) -> bool:
-        """It does."""
         return True
 
     def covers(self, domain: Domain) -> frozenset[str]:
-        """Every dimension."""
         return frozenset(domain.dimensions)

@@ -1,11 +1,11 @@
-"""The one door to the models of a diagnosis.
+"""Requests to the models about one clip.
 
-A question is a prompt, rendered strictly, with pictures; the answer must keep its contract. A broken answer is sent
-back with what is wrong, up to three tries in all. A question with more pictures than its model takes is not put. Every
-request is written into the ledger: which pictures were shown, what came of it and what it cost.
+A query is a prompt, rendered strictly, with images; the answer must fit its contract. An invalid answer is sent back
+with the error, up to three tries. A query with more images than its model accepts is not sent. Every request is
+recorded in the ledger: which images were shown, how it ended and what it cost.
 
-The order within a request is fixed: pictures first, then what is known of the clip, then the question. What several
-questions about a clip have in common thus comes first and is byte for byte the same, so that a server can reuse it.
+The order within a request is fixed: images, what is known about the clip, then the prompt of the stage. The part that
+several queries about a clip share comes first and is byte-identical, so that a server can cache it.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from robogaze.core.pictures import FrameImage, Picture
 from robogaze.core.report import Call, Failure, Usage
 from robogaze.domains import Domain
 from robogaze.domains.contract import json_schema
-from robogaze.errors import BackendError
+from robogaze.errors import BackendError, FailureKind
 from robogaze.evidence import summarise
 from robogaze.media import DecodedClip
 from robogaze.stages.context import Context
@@ -34,18 +34,18 @@ _SHEET_FRAMES = SHEET_COLUMNS**2
 
 
 class SystemVariables(TypedDict):
-    """What the prompt `system` may use."""
+    """The variables of the prompt `system`: what a clip of the domain shows, in a few words."""
 
     summary: str
 
 
 class ContextVariables(TypedDict):
-    """What the prompt `context` may use: all that is known of the clip, None for what is not.
+    """The variables of the prompt `context`: what is known about the clip; None for what is not known.
 
-    `shown` says whether the question comes with pictures. `clip_text` is what the domain calls the clip's instruction.
+    `has_pictures` says whether the request contains images. `clip_text` is the domain's name for the instruction.
     """
 
-    shown: bool
+    has_pictures: bool
     duration_s: float
     frame_count: int
     views: tuple[str, ...]
@@ -59,19 +59,19 @@ class ContextVariables(TypedDict):
     measurements: tuple[str, ...] | None
 
 
-class AgainVariables(TypedDict):
-    """What the prompt `again` may use: the answer that was not accepted, and why."""
+class RetryVariables(TypedDict):
+    """The variables of the prompt `retry`: the invalid answer, and what is wrong with it."""
 
     answer: str
-    fault: str
+    error: str
 
 
-PROMPTS: Mapping[str, type] = {"system": SystemVariables, "context": ContextVariables, "again": AgainVariables}
-"""The prompts every question is made with, besides the stage's own."""
+PROMPTS: Mapping[str, type] = {"system": SystemVariables, "context": ContextVariables, "retry": RetryVariables}
+"""The prompts that every request uses in addition to the stage's own."""
 
 
 class NoAnswer(Exception):
-    """A question was not answered; `failure` says how."""
+    """A query has no valid answer; `failure` says why."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.message)
@@ -80,10 +80,12 @@ class NoAnswer(Exception):
 
 @dataclass(frozen=True)
 class Query:
-    """What a stage asks.
+    """A query of a stage.
 
-    `subject` tells apart the questions of one stage (a dimension, a group of windows, a round). `check` returns what
-    is wrong with an answer beyond its contract, None when nothing is.
+    `subject` distinguishes the queries of one stage (a dimension, a group of windows, a round). `images` come first in
+    the request, `extra_images` after what is known about the clip. `contract` is the type of the answer; `check`
+    returns an error that the contract cannot express, or None. `constrained` is False where the model may reason
+    before it answers, so that no schema is sent. `sample` distinguishes independent answers to the same prompt.
     """
 
     stage: str
@@ -91,10 +93,10 @@ class Query:
     role: str
     prompt: str
     variables: Mapping[str, Any]
-    shots: tuple[FrameImage, ...]
+    images: tuple[FrameImage, ...]
     contract: type[BaseModel]
     dimension: str | None = None
-    more_shots: tuple[FrameImage, ...] = ()
+    extra_images: tuple[FrameImage, ...] = ()
     sample: int = 0
     temperature: float | None = None
     constrained: bool = True
@@ -103,18 +105,18 @@ class Query:
 
 @dataclass
 class ModelClient:
-    """Asks the models about one clip and keeps the ledger."""
+    """Queries the models about one clip and keeps the ledger. `models` is None for a pipeline without roles."""
 
     domain: Domain
     clip: Clip
-    footage: DecodedClip
+    decoded_clip: DecodedClip
     models: Models | None
     pictures: dict[str, Picture] = field(default_factory=dict)
     calls: list[Call] = field(default_factory=list)
     _rounds: int = 0
 
     def model(self, role: str) -> Model:
-        """The model that plays a role; a pipeline that asks one is given models."""
+        """The model of a role."""
         assert self.models is not None, "a pipeline with roles needs models"
         return self.models[role]
 
@@ -124,60 +126,61 @@ class ModelClient:
         return config.frames.frames(self.clip.frame_times_s, self.clip.duration_s)
 
     def show(self, role: str, frames: Sequence[int]) -> tuple[FrameImage, ...]:
-        """Frames as the pictures that the model of a role is shown: one each, or on contact sheets."""
+        """Frames as the model of a role is shown them: one image per frame, or contact sheets."""
         if self.model(role).config.present == "frames":
-            return tuple(self.footage.shot(number) for number in frames)
+            return tuple(self.decoded_clip.frame_image(number) for number in frames)
         groups = [frames[start : start + _SHEET_FRAMES] for start in range(0, len(frames), _SHEET_FRAMES)]
-        return tuple(self.footage.sheet(group, SHEET_COLUMNS) for group in groups)
+        return tuple(self.decoded_clip.sheet(group, SHEET_COLUMNS) for group in groups)
 
-    async def ask_each(self, questions: Sequence[Query], context: Context) -> tuple[Any, ...]:
-        """Put several questions side by side; in place of an answer that never came stands its NoAnswer.
+    async def ask_all(self, queries: Sequence[Query], context: Context) -> tuple[Any, ...]:
+        """Send several queries in parallel; the result of a query without a valid answer is its NoAnswer.
 
-        All are put before any is missed: a batch then holds every request of the round.
+        All are sent before any error is raised, so that a batch contains every request of the round.
         """
-        round_ = self._rounds + 1
-        asked = (self._ask(one, context, round_) for one in questions)
-        results = await asyncio.gather(*asked, return_exceptions=True)
+        first_round = self._rounds + 1
+        waiting = (self._ask(query, context, first_round) for query in queries)
+        results = await asyncio.gather(*waiting, return_exceptions=True)
         for result in results:
             if isinstance(result, BaseException) and not isinstance(result, NoAnswer):
                 raise result
         return tuple(results)
 
-    async def ask(self, question: Query, context: Context) -> Any:
-        """Put a question until the answer keeps its contract. Raises NoAnswer when it does not in three tries."""
-        return await self._ask(question, context, self._rounds + 1)
+    async def ask(self, query: Query, context: Context) -> Any:
+        """Send a query until the answer fits its contract. Raises NoAnswer after three invalid answers."""
+        return await self._ask(query, context, self._rounds + 1)
 
-    async def _ask(self, question: Query, context: Context, first_round: int) -> Any:
-        model = self.model(question.role)
-        fault: str | None = None
-        parts = self._parts(question, context)
-        _check_pictures(question, model)
+    async def _ask(self, query: Query, context: Context, first_round: int) -> Any:
+        model = self.model(query.role)
+        error: str | None = None
+        parts = self._parts(query, context)
+        _check_image_count(query, model)
         for attempt in range(1, TRIES + 1):
-            request = self._request(question, parts, model, attempt)
+            request = self.request(query, parts, model, attempt)
             round_ = first_round + attempt - 1
             self._rounds = max(self._rounds, round_)
             try:
                 completion = await model.backend.complete(request)
-                answer, fault = _read(completion, question)
-            except BackendError as error:
-                self._record(question, request, model, round_, "failed", str(error))
-                raise NoAnswer(_failure(question, type(error).__name__, str(error))) from error
-            if fault is None:
-                self._record(question, request, model, round_, "answered", None, completion)
+                answer, error = _read(completion, query)
+            except BackendError as failed:
+                self._record(query, request, model, round_, "failed", str(failed))
+                raise NoAnswer(_failure(query, failed.kind, str(failed))) from failed
+            if error is None:
+                self._record(query, request, model, round_, "answered", None, completion)
                 return answer
-            self._record(question, request, model, round_, "invalid", fault, completion)
-            again = AgainVariables(answer=completion.text[:2000], fault=fault)
-            parts = (*self._parts(question, context), self.domain.prompts.render("again", again))
-        raise NoAnswer(_failure(question, "InvalidAnswer", f"no valid answer in {TRIES} tries; the last: {fault}"))
+            self._record(query, request, model, round_, "invalid", error, completion)
+            retry = RetryVariables(answer=completion.text[:2000], error=error)
+            parts = (*self._parts(query, context), self.domain.prompts.render("retry", retry))
+        message = f"no valid answer in {TRIES} tries; the last: {error}"
+        raise NoAnswer(_failure(query, FailureKind.INVALID_ANSWER, message))
 
-    def _parts(self, question: Query, context: Context) -> tuple[str | FrameImage, ...]:
+    def _parts(self, query: Query, context: Context) -> tuple[str | FrameImage, ...]:
         prompts = self.domain.prompts
-        known = prompts.render("context", self._known(context, bool(question.shots or question.more_shots)))
-        return (*question.shots, known, *question.more_shots, prompts.render(question.prompt, question.variables))
+        known = prompts.render("context", self._known(context, bool(query.images or query.extra_images)))
+        return (*query.images, known, *query.extra_images, prompts.render(query.prompt, query.variables))
 
-    def _known(self, context: Context, shown: bool) -> ContextVariables:
+    def _known(self, context: Context, has_pictures: bool) -> ContextVariables:
         return ContextVariables(
-            shown=shown,
+            has_pictures=has_pictures,
             duration_s=self.clip.duration_s,
             frame_count=self.clip.frame_count,
             views=self.clip.layout.active,
@@ -191,27 +194,28 @@ class ModelClient:
             measurements=None if context.evidence is None else tuple(summarise(context.evidence)),
         )
 
-    def _request(self, question: Query, parts: tuple[str | FrameImage, ...], model: Model, attempt: int) -> Request:
+    def request(self, query: Query, parts: tuple[str | FrameImage, ...], model: Model, attempt: int) -> Request:
+        """The request that a query becomes; `parts` alternate text and images."""
         decoding = model.config.decoding
-        if question.temperature is not None:
-            decoding = decoding.with_(temperature=question.temperature, seed=(decoding.seed or 0) + question.sample)
+        if query.temperature is not None:
+            decoding = decoding.with_(temperature=query.temperature, seed=(decoding.seed or 0) + query.sample)
         clip = self.clip
         return Request(
-            stage=question.stage,
-            subject=question.subject,
+            stage=query.stage,
+            subject=query.subject,
             clip=clip.id,
             attempt=attempt,
             system=self.domain.prompts.render("system", SystemVariables(summary=self.domain.file.summary)),
             parts=parts,
-            schema=json_schema(question.contract) if question.constrained else None,
+            schema=json_schema(query.contract) if query.constrained else None,
             decoding=decoding,
-            source=ClipTiming(clip.fps, clip.frame_count, clip.duration_s),
-            sample=question.sample,
+            timing=ClipTiming(clip.fps, clip.frame_count, clip.duration_s),
+            sample=query.sample,
         )
 
     def _record(
         self,
-        question: Query,
+        query: Query,
         request: Request,
         model: Model,
         round_: int,
@@ -219,17 +223,18 @@ class ModelClient:
         error: str | None,
         completion: Completion | None = None,
     ) -> None:
-        self.pictures.update({shot.picture.id: shot.picture for shot in request.shots})
-        counted = {} if completion is None else _counted(completion)
+        pictures = [image.picture for image in (*query.images, *query.extra_images)]
+        self.pictures.update({picture.id: picture for picture in pictures})
+        counted = {} if completion is None else _usage_of(completion)
         call = Call(
             id=f"C{len(self.calls) + 1}",
-            stage=question.stage,
-            subject=question.subject,
-            role=question.role,
+            stage=query.stage,
+            subject=query.subject,
+            role=query.role,
             model=model.name,
             round=round_,
             attempt=request.attempt,
-            pictures=tuple(shot.picture.id for shot in request.shots),
+            pictures=tuple(picture.id for picture in pictures),
             key=request.key(model.backend.identity),
             outcome=outcome,
             error=error,
@@ -238,7 +243,7 @@ class ModelClient:
         self.calls.append(call)
 
     def ledger(self) -> tuple[Call, ...]:
-        """The calls in an order that does not depend on which answer came first."""
+        """The calls, in an order that does not depend on which answer arrived first."""
         ordered = sorted(self.calls, key=lambda call: (call.round, call.stage, call.subject, call.attempt, call.key))
         return tuple(call.with_(id=f"C{number}") for number, call in enumerate(ordered, start=1))
 
@@ -258,20 +263,20 @@ class ModelClient:
         )
 
     def _total(self, values: Sequence[Any]) -> Any:
-        """The sum over the answers; None when a part is not known, or when there were calls and no answer."""
+        """The sum over the answers; None if a value is unknown, or if there were calls but no answer."""
         return None if any(value is None for value in values) or (self.calls and not values) else sum(values)
 
 
-def _read(completion: Completion, question: Query) -> tuple[Any, str | None]:
-    """The answer, and what is wrong with it; one of both is None. Raises BackendError for what is no answer at all."""
+def _read(completion: Completion, query: Query) -> tuple[Any, str | None]:
+    """The answer and what is wrong with it; one of both is None. Raises BackendError if there is no answer at all."""
     try:
-        answer = read_completion(completion, question.contract)
+        answer = read_completion(completion, query.contract)
     except UnreadableAnswer as error:
         return None, str(error)
-    return answer, question.check(answer)
+    return answer, query.check(answer)
 
 
-def _counted(completion: Completion) -> dict[str, Any]:
+def _usage_of(completion: Completion) -> dict[str, Any]:
     return {
         "prompt_tokens": completion.prompt_tokens,
         "cached_tokens": completion.cached_tokens,
@@ -283,16 +288,16 @@ def _counted(completion: Completion) -> dict[str, Any]:
     }
 
 
-def _failure(question: Query, kind: str, message: str) -> Failure:
-    return Failure(stage=question.stage, dimension=question.dimension, kind=kind, message=message)
+def _failure(query: Query, kind: FailureKind, message: str) -> Failure:
+    return Failure(stage=query.stage, dimension=query.dimension, kind=kind, message=message)
 
 
-def _check_pictures(question: Query, model: Model) -> None:
-    """Raise NoAnswer for a question of more pictures than the model takes; a server would refuse it, or drop some."""
-    number, most = len(question.shots) + len(question.more_shots), model.config.max_pictures
+def _check_image_count(query: Query, model: Model) -> None:
+    """Raise NoAnswer if a query has more images than the model accepts; a server would refuse it or drop some."""
+    number, most = len(query.images) + len(query.extra_images), model.config.max_pictures
     if number > most:
         message = (
-            f"{question.stage} {question.subject} holds {number} pictures and max_pictures of {model.name} is {most}; "
+            f"{query.stage} {query.subject} holds {number} pictures and max_pictures of {model.name} is {most}; "
             "raise it if the server allows, or show fewer frames"
         )
-        raise NoAnswer(_failure(question, "TooManyPictures", message))
+        raise NoAnswer(_failure(query, FailureKind.TOO_MANY_PICTURES, message))

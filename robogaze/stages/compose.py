@@ -1,9 +1,9 @@
-"""compose: the accepted hypotheses become the report's events.
+"""compose: the accepted hypotheses become the events of the report.
 
-A merged hypothesis adds its dimension (as secondary) and its evidence to the event of the one it was merged into.
-What no critic compared is compared here: accepted hypotheses of one type from different answers, whose spans reach
-`merge_iou`, are one event with the union of their spans. Two claims of one answer stay two: whoever made them saw
-both, and independent failures stay separate even when their spans overlap (RoboGaze, 3.4).
+A merged hypothesis adds its dimension (as secondary) and its evidence to the event it was merged into. Duplicates that
+no critic compared are merged here: accepted hypotheses of the same type from different answers, whose spans reach
+`merge_iou`, are one event with the union of their spans. Two hypotheses from one answer stay separate, because the
+model saw both, and independent failures stay separate even if their spans overlap (RoboGaze, 3.4).
 """
 
 from collections.abc import Sequence
@@ -20,36 +20,36 @@ from robogaze.stages.context import Context, Slot
 
 
 class Compose(Stage):
-    """Writes the events."""
+    """Writes the events; queries no model."""
 
     merge_iou: float = Field(default=0.5, gt=0, le=1)
     accept_unverified: bool = False
-    """For pipelines without a critic: what was proposed stands."""
+    """Accept unverified hypotheses, in a pipeline without a critic."""
 
     def reads(self) -> frozenset[Slot]:
-        """The hypotheses."""
         return frozenset({"hypotheses"})
 
     def writes(self) -> frozenset[Slot]:
-        """The events."""
         return frozenset({"events", "hypotheses"})
 
-    async def run(self, context: Context, desk: ModelClient) -> Context:
-        """Merge, then write; asks no model."""
-        hypotheses = tuple(self._accepted(one) for one in context.hypotheses or ())
+    async def run(self, context: Context, client: ModelClient) -> Context:
+        hypotheses = tuple(self._accepted(hypothesis) for hypothesis in context.hypotheses or ())
         hypotheses = merge_duplicates(hypotheses, context.clip.frame_times_s, self.merge_iou)
-        standing = sorted((one for one in hypotheses if one.verdict == "accepted"), key=lambda one: one.onset_s)
-        events = tuple(_event(f"E{number}", one, hypotheses) for number, one in enumerate(standing, start=1))
+        accepted = (hypothesis for hypothesis in hypotheses if hypothesis.verdict == "accepted")
+        ordered = sorted(accepted, key=lambda hypothesis: hypothesis.onset_s)
+        events = tuple(
+            _event(f"E{number}", hypothesis, hypotheses) for number, hypothesis in enumerate(ordered, start=1)
+        )
         return replace(context.covering(_found(events, context)), hypotheses=hypotheses, events=events)
 
-    def _accepted(self, claim: Hypothesis) -> Hypothesis:
-        if claim.verdict != "unverified" or not self.accept_unverified:
-            return claim
-        return claim.with_(verdict="accepted", reason=claim.reason or "this pipeline has no critic")
+    def _accepted(self, hypothesis: Hypothesis) -> Hypothesis:
+        if hypothesis.verdict != "unverified" or not self.accept_unverified:
+            return hypothesis
+        return hypothesis.with_(verdict="accepted", reason=hypothesis.reason or "this pipeline has no critic")
 
 
 def _found(events: Sequence[Event], context: Context) -> dict[str, Coverage]:
-    """The dimensions in which there is an event though nothing was examined as a whole: they are covered partially."""
+    """Partial coverage for the dimensions that have an event although they were not examined."""
     found = {}
     for event in events:
         before = context.coverage.get(event.dimension)
@@ -61,21 +61,22 @@ def _found(events: Sequence[Event], context: Context) -> dict[str, Coverage]:
 def merge_duplicates(
     hypotheses: Sequence[Hypothesis], frame_times_s: Sequence[float], least_iou: float
 ) -> tuple[Hypothesis, ...]:
-    """Merge accepted hypotheses that are one physical event into the first of them, with the union of spans."""
-    standing: dict[str, Hypothesis] = {}
-    for claim in hypotheses:
-        same = next((other for other in standing.values() if _same_event(claim, other, frame_times_s, least_iou)), None)
-        if same is None:
-            standing[claim.id] = claim
+    """Merge accepted hypotheses of one physical event into the first of them, which gets the union of their spans."""
+    merged: dict[str, Hypothesis] = {}
+    for hypothesis in hypotheses:
+        same = (other for other in merged.values() if _is_same_event(hypothesis, other, frame_times_s, least_iou))
+        first = next(same, None)
+        if first is None:
+            merged[hypothesis.id] = hypothesis
             continue
-        standing[same.id] = same.with_(spans=union((*same.spans, *claim.spans)))
-        reason = f"same type and time as {same.id}"
-        standing[claim.id] = claim.with_(verdict="merged", merged_into=same.id, reason=reason)
-    # What had been merged into a hypothesis that is now merged itself follows it.
-    return tuple(_followed(standing[claim.id], standing) for claim in hypotheses)
+        merged[first.id] = first.with_(spans=union((*first.spans, *hypothesis.spans)))
+        reason = f"same type and time as {first.id}"
+        merged[hypothesis.id] = hypothesis.with_(verdict="merged", merged_into=first.id, reason=reason)
+    # A hypothesis that was merged into one of these duplicates before follows it.
+    return tuple(_followed(merged[hypothesis.id], merged) for hypothesis in hypotheses)
 
 
-def _same_event(a: Hypothesis, b: Hypothesis, frame_times_s: Sequence[float], least_iou: float) -> bool:
+def _is_same_event(a: Hypothesis, b: Hypothesis, frame_times_s: Sequence[float], least_iou: float) -> bool:
     return (
         a.verdict == b.verdict == "accepted"
         and a.type == b.type
@@ -84,24 +85,27 @@ def _same_event(a: Hypothesis, b: Hypothesis, frame_times_s: Sequence[float], le
     )
 
 
-def _followed(claim: Hypothesis, standing: dict[str, Hypothesis]) -> Hypothesis:
-    if claim.merged_into is not None and (onward := standing[claim.merged_into].merged_into) is not None:
-        return claim.with_(merged_into=onward)
-    return claim
+def _followed(hypothesis: Hypothesis, merged: dict[str, Hypothesis]) -> Hypothesis:
+    target = hypothesis.merged_into
+    if target is not None and (next_target := merged[target].merged_into) is not None:
+        return hypothesis.with_(merged_into=next_target)
+    return hypothesis
 
 
-def _event(name: str, claim: Hypothesis, hypotheses: Sequence[Hypothesis]) -> Event:
-    merged = [one for one in hypotheses if one.merged_into == claim.id]
-    dimensions = dict.fromkeys(one.dimension for one in merged if one.dimension != claim.dimension)
-    evidence: tuple[Evidence, ...] = tuple(dict.fromkeys(part for one in (claim, *merged) for part in one.evidence))
+def _event(name: str, hypothesis: Hypothesis, hypotheses: Sequence[Hypothesis]) -> Event:
+    duplicates = [other for other in hypotheses if other.merged_into == hypothesis.id]
+    secondary = dict.fromkeys(other.dimension for other in duplicates if other.dimension != hypothesis.dimension)
+    evidence: tuple[Evidence, ...] = tuple(
+        dict.fromkeys(piece for part in (hypothesis, *duplicates) for piece in part.evidence)
+    )
     return Event(
         id=name,
-        dimension=claim.dimension,
-        type=claim.type,
-        secondary=tuple(dimensions),
-        spans=claim.spans,
-        severity=claim.severity,
-        confidence=claim.confidence,
-        description=claim.description,
+        dimension=hypothesis.dimension,
+        type=hypothesis.type,
+        secondary=tuple(secondary),
+        spans=hypothesis.spans,
+        severity=hypothesis.severity,
+        confidence=hypothesis.confidence,
+        description=hypothesis.description,
         evidence=evidence,
     )

@@ -1,4 +1,4 @@
-"""What stages hand to one another: all that is known of a clip so far."""
+"""What stages pass on: everything known about a clip so far."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -24,16 +24,16 @@ Slot = Literal[
     "verdicts",
     "events",
 ]
-"""What stages write and read. The hypotheses carry their verdicts; "verdicts" says that something has decided them."""
+"""What stages write and read. Verdicts are fields of the hypotheses; "verdicts" means that a stage has set them."""
 
 
 @dataclass(frozen=True)
 class Context:
-    """What is known of a clip so far. None in a slot means that no stage has written it.
+    """What is known about a clip so far. A slot is None until a stage has written it.
 
-    `dimensions` are those that the pipeline examines in this clip, `partial_dimensions` others of which it can find
-    some types. `coverage` says of every dimension of the domain how far it was examined so far. `scanned` are windows
-    without a frame in common that cover the clip; a window without an answer has no notes.
+    `dimensions` are those that the pipeline can examine in this clip; `partial_dimensions` are others in which it can
+    find some types. `coverage` has an entry for every dimension of the domain. `scanned` are disjoint windows that
+    cover the clip; a window without an answer has no notes.
     """
 
     clip: Clip
@@ -53,10 +53,10 @@ class Context:
     failures: tuple[Failure, ...] = ()
 
     def covering(self, found: Mapping[str, Coverage]) -> Self:
-        """The context with what a stage covered; what an earlier stage covered further stays."""
+        """The context with the coverage of a stage; better coverage by an earlier stage is kept."""
         merged = {name: furthest(before, found.get(name, before)) for name, before in self.coverage.items()}
         return replace(self, coverage=merged)
 
     def covering_all(self, coverage: Coverage) -> Self:
-        """The same for a stage that looks for every dimension at once."""
+        """The same for a stage that examines all dimensions at once."""
         return self.covering(dict.fromkeys(self.dimensions, coverage))

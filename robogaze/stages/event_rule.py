@@ -1,7 +1,7 @@
-"""What a rule over measured signals means: an event type, in words, and how sure its findings are.
+"""Rules over signals that indicate an event type, with the confidence of their findings.
 
-How sure comes from clips of which the truth is known: a rule states how many of its findings that reached so and so
-far were right. Without such counts the confidence stays open (None).
+Confidence is counted on clips with known events: of a rule's findings whose peak was at least as high, the share that
+was correct. Without counts a finding has no confidence (None).
 """
 
 from itertools import pairwise
@@ -15,69 +15,71 @@ from robogaze.evidence import SignalRule
 
 
 class ConfidenceStep(Data):
-    """What findings were worth whose peak went as far as `reaching`, or further: `right` of so many `of`."""
+    """How many of the findings whose peak reached `peak` were correct."""
 
-    reaching: float
-    right: int = Field(ge=0)
+    peak: float
+    correct: int = Field(ge=0)
     of: int = Field(ge=1)
 
     @property
     def share(self) -> float:
-        """The share that is right, one right and one wrong added: of few findings nothing is sure."""
-        return (self.right + 1) / (self.of + 2)
+        """The share that was correct, with one correct and one wrong finding added."""
+        return (self.correct + 1) / (self.of + 2)
 
 
-class Weak(Data):
-    """From where on, `beyond`, findings that do not reach a rule's threshold are told as evidence; `told` says why."""
+class WeakThreshold(Data):
+    """The threshold from which findings that miss the rule's threshold are reported without an event, and why."""
 
-    beyond: float
-    told: str = Field(min_length=1)
+    value: float
+    reason: str = Field(min_length=1)
 
 
 class EventRule(SignalRule):
-    """A rule with what it means: an event type, and the prompt that describes it.
+    """A rule with the event type that it indicates and the prompt that describes a finding.
 
-    `confidence` are steps outward from the threshold, of which none is worth less than the one before. `told` says
-    why its findings are told as evidence and make no event; empty where they do, and then `weak` may say from where on
-    weaker ones are told.
+    `confidence` are steps outward from the threshold that never fall. `report_only` is the reason why the findings are
+    reported without an event; empty where they become events. Then `weak_threshold` may report weaker findings.
     """
 
     dimension: Name
     type: Name
     describe: str
     confidence: tuple[ConfidenceStep, ...] = ()
-    told: str = ""
-    weak: Weak | None = None
+    report_only: str = ""
+    weak_threshold: WeakThreshold | None = None
 
     @model_validator(mode="after")
-    def _rises(self) -> Self:
-        sign = 1 if self.above is not None else -1
-        for one, other in pairwise(self.confidence):
-            if sign * one.reaching >= sign * other.reaching or one.share > other.share:
-                raise ValueError(f"the steps of confidence in {self.signal} must lead outward and never fall")
+    def _confidence_rises(self) -> Self:
+        for inner, outer in pairwise(self.confidence):
+            if self.sign * inner.peak >= self.sign * outer.peak or inner.share > outer.share:
+                raise ValueError(f"the confidence steps of {self.signal} must lead outward and never fall")
         return self
 
     @model_validator(mode="after")
-    def _weak_before_the_threshold(self) -> Self:
-        if self.weak is not None and self.told:
-            raise ValueError(f"all findings of the rule on {self.signal} are only told; 'weak' adds nothing")
-        sign, threshold = (1, self.above) if self.above is not None else (-1, self.below)
-        if self.weak is not None and threshold is not None and sign * self.weak.beyond >= sign * threshold:
-            raise ValueError(f"'weak' of the rule on {self.signal} must come before its threshold")
+    def _weak_before_threshold(self) -> Self:
+        if self.weak_threshold is None:
+            return self
+        if self.report_only:
+            raise ValueError(f"the rule on {self.signal} is 'report_only', so it cannot have a 'weak_threshold'")
+        if self.sign * self.weak_threshold.value >= self.sign * self.threshold:
+            raise ValueError(f"the 'weak_threshold' of the rule on {self.signal} must come before its threshold")
         return self
 
     def at(self, threshold: float) -> Self:
-        """The rule with another threshold, no confidence yet, and nothing weaker that is told."""
+        """The rule with another threshold, without confidence and weak threshold."""
         side = "above" if self.above is not None else "below"
-        return self.with_(**{side: threshold}, confidence=(), weak=None)
+        return self.with_(**{side: threshold}, confidence=(), weak_threshold=None)
 
     @property
-    def weakened(self) -> Self | None:
-        """The rule that tells of weak findings and of those that make events, each stretch by itself; None without."""
-        return None if self.weak is None else self.at(self.weak.beyond).with_(told=self.weak.told, join_s=0.0)
+    def weak_rule(self) -> Self | None:
+        """The rule at its weak threshold, with each span for itself; None without a weak threshold."""
+        if self.weak_threshold is None:
+            return None
+        return self.at(self.weak_threshold.value).with_(report_only=self.weak_threshold.reason, merge_gap_s=0.0)
 
-    def sure(self, peak: float) -> float | None:
-        """The confidence in a finding with this peak, that of the last step it reaches; None without steps."""
-        sign = 1 if self.above is not None else -1
-        reached = [one for one in self.confidence if sign * peak >= sign * one.reaching]
-        return (reached or self.confidence)[-1 if reached else 0].share if self.confidence else None
+    def confidence_at(self, peak: float) -> float | None:
+        """The confidence of a finding with this peak: that of the last step it reaches; None without steps."""
+        if not self.confidence:
+            return None
+        reached = [step for step in self.confidence if self.sign * peak >= self.sign * step.peak]
+        return (reached[-1] if reached else self.confidence[0]).share

@@ -1,24 +1,22 @@
-"""measure: hypotheses from what was measured in the pixels, by the rules a pipeline states.
+"""measure: hypotheses from signals that were measured in every frame, by the rules of a pipeline.
 
-A rule says which signal, beyond which value and for how long, means which event type; the description is rendered
-from a template, with the measured amount. No model is asked. Without rules the stage only makes the measurements
-known to the stages after it.
+A rule names a signal, a threshold, a minimum duration and an event type; a template describes the finding. No model is
+asked. Without rules the stage only provides the measurements to later stages.
 
-The rules are their own critic. What an explanation of a rule (the camera moves, something passes) keeps from being
-found is a hypothesis all the same: rejected, with what explains it and how much of that was measured. So is what a rule
-finds that is only `told`, because too few such findings were right where the truth is known, or so few faults are found
-that the others are not ruled out, and what comes near the threshold of a rule that makes events (`weak`). Its dimension
-is then undecided, also a dimension that is not covered otherwise: nothing was found, and nothing ruled out.
+What a rule's explanation (the camera moves) rejects becomes a rejected hypothesis with the explanation and its measured
+value. So does a finding of a `report_only` rule, and one between a rule's weak threshold and its threshold: too few
+such findings are correct to report an event. They leave the dimension undecided, even one that no rule covers.
 
-Where a signal could not be measured a rule finds nothing, and that is no answer. Such gaps are reported, however short.
-What they may amount to is a parameter: beyond it the rule's dimension is not examined, and a failure says why.
+Where a signal could not be measured, a rule has no answer. All such gaps are reported. Beyond the allowance of the
+pipeline the rule's dimension is not examined, and a failure gives the reason.
 
-A dimension whose rules find too little of what may be wrong in it is partially covered (`partial`): what they find is
-an event, and no finding does not mean no fault.
+A dimension whose rules find few of its possible faults is partially covered (`partial`): a finding is an event, and no
+finding does not mean no fault.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import ClassVar, TypedDict
 
 from pydantic import Field
@@ -31,32 +29,40 @@ from robogaze.core.events import Hypothesis, Name
 from robogaze.core.report import Failure
 from robogaze.core.time import RESOLUTION
 from robogaze.domains import Domain
-from robogaze.errors import InputError
+from robogaze.errors import FailureKind, InputError
 from robogaze.evidence import (
-    SIGNALS,
     Classifier,
     ClipSignals,
     MeasurementGap,
     RuleFinding,
-    check,
+    check_signals,
     class_signals,
-    classified,
-    explained,
+    describe_place,
+    explained_findings,
     find,
-    gaps,
-    place,
+    known_signals,
+    measurement_gaps,
+    with_classes,
 )
 from robogaze.stages.base import Stage
 from robogaze.stages.client import ModelClient
 from robogaze.stages.context import Context, Slot
 from robogaze.stages.event_rule import EventRule
-from robogaze.stages.measure_notes import ONLY_EVIDENCE, gaps_in_words
+
+NOT_MEASURED = "Not measured: "
+"""The beginning of a note on a measurement gap, by which such notes are counted."""
+
+UNCERTAIN = "Too uncertain for an event: "
+"""The beginning of a note on findings that are too uncertain for an event."""
+
+_SPANS_SHOWN = 3
 
 
 class MeasureVariables(TypedDict):
-    """What a description may use; `view` is None for a clip of one view, `place` None for the whole picture.
+    """The variables of a description.
 
-    `peak`, in `unit`, is the value of the signal that the rule shows, where the rule is at its most extreme.
+    `view` is None for a clip with one view, `place` None for the whole picture. `peak`, in `unit`, is the value of the
+    rule's reported signal at the finding's peak.
     """
 
     view: str | None
@@ -68,209 +74,217 @@ class MeasureVariables(TypedDict):
 
 
 class Allowance(Data):
-    """How much of a view may go unmeasured by a rule whose dimension counts as judged all the same.
+    """How much of a view may be unmeasured while the dimension still counts as examined; nothing by default.
 
-    At most this `share` of its frames, and no stretch longer than `stretch_s`. By default nothing may.
+    `share` is a share of the frames, `stretch_s` the longest duration without a measurement.
     """
 
     share: Fraction = 0.0
     stretch_s: float = Field(default=0.0, ge=0)
 
+    def allows(self, gap: MeasurementGap) -> bool:
+        """Whether the gap is within both limits."""
+        return gap.frames <= self.share * gap.of and gap.longest_s <= self.stretch_s + RESOLUTION
+
 
 class Measure(Stage):
-    """Writes a hypothesis for every finding of every rule, rejected where it is explained away or only told.
+    """Writes a hypothesis for every finding of every rule; severity is the default of the event type.
 
-    Severity is the type's usual one, since nothing here measures what the fault means for the task.
+    `classifiers` are names of files in the domain's folder `classifiers`.
     """
 
     prompts: ClassVar[Mapping[str, type]] = {}
 
-    classifiers: tuple[Classifier, ...] = ()
+    classifiers: tuple[Name, ...] = ()
     rules: tuple[EventRule, ...] = ()
     partial: tuple[Name, ...] = ()
     unmeasured: Allowance = Allowance()
 
     def writes(self) -> frozenset[Slot]:
-        """The evidence, and the hypotheses."""
+        """The evidence and the hypotheses."""
         return frozenset({"evidence", "hypotheses"})
 
     def examines(self) -> bool:
-        """With rules that make events, it does."""
-        return bool(self._deciding)
+        """True with rules that make events."""
+        return bool(self._event_rules)
 
     def covers(self, domain: Domain) -> frozenset[str]:
-        """The dimensions in which its rules can make an event, but for those it covers partly."""
-        return frozenset(rule.dimension for rule in self._deciding) - self.covers_partly(domain)
+        """The dimensions in which rules make events, except the partially covered ones."""
+        return frozenset(rule.dimension for rule in self._event_rules) - self.covers_partly(domain)
 
     def covers_partly(self, domain: Domain) -> frozenset[str]:
-        """The dimensions in which its rules make events and find too little to say that there is none."""
+        """The dimensions in which rules make events but find too little to rule a fault out."""
         return frozenset(self.partial)
 
-    @property
-    def _deciding(self) -> tuple[EventRule, ...]:
-        """The rules whose findings make events."""
-        return tuple(rule for rule in self.rules if not rule.told)
-
-    def _only_told(self, evidence: ClipSignals) -> Iterator[tuple[EventRule, RuleFinding]]:
-        """What is found that makes no event, with the rule that tells of it.
-
-        What a fault of the same type that is found meets in time, in any view, is a part of that fault.
-        """
-        telling = (rule if rule.told else rule.weakened for rule in self.rules)
-        for rule in (one for one in telling if one is not None):
-            same = (one for one in self._deciding if one.type == rule.type)
-            found = [finding.span for one in same for finding in find(one, evidence)]
-            for weak in find(rule, evidence):
-                if not any(weak.span.overlap(span) > 0 for span in found):
-                    yield rule, weak
-
-    def notes(self, domain: Domain, evidence: ClipSignals | None) -> tuple[str, ...]:
-        """What the rules cannot show, what is evidence only, and where they could not measure."""
-        if evidence is None:
-            return ()
-        evidence = classified(evidence, self.classifiers)
-        hidden = {rule.type: hides for rule in self._deciding if (hides := evidence.signals[rule.signal].hides)}
-        limits = (f"{domain.types[kind].name}: {hides}." for kind, hides in hidden.items())
-        told = [(rule, gap) for rule, gap in self._gaps(evidence) if self._allows(gap)]
-        weak = (f"{ONLY_EVIDENCE}{name}. {why}." for name, why in self._weak(domain, evidence))
-        return (*limits, *weak, *(f"{gap}." for _, gap in gaps_in_words(told, evidence, domain)))
-
-    def _weak(self, domain: Domain, evidence: ClipSignals) -> tuple[tuple[str, str], ...]:
-        """The types of which something was found that makes no event, and why it makes none."""
-        found = self._only_told(evidence)
-        return tuple(dict.fromkeys((domain.types[rule.type].name, rule.told) for rule, _ in found))
-
-    def _gaps(self, evidence: ClipSignals) -> tuple[tuple[EventRule, MeasurementGap], ...]:
-        """The worst gap of each type in each view, views of a type together."""
-        types = [rule.type for rule in self._deciding]
-        worst: dict[tuple[str, str], tuple[EventRule, MeasurementGap]] = {}
-        for rule in self._deciding:
-            for gap in gaps(rule.weakened or rule, evidence):
-                told = worst.setdefault((rule.type, gap.view), (rule, gap))[1]
-                if (self._allows(told), -told.frames) > (self._allows(gap), -gap.frames):
-                    worst[rule.type, gap.view] = (rule, gap)
-        return tuple(worst[key] for key in sorted(worst, key=lambda key: types.index(key[0])))
-
-    def _allows(self, gap: MeasurementGap) -> bool:
-        allowed = self.unmeasured
-        return gap.frames <= allowed.share * gap.of and gap.longest_s <= allowed.stretch_s + RESOLUTION
-
     def templates(self) -> Mapping[str, type]:
-        """The rules' descriptions."""
+        """The descriptions of the rules."""
         return {rule.describe: MeasureVariables for rule in self.rules}
 
     def check(self, domain: Domain) -> None:
-        """Raise ValueError for a signal no meter measures, or a type that is not of its dimension."""
+        """Raise ValueError for an unknown signal or classifier, or a type that is not of its dimension."""
         try:
-            known = class_signals(self.classifiers, SIGNALS)
+            known = class_signals(self._load_classifiers(domain), known_signals())
             for rule in self.rules:
-                check(rule, known)
+                check_signals(rule, known)
         except InputError as error:
             raise ValueError(str(error)) from error
         for rule in self.rules:
             if domain.dimension_of.get(rule.type) != rule.dimension:
                 raise ValueError(f"{rule.type} is not a type of {rule.dimension}")
         for name in self.partial:
-            if name not in {rule.dimension for rule in self._deciding}:
+            if name not in {rule.dimension for rule in self._event_rules}:
                 raise ValueError(f"partial names {name}, in which no rule makes an event")
 
-    async def run(self, context: Context, desk: ModelClient) -> Context:
-        """Apply the rules; asks no model."""
-        assert context.evidence is not None, "diagnose measures the clip for a pipeline with this stage"
-        evidence = classified(context.evidence, self.classifiers)
-        first = len(context.hypotheses or ()) + 1
-        claims = self._claims(evidence, context.clip, desk.domain)
-        found = tuple(claim.with_(id=f"H{number}") for number, claim in enumerate(claims, start=first))
-        failures = (
-            *self._failures(evidence, context, desk.domain),
-            *self._undecided(evidence, context, desk.domain),
+    def notes(self, domain: Domain, evidence: ClipSignals | None) -> tuple[str, ...]:
+        """The limitations of the signals, the findings too uncertain for an event, and the allowed gaps."""
+        if evidence is None:
+            return ()
+        evidence = with_classes(evidence, self._load_classifiers(domain))
+        limitations = {rule.type: evidence.signals[rule.signal].limitation for rule in self._event_rules}
+        uncertain = ((domain.types[rule.type].name, rule.report_only) for rule, _ in self._uncertain(evidence))
+        allowed = [(rule, gap) for rule, gap in self._worst_gaps(evidence) if self.unmeasured.allows(gap)]
+        return (
+            *(f"{domain.types[kind].name}: {limitation}." for kind, limitation in limitations.items() if limitation),
+            *(f"{UNCERTAIN}{name}. {reason}." for name, reason in dict.fromkeys(uncertain)),
+            *(f"{text}." for _, text in _describe_gaps(allowed, evidence, domain)),
         )
+
+    async def run(self, context: Context, client: ModelClient) -> Context:
+        """Apply the rules; no model is asked."""
+        assert context.evidence is not None, "diagnose measures the clip for a pipeline with this stage"
+        domain = client.domain
+        evidence = with_classes(context.evidence, self._load_classifiers(domain))
+        first = len(context.hypotheses or ()) + 1
+        hypotheses = self._hypotheses(evidence, context.clip, domain)
+        numbered = tuple(hypothesis.with_(id=f"H{number}") for number, hypothesis in enumerate(hypotheses, start=first))
+        failures = (*self._gap_failures(evidence, context, domain), *self._undecided(evidence, context, domain))
         return replace(
-            context.covering(self._coverage(evidence, context, desk.domain)),
-            hypotheses=(*(context.hypotheses or ()), *found),
+            context.covering(self._coverage(evidence, context, domain)),
+            hypotheses=(*(context.hypotheses or ()), *numbered),
             failures=(*context.failures, *failures),
         )
 
-    def _asked(self, context: Context, domain: Domain) -> frozenset[str]:
-        """The dimensions that its rules cover in this clip, wholly or partly."""
-        partly = self.covers_partly(domain) & set(context.partial_dimensions)
-        return (self.covers(domain) & set(context.dimensions)) | partly
+    @property
+    def _event_rules(self) -> tuple[EventRule, ...]:
+        """The rules whose findings become events."""
+        return tuple(rule for rule in self.rules if not rule.report_only)
+
+    def _load_classifiers(self, domain: Domain) -> tuple[Classifier, ...]:
+        """The classifiers of the domain. Raises InputError for an unknown name, DomainError for a wrong file."""
+        for name in self.classifiers:
+            if name not in domain.classifiers:
+                known = ", ".join(domain.classifiers) or "none"
+                raise InputError(f"the domain {domain.id} has no classifier {name!r} (there is: {known})")
+        return tuple(domain.classifiers[name].parse(Classifier) for name in self.classifiers)
+
+    def _uncertain(self, evidence: ClipSignals) -> Iterator[tuple[EventRule, RuleFinding]]:
+        """The findings that do not become events, with their rules.
+
+        A finding that overlaps an event of the same type, in any view, belongs to that event and is left out.
+        """
+        for rule in self.rules:
+            uncertain_rule = rule if rule.report_only else rule.weak_rule
+            if uncertain_rule is None:
+                continue
+            same_type = (other for other in self._event_rules if other.type == rule.type)
+            found = [finding.span for other in same_type for finding in find(other, evidence)]
+            for finding in find(uncertain_rule, evidence):
+                if not any(finding.span.overlap(span) > 0 for span in found):
+                    yield uncertain_rule, finding
+
+    def _worst_gaps(self, evidence: ClipSignals) -> tuple[tuple[EventRule, MeasurementGap], ...]:
+        """The worst gap of each event type in each view, ordered by type."""
+        types = [rule.type for rule in self._event_rules]
+        worst: dict[tuple[str, str], tuple[EventRule, MeasurementGap]] = {}
+        for rule in self._event_rules:
+            for gap in measurement_gaps(rule.weak_rule or rule, evidence):
+                _, present = worst.setdefault((rule.type, gap.view), (rule, gap))
+                if (self.unmeasured.allows(present), -present.frames) > (self.unmeasured.allows(gap), -gap.frames):
+                    worst[rule.type, gap.view] = (rule, gap)
+        return tuple(worst[key] for key in sorted(worst, key=lambda key: types.index(key[0])))
+
+    def _examined(self, context: Context, domain: Domain) -> frozenset[str]:
+        """The dimensions that its rules cover in this clip, wholly or partially."""
+        partial = self.covers_partly(domain) & set(context.partial_dimensions)
+        return (self.covers(domain) & set(context.dimensions)) | partial
 
     def _coverage(self, evidence: ClipSignals, context: Context, domain: Domain) -> dict[str, Coverage]:
-        """What each dimension's rules could look for, and where they could not measure."""
-        asked, gaps = self._asked(context, domain), self._gaps(evidence)
-        beyond = {
-            name: [gap for rule, gap in gaps if rule.dimension == name and not self._allows(gap)] for name in asked
-        }
-        types = {name: [rule.type for rule in self._deciding if rule.dimension == name] for name in asked}
-        cells = {name: len(set(types[name])) * len(evidence.views) for name in asked}
-        return {name: _covered(types[name], name in self.partial, beyond[name], cells[name], domain) for name in asked}
+        """The coverage of each examined dimension."""
+        gaps = [(rule, gap) for rule, gap in self._worst_gaps(evidence) if not self.unmeasured.allows(gap)]
+        coverage = {}
+        for dimension in self._examined(context, domain):
+            types = tuple(dict.fromkeys(rule.type for rule in self._event_rules if rule.dimension == dimension))
+            here = [gap for rule, gap in gaps if rule.dimension == dimension]
+            if here:
+                coverage[dimension] = _coverage_with_gaps(here, len(types) * len(evidence.views))
+                continue
+            names = ", ".join(domain.types[kind].name for kind in types)
+            if dimension in self.partial:
+                reason = f"measured in the pixels, which show some faults of these types: {names}"
+                coverage[dimension] = Coverage(state="partial", reason=reason)
+            else:
+                coverage[dimension] = Coverage(
+                    state="examined", reason=f"measured in the pixels of every frame: {names}"
+                )
+        return coverage
 
-    def _claims(self, evidence: ClipSignals, clip: Clip, domain: Domain) -> Iterator[Hypothesis]:
-        """What the rules find, what they only tell, and what was explained away."""
-        for rule in self._deciding:
-            tried = "; ".join(one.explains for one in rule.unless if one.explains)
+    def _hypotheses(self, evidence: ClipSignals, clip: Clip, domain: Domain) -> Iterator[Hypothesis]:
+        """The findings, those too uncertain for an event, and those that were explained away."""
+        for rule in self._event_rules:
+            tried = "; ".join(condition.explanation for condition in rule.unless if condition.explanation)
             for finding in find(rule, evidence):
-                claim = _hypothesis(rule, finding, clip, domain)
-                yield claim.with_(reason=f"not explained by: {tried}") if tried else claim
-        for rule, finding in self._only_told(evidence):
-            reason = f"evidence only: {rule.told}"
+                hypothesis = _hypothesis(rule, finding, clip, domain)
+                yield hypothesis.with_(reason=f"not explained by: {tried}") if tried else hypothesis
+        for rule, finding in self._uncertain(evidence):
+            reason = f"too uncertain for an event: {rule.report_only}"
             yield _hypothesis(rule, finding, clip, domain).with_(verdict="rejected", reason=reason)
         for rule in self.rules:
-            for one in explained(rule, evidence):
-                seen = f"{one.by.signal} reaches {one.peak:.3g} {one.unit} (explains it: {one.by.limit})"
-                reason = f"{one.by.explains}: {seen}"
-                claim = _hypothesis(rule, one.finding, clip, domain)
-                yield claim.with_(verdict="rejected", reason=reason, confidence=None)
+            for explained in explained_findings(rule, evidence):
+                condition = explained.condition
+                value = f"{condition.signal} reaches {explained.peak:.3g} {explained.unit}"
+                reason = f"{condition.explanation}: {value} (explains it: {condition.limit})"
+                hypothesis = _hypothesis(rule, explained.finding, clip, domain)
+                yield hypothesis.with_(verdict="rejected", reason=reason, confidence=None)
 
     def _undecided(self, evidence: ClipSignals, context: Context, domain: Domain) -> Iterator[Failure]:
-        """What is evidence only, and no part of a fault that was found: neither a fault nor nothing.
-
-        In a dimension that only other stages cover it is theirs to decide.
-        """
-        theirs = set(context.dimensions) - self.covers(domain)
-        for rule, weak in ((rule, weak) for rule, weak in self._only_told(evidence) if rule.dimension not in theirs):
-            when = f"{domain.types[rule.type].name} at {weak.span.start:.2f}-{weak.span.end:.2f} s"
+        """A failure for each finding too uncertain for an event, except where only other stages decide."""
+        others = set(context.dimensions) - self.covers(domain)
+        for rule, finding in self._uncertain(evidence):
+            if rule.dimension in others:
+                continue
+            when = f"{domain.types[rule.type].name} at {finding.span.start:.2f}-{finding.span.end:.2f} s"
             yield Failure(
                 stage="measure",
                 dimension=rule.dimension,
-                kind="evidence only",
-                message=f"{when} is neither found nor ruled out: {rule.told}; check it yourself or run with a model",
+                kind=FailureKind.EVIDENCE_ONLY,
+                message=f"{when} is undecided: {rule.report_only}; check it yourself or run with a model",
             )
 
-    def _failures(self, evidence: ClipSignals, context: Context, domain: Domain) -> Iterator[Failure]:
-        """The gaps beyond what is allowed."""
-        limit = f"allowed: {self.unmeasured.share:.0%} of the frames, {self.unmeasured.stretch_s:g} s on end"
-        asked = self._asked(context, domain)
+    def _gap_failures(self, evidence: ClipSignals, context: Context, domain: Domain) -> Iterator[Failure]:
+        """A failure for each gap beyond the allowance."""
+        limit = f"allowed: {self.unmeasured.share:.0%} of the frames, {self.unmeasured.stretch_s:g} s at a time"
+        examined = self._examined(context, domain)
         beyond = [
-            (rule, gap) for rule, gap in self._gaps(evidence) if rule.dimension in asked and not self._allows(gap)
+            (rule, gap)
+            for rule, gap in self._worst_gaps(evidence)
+            if rule.dimension in examined and not self.unmeasured.allows(gap)
         ]
-        for dimension, told in gaps_in_words(beyond, evidence, domain):
-            yield Failure(stage="measure", dimension=dimension, kind="not measured", message=f"{told} ({limit})")
+        for dimension, text in _describe_gaps(beyond, evidence, domain):
+            yield Failure(
+                stage="measure", dimension=dimension, kind=FailureKind.NOT_MEASURED, message=f"{text} ({limit})"
+            )
 
 
-def _covered(
-    types: Sequence[str], partly: bool, beyond: Sequence[MeasurementGap], cells: int, domain: Domain
-) -> Coverage:
-    """The coverage of a dimension with rules for these types.
-
-    `beyond` are the gaps larger than is allowed, the worst of each type in each view; `cells` counts types times views.
-    """
-    if beyond:
-        widest = max(beyond, key=lambda gap: gap.frames / gap.of)
-        nowhere = sum(gap.frames == gap.of for gap in beyond) == cells
-        state: CoverageState = "not_examined" if nowhere else "partial"
-        return Coverage(state=state, reason=f"not measured in {widest.frames} of {widest.of} frames: {widest.why}")
-    names = ", ".join(domain.types[kind].name for kind in dict.fromkeys(types))
-    if partly:
-        return Coverage(
-            state="partial", reason=f"measured in the pixels, which show some faults of these types: {names}"
-        )
-    return Coverage(state="examined", reason=f"measured in the pixels of every frame: {names}")
+def _coverage_with_gaps(gaps: Sequence[MeasurementGap], possible: int) -> Coverage:
+    """The coverage of a dimension with gaps beyond the allowance, of so many possible ones (types times views)."""
+    widest = max(gaps, key=lambda gap: gap.frames / gap.of)
+    nowhere = sum(gap.frames == gap.of for gap in gaps) == possible
+    state: CoverageState = "not_examined" if nowhere else "partial"
+    return Coverage(state=state, reason=f"not measured in {widest.frames} of {widest.of} frames: {widest.reason}")
 
 
 def _hypothesis(rule: EventRule, finding: RuleFinding, clip: Clip, domain: Domain) -> Hypothesis:
-    """A finding in words; its id is given when all are there."""
+    """The hypothesis of a finding, with a provisional id."""
     single = len(clip.layout.active) == 1
     variables = MeasureVariables(
         view=None if single else finding.view,
@@ -278,13 +292,13 @@ def _hypothesis(rule: EventRule, finding: RuleFinding, clip: Clip, domain: Domai
         end_s=finding.span.end,
         peak=finding.amount,
         unit=finding.unit,
-        place=place(finding.box),
+        place=describe_place(finding.box),
     )
-    shown = f"{rule.shown} {finding.amount:.3g} {finding.unit}".strip()
-    reached = shown if rule.shown == rule.signal else f"{rule.signal} {finding.peak:.3g}, {shown}"
-    measured = f"{reached} at frame {finding.peak_frame} (rule: {rule.signal} {rule.limit})"
+    reported = f"{rule.reports} {finding.amount:.3g} {finding.unit}".strip()
+    values = reported if rule.reports == rule.signal else f"{rule.signal} {finding.peak:.3g}, {reported}"
+    text = f"{values} at frame {finding.peak_frame} (rule: {rule.signal} {rule.limit})"
     evidence = events.Evidence(
-        text=measured, frames=finding.frames, view=finding.view, box=finding.box, source=f"signal {rule.signal}"
+        text=text, frames=finding.frames, view=finding.view, box=finding.box, source=f"signal {rule.signal}"
     )
     return Hypothesis(
         id="H0",
@@ -292,8 +306,27 @@ def _hypothesis(rule: EventRule, finding: RuleFinding, clip: Clip, domain: Domai
         type=rule.type,
         spans=(clip.clamp(finding.span),),
         severity=domain.types[rule.type].severity,
-        confidence=rule.sure(finding.peak),
+        confidence=rule.confidence_at(finding.peak),
         description=domain.prompts.render(rule.describe, variables),
         evidence=(evidence,),
         proposed_by=f"signal {rule.signal}" if single else f"signal {rule.signal} in the view {finding.view}",
     )
+
+
+def _describe_gaps(
+    gaps: Sequence[tuple[EventRule, MeasurementGap]], evidence: ClipSignals, domain: Domain
+) -> Iterator[tuple[Name, str]]:
+    """One sentence for the gaps of an event type that have the same reason, with the dimension."""
+    for (kind, reason), same in groupby(gaps, key=lambda rule_gap: (rule_gap[0].type, rule_gap[1].reason)):
+        where = ", ".join(_describe_frames(gap, evidence) for _, gap in same)
+        yield domain.dimension_of[kind], f"{NOT_MEASURED}{domain.types[kind].name} in {where}: {reason}"
+
+
+def _describe_frames(gap: MeasurementGap, evidence: ClipSignals) -> str:
+    """The number of frames, and the times of the longest runs."""
+    edges_s = evidence.frame_edges_s
+    longest = sorted(gap.runs, key=lambda run: edges_s[run[0]] - edges_s[run[1]])[:_SPANS_SHOWN]
+    times = ", ".join(f"{edges_s[first]:.2f}-{edges_s[end]:.2f} s" for first, end in sorted(longest))
+    more = f" and {len(gap.runs) - len(longest)} more" if len(gap.runs) > len(longest) else ""
+    view = f" of the view {gap.view}" if len(evidence.views) > 1 else ""
+    return f"{gap.frames} of {gap.of} frames{view} ({times}{more})"

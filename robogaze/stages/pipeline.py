@@ -1,6 +1,6 @@
-"""A pipeline: stages in order, checked as a whole before the first question is asked."""
+"""A pipeline: stages in order, checked as a whole before the first request."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,47 +13,20 @@ from robogaze.core.data import dotted, first_fault
 from robogaze.core.report import Failure
 from robogaze.domains import Domain, PipelineSpec, StageSpec
 from robogaze.domains.yaml_files import Key
-from robogaze.errors import DomainError, InputError
+from robogaze.errors import DomainError, FailureKind, InputError
 from robogaze.evidence import ClipSignals
+from robogaze.stages import STAGES
 from robogaze.stages.base import Stage
+from robogaze.stages.baselines.direct import Direct
+from robogaze.stages.baselines.vote import Vote
 from robogaze.stages.client import PROMPTS, ModelClient, NoAnswer
 from robogaze.stages.compose import Compose
 from robogaze.stages.context import Context, Slot
-from robogaze.stages.direct import Direct
-from robogaze.stages.ground import Ground
-from robogaze.stages.investigate import Investigate
-from robogaze.stages.measure import Measure
-from robogaze.stages.observe import Observe
-from robogaze.stages.propose import Propose
-from robogaze.stages.remember import Remember
-from robogaze.stages.route import RouteStage
-from robogaze.stages.scan import Scan
-from robogaze.stages.segment import SegmentStage
-from robogaze.stages.trace import Trace
-from robogaze.stages.verify import Verify
-from robogaze.stages.vote import Vote
-
-STAGES: Mapping[str, type[Stage]] = {
-    "measure": Measure,
-    "ground": Ground,
-    "observe": Observe,
-    "scan": Scan,
-    "remember": Remember,
-    "segment": SegmentStage,
-    "route": RouteStage,
-    "propose": Propose,
-    "direct": Direct,
-    "vote": Vote,
-    "verify": Verify,
-    "investigate": Investigate,
-    "trace": Trace,
-    "compose": Compose,
-}
 
 
 @dataclass(frozen=True)
 class Pipeline:
-    """The stages of a diagnosis, in order. Made by `build`."""
+    """The named stages of a diagnosis, in order. Made by `build`."""
 
     name: str
     domain: Domain
@@ -63,17 +36,17 @@ class Pipeline:
     def build(cls, domain: Domain, name: str) -> "Pipeline":
         """Build and check a domain's pipeline.
 
-        Raises InputError for an unknown name, DomainError (file and line) for a stage that does not exist or does not
-        fit, a wrong parameter, an order in which a stage reads what no stage before it writes, hypotheses that nothing
-        decides, or a prompt that is missing or uses a variable no stage provides.
+        Raises InputError for an unknown name. Raises DomainError (file and line) for an unknown stage, a wrong
+        parameter, a stage that reads what no earlier stage writes, hypotheses that no stage decides, and a prompt that
+        is missing or uses a variable that its stage does not provide.
         """
         if name not in domain.pipelines:
             known = ", ".join(domain.pipelines)
             raise InputError(f"the domain {domain.id} has no pipeline {name!r}; it has: {known}")
         spec = domain.pipelines[name]
-        stages = tuple((one.name, _stage(one, spec, domain)) for one in spec.stages)
+        stages = tuple((stage.name, _stage(stage, spec, domain)) for stage in spec.stages)
         _check_order(spec, stages)
-        _check_looks(spec, stages)
+        _check_examined(spec, stages)
         _check_decided(spec, stages)
         pipeline = cls(name, domain, stages)
         if pipeline.roles:
@@ -83,13 +56,13 @@ class Pipeline:
 
     @property
     def roles(self) -> tuple[str, ...]:
-        """The roles of the models it asks, empty for a pipeline that asks none."""
+        """The roles of the models it queries; empty for a pipeline without models."""
         return tuple(dict.fromkeys(role for _, stage in self.stages if (role := stage.role()) is not None))
 
     @property
     def measures(self) -> bool:
-        """Whether the clip's pixels must be measured while it is decoded."""
-        return any(isinstance(stage, Measure) for _, stage in self.stages)
+        """Whether signals must be measured while the clip is decoded."""
+        return any("evidence" in stage.writes() for _, stage in self.stages)
 
     @property
     def examiners(self) -> frozenset[str]:
@@ -98,18 +71,18 @@ class Pipeline:
 
     @property
     def dimensions(self) -> tuple[str, ...]:
-        """The dimensions it can examine at all, in the taxonomy's order."""
+        """The dimensions that it can examine, in the taxonomy's order."""
         able: frozenset[str] = frozenset().union(*(stage.covers(self.domain) for _, stage in self.stages))
         return tuple(name for name in self.domain.dimensions if name in able)
 
     @property
     def partial_dimensions(self) -> tuple[str, ...]:
-        """The dimensions of which it can find some types and not the others, in the taxonomy's order."""
+        """The dimensions in which it can find some types only, in the taxonomy's order."""
         seen: frozenset[str] = frozenset().union(*(stage.covers_partly(self.domain) for _, stage in self.stages))
         return tuple(name for name in self.domain.dimensions if name in seen and name not in self.dimensions)
 
     def start(self, clip: Clip, evidence: ClipSignals | None = None) -> Context:
-        """What is known of a clip before the first stage: what it will be examined for, and that nothing was yet."""
+        """The context of a clip before the first stage: nothing is examined yet."""
         return Context(
             clip=clip,
             dimensions=tuple(name for name in self.dimensions if not self._lacks(name, clip)),
@@ -119,7 +92,7 @@ class Pipeline:
         )
 
     def _lacks(self, dimension: str, clip: Clip) -> tuple[str, ...]:
-        """What a dimension needs and the clip does not have."""
+        """What a dimension needs and the clip lacks."""
         return tuple(need for need in self.domain.dimensions[dimension].needs if getattr(clip, need) is None)
 
     def _not_examined(self, dimension: str, clip: Clip) -> Coverage:
@@ -132,17 +105,17 @@ class Pipeline:
             reason = "no stage has examined it"
         return Coverage(state="not_examined", reason=reason)
 
-    async def run(self, context: Context, desk: ModelClient) -> Context:
-        """Run the stages. A question without an answer that a later stage would need ends the run there.
+    async def run(self, context: Context, client: ModelClient) -> Context:
+        """Run the stages; a stage that raises NoAnswer ends the run.
 
-        What such a run has covered counts for nothing, since no stage has composed its events. A clip in which no
-        dimension can be examined is taken through no stage.
+        A run that ends early covers nothing, because its events were not composed. If no dimension of the clip can be
+        examined, no stage runs.
         """
         if not context.dimensions and not context.partial_dimensions:
             return replace(context, failures=(*context.failures, self._nothing_to_examine(context.clip)))
         for _, stage in self.stages:
             try:
-                context = await stage.run(context, desk)
+                context = await stage.run(context, client)
             except NoAnswer as error:
                 return self._ended(context, error.failure)
         return context
@@ -163,15 +136,17 @@ class Pipeline:
         )
         message = f"every dimension that {self.name} can examine needs {lacks}, and this clip has none"
         first = next(name for name, stage in self.stages if stage.examines())
-        return Failure(stage=first, kind="NothingToExamine", message=message)
+        return Failure(stage=first, kind=FailureKind.NOTHING_TO_EXAMINE, message=message)
 
 
 def _stage(spec: StageSpec, pipeline: PipelineSpec, domain: Domain) -> Stage:
     path = pipeline.path
     if spec.name not in STAGES:
-        raise DomainError(f"there is no stage {spec.name!r}; there is: {', '.join(STAGES)}", path, spec.line)
+        raise DomainError(
+            f"there is no stage {spec.name!r}; the stages are: {', '.join(STAGES.names())}", path, spec.line
+        )
     try:
-        stage = STAGES[spec.name].model_validate(spec.parameters)
+        stage = STAGES.load(spec.name).model_validate(spec.parameters)
         for prompt, variables in stage.templates().items():
             _check_there(prompt, spec, path, domain)
             domain.prompts.check(prompt, tuple(variables.__annotations__))
@@ -185,7 +160,7 @@ def _stage(spec: StageSpec, pipeline: PipelineSpec, domain: Domain) -> Stage:
 
 
 def _check_there(prompt: str, spec: StageSpec, path: Path, domain: Domain) -> None:
-    """Raise DomainError, at the line that names the prompt, when there is none of that name."""
+    """Raise DomainError, at the line that names the prompt, if there is no such prompt."""
     try:
         domain.prompts.path(prompt)
     except DomainError as error:
@@ -194,7 +169,7 @@ def _check_there(prompt: str, spec: StageSpec, path: Path, domain: Domain) -> No
 
 
 def _places(wanted: str, written: Any, place: Key = ()) -> Iterator[Key]:
-    """Where in what is written a text stands."""
+    """The keys at which a text is written, in nested YAML."""
     if written == wanted:
         yield place
     inside = written.items() if isinstance(written, dict) else enumerate(written) if isinstance(written, list) else ()
@@ -209,21 +184,21 @@ def _line(spec: StageSpec, place: Key) -> int | None:
 
 
 def _check_order(spec: PipelineSpec, stages: Sequence[tuple[str, Stage]]) -> None:
-    """Raise DomainError for a stage that reads what none before it writes, and unless compose is the last, once."""
+    """Raise DomainError for a stage that reads what no earlier stage writes, and unless compose comes last, once."""
     written: set[Slot] = set()
-    for (name, stage), one in zip(stages, spec.stages, strict=True):
+    for (name, stage), in_file in zip(stages, spec.stages, strict=True):
         if "events" in written:
-            raise DomainError(f"{name} stands after compose, which must come last", spec.path, one.line)
+            raise DomainError(f"{name} comes after compose, which must be the last stage", spec.path, in_file.line)
         if missing := sorted(stage.reads() - written):
             lacking = f"{name} reads {', '.join(missing)}, which no stage before it writes"
-            raise DomainError(lacking, spec.path, one.line)
+            raise DomainError(lacking, spec.path, in_file.line)
         written |= stage.writes()
     if "events" not in written:
         raise DomainError("no stage writes events; a pipeline ends with compose", spec.path, spec.stages[-1].line)
 
 
-def _check_looks(spec: PipelineSpec, stages: Sequence[tuple[str, Stage]]) -> None:
-    """Raise DomainError unless some stage looks for faults, and any vote has looks of its own to count."""
+def _check_examined(spec: PipelineSpec, stages: Sequence[tuple[str, Stage]]) -> None:
+    """Raise DomainError unless some stage looks for faults, and a vote has at least two samples to count."""
     if not any(stage.examines() for _, stage in stages):
         which = "propose, direct, scan, or measure with rules"
         raise DomainError(f"no stage looks for faults ({which})", spec.path, spec.stages[0].line)
@@ -231,43 +206,39 @@ def _check_looks(spec: PipelineSpec, stages: Sequence[tuple[str, Stage]]) -> Non
     for place in votes:
         line = spec.stages[place].line
         if place > votes[0]:
-            raise DomainError("vote stands twice; the second would count the looks of the first, too", spec.path, line)
-        looks = sum(stage.samples for _, stage in stages[:place] if isinstance(stage, Direct))
-        if looks < 2:
-            few = f"the direct stages before it take {looks or 'none'} (direct has 'samples')"
-            raise DomainError(f"vote needs at least two looks to count, and {few}", spec.path, line)
+            raise DomainError("there are two votes; the second would count the samples of the first", spec.path, line)
+        samples = sum(stage.samples for _, stage in stages[:place] if isinstance(stage, Direct))
+        if samples < 2:
+            few = f"the direct stages before it take {samples or 'none'} (parameter 'samples' of direct)"
+            raise DomainError(f"vote needs at least two samples, and {few}", spec.path, line)
 
 
 def _check_decided(spec: PipelineSpec, stages: Sequence[tuple[str, Stage]]) -> None:
-    """Raise DomainError unless all that is proposed is decided: by a critic, a vote, or else by compose."""
-    compose, written = stages[-1][1], spec.stages[-1]
+    """Raise DomainError unless every hypothesis is decided: by a critic, a vote or compose."""
+    compose, in_file = stages[-1][1], spec.stages[-1]
     assert isinstance(compose, Compose), "the pipeline's order is checked"
     vote = _last(Vote, stages)
     verify = max((place for place, (_, stage) in enumerate(stages) if _decides(stage)), default=-1)
     if compose.accept_unverified and max(verify, vote) >= 0:
-        leaves = f"would accept what {stages[max(verify, vote)][0]} leaves undecided; leave it out"
-        line = _line(written, ("accept_unverified",))
-        raise DomainError(f"compose.accept_unverified: {leaves}", spec.path, line)
-    waiting = [
+        problem = f"would accept what {stages[max(verify, vote)][0]} left undecided; remove it"
+        line = _line(in_file, ("accept_unverified",))
+        raise DomainError(f"compose.accept_unverified: {problem}", spec.path, line)
+    undecided = [
         name
         for place, (name, stage) in enumerate(stages)
         if stage.examines() and place > verify and not (isinstance(stage, Direct) and place < vote)
     ]
-    if waiting and not compose.accept_unverified:
-        critic = "put verify or investigate before it"
-        way = critic if vote >= 0 else f"{critic}, or let compose accept_unverified: true"
-        raise DomainError(
-            f"compose accepts nothing that {waiting[0]} proposes, for nothing decides it; {way}",
-            spec.path,
-            written.line,
-        )
+    if undecided and not compose.accept_unverified:
+        critic = "put verify or investigate before compose"
+        fix = critic if vote >= 0 else f"{critic}, or set accept_unverified: true"
+        raise DomainError(f"no stage decides what {undecided[0]} proposes; {fix}", spec.path, in_file.line)
 
 
 def _decides(stage: Stage) -> bool:
-    """Whether it decides every hypothesis before it; a vote decides those of the looks it counts."""
+    """Whether the stage decides every earlier hypothesis; a vote decides only those of the samples it counts."""
     return "verdicts" in stage.writes() and not isinstance(stage, Vote)
 
 
 def _last(kind: type[Stage], stages: Sequence[tuple[str, Stage]]) -> int:
-    """The place of the last stage of a kind; -1 when there is none."""
+    """The index of the last stage of a kind; -1 if there is none."""
     return max((place for place, (_, stage) in enumerate(stages) if isinstance(stage, kind)), default=-1)

@@ -1,12 +1,24 @@
-"""Statistics on numbers: intervals, comparisons and agreement. Nothing here knows what the numbers are about."""
+"""Statistics on numbers: intervals, comparisons and agreement, whatever the numbers are about.
+
+resample.py              bootstrap over clips, kept as sums
+interval.py              bootstrap intervals
+jackknife.py             Student's intervals
+proportions.py           shares, and paired differences of shares
+paired.py                differences and ranks of systems on the same clips
+multiple_comparisons.py  adjusted p-values
+prediction_powered.py    means corrected with a few labels
+correlation.py           correlations and mean differences
+agreement.py             kappas and Krippendorff's alpha
+unitizing.py             Krippendorff's alpha for stretches of time
+"""
 
 from robogaze.stats.agreement import alpha, alpha_by_class, cohen, fleiss
 from robogaze.stats.correlation import mean_absolute_error, mean_difference, pearson, spearman
 from robogaze.stats.interval import Intervals, interval
-from robogaze.stats.many import benjamini_hochberg, holm, least_resamples
-from robogaze.stats.paired import Difference, Rank, compare, ranks
-from robogaze.stats.proportion import wilson
-from robogaze.stats.resample import Clusters, Resamples, Sums, draw, mean, mean_rows, ratio
+from robogaze.stats.multiple_comparisons import benjamini_hochberg, holm, min_resamples
+from robogaze.stats.paired import Difference, Rank, pairwise_differences, ranks
+from robogaze.stats.proportions import wilson
+from robogaze.stats.resample import Clusters, Resamples, Sums, draw_resamples, mean, mean_rows, ratio
 from robogaze.stats.unitizing import LabelledStretch, Timeline, alpha_u
 
 __all__ = [
@@ -23,16 +35,16 @@ __all__ = [
     "alpha_u",
     "benjamini_hochberg",
     "cohen",
-    "compare",
-    "draw",
+    "draw_resamples",
     "fleiss",
     "holm",
     "interval",
-    "least_resamples",
     "mean",
     "mean_absolute_error",
     "mean_difference",
     "mean_rows",
+    "min_resamples",
+    "pairwise_differences",
     "pearson",
     "ranks",
     "ratio",

@@ -1,11 +1,11 @@
 """Agreement of raters beyond chance: Cohen's kappa, Fleiss' kappa, Krippendorff's alpha.
 
-A rating is a label, or None where there is none (NaN is none, too). All three are 1 for perfect agreement, 0 for what
-chance gives, below 0 for less; undefined, with the reason, where nothing was rated twice or all ratings are the same:
-then there is no chance to disagree, so agreement means nothing.
+A rating is a label, or None (or NaN) if there is none. All three are 1 for perfect agreement, 0 for chance, below 0 for
+less than chance. They are undefined, with the reason, if nothing was rated twice or all ratings are the same: then
+there is no chance to disagree.
 
-The values are scikit-learn's and krippendorff's. A library takes one sample at a time; over the resamples the same is
-computed from sums, all at once. `by` says which cluster (clip) a unit (event) belongs to.
+The values are those of scikit-learn and krippendorff. These libraries take one sample at a time; over the resamples the
+same is computed from sums, all at once. `by` maps each unit (event) to its cluster (clip).
 """
 
 import numbers
@@ -20,23 +20,23 @@ from robogaze.stats.resample import Clusters, Floats, ratio
 
 Rating = Hashable | None
 Ratings = Sequence[Sequence[Rating]]
-"""For each unit the ratings it was given; for `cohen` and `fleiss`, by the same raters in the same order."""
+"""For each unit its ratings; for `cohen` and `fleiss`, by the same raters in the same order."""
 
 Scale = Literal["nominal", "ordinal", "interval", "ratio"]
 
-ALL_THE_SAME = "all ratings are the same, so agreement cannot be told from chance"
+ALL_THE_SAME = "all ratings are the same, so agreement cannot be distinguished from chance"
 NOT_TWICE = "nothing was rated twice"
 
 
 def cohen(ratings: Ratings, *, by: Clusters | None = None, level: float = LEVEL) -> Estimate:
     """Cohen's kappa of two raters over the units that both rated; `n` counts these.
 
-    Undefined where both always give the same one label. Raises ValueError for a unit without exactly two places.
+    Undefined if both always give the same single label. Raises ValueError for a unit without exactly two places.
     """
     if any(len(unit) != 2 for unit in ratings):
         raise ValueError("Cohen's kappa is of two raters: each unit needs two ratings, None where one is missing")
     labels = _labels(ratings, "nominal")
-    pairs = [[labels[one] for one in unit] if not any(map(_missing, unit)) else None for unit in ratings]
+    pairs = [[labels[event] for event in unit] if not any(map(_missing, unit)) else None for unit in ratings]
     both = np.array([pair for pair in pairs if pair is not None], dtype=np.intp).reshape(-1, 2)
     if not len(both):
         return undefined("nothing was rated by both")
@@ -51,10 +51,10 @@ def cohen(ratings: Ratings, *, by: Clusters | None = None, level: float = LEVEL)
 
 
 def fleiss(ratings: Ratings, *, by: Clusters | None = None, level: float = LEVEL) -> Estimate:
-    """Fleiss' kappa of two raters or more; `n` counts the units with ratings.
+    """Fleiss' kappa of two or more raters; `n` counts the units with ratings.
 
-    It is defined for units that all have the same number of ratings. Where they do not, it is undefined (and `alpha`
-    is what to use): weighing them is no longer Fleiss', and leaving units out would be silent.
+    It is defined if all units have the same number of ratings. Otherwise it is undefined (use `alpha`): a weighted
+    version is no longer Fleiss' kappa, and dropping units would be silent.
     """
     counts = _counts(ratings, _labels(ratings, "nominal"))
     per_unit = counts.sum(axis=1)
@@ -76,9 +76,9 @@ def fleiss(ratings: Ratings, *, by: Clusters | None = None, level: float = LEVEL
 
 
 def alpha(ratings: Ratings, scale: Scale = "nominal", *, by: Clusters | None = None, level: float = LEVEL) -> Estimate:
-    """Krippendorff's alpha for any number of raters and ratings missing anywhere; `n` counts units rated twice or more.
+    """Krippendorff's alpha for any number of raters with missing ratings; `n` counts the units rated twice or more.
 
-    On every scale but the nominal the labels are numbers.
+    On every scale but the nominal one the labels are numbers.
     """
     known = _pairable(ratings, scale)
     if isinstance(known, Estimate):
@@ -97,10 +97,10 @@ def alpha_by_class(
 ) -> Mapping[Hashable, Estimate]:
     """Nominal alpha for the units of each class: how far from chance is the disagreement on those?
 
-    A unit is of the class that most of its ratings name; with a tie, of each of those classes in equal parts. The value
-    is 1 - the observed disagreement in the units of the class / the disagreement expected over all units: chance is
-    the same for all classes, and the mean over the classes, weighted by the ratings of their units, is the alpha of
-    all. `n` counts the units that are of the class, in part or whole. (Alpha of "this class or not" would be no help
+    A unit belongs to the class that most of its ratings name; in a tie, to each of those classes in equal parts. The
+    value is 1 - the observed disagreement in the units of the class / the disagreement expected over all units. Chance
+    is the same for all classes, and the mean over the classes, weighted by the ratings of their units, is the alpha of
+    all. `n` counts the units that belong to the class, wholly or in part. (Alpha of "this class or not" would not help
     with two classes: it is the same number for both.)
     """
     labels = _labels(ratings, "nominal")
@@ -132,7 +132,7 @@ def _missing(rating: Rating) -> bool:
 
 
 def _labels(ratings: Ratings, scale: Scale) -> dict[Hashable, int]:
-    """The labels that were given, in order, with their places."""
+    """The labels that were given, in order, with their positions."""
     given = {rating for unit in ratings for rating in unit if not _missing(rating)}
     ordered = sorted(given, key=repr) if scale == "nominal" else sorted(given, key=_number)
     return {label: place for place, label in enumerate(ordered)}
@@ -145,7 +145,7 @@ def _number(label: Hashable) -> float:
 
 
 def _counts(ratings: Ratings, labels: Mapping[Hashable, int]) -> Floats:
-    """How many ratings name each label, (units, labels)."""
+    """How many ratings name each label, shape (units, labels)."""
     counts = np.zeros((len(ratings), len(labels)))
     for place, unit in enumerate(ratings):
         for rating in unit:
@@ -217,7 +217,7 @@ def _beyond_chance(observed: Floats, expected: Floats) -> Floats:
 
 
 def _coincidences(counts: Floats) -> Floats:
-    """Each unit's pairs of ratings by their labels, (units, labels, labels), weighing as much as it has ratings."""
+    """Each unit's pairs of ratings by their labels, (units, labels, labels), weighted by its number of ratings."""
     n = counts.sum(axis=1)
     pairs = counts[:, :, None] * counts[:, None, :] - counts[:, :, None] * np.eye(counts.shape[1])
     weighed: Floats = pairs / np.maximum(n - 1, 1)[:, None, None]
@@ -225,7 +225,7 @@ def _coincidences(counts: Floats) -> Floats:
 
 
 def _distances(values: Floats, scale: Scale, counts: Floats) -> Floats:
-    """Krippendorff's squared distances of labels, (..., labels, labels), that all but the ordinal scale fix."""
+    """Krippendorff's squared distances of labels, (..., labels, labels); only the ordinal ones depend on the data."""
     if scale == "nominal":
         return 1 - np.eye(len(values))
     if scale == "ordinal":  # as far apart as the ranks of what was given

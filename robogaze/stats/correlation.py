@@ -1,7 +1,7 @@
-"""How two series of ratings of the same things go together, and how far they are apart.
+"""How two series of ratings of the same things correlate, and how far they are apart.
 
-The intervals are percentile ones over resampled clusters: pairs of descriptions about one event are no independent
-evidence. The correlations themselves are scipy's; over the resamples the same is computed from sums, all at once.
+The intervals are percentile intervals over resampled clusters, because pairs of descriptions about one event are not
+independent. The correlations are scipy's; over the resamples the same is computed from sums, all at once.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ Numbers = Sequence[float] | Floats
 
 
 def pearson(x: Numbers, y: Numbers, *, by: Clusters | None = None, level: float = LEVEL) -> Estimate:
-    """Pearson's correlation, in [-1, 1]; undefined for fewer than two pairs and where one side is constant."""
+    """Pearson's correlation, in [-1, 1]; undefined for fewer than two pairs and if one side is constant."""
     first, second = _both(x, y)
     if why := _why_undefined(first, second):
         return undefined(why, n=len(first))
@@ -45,7 +45,7 @@ def spearman(x: Numbers, y: Numbers, *, by: Clusters | None = None, level: float
 
 
 def auc(x: Numbers, positive: NDArray[np.bool_], *, by: Clusters | None = None, level: float = LEVEL) -> Estimate:
-    """How often a positive has the higher value than one that is not, ties counted half; undefined without both."""
+    """The probability that a positive has a higher value than a negative, ties counted half; undefined without both."""
     values = np.asarray(x, dtype=np.float64)
     if positive.all() or not positive.any():
         return undefined("there are not both kinds", n=len(values))
@@ -62,7 +62,7 @@ def auc(x: Numbers, positive: NDArray[np.bool_], *, by: Clusters | None = None, 
 
 
 def mean_difference(x: Numbers, y: Numbers, *, by: Clusters | None = None, level: float = LEVEL) -> Estimate:
-    """The mean of x - y: how much higher the first rates; undefined for no pairs."""
+    """The mean of x - y; undefined for no pairs."""
     first, second = _both(x, y)
     return _mean(first - second, by, level)
 
@@ -98,7 +98,7 @@ def _why_undefined(first: Floats, second: Floats) -> str:
 
 
 def _moments(counts: Floats, x: Floats, y: Floats) -> Floats:
-    """What a correlation is computed from, for each thing (..., things, 6), weighted by how often it is there."""
+    """The sums that a correlation is computed from, for each thing (..., things, 6), weighted by `counts`."""
     return np.stack([counts, counts * x, counts * y, counts * x * x, counts * y * y, counts * x * y], axis=-1)
 
 
@@ -114,7 +114,7 @@ def _pearson(sums: Floats) -> Floats:
 
 
 def _ranks(values: Floats, counts: Floats) -> Floats:
-    """Mean ranks of values in samples that hold each as often as `counts` (resamples, values) says, 0 in the middle."""
+    """Mean ranks of values in samples that hold each value `counts` (resamples, values) times, 0 in the middle."""
     order = np.argsort(values, kind="stable")
     starts = np.flatnonzero(np.diff(values[order], prepend=np.nan))
     grouped = np.add.reduceat(counts[:, order], starts, axis=1)

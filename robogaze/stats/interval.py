@@ -1,18 +1,17 @@
-"""Intervals from resamples, for many systems at once.
+"""Bootstrap intervals, for many systems at once.
 
-An interval is given only where the resamples can tell one. It is undefined, with the reason, and never replaced by
-another kind of interval, where
+An interval is undefined, with the reason, and never replaced by another kind of interval, if
 
 - the value itself is undefined;
-- more than LEAST_DEFINED leaves of the resamples hold nothing to compute the value from (an event type that three
-  clips have): what is left would be an interval for the luckier samples;
-- every resample gives the same value: there is one clip, or all clips have the same. The data say nothing of how the
-  value varies; for a share, `wilson` does;
+- fewer than MIN_DEFINED_SHARE of the resamples have a value (an event type that three clips have): an interval from the
+  others would describe the luckier samples;
+- every resample gives the same value, because there is one clip or all clips have the same: the data do not show how
+  the value varies; for a share, `wilson` does;
 - for BCa, the correction does not exist: the value lies outside all resampled ones, or the skew is too large.
 
-With few clips an interval from resamples is narrower than its level says. A percentile interval of 95 % held the true
-mean of 5 exponential values in 77 % of samples, of 10 in 86 %, of 20 in 90 %, of 50 in 93 %, of 200 in 94 %; BCa was
-at most two points better (2,000 samples each; tests/stats/test_coverage.py repeats a part of it).
+With few clips a bootstrap interval is narrower than its level says. A percentile interval of 95 % held the true mean of
+5 exponential values in 77 % of samples, of 10 in 86 %, of 20 in 90 %, of 50 in 93 %, of 200 in 94 %; BCa was at most
+two points better (2,000 samples each; tests/stats/test_coverage.py repeats a part of it).
 """
 
 from collections.abc import Callable
@@ -32,7 +31,7 @@ Statistic = Callable[[Floats], Floats]
 Method = Literal["percentile", "bca"]
 
 LEVEL = 0.95
-LEAST_DEFINED = 0.95
+MIN_DEFINED_SHARE = 0.95
 """The share of resamples in which a value must be defined to have an interval."""
 
 NOISE = 1e-12
@@ -41,7 +40,9 @@ NOISE = 1e-12
 
 @dataclass(frozen=True)
 class Intervals:
-    """Values with intervals, arrays of one shape: `low` and `high` are NaN, and `why` says why, where there is none."""
+    """Values with intervals, arrays of one shape; without an interval `low` and `high` are NaN, and `why` gives the
+    reason.
+    """
 
     value: Floats
     low: Floats
@@ -49,7 +50,7 @@ class Intervals:
     why: NDArray[np.object_]
 
     def estimate(self, *index: int, n: int) -> Estimate:
-        """One of them as an estimate; `n` is what it is computed from."""
+        """The estimate at an index; `n` counts what it is computed from."""
         return Estimate(
             float(self.value[index]), float(self.low[index]), float(self.high[index]), n, str(self.why[index])
         )
@@ -58,8 +59,8 @@ class Intervals:
 def interval(sums: Sums, statistic: Statistic, *, level: float = LEVEL, method: Method = "percentile") -> Intervals:
     """A statistic of every system with its bootstrap interval; shapes are those of the systems.
 
-    `percentile` takes the quantiles of the resampled values. `bca` (Efron's) moves them for bias and for skew, which
-    it finds by leaving out each clip in turn; with strata, each is kept at its size.
+    `percentile` takes the quantiles of the resampled values. `bca` (Efron's) moves them for bias and for skew, from
+    leaving out each clip in turn; with strata, each keeps its size.
     """
     value, drawn = np.asarray(statistic(sums.total)), statistic(sums.drawn)
     if method == "percentile":
@@ -81,7 +82,7 @@ def percentile(value: Floats, drawn: Floats, *, level: float = LEVEL) -> Interva
 def estimate(
     value: float, rows: Floats, statistic: Statistic, *, n: int, by: Clusters | None, level: float = LEVEL
 ) -> Estimate:
-    """A value with the percentile interval of the statistic it is of; without an interval when `by` is None.
+    """A value with the percentile interval of its statistic; without an interval if `by` is None.
 
     `rows` (things, columns) are what the statistic is computed from, by sums.
     """
@@ -110,21 +111,21 @@ def _quantile(ordered: Floats, count: NDArray[np.intp], share: Floats) -> Floats
 
 
 def _why(value: Floats, ordered: Floats, count: NDArray[np.intp], shares: Floats) -> NDArray[np.object_]:
-    """Why there is no interval, empty where there is one."""
+    """Why there is no interval, empty if there is one."""
     defined = count / ordered.shape[-1]
     last = np.take_along_axis(ordered, np.maximum(count - 1, 0)[..., None], axis=-1)[..., 0]
     same = last - ordered[..., 0] <= NOISE * np.maximum(1, np.abs(value))
     why = np.full(value.shape, "", dtype=object)
     why[np.isnan(shares).any(axis=-1)] = "the BCa correction is undefined here"
     why[same] = "every resample gives the same value"
-    for index in np.argwhere(defined < LEAST_DEFINED):
+    for index in np.argwhere(defined < MIN_DEFINED_SHARE):
         why[tuple(index)] = f"it is undefined in {1 - defined[tuple(index)]:.0%} of the resamples"
     why[np.isnan(value)] = "there is nothing to compute it from"
     return why
 
 
 def _corrected(value: Floats, drawn: Floats, skew: Floats, level: float) -> Floats:
-    """The two shares (..., 2) at which BCa takes its quantiles; NaN where the correction does not exist."""
+    """The two shares (..., 2) at which BCa takes its quantiles; NaN if the correction does not exist."""
     at = value[..., None]
     count = np.maximum((~np.isnan(drawn)).sum(axis=-1), 1)
     bias = ndtri(((drawn < at).sum(axis=-1) + (drawn <= at).sum(axis=-1)) / 2 / count)[..., None]
@@ -140,8 +141,8 @@ def _corrected(value: Floats, drawn: Floats, skew: Floats, level: float) -> Floa
 def _acceleration(sums: Sums, statistic: Statistic, system: tuple[int, ...]) -> float:
     """How fast a system's standard error changes with the value, from leaving out each clip in turn.
 
-    A stratum that lost a clip is brought back to its size, so that the strata weigh what they weigh. With one stratum
-    this is the usual jackknife for every statistic that does not depend on how many clips there are.
+    A stratum without one of its clips is scaled back to its size, so that the weights of strata stay the same. With one
+    stratum this is the usual jackknife for every statistic that does not depend on the number of clips.
     """
     rows, total = sums.rows[system], sums.total[system]
     squares = cubes = 0.0

@@ -1,8 +1,8 @@
-"""Systems against each other on the same clips: differences, and ranks.
+"""Systems compared on the same clips: differences, and ranks.
 
-The difference of two systems is taken unit by unit (clip, or prompt where clips share one), so what makes a unit hard
-for both cancels: its interval can exclude zero where the two systems' own intervals overlap. Intervals and p are
-Student's over the units (see `student`). A verdict goes by p adjusted for the number of pairs (Holm).
+The difference of two systems is taken unit by unit (clip, or prompt if clips share one), so what makes a unit hard for
+both cancels out: its interval can exclude zero although the two systems' own intervals overlap. Intervals and p-values
+are Student's over the units (see `jackknife`). Significance is decided by p adjusted for the number of pairs (Holm).
 """
 
 from collections.abc import Sequence
@@ -14,11 +14,20 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from robogaze.core.scores import Estimate, undefined
-from robogaze.stats.interval import LEAST_DEFINED, LEVEL, NOISE, Statistic
-from robogaze.stats.many import benjamini_hochberg, holm
-from robogaze.stats.paired_shares import paired_shares
+from robogaze.stats.interval import LEVEL, MIN_DEFINED_SHARE, NOISE, Statistic
+from robogaze.stats.jackknife import (
+    SAME,
+    UNDEFINED,
+    WITHOUT,
+    JackknifeError,
+    has_value,
+    influences,
+    stratum_numbers,
+    wilson_bounds,
+)
+from robogaze.stats.multiple_comparisons import benjamini_hochberg, holm
+from robogaze.stats.proportions import paired_shares
 from robogaze.stats.resample import Floats, Resamples, Sums, mean, mean_rows
-from robogaze.stats.student import SAME, UNDEFINED, WITHOUT, Variability, moves, speaking, strata_of, wilson_ends
 
 ALPHA, POWER = 0.05, 0.8
 
@@ -29,128 +38,132 @@ FEW = "there are fewer than two units"
 class Difference:
     """`first` minus `second`, two systems by their positions.
 
-    `p` is two-sided, for no difference; `holm` and `fdr` are adjusted for the number of pairs. `smallest` is the
-    difference that these units would show (80 % power at the level of 5 %). `most` is the difference that is ruled out
-    beyond: with the level's confidence for all pairs together no difference is larger (two one-sided tests). All are
-    NaN where the difference has no interval. `separated` says whether the two differ, the number of pairs allowed
-    for; None where that cannot be said.
+    `p` is two-sided; `holm` and `fdr` are adjusted for the number of pairs. `min_detectable` is the difference that
+    these units would show (80 % power at the level of 5 %). `equivalence_bound` is the difference that is ruled out:
+    with the level's confidence for all pairs together no difference is larger (two one-sided tests). All are NaN if the
+    difference has no interval. `significant` says whether the two differ, adjusted for the number of pairs; None if
+    that is undefined.
     """
 
     first: int
     second: int
     difference: Estimate
     p: float
-    smallest: float
-    most: float = np.nan
+    min_detectable: float
+    equivalence_bound: float = np.nan
     holm: float = np.nan
     fdr: float = np.nan
-    separated: bool | None = None
+    significant: bool | None = None
 
     def verdict(self, margin: float | None = None) -> str:
-        """In words; with a `margin`, whether the two are equal up to it."""
-        if self.separated is None:
+        """The result in words; with a `margin`, whether the two are equal within it."""
+        if self.significant is None:
             return f"undefined: {self.difference.why}"
-        return verdict(self.separated, self.most, margin)
+        return verdict(self.significant, self.equivalence_bound, margin)
 
 
-def verdict(separated: bool, most: float, margin: float | None = None) -> str:
-    """Whether two differ, and which differences are ruled out; with a `margin`, whether they are equal up to it."""
-    said = "different" if separated else "no significant difference"
+def verdict(significant: bool, equivalence_bound: float, margin: float | None = None) -> str:
+    """Whether two systems differ, and which differences are ruled out; with a `margin`, whether they are equal within
+    it.
+    """
+    text = "different" if significant else "no significant difference"
     if margin is not None:
-        return f"{said}; {'equal' if most <= margin else 'not shown to be equal'} within {margin:g}"
-    return said if separated else f"{said}; no difference larger than {most:.3f}"
+        return f"{text}; {'equal' if equivalence_bound <= margin else 'not shown to be equal'} within {margin:g}"
+    return text if significant else f"{text}; no difference larger than {equivalence_bound:.3f}"
 
 
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """A system's place, 1 for the highest value; systems with the same value share the mean of their places.
+    """A system's rank, 1 for the highest value; systems with the same value share the mean of their ranks.
 
-    The interval holds the places the system takes in the resamples. `first` is the share of the resamples in which it
-    is the first, counted in parts where several are; NaN where there is no interval.
+    The interval covers the ranks of the system in the resamples. `first` is the share of the resamples in which it
+    ranks first, split evenly among ties; NaN without an interval.
     """
 
     rank: Estimate
     first: float
 
 
-def compare(
+def pairwise_differences(
     sums: Sums, statistic: Statistic, *, level: float = LEVEL, share: bool = False, family: int | None = None
 ) -> tuple[Difference, ...]:
     """Every pair of systems, in the order (0, 1), (0, 2), ..., (1, 2), ...; empty for fewer than two.
 
-    `sums` are of a table (systems, clips, columns); n counts the units with a value under either of the two. Where
-    every unit shows the same difference there is an interval for values in [0, 1] only (`share`): that of a share of
-    the units with a value under both, and the p of a sign test. `family` is the number of comparisons that `most` is to
-    hold for together, that of the pairs unless given.
+    `sums` are of a table (systems, clips, columns); n counts the units with a value under either of the two. If every
+    unit shows the same difference, there is an interval for values in [0, 1] only (`share`): that of a share of the
+    units with a value under both, and the p of a sign test. `family` is the number of comparisons that
+    `equivalence_bound` holds for together, by default that of the pairs.
     """
-    one, other = np.triu_indices(len(sums.total), k=1)
-    value, moved = np.asarray(statistic(sums.total)), moves(sums, statistic)
-    says = speaking(sums, statistic)
-    n, units = ((join(says[one], says[other])).sum(axis=-1) for join in (np.logical_or, np.logical_and))
+    first, second = np.triu_indices(len(sums.total), k=1)
+    value, moved = np.asarray(statistic(sums.total)), influences(sums, statistic)
+    with_value = has_value(sums, statistic)
+    n, units = ((join(with_value[first], with_value[second])).sum(axis=-1) for join in (np.logical_or, np.logical_and))
     return _differences(
-        value[one] - value[other], moved[one] - moved[other], sums, (n, units), level, share=share, family=family
+        value[first] - value[second], moved[first] - moved[second], sums, (n, units), level, share=share, family=family
     )
 
 
-def compare_means(values: Floats, resamples: Resamples, *, level: float = LEVEL) -> tuple[Difference, ...]:
-    """Every pair of systems by the mean of a value per clip (systems, clips), NaN where a clip has none.
+def pairwise_mean_differences(values: Floats, resamples: Resamples, *, level: float = LEVEL) -> tuple[Difference, ...]:
+    """Every pair of systems by the mean of a value per clip (systems, clips), NaN where a clip has no value.
 
-    A pair is compared on the clips that have a value under both, and those are its n: else a system that is left
-    without a value on hard clips would gain by it.
+    A pair is compared on the clips that have a value under both, and those are its n: otherwise a system without a
+    value on hard clips would gain by it.
     """
-    one, other = np.triu_indices(len(values), k=1)
-    rows = mean_rows(values[one] - values[other])
+    first, second = np.triu_indices(len(values), k=1)
+    rows = mean_rows(values[first] - values[second])
     sums = resamples.sums(rows)
     clips = rows[..., 1].sum(axis=-1).astype(np.intp)
-    units = speaking(sums, mean).sum(axis=-1)
-    return _differences(mean(sums.total), moves(sums, mean), sums, (clips, units), level, share=True)
+    units = has_value(sums, mean).sum(axis=-1)
+    return _differences(mean(sums.total), influences(sums, mean), sums, (clips, units), level, share=True)
 
 
-def compare_shares(hits: NDArray[np.bool_], *, level: float = LEVEL) -> tuple[Difference, ...]:
+def pairwise_share_differences(hits: NDArray[np.bool_], *, level: float = LEVEL) -> tuple[Difference, ...]:
     """Every pair of systems by a share of the same independent things, (systems, things): Newcombe's and McNemar's."""
-    one, other = np.triu_indices(len(hits), k=1)
+    first, second = np.triu_indices(len(hits), k=1)
     found = []
-    for a, b in zip(one.tolist(), other.tolist(), strict=True):
+    for a, b in zip(first.tolist(), second.tolist(), strict=True):
         cells = [int((hits[a] == x)[hits[b] == y].sum()) for x in (True, False) for y in (True, False)]
-        found.append(of_cells(a, b, cells, len(one), level))
+        found.append(difference_of_shares(a, b, cells, len(first), level))
     return adjusted(found, level)
 
 
-def of_cells(first: int, second: int, cells: Sequence[int], pairs: int, level: float) -> Difference:
-    """One pair from how many things are so in both, the first, the second and neither, among so many pairs.
+def difference_of_shares(first: int, second: int, cells: Sequence[int], pairs: int, level: float) -> Difference:
+    """One of `pairs` pairs, from counts of hits in both, the first, the second and neither.
 
-    NaN but for the reason where there is no thing.
+    NaN, with the reason, if all counts are 0.
     """
     if not sum(cells):
         return Difference(first, second, paired_shares(*cells, level=level)[0], nan, nan)
     difference, p = paired_shares(*cells, level=level)
     error = (difference.high - difference.low) / (2 * float(ndtri((1 + level) / 2)))
-    ends = paired_shares(*cells, level=one_sided(level, pairs))[0]
+    ends = paired_shares(*cells, level=one_sided_level(level, pairs))[0]
     return Difference(first, second, difference, p, error * DETECTED, max(-ends.low, ends.high))
 
 
 DETECTED = float(ndtri(1 - ALPHA / 2) + ndtri(POWER))
-"""How many standard errors a difference needs to be shown four times of five."""
+"""How many standard errors a difference needs to be detected four times of five."""
 
 
-def one_sided(level: float, pairs: int) -> float:
-    """The level of the two-sided intervals whose ends all hold one-sided, for so many pairs together."""
+def one_sided_level(level: float, pairs: int) -> float:
+    """The level of two-sided intervals whose ends are one-sided bounds for so many pairs together."""
     return 1 - 2 * (1 - level) / max(1, pairs)
 
 
 def adjusted(pairs: Sequence[Difference], level: float) -> tuple[Difference, ...]:
-    """The differences with p adjusted for their number, and whether each is one."""
-    p = [one.p for one in pairs]
+    """The differences with p adjusted for their number, and whether each is significant."""
+    p = [pair.p for pair in pairs]
     both = zip(pairs, holm(p), benjamini_hochberg(p), strict=True)
-    return tuple(replace(one, holm=float(h), fdr=float(f), separated=_separated(one, h, level)) for one, h, f in both)
+    return tuple(
+        replace(pair, holm=float(h), fdr=float(f), significant=_separated(pair, h, level)) for pair, h, f in both
+    )
 
 
-def _separated(one: Difference, holm: float, level: float) -> bool | None:
-    return None if np.isnan(holm) else bool(_excludes_zero(one) and holm < 1 - level)
+def _separated(difference: Difference, holm: float, level: float) -> bool | None:
+    return None if np.isnan(holm) else bool(_excludes_zero(difference) and holm < 1 - level)
 
 
-def _excludes_zero(one: Difference) -> bool:
-    return not one.difference.low <= 0 <= one.difference.high
+def _excludes_zero(difference: Difference) -> bool:
+    return not difference.difference.low <= 0 <= difference.difference.high
 
 
 def _differences(
@@ -163,40 +176,42 @@ def _differences(
     share: bool,
     family: int | None = None,
 ) -> tuple[Difference, ...]:
-    """The differences of all pairs (pairs,) from what each unit moves them, (pairs, units).
+    """The differences of all pairs (pairs,) from the influence of each unit on them, (pairs, units).
 
-    `counts` are their n, and of how many units both have a value.
+    `counts` are their n, and the number of units with a value under both.
     """
     n, units = counts
-    spread, outer = Variability.of(moved, strata_of(sums)), one_sided(level, family or len(value))
+    spread, outer = JackknifeError.of(moved, stratum_numbers(sums)), one_sided_level(level, family or len(value))
     p, reach, widest = spread.p(value), spread.reach(level), spread.reach(outer)
     flat = spread.error == 0
     if share:
         # As many units are alike as there are: what the next may do is Wilson's, and the sign test's.
-        alike, nothing = units.astype(np.float64), np.zeros(len(value))
-        reach = np.where(flat, wilson_ends(nothing, alike, level=level)[1], reach)
-        widest = np.where(flat, wilson_ends(nothing, alike, level=outer)[1], widest)
-        p = np.where(flat, np.where(np.abs(value) > NOISE, np.minimum(1.0, 2.0 ** (1.0 - alike)), 1.0), p)
+        same_units, nothing = units.astype(np.float64), np.zeros(len(value))
+        reach = np.where(flat, wilson_bounds(nothing, same_units, level=level)[1], reach)
+        widest = np.where(flat, wilson_bounds(nothing, same_units, level=outer)[1], widest)
+        p = np.where(flat, np.where(np.abs(value) > NOISE, np.minimum(1.0, 2.0 ** (1.0 - same_units)), 1.0), p)
     why = np.full(len(value), "", dtype=object)
     why[flat & (not share)] = SAME
     why[np.isnan(spread.error)] = WITHOUT
     why[np.minimum(n, sums.rows.shape[-2]) < 2] = FEW
     why[np.isnan(value)] = UNDEFINED
     none = why != ""
-    one, other = np.triu_indices(_systems(len(value)), k=1)
+    first, second = np.triu_indices(_systems(len(value)), k=1)
     ends = np.where(none, np.nan, np.stack([value - reach, value + reach]))
     if share:
         ends = np.clip(ends, -1.0, 1.0)
     error = np.where(flat, reach / float(ndtri((1 + level) / 2)), spread.error)
-    most, smallest, p = (np.where(none, np.nan, kind) for kind in (np.abs(value) + widest, error * DETECTED, p))
+    equivalence_bound, min_detectable, p = (
+        np.where(none, np.nan, kind) for kind in (np.abs(value) + widest, error * DETECTED, p)
+    )
     found = [
         Difference(
-            int(one[pair]),
-            int(other[pair]),
+            int(first[pair]),
+            int(second[pair]),
             Estimate(float(value[pair]), float(ends[0, pair]), float(ends[1, pair]), int(n[pair]), str(why[pair])),
             float(p[pair]),
-            float(smallest[pair]),
-            float(most[pair]),
+            float(min_detectable[pair]),
+            float(equivalence_bound[pair]),
         )
         for pair in range(len(value))
     ]
@@ -204,14 +219,14 @@ def _differences(
 
 
 def _systems(pairs: int) -> int:
-    """How many systems have so many pairs."""
+    """The number of systems that have so many pairs."""
     return round((1 + sqrt(1 + 8 * pairs)) / 2)
 
 
 def ranks(sums: Sums, statistic: Statistic, *, level: float = LEVEL) -> tuple[Rank, ...]:
     """The rank of every system among those whose value is defined; undefined for the others.
 
-    `sums` are of a table (systems, clips, columns). Of two places between which a bound lies, the outer one is given.
+    `sums` are of a table (systems, clips, columns). If a bound lies between two ranks, the outer one is used.
     """
     value, drawn = statistic(sums.total), statistic(sums.drawn)
     clips = sums.rows.shape[-2]
@@ -228,7 +243,7 @@ def ranks(sums: Sums, statistic: Statistic, *, level: float = LEVEL) -> tuple[Ra
 
 
 def _places(values: Floats) -> Floats:
-    """Ranks along the first axis, 1 for the highest, ties at their mean; rounding alone makes no order."""
+    """Ranks along the first axis, 1 for the highest, ties at their mean; differences by rounding are ties."""
     from scipy.stats import rankdata
 
     ranked: Floats = rankdata(-np.round(values, 12), axis=0)
@@ -236,7 +251,7 @@ def _places(values: Floats) -> Floats:
 
 
 def _spread(whole: Floats, tail: float) -> tuple[Floats, Floats, Floats]:
-    """Of every system the lower and upper place in the resamples, and its share of first places."""
+    """For every system its lower and upper rank in the resamples, and its share of first ranks."""
     taken = _places(whole)
     best = taken == taken.min(axis=0)
     return (
@@ -247,9 +262,9 @@ def _spread(whole: Floats, tail: float) -> tuple[Floats, Floats, Floats]:
 
 
 def _why_unknown(sums: Sums, whole: Floats) -> str:
-    """Why the resamples in which every system has a value tell nothing of the ranks; empty where they do."""
+    """Why the resamples in which every system has a value do not determine the ranks; empty if they do."""
     resamples, systems = sums.drawn.shape[-2], len(whole)
-    if whole.shape[1] < LEAST_DEFINED * resamples:
+    if whole.shape[1] < MIN_DEFINED_SHARE * resamples:
         return f"a system is undefined in {1 - whole.shape[1] / resamples:.0%} of the resamples"
     if not systems or all(len(members) < 2 for members in sums.strata):
         return "every resample holds the same clips"

@@ -1,19 +1,19 @@
 """Bootstrap over clips: resamples drawn within strata, and kept as sums.
 
-Clips that share what they were made from (a prompt) are no independent evidence: with `units` they are drawn together,
-and rows are added up by unit first. Where nothing else is said a clip is a unit of its own.
+Clips that were generated from the same prompt are not independent: with `units` they are drawn together, and rows are
+summed by unit first. By default a clip is a unit of its own.
 
 A clip is a row of numbers, and a score is a function of the rows' sums: a ratio of two sums, or a mean, which is the
 sum of the values over the sum of "there is a value" (`mean_rows`, `mean`). A resample is then a row of counts, how
 often each clip was drawn, and the sums of all resamples for all systems are one matrix product. The systems share the
-resamples, which makes their differences paired. A score that is averaged over datasets is a function of sums, too,
-when each dataset has columns of its own, zero for the clips of the others.
+resamples, which makes their differences paired. A score that is averaged over data sets is a function of sums, too, if
+each data set has its own columns, zero for the clips of the others.
 
-Resamples are drawn by position. Whoever calls sorts the clips (by id) first: then two runs with the same seed give the
+Resamples are drawn by position. The caller sorts the clips (by id) first, so that two runs with the same seed give the
 same bytes. In another order the sums over all clips stay the same to the last bit, but other clips are drawn, and an
-interval differs by as much as with another seed.
+interval differs as with another seed.
 
-Memory: counts are made for some resamples at a time (BLOCK) and thrown away, about 70 MB whatever the number of clips.
+Memory: counts are made for some resamples at a time (BLOCK) and discarded, about 70 MB whatever the number of clips.
 What stays is the table itself and systems x resamples x columns sums.
 """
 
@@ -27,16 +27,15 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 BLOCK = 2_000_000
-"""Counts that are held at once."""
+"""How many counts are held at once."""
 
 
 @dataclass(frozen=True)
 class Sums:
     """Sums of the columns of a table of `rows` (..., units, columns).
 
-    `total` (..., columns) are those over the units as they are, `drawn` (..., resamples, columns) those over each
-    resample. `strata` are the positions of the units of each stratum. `clustered` says whether a unit has several
-    clips.
+    `total` (..., columns) are the sums over all units, `drawn` (..., resamples, columns) those over each resample.
+    `strata` are the positions of the units of each stratum. `clustered` says whether a unit has several clips.
     """
 
     rows: Floats
@@ -48,10 +47,10 @@ class Sums:
 
 @dataclass(frozen=True)
 class Resamples:
-    """`count` resamples of `size` units, in which every stratum has as many units as it has.
+    """`count` resamples of `size` units, in which every stratum keeps its size.
 
-    They are drawn anew from `seed` whenever they are needed. `of` says for each clip the position of its unit, None
-    where each is a unit of its own.
+    They are drawn again from `seed` whenever they are needed. `of` gives for each clip the position of its unit, None
+    if each clip is a unit of its own.
     """
 
     strata: tuple[NDArray[np.intp], ...]
@@ -61,9 +60,9 @@ class Resamples:
     of: NDArray[np.intp] | None = None
 
     def blocks(self, width: int = 0) -> Iterator[Floats]:
-        """How often each clip was drawn, some resamples at a time: arrays (resamples, clips).
+        """How often each unit was drawn, some resamples at a time: arrays (resamples, units).
 
-        How many at a time changes no draw; there are fewer where each will be spread to a row of `width` things.
+        The number at a time does not change the draws; it is smaller if each row is expanded to `width` things later.
         """
         rng = np.random.default_rng(self.seed)
         step = max(1, BLOCK // max(1, self.size, width))
@@ -80,10 +79,10 @@ class Resamples:
             yield counts
 
     def sums(self, rows: Floats) -> Sums:
-        """The sums of a table (..., clips, columns), finite numbers, over the clips and over every resample.
+        """The sums of a table (..., clips, columns) over the clips and over every resample.
 
-        Raises ValueError for a table of another number of clips, or with a number that is not finite (a mean over
-        the clips that have a value is taken from `mean_rows`).
+        Raises ValueError for a table with another number of clips, or with a number that is not finite (for a mean over
+        the clips that have a value use `mean_rows`).
         """
         clips = self.size if self.of is None else len(self.of)
         if rows.shape[-2] != clips:
@@ -104,13 +103,13 @@ class Resamples:
         return Sums(rows=rows, strata=self.strata, total=total, drawn=drawn, clustered=self.of is not None)
 
 
-def draw(
+def draw_resamples(
     strata: Sequence[Hashable], count: int, rng: np.random.Generator, units: Sequence[Hashable] | None = None
 ) -> Resamples:
-    """Resamples of as many clips as `strata` names, which says for each clip the stratum (the dataset) it is from.
+    """Resamples of as many clips as `strata` names, which gives the stratum (data set) of each clip.
 
-    `units` says for each clip what it is drawn together with, within its stratum. Raises ValueError for a count below
-    1, and for units of another number of clips.
+    `units` gives the unit of each clip within its stratum. Raises ValueError for a count below 1, and for units of
+    another number of clips.
     """
     if count < 1:
         raise ValueError(f"the number of resamples must be 1 or more, not {count}")
@@ -137,8 +136,8 @@ def draw(
 class Clusters:
     """Resamples for things that come in clusters: the events of a clip are drawn together.
 
-    `of` says for each thing the position of its clip among those the resamples are of. A clip may have no thing, and is
-    drawn all the same, with the others of its unit.
+    `of` gives for each thing the position of its clip among those that are resampled. A clip without things is drawn
+    all the same, with the others of its unit.
     """
 
     resamples: Resamples
@@ -159,25 +158,25 @@ class Clusters:
 
 
 def mean_rows(values: Floats) -> Floats:
-    """Values per clip (..., clips), NaN where there is none, as rows (..., clips, 2) whose sums have a mean."""
+    """Values per clip (..., clips), NaN if a clip has none, as rows (..., clips, 2) for `mean`."""
     defined = ~np.isnan(values)
     return np.stack([np.where(defined, values, 0.0), defined.astype(np.float64)], axis=-1)
 
 
 def mean(sums: Floats) -> Floats:
-    """The mean from sums (..., 2) of `mean_rows`: NaN where no clip has a value."""
+    """The mean from sums (..., 2) of `mean_rows`: NaN if no clip has a value."""
     return ratio(sums[..., 0], sums[..., 1])
 
 
 def ratio(part: Floats, whole: Floats) -> Floats:
-    """`part` / `whole`, NaN where `whole` is 0: a share of nothing is undefined."""
+    """`part` / `whole`, NaN where `whole` is 0."""
     part, whole = np.broadcast_arrays(part, whole)
     shares: Floats = np.divide(part, whole, out=np.full(whole.shape, np.nan), where=whole != 0)
     return shares
 
 
 def _total(rows: Floats) -> Floats:
-    """The sums over the clips, the same to the last bit in whatever order they come: each column is sorted first."""
+    """The sums over the clips, the same to the last bit in any order: each column is sorted first."""
     total = np.empty((*rows.shape[:-2], rows.shape[-1]))
     for system in np.ndindex(rows.shape[:-2]):
         total[system] = np.sort(rows[system], axis=0).sum(axis=0)

@@ -2,17 +2,17 @@
 
 Observers mark units on a continuum, stretches with a category; what nobody marked is gap. The coefficient is that of
 Krippendorff, Mathet, Bouvry and Widlöcher, "On the reliability of unitizing textual continua: further developments"
-(Quality & Quantity 50, 2016; Content Analysis, 4th ed. 2019, 12.6), which replaces the one of 1995 and 2004. Lengths
-take the place of numbers of ratings:
+(Quality & Quantity 50, 2016; Content Analysis, 4th ed. 2019, 12.6), which replaces that of 1995 and 2004. Lengths take
+the place of numbers of ratings:
 
-- observed: for every two observers, the length on which they say different things, of the length there is;
-- expected: the same for two places taken at random from what all observers said, but never two places of one unit:
-  a unit is one whole, it cannot disagree with itself. A gap is no unit; its places are of length `grain` each.
+- observed: for every two observers, the length on which they differ, as a share of the whole length;
+- expected: the same for two places taken at random from all observers, but never two places of one unit: a unit cannot
+  disagree with itself. A gap is no unit; its places have the length `grain` each.
 
-alpha = 1 - observed / expected: 1 for the same units, 0 for chance, below 0 for less. It asks what is said at a place,
-not how many units say it: two units of a category that touch count as two only in what is expected.
+alpha = 1 - observed / expected: 1 for the same units, 0 for chance, below 0 for less. It compares what is marked at a
+place, not the number of units: two adjacent units of a category count as two only in the expectation.
 
-Several timelines (clips) are one continuum in pieces: lengths add up, so a long clip weighs more than a short one.
+Several timelines (clips) are pieces of one continuum: lengths add up, so a long clip has more weight than a short one.
 """
 
 from collections.abc import Callable, Hashable, Sequence
@@ -27,7 +27,7 @@ from robogaze.stats.resample import Clusters, Floats, ratio
 
 @dataclass(frozen=True, slots=True)
 class LabelledStretch:
-    """A stretch [start, end) that an observer gives a category."""
+    """A stretch [start, end) with the category that an observer gives it."""
 
     start: float
     end: float
@@ -36,7 +36,7 @@ class LabelledStretch:
 
 @dataclass(frozen=True)
 class Timeline:
-    """A continuum [0, length) and the units each observer marked on it, in any order; none is a rating, too."""
+    """A continuum [0, length) and the units each observer marked on it, in any order; no unit is a rating, too."""
 
     length: float
     observers: tuple[tuple[LabelledStretch, ...], ...]
@@ -47,11 +47,11 @@ class Timeline:
                 raise ValueError(f"a unit lies in [0, {self.length}) and has a length, not [{unit.start}, {unit.end})")
 
     def of(self, category: Hashable) -> "Timeline":
-        """The timeline with the units of one category alone: all others are gap."""
+        """The timeline with the units of one category alone: all others become gap."""
         return self._changed(lambda units: tuple(unit for unit in units if unit.category == category))
 
     def marked(self) -> "Timeline":
-        """The timeline with the same category for all units: where was anything marked at all?"""
+        """The timeline with one category for all units: where was anything marked at all?"""
         return self._changed(lambda units: tuple(replace(unit, category=True) for unit in units))
 
     def _changed(self, change: Callable[[tuple[LabelledStretch, ...]], tuple[LabelledStretch, ...]]) -> "Timeline":
@@ -61,19 +61,21 @@ class Timeline:
 def alpha_u(
     timelines: Sequence[Timeline], *, grain: float = 0.0, by: Clusters | None = None, level: float = LEVEL
 ) -> Estimate:
-    """Alpha for unitizing over timelines, with several observers each; `n` counts those with two or more.
+    """Alpha for unitizing over timelines with several observers each; `n` counts those with two or more.
 
-    Units of one observer and category that overlap count as one. Where units of one observer and different categories
-    overlap, a place has no one category, and alpha is undefined: take each category by itself (`Timeline.of`) or all
-    as one (`Timeline.marked`). Undefined, too, where nothing is marked or one category everywhere.
+    Overlapping units of one observer and category count as one. If units of one observer and different categories
+    overlap, alpha is undefined: take each category by itself (`Timeline.of`) or all as one (`Timeline.marked`). It is
+    also undefined if nothing is marked, or one category everywhere.
 
-    `grain` is the length of the smallest part that a gap is made of: 0 on a true continuum such as time, 1 for a
-    continuum of countable places such as characters. `by` says which cluster each timeline belongs to.
+    `grain` is the length of the smallest part of a gap: 0 on a true continuum such as time, 1 on countable places such
+    as characters. `by` gives the cluster of each timeline.
     """
     used = [len(timeline.observers) >= 2 for timeline in timelines]
     if not any(used):
         return undefined("no timeline has two observers")
-    categories = sorted({unit.category for one in timelines for units in one.observers for unit in units}, key=repr)
+    categories = sorted(
+        {unit.category for timeline in timelines for units in timeline.observers for unit in units}, key=repr
+    )
     rows = np.zeros((len(timelines), len(categories) + 3))
     for place, timeline in enumerate(timelines):
         if not used[place]:
@@ -84,7 +86,7 @@ def alpha_u(
         rows[place] = row
     value = float(_alpha_u(rows.sum(axis=0)))
     if np.isnan(value):
-        return undefined("all places are the same, so agreement cannot be told from chance", n=sum(used))
+        return undefined("all places are the same, so agreement cannot be distinguished from chance", n=sum(used))
     return estimate(value, rows, _alpha_u, n=sum(used), by=by, level=level)
 
 
@@ -98,25 +100,25 @@ def _alpha_u(sums: Floats) -> Floats:
 
 
 def _row(timeline: Timeline, categories: Sequence[Hashable], grain: float) -> Floats | None:
-    """What a timeline adds to alpha's sums; None where units of one observer and different categories overlap.
+    """What a timeline adds to alpha's sums; None if units of one observer and different categories overlap.
 
     The lengths that all observers together gave each category, and left as gap; the length on which two observers
-    differ, over all pairs and per observer; and the squares of the lengths of the units, within which no two places
-    are compared, with `grain` times the gaps' length.
+    differ, over all pairs and per observer; and the squares of the units' lengths, because two places of one unit are
+    not compared, with `grain` times the length of gaps.
     """
     wholes = [_wholes(units) for units in timeline.observers]
     edges = np.unique(
-        [0.0, timeline.length, *(edge for units in wholes for one in units for edge in (one.start, one.end))]
+        [0.0, timeline.length, *(edge for units in wholes for unit in units for edge in (unit.start, unit.end))]
     )
     gap = len(categories)
-    said = np.full((len(wholes), len(edges) - 1), gap)
+    marked = np.full((len(wholes), len(edges) - 1), gap)
     for observer, units in enumerate(wholes):
         for unit in units:
             place = slice(*np.searchsorted(edges, (unit.start, unit.end)))
-            if (said[observer, place] != gap).any():
+            if (marked[observer, place] != gap).any():
                 return None
-            said[observer, place] = categories.index(unit.category)
-    times = (said[:, :, None] == np.arange(gap + 1)).sum(axis=0)
+            marked[observer, place] = categories.index(unit.category)
+    times = (marked[:, :, None] == np.arange(gap + 1)).sum(axis=0)
     length = np.diff(edges)
     lengths = length @ times
     apart = length @ (len(wholes) - (times * (times - 1)).sum(axis=1) / (len(wholes) - 1))
@@ -125,9 +127,9 @@ def _row(timeline: Timeline, categories: Sequence[Hashable], grain: float) -> Fl
 
 
 def _wholes(units: Sequence[LabelledStretch]) -> list[LabelledStretch]:
-    """Units of the same category that overlap, joined; those that only touch stay two."""
+    """Overlapping units of the same category joined; adjacent ones stay two."""
     joined: list[LabelledStretch] = []
-    for unit in sorted(units, key=lambda one: (repr(one.category), one.start, one.end)):
+    for unit in sorted(units, key=lambda unit: (repr(unit.category), unit.start, unit.end)):
         last = joined[-1] if joined else None
         if last and last.category == unit.category and unit.start < last.end:
             joined[-1] = replace(last, end=max(last.end, unit.end))

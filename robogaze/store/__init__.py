@@ -1,17 +1,17 @@
-"""A run folder: what a run was, what it asked, what it found.
+"""A run folder: the configuration of a run, its clips, reports, frames and answers.
 
-    run.json              the resolved configuration, without secrets, from the first clip on
-    manifest.jsonl        the clips, in the order they came: where each lies, its fingerprint, what was given of it
-    <clip id>/report.json one report a clip; with its evidence frames in <clip id>/frames/
-    reports/<clip id>.json, frames/<clip id>/    the same in a flat run, which is made for many clips
-    unreadable.json       the clips whose file could not be read, of every start
-    calls.sqlite          every answer, and what the asking took (see `robogaze.backends.middleware.cache`)
-    index.html            the report to look at
-    run.lock, run.holder  held while a process works on the folder, and which process that is
+    run.json                   the resolved configuration, without secrets
+    manifest.jsonl             the clips, in order: path, fingerprint, and what a report depends on
+    reports/<clip id>.json     a report for each scored clip
+    frames/<clip id>/*.jpg     the frames that a report shows
+    unreadable.json            the clips whose file could not be read, of every start
+    calls.sqlite               every answer, and what was spent (see `robogaze.backends.middleware.cache`)
+    index.html                 the page
+    run.lock, run.holder       held while a process works on the folder, and its process id
 
-A file is there whole or not at all, so a run that is killed at any moment is taken up where it was: a clip with a
-report is done. What a killed write leaves behind (`.part-...`) is swept away by the next process. Two processes never
-work on one folder. Files outside are named as seen from the folder, so that it does not matter where a command runs.
+Files are written whole or not at all, so a run that is killed at any moment can be resumed: a clip with a report is
+finished. What a killed write leaves behind (`.part-...`) is removed by the next process. Two processes never work on
+the same folder. Paths of files outside are relative to the folder, whatever the working directory.
 """
 
 from robogaze.store.files import file_name, write_whole

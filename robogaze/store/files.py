@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, and the names of clips as names of files."""
+"""Files that are written whole or not at all, and file names for clip ids."""
 
 import os
 from collections.abc import Iterable
@@ -10,19 +10,19 @@ from uuid import uuid4
 from robogaze.errors import RunError
 
 _PART = ".part-"
-"""How the name of a file begins that is still being written."""
+"""Prefix of a file that is still being written."""
 
 _OWN = ("run.", "manifest.", "unreadable.", "calls.", "index.")
-"""How the names of the run's own files begin."""
+"""Prefixes of the run's own files."""
 
 _NAME_LIMIT = 200
-"""The longest name of a clip's folder, in bytes; file systems stop at 255."""
+"""The longest name, in bytes; file systems allow 255."""
 
 
 def write_whole(path: Path, content: str | bytes | Iterable[bytes]) -> None:
-    """Write a file that is there whole or not at all; of an iterable, piece by piece.
+    """Write a file whole or not at all; an iterable is written piece by piece.
 
-    Raises RunError when the disk refuses.
+    Raises RunError when the file cannot be written.
     """
     data = content.encode() if isinstance(content, str) else content
     pieces = (data,) if isinstance(data, bytes) else data
@@ -38,7 +38,7 @@ def write_whole(path: Path, content: str | bytes | Iterable[bytes]) -> None:
         finally:
             part.unlink(missing_ok=True)
     except OSError as error:
-        way_out = "free space, or choose another folder, and start again"
+        way_out = "free space, or choose another folder, and run the command again"
         raise RunError(f"{path} cannot be written ({error.strerror}); {way_out}") from error
 
 
@@ -49,11 +49,11 @@ def sweep(folder: Path) -> None:
 
 
 def file_name(clip_id: str) -> str:
-    """A clip's id as the name of a folder: another name for every id, and nothing that a file system reads as a path.
+    """A file name for a clip id: unique to the id, and nothing that a file system reads as a path.
 
-    It is the percent-encoded id, so that a person can read it. The first sign is encoded, too, where the name would
-    be hidden or one of the run's own; the last where Windows would drop it. Where the name would be too long, a digest
-    stands for its end.
+    It is the percent-encoded id, so that people can read it. The first character is encoded, too, where the name would
+    be hidden or one of the run's own; the last where Windows would drop it. A name that would be too long ends in a
+    hash.
     """
     name = quote(clip_id, safe=" ")
     if name.startswith(".") or name.lower().startswith(_OWN):

@@ -1,4 +1,4 @@
-"""Working on a run folder: claiming it, entering clips, keeping reports."""
+"""Writing a run folder: claiming it, adding clips, storing reports."""
 
 import json
 import os
@@ -14,31 +14,29 @@ from robogaze.core.report import Report, Unreadable
 from robogaze.errors import RunError
 from robogaze.store.files import file_name, sweep, write_whole
 from robogaze.store.manifest import ManifestLine, read_manifest
-from robogaze.store.stored import FLAT, StoredRun, configuration_of
+from robogaze.store.stored import StoredRun, configuration_of
 
 _SHOWN = 80
-"""Signs of a setting that a message shows."""
-
+"""Characters of a setting that a message shows."""
 
 _REPLACES = ("sha256", "instruction")
-"""What of a clip may be another one in a later start: its report is made again."""
+"""Fields of a clip that may change in a later start: the clip is scored again."""
 
 
 class RunFolder:
     """A run folder, held by this process; use it as a context manager. `stored` reads what is in it."""
 
-    def __init__(self, root: Path, configuration: Mapping[str, Any], *, flat: bool = False) -> None:
-        """Make or take up a run. The folder is claimed for the configuration only when a clip is entered.
+    def __init__(self, root: Path, configuration: Mapping[str, Any]) -> None:
+        """Start or resume a run. The folder is claimed for the configuration only when a clip is added.
 
         Raises RunError when another process holds the folder, when it holds a run of another configuration, or when
         it cannot be written.
         """
         self.root = root
         self._home = root.resolve()
-        self.stored = StoredRun(root, flat)
-        told = {**configuration, **({"layout": FLAT} if flat else {})}
-        self._configuration = json.dumps(told, indent=2, ensure_ascii=False) + "\n"
-        self._lock = FileLock(root / "run.lock")
+        self.stored = StoredRun(root)
+        self._configuration = json.dumps(configuration, indent=2, ensure_ascii=False) + "\n"
+        self._lock = FileLock(root / "run.lock", thread_local=False)  # a run may be opened in one thread of several
         try:
             root.mkdir(parents=True, exist_ok=True)
             self._lock.acquire(timeout=0)
@@ -65,29 +63,29 @@ class RunFolder:
         self.close()
 
     def close(self) -> None:
-        """Let the folder go."""
+        """Release the folder."""
         (self.root / "run.holder").unlink(missing_ok=True)
         self._lock.release()
 
     @property
     def lines(self) -> tuple[ManifestLine, ...]:
-        """The clips on the manifest, in order."""
+        """The clips of the run, in order."""
         return tuple(self._manifest.values())
 
     @property
     def answers(self) -> Path:
-        """The file of the answers."""
+        """The path of the answers."""
         return self.root / "calls.sqlite"
 
     def address(self, path: Path) -> str:
-        """Where a file outside lies, seen from the run folder."""
+        """The path of a file outside, relative to the run folder."""
         try:
             return Path(os.path.relpath(path.absolute(), self._home)).as_posix()
-        except ValueError:  # no way leads from one drive to another
+        except ValueError:  # there is no relative path between drives
             return path.absolute().as_posix()
 
     def _check_configuration(self) -> None:
-        """Find the same configuration in run.json, if it is there."""
+        """Raise RunError when run.json holds another configuration."""
         before = configuration_of(self.root)
         if not before:
             return
@@ -98,14 +96,14 @@ class RunFolder:
             raise RunError(f"{self.root} holds a run with other settings: {what}; choose another --out")
 
     def claim(self) -> None:
-        """Claim the folder for the configuration, clips or not."""
+        """Claim the folder for the configuration."""
         if not (self.root / "run.json").is_file():
             self._write("run.json", self._configuration)
 
     def replaced(self, line: ManifestLine) -> str | None:
-        """Which of file and instruction is another one than that of the report under a clip's id; None for neither.
+        """Which of `sha256` and `instruction` changed since the report of a clip; None for neither.
 
-        None, too, where anything else of the clip differs, which is refused (`enter`).
+        None, too, where anything else of the clip changed, which `add` refuses.
         """
         field, known = self._differs(line), self._manifest.get(line.clip_id)
         if field not in _REPLACES or known is None:
@@ -113,21 +111,21 @@ class RunFolder:
         return field if known.with_(**{name: getattr(line, name) for name in _REPLACES}).differs(line) is None else None
 
     def _differs(self, line: ManifestLine) -> str | None:
-        """In what a clip differs from the one that has a report under its id; None where it is the same, or none."""
+        """The field in which a clip differs from the one with a report under its id; None where there is none."""
         known = self._manifest.get(line.clip_id)
         field = None if known is None else known.differs(line)
         return field if field is not None and self.stored.has_report(line.clip_id) else None
 
-    def enter(self, *lines: ManifestLine, replace: bool = False) -> None:
-        """Put clips on the manifest. What has no report yet may be replaced; a clip that lies elsewhere now is moved.
+    def add(self, *lines: ManifestLine, replace: bool = False) -> None:
+        """Add clips to the manifest. A clip without a report may be replaced; one that moved gets its new path.
 
         With `replace`, a report of another file or instruction under the same id is removed. Raises RunError for any
-        other difference to a clip with a report, and when the disk gives a clip's folder to another clip.
+        other difference from a clip with a report, and when two clip ids have the same file name on this disk.
         """
         before = list(self._manifest.values())
-        there = {line.path: line for line in lines}
-        for gone in [one for one in before if self._is_replaced(one, there.get(one.path))]:
-            del self._manifest[gone.clip_id], self._names[file_name(gone.clip_id).lower()]
+        by_path = {line.path: line for line in lines}
+        for old in [line for line in before if self._is_replaced(line, by_path.get(line.path))]:
+            del self._manifest[old.clip_id], self._names[file_name(old.clip_id).lower()]
         for line in lines:
             if replace and self.replaced(line) is not None:
                 self.stored.report_path(line.clip_id).unlink()
@@ -138,11 +136,11 @@ class RunFolder:
         if after:
             self.claim()
         if after != before:
-            self._write("manifest.jsonl", "".join(one.model_dump_json() + "\n" for one in after))
+            self._write("manifest.jsonl", "".join(line.model_dump_json() + "\n" for line in after))
 
-    def _is_replaced(self, known: ManifestLine, there: ManifestLine | None) -> bool:
-        """Whether a clip of another id and content stands now where this one lay, which has no report."""
-        if there is None or there.sha256 == known.sha256 or there.clip_id == known.clip_id:
+    def _is_replaced(self, known: ManifestLine, new: ManifestLine | None) -> bool:
+        """Whether a clip without a report was replaced by one of another id and content at the same path."""
+        if new is None or new.sha256 == known.sha256 or new.clip_id == known.clip_id:
             return False
         return not self.stored.has_report(known.clip_id)
 
@@ -163,18 +161,16 @@ class RunFolder:
                 "tell apart; give one of them another clip_id"
             )
 
-    def keep(self, report: Report, frames: Mapping[int, bytes]) -> None:
+    def write(self, report: Report, frames: Mapping[int, bytes]) -> None:
         """Store a report and the frames it shows, in place of an earlier one of the clip.
 
-        The report comes last, so that it is there only when all is.
+        The report is written last, so that it is there only when its frames are.
         """
-        self.keep_written(report.clip.id, (report.model_dump_json(indent=1) + "\n").encode(), frames)
+        self.write_bytes(report.clip.id, (report.model_dump_json(indent=1) + "\n").encode(), frames)
 
-    def keep_written(self, clip_id: str, report: bytes, frames: Mapping[int, bytes]) -> None:
-        """Store a report that is written already, as `keep` does."""
+    def write_bytes(self, clip_id: str, report: bytes, frames: Mapping[int, bytes]) -> None:
+        """Store a serialised report, as `write` does."""
         path, folder = self.stored.report_path(clip_id), self.stored.frames_folder(clip_id)
-        if not self.stored.flat:
-            sweep(path.parent)  # of a flat run all reports lie in one folder, which is swept once, at the start
         sweep(folder)
         wanted = {f"{number:06d}.jpg": jpeg for number, jpeg in frames.items()}
         for name, jpeg in wanted.items():
@@ -184,19 +180,19 @@ class RunFolder:
             if old.name not in wanted:
                 old.unlink()
 
-    def keep_unreadable(
+    def write_unreadable(
         self, unreadable: Sequence[Unreadable], read: Collection[str] = (), listed: Collection[str] | None = None
     ) -> None:
-        """Store which clips could not be read, beside those of earlier starts; less those that could be `read` since.
+        """Store the unreadable clips, with those of earlier starts but for the ones that were `read` since.
 
-        Of earlier starts only those that are still `listed` stay, if that is said. All are named by the address of
-        their file.
+        Of earlier starts only those that are `listed` stay, if a list is given. All are named by the address of their
+        file.
         """
-        before = StoredRun(self.root, self.stored.flat).unreadable
-        settled = {*read, *(one.uri for one in unreadable)}
-        stay = (one for one in before if one.uri not in settled and (listed is None or one.uri in listed))
-        every = [*stay, *unreadable]
-        self._write("unreadable.json", json.dumps([one.model_dump() for one in every], ensure_ascii=False) + "\n")
+        known = {*read, *(clip.uri for clip in unreadable)}
+        before = StoredRun(self.root).unreadable
+        still = [clip for clip in before if clip.uri not in known and (listed is None or clip.uri in listed)]
+        clips = [clip.model_dump() for clip in (*still, *unreadable)]
+        self._write("unreadable.json", json.dumps(clips, ensure_ascii=False) + "\n")
 
     def _write(self, name: str, content: str | bytes) -> None:
         write_whole(self.root / name, content)

@@ -1,4 +1,4 @@
-"""The manifest of a run: its clips, in the order they came."""
+"""The manifest of a run: its clips, in order."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,16 +9,16 @@ from robogaze.core.clip import Layout
 from robogaze.core.data import Data, fault_of
 from robogaze.errors import InputError
 
-_NOT_SHAPING = ("clip_id", "path", "size_bytes", "modified_ns")
-"""What may change of a clip without another report coming of it."""
+_NO_REPORT_DEPENDS_ON = ("clip_id", "path", "size_bytes", "modified_ns")
+"""Fields that a report does not depend on."""
 
 
 class ManifestLine(Data):
-    """A clip of the run: where it lies, seen from the run folder, and all that shapes its report.
+    """A clip of the run: its path relative to the run folder, and all that its report depends on.
 
-    `start_s` and `end_s` are the part of the file that was asked for, None for all of it. `layout` is the one that was
-    given, None where it is left to recognition. `size_bytes` and `modified_ns` are the file's: while they stay, the
-    file is not read again to know its fingerprint.
+    `start_s` and `end_s` are the requested part of the file, None for all of it. `layout` is the given one, None where
+    it is recognised. `size_bytes` and `modified_ns` are the file's: while they do not change, the file is not hashed
+    again.
     """
 
     clip_id: str
@@ -38,9 +38,9 @@ class ManifestLine(Data):
     modified_ns: int | None = None
 
     def differs(self, other: "ManifestLine") -> str | None:
-        """The first field in which another line stands for another clip; where it lies makes no difference."""
-        shaping = (name for name in type(self).model_fields if name not in _NOT_SHAPING)
-        return next((name for name in shaping if getattr(self, name) != getattr(other, name)), None)
+        """The first field, location aside, that makes another line another clip; None without one."""
+        fields = (name for name in type(self).model_fields if name not in _NO_REPORT_DEPENDS_ON)
+        return next((name for name in fields if getattr(self, name) != getattr(other, name)), None)
 
 
 def read_manifest(root: Path) -> Iterator[ManifestLine]:

@@ -1,4 +1,4 @@
-"""What a run folder holds, for those who read it."""
+"""Reading a run folder."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,28 +15,16 @@ from robogaze.errors import InputError, RunError
 from robogaze.store.files import file_name
 from robogaze.store.manifest import ManifestLine, read_manifest
 
-FLAT = "flat"
-"""What run.json says as its layout where reports lie side by side."""
-
 
 @dataclass(frozen=True)
 class StoredRun:
-    """A run folder, read piece by piece; `flat` says that its reports lie side by side.
-
-    Whatever is damaged raises InputError when it is read.
-    """
+    """A run folder, read piece by piece. Whatever is damaged raises InputError when it is read."""
 
     root: Path
-    flat: bool
-
-    @classmethod
-    def at(cls, root: Path) -> "StoredRun":
-        """The run in a folder, laid out as its run.json says."""
-        return cls(root, configuration_of(root).get("layout") == FLAT)
 
     @cached_property
     def lines(self) -> tuple[ManifestLine, ...]:
-        """Its manifest."""
+        """The clips of the run, in order."""
         return tuple(read_manifest(self.root))
 
     @cached_property
@@ -47,46 +35,46 @@ class StoredRun:
             found = TypeAdapter(tuple[Unreadable, ...])
             return found.validate_json(path.read_bytes()) if path.is_file() else ()
         except ValidationError as error:
-            raise InputError(f"{path} is damaged ({fault_of(error)}); remove it and start the run again") from error
+            raise InputError(f"{path} is damaged ({fault_of(error)}); remove it and run the command again") from error
 
     def report_path(self, clip_id: str) -> Path:
-        """Where the report of a clip lies, or would."""
-        name = file_name(clip_id)
-        return self.root / "reports" / f"{name}.json" if self.flat else self.root / name / "report.json"
+        """The path of a clip's report, whether it exists or not."""
+        return self.root / "reports" / f"{file_name(clip_id)}.json"
 
     def frames_folder(self, clip_id: str) -> Path:
-        """Where the frames beside a report lie, or would."""
-        name = file_name(clip_id)
-        return self.root / "frames" / name if self.flat else self.root / name / "frames"
+        """The folder of a clip's stored frames, whether it exists or not."""
+        return self.root / "frames" / file_name(clip_id)
 
     def has_report(self, clip_id: str) -> bool:
-        """Whether a clip is done."""
+        """Whether a clip has a report."""
         return self.report_path(clip_id).is_file()
 
     def report(self, clip_id: str) -> Report | None:
-        """A clip's report, None when it is not done."""
+        """A clip's report, None when it has none."""
         path = self.report_path(clip_id)
         return read_report(path) if path.is_file() else None
 
-    def digest(self, clip_id: str) -> ReportSummary | None:
-        """A clip's report at a glance, None when it is not done."""
+    def summary(self, clip_id: str) -> ReportSummary | None:
+        """A clip's report at a glance, None when it has none."""
         path = self.report_path(clip_id)
         try:
             return ReportSummary.model_validate_json(path.read_bytes())
         except FileNotFoundError:
             return None
         except ValidationError as error:
-            raise InputError(f"{path} is not a report: {fault_of(error)}; remove it and start the run again") from error
+            raise InputError(
+                f"{path} is not a report: {fault_of(error)}; remove it and run the command again"
+            ) from error
 
     def frames(self, clip_id: str) -> dict[int, bytes]:
-        """The frames kept beside a report (JPEG), by number."""
-        kept = sorted(self.frames_folder(clip_id).glob("*.jpg"))
-        return {int(path.stem): path.read_bytes() for path in kept}
+        """The stored frames of a clip (JPEG), by number."""
+        paths = sorted(self.frames_folder(clip_id).glob("*.jpg"))
+        return {int(path.stem): path.read_bytes() for path in paths}
 
 
 @dataclass(frozen=True)
 class FinishedRun:
-    """All that a run folder holds; `videos` says where the file of each clip lies."""
+    """All that a run folder holds; `videos` are the paths of the clips' files, by clip id."""
 
     stored: StoredRun
     reports: tuple[Report, ...]
@@ -99,20 +87,20 @@ class FinishedRun:
         return self.stored.root
 
     def frames(self, clip_id: str) -> dict[int, bytes]:
-        """The frames kept beside a report (JPEG), by number."""
+        """The stored frames of a clip (JPEG), by number."""
         return self.stored.frames(clip_id)
 
 
 def read_run(root: Path) -> FinishedRun:
-    """Read a run folder; its reports come in the manifest's order. Raises InputError for a damaged file."""
-    stored = StoredRun.at(root)
+    """Read a run folder; reports are in the order of the manifest. Raises InputError for a damaged file."""
+    stored = StoredRun(root)
     reports = (stored.report(line.clip_id) for line in stored.lines)
     videos = {line.clip_id: root.resolve() / line.path for line in stored.lines}
-    return FinishedRun(stored, tuple(one for one in reports if one is not None), stored.unreadable, videos)
+    return FinishedRun(stored, tuple(report for report in reports if report is not None), stored.unreadable, videos)
 
 
 def configuration_of(root: Path) -> dict[str, Any]:
-    """What run.json says, empty where there is none. Raises RunError for a damaged file."""
+    """The content of run.json, empty where there is none. Raises RunError for a damaged file."""
     path = root / "run.json"
     try:
         return TypeAdapter(dict[str, Any]).validate_json(path.read_bytes()) if path.is_file() else {}

@@ -16,7 +16,7 @@ from math import sqrt
 import numpy as np
 from scipy.special import ndtri
 
-from robogaze.compare import ComparisonConfig, Run, compare
+from robogaze.comparison import ComparisonConfig, Run, compare_runs
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.time import Span
 
@@ -61,10 +61,10 @@ def simulate(rates: tuple[float, float], shared: float, repetitions: int, prompt
     for repetition in range(repetitions):
         ease = rng.normal(size=prompts)
         runs = [checkpoint(name, rate, ease, shared, rng) for name, rate in zip("ab", rates, strict=True)]
-        pair = compare(runs, ComparisonConfig(seed=repetition)).pairs[0]
-        clean, events = pair.clean.difference, pair.gaps["events_per_clip"].difference
+        pair = compare_runs(runs, ComparisonConfig(seed=repetition)).pairs[0]
+        clean, events = pair.clean.difference, pair.differences["events_per_clip"].difference
         of_events = -truth * events_of_a_faulty_clip()
-        counts += (clean.low <= truth <= clean.high, events.low <= of_events <= events.high, pair.separated(0.95))
+        counts += (clean.low <= truth <= clean.high, events.low <= of_events <= events.high, pair.significant(0.95))
     return Results(*(counts / repetitions))
 
 

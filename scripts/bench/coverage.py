@@ -16,12 +16,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from robogaze.evaluation.config import EvaluationConfig
+from robogaze.evaluation.estimates import corpus_sums, macro_scores, select_metric
 from robogaze.metrics.scores import METRICS, macro
 from robogaze.metrics.tally import COLUMNS
-from robogaze.scoring.config import EvaluationConfig
-from robogaze.scoring.estimates import macro_scores, one_of, totals
-from robogaze.stats.paired import compare, compare_means, compare_shares
-from robogaze.stats.resample import draw
+from robogaze.stats.paired import pairwise_differences, pairwise_mean_differences, pairwise_share_differences
+from robogaze.stats.resample import draw_resamples
 
 SHOWN = ("desc_f1", "miou", "clean_accuracy")
 SEEDS = 4
@@ -69,11 +69,11 @@ def true_values(rng: np.random.Generator, *, clustered: bool) -> Matrix:
     """The metrics of both systems (systems, metrics). The difference of two means is over the clips that have a value
     for both.
     """
-    resamples = draw([""] * PART, 1, rng)
+    resamples = draw_resamples([""] * PART, 1, rng)
     sums, apart = [], np.zeros((2, len(SHOWN[:2])))
     for _ in range(TRUTH // PART):
         rows = corpus(rng, PART, per=SEEDS if clustered else 1)[0]
-        sums.append(totals(rows, resamples).total)
+        sums.append(corpus_sums(rows, resamples).total)
         for place, name in enumerate(SHOWN[:2]):
             difference = np.subtract(*METRICS[name].per_clip(rows))
             apart[:, place] += np.nansum(difference), (~np.isnan(difference)).sum()
@@ -92,17 +92,17 @@ def coverage(
     config = EvaluationConfig(resamples=1)
     for _ in range(simulations):
         rows, prompts = corpus(rng, clips, per=SEEDS if clustered else 1)
-        resamples = draw([""] * clips, 1, rng, prompts)
-        scores = macro_scores(totals(rows, resamples), config)[0]
+        resamples = draw_resamples([""] * clips, 1, rng, prompts)
+        scores = macro_scores(corpus_sums(rows, resamples), config)[0]
         for name in SHOWN:
             place = list(METRICS).index(name)
             counts[name] += scores[name].low <= truth[0, place] <= scores[name].high
             if METRICS[name].level == "events":
-                (pair,) = compare_means(METRICS[name].per_clip(rows), resamples)
+                (pair,) = pairwise_mean_differences(METRICS[name].per_clip(rows), resamples)
             elif clustered:
-                (pair,) = compare(totals(rows, resamples), one_of(macro, place), share=True)
+                (pair,) = pairwise_differences(corpus_sums(rows, resamples), select_metric(macro, place), share=True)
             else:
-                (pair,) = compare_shares(rows[:, rows[0, :, AT["clean"]] > 0, AT["clean_found"]] > 0)
+                (pair,) = pairwise_share_differences(rows[:, rows[0, :, AT["clean"]] > 0, AT["clean_found"]] > 0)
             apart = truth[0, place] - truth[1, place]
             counts[f"{name} difference"] += pair.difference.low <= apart <= pair.difference.high
     return {name: count / simulations for name, count in counts.items()}

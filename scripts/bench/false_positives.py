@@ -1,11 +1,12 @@
-"""How often a verdict is wrong: systems and checkpoints that are equal called different, and unequal ones called equal.
+"""How often a comparison is wrong: equal systems or checkpoints reported as different, unequal ones as equivalent.
 
     python scripts/bench/false_positives.py [--runs 300] [--seed 0] [--rows TEXT]
 
-Corpora are those of scripts/bench/coverage.py; all systems have the same skill. "Some pair different" is counted once a
-run, whatever the number of pairs. Checkpoints are compared by `compare` on prompts of several clips (seeds), of which
-three quarters of the ease are the checkpoint's and the prompt's. "Equal within" is asked at a margin that is the true
-difference, so each yes is wrong. A system that has seen nothing says what it says without regard to the clip.
+Corpora are those of scripts/bench/coverage.py; all systems have the same skill. "Some pair different" counts at most
+once per run, whatever the number of pairs. Checkpoints are compared by `compare` on prompts of several clips (seeds);
+three quarters of the variance of a clip's difficulty belong to checkpoint and prompt. "Equal within" uses the true
+difference as its margin, so each equivalence is wrong. A blind system predicts without regard to the clip.
+docs/metrics/coverage.md has the table.
 """
 
 import argparse
@@ -18,17 +19,17 @@ from typing import Any
 import numpy as np
 from coverage import AT, corpus
 
-from robogaze.compare import ComparisonConfig, Run, compare
+from robogaze.comparison import ComparisonConfig, Run, compare_runs
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.time import Span
 from robogaze.datasets.pairing import System, pair
-from robogaze.evaluate import evaluate
+from robogaze.evaluation.config import EvaluationConfig as EvaluationTerms
+from robogaze.evaluation.systems import evaluate_pairing
 from robogaze.judges.base import DescriptionPair as JudgedPair
 from robogaze.judges.base import Judgement
 from robogaze.metrics.scores import METRICS
-from robogaze.scoring.config import EvaluationConfig as EvaluationTerms
-from robogaze.stats.paired import compare_means, compare_shares
-from robogaze.stats.resample import draw
+from robogaze.stats.paired import pairwise_mean_differences, pairwise_share_differences
+from robogaze.stats.resample import draw_resamples
 
 EVENT = AnnotatedEvent("e", (Span(0.0, 1.0),), "made up", "made_up", "made_up", (), 3)
 TERMS = ComparisonConfig(resamples=1)
@@ -38,23 +39,25 @@ Random = np.random.Generator
 
 
 def five_systems(rng: Random, clips: int, per: int, metric: str) -> bool:
-    """Whether some pair of five equal systems is called different."""
+    """Whether some pair of five equal systems is reported as different."""
     rows, prompts = corpus(rng, clips, per=per, skills=(0.0,) * 5)
     if metric == "clean_accuracy":
-        pairs = compare_shares(rows[:, rows[0, :, AT["clean"]] > 0, AT["clean_found"]] > 0)
+        pairs = pairwise_share_differences(rows[:, rows[0, :, AT["clean"]] > 0, AT["clean_found"]] > 0)
     else:
-        pairs = compare_means(METRICS[metric].per_clip(rows), draw([""] * clips, 1, rng, prompts))
-    return any(one.separated for one in pairs)
+        pairs = pairwise_mean_differences(METRICS[metric].per_clip(rows), draw_resamples([""] * clips, 1, rng, prompts))
+    return any(pair.significant for pair in pairs)
 
 
 def checkpoints(rng: Random, runs: int, prompts: int, seeds: int) -> list[Run]:
-    """Equal checkpoints; clips of one prompt go alike."""
+    """Equal checkpoints; the clips of a prompt have similar difficulty."""
     shared = 0.75 if seeds > 1 else 0.0
     made = []
     for number in range(runs):
         own = rng.normal(size=prompts)
-        luck = np.sqrt(shared) * own[:, None] + np.sqrt(1 - shared) * rng.normal(size=(prompts, seeds))
-        clips = [clip(f"p{at}", f"p{at}-{seed}", luck[at, seed] < 0) for at in range(prompts) for seed in range(seeds)]
+        difficulty = np.sqrt(shared) * own[:, None] + np.sqrt(1 - shared) * rng.normal(size=(prompts, seeds))
+        clips = [
+            clip(f"p{at}", f"p{at}-{seed}", difficulty[at, seed] < 0) for at in range(prompts) for seed in range(seeds)
+        ]
         made.append(Run.of(f"run {'abcdefghij'[number]}", clips))
     return made
 
@@ -66,42 +69,42 @@ def clip(prompt: str, clip_id: str, faulty: bool) -> ClipAnnotation:
 
 
 def some_pair(rng: Random, runs: int, prompts: int, seeds: int) -> bool:
-    """Whether some pair of equal checkpoints is called different."""
-    return any(one.separated(0.95) for one in compare(checkpoints(rng, runs, prompts, seeds), TERMS).pairs)
+    """Whether some pair of equal checkpoints is reported as different."""
+    return any(pair.significant(0.95) for pair in compare_runs(checkpoints(rng, runs, prompts, seeds), TERMS).pairs)
 
 
 def split(rng: Random, runs: int, prompts: int) -> bool:
-    """Whether equal checkpoints fall into several bands."""
-    return len(compare(checkpoints(rng, runs, prompts, 1), TERMS).bands) > 1
+    """Whether equal checkpoints are in several bands."""
+    return len(compare_runs(checkpoints(rng, runs, prompts, 1), TERMS).bands) > 1
 
 
 def events(rng: Random, prompts: int, seeds: int) -> bool:
-    """Whether two equal checkpoints differ in their events a clip, by p."""
-    gap = compare(checkpoints(rng, 2, prompts, seeds), TERMS).pairs[0].gaps["events_per_clip"]
+    """Whether two equal checkpoints differ in their events per clip, with p below 0.05."""
+    gap = compare_runs(checkpoints(rng, 2, prompts, seeds), TERMS).pairs[0].differences["events_per_clip"]
     return gap.p < 0.05
 
 
 def equal_within(rng: Random, clips: int, systems: int) -> bool:
-    """Whether some pair of normal values that truly differ by a margin is called equal within it."""
+    """Whether some pair of normal values whose true difference is the margin is reported as equal within it."""
     shift = 0.4 * (np.arange(systems) % 2)
     values = rng.normal(size=(systems, clips)) + shift[:, None]
-    pairs = compare_means(values, draw([""] * clips, 1, rng))
+    pairs = pairwise_mean_differences(values, draw_resamples([""] * clips, 1, rng))
     differ = [(a, b) for a, b in combinations(range(systems), 2) if shift[a] != shift[b]]
-    return any(one.most < 0.4 for one in pairs if (one.first, one.second) in differ)
+    return any(pair.most < 0.4 for pair in pairs if (pair.first, pair.second) in differ)
 
 
 class SameText:
-    """A judge for whom the same text is the same event."""
+    """A judge for which equal texts are the same event."""
 
     name, note = "same text", ""
     identity: Mapping[str, Any] = {}
 
     async def rate(self, pairs: Sequence[JudgedPair]) -> Sequence[Judgement]:
-        return [Judgement(float(one.reference == one.prediction)) for one in pairs]
+        return [Judgement(float(pair.reference == pair.prediction)) for pair in pairs]
 
 
 def above_its_floor(rng: Random, clips: int, per: int) -> bool:
-    """Whether a system that has seen nothing is called above its floor; both sides have habits, and prompts theirs."""
+    """Whether a blind system is reported above its chance level; texts depend on the prompt, on both sides."""
 
     def some(text: int) -> tuple[AnnotatedEvent, ...]:
         start = rng.beta(2, 4) * 8
@@ -122,13 +125,15 @@ def above_its_floor(rng: Random, clips: int, per: int) -> bool:
         ]
         for _ in range(2)
     ]
-    found = asyncio.run(evaluate(pair(sides[0], [System.of("blind", sides[1])]), SameText(), EVALUATION)).systems[0]
+    found = asyncio.run(
+        evaluate_pairing(pair(sides[0], [System.of("blind", sides[1])]), SameText(), EVALUATION)
+    ).systems[0]
     assert found.floor is not None
-    return bool(found.floor.above.separated and found.floor.above.difference.value > 0)
+    return bool(found.floor.above.significant and found.floor.above.difference.value > 0)
 
 
 def rows() -> Iterator[tuple[str, Callable[[Random], bool]]]:
-    """What is tried."""
+    """The names of the table's rows, with one trial each."""
     for metric in ("desc_f1", "miou", "clean_accuracy"):
         yield f"`evaluate`, five systems, 60 clips, {metric}: some pair different", _five(metric, 60, 1)
     for prompts, seeds in ((50, 4), (25, 8)):
@@ -178,9 +183,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=300)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--rows", default="", metavar="TEXT", help="Only those that hold this text.")
+    parser.add_argument("--rows", default="", metavar="TEXT", help="Only rows with this text.")
     given = parser.parse_args()
-    print("| equal, and called | share of runs | s |\n|---|---|---|")
+    print("| comparison | share of wrong runs | s |\n|---|---|---|")
     for name, tried in ((name, tried) for name, tried in rows() if given.rows in name):
         start, rng = time.perf_counter(), np.random.default_rng(given.seed)
         wrong = sum(tried(rng) for _ in range(given.runs)) / given.runs

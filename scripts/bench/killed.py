@@ -54,7 +54,7 @@ class Trial:
         return whole and not self.sent_again and self.same and self.same_bytes
 
 
-def trial(folder: Path, clips: int, kills: int, rng: random.Random, longest_s: float, command: str = "bench") -> Trial:
+def trial(folder: Path, clips: int, kills: int, rng: random.Random, longest_s: float) -> Trial:
     """Run short clips undisturbed, and again with `kills` kills.
 
     A kill comes up to `longest_s` after the first request of a start, or, for a few, after the start itself.
@@ -64,11 +64,11 @@ def trial(folder: Path, clips: int, kills: int, rng: random.Random, longest_s: f
     (folder / "clips.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     stub, done, sent_again, code = Stub(latency_s=0.05, keep=False), 0, 0, None
     with running(stub) as url:
-        assert _start(command, folder, "whole", url).wait() == 0
+        assert _start(folder, "whole", url).wait() == 0
         needed = stub.requests
         while code is None:
             known, sent = _answered(folder / "killed"), stub.requests
-            run = _start(command, folder, "killed", url)
+            run = _start(folder, "killed", url)
             if rng.random() >= EARLY:
                 _wait_for_requests(run, stub, sent)
             try:
@@ -84,7 +84,7 @@ def trial(folder: Path, clips: int, kills: int, rng: random.Random, longest_s: f
         requests = stub.requests - needed
         (folder / "again").mkdir()
         shutil.copy(folder / "killed" / "calls.sqlite", folder / "again")
-        assert _start(command, folder, "again", url).wait() == 0
+        assert _start(folder, "again", url).wait() == 0
     return Trial(
         clips=clips,
         kills=done,
@@ -104,23 +104,20 @@ def _wait_for_requests(run: subprocess.Popen[bytes], stub: Stub, sent: int) -> N
         time.sleep(0.005)
 
 
-def _start(command: str, folder: Path, out: str, url: str) -> subprocess.Popen[bytes]:
+def _start(folder: Path, out: str, url: str) -> subprocess.Popen[bytes]:
     models = folder / "models.yaml"
     models.write_text(
         "models:\n  stub:\n    kind: openai\n    name: stub\n"
-        f"    url: {url}\n    frames: uniform 4\n    patience: {{first_wait_s: 0.01}}\nroles: {{vlm: stub}}\n"
+        f"    url: {url}\n    frames: uniform 4\n    retry: {{first_wait_s: 0.01}}\nroles: {{vlm: stub}}\n"
     )
     arguments = [str(folder / "clips.jsonl"), "--out", str(folder / out), "--model", str(models)]
-    if command == "bench":
-        arguments.append("--no-page")
-    started = [sys.executable, "-m", "robogaze", command, *arguments]
+    started = [sys.executable, "-m", "robogaze", "score", *arguments, "--no-page"]
     return subprocess.Popen(started, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def _written(out: Path) -> dict[str, bytes]:
     """Every report of a run as it is on disk."""
-    paths = (*out.glob("reports/*.json"), *out.glob("*/report.json"))  # of bench, of score
-    return {path.relative_to(out).as_posix(): path.read_bytes() for path in paths}
+    return {path.name: path.read_bytes() for path in out.glob("reports/*.json")}
 
 
 def _less_clocks(out: Path) -> dict[str, Any]:
@@ -144,12 +141,12 @@ def _answered(out: Path) -> int:
         return int(database.execute("SELECT COUNT(*) FROM answers").fetchone()[0]) if tables else 0
 
 
-def trials(command: str, clips: int, kills: int, rng: random.Random, longest_s: float) -> list[Trial]:
-    """As many runs as needed for this number of kills of a command."""
+def trials(clips: int, kills: int, rng: random.Random, longest_s: float) -> list[Trial]:
+    """As many runs as needed for `kills` kills."""
     found: list[Trial] = []
     while (left := kills - sum(trial.kills for trial in found)) > 0:
         with tempfile.TemporaryDirectory() as folder:
-            found.append(trial(Path(folder), clips, left, rng, longest_s, command))
+            found.append(trial(Path(folder), clips, left, rng, longest_s))
     return found
 
 
@@ -157,30 +154,22 @@ def main() -> None:
     """Measure and print; exit code 1 if a result differs from that of an undisturbed run."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--clips", type=int, default=100, help="of each run")
-    parser.add_argument("--kills", type=int, default=60, help="half of score, half of bench")
+    parser.add_argument("--kills", type=int, default=60, help="in all runs")
     parser.add_argument("--longest", type=float, default=0.5, help="the seconds after which a kill comes at the latest")
     parser.add_argument("--seed", type=int, default=4)
     options = parser.parse_args()
-    rng, holds = random.Random(options.seed), True
-    for command in ("score", "bench"):
-        found = trials(command, options.clips, options.kills // 2, rng, options.longest)
-        holds = holds and all(trial.holds for trial in found)
-        codes = sorted({trial.code for trial in found})
-        print(
-            f"{command}: {sum(trial.kills for trial in found)} kills in {len(found)} runs of {options.clips} clips, ",
-            end="",
-        )
-        print(f"which ended with exit code {', '.join(map(str, codes))}")
-        needed, sent, again = (
-            sum(getattr(trial, name) for trial in found) for name in ("needed", "requests", "sent_again")
-        )
-        print(f"    {needed} requests needed, {sent} sent, {again} of them for known answers")
-        reports = sum(trial.reports for trial in found)
-        print(
-            f"    {reports} reports: same bytes in {sum(trial.same_bytes for trial in found)} runs of {len(found)}, ",
-            end="",
-        )
-        print(f"same but for clocks in {sum(trial.same for trial in found)}")
+    found = trials(options.clips, options.kills, random.Random(options.seed), options.longest)
+    codes = ", ".join(f"{code}" for code in sorted({trial.code for trial in found}))
+    kills = sum(trial.kills for trial in found)
+    print(f"{kills} kills in {len(found)} runs of {options.clips} clips, which ended with exit code {codes}")
+    needed, sent, again = (
+        sum(getattr(trial, name) for trial in found) for name in ("needed", "requests", "sent_again")
+    )
+    print(f"    {needed} requests needed, {sent} sent, {again} of them for known answers")
+    reports, same_bytes = sum(trial.reports for trial in found), sum(trial.same_bytes for trial in found)
+    same = sum(trial.same for trial in found)
+    print(f"    {reports} reports: same bytes in {same_bytes} runs of {len(found)}, same but for clocks in {same}")
+    holds = all(trial.holds for trial in found)
     sys.exit(0 if holds else 1)
 
 

@@ -50,7 +50,7 @@ def _memory(folder: Path, clips: int, command: list[str]) -> float:
     """The peak memory of a run, in MiB."""
     home = folder / f"run-{clips}"
     manifest = _listed(home, clips)
-    arguments = [*ROBOGAZE, "bench", str(manifest), "--out", str(home / "run"), *command]
+    arguments = [*ROBOGAZE, "score", str(manifest), "--out", str(home / "run"), *command]
     started = time.perf_counter()
     with subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         _, code, usage = os.wait4(process.pid, 0)
@@ -64,7 +64,7 @@ def _memory(folder: Path, clips: int, command: list[str]) -> float:
 def _seconds(manifest: Path, run: Path, command: list[str]) -> float:
     started = time.perf_counter()
     done = subprocess.run(
-        [*ROBOGAZE, "bench", str(manifest), "--out", str(run), *command], capture_output=True, text=True
+        [*ROBOGAZE, "score", str(manifest), "--out", str(run), *command], capture_output=True, text=True
     )
     assert done.returncode in (0, 4), done.stderr
     return time.perf_counter() - started

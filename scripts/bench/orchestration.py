@@ -22,12 +22,12 @@ from pathlib import Path
 from synthetic import write_clip
 
 from robogaze.backends import Models, ModelsConfig
-from robogaze.bench import run_clips
 from robogaze.datasets import ManifestEntry
 from robogaze.domains import default_domain, load_domain
-from robogaze.engines.base import ClipWorker
-from robogaze.engines.local import Local
-from robogaze.stages import Pipeline
+from robogaze.run import run_clips
+from robogaze.run.engines.base import ClipWorker
+from robogaze.run.engines.local import Local
+from robogaze.stages.pipeline import Pipeline
 
 
 def main() -> None:

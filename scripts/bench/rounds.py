@@ -27,7 +27,7 @@ from robogaze.core.time import Span
 from robogaze.datasets import find_entries
 from robogaze.diagnose import diagnose, open_clip
 from robogaze.domains import load_domain
-from robogaze.stages import Pipeline
+from robogaze.stages.pipeline import Pipeline
 
 DEMO = Path(__file__).parents[2] / "datasets" / "demo-games"
 WINDOW_S = 2.0

@@ -27,7 +27,7 @@ from robogaze.core.report import Report
 from robogaze.datasets import ManifestEntry
 from robogaze.diagnose import OpenClip, diagnose, open_clip
 from robogaze.domains import default_domain, load_domain
-from robogaze.stages import Pipeline
+from robogaze.stages.pipeline import Pipeline
 
 SPECIALISTS = "propose"
 

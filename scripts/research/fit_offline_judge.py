@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from robogaze.core.scores import Estimate
-from robogaze.judges.check import JudgeAgreement, compare, same_event_auc
-from robogaze.judges.concepts import Floats
+from robogaze.judges.check import JudgeAgreement, judge_agreement, same_event_auc
 from robogaze.judges.offline import (
     FIT,
     HELD_OUT,
@@ -31,9 +30,10 @@ from robogaze.judges.offline import (
     read_features,
     read_pairs,
 )
-from robogaze.judges.rated import Rated
+from robogaze.judges.offline.concepts import Floats
+from robogaze.judges.offline.words import Phrases, Stems, read_words
+from robogaze.judges.rated_pairs import RatedPair
 from robogaze.judges.rubric import read_rubric
-from robogaze.judges.words import Phrases, Stems, read_words
 
 SHRINKAGE, LEAST_SPREAD = 10.0, 0.3
 """The penalty on squared weights of features over their spread, or over the least one, so that no rare feature weighs
@@ -84,18 +84,18 @@ def _logistic(columns: Floats, share: Floats, bounds: list[Any]) -> Floats:
     return solved
 
 
-def similarities(home: Path, rated: Sequence[Rated]) -> Floats:
+def similarities(home: Path, rated: Sequence[RatedPair]) -> Floats:
     """Similarities of the judge with the data in a folder, newly fitted."""
     judged = judge_pairs([example.pair for example in rated], read_features(home), fitted(home), read_rubric(RUBRIC))
     return np.array([judgement.similarity for judgement in judged])
 
 
-def measured(similarities: Floats, rated: Sequence[Rated]) -> JudgeAgreement:
+def measured(similarities: Floats, rated: Sequence[RatedPair]) -> JudgeAgreement:
     """Agreement of similarities with ratings, with intervals over events; deterministic."""
-    return compare(similarities, rated, np.random.default_rng(0))
+    return judge_agreement(similarities, rated, np.random.default_rng(0))
 
 
-def texts(rated: Sequence[Rated]) -> list[str]:
+def texts(rated: Sequence[RatedPair]) -> list[str]:
     """All descriptions."""
     return [text for example in rated for text in (example.pair.reference, example.pair.prediction)]
 

@@ -22,10 +22,10 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from robogaze.core.scores import Estimate
 from robogaze.judges.base import Judgement
-from robogaze.judges.check import check
-from robogaze.judges.concepts import Floats
+from robogaze.judges.check import check_judge
 from robogaze.judges.offline import FIT, HELD_OUT, RUBRIC, data_folder, judge_pairs, read_features, read_pairs
-from robogaze.judges.rated import Rated
+from robogaze.judges.offline.concepts import Floats
+from robogaze.judges.rated_pairs import RatedPair
 from robogaze.judges.rubric import read_rubric
 
 ROUNDS = 5
@@ -33,7 +33,7 @@ PLAIN = ("close paraphrase", "other clip")
 """The kinds of pair that shared words tell apart."""
 
 
-def token_f1(rated: Sequence[Rated]) -> Floats:
+def token_f1(rated: Sequence[RatedPair]) -> Floats:
     """The F1 of shared words."""
     found = []
     for example in rated:
@@ -44,7 +44,7 @@ def token_f1(rated: Sequence[Rated]) -> Floats:
     return np.array(found)
 
 
-def tfidf_cosine(rated: Sequence[Rated], corpus: Sequence[Rated]) -> Floats:
+def tfidf_cosine(rated: Sequence[RatedPair], corpus: Sequence[RatedPair]) -> Floats:
     """The cosine of words weighted by their rarity in the half for fitting."""
     weights = TfidfVectorizer(token_pattern=r"\w+").fit(texts(corpus))
     left = weights.transform([example.pair.reference for example in rated])
@@ -52,7 +52,7 @@ def tfidf_cosine(rated: Sequence[Rated], corpus: Sequence[Rated]) -> Floats:
     return np.asarray(left.multiply(right).sum(axis=1)).ravel()
 
 
-def pairs_a_second(home: Path, rated: Sequence[Rated]) -> float:
+def pairs_a_second(home: Path, rated: Sequence[RatedPair]) -> float:
     """Pairs per second of processor time for 20,000 pairs of 7,000 descriptions made of real words; best of several
     rounds.
     """
@@ -104,7 +104,7 @@ def main() -> None:
         print(line(name, (found.pearson, found.spearman, found.mean_absolute_error)))
     judged = [Judgement(float(value)) for value in ways["offline"]]
     print(f"\n{'kind of pair':24}{'n':>4}{'rated':>8}{'offline':>9}")
-    for kind, (count, human, offline_mean) in check(rated, [judged], np.random.default_rng(0)).kinds.items():
+    for kind, (count, human, offline_mean) in check_judge(rated, [judged], np.random.default_rng(0)).kinds.items():
         print(f"{kind:24}{count:4}{human:8.2f}{offline_mean:9.2f}")
     print(f"\n{pairs_a_second(home, rated):,.0f} pairs a second of processor time, 20,000 pairs of 7,000 descriptions")
 

@@ -1,4 +1,4 @@
-"""Reading a model's answer: what is accepted, and what is sent back with which words."""
+"""Parsing answers: what is accepted, and the message for what is sent back to the model."""
 
 import json
 import time
@@ -41,11 +41,11 @@ NOTHING = '{"hypotheses": []}'
         f"<think>level 5? no: {{3}}</think>{GOOD}",
     ],
 )
-def test_one_object_is_read_wherever_it_is(written: str) -> None:
+def test_only_object_is_read_wherever_it_is(written: str) -> None:
     assert read_answer(written, Verdict).level == 3
 
 
-def test_a_whole_number_is_a_number() -> None:
+def test_integer_is_accepted_as_a_number() -> None:
     assert read_answer(GOOD.replace("0.5", "1"), Verdict).share == 1.0
 
 
@@ -65,7 +65,7 @@ def test_a_whole_number_is_a_number() -> None:
         (GOOD.replace('"level": 3', '"level": null'), "level"),
         (GOOD.replace('"level": 3, ', ""), "level: Field required"),
         (GOOD.replace("{", '{"extra": 1, ', 1), "extra: Extra inputs are not permitted"),
-        (GOOD.replace("{", '{"level": 1, ', 1), "'level' is there twice"),
+        (GOOD.replace("{", '{"level": 1, ', 1), "'level' appears twice"),
         (GOOD.replace("the cup melts", ""), "words"),
         (GOOD.replace("cup", "\\ud800"), "JSON"),
         ("[1, 2]", "one JSON object"),
@@ -76,7 +76,7 @@ def test_a_whole_number_is_a_number() -> None:
         (GOOD.replace("the cup", "<think>the cup</think>") + " <think>", None),
     ],
 )
-def test_anything_else_is_sent_back_with_the_reason(written: str, says: str | None) -> None:
+def test_invalid_answer_is_refused_with_the_reason(written: str, says: str | None) -> None:
     if says is None:
         assert read_answer(written, Verdict).words == "<think>the cup</think> melts", "nothing is cut out of JSON"
         return
@@ -96,17 +96,17 @@ def test_anything_else_is_sent_back_with_the_reason(written: str, says: str | No
         '{"hypo<think>theses": [1], "x": "</think>theses": []}',
     ],
 )
-def test_prose_around_an_object_that_reports_nothing_is_no_answer(written: str) -> None:
+def test_object_without_findings_in_text_is_refused(written: str) -> None:
     with pytest.raises(UnreadableAnswer):
         read_answer(written, Found)
 
 
 @pytest.mark.parametrize("written", [NOTHING, f"```json\n{NOTHING}\n```", f"<think>none</think>\n{NOTHING}\n"])
-def test_an_object_that_reports_nothing_is_an_answer_alone(written: str) -> None:
+def test_object_without_findings_alone_is_an_answer(written: str) -> None:
     assert read_answer(written, Found).hypotheses == []
 
 
-def test_an_answer_that_stands_alone_is_not_read_out_of_prose() -> None:
+def test_contract_can_require_the_object_alone() -> None:
     assert read_answer(GOOD, Ruling).level == 3
     with pytest.raises(UnreadableAnswer, match="alone"):
         read_answer(f"The form would be {GOOD}", Ruling)
@@ -116,16 +116,16 @@ def test_an_answer_that_stands_alone_is_not_read_out_of_prose() -> None:
     ("completion", "says"),
     [
         (Completion(GOOD, "m", finish_reason="length"), "token limit"),
-        (Completion("", "m", finish_reason="stop", facts={"reasoning_only": "yes"}), "all that came is reasoning"),
+        (Completion("", "m", finish_reason="stop", facts={"reasoning_only": "yes"}), "only reasoning came"),
         (Completion("", "m", finish_reason="stop"), "empty"),
     ],
 )
-def test_what_may_be_mended_is_sent_back(completion: Completion, says: str) -> None:
+def test_empty_or_cut_off_answer_is_sent_back(completion: Completion, says: str) -> None:
     with pytest.raises(UnreadableAnswer, match=says):
         read_completion(completion, Verdict)
 
 
-def test_what_is_no_answer_is_a_failure_even_if_it_parses() -> None:
+def test_refused_or_unfinished_completion_is_an_error_even_if_it_parses() -> None:
     with pytest.raises(RequestRefused, match="refuses: I cannot help"):
         read_completion(Completion(GOOD, "m", finish_reason="stop", refusal="I cannot help"), Verdict)
     with pytest.raises(RequestRefused, match="content filter"):
@@ -137,7 +137,7 @@ def test_what_is_no_answer_is_a_failure_even_if_it_parses() -> None:
 
 
 @pytest.mark.parametrize("frame", ["true", "false", "1.0", '"1"', "2"])
-def test_a_frame_is_a_whole_number(frame: str) -> None:
+def test_frame_numbers_are_integers(frame: str) -> None:
     contract = narrowed(Found, hypotheses=list_of(one_of([0, 1]), 8))
     text = f'{{"hypotheses": [{frame}]}}'
     assert read_answer('{"hypotheses": [1]}', contract).hypotheses == [1]
@@ -156,14 +156,14 @@ def test_a_frame_is_a_whole_number(frame: str) -> None:
         json.dumps({"words": "[{" * 300_000}),
     ],
 )
-def test_reading_takes_time_in_proportion_to_the_length(text: str) -> None:
+def test_parsing_takes_linear_time(text: str) -> None:
     started = time.process_time()
     with pytest.raises(UnreadableAnswer):
         read_answer(text, Verdict)
     assert time.process_time() - started < 3
 
 
-def test_many_faults_are_cut_to_what_a_model_can_mend() -> None:
+def test_long_lists_of_errors_are_shortened() -> None:
     with pytest.raises(UnreadableAnswer) as error:
         read_answer("{" + ", ".join(f'"k{n}": 1' for n in range(20)) + "}", Verdict)
     assert "more" in str(error.value)

@@ -1,12 +1,12 @@
-"""Answers by post."""
+"""The batch backend."""
 
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from backends.asking import request
 
+from backends.samples import request
 from robogaze.backends.batch import BatchBackend
 from robogaze.errors import AnswersPending, InputError, RequestRefused
 
@@ -23,13 +23,13 @@ async def post(folder: Path, *subjects: str) -> list[dict[str, Any]]:
     return lines(folder / "requests-001.jsonl")
 
 
-async def test_requests_are_written_in_the_format_of_batch_services(tmp_path: Path) -> None:
+async def test_requests_are_written_as_openai_batch_jsonl(tmp_path: Path) -> None:
     (line,) = await post(tmp_path, "Is there a cup?")
     assert set(line) == {"custom_id", "method", "url", "body"}
     assert (line["method"], line["url"], line["body"]["model"]) == ("POST", "/v1/chat/completions", "m")
 
 
-async def test_the_error_says_how_many_wait_and_what_to_do(tmp_path: Path) -> None:
+async def test_error_counts_pending_requests_and_says_what_to_do(tmp_path: Path) -> None:
     backend = BatchBackend("m", tmp_path)
     for subject in ("a", "b", "b"):
         with pytest.raises(AnswersPending) as error:
@@ -38,7 +38,7 @@ async def test_the_error_says_how_many_wait_and_what_to_do(tmp_path: Path) -> No
     assert "run the same command again" in str(error.value)
 
 
-async def test_answers_may_come_in_any_order_and_any_file(tmp_path: Path) -> None:
+async def test_answers_can_come_in_any_order_and_file(tmp_path: Path) -> None:
     asked = await post(tmp_path, "a", "b")
     for number, line in enumerate(reversed(asked)):
         body = {"choices": [{"message": {"content": line["body"]["messages"][1]["content"][-1]["text"]}}]}
@@ -48,7 +48,7 @@ async def test_answers_may_come_in_any_order_and_any_file(tmp_path: Path) -> Non
     assert [(await backend.complete(request(subject))).text for subject in "ab"] == ["a", "b"]
 
 
-async def test_a_request_that_waits_is_not_written_twice_and_a_new_one_gets_a_new_file(tmp_path: Path) -> None:
+async def test_pending_request_is_not_written_twice(tmp_path: Path) -> None:
     await post(tmp_path, "a")
     backend = BatchBackend("m", tmp_path)
     for subject in "ab":
@@ -58,12 +58,12 @@ async def test_a_request_that_waits_is_not_written_twice_and_a_new_one_gets_a_ne
     assert len(lines(tmp_path / "requests-002.jsonl")) == 1
 
 
-async def test_the_folder_may_be_moved(tmp_path: Path) -> None:
+async def test_folder_can_be_moved(tmp_path: Path) -> None:
     asked = await post(tmp_path / "here", "a")
     assert asked[0]["custom_id"] == request("a").key(BatchBackend("m", tmp_path / "there").identity)
 
 
-async def test_a_line_that_failed_is_a_refusal(tmp_path: Path) -> None:
+async def test_error_of_the_service_is_a_refusal(tmp_path: Path) -> None:
     (line,) = await post(tmp_path, "a")
     error = {"error": {"message": "At most 16 images"}}
     answer = {"custom_id": line["custom_id"], "response": {"status_code": 400, "body": None}, "error": error}
@@ -73,7 +73,7 @@ async def test_a_line_that_failed_is_a_refusal(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"id": 1}'])
-def test_a_line_that_is_no_answer_is_named(tmp_path: Path, text: str) -> None:
+def test_invalid_line_is_named(tmp_path: Path, text: str) -> None:
     (tmp_path / "out.jsonl").write_text(text + "\n")
     with pytest.raises(InputError, match=r"out\.jsonl:1 is not a line of a batch"):
         BatchBackend("m", tmp_path)

@@ -1,4 +1,4 @@
-"""What holds for every backend."""
+"""The contract of every backend."""
 
 import json
 from collections.abc import AsyncIterator, Callable
@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from backends.asking import request
 from stub_server import Stub, running
 
+from backends.samples import request
+from robogaze.backends import BACKENDS
 from robogaze.backends.base import Backend, Completion
 from robogaze.backends.batch import BatchBackend
-from robogaze.backends.config import KINDS
 from robogaze.backends.openai import OpenAIBackend
 from robogaze.backends.rehearsal import RehearsalBackend
 from robogaze.backends.scripted import ScriptedBackend, ScriptedReply
@@ -40,19 +40,19 @@ ELSEWHERE = {"transformers"}
 """Tested in tests/servers, where its packages are installed."""
 
 
-def test_no_kind_is_forgotten() -> None:
-    assert set(KINDS) - set(MAKERS) == ELSEWHERE
+def test_every_backend_is_tested() -> None:
+    assert set(BACKENDS.own) - set(MAKERS) == ELSEWHERE
 
 
 @pytest.fixture(params=sorted(MAKERS))
 async def backend(request: Any, tmp_path: Path) -> AsyncIterator[Backend]:
     with running(Stub()) as url:
-        made = MAKERS[request.param](tmp_path, url)
-        yield made
-        await made.close()
+        backend = MAKERS[request.param](tmp_path, url)
+        yield backend
+        await backend.close()
 
 
-async def test_a_request_is_answered_by_a_completion(backend: Backend) -> None:
+async def test_request_is_answered_by_a_completion(backend: Backend) -> None:
     await backend.ready()
     completion = await backend.complete(request())
     assert isinstance(completion, Completion)
@@ -60,34 +60,38 @@ async def test_a_request_is_answered_by_a_completion(backend: Backend) -> None:
     assert completion.latency_s >= 0
 
 
-def test_the_identity_can_be_written_down_and_holds_no_secret(backend: Backend) -> None:
+def test_identity_is_json_without_secrets(backend: Backend) -> None:
     written = json.dumps(dict(backend.identity))
     assert json.loads(written)["kind"]
     assert "key" not in json.loads(written)
 
 
-def test_the_key_covers_everything_an_answer_depends_on_and_nothing_else() -> None:
+def test_cache_key_covers_everything_an_answer_depends_on_and_nothing_else() -> None:
     from dataclasses import replace
 
-    from backends.asking import shot
-
+    from backends.samples import image
     from robogaze.backends import Decoding
 
     identity = {"kind": "openai", "name": "m", "url": "u"}
-    asked = request()
-    key = asked.key(identity)
+    original = request()
+    key = original.key(identity)
     changed = [
-        replace(asked, system="Answer in prose."),
-        replace(asked, parts=(shot(0), shot(4), "Is there a pot?")),
-        replace(asked, parts=(shot(0), shot(4, 129), "Is there a cup?")),
-        replace(asked, parts=(shot(0), shot(5), "Is there a cup?")),
-        replace(asked, parts=(shot(4), shot(0), "Is there a cup?")),
-        replace(asked, schema=None),
-        replace(asked, decoding=Decoding(max_tokens=65)),
-        replace(asked, decoding=Decoding(max_tokens=64, temperature=1)),
-        replace(asked, sample=1),
+        replace(original, system="Answer in prose."),
+        replace(original, parts=(image(0), image(4), "Is there a pot?")),
+        replace(original, parts=(image(0), image(4, 129), "Is there a cup?")),
+        replace(original, parts=(image(0), image(5), "Is there a cup?")),
+        replace(original, parts=(image(4), image(0), "Is there a cup?")),
+        replace(original, schema=None),
+        replace(original, decoding=Decoding(max_tokens=65)),
+        replace(original, decoding=Decoding(max_tokens=64, temperature=1)),
+        replace(original, sample=1),
     ]
-    keys = [one.key(identity) for one in changed] + [asked.key({**identity, "url": "v"})]
+    keys = [other.key(identity) for other in changed] + [original.key({**identity, "url": "v"})]
     assert len({key, *keys}) == len(keys) + 1
-    same = [replace(asked, stage="s"), replace(asked, subject="s"), replace(asked, clip="s"), replace(asked, attempt=2)]
-    assert {one.key(identity) for one in same} == {key}
+    same = [
+        replace(original, stage="s"),
+        replace(original, subject="s"),
+        replace(original, clip="s"),
+        replace(original, attempt=2),
+    ]
+    assert {other.key(identity) for other in same} == {key}

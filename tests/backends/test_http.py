@@ -1,4 +1,4 @@
-"""What a server may send over the wire: bounded, decompressed by us, never redirected, never with our key in it."""
+"""The HTTP client: bounded replies, own decompression, no redirects, no key in what comes back."""
 
 import gzip
 import json
@@ -8,9 +8,9 @@ import zlib
 from typing import Any
 
 import pytest
-from backends.asking import request
 from stub_server import Reply, Stub, running
 
+from backends.samples import request
 from robogaze.backends.openai import OpenAIBackend
 from robogaze.backends.reply import MAX_BYTES
 from robogaze.errors import BackendError, RequestRefused, ServerFault, Unreachable
@@ -37,25 +37,25 @@ def sends(raw: bytes, status: int = 200, **headers: str) -> Stub:
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-async def test_a_redirect_is_not_followed_and_both_addresses_are_named(status: int) -> None:
+async def test_redirect_is_not_followed_and_both_addresses_are_named(status: int) -> None:
     elsewhere = Stub()
     with running(elsewhere) as other:
         error = await asked(sends(b"", status, location=f"{other}/chat/completions"))
     assert isinstance(error, RequestRefused)
-    assert f"sends on to {other}/chat/completions; nothing was sent there" in str(error)
+    assert f"redirects to {other}/chat/completions; RoboGaze does not follow redirects" in str(error)
     assert str(error).startswith("http://127.0.0.1:")
     assert elsewhere.requests == 0
 
 
 @pytest.mark.parametrize("location", ["", "http://[", "//other/v1", "\x7f", f"http://h/?key={KEY}", "x" * 9000])
-async def test_a_redirect_to_anywhere_is_a_refusal(location: str) -> None:
+async def test_redirect_to_any_address_is_a_refusal(location: str) -> None:
     error = await asked(sends(b"", 307, location=location))
     assert isinstance(error, RequestRefused)
     assert KEY not in str(error)
     assert len(str(error)) < 600
 
 
-async def test_a_redirect_of_the_list_of_models_is_refused_too() -> None:
+async def test_redirect_of_the_list_of_models_is_refused() -> None:
     class Moved(Stub):
         async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
             await send({"type": "http.response.start", "status": 308, "headers": [(b"location", b"http://else/v1")]})
@@ -63,17 +63,17 @@ async def test_a_redirect_of_the_list_of_models_is_refused_too() -> None:
 
     with running(Moved()) as url:
         backend = OpenAIBackend("stub", url, KEY, timeout_s=5)
-        with pytest.raises(RequestRefused, match=r"/v1/models answers 308 and sends on to http://else/v1"):
+        with pytest.raises(RequestRefused, match=r"/v1/models answers 308 and redirects to http://else/v1"):
             await backend.ready()
         await backend.close()
 
 
-async def test_a_compressed_reply_is_read() -> None:
+async def test_compressed_reply_is_read() -> None:
     for raw, encoding in ((gzip.compress(GOOD), "gzip"), (zlib.compress(GOOD), "deflate"), (GOOD, "identity")):
         assert (await asked(sends(raw, content_encoding=encoding))).text == "{}"
 
 
-async def test_a_bomb_is_a_fault_of_the_server_and_takes_no_memory() -> None:
+async def test_compression_bomb_is_a_server_fault_and_uses_little_memory() -> None:
     bomb = gzip.compress(b"x" * 2**28)
     tracemalloc.start()
     try:
@@ -93,13 +93,13 @@ async def test_a_bomb_is_a_fault_of_the_server_and_takes_no_memory() -> None:
     [
         (b"x" * (MAX_BYTES + 1), "identity", "more than 16 MiB"),
         (b"hello", "gzip", "cannot be decompressed"),
-        (GOOD, "br", "compressed its reply as br, unasked"),
+        (GOOD, "br", "compressed its reply as br; RoboGaze accepts gzip only"),
         (gzip.compress(GOOD)[:-20], "gzip", "cannot be read"),
         (b"[" * 100_000, "identity", "nested deeper"),
-        (b'"' + b"a" * 70_000 + b'"', "identity", "no chat completion"),
+        (b'"' + b"a" * 70_000 + b'"', "identity", "not a chat completion"),
     ],
 )
-async def test_a_body_that_cannot_be_read_is_a_fault_of_the_server(raw: bytes, encoding: str, says: str) -> None:
+async def test_unreadable_body_is_a_server_fault(raw: bytes, encoding: str, says: str) -> None:
     error = await asked(sends(raw, content_encoding=encoding))
     assert isinstance(error, ServerFault)
     assert says in str(error)
@@ -113,7 +113,7 @@ LISTS: list[Any] = [
 
 
 @pytest.mark.parametrize("listed", LISTS, ids=str)
-async def test_a_list_of_models_of_any_form_names_none(listed: Any) -> None:
+async def test_list_of_models_without_this_model_names_none(listed: Any) -> None:
     assert await served(json.dumps(listed).encode()) is None
 
 
@@ -121,7 +121,7 @@ async def test_a_list_of_models_of_any_form_names_none(listed: Any) -> None:
     ("entry", "name"),
     [({}, "stub"), ({"root": "/w"}, "/w"), ({"root": 5}, "stub"), ({"root": "\ud800"}, "stub"), ({"root": ""}, "stub")],
 )
-async def test_a_listed_model_is_known_by_its_weights_or_its_name(entry: dict[str, Any], name: str) -> None:
+async def test_listed_model_is_identified_by_its_weights_or_its_name(entry: dict[str, Any], name: str) -> None:
     assert await served(json.dumps({"data": [5, {"id": "stub", **entry}]}).encode()) == name
 
 
@@ -134,12 +134,12 @@ async def served(listed: bytes) -> str | None:
             await backend.close()
 
 
-async def test_a_page_in_place_of_a_list_is_no_server_for_us() -> None:
+async def test_html_page_is_not_an_openai_compatible_server() -> None:
     with pytest.raises(Unreachable, match="not an OpenAI-compatible server"):
         await served(b"<html>")
 
 
-async def test_a_list_without_an_end_is_none() -> None:
+async def test_oversized_list_of_models_names_none() -> None:
     assert await served(b"[" + b"1," * MAX_BYTES) is None
 
 
@@ -156,12 +156,12 @@ async def test_a_list_without_an_end_is_none() -> None:
         sends(json.dumps({"choices": [{"message": {"content": "", "refusal": KEY}}]}).encode()),
     ],
 )
-async def test_a_key_that_a_server_repeats_is_taken_out(stub: Stub) -> None:
+async def test_key_that_a_server_repeats_is_removed(stub: Stub) -> None:
     got = await asked(stub)
     assert KEY[:12] not in f"{got!r} {got}"
 
 
-async def test_a_key_is_sent_where_there_is_one() -> None:
+async def test_key_is_sent_if_there_is_one() -> None:
     for key, sent in ((KEY, f"Bearer {KEY}"), (None, None)):
         stub = Stub()
         await asked(stub, key)

@@ -1,4 +1,4 @@
-"""Replies of a server as data: what is a completion, what is left out, and what is a fault of that one call."""
+"""Replies of a server: which are completions, which parts are ignored, and which are errors of the call."""
 
 import copy
 import json
@@ -9,7 +9,14 @@ from typing import Any
 import pytest
 
 from robogaze.backends import Completion
-from robogaze.backends.reply import check, check_ended, completion, is_answer, parse, stored
+from robogaze.backends.reply import (
+    check_finished,
+    check_types,
+    is_answer,
+    parse_completion,
+    parse_json,
+    read_stored,
+)
 from robogaze.errors import RequestRefused, ServerFault
 
 GOOD: dict[str, Any] = {
@@ -33,10 +40,10 @@ def changed(path: str, value: Any) -> Any:
     return reply
 
 
-def test_a_good_reply_is_read_whole() -> None:
-    read = completion(GOOD, 0.25)
+def test_valid_reply_is_parsed() -> None:
+    read = parse_completion(GOOD, 0.25)
     assert read == Completion("{}", "m", "stop", None, 9, 4, 2, None, 0.25, {"system_fingerprint": "fp"})
-    check(read)
+    check_types(read)
     assert is_answer(read)
 
 
@@ -50,21 +57,21 @@ PLACES = (
 
 
 @pytest.mark.parametrize("path", PLACES)
-def test_anything_anywhere_is_a_completion_or_a_fault_of_the_call(path: str) -> None:
+def test_any_value_anywhere_gives_a_completion_or_a_server_fault(path: str) -> None:
     for value in (*ODD, 10**400, -1, "x" * 5000):
-        read = read_or_fault(changed(path, value))
+        read = completion_or_fault(changed(path, value))
         if isinstance(read, ServerFault):
             assert len(str(read)) < 400
             assert str(read).isprintable()
             continue
-        check(read)
+        check_types(read)
         json.dumps(asdict(read), ensure_ascii=False).encode()
         assert read.text in ("{}", "", "text", "x" * 5000)
 
 
-def read_or_fault(reply: Any) -> Completion | ServerFault:
+def completion_or_fault(reply: Any) -> Completion | ServerFault:
     try:
-        return completion(reply)
+        return parse_completion(reply)
     except ServerFault as error:
         return error
 
@@ -89,38 +96,38 @@ def read_or_fault(reply: Any) -> Completion | ServerFault:
         ("choices.0.error", {"message": "overloaded"}),
     ],
 )
-def test_what_is_no_completion_is_a_fault_of_the_server(path: str, value: Any) -> None:
-    with pytest.raises(ServerFault, match="no chat completion"):
-        completion(changed(path, value))
+def test_other_json_is_a_server_fault(path: str, value: Any) -> None:
+    with pytest.raises(ServerFault, match="not a chat completion"):
+        parse_completion(changed(path, value))
 
 
-def test_content_may_be_a_list_of_parts() -> None:
+def test_content_can_be_a_list_of_parts() -> None:
     parts = [{"type": "thinking", "thinking": [{}]}, {"type": "text", "text": '{"a"'}, {"type": "text", "text": ": 1}"}]
-    assert completion(changed("choices.0.message.content", parts)).text == '{"a": 1}'
+    assert parse_completion(changed("choices.0.message.content", parts)).text == '{"a": 1}'
 
 
 @pytest.mark.parametrize("field", ["reasoning", "reasoning_content"])
-def test_no_answer_is_read_out_of_reasoning(field: str) -> None:
+def test_reasoning_is_not_read_as_an_answer(field: str) -> None:
     message = {"content": None, field: '{"hypotheses": []}'}
-    read = completion(changed("choices.0.message", message))
+    read = parse_completion(changed("choices.0.message", message))
     assert (read.text, read.facts["reasoning_only"]) == ("", "yes")
 
 
 @pytest.mark.parametrize("count", [1.5, 9.0, "9", [1], {}, True, -1, float("nan"), 1e308, 10**30, None])
-def test_a_count_that_is_none_is_not_known(count: Any) -> None:
+def test_invalid_token_counts_are_unknown(count: Any) -> None:
     for name in ("prompt_tokens", "completion_tokens"):
-        assert getattr(completion(changed(f"usage.{name}", count)), name) is None
-    assert completion(changed("usage.prompt_tokens_details.cached_tokens", count)).cached_tokens is None
+        assert getattr(parse_completion(changed(f"usage.{name}", count)), name) is None
+    assert parse_completion(changed("usage.prompt_tokens_details.cached_tokens", count)).cached_tokens is None
 
 
-def test_no_more_tokens_come_from_a_cache_than_there_are() -> None:
-    assert completion(changed("usage.prompt_tokens_details.cached_tokens", 10)).cached_tokens is None
+def test_cached_tokens_beyond_the_prompt_are_unknown() -> None:
+    assert parse_completion(changed("usage.prompt_tokens_details.cached_tokens", 10)).cached_tokens is None
 
 
 @pytest.mark.parametrize("name", [5, "\ud800", "a\nb", "x" * 201, ["m"]])
-def test_a_name_that_is_none_is_left_out(name: Any) -> None:
-    assert completion(changed("model", name)).model == ""
-    assert "system_fingerprint" not in completion(changed("system_fingerprint", name)).facts
+def test_invalid_names_are_ignored(name: Any) -> None:
+    assert parse_completion(changed("model", name)).model == ""
+    assert "system_fingerprint" not in parse_completion(changed("system_fingerprint", name)).facts
 
 
 @pytest.mark.parametrize(
@@ -136,18 +143,18 @@ def test_a_name_that_is_none_is_left_out(name: Any) -> None:
         ("choices.0.finish_reason", "tool_calls", ServerFault),
     ],
 )
-def test_only_an_answer_that_ended_by_itself_is_one(path: str, value: Any, kind: type[Exception]) -> None:
-    read = completion(changed(path, value))
+def test_refused_or_unfinished_completion_is_not_an_answer(path: str, value: Any, kind: type[Exception]) -> None:
+    read = parse_completion(changed(path, value))
     assert not is_answer(read)
     with pytest.raises(kind):
-        check_ended(read)
+        check_finished(read)
 
 
-def test_an_answer_cut_off_is_not_kept_and_without_a_reason_it_is() -> None:
-    cut = completion(changed("choices.0.finish_reason", "length"))
-    check_ended(cut)
+def test_cut_off_answer_is_not_stored_and_one_without_a_finish_reason_is() -> None:
+    cut = parse_completion(changed("choices.0.finish_reason", "length"))
+    check_finished(cut)
     assert not is_answer(cut)
-    assert is_answer(completion(changed("choices.0.finish_reason", None)))
+    assert is_answer(parse_completion(changed("choices.0.finish_reason", None)))
 
 
 @pytest.mark.parametrize(
@@ -158,21 +165,21 @@ def test_an_answer_cut_off_is_not_kept_and_without_a_reason_it_is() -> None:
         (b'{"a":' * 101 + b"1" + b"}" * 101, "nested deeper than 100 levels"),
         (b"[" * 3000 + b"]" * 3000, "nested deeper"),
         (b'"' + b"x" * 2**24 + b'"', "larger than 16 MiB"),
-        (b"[]," * 2_000_001, "lists and records"),
+        (b"[]," * 2_000_001, "lists and objects"),
         (b"1" * 5000, "digits"),
     ],
 )
-def test_json_is_bounded(raw: bytes, says: str) -> None:
+def test_json_has_limits(raw: bytes, says: str) -> None:
     started = time.process_time()
     with pytest.raises(ValueError, match=says):
-        parse(raw)
+        parse_json(raw)
     assert time.process_time() - started < 5
 
 
 @pytest.mark.parametrize("text", ["[{" * 500, '\\"[' * 500, "\\[" * 500, "[\\\\"])
-def test_brackets_in_texts_are_no_nesting(text: str) -> None:
+def test_brackets_in_strings_are_not_nesting(text: str) -> None:
     value = {"a": [text] * 80, "b": [[text]] * 80}
-    assert parse(json.dumps(value)) == value
+    assert parse_json(json.dumps(value)) == value
 
 
 FIELDS = {
@@ -182,16 +189,16 @@ FIELDS = {
 
 
 @pytest.mark.parametrize("name", FIELDS)
-def test_a_completion_of_other_types_is_not_kept_and_not_believed(name: str) -> None:
-    good = completion(GOOD)
+def test_completion_with_a_field_of_the_wrong_type_is_not_stored(name: str) -> None:
+    good = parse_completion(GOOD)
     odd = replace(good, **{name: FIELDS[name]})
     assert not is_answer(odd)
-    with pytest.raises(ValueError, match="no "):
-        check(odd)
-    assert stored(json.dumps(asdict(good))) == good
-    assert stored(json.dumps(asdict(odd))) is None
+    with pytest.raises(ValueError, match="not "):
+        check_types(odd)
+    assert read_stored(json.dumps(asdict(good))) == good
+    assert read_stored(json.dumps(asdict(odd))) is None
 
 
 @pytest.mark.parametrize("kept", ["", "{", "[]", "{}", '{"text": "a"}', '{"text": "a", "model": "m", "x": 1}', None, 5])
-def test_what_is_no_completion_on_the_disk_is_asked_again(kept: Any) -> None:
-    assert stored(kept) is None
+def test_invalid_stored_completion_is_ignored(kept: Any) -> None:
+    assert read_stored(kept) is None

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from backends.asking import request
 
+from backends.samples import request
 from robogaze.backends.rehearsal import plainest
 from robogaze.backends.scripted import ScriptedBackend, ScriptedReply
 from robogaze.errors import InputError, RateLimited, RequestRefused
@@ -21,7 +21,7 @@ SCRIPT = """
 """
 
 
-async def test_entries_answer_what_they_match_in_order(tmp_path: Path) -> None:
+async def test_first_matching_entry_answers(tmp_path: Path) -> None:
     (tmp_path / "s.yaml").write_text(SCRIPT)
     backend = ScriptedBackend.read(tmp_path / "s.yaml")
     assert (await backend.complete(request())).text == "I think"
@@ -31,7 +31,7 @@ async def test_entries_answer_what_they_match_in_order(tmp_path: Path) -> None:
     assert [(await backend.complete(request())).text for _ in range(2)] == ['{"cup": true}'] * 2
 
 
-async def test_a_request_nobody_expected_is_named() -> None:
+async def test_request_without_a_matching_entry_is_refused() -> None:
     with pytest.raises(RequestRefused, match="no reply left for stage look, subject cup, clip clip, attempt 1"):
         await ScriptedBackend([]).complete(request())
 
@@ -47,18 +47,23 @@ async def test_a_request_nobody_expected_is_named() -> None:
         "- when: {stge: a}\n  reply: 1",
     ],
 )
-def test_a_script_that_does_not_fit_is_named(tmp_path: Path, text: str) -> None:
+def test_invalid_script_is_named_with_its_line(tmp_path: Path, text: str) -> None:
     (tmp_path / "s.yaml").write_text(text)
     with pytest.raises(InputError, match=r"s\.yaml:\d: "):
         ScriptedBackend.read(tmp_path / "s.yaml")
 
 
-def test_entries_answer_nothing_twice() -> None:
-    with pytest.raises(ValueError, match="one of 'reply', 'text' and 'error'"):
+def test_only_errors_of_backends_can_be_scripted() -> None:
+    with pytest.raises(ValueError, match="no backend raises undecided; use one of rate_limited, refused, "):
+        ScriptedReply.model_validate({"error": {"kind": "undecided"}})
+
+
+def test_entry_needs_a_reply() -> None:
+    with pytest.raises(ValueError, match="exactly one of 'reply', 'text' and 'error'"):
         ScriptedReply()
 
 
-def test_the_plainest_answer_fills_what_must_be_filled() -> None:
+def test_plainest_answer_fills_required_values() -> None:
     item = {
         "type": "object",
         "properties": {
@@ -70,5 +75,5 @@ def test_the_plainest_answer_fills_what_must_be_filled() -> None:
         },
     }
     schema = {"type": "object", "properties": {"all": {"type": "array", "items": item, "maxItems": 2}}}
-    one = {"kind": "a", "windows": [1, 2], "note": "rehearsed", "next": None, "share": 0.5}
-    assert plainest(schema) == {"all": [one]}
+    item_value = {"kind": "a", "windows": [1, 2], "note": "rehearsed", "next": None, "share": 0.5}
+    assert plainest(schema) == {"all": [item_value]}

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from agree.annotators import DEMO, demo_annotators
+from agreement.annotators import DEMO, demo_annotators
 
 from cli.running import Shell
 from robogaze.core.annotation import ClipAnnotation
@@ -80,7 +80,7 @@ def test_two_files_by_one_author_are_told_apart_by_names_that_are_given(robogaze
 def test_one_name_does_not_stand_for_several_annotators(robogaze: Shell, tmp_path: Path) -> None:
     together = write(tmp_path / "all.csv", demo_annotators(["ann", "bob"]))
     ran = robogaze("agree", f"zoe={together}")
-    assert (ran.code, "one name cannot stand for them" in ran.err) == (2, True)
+    assert (ran.code, "the name zoe is for one" in ran.err) == (2, True)
 
 
 def test_one_annotator_has_no_agreement_and_the_exit_code_says_so(robogaze: Shell, annotators: list[Path]) -> None:
@@ -88,7 +88,7 @@ def test_one_annotator_has_no_agreement_and_the_exit_code_says_so(robogaze: Shel
     assert ran.code == 1
     assert "Undefined where no clip has two annotators: overall." in ran.out
     assert "Left out, with one annotator: 10 clips" in ran.out
-    assert "nothing could be computed: no clip was completed by two annotators" in ran.err
+    assert "nothing could be computed: no clip has complete annotations by two annotators" in ran.err
 
 
 def test_annotators_of_other_clips_have_no_agreement(robogaze: Shell, tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ BAD: dict[str, tuple[Make, str]] = {
     "picture": (of_bytes("picture.mp4", lambda data: png(8, 8)), "is not an MP4"),
     "cut": (of_bytes("cut.mp4", lambda data: data[: len(data) // 2]), "cut.mp4 "),
     "zeros": (of_bytes("zeros.mp4", lambda data: bytes(9999)), "is not an MP4"),
-    "codec": (of_bytes("codec.mp4", lambda data: data.replace(b"avc1", b"zzz1")), "a codec that is not known"),
+    "codec": (of_bytes("codec.mp4", lambda data: data.replace(b"avc1", b"zzz1")), "an unknown video codec"),
     "index": (of_bytes("index.mp4", lambda data: data.replace(b"stsz", b"zzzz")), "index.mp4 "),
     "track": (of_bytes("track.mp4", lambda data: data.replace(b"trak", b"free")), "track.mp4 "),
     "folder": (folder_as_clip, "is a folder"),

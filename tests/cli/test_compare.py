@@ -222,7 +222,7 @@ def test_unreadable_clips_go_to_their_checkpoint_or_are_said_to_go_to_none(robog
     found = json.loads(ran.out)["runs"]
     assert [(one["name"], one["clips"]["unreadable"], one["unplaced"]) for one in found] == [("a", 0, 1), ("b", 1, 1)]
     said = (
-        "all: 1 unreadable of which the checkpoint is not known; they are in no run's numbers (see unplaced in --json)"
+        "all: the checkpoint of 1 unreadable clips is not known; they are in no run's numbers (see unplaced in --json)"
     )
     assert said in ran.err.splitlines()
 
@@ -241,7 +241,7 @@ def test_reports_keep_the_labels_of_their_domain_and_tables_take_a_named_one(
 ) -> None:
     ran = robogaze("compare", runs[0], *FEW, "--domain", "robot")
     assert ran.code == 1
-    assert "'colour_shift' is no type of robot" in ran.err
+    assert "'colour_shift' is not a type of robot" in ran.err
     table = tmp_path / "table.csv"
     table.write_text("clip_id,type,start_s,end_s,description\nc1,object_floating,0,1,it floats\n")
     found = told(robogaze("compare", table, *FEW, "--json"))
@@ -265,7 +265,7 @@ def test_the_judges_errors_are_taken_off(robogaze: Shell, runs: list[Path], tmp_
     pair = told(robogaze("compare", *runs, *FEW, *own, "--reference", true, "--json"))["pairs"][0]
     assert pair["corrected"]["difference"]["value"] == pytest.approx(2 / 9)  # nine prompts with two complete clips
     refused = robogaze("compare", *runs, "--calibration", f"other={said}", "--reference", true)
-    assert (refused.code, "other is none of the runs" in refused.err) == (2, True)
+    assert (refused.code, "the calibration other is for none of the runs" in refused.err) == (2, True)
 
 
 @pytest.mark.parametrize(

@@ -26,8 +26,8 @@ def a_run(root: Path, planted: Path, keep: Callable[[Report], bool] = lambda rep
         for report in map(Report.model_validate_json, (planted / "annotations.jsonl").read_text().splitlines()):
             if keep(report):
                 address = run.address(planted / report.clip.uri)
-                run.enter(ManifestLine(clip_id=report.clip.id, path=address, sha256=report.clip.sha256))
-                run.keep(report, {})
+                run.add(ManifestLine(clip_id=report.clip.id, path=address, sha256=report.clip.sha256))
+                run.write(report, {})
     return root
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from cli.running import Shell
 from robogaze.cli.shared import progress as shown
-from robogaze.cli.shared.progress import Progress, lasting, showing
+from robogaze.cli.shared.progress import Progress, remaining, showing
 
 
 def test_a_long_clip_says_how_far_it_is() -> None:
@@ -23,7 +23,7 @@ def test_a_long_clip_says_how_far_it_is() -> None:
 
 
 def test_the_rest_is_never_no_time() -> None:
-    assert [lasting(minutes) for minutes in (0.001, 0.4, 1.2, 99, 150)] == ["1 s", "24 s", "1 min", "99 min", "2.5 h"]
+    assert [remaining(minutes) for minutes in (0.001, 0.4, 1.2, 99, 150)] == ["1 s", "24 s", "1 min", "99 min", "2.5 h"]
     done = Progress(2, now=2, started=time.monotonic() - 60)
     assert str(done) == "2/2 clips"
 

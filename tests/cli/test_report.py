@@ -83,7 +83,7 @@ def test_a_comparison_never_takes_the_place_of_a_runs_page(robogaze: Shell, comp
 
 def test_reports_may_be_gone_by_then(robogaze: Shell, comparison: Path) -> None:
     page = (comparison / "index.html").read_text()
-    for path in (comparison.parent / "runs").glob("*/*/report.json"):
+    for path in (comparison.parent / "runs").glob("*/reports/*.json"):
         path.unlink()
     assert robogaze("report", comparison).code == 0
     assert (comparison / "index.html").read_text() == page

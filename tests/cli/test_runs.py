@@ -16,10 +16,11 @@ from stub_server import Body, Reply, Stub, pictures_of, running, stage_of
 from synthetic import write_clip
 
 from cli.running import Ran, Shell
-from robogaze.bench import RunResult
 from robogaze.cli.shared.runs import exit_code
 from robogaze.core.report import Report
 from robogaze.core.report_summary import ReportSummary
+from robogaze.run import Run, RunOptions, make_setup
+from robogaze.run.plan import make_plan
 from robogaze.store import read_run
 
 MODEL = """
@@ -28,7 +29,7 @@ models:
     kind: openai
     name: stub
     url: {url}
-    patience: {{attempts: 2, first_wait_s: 0.01, longest_wait_s: 0.01}}
+    retry: {{attempts: 2, first_wait_s: 0.01, longest_wait_s: 0.01}}
 {more}
 roles: {{vlm: stub}}
 """
@@ -260,7 +261,7 @@ def test_an_answer_that_is_not_as_it_was_stored_is_asked_again(
         with closing(sqlite3.connect(out / "calls.sqlite")) as database, database:
             database.execute("UPDATE answers SET completion = substr(completion, 1, 60) WHERE stage = 'observe'")
             database.execute("UPDATE answers SET completion = replace(completion, '0.5', '0.9') WHERE stage = 'verify'")
-        shutil.rmtree(out / "bar")
+        (out / "reports" / "bar.json").unlink()
         before = stub.requests
         assert robogaze(*command).code == 0
     assert [stage_of(body) for body in stub.asked[before:]] == ["observe", "verify"]
@@ -276,12 +277,12 @@ def test_a_damaged_file_of_answers_is_named_with_the_way_out(
         assert robogaze(*command).code == 0
         whole = path.read_bytes()
         path.write_bytes(whole[:at] + b"\xff" * 2000 + whole[at + 2000 :])
-        shutil.rmtree(out / "bar")
+        (out / "reports" / "bar.json").unlink()
         ran = robogaze(*command)
         assert "Traceback" not in ran.err
         if ran.code != 0:
             assert ran.code == 1
-            assert re.search(r"calls\.sqlite cannot be (read|used) \(.*\); delete (the file|it)", ran.err)
+            assert re.search(r"calls\.sqlite cannot be (read|opened) \(.*\); delete (the file|it)", ran.err)
             path.unlink()
             assert robogaze(*command).code == 0
     assert [one.status in ("partial", "unscored") for one in reports(out)] == [False]
@@ -316,7 +317,9 @@ def test_an_unscored_clip_of_which_nobody_says_why_is_unfinished_work(robogaze: 
     unscored = report.with_(
         coverage=coverage(not_examined=list(report.coverage)), events=(), hypotheses=(), failures=()
     )
-    assert exit_code(RunResult(digests={"bar": ReportSummary.of(unscored)}, diagnosed={"bar"})) == 4
+    setup, plan = make_setup("robot"), make_plan([])
+    run = Run([], setup, RunOptions(), plan, None, summaries={"bar": ReportSummary.of(unscored)}, scored={"bar"})
+    assert exit_code(run) == 4
 
 
 def test_a_server_is_gone_only_when_no_clip_of_this_start_was_reached(

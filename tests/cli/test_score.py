@@ -19,7 +19,7 @@ models:
     kind: openai
     name: stub
     url: {url}
-    patience: {{attempts: 2, first_wait_s: 0.01, longest_wait_s: 0.01}}
+    retry: {{attempts: 2, first_wait_s: 0.01, longest_wait_s: 0.01}}
 roles: {{vlm: stub}}
 """
 
@@ -50,7 +50,7 @@ def test_without_a_model_the_terminal_says_what_was_examined_and_no_clip_is_clea
 def test_json_is_one_object_on_stdout_and_every_report_loads(robogaze: Shell, clip: Path) -> None:
     ran = robogaze("score", clip, "-i", "move the bar", "--json")
     written = json.loads(ran.out)
-    assert (written["schema_version"], written["unreadable"]) == (1, [])
+    assert (written["schema_version"], written["unreadable"]) == (2, [])
     (report,) = (Report.model_validate(one) for one in written["reports"])
     assert report.pipeline == "pixels"
     assert report.clip.instruction == "move the bar"
@@ -59,8 +59,8 @@ def test_json_is_one_object_on_stdout_and_every_report_loads(robogaze: Shell, cl
 
 def test_a_run_leaves_a_report_and_a_page(robogaze: Shell, clip: Path, tmp_path: Path) -> None:
     ran = robogaze("score", clip, "--out", tmp_path / "out")
-    (path,) = (tmp_path / "out").glob("*/report.json")
-    assert path.parent.name == "bar"
+    (path,) = (tmp_path / "out").glob("reports/*.json")
+    assert path.stem == "bar"
     assert str(tmp_path / "out" / "index.html") in ran.err
     page = (tmp_path / "out" / "index.html").read_text()
     assert "data:video/mp4;base64," in page
@@ -145,7 +145,7 @@ def test_no_server_is_code_5_before_any_work(robogaze: Shell, clip: Path, tmp_pa
     ran = robogaze("score", clip, "-i", "x", "--model", "openai:m@http://127.0.0.1:9/v1", "--out", tmp_path / "out")
     assert ran.code == 5
     assert "is the server running?" in ran.err
-    assert not list((tmp_path / "out").glob("*/report.json"))
+    assert not list((tmp_path / "out").glob("reports/*.json"))
 
 
 def test_clips_a_model_failed_on_are_unscored_and_done_again_when_asked(
@@ -228,7 +228,7 @@ def test_a_batch_is_written_answered_and_gone_on_with(robogaze: Shell, clip: Pat
         ]
         (post / f"answers-{round_}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in done))
     assert round_ == 6, "ground, observe, segment, propose, verify, and a start that finds everything answered"
-    assert list((tmp_path / "out").glob("*/report.json"))
+    assert list((tmp_path / "out").glob("reports/*.json"))
 
 
 # Which clips.
@@ -242,14 +242,21 @@ def test_a_folder_is_all_its_videos_at_any_depth(robogaze: Shell, tmp_path: Path
     ran = robogaze("score", tmp_path / "gen", "--out", tmp_path / "out", "--json")
     assert [Path(one["clip"]["uri"]).name for one in json.loads(ran.out)["reports"]] == ["a.mp4", "b.mp4"]
     assert json.loads(ran.out)["reports"][0]["clip"]["instruction"] == "Move the bar"
-    assert f"2 clips in {tmp_path / 'gen'}, layout plain" in ran.err
+    assert f"{tmp_path / 'gen'}: 2 clips, layout plain" in ran.err
 
 
-def test_a_limit_takes_the_first_clips(robogaze: Shell, tmp_path: Path, video: Path) -> None:
+def test_limit_takes_a_random_sample(robogaze: Shell, tmp_path: Path, video: Path) -> None:
     for name in ("a.mp4", "b.mp4", "c.mp4"):
         shutil.copy(video, tmp_path / name)
-    ran = robogaze("score", tmp_path, "--limit", 2, "--json")
-    assert [Path(one["clip"]["uri"]).name for one in json.loads(ran.out)["reports"]] == ["a.mp4", "b.mp4"]
+    samples = {
+        tuple(
+            Path(report["clip"]["uri"]).name
+            for report in json.loads(robogaze("score", tmp_path, "--limit", 2, "--seed", seed, "--json").out)["reports"]
+        )
+        for seed in (0, 0, 1, 2, 3)
+    }
+    assert all(len(sample) == 2 for sample in samples)
+    assert 1 < len(samples) < 5
 
 
 def test_an_empty_folder_is_one_short_sentence(robogaze: Shell, tmp_path: Path) -> None:
@@ -257,7 +264,7 @@ def test_an_empty_folder_is_one_short_sentence(robogaze: Shell, tmp_path: Path) 
     for command in (("score", tmp_path / "empty"), ("bench", tmp_path / "empty", "--out", tmp_path / "out")):
         ran = robogaze(*command)
         assert ran.code == 1
-        assert ran.err.strip() == f"error: {tmp_path / 'empty'} holds no video (.mp4, .m4v, .mov, .mkv, .webm)"
+        assert ran.err.splitlines()[-1] == f"error: {tmp_path / 'empty'} has no video (.mp4, .m4v, .mov, .mkv, .webm)"
     assert not (tmp_path / "out").exists()
 
 
@@ -295,5 +302,5 @@ def test_another_instruction_or_file_replaces_the_clip(robogaze: Shell, clip: Pa
     again = robogaze("score", clip, "-i", "Lift the cup", "--out", out, "--json")
     assert json.loads(again.out)["reports"][0]["clip"]["frame_count"] == 20
     assert "bar has another file" in again.err
-    assert [path.parent.name for path in out.glob("*/report.json")] == ["bar"]
+    assert [path.stem for path in out.glob("reports/*.json")] == ["bar"]
     assert (out / "manifest.jsonl").read_text().count("\n") == 1

@@ -1,4 +1,4 @@
-"""Clips: their time axis, and how their picture is divided into views."""
+"""Clips: frame times and layouts of views."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -17,7 +17,7 @@ def uneven(times_s: Sequence[float] = (0.0, 0.4, 0.5, 2.0), duration_s: float = 
     return make_clip(frame_count=len(times_s), frame_times_s=tuple(times_s), duration_s=duration_s)
 
 
-# The axis.
+# Times.
 
 
 @pytest.mark.parametrize(
@@ -33,17 +33,17 @@ def uneven(times_s: Sequence[float] = (0.0, 0.4, 0.5, 2.0), duration_s: float = 
         ({"fps": 0.0}, "fps"),
         ({"width": 0}, "width"),
         ({"sha256": "abc"}, "sha256"),
-        ({"start_s": 1.0}, "start_s and end_s go together"),
+        ({"start_s": 1.0}, "start_s and end_s need each other"),
         ({"start_s": 2.0, "end_s": 2.0}, "end_s must be after start_s"),
         ({"size": 5}, "size"),
     ],
 )
-def test_a_clip_whose_facts_contradict_each_other_is_refused(changes: dict[str, object], fault: str) -> None:
+def test_inconsistent_clip_is_refused(changes: dict[str, object], fault: str) -> None:
     with pytest.raises(ValidationError, match=fault):
         uneven().with_(**changes)
 
 
-def test_a_report_of_a_time_before_clips_could_be_parts_is_of_a_whole_one() -> None:
+def test_clip_without_start_and_end_is_a_whole_file() -> None:
     told = make_clip().model_dump(exclude={"start_s", "end_s", "prompt_id"})
     assert Clip(**told) == make_clip()
     assert make_clip().address == "clip.mp4"
@@ -51,13 +51,13 @@ def test_a_report_of_a_time_before_clips_could_be_parts_is_of_a_whole_one() -> N
 
 
 @pytest.mark.parametrize("name", ["", "a\nb", "tab\there", "nul\0", "x" * 201])
-def test_an_id_is_1_to_200_signs_without_control_characters(name: str) -> None:
+def test_id_has_1_to_200_characters_and_no_control_characters(name: str) -> None:
     with pytest.raises(ValidationError, match="id"):
         make_clip(id=name)
 
 
 @pytest.mark.parametrize("name", ["a", "run 3/clip.mp4", "tasse_à_café", "杯子", "x" * 200, "..", "%2E"])
-def test_anything_else_can_be_an_id(name: str) -> None:
+def test_other_text_can_be_an_id(name: str) -> None:
     assert make_clip(id=name).id == name
 
 
@@ -76,11 +76,11 @@ def test_anything_else_can_be_an_id(name: str) -> None:
         (99.0, 3),  # after it: its last
     ],
 )
-def test_a_time_belongs_to_the_frame_shown_then(time_s: float, frame: int) -> None:
+def test_frame_at_a_time(time_s: float, frame: int) -> None:
     assert uneven().frame_at(time_s) == frame
 
 
-def test_a_frame_is_shown_until_the_next_or_until_the_clip_ends() -> None:
+def test_frame_is_shown_until_the_next_frame_or_the_end() -> None:
     clip = uneven()
     assert [clip.frame_span(number) for number in range(4)] == [
         Span(0.0, 0.4),
@@ -101,7 +101,7 @@ def test_a_frame_is_shown_until_the_next_or_until_the_clip_ends() -> None:
         (Span(4.0, 5.0), Span(2.0, 3.0)),  # after it: its last
     ],
 )
-def test_a_span_is_cut_to_the_clip(span: Span, expected: Span) -> None:
+def test_span_is_cut_to_the_clip(span: Span, expected: Span) -> None:
     assert uneven().clamp(span) == expected
 
 
@@ -111,26 +111,26 @@ def test_a_span_is_cut_to_the_clip(span: Span, expected: Span) -> None:
     st.floats(-5, 70, allow_nan=False),
     st.floats(0.001, 70, allow_nan=False),
 )
-def test_a_clamped_span_lies_in_the_clip_and_its_start_in_a_frame(
+def test_clamped_span_is_inside_the_clip_and_starts_in_a_frame(
     lengths: list[float], start: float, length: float
 ) -> None:
     edges = [0.0]
-    for one in lengths:
-        edges.append(edges[-1] + one)
+    for length in lengths:
+        edges.append(edges[-1] + length)
     clip = uneven(edges[:-1], edges[-1])
     cut = clip.clamp(Span(start, start + length))
     assert 0 <= cut.start < cut.end <= clip.duration_s
     assert 0 <= clip.frame_at(cut.start) < clip.frame_count
 
 
-def test_the_frames_spans_tile_the_clip() -> None:
+def test_frame_spans_tile_the_clip() -> None:
     clip = uneven()
     spans = [clip.frame_span(number) for number in range(clip.frame_count)]
     assert all(left.end == right.start for left, right in pairwise(spans))
     assert Span(spans[0].start, spans[-1].end) == clip.span
 
 
-def test_a_clip_comes_back_the_same_from_json() -> None:
+def test_clip_round_trips_through_json() -> None:
     clip = make_clip(instruction='Say "hi"\u2028 — \U0001f916', layout=Layout.parse("1x2:left,right"))
     written = clip.model_dump_json()
     assert Clip.model_validate_json(written) == clip
@@ -145,14 +145,14 @@ def test_single_is_one_view() -> None:
     assert Layout().active == ("main",)
 
 
-def test_a_grid_is_read_row_by_row_and_a_dash_is_a_panel_that_shows_nothing() -> None:
+def test_grid_is_read_row_by_row_and_a_dash_is_an_empty_panel() -> None:
     layout = Layout.parse("2x2:left,right,wrist,-")
     assert (layout.rows, layout.columns) == (2, 2)
     assert layout.views == ("left", "right", "wrist", None)
     assert layout.active == ("left", "right", "wrist")
 
 
-def test_spaces_around_names_are_no_part_of_them() -> None:
+def test_spaces_around_names_are_removed() -> None:
     assert Layout.parse("1x3:left, -, the right hand").active == ("left", "the right hand")
 
 
@@ -171,11 +171,11 @@ def test_spaces_around_names_are_no_part_of_them() -> None:
         ("0x2:a", "greater than or equal to 1"),
     ],
 )
-def test_a_layout_that_cannot_be_is_refused(text: str, fault: str) -> None:
+def test_invalid_layout_is_refused(text: str, fault: str) -> None:
     with pytest.raises(ValueError, match=fault):
         Layout.parse(text)
 
 
-def test_a_view_without_a_name_is_refused() -> None:
+def test_view_without_a_name_is_refused() -> None:
     with pytest.raises(ValueError, match="needs a name"):
         Layout.parse("1x2:a,")

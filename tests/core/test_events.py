@@ -1,4 +1,4 @@
-"""Claims: what an event or a hypothesis must hold."""
+"""Events, hypotheses and boxes."""
 
 import math
 from typing import Any
@@ -30,7 +30,7 @@ def make_hypothesis(**changes: Any) -> Hypothesis:
     return Hypothesis(**{**known, "proposed_by": "the colour specialist", **changes})
 
 
-def test_an_event_begins_with_its_first_span_and_ends_with_its_last() -> None:
+def test_onset_and_offset_are_those_of_the_first_and_last_span() -> None:
     assert (make_event().onset_s, make_event().offset_s) == (1, 4)
 
 
@@ -42,29 +42,29 @@ def test_an_event_begins_with_its_first_span_and_ends_with_its_last() -> None:
         (Span(2, 3), Span(0, 1)),  # not in order
     ],
 )
-def test_the_spans_of_a_claim_are_disjoint_and_in_order(spans: tuple[Span, ...]) -> None:
+def test_spans_of_a_claim_are_disjoint_and_in_order(spans: tuple[Span, ...]) -> None:
     with pytest.raises(ValidationError, match="E1 must be disjoint and in order"):
         make_event(spans=spans)
 
 
-def test_a_claim_has_a_span() -> None:
+def test_claim_without_a_span_is_refused() -> None:
     with pytest.raises(ValidationError, match="spans"):
         make_event(spans=())
 
 
 @pytest.mark.parametrize("severity", [0, 6, 2.5, "bad"])
-def test_a_severity_is_a_level_from_1_to_5(severity: object) -> None:
+def test_severity_is_1_to_5(severity: object) -> None:
     with pytest.raises(ValidationError, match="severity"):
         make_event(severity=severity)
 
 
 @pytest.mark.parametrize("confidence", [-0.1, 1.1, math.nan])
-def test_a_confidence_is_a_share(confidence: float) -> None:
+def test_confidence_is_between_0_and_1(confidence: float) -> None:
     with pytest.raises(ValidationError, match="confidence"):
         make_event(confidence=confidence)
 
 
-def test_severity_and_confidence_may_be_unknown_but_not_left_out() -> None:
+def test_severity_and_confidence_can_be_none_but_not_missing() -> None:
     event = make_event(severity=None, confidence=None)
     assert (event.severity, event.confidence) == (None, None)
     fields = event.model_dump()
@@ -74,7 +74,7 @@ def test_severity_and_confidence_may_be_unknown_but_not_left_out() -> None:
 
 
 @pytest.mark.parametrize("name", ["", "Fading", "fading cup", "fading-cup", "x" * 65, "fading\n"])
-def test_a_type_is_an_identifier(name: str) -> None:
+def test_type_is_an_identifier(name: str) -> None:
     with pytest.raises(ValidationError, match="type"):
         make_event(type=name)
 
@@ -83,19 +83,19 @@ def test_a_type_is_an_identifier(name: str) -> None:
     ("verdict", "target"),
     [("merged", None), ("accepted", "H2"), ("rejected", "H2"), ("unverified", "H2")],
 )
-def test_only_a_merged_hypothesis_names_the_one_that_stands_for_it(verdict: str, target: str | None) -> None:
-    with pytest.raises(ValidationError, match="merged_into belongs to the verdict 'merged'"):
+def test_only_merged_hypotheses_have_merged_into(verdict: str, target: str | None) -> None:
+    with pytest.raises(ValidationError, match="merged_into is for the verdict 'merged' only"):
         make_hypothesis(verdict=verdict, merged_into=target)
 
 
-def test_a_hypothesis_is_unverified_until_something_decides() -> None:
+def test_new_hypothesis_is_unverified() -> None:
     assert make_hypothesis().verdict == "unverified"
 
 
 @pytest.mark.parametrize(
     "corners", [(0.5, 0, 0.5, 1), (0.6, 0, 0.5, 1), (0, 0.5, 1, 0.5), (0, 0.7, 1, 0.5), (-0.1, 0, 1, 1), (0, 0, 1.1, 1)]
 )
-def test_a_box_lies_in_the_view_and_is_not_empty(corners: tuple[float, ...]) -> None:
+def test_box_is_inside_the_view_and_not_empty(corners: tuple[float, ...]) -> None:
     with pytest.raises(ValidationError):
         Box(**dict(zip(("left", "top", "right", "bottom"), corners, strict=True)))
 
@@ -103,7 +103,7 @@ def test_a_box_lies_in_the_view_and_is_not_empty(corners: tuple[float, ...]) -> 
 @pytest.mark.parametrize(
     "claim", [make_event(secondary=("shape",)), make_hypothesis(verdict="merged", merged_into="H2", reason="the same")]
 )
-def test_a_claim_comes_back_the_same_from_json(claim: Event | Hypothesis) -> None:
+def test_claim_round_trips_through_json(claim: Event | Hypothesis) -> None:
     written = claim.model_dump_json()
     assert type(claim).model_validate_json(written) == claim
     assert type(claim).model_validate_json(written).model_dump_json() == written

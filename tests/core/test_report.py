@@ -1,4 +1,4 @@
-"""The report: status and verdict follow from what was done, and nothing in it points to what is not there."""
+"""The report: derived status and verdict, validation, JSON."""
 
 import json
 import math
@@ -79,7 +79,7 @@ def full_report() -> Report:
             make_hypothesis("H2", verdict="merged", merged_into="H1", reason="the same"),
             make_hypothesis("H3"),
         ),
-        failures=(Failure(stage="propose", dimension="shape", kind="InvalidAnswer", message="no valid answer"),),
+        failures=(Failure(stage="propose", dimension="shape", kind="invalid_answer", message="no valid answer"),),
         unseen=((1, 16), (17, 64)),
         notes=("A sentence.",),
         usage=Usage(calls=1, rounds=1, prompt_tokens=None, cost_usd=0.25, wall_s=1.5),
@@ -93,10 +93,10 @@ def full_report() -> Report:
     )
 
 
-# Status and verdict follow.
+# Status and verdict.
 
-FAILED = Failure(stage="verify", kind="InvalidAnswer", message="no valid answer")
-DOUBTFUL = Failure(stage="measure", dimension="motion", kind="evidence only", message="perhaps")
+FAILED = Failure(stage="verify", kind="invalid_answer", message="no valid answer")
+DOUBTFUL = Failure(stage="measure", dimension="motion", kind="evidence_only", message="perhaps")
 ALL = coverage("colour", ruled_out=["shape"])
 SOME = coverage("colour", partial=["motion"], not_examined=["shape"])
 NONE = coverage(not_examined=["colour", "shape"])
@@ -132,50 +132,50 @@ def test_status_and_verdict_follow_from_coverage_events_and_failures(
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        ({"status": "complete"}, "status is 'complete', but from coverage, events and failures follows 'partial'"),
-        ({"verdict": "clean"}, "verdict is 'clean', but from coverage, events and failures follows 'undecided'"),
+        ({"status": "complete"}, "status is 'complete', but coverage, events and failures make it 'partial'"),
+        ({"verdict": "clean"}, "verdict is 'clean', but coverage, events and failures make it 'undecided'"),
     ],
 )
-def test_a_status_or_verdict_that_does_not_follow_is_refused(wrong: dict[str, str], says: str) -> None:
+def test_wrong_status_or_verdict_is_refused(wrong: dict[str, str], says: str) -> None:
     written = json.loads(make_report(failures=(FAILED,)).model_dump_json())
     with pytest.raises(ValidationError, match=says):
         Report.model_validate_json(json.dumps({**written, **wrong}))
 
 
-def test_status_and_verdict_follow_a_change() -> None:
+def test_status_and_verdict_are_derived_again_after_a_change() -> None:
     assert make_report().with_(events=(make_event(),)).verdict == "faulty"
     assert make_report().with_(failures=(FAILED,)).status == "partial"
 
 
-def test_a_report_covers_at_least_one_dimension() -> None:
+def test_report_without_dimensions_is_refused() -> None:
     with pytest.raises(ValidationError, match="coverage"):
         make_report(coverage={})
 
 
-def test_a_state_of_coverage_has_a_reason() -> None:
+def test_coverage_needs_a_reason() -> None:
     with pytest.raises(ValidationError, match="reason"):
         make_report(coverage={"colour": {"state": "examined", "reason": ""}})
 
 
 @pytest.mark.parametrize("claims", [{"events": (make_event(),)}, {"hypotheses": (make_hypothesis(),)}])
-def test_a_claim_is_of_a_dimension_that_coverage_names(claims: dict[str, Any]) -> None:
-    with pytest.raises(ValidationError, match="is of the dimension colour, which coverage does not name"):
+def test_dimension_of_a_claim_must_be_in_coverage(claims: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError, match="has the dimension colour, which is not in coverage"):
         make_report(coverage=coverage("color", "shape"), **claims)
 
 
-def test_there_is_no_event_where_nothing_was_examined() -> None:
+def test_unscored_report_with_an_event_is_refused() -> None:
     with pytest.raises(ValidationError, match="there are events, but no dimension was examined"):
         make_report(coverage=NONE, events=(make_event(),))
 
 
-def test_failures_and_undecided_hypotheses_leave_their_dimensions_undecided() -> None:
+def test_failures_and_undecided_hypotheses_make_their_dimensions_undecided() -> None:
     assert make_report().undecided_dimensions == ()
     assert make_report(coverage=SOME).undecided_dimensions == ()
     assert make_report(coverage=SOME, failures=(DOUBTFUL, DOUBTFUL)).undecided_dimensions == ("motion",)
     assert make_report(coverage=SOME, hypotheses=(make_hypothesis(),)).undecided_dimensions == ("colour",)
 
 
-def test_a_failure_of_no_dimension_leaves_undecided_what_was_not_examined_as_a_whole() -> None:
+def test_failure_without_a_dimension_makes_all_uncovered_dimensions_undecided() -> None:
     assert make_report(coverage=SOME, failures=(FAILED,)).undecided_dimensions == ("motion", "shape")
 
 
@@ -192,38 +192,38 @@ def test_a_failure_of_no_dimension_leaves_undecided_what_was_not_examined_as_a_w
         ({"coverage": SOME, "failures": (DOUBTFUL,)}, {"colour"}),
     ],
 )
-def test_a_clip_may_be_clean_in_some_dimensions(changes: dict[str, Any], clean: set[str]) -> None:
+def test_clip_can_be_clean_in_some_dimensions(changes: dict[str, Any], clean: set[str]) -> None:
     report = make_report(**changes)
     assert {name for name in report.coverage if report.clean_in([name])} == clean
     assert report.clean_in(report.coverage) is (clean == set(report.coverage))
 
 
-def test_a_dimension_that_the_domain_does_not_have_is_an_error() -> None:
+def test_unknown_dimension_is_an_error() -> None:
     with pytest.raises(KeyError, match="weight"):
         make_report().clean_in(["weight"])
 
 
-# Nothing points to what is not there.
+# References inside a report.
 
 
 @pytest.mark.parametrize(("start", "end"), [(-0.1, 1.0), (3.0, 4.1), (5.0, 6.0)])
-def test_a_claim_outside_the_clip_is_refused(start: float, end: float) -> None:
+def test_claim_outside_the_clip_is_refused(start: float, end: float) -> None:
     with pytest.raises(ValidationError, match=r"E1 lies outside the clip's 4\.000 s"):
         make_report(events=(make_event(start=start, end=end),))
 
 
-def test_a_claim_may_last_to_the_clips_end_as_exactly_as_times_are_known() -> None:
+def test_claim_can_last_to_the_end_of_the_clip_within_resolution() -> None:
     clip = make_clip(duration_s=4.000001)
     assert make_report(clip=clip, events=(make_event(end=4.0000013),)).events[0].offset_s > clip.duration_s
 
 
 @pytest.mark.parametrize("frame", [64, 1000, -1])
-def test_a_claim_that_cites_a_frame_the_clip_lacks_is_refused(frame: int) -> None:
-    with pytest.raises(ValidationError, match="E1 cites a frame the clip does not have"):
+def test_claim_that_cites_a_missing_frame_is_refused(frame: int) -> None:
+    with pytest.raises(ValidationError, match="E1 cites a frame that the clip does not have"):
         make_report(events=(make_event(frames=(0, frame)),))
 
 
-def test_hypotheses_are_held_to_the_clip_too() -> None:
+def test_hypothesis_outside_the_clip_is_refused() -> None:
     with pytest.raises(ValidationError, match="H1 lies outside"):
         make_report(hypotheses=(make_hypothesis().with_(spans=(Span(3, 5),)),))
 
@@ -236,9 +236,9 @@ def test_ids_are_unique() -> None:
 
 
 @pytest.mark.parametrize("target", ["H9", "H1", "E1"])
-def test_a_hypothesis_is_merged_into_another_that_is_there(target: str) -> None:
+def test_hypothesis_can_be_merged_only_into_another_one(target: str) -> None:
     merged = make_hypothesis(verdict="merged", merged_into=target)
-    with pytest.raises(ValidationError, match=f"H1 is merged into {target}, which is no other hypothesis"):
+    with pytest.raises(ValidationError, match=f"H1 is merged into {target}, which is not another hypothesis"):
         make_report(hypotheses=(merged,), events=(make_event(),))
 
 
@@ -248,7 +248,7 @@ def test_a_hypothesis_is_merged_into_another_that_is_there(target: str) -> None:
 @pytest.mark.parametrize(
     "place", [(), ("clip",), ("clip", "layout"), ("domain",), ("events", 0), ("events", 0, "evidence", 0), ("usage",)]
 )
-def test_an_unknown_key_is_refused_wherever_it_stands(place: tuple[str | int, ...]) -> None:
+def test_unknown_key_is_refused_at_every_level(place: tuple[str | int, ...]) -> None:
     written = json.loads(full_report().model_dump_json())
     part = written
     for step in place:
@@ -272,7 +272,7 @@ def test_an_unknown_key_is_refused_wherever_it_stands(place: tuple[str | int, ..
     ],
 )
 @pytest.mark.parametrize("value", [math.nan, math.inf])
-def test_a_number_that_is_not_finite_is_refused_wherever_it_stands(place: tuple[str | int, ...], value: float) -> None:
+def test_number_that_is_not_finite_is_refused_at_every_level(place: tuple[str | int, ...], value: float) -> None:
     written = json.loads(full_report().model_dump_json())
     *way, last = place
     part = written
@@ -284,7 +284,7 @@ def test_a_number_that_is_not_finite_is_refused_wherever_it_stands(place: tuple[
 
 
 @pytest.mark.parametrize("version", [1, 3])
-def test_a_report_of_another_schema_version_says_what_to_do(version: int) -> None:
+def test_other_schema_version_says_what_to_do(version: int) -> None:
     written = {**json.loads(make_report().model_dump_json()), "schema_version": version}
     with pytest.raises(
         ValidationError, match=f"this report has schema {version}, but schema 2 is needed; score the clip again"
@@ -292,18 +292,18 @@ def test_a_report_of_another_schema_version_says_what_to_do(version: int) -> Non
         Report.model_validate_json(json.dumps(written))
 
 
-# There and back.
+# Round trips.
 
 
 @pytest.mark.parametrize("report", [make_report(), full_report()], ids=["clean", "full"])
-def test_a_report_comes_back_the_same_from_json(report: Report) -> None:
+def test_report_round_trips_through_json(report: Report) -> None:
     written = report.model_dump_json(indent=1)
     read = Report.model_validate_json(written)
     assert read == report
     assert read.model_dump_json(indent=1) == written
 
 
-def test_what_others_write_into_a_report_is_the_contract() -> None:
+def test_report_written_by_another_tool_is_read() -> None:
     """The keys of a report: a change here is a change of `schema_version`."""
     written = json.loads(full_report().model_dump_json())
     assert list(written) == [
@@ -346,19 +346,19 @@ def test_what_others_write_into_a_report_is_the_contract() -> None:
     }
 
 
-def test_a_persons_annotation_is_a_report_with_nothing_but_what_they_saw() -> None:
+def test_annotation_of_a_person_is_a_report() -> None:
     annotation = make_report(author="Ada", pipeline="annotation", events=(make_event(),))
     assert annotation.hypotheses == ()
     assert annotation.usage == Usage()
 
 
-def test_the_json_schema_can_be_written_for_others() -> None:
+def test_report_has_a_json_schema() -> None:
     schema = Report.model_json_schema()
     assert schema["additionalProperties"] is False
     assert "events" in schema["required"]
 
 
-def test_an_unreadable_clip_has_a_reason_and_no_report() -> None:
+def test_unreadable_clip_has_a_reason() -> None:
     assert Unreadable(uri="a.mp4", reason="a.mp4 is empty (0 bytes)").model_dump() == {
         "uri": "a.mp4",
         "reason": "a.mp4 is empty (0 bytes)",

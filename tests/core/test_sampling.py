@@ -1,4 +1,4 @@
-"""Which frames a model is shown: by hand for the clips one meets, by property for all others."""
+"""Frame sampling: examples by hand, and properties."""
 
 from itertools import pairwise
 from typing import NamedTuple
@@ -47,7 +47,7 @@ def ascend(numbers: tuple[int, ...]) -> bool:
     return all(earlier < later for earlier, later in pairwise(numbers))
 
 
-# Regimes: how many frames of a clip.
+# Regimes.
 
 
 @pytest.mark.parametrize(
@@ -65,42 +65,42 @@ def ascend(numbers: tuple[int, ...]) -> bool:
         ("4 fps, at most 3", (0, 16, 32)),
     ],
 )
-def test_a_regime_chooses_from_a_clip_of_33_frames(text: str, shown: tuple[int, ...]) -> None:
+def test_regime_on_a_clip_of_33_frames(text: str, shown: tuple[int, ...]) -> None:
     assert Regime.parse(text).frames(*steady(33)) == shown
 
 
-def test_a_rate_ends_with_the_clip_and_need_not_show_its_last_frame() -> None:
+def test_rate_need_not_include_the_last_frame() -> None:
     assert Regime.parse("1 fps").frames(*steady(40)) == (0, 16, 32)
 
 
-def test_a_rate_takes_the_nearest_frames_of_a_clip_without_one() -> None:
+def test_rate_on_a_clip_of_variable_rate_takes_the_nearest_frames() -> None:
     assert Regime.parse("2 fps").frames((0.0, 0.1, 0.55, 0.6, 1.3, 1.8), 2.0) == (0, 2, 4)
 
 
 @pytest.mark.parametrize("text", ["every frame", "uniform 16", "4 fps", "12.34567 fps", "0.00001 fps, at most 3"])
-def test_a_regime_is_written_as_it_is_read(text: str) -> None:
+def test_regime_round_trips_through_text(text: str) -> None:
     assert str(Regime.parse(text)) == text
 
 
 @pytest.mark.parametrize("text", ["", "uniform", "uniform 0", "uniform -1", "0 fps", "4fps", "4 fps at most 3", "all"])
-def test_any_other_text_is_refused_with_a_reason(text: str) -> None:
+def test_other_text_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"a frame regime (is 'uniform N', 'F fps'|shows at least one frame)"):
         Regime.parse(text)
 
 
-def test_in_json_a_regime_is_its_text() -> None:
+def test_regime_is_text_in_json() -> None:
     adapter = TypeAdapter(Regime)
     assert adapter.validate_json('"4 fps, at most 32"') == Regime(4.0, 32)
     assert adapter.dump_json(Regime(4.0, 32)) == b'"4 fps, at most 32"'
 
 
 @given(regimes)
-def test_no_regime_is_changed_by_being_written(regime: Regime) -> None:
+def test_every_regime_round_trips_through_text(regime: Regime) -> None:
     assert Regime.parse(str(regime)) == regime
 
 
 @given(regimes, clips())
-def test_chosen_frames_ascend_within_the_clip_and_keep_the_cap(regime: Regime, clip: Clip) -> None:
+def test_sampled_frames_ascend_and_keep_the_maximum(regime: Regime, clip: Clip) -> None:
     shown = regime.frames(*clip)
     assert ascend(shown)
     assert shown[0] >= 0
@@ -109,14 +109,14 @@ def test_chosen_frames_ascend_within_the_clip_and_keep_the_cap(regime: Regime, c
 
 
 @given(st.integers(2, 40), clips())
-def test_a_uniform_choice_is_as_large_as_it_can_be_and_holds_both_ends(count: int, clip: Clip) -> None:
+def test_uniform_sample_has_full_size_and_both_ends(count: int, clip: Clip) -> None:
     shown = Regime(at_most=count).frames(*clip)
     assert len(shown) == min(count, len(clip.times_s))
     assert (shown[0], shown[-1]) == (0, len(clip.times_s) - 1)
 
 
 @given(rates, clips())
-def test_a_rate_starts_at_the_start_and_leaves_no_gap_the_clip_does_not_have(rate: float, clip: Clip) -> None:
+def test_rate_starts_at_0_and_has_no_gaps_but_those_of_the_clip(rate: float, clip: Clip) -> None:
     shown = Regime(rate_fps=rate).frames(*clip)
     widest = max(clip.shown(number).length for number in range(len(clip.times_s)))
     times = [clip.times_s[number] for number in shown]
@@ -125,9 +125,7 @@ def test_a_rate_starts_at_the_start_and_leaves_no_gap_the_clip_does_not_have(rat
 
 
 @given(st.lists(st.integers(0, 999), max_size=60, unique=True).map(sorted), st.integers(0, 40))
-def test_evenly_spread_numbers_are_some_of_the_given_ones_and_no_two_gaps_differ_much(
-    numbers: list[int], count: int
-) -> None:
+def test_evenly_selects_given_numbers_with_similar_gaps(numbers: list[int], count: int) -> None:
     chosen = evenly(numbers, count)
     assert len(chosen) == min(count, len(numbers))
     assert ascend(chosen)
@@ -135,36 +133,36 @@ def test_evenly_spread_numbers_are_some_of_the_given_ones_and_no_two_gaps_differ
     assert max(gaps, default=0) - min(gaps, default=0) <= 1
 
 
-# Windows: fixed pieces that overlap.
+# Windows.
 
 
 @pytest.mark.parametrize(("frames", "count"), [(139, 8), (93, 5), (277, 17), (33, 2), (32, 1), (16, 1), (1, 1)])
-def test_windows_of_2_s_every_second_as_the_paper_cuts_its_clips(frames: int, count: int) -> None:
+def test_number_of_the_papers_windows(frames: int, count: int) -> None:
     clip = steady(frames)
     cut = windows(*clip, 2.0, 1.0, EVERY_FRAME)
     assert [window.span.start for window in cut] == list(range(count))
     assert [window.span.end for window in cut] == [start + 2.0 for start in range(count - 1)] + [clip.duration_s]
 
 
-def test_a_window_holds_the_frames_of_the_rate_that_lie_in_it() -> None:
+def test_window_has_the_frames_of_the_rate_inside_it() -> None:
     cut = windows(*steady(139), 2.0, 1.0, Regime.parse("4 fps, at most 16"))
     assert cut[0].frames == (0, 4, 8, 12, 16, 20, 24, 28)
     assert cut[-1].frames == (112, 116, 120, 124, 128, 132, 136)
 
 
-def test_a_window_in_which_no_frame_begins_holds_the_one_that_stands_through_it() -> None:
+def test_window_in_which_no_frame_begins_has_the_frame_shown_then() -> None:
     cut = windows((0.0, 0.5, 9.5), 10.0, 2.0, 1.0, EVERY_FRAME)
     assert [window.frames for window in cut] == [(0, 1), *[(1,)] * 7, (2,)]
 
 
 @pytest.mark.parametrize("stride_s", [0.0, -1.0, 2.5])
-def test_a_stride_that_leaves_gaps_or_never_ends_is_refused(stride_s: float) -> None:
+def test_stride_of_0_or_with_gaps_is_refused(stride_s: float) -> None:
     with pytest.raises(ValueError, match="would leave gaps"):
         windows(*steady(99), 2.0, stride_s, EVERY_FRAME)
 
 
 @given(clips(), st.integers(1, 100), st.integers(1, 100), regimes)
-def test_windows_cover_the_clip_without_a_gap_and_each_holds_frames_seen_in_it(
+def test_windows_cover_the_clip_and_each_has_frames_shown_in_it(
     clip: Clip, length: int, stride: int, regime: Regime
 ) -> None:
     assume(stride <= length)
@@ -180,21 +178,21 @@ def test_windows_cover_the_clip_without_a_gap_and_each_holds_frames_seen_in_it(
 
 
 @given(clips(), st.integers(1, 100), st.integers(1, 100))
-def test_with_every_frame_no_frame_is_in_no_window(clip: Clip, length: int, stride: int) -> None:
+def test_every_frame_is_in_a_window(clip: Clip, length: int, stride: int) -> None:
     assume(stride <= length)
     cut = windows(*clip, length / 8, stride / 8, EVERY_FRAME)
     assert {number for window in cut for number in window.frames} == set(range(len(clip.times_s)))
 
 
-# Close-ups: further frames of some spans.
+# Close-ups.
 
 
-def test_a_close_up_takes_what_was_not_shown_yet() -> None:
+def test_close_up_selects_frames_not_shown_yet() -> None:
     assert close_up([Span(1.0, 1.5)], steady(99).times_s, 16, besides=(16, 20)) == (17, 18, 19, 21, 22, 23)
     assert close_up([Span(1.0, 1.5)], steady(99).times_s, 2, besides=(16, 20)) == (17, 23)
 
 
-def test_a_close_up_without_room_or_without_frames_is_empty() -> None:
+def test_close_up_without_room_or_frames_is_empty() -> None:
     assert close_up([Span(1.0, 1.5)], steady(99).times_s, 0, besides=()) == ()
     assert close_up([Span(1.01, 1.02)], steady(99).times_s, 4, besides=()) == ()
 
@@ -203,7 +201,7 @@ spans = st.tuples(st.integers(0, 200), st.integers(1, 80)).map(lambda pair: Span
 
 
 @given(clips(), st.lists(spans, min_size=1, max_size=4), st.integers(0, 20), regimes)
-def test_a_close_up_lies_in_its_spans_beside_the_frames_already_shown(
+def test_close_up_is_inside_its_spans_without_frames_already_shown(
     clip: Clip, marked: list[Span], count: int, regime: Regime
 ) -> None:
     besides = regime.frames(*clip)

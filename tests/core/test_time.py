@@ -25,10 +25,10 @@ def times(fps: float, count: int) -> tuple[float, ...]:
 TEN_A_SECOND = times(10, 100)
 
 
-# What a span is.
+# Spans.
 
 
-def test_a_span_holds_its_start_and_not_its_end() -> None:
+def test_span_contains_its_start_and_not_its_end() -> None:
     span = Span(1.0, 2.0)
     assert 1.0 in span
     assert 1.999 in span
@@ -36,7 +36,7 @@ def test_a_span_holds_its_start_and_not_its_end() -> None:
     assert 0.999 not in span
 
 
-def test_a_span_is_as_long_as_its_ends_are_apart() -> None:
+def test_length_of_a_span() -> None:
     assert Span(0.5, 2.0).length == 1.5
 
 
@@ -51,7 +51,7 @@ def test_a_span_is_as_long_as_its_ends_are_apart() -> None:
         (-math.inf, 0.0, "finite"),
     ],
 )
-def test_a_span_is_refused_unless_it_is_finite_and_ends_after_it_starts(start: float, end: float, fault: str) -> None:
+def test_span_must_be_finite_and_end_after_its_start(start: float, end: float, fault: str) -> None:
     with pytest.raises(ValueError, match=fault):
         Span(start, end)
 
@@ -65,14 +65,14 @@ def test_a_span_is_refused_unless_it_is_finite_and_ends_after_it_starts(start: f
         (Span(0, 1), Span(2, 3), 0),
     ],
 )
-def test_two_spans_share_what_lies_in_both(a: Span, b: Span, shared: float) -> None:
+def test_overlap_of_two_spans(a: Span, b: Span, shared: float) -> None:
     assert a.overlap(b) == b.overlap(a) == shared
 
 
-# How it is written.
+# JSON.
 
 
-def test_a_span_is_a_pair_in_json_and_comes_back_the_same() -> None:
+def test_span_round_trips_through_json() -> None:
     marked = Marked(spans=(Span(0.1, 0.25), Span(1, 2)))
     written = marked.model_dump_json()
     assert json.loads(written) == {"spans": [[0.1, 0.25], [1.0, 2.0]]}
@@ -80,19 +80,19 @@ def test_a_span_is_a_pair_in_json_and_comes_back_the_same() -> None:
     assert Marked.model_validate_json(written).model_dump_json() == written
 
 
-def test_a_span_is_read_from_a_list_too() -> None:
+def test_span_is_read_from_a_list() -> None:
     assert Marked.model_validate({"spans": [[0, 1.5]]}).spans == (Span(0.0, 1.5),)
 
 
 @pytest.mark.parametrize(
     "pair", ["[1, 0]", "[1, 1]", "[0]", "[0, 1, 2]", "[0, NaN]", "[0, 1e999]", "[0, null]", '"0-1"']
 )
-def test_json_that_is_no_span_is_refused(pair: str) -> None:
+def test_invalid_json_of_a_span_is_refused(pair: str) -> None:
     with pytest.raises(ValueError, match="spans"):
         Marked.model_validate_json(f'{{"spans": [{pair}]}}')
 
 
-def test_the_json_schema_of_a_span_is_a_pair_of_numbers() -> None:
+def test_json_schema_of_a_span_is_a_pair_of_numbers() -> None:
     (schema,) = [Marked.model_json_schema()["properties"]["spans"]["items"]]
     assert schema["type"] == "array"
     assert [item["type"] for item in schema["prefixItems"]] == ["number", "number"]
@@ -111,25 +111,25 @@ def test_spans_that_overlap_or_touch_are_joined() -> None:
     assert union([Span(5, 6), Span(1, 3), Span(0, 2), Span(3, 4)]) == (Span(0, 4), Span(5, 6))
 
 
-def test_a_span_inside_another_adds_nothing() -> None:
+def test_span_inside_another_adds_nothing_to_the_union() -> None:
     assert union([Span(0, 5), Span(1, 2)]) == (Span(0, 5),)
 
 
-def test_the_union_of_no_spans_is_empty() -> None:
+def test_union_of_no_spans_is_empty() -> None:
     assert union([]) == ()
 
 
 # Overlap.
 
 
-def test_iou_is_what_is_shared_over_what_is_covered() -> None:
+def test_iou_is_intersection_over_union() -> None:
     # 0    1    2    3    4
     # |==============|
     #      |==============|    2 of 4 seconds are shared
     assert iou([Span(0, 3)], [Span(1, 4)]) == 0.5
 
 
-def test_iou_of_a_glitch_that_recurs_is_between_unions() -> None:
+def test_iou_of_a_recurring_event_is_between_unions() -> None:
     # 0    1    2    3    4    5    6    7
     # |====|    |====|         |====|
     # |==============|              |====|    shared: 2; covered: 0 to 3 and 5 to 7
@@ -143,19 +143,19 @@ def test_frame_iou_counts_frames() -> None:
     assert frame_iou([Span(0, 0.4)], [Span(0.2, 0.6)], TEN_A_SECOND) == pytest.approx(2 / 6)
 
 
-def test_exact_and_frame_iou_differ_where_an_end_lies_between_frames() -> None:
+def test_exact_and_frame_iou_differ_where_an_end_is_between_frames() -> None:
     # [0, 0.45) holds the frames at 0, .1, .2, .3 and .4; [0, 0.5) holds the same five.
     assert frame_iou([Span(0, 0.45)], [Span(0, 0.5)], TEN_A_SECOND) == 1
     assert iou([Span(0, 0.45)], [Span(0, 0.5)]) == pytest.approx(0.9)
 
 
-def test_overlap_of_nothing_with_nothing_is_undefined() -> None:
+def test_iou_of_two_empty_unions_is_undefined() -> None:
     assert math.isnan(iou([], []))
     assert math.isnan(frame_iou([], [], TEN_A_SECOND))
     assert math.isnan(frame_iou([Span(0.01, 0.02)], [Span(0.03, 0.04)], TEN_A_SECOND))  # between frames: none in either
 
 
-def test_overlap_of_something_with_nothing_is_none() -> None:
+def test_iou_with_an_empty_union_is_0() -> None:
     assert iou([Span(0, 1)], []) == 0
     assert frame_iou([Span(0, 1)], [], TEN_A_SECOND) == 0
 
@@ -163,7 +163,7 @@ def test_overlap_of_something_with_nothing_is_none() -> None:
 # Frames.
 
 
-def test_the_frames_in_a_span_are_those_whose_time_lies_in_it() -> None:
+def test_frames_in_a_span_are_those_whose_time_is_inside() -> None:
     assert frames_in([Span(0.2, 0.5)], TEN_A_SECOND) == {2, 3, 4}
 
 
@@ -176,7 +176,7 @@ def test_frames_need_not_be_evenly_spaced() -> None:
 
 
 @pytest.mark.parametrize("fps", [5, 10, 12.5, 15, 16, 24, 25, 30000 / 1001, 30, 50, 60])
-def test_a_single_frame_event_holds_its_frame_and_no_other(fps: float) -> None:
+def test_one_frame_event_contains_its_frame_only(fps: float) -> None:
     frame_times = times(fps, 2000)
     for number, time in enumerate(frame_times[:-1]):
         assert frames_in([Span(time, time + 1 / fps)], frame_times) == {number}  # as read from a video
@@ -192,11 +192,11 @@ def test_a_single_frame_event_holds_its_frame_and_no_other(fps: float) -> None:
         ([], ()),
     ],
 )
-def test_frame_numbers_are_told_as_half_open_runs(numbers: list[int], expected: tuple[tuple[int, int], ...]) -> None:
+def test_runs_of_frame_numbers(numbers: list[int], expected: tuple[tuple[int, int], ...]) -> None:
     assert runs(numbers) == expected
 
 
-# What holds for all spans.
+# Properties.
 
 unhurried = settings(deadline=None)  # the machine may be busy
 
@@ -209,7 +209,7 @@ clocks = st.sampled_from([times(fps, 700) for fps in (10, 16, 30000 / 1001, 30)]
 
 @unhurried
 @given(some_spans, some_spans)
-def test_iou_is_symmetric_and_lies_between_0_and_1(a: list[Span], b: list[Span]) -> None:
+def test_iou_is_symmetric_and_between_0_and_1(a: list[Span], b: list[Span]) -> None:
     assert iou(a, b) == pytest.approx(iou(b, a))
     assert 0 <= iou(a, b) <= 1
 
@@ -234,7 +234,7 @@ def test_iou_agrees_with_exact_arithmetic(a: list[Span], b: list[Span]) -> None:
 
 @unhurried
 @given(some_spans, some_spans, clocks)
-def test_frame_iou_is_symmetric_and_lies_between_0_and_1_or_is_undefined(
+def test_frame_iou_is_symmetric_and_between_0_and_1_or_undefined(
     a: list[Span], b: list[Span], clock: tuple[float, ...]
 ) -> None:
     there, back = frame_iou(a, b, clock), frame_iou(b, a, clock)
@@ -244,7 +244,7 @@ def test_frame_iou_is_symmetric_and_lies_between_0_and_1_or_is_undefined(
 
 @unhurried
 @given(st.integers(0, 698), st.sampled_from([10, 16, 30]))
-def test_a_single_frame_event_overlaps_itself_wholly(number: int, fps: int) -> None:
+def test_one_frame_event_overlaps_itself_fully(number: int, fps: int) -> None:
     event = [Span(number / fps, (number + 1) / fps)]
     assert frame_iou(event, event, times(fps, 700)) == 1
 
@@ -266,7 +266,7 @@ def test_splitting_a_span_at_a_point_changes_nothing(
 
 @unhurried
 @given(some_spans)
-def test_a_union_is_disjoint_in_order_and_a_union_of_itself(a: list[Span]) -> None:
+def test_union_is_disjoint_in_order_and_idempotent(a: list[Span]) -> None:
     joined = union(a)
     assert all(left.end < right.start for left, right in pairwise(joined))
     assert union(joined) == joined
@@ -280,7 +280,7 @@ def test_the_order_of_spans_does_not_matter(a: list[Span], order: list[int]) -> 
 
 @unhurried
 @given(st.sets(st.integers(0, 50)))
-def test_runs_tell_exactly_the_numbers_they_were_made_of(numbers: set[int]) -> None:
+def test_runs_contain_exactly_the_given_numbers(numbers: set[int]) -> None:
     told = runs(numbers)
     assert [number for first, end in told for number in range(first, end)] == sorted(numbers)
     assert all(left[1] < right[0] for left, right in pairwise(told))

@@ -1,4 +1,4 @@
-"""Which clips to look at: videos with sidecars, and manifests."""
+"""Manifest entries: videos with sidecars, and manifests."""
 
 import json
 import os
@@ -33,7 +33,7 @@ def manifest(folder: Path, *lines: dict[str, Any] | str) -> Path:
 # Ids.
 
 
-def test_an_id_tells_the_file_and_nothing_but_a_name() -> None:
+def test_id_is_the_stem_with_12_hex_digits() -> None:
     name = ManifestEntry(path=Path("some/where/tasse à café #1.mp4")).id_for(RED)
     stem, digest = name.rsplit("-", 1)
     assert stem == "tasse_a_cafe_1"
@@ -41,7 +41,7 @@ def test_an_id_tells_the_file_and_nothing_but_a_name() -> None:
     assert set(digest) <= set("0123456789abcdef")
 
 
-def test_an_id_is_the_same_wherever_the_file_lies_and_whenever_it_is_asked_for() -> None:
+def test_id_does_not_depend_on_the_folder() -> None:
     here, there = (
         ManifestEntry(path=Path("a/cup.mp4"), instruction="Lift"),
         ManifestEntry(path=Path("b/cup.mp4"), instruction="Lift"),
@@ -49,53 +49,53 @@ def test_an_id_is_the_same_wherever_the_file_lies_and_whenever_it_is_asked_for()
     assert here.id_for(RED) == here.id_for(RED) == there.id_for(RED)
 
 
-def test_files_of_one_name_and_other_content_have_other_ids() -> None:
+def test_different_content_gives_a_different_id() -> None:
     entry = ManifestEntry(path=Path("0/video.mp4"))
     assert entry.id_for(RED) != entry.id_for(BLUE)
 
 
-def test_one_film_with_two_instructions_is_two_clips() -> None:
-    one, two, none = (
+def test_different_instruction_gives_a_different_id() -> None:
+    first, two, none = (
         ManifestEntry(path=Path("cup.mp4"), instruction=text) for text in ("Lift the cup", "Drop it", None)
     )
-    assert len({one.id_for(RED), two.id_for(RED), none.id_for(RED)}) == 3
+    assert len({first.id_for(RED), two.id_for(RED), none.id_for(RED)}) == 3
 
 
 @pytest.mark.parametrize("field", ["checkpoint", "split"])
-def test_one_film_of_two_checkpoints_or_splits_is_two_clips(field: str) -> None:
+def test_different_checkpoint_or_split_gives_a_different_id(field: str) -> None:
     entries = [ManifestEntry(path=Path("cup.mp4"), **{field: value}) for value in (None, "one", "two")]
     assert len({entry.id_for(RED) for entry in entries}) == 3
 
 
-def test_a_checkpoint_and_a_split_of_one_name_are_not_the_same() -> None:
+def test_equal_checkpoint_and_split_names_give_different_ids() -> None:
     checkpoint, split = (ManifestEntry(path=Path("cup.mp4"), **{field: "x"}) for field in ("checkpoint", "split"))
     assert checkpoint.id_for(RED) != split.id_for(RED)
 
 
-def test_two_parts_of_one_file_are_two_clips_and_neither_is_the_whole() -> None:
+def test_parts_of_a_file_have_different_ids() -> None:
     parts = [(None, None), (0.0, None), (None, 2.0), (0.0, 2.0), (2.0, None), (2.0, 4.0), (2.0, 4.000001)]
     entries = [ManifestEntry(path=Path("all.mp4"), start_s=start, end_s=end) for start, end in parts]
     assert len({entry.id_for(RED) for entry in entries}) == len(parts)
 
 
-def test_the_id_of_a_whole_file_is_what_it_always_was() -> None:
+def test_id_of_a_whole_file_is_stable() -> None:
     """Runs that were begun earlier go on."""
     entry = ManifestEntry(path=Path("cup.mp4"), instruction="Lift", checkpoint="a")
     assert entry.id_for(RED) == "cup-" + sha256(f"{RED}\0Lift\0a\0".encode()).hexdigest()[:12]
     assert entry.with_(prompt_id="7", sha256=RED).id_for(RED) == entry.id_for(RED)
 
 
-def test_ids_do_not_collide_in_a_large_set_of_films_of_one_name() -> None:
+def test_ids_of_many_clips_with_one_name_are_unique() -> None:
     entry = ManifestEntry(path=Path("video.mp4"))
     contents = [sha256(str(number).encode()).hexdigest() for number in range(100_000)]
     assert len({entry.id_for(content) for content in contents}) == len(contents)
 
 
-def test_a_given_id_is_kept() -> None:
+def test_given_id_is_kept() -> None:
     assert ManifestEntry(path=Path("cup.mp4"), clip_id="the red one").id_for(RED) == "the red one"
 
 
-def test_a_long_name_gives_an_id_that_can_be_one() -> None:
+def test_long_name_gives_a_valid_id() -> None:
     assert len(ManifestEntry(path=Path("x" * 250 + ".mp4")).id_for(RED)) <= 200
 
 
@@ -109,12 +109,12 @@ def test_a_long_name_gives_an_id_that_can_be_one() -> None:
         ("v1.2-final.mp4", "v1.2-final"),
     ],
 )
-def test_the_id_of_a_clip_is_the_stem_of_its_file(name: str, stem: str) -> None:
+def test_default_id_is_the_stem(name: str, stem: str) -> None:
     (entry,) = with_ids([ManifestEntry(path=Path(name))])
     assert (entry.clip_id, entry.id_for(RED)) == (stem, stem)
 
 
-def test_only_stems_that_several_clips_have_are_made_unique() -> None:
+def test_only_repeated_stems_get_a_suffix() -> None:
     paths = ("a/cup.mp4", "b/Cup.mp4", "b/pot.mp4", "b/pot.mp4")
     named = with_ids([ManifestEntry(path=Path(path)) for path in paths])
     assert [entry.clip_id for entry in named] == [None, None, "pot", "pot"]
@@ -123,7 +123,7 @@ def test_only_stems_that_several_clips_have_are_made_unique() -> None:
     assert [entry.clip_id for entry in taken] == [None, "cup"]
 
 
-# Parts, and what a file holds.
+# Parts and content.
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_only_stems_that_several_clips_have_are_made_unique() -> None:
         ({"end_s": 10}, "a/all.mp4#t=,10.0"),
     ],
 )
-def test_the_address_of_a_part_is_a_media_fragment(part: dict[str, float], address: str) -> None:
+def test_address_of_a_part_is_a_media_fragment(part: dict[str, float], address: str) -> None:
     assert ManifestEntry(path=Path("a/all.mp4"), **part).address == address
 
 
@@ -151,46 +151,46 @@ def test_the_address_of_a_part_is_a_media_fragment(part: dict[str, float], addre
         ({"prompt_id": 7}, "prompt_id: Input should be a valid string"),
     ],
 )
-def test_a_part_or_a_content_that_cannot_be_is_refused(tmp_path: Path, line: dict[str, Any], message: str) -> None:
+def test_invalid_part_or_sha256_is_refused(tmp_path: Path, line: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError) as caught:
         read_manifest(manifest(tmp_path, {"path": "all.mp4", **line}))
     assert message in str(caught.value)
 
 
-def test_a_file_with_another_content_than_it_is_to_have_is_refused_in_one_sentence(cup: Path) -> None:
+def test_changed_content_is_refused(cup: Path) -> None:
     entry = ManifestEntry(path=cup, sha256=RED)
     entry.check_content(RED)
     ManifestEntry(path=cup).check_content(BLUE)
-    with pytest.raises(VideoError, match=r"cup\.mp4 was replaced since the manifest was written: it holds "):
+    with pytest.raises(VideoError, match=r"cup\.mp4 was replaced after the manifest was written: its sha256 is "):
         entry.check_content(BLUE)
 
 
 # Sidecars.
 
 
-def test_a_video_without_a_sidecar_is_only_a_path(cup: Path) -> None:
+def test_video_without_a_sidecar_has_only_a_path(cup: Path) -> None:
     assert find_entries([cup]) == (ManifestEntry(path=cup),)
 
 
 @pytest.mark.parametrize("written", ["Lift the cup\n", "  Lift the cup", "\ufeffLift the cup\r\n"])
-def test_a_text_beside_a_video_is_its_instruction(cup: Path, written: str) -> None:
+def test_text_sidecar_is_the_instruction(cup: Path, written: str) -> None:
     cup.with_suffix(".txt").write_text(written, encoding="utf-8")
     assert find_entries([cup]) == (ManifestEntry(path=cup, instruction="Lift the cup"),)
 
 
-def test_an_instruction_of_several_lines_keeps_them(cup: Path) -> None:
+def test_instruction_may_have_several_lines(cup: Path) -> None:
     cup.with_suffix(".txt").write_text("Lift the cup.\nThen set it down.\n", encoding="utf-8")
     assert find_entries([cup])[0].instruction == "Lift the cup.\nThen set it down."
 
 
 @pytest.mark.parametrize(("suffix", "written"), [(".txt", ""), (".txt", " \n"), (".json", '{"prompt": "  "}')])
-def test_an_instruction_that_says_nothing_is_none(cup: Path, suffix: str, written: str) -> None:
+def test_blank_instruction_is_none(cup: Path, suffix: str, written: str) -> None:
     cup.with_suffix(suffix).write_text(written, encoding="utf-8")
     assert find_entries([cup])[0].instruction is None
     assert find_entries([cup], instruction="")[0].instruction is None
 
 
-def test_a_sidecar_in_json_may_give_any_field(cup: Path) -> None:
+def test_json_sidecar_can_give_any_field(cup: Path) -> None:
     fields = {
         "clip_id": "the red one",
         "instruction": "Lift the cup",
@@ -211,7 +211,7 @@ def test_a_sidecar_in_json_may_give_any_field(cup: Path) -> None:
     }
 
 
-def test_what_a_generator_writes_beside_its_video_is_a_sidecar(cup: Path) -> None:
+def test_output_of_a_generator_is_a_sidecar(cup: Path) -> None:
     written = {
         "inference_type": "image2world",
         "name": "cup",
@@ -227,7 +227,7 @@ def test_what_a_generator_writes_beside_its_video_is_a_sidecar(cup: Path) -> Non
     assert find_entries([cup]) == (ManifestEntry(path=cup, instruction="Lift the cup"),)
 
 
-def test_an_instruction_goes_before_a_prompt_and_json_before_text(cup: Path) -> None:
+def test_instruction_precedes_prompt_and_json_precedes_text(cup: Path) -> None:
     cup.with_suffix(".json").write_text('{"prompt": "a long prompt", "instruction": "Lift the cup"}', encoding="utf-8")
     cup.with_suffix(".txt").write_text("Drop the cup", encoding="utf-8")
     assert find_entries([cup])[0].instruction == "Lift the cup"
@@ -243,7 +243,7 @@ def test_an_instruction_goes_before_a_prompt_and_json_before_text(cup: Path) -> 
         ('{"split": "test"}', None, None),
     ],
 )
-def test_a_sidecar_that_says_nothing_leaves_the_word_to_the_next(
+def test_empty_sidecar_value_falls_back_to_the_next(
     cup: Path, as_json: str, as_text: str | None, instruction: str | None
 ) -> None:
     cup.with_suffix(".json").write_text(as_json, encoding="utf-8")
@@ -252,7 +252,7 @@ def test_a_sidecar_that_says_nothing_leaves_the_word_to_the_next(
     assert find_entries([cup])[0].instruction == instruction
 
 
-def test_what_is_given_for_all_wins_over_a_sidecar(cup: Path) -> None:
+def test_given_fields_override_a_sidecar(cup: Path) -> None:
     cup.with_suffix(".json").write_text('{"prompt": "Lift", "split": "test"}', encoding="utf-8")
     (entry,) = find_entries([cup], instruction="Drop", layout=None, initial_frame=Path("here.png"))
     assert (entry.instruction, entry.split) == ("Drop", "test")
@@ -274,7 +274,7 @@ def test_what_is_given_for_all_wins_over_a_sidecar(cup: Path) -> None:
         (".json", b'{"clip_id": ""}', "clip_id"),
     ],
 )
-def test_a_sidecar_that_does_not_fit_is_named(cup: Path, suffix: str, content: bytes, message: str) -> None:
+def test_invalid_sidecar_is_refused_by_name(cup: Path, suffix: str, content: bytes, message: str) -> None:
     sidecar = cup.with_suffix(suffix)
     sidecar.write_bytes(content)
     with pytest.raises(InputError) as caught:
@@ -284,13 +284,13 @@ def test_a_sidecar_that_does_not_fit_is_named(cup: Path, suffix: str, content: b
     assert "\n" not in str(caught.value)
 
 
-def test_a_folder_is_left_to_who_opens_it(tmp_path: Path) -> None:
+def test_folder_is_an_entry_that_fails_when_opened(tmp_path: Path) -> None:
     for path in (Path(), Path(".."), Path("/"), tmp_path):
         assert find_entries([path]) == (ManifestEntry(path=path),)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names are always text")
-def test_a_file_whose_name_is_no_text_is_refused(tmp_path: Path) -> None:
+def test_file_with_a_non_utf8_name_is_refused(tmp_path: Path) -> None:
     """It can be written into no report; the other clips go on."""
     (entry,) = find_entries([tmp_path / os.fsdecode(b"caf\xe9.mp4")])
     assert isinstance(entry, UnusableEntry)
@@ -299,7 +299,7 @@ def test_a_file_whose_name_is_no_text_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("suffix", "content"), [(".json", b'{"prompt": "\xfc"}'), (".txt", b"gr\xfcn")])
-def test_a_sidecar_that_cannot_be_read_is_the_fault_of_its_clip(cup: Path, suffix: str, content: bytes) -> None:
+def test_unreadable_sidecar_makes_its_clip_unusable(cup: Path, suffix: str, content: bytes) -> None:
     cup.with_suffix(suffix).write_bytes(content)
     other = cup.with_name("other.mp4")
     unusable, usable = find_entries([cup, other])
@@ -314,23 +314,23 @@ def test_a_sidecar_that_cannot_be_read_is_the_fault_of_its_clip(cup: Path, suffi
 # Manifests.
 
 
-def test_paths_in_a_manifest_are_relative_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_manifest_paths_are_relative_to_the_manifest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "set").mkdir()
     path = manifest(
         tmp_path / "set",
-        {"path": "films/cup.mp4", "initial_frame": "first/cup.png"},
+        {"path": "videos/cup.mp4", "initial_frame": "first/cup.png"},
         {"path": "../pot.mp4"},
-        {"path": "/films/pan.mp4"},
+        {"path": "/videos/pan.mp4"},
     )
     cup, pot, pan = read_manifest(path)
-    assert (cup.path, cup.initial_frame) == (tmp_path / "set/films/cup.mp4", tmp_path / "set/first/cup.png")
+    assert (cup.path, cup.initial_frame) == (tmp_path / "set/videos/cup.mp4", tmp_path / "set/first/cup.png")
     assert pot.path == tmp_path / "set/../pot.mp4"
-    assert pan.path == Path("/films/pan.mp4")
+    assert pan.path == Path("/videos/pan.mp4")
     monkeypatch.chdir(tmp_path)
-    assert read_manifest(Path("set/clips.jsonl"))[0].path == Path("set/films/cup.mp4")
+    assert read_manifest(Path("set/clips.jsonl"))[0].path == Path("set/videos/cup.mp4")
 
 
-def test_a_line_of_a_manifest_may_hold_all_of_an_entry(tmp_path: Path) -> None:
+def test_manifest_line_can_have_every_field(tmp_path: Path) -> None:
     line = {
         "path": "cup.mp4",
         "clip_id": "the red one",
@@ -351,25 +351,25 @@ def test_a_line_of_a_manifest_may_hold_all_of_an_entry(tmp_path: Path) -> None:
     assert entry.layout.active == ("a", "b", "c")
 
 
-def test_lines_may_be_empty_and_a_byte_order_mark_does_not_matter(tmp_path: Path) -> None:
+def test_blank_lines_and_byte_order_mark_are_skipped(tmp_path: Path) -> None:
     path = tmp_path / "clips.jsonl"
     path.write_bytes(b'\xef\xbb\xbf{"path": "a.mp4"}\r\n\r\n  \n{"path": "b.mp4"}\n')
     assert [entry.path.name for entry in read_manifest(path)] == ["a.mp4", "b.mp4"]
 
 
-def test_an_instruction_may_hold_any_sign(tmp_path: Path) -> None:
+def test_instruction_may_have_any_character(tmp_path: Path) -> None:
     text = 'one\u2028two\x85three "four" 杯子'
     (entry,) = read_manifest(manifest(tmp_path, {"path": "a.mp4", "instruction": text}))
     assert entry.instruction == text
 
 
-def test_what_is_given_for_all_holds_for_a_manifest_too(tmp_path: Path) -> None:
+def test_given_fields_apply_to_a_manifest(tmp_path: Path) -> None:
     path = manifest(tmp_path, {"path": "a.mp4", "split": "test"}, {"path": "b.mp4", "instruction": "Lift"})
     entries = find_entries([path], instruction="Drop")
     assert [(entry.instruction, entry.split) for entry in entries] == [("Drop", "test"), ("Drop", None)]
 
 
-def test_videos_and_manifests_may_be_mixed_and_keep_their_order(tmp_path: Path) -> None:
+def test_videos_and_manifests_can_be_mixed_in_order(tmp_path: Path) -> None:
     path = manifest(tmp_path, {"path": "b.mp4"}, {"path": "a.mp4"})
     entries = find_entries([tmp_path / "z.mp4", path, tmp_path / "c.mp4"])
     assert [entry.path.name for entry in entries] == ["z.mp4", "b.mp4", "a.mp4", "c.mp4"]
@@ -392,7 +392,7 @@ def test_videos_and_manifests_may_be_mixed_and_keep_their_order(tmp_path: Path) 
         ('["b.mp4"]', "must be a JSON object, not list"),
     ],
 )
-def test_a_line_that_does_not_fit_is_told_with_file_line_and_key(tmp_path: Path, line: Any, message: str) -> None:
+def test_invalid_line_is_refused_with_file_line_and_key(tmp_path: Path, line: Any, message: str) -> None:
     path = manifest(tmp_path, {"path": "a.mp4"}, "", line)
     with pytest.raises(InputError) as caught:
         find_entries([path])
@@ -400,32 +400,32 @@ def test_a_line_that_does_not_fit_is_told_with_file_line_and_key(tmp_path: Path,
     assert message in str(caught.value)
 
 
-def test_an_id_that_stands_twice_in_a_manifest_is_refused(tmp_path: Path) -> None:
+def test_repeated_id_in_a_manifest_is_refused(tmp_path: Path) -> None:
     lines = [
         {"path": "a.mp4", "clip_id": "one"},
         {"path": "b.mp4", "clip_id": "two"},
         "",
         {"path": "c.mp4", "clip_id": "two"},
     ]
-    message = r"clips\.jsonl:4: clip_id: 'two' stands in line 2, too; ids must differ"
+    message = r"clips\.jsonl:4: clip_id: 'two' is also used in line 2; ids must be unique"
     with pytest.raises(InputError, match=message):
         read_manifest(manifest(tmp_path, *lines))
 
 
-def test_an_id_that_two_sources_give_to_different_clips_is_refused(tmp_path: Path) -> None:
+def test_repeated_id_across_sources_is_refused(tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / f"{name}.json").write_text('{"clip_id": "one"}', encoding="utf-8")
-    with pytest.raises(InputError, match=r"clip_id 'one' stands for both .*a\.mp4 and .*b\.mp4; ids must differ"):
+    with pytest.raises(InputError, match=r"clip_id 'one' is used for both .*a\.mp4 and .*b\.mp4; ids must be unique"):
         find_entries([tmp_path / "a.mp4", tmp_path / "b.mp4"])
 
 
-def test_the_same_clip_named_twice_is_no_contradiction(tmp_path: Path) -> None:
+def test_same_clip_twice_is_accepted(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text('{"clip_id": "one"}', encoding="utf-8")
     assert len(find_entries([tmp_path / "a.mp4", tmp_path / "a.mp4"])) == 2
 
 
 @pytest.mark.parametrize("content", ["", "\n \n"])
-def test_a_manifest_without_a_clip_is_refused(tmp_path: Path, content: str) -> None:
+def test_manifest_without_a_clip_is_refused(tmp_path: Path, content: str) -> None:
     path = tmp_path / "clips.jsonl"
     path.write_text(content, encoding="utf-8")
     with pytest.raises(InputError, match=r"the manifest .*clips\.jsonl lists no clip"):
@@ -435,7 +435,7 @@ def test_a_manifest_without_a_clip_is_refused(tmp_path: Path, content: str) -> N
 @pytest.mark.parametrize(
     ("content", "message"), [(None, "cannot be read: No such file"), (b"\xff", "is not UTF-8 text")]
 )
-def test_a_manifest_that_cannot_be_read_is_named(tmp_path: Path, content: bytes | None, message: str) -> None:
+def test_unreadable_manifest_is_refused(tmp_path: Path, content: bytes | None, message: str) -> None:
     path = tmp_path / "clips.jsonl"
     if content is not None:
         path.write_bytes(content)

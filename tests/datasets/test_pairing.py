@@ -1,84 +1,134 @@
-"""References and predictions meet by clip id, and nothing falls out unseen."""
+"""References and predictions, paired by clip id."""
 
 from dataclasses import replace
 
 import pytest
 
 from robogaze.core.annotation import ClipAnnotation
-from robogaze.datasets.pairing import System, pair
+from robogaze.datasets.pairing import System, match_clip_ids, pair
 from robogaze.errors import InputError
 
 
-def account(clip_id: str, author: str = "someone", **known: object) -> ClipAnnotation:
+def annotation(clip_id: str, author: str = "someone", **known: object) -> ClipAnnotation:
     return replace(ClipAnnotation(clip_id, author, "complete", (), source=f"{author}/{clip_id}"), **known)
 
 
-def system(*accounts: ClipAnnotation, name: str = "model") -> System:
-    return System.of(name, accounts)
+def system(*annotations: ClipAnnotation, name: str = "model") -> System:
+    return System.of(name, annotations)
 
 
-def test_clips_come_in_the_order_of_their_ids_whatever_the_order_of_the_files() -> None:
-    references = [account("b"), account("a"), account("c")]
-    assert [one.clip_id for one in pair(references, [system(account("c"))]).references] == ["a", "b", "c"]
+def test_clips_are_in_the_order_of_their_ids() -> None:
+    references = [annotation("b"), annotation("a"), annotation("c")]
+    assert [reference.clip_id for reference in pair(references, [system(annotation("c"))]).references] == [
+        "a",
+        "b",
+        "c",
+    ]
 
 
-def test_a_reference_without_a_prediction_stays() -> None:
-    pairing = pair([account("a"), account("b")], [system(account("a"))])
-    assert [one.clip_id for one in pairing.references] == ["a", "b"]
-    assert "b" not in pairing.systems[0].accounts
+def test_reference_without_a_prediction_is_kept() -> None:
+    pairing = pair([annotation("a"), annotation("b")], [system(annotation("a"))])
+    assert [reference.clip_id for reference in pairing.references] == ["a", "b"]
+    assert "b" not in pairing.systems[0].annotations
 
 
-def test_a_prediction_without_a_reference_is_listed() -> None:
-    assert pair([account("a")], [system(account("a"), account("z"))]).unreferenced == ("z",)
+def test_prediction_without_a_reference_is_listed() -> None:
+    assert pair([annotation("a")], [system(annotation("a"), annotation("z"))]).unreferenced == ("z",)
 
 
 @pytest.mark.parametrize("status", ["partial", "unscored"])
-def test_a_reference_that_was_not_finished_is_listed_and_not_used(status: str) -> None:
-    pairing = pair([account("a"), account("b", status=status)], [system(account("a"), account("b"))])
-    assert [one.clip_id for one in pairing.references] == ["a"]
+def test_unfinished_reference_is_listed_and_not_used(status: str) -> None:
+    pairing = pair([annotation("a"), annotation("b", status=status)], [system(annotation("a"), annotation("b"))])
+    assert [reference.clip_id for reference in pairing.references] == ["a"]
     assert (pairing.unfinished, pairing.unreferenced) == (("b",), ())
 
 
-def test_two_references_of_one_clip_are_never_chosen_from() -> None:
-    with pytest.raises(InputError, match=r"a has two accounts, by ann \(ann/a\) and by bob \(bob/a\); choose one with"):
-        pair([account("a", "ann"), account("a", "bob")], [system(account("a"))])
+def test_two_references_of_one_clip_are_refused() -> None:
+    with pytest.raises(
+        InputError, match=r"a has two annotations, by ann \(ann/a\) and by bob \(bob/a\); choose one with"
+    ):
+        pair([annotation("a", "ann"), annotation("a", "bob")], [system(annotation("a"))])
 
 
-def test_two_predictions_of_one_clip_are_never_chosen_from() -> None:
-    with pytest.raises(InputError, match="a has two accounts"):
-        system(account("a", "x"), account("a", "y"))
+def test_two_predictions_of_one_clip_are_refused() -> None:
+    with pytest.raises(InputError, match="a has two annotations"):
+        system(annotation("a", "x"), annotation("a", "y"))
 
 
-def test_another_film_under_the_same_id_is_refused() -> None:
-    with pytest.raises(InputError, match=r"a: model/a speaks of another file than gold/a .*score the clip again"):
-        pair([account("a", "gold", clip_sha256="1")], [system(account("a", "model", clip_sha256="2"))])
+def test_different_sha256_under_one_id_is_refused() -> None:
+    with pytest.raises(InputError, match=r"a: model/a is about another file than gold/a .*score the clip again"):
+        pair([annotation("a", "gold", clip_sha256="1")], [system(annotation("a", "model", clip_sha256="2"))])
 
 
-def test_a_film_whose_fingerprint_one_side_does_not_know_is_paired_by_its_id() -> None:
-    assert pair([account("a", clip_sha256="1")], [system(account("a"))]).references
+def test_unknown_sha256_is_paired_by_id() -> None:
+    assert pair([annotation("a", clip_sha256="1")], [system(annotation("a"))]).references
 
 
-def test_labels_of_different_taxonomies_are_mixed_only_when_told() -> None:
-    references, systems = [account("a", "gold", taxonomy="t1")], [system(account("a", "model", taxonomy="t2"))]
+def test_different_taxonomies_need_mixed() -> None:
+    references, systems = [annotation("a", "gold", taxonomy="t1")], [system(annotation("a", "model", taxonomy="t2"))]
     with pytest.raises(InputError, match=r"gold/a and model/a use labels of different taxonomies; --mixed"):
         pair(references, systems)
     assert pair(references, systems, mixed=True).references
 
 
-def test_prompts_may_change_between_reference_and_prediction_but_not_within_a_system() -> None:
-    gold = [account("a", taxonomy="t", fingerprint="1"), account("b", taxonomy="t", fingerprint="1")]
-    one = system(*(account(name, taxonomy="t", fingerprint="2") for name in "ab"))
-    assert pair(gold, [one]).references
-    two = system(account("a", taxonomy="t", fingerprint="2"), account("b", taxonomy="t", fingerprint="3"))
+def test_fingerprint_may_differ_between_sides_but_not_within_a_system() -> None:
+    gold = [annotation("a", taxonomy="t", fingerprint="1"), annotation("b", taxonomy="t", fingerprint="1")]
+    mixed_system = system(*(annotation(name, taxonomy="t", fingerprint="2") for name in "ab"))
+    assert pair(gold, [mixed_system]).references
+    two = system(annotation("a", taxonomy="t", fingerprint="2"), annotation("b", taxonomy="t", fingerprint="3"))
     with pytest.raises(InputError, match="model is not one system"):
         pair(gold, [two])
 
 
-def test_sides_that_share_no_clip_are_refused_with_the_ids_of_both() -> None:
+def test_sides_without_a_common_clip_are_refused() -> None:
     with pytest.raises(InputError, match=r"references: a, b; predictions: a\.mp4, b\.mp4, c\.mp4, \.\.\."):
-        pair([account("a"), account("b")], [system(*(account(f"{name}.mp4") for name in "abcd"))])
+        pair([annotation("a"), annotation("b")], [system(*(annotation(f"{name}.mp4") for name in "abcd"))])
 
 
-def test_without_a_finished_reference_there_is_nothing_to_score() -> None:
+def test_references_that_are_all_unfinished_are_refused() -> None:
     with pytest.raises(InputError, match="no reference is complete: those of a are partial or unscored"):
-        pair([account("a", status="partial")], [system(account("a"))])
+        pair([annotation("a", status="partial")], [system(annotation("a"))])
+
+
+# Matching of clip ids.
+
+A, B = "a" * 64, "b" * 64
+
+
+def of_file(clip_id: str, sha256: str | None = None, file: str | None = None) -> ClipAnnotation:
+    return annotation(clip_id, clip_sha256=sha256, clip_file=file)
+
+
+@pytest.mark.parametrize(
+    ("reference", "prediction", "by"),
+    [
+        (of_file("cup"), of_file("cup"), "id"),
+        (of_file("cup", A), of_file("other", A), "sha256"),
+        (of_file("real_bad1"), of_file("real_bad1-c368ac770b22", A, "clips/real_bad1.mp4"), "stem"),
+        (of_file("real_bad1.mp4"), of_file("real_bad1"), "stem"),
+        (of_file("clip with space & ümlaut"), of_file("clip_with_space_umlaut"), "stem"),
+        (of_file("v1.2", A, "x/v1.2.mp4"), of_file("V1.2"), "stem"),
+    ],
+)
+def test_clip_is_matched_by_id_sha256_or_stem(reference: ClipAnnotation, prediction: ClipAnnotation, by: str) -> None:
+    found = match_clip_ids([reference], [prediction])
+    assert [annotation.clip_id for annotation in found.annotations] == [reference.clip_id]
+    assert str(found) == f"1 by {by}"
+
+
+def test_ambiguous_or_different_files_are_not_matched() -> None:
+    two = [of_file("x1", A), of_file("x2", A)]
+    assert [match.clip_id for match in match_clip_ids(two, [of_file("y", A)]).annotations] == ["y"]
+    stems = [of_file("a/1", None, "a/cup.mp4"), of_file("b/1", None, "b/cup.mp4")]
+    assert [match.clip_id for match in match_clip_ids(stems, [of_file("cup")]).annotations] == ["cup"]
+    other = match_clip_ids([of_file("cup-1", A, "cup.mp4")], [of_file("cup-2", B, "cup.mp4")])
+    assert [annotation.clip_id for annotation in other.annotations] == ["cup-2"]
+
+
+def test_id_is_matched_first_and_several_annotations_of_a_clip_together() -> None:
+    references = [of_file("cup", A), of_file("pot", B)]
+    annotations = [of_file("cup"), of_file("x", B), of_file("x", B)]
+    found = match_clip_ids(references, annotations)
+    assert [annotation.clip_id for annotation in found.annotations] == ["cup", "pot", "pot"]
+    assert str(found) == "1 by id, 1 by sha256"
+    assert match_clip_ids([], annotations).annotations == tuple(annotations)

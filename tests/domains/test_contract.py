@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import ValidationError, create_model
+from pydantic import Field, ValidationError, create_model
 
 from robogaze.domains import domain_folders, load_domain
 from robogaze.domains.contract import LIST_LIMIT, TEXT_LIMIT, Answer, Text, json_schema, list_of, record
@@ -80,7 +80,7 @@ def test_the_schemas_of_the_built_in_prompts_are_bounded(name: str) -> None:
         assert_bounded(json_schema(record(prompt, prompts.contract(prompt))))
 
 
-def test_a_schema_says_what_was_declared_and_no_more() -> None:
+def test_a_schema_contains_what_was_declared() -> None:
     text = {"type": "string", "pattern": r'^[^\u0000-\u001f"\\]{1,400}$'}
     assert json_schema(record("memory", {"goal": "text", "title": ["text"]})) == {
         "type": "object",
@@ -154,3 +154,19 @@ def test_a_list_may_ask_for_some_items() -> None:
     with pytest.raises(ValidationError, match="at least 1 item"):
         made.model_validate({"cups": []})
     assert (schema["properties"]["cups"]["minItems"], schema["properties"]["cups"]["maxItems"]) == (1, 8)
+
+
+def test_a_docstring_is_not_sent_to_a_model_and_a_fields_description_is() -> None:
+    class Cup(Answer):
+        """For developers."""
+
+        colour: Text = Field(description="the main colour")
+
+    class Cups(Answer):
+        """For developers."""
+
+        cups: list_of(Cup)  # type: ignore[valid-type]
+
+    written = json.dumps(json_schema(Cups))
+    assert "For developers" not in written
+    assert "the main colour" in written

@@ -16,7 +16,7 @@ from robogaze.datasets import ManifestEntry
 from robogaze.diagnose import diagnose, open_clip
 from robogaze.domains import Domain, domain_folders, load_domain
 from robogaze.domains.resources import resource_folder
-from robogaze.stages import Pipeline
+from robogaze.stages.pipeline import Pipeline
 
 Line = dict[str, Any]
 
@@ -120,7 +120,7 @@ async def test_the_whole_pipeline_ends_in_a_report(egocentric: Domain, video: Pa
     assert len(asked) == len(CONVERSATION)
 
 
-async def test_models_are_told_that_the_clip_is_real_and_who_wears_the_camera(egocentric: Domain, video: Path) -> None:
+async def test_prompts_say_that_the_clip_is_real_and_who_wears_the_camera(egocentric: Domain, video: Path) -> None:
     _, asked = await examine(egocentric, video, TASK)
     for request in asked:
         assert "a real event" in request.system

@@ -8,10 +8,10 @@ from cli.running import Shell
 
 from robogaze.domains import Domain, load_domain
 from robogaze.domains.prompts import Prompts
-from robogaze.evidence import METERS, ClipSignals, RuleFinding, SignalRecorder, find
+from robogaze.evidence import ClipSignals, RuleFinding, SignalRecorder, find, load_extractors
 from robogaze.media.decode import Image
-from robogaze.stages import Pipeline
 from robogaze.stages.measure import Measure, MeasureVariables
+from robogaze.stages.pipeline import Pipeline
 
 from .plays import BLINKING, FPS, NORMAL
 
@@ -32,10 +32,14 @@ def rules(game: Domain) -> Measure:
 
 
 def measured(rules: Measure, images: list[Image]) -> ClipSignals:
-    """What the rules read; other meters would only take time."""
+    """What the rules read; other extractors would only take time."""
     read = {name for rule in rules.rules for name in rule.signals}
     gauge = SignalRecorder(
-        {name: meter for name, meter in METERS.items() if read & {one.name for one in meter.signals}}
+        {
+            name: extractor
+            for name, extractor in load_extractors().items()
+            if read & {signal.name for signal in extractor.signals}
+        }
     )
     for number, image in enumerate(images):
         gauge(number, number / FPS, (image,))

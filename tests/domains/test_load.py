@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from robogaze.domains import Domain, default_domain, domain_folders, load_domain
+from robogaze.domains.resources import resource_folder
 from robogaze.errors import DomainError, InputError
 
 from .folders import change, line_of, make_folder, move, write
@@ -132,7 +133,7 @@ def test_a_built_in_domain_is_the_same_by_its_path() -> None:
 
 
 @pytest.mark.parametrize("name", ["robots", "./nowhere", ""])
-def test_an_unknown_domain_is_told_the_known_ones(name: str) -> None:
+def test_an_unknown_domain_is_answered_with_the_known_ones(name: str) -> None:
     with pytest.raises(InputError, match=r"neither a built-in domain .*robot.* nor a folder"):
         load_domain(name)
 
@@ -140,26 +141,36 @@ def test_an_unknown_domain_is_told_the_known_ones(name: str) -> None:
 # A user's own domain.
 
 
-def test_prompts_come_from_the_shared_shelf(kitchen: Path) -> None:
-    assert load_domain(kitchen).prompts.path("vanilla").parent.name == "_shared"
+def test_prompts_come_from_the_shared_folders_by_method(kitchen: Path) -> None:
+    prompts = load_domain(kitchen).prompts
+    found = {name: prompts.path(name).parent.name for name in ("vanilla", "verify", "scan", "zoom_in", "context")}
+    assert found == {
+        "vanilla": "baselines", "verify": "robogaze", "scan": "glide", "zoom_in": "tools", "context": "_shared"
+    }  # fmt: skip
 
 
-def test_a_users_own_prompt_goes_before_the_shared_one(kitchen: Path) -> None:
+def test_a_shared_prompt_has_its_name_alone() -> None:
+    """The shared folders are looked up one after the other, so a second prompt of a name would never be used."""
+    names = [path.name for path in (resource_folder("prompts") / "_shared").rglob("*.j2")]
+    assert len(names) == len(set(names))
+
+
+def test_a_users_prompt_takes_precedence(kitchen: Path) -> None:
     own = write(kitchen / "prompts" / "vanilla.md.j2", "Look well.")
     prompts = load_domain(kitchen).prompts
     assert prompts.path("vanilla") == own
     assert prompts.render("vanilla", {}) == "Look well."
-    assert prompts.path("propose").parent.name == "_shared"
+    assert prompts.path("propose").parent.name == "robogaze"
 
 
-def test_a_users_own_partial_is_included_by_a_shared_prompt(kitchen: Path) -> None:
-    write(kitchen / "prompts" / "rubric.md.j2", "One to five, as you like.")
+def test_a_users_partial_is_included_by_a_shared_prompt(kitchen: Path) -> None:
+    write(kitchen / "prompts" / "severity.md.j2", "One to five, as you like.")
     domain = load_domain(kitchen)
     variables = {"dimensions": (), "severity": (), "cascade": ""}
     assert "One to five, as you like." in domain.prompts.render("taxonomy", variables)
 
 
-def test_a_users_own_judge_goes_before_the_shared_one(kitchen: Path) -> None:
+def test_a_users_judge_takes_precedence(kitchen: Path) -> None:
     before = load_domain(kitchen).fingerprint
     write(kitchen / "judges" / "robogaze.yaml", "schema_version: 1\n")
     assert load_domain(kitchen).fingerprint != before
@@ -246,17 +257,22 @@ _PIPELINE = "pipelines/specialists.yaml"
     [
         (_DOMAIN, "version: 0.1.0", "verison: 0.1.0", "verison: unknown key (and 1 more)"),
         (_DOMAIN, "version: 0.1.0", "version: 0.1", "version: Input should be a valid string"),
-        (_DOMAIN, "version: 0.1.0", "version: 0.1.0\nversion: 0.2.0", "version: this key stands twice"),
+        (_DOMAIN, "version: 0.1.0", "version: 0.1.0\nversion: 0.2.0", "version: this key is repeated"),
         (_DOMAIN, "schema_version: 1", "schema_version: 2", "schema_version: Input should be 1"),
         (_DOMAIN, 'id: "kitchen"', 'id: "My Kitchen"', "id: String should match pattern"),
-        (_DOMAIN, "default_pipeline: vanilla", "default_pipeline: vanila", "no pipeline 'vanila' (there is: special"),
+        (
+            _DOMAIN,
+            "default_pipeline: vanilla",
+            "default_pipeline: vanila",
+            "no pipeline 'vanila'; the pipelines are: special",
+        ),
         (
             _DOMAIN,
             "judge: robogaze",
             "pipeline_without_model: x\njudge: robogaze",
-            "no pipeline 'x' (there is: special",
+            "no pipeline 'x'; the pipelines are: special",
         ),
-        (_DOMAIN, "judge: robogaze", "judge: gazerobo", "there is no judge 'gazerobo' (there is: "),
+        (_DOMAIN, "judge: robogaze", "judge: gazerobo", "there is no judge 'gazerobo'; the judges are: "),
         (_TAXONOMY, "code: C", "code: C\n    colour: red", "dimensions.0.colour: unknown key"),
         (_TAXONOMY, "id: disappearance", "id: Dis appearance", "dimensions.0.types.0.id: String should match"),
         (_TAXONOMY, "severity: 4", "severity: 6", "dimensions.0.types.0.severity: Input should be less than or equal"),
@@ -268,11 +284,11 @@ _PIPELINE = "pipelines/specialists.yaml"
         (_PIPELINE, "- verify", "- {verify: {}, vote: {}}", "a stage is a name, or a name with its parameters"),
         (_PIPELINE, "- verify", "- [verify]", "a stage is a name, or a name with its parameters"),
         (_PIPELINE, "- verify", "- verify: {on: 3}", "a stage is a name, or a name with its parameters"),
-        (_PIPELINE, "- verify", "- verify: {rounds: 1, rounds: 2}", "rounds: this key stands twice"),
+        (_PIPELINE, "- verify", "- verify: {max_rounds: 1, max_rounds: 2}", "max_rounds: this key is repeated"),
         (_PIPELINE, "- verify", "- verify: {rounds: 1", "not valid YAML"),
     ],
 )
-def test_a_fault_is_told_with_file_and_line(kitchen: Path, file: str, old: str, new: str, message: str) -> None:
+def test_an_error_names_file_and_line(kitchen: Path, file: str, old: str, new: str, message: str) -> None:
     change(kitchen / file, old, new)
     with pytest.raises(DomainError) as caught:
         load_domain(kitchen)
@@ -356,7 +372,7 @@ def test_a_missing_file_is_named_where_the_user_would_put_it(kitchen: Path, file
 )
 def test_a_pipeline_that_is_none_is_refused(kitchen: Path, content: str) -> None:
     write(kitchen / "pipelines" / "odd.yaml", content)
-    with pytest.raises(DomainError, match=r"odd\.yaml.*a pipeline holds 'description' and a list of 'stages'"):
+    with pytest.raises(DomainError, match=r"odd\.yaml.*a pipeline has 'description' and a list of 'stages'"):
         load_domain(kitchen)
 
 
@@ -368,7 +384,7 @@ def test_a_file_that_is_no_mapping_is_refused(kitchen: Path, file: str, content:
         load_domain(kitchen)
 
 
-def test_a_pipeline_keeps_the_lines_of_its_stages_for_those_who_check_them(kitchen: Path) -> None:
+def test_a_pipeline_keeps_the_lines_of_its_stages(kitchen: Path) -> None:
     path = write(
         kitchen / "pipelines" / "lined.yaml",
         "description: A.\nstages:\n  - observe:\n      window_s: 2\n      rules:\n        - {a: 1}\n  - compose\n",

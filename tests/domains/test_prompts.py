@@ -46,7 +46,7 @@ def test_the_first_folder_that_has_a_prompt_gives_it(prompts: Prompts, shelf: Pa
     assert prompts.render("tell", {}) == "from the shelf"
 
 
-def test_a_prompt_that_is_missing_is_named_with_the_folders_looked_in(prompts: Prompts, shelf: Path) -> None:
+def test_a_missing_prompt_is_named_with_the_folders_searched(prompts: Prompts, shelf: Path) -> None:
     for act in (lambda: prompts.path("ask"), lambda: prompts.render("ask", {}), lambda: prompts.contract("ask")):
         with pytest.raises(DomainError, match=r"ask\.md\.j2: this prompt is missing \(looked in .*own, .*shelf\)"):
             act()
@@ -76,7 +76,7 @@ def test_text_is_not_escaped_as_if_for_a_web_page(prompts: Prompts, shelf: Path)
         ("{{ odd | quoted }}", "cannot be written as JSON"),
     ],
 )
-def test_a_value_that_is_missing_or_of_another_kind_is_told_with_file_and_line(
+def test_a_missing_value_or_wrong_type_names_file_and_line(
     prompts: Prompts, shelf: Path, template: str, message: str
 ) -> None:
     path = put(shelf, "ask", f"One.\nTwo.\n{template}\nFour.")
@@ -86,7 +86,7 @@ def test_a_value_that_is_missing_or_of_another_kind_is_told_with_file_and_line(
     assert message in str(caught.value)
 
 
-def test_a_fault_in_an_included_prompt_is_told_where_it_stands(prompts: Prompts, shelf: Path) -> None:
+def test_an_error_in_an_included_prompt_names_its_file_and_line(prompts: Prompts, shelf: Path) -> None:
     put(shelf, "ask", 'One.\n\n\n{% include "cup.md.j2" %}')
     path = put(shelf, "cup", "A\n{{ cup.colour }}")
     with pytest.raises(DomainError) as caught:
@@ -102,13 +102,11 @@ def test_a_prompt_that_uses_what_is_provided_passes(prompts: Prompts, shelf: Pat
     prompts.check("ask", ("cups",))
 
 
-def test_a_variable_that_no_stage_provides_is_told_with_file_line_and_what_there_is(
-    prompts: Prompts, shelf: Path
-) -> None:
+def test_an_unknown_variable_names_file_line_and_the_known_ones(prompts: Prompts, shelf: Path) -> None:
     path = put(shelf, "ask", "One.\n{{ cups }}\n{{ cpus }}\n")
     error = told(prompts, "ask", "cups", "bowls")
     assert (error.path, error.line) == (path, 3)
-    assert "uses 'cpus', which no stage provides (there is: bowls, cups)" in str(error)
+    assert "uses 'cpus', which its stage does not provide (it provides: bowls, cups)" in str(error)
 
 
 def test_a_variable_hidden_in_a_branch_or_a_filter_is_found(prompts: Prompts, shelf: Path) -> None:
@@ -136,7 +134,7 @@ def test_lines_count_from_the_top_of_a_file_with_front_matter(prompts: Prompts, 
     assert caught.value.line == 6
 
 
-def test_an_unknown_variable_in_an_included_prompt_is_told_where_it_stands(prompts: Prompts, shelf: Path) -> None:
+def test_an_unknown_variable_in_an_included_prompt_names_its_file_and_line(prompts: Prompts, shelf: Path) -> None:
     put(shelf, "ask", '{% include "one.md.j2" %}')
     put(shelf, "one", '{% include "two.md.j2" %}')
     path = put(shelf, "two", "A\nB {{ cpus }}")
@@ -176,11 +174,11 @@ def test_a_prompt_that_includes_itself_does_not_keep_the_check_busy(prompts: Pro
     prompts.check("ask", ("cups",))
 
 
-def test_an_include_of_what_is_not_there_is_told_with_its_line(prompts: Prompts, shelf: Path) -> None:
+def test_a_missing_include_names_its_line(prompts: Prompts, shelf: Path) -> None:
     path = put(shelf, "ask", 'One.\n{% include "rubrik.md.j2" %}')
     error = told(prompts, "ask")
     assert (error.path, error.line) == (path, 2)
-    assert "includes what is not there: rubrik.md.j2" in str(error)
+    assert "includes a file that does not exist: rubrik.md.j2" in str(error)
 
 
 @pytest.mark.parametrize(
@@ -193,7 +191,7 @@ def test_an_include_of_what_is_not_there_is_told_with_its_line(prompts: Prompts,
         ("{{ cups ", "unexpected end of template"),
     ],
 )
-def test_a_mistake_in_the_template_language_is_told_with_file_and_line(
+def test_an_error_in_the_template_language_names_file_and_line(
     prompts: Prompts, shelf: Path, template: str, message: str
 ) -> None:
     put(shelf, "ask", 'One.\n{% include "part.md.j2" %}')
@@ -250,16 +248,16 @@ def test_dashes_further_down_are_no_front_matter(prompts: Prompts, shelf: Path) 
         ("answer:\n  3: text\n", 2, "3: cannot name a field"),
         ("answer:\n  json: text\n", 2, "json: cannot name a field"),
         ("answer:\n  model_config: text\n", 2, "model_config: cannot name a field"),
-        ("answer:\n  goal: text\n  goal: text\n", 4, "goal: this key stands twice"),
+        ("answer:\n  goal: text\n  goal: text\n", 4, "goal: this key is repeated"),
         ("answer:\n  goal: [text\n", None, "not valid YAML"),
         ("answer: {}\n", 2, "'answer' is a mapping of field names to kinds"),
         ("answer: text\n", 2, "'answer' is a mapping of field names to kinds"),
-        ("answers:\n  goal: text\n", 2, "front matter holds one key, 'answer'"),
-        ("answer:\n  goal: text\ntitle: x\n", 2, "front matter holds one key, 'answer'"),
-        ("- answer\n", 2, "front matter holds one key, 'answer'"),
+        ("answers:\n  goal: text\n", 2, "front matter has one key, 'answer'"),
+        ("answer:\n  goal: text\ntitle: x\n", 2, "front matter has one key, 'answer'"),
+        ("- answer\n", 2, "front matter has one key, 'answer'"),
     ],
 )
-def test_front_matter_that_does_not_fit_is_told_with_file_and_line(
+def test_invalid_front_matter_names_file_and_line(
     prompts: Prompts, shelf: Path, front: str, line: int | None, message: str
 ) -> None:
     path = put(shelf, "ask", f"---\n{front}---\nWhat is the goal?")

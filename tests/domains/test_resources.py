@@ -7,7 +7,7 @@ from robogaze.domains.resources import RESOURCES, resource_folder
 
 
 @pytest.mark.parametrize("name", RESOURCES)
-def test_every_shelf_is_found_from_any_working_directory(
+def test_every_resource_folder_is_found_from_any_working_directory(
     name: str, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
@@ -15,11 +15,11 @@ def test_every_shelf_is_found_from_any_working_directory(
     assert any(resource_folder(name).iterdir())
 
 
-def test_the_shelf_of_taxonomies_holds_the_built_in_domains() -> None:
+def test_the_taxonomy_folder_has_the_built_in_domains() -> None:
     assert {folder.parent for folder in domain_folders().values()} == {resource_folder("taxonomy")}
     assert "robot" in domain_folders()
 
 
-def test_a_shelf_that_is_not_installed_is_named_with_the_places_that_were_tried() -> None:
+def test_a_missing_resource_folder_is_named_with_the_places_searched() -> None:
     with pytest.raises(FileNotFoundError, match=r"lacks its no_such folder \(looked for .*_resources.*no_such or "):
         resource_folder("no_such")

@@ -8,7 +8,7 @@ import pytest
 
 from robogaze.domains import load_domain
 from robogaze.domains.prompts import Prompts
-from robogaze.domains.rendering import LIMITS, RenderLimits
+from robogaze.domains.render_limits import LIMITS, RenderLimits
 from robogaze.errors import DomainError
 
 from .folders import make_folder, write
@@ -97,7 +97,7 @@ RUNS_AWAY = {
 def prompts(tmp_path: Path, template: str, limits: RenderLimits = LIMITS) -> Prompts:
     write(tmp_path / "prompts" / "ask.md.j2", f"One.\nTwo.\n{template}\nFour.")
     write(tmp_path / "secret.md.j2", "the secret")
-    return Prompts((tmp_path / "prompts",), home=tmp_path / "prompts", limits=limits)
+    return Prompts((tmp_path / "prompts",), domain_path=tmp_path / "prompts", limits=limits)
 
 
 def check_and_render(asked: Prompts, variables: dict[str, object]) -> str:

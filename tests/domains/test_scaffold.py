@@ -19,23 +19,23 @@ def test_a_domain_of_any_name_loads_as_it_was_begun(tmp_path: Path, name: str) -
     assert len(domain.types) == 1
 
 
-def test_the_files_written_are_told(tmp_path: Path) -> None:
+def test_the_written_files_are_returned(tmp_path: Path) -> None:
     folder = tmp_path / "kitchen"
     written = scaffold(folder)
     assert set(written) == {path for path in folder.rglob("*") if path.is_file()}
     assert folder / "domain.yaml" in written
 
 
-def test_the_prompts_a_new_domain_asks_with_are_on_the_shared_shelf(tmp_path: Path) -> None:
+def test_the_prompts_of_a_new_domain_are_the_shared_ones(tmp_path: Path) -> None:
     scaffold(tmp_path / "kitchen")
     prompts = load_domain(tmp_path / "kitchen").prompts
-    for name in ("system", "context", "again", "vanilla", "propose", "verify"):
+    for name in ("system", "context", "retry", "vanilla", "propose", "verify"):
         assert prompts.path(name).is_file()
 
 
 @pytest.mark.parametrize("name", ["My Kitchen", "kitchen-2", "Küche", "x" * 65])
 def test_a_name_that_no_domain_can_have_is_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(InputError, match="cannot name a domain"):
+    with pytest.raises(InputError, match="cannot be the name of a domain"):
         scaffold(tmp_path / name)
     assert not (tmp_path / name).exists()
 
@@ -49,7 +49,7 @@ def test_the_name_of_a_built_in_domain_is_taken(tmp_path: Path, name: str) -> No
 def test_what_is_there_is_never_written_over(tmp_path: Path) -> None:
     folder = tmp_path / "kitchen"
     folder.mkdir()
-    with pytest.raises(InputError, match="exists already"):
+    with pytest.raises(InputError, match="exists; choose a folder"):
         scaffold(folder)
     assert not any(folder.iterdir())
 

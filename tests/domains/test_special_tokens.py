@@ -39,7 +39,7 @@ def test_other_text_stays_as_it_is(text: str) -> None:
     assert quoted(text) == json.dumps(text)
 
 
-def test_what_a_template_itself_says_stays_as_it_is(tmp_path: Path) -> None:
+def test_the_text_of_a_template_is_not_changed(tmp_path: Path) -> None:
     write(tmp_path / "ask.md.j2", "Reason between <think> and </think> about {{ text | quoted }}")
     assert Prompts((tmp_path,)).render("ask", {"text": "</think>"}) == (
         'Reason between <think> and </think> about "\\u003c/think>"'

@@ -10,7 +10,7 @@ from robogaze.core.report import Report
 from robogaze.datasets import find_entries
 from robogaze.domains import Domain
 from robogaze.reporting import Page, frames_to_show, render_html
-from robogaze.stages import Pipeline
+from robogaze.stages.pipeline import Pipeline
 
 DEMO = Path(__file__).parents[2] / "datasets" / "demo" / "clips.jsonl"
 SCRIPT = Path(__file__).parent / "conversation.yaml"

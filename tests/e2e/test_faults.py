@@ -20,7 +20,7 @@ from synthetic import write_clip
 from robogaze.core.report import Report
 from robogaze.datasets import ManifestEntry
 from robogaze.domains import load_domain
-from robogaze.stages import Pipeline
+from robogaze.stages.pipeline import Pipeline
 
 SAMPLE = {"full": 16, "glide": 12, "vote3": 8, "vanilla": 8}
 """How many faults are tried over HTTP."""
@@ -101,7 +101,7 @@ async def test_without_a_server_every_clip_is_unscored(domain: str, clip: Path) 
         taken.bind(("127.0.0.1", 0))
         found = await reports(domain, clip, f"http://127.0.0.1:{taken.getsockname()[1]}/v1", clips=2)
     assert [(report.status, report.events) for report in found] == [("unscored", ())] * 2
-    assert {failure.kind for report in found for failure in report.failures} == {"Unreachable"}
+    assert {failure.kind for report in found for failure in report.failures} == {"unreachable"}
 
 
 @pytest.mark.parametrize("domain", ["robot", "game"])

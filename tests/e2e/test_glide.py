@@ -26,10 +26,11 @@ from robogaze.backends.rehearsal import RehearsalBackend, plainest
 from robogaze.core.report import Report
 from robogaze.core.time import Span
 from robogaze.datasets import ManifestEntry
-from robogaze.datasets.exporters import export_reports
+from robogaze.datasets.formats.export import export_reports
 from robogaze.diagnose import diagnose, open_clip
 from robogaze.domains import Domain, domain_folders, load_domain
-from robogaze.stages import ModelClient, Pipeline
+from robogaze.stages.client import ModelClient
+from robogaze.stages.pipeline import Pipeline
 
 TITLE = "ARK: Survival Evolved"
 ABLATIONS = ("glide-no-memory", "glide-no-debate", "glide-no-grounding")
@@ -182,7 +183,7 @@ async def test_an_undecided_debate_leaves_its_category_open(game: Domain, play: 
     assert (crane.verdict, crane.type) == ("unverified", "body_jitter")
     assert report.status == "partial"
     assert report.undecided_dimensions == ("physics_glitch",)
-    assert [failure.kind for failure in report.failures] == ["Undecided"]
+    assert [failure.kind for failure in report.failures] == ["undecided"]
     assert len(report.events) == 1, "what was decided stands"
 
 
@@ -244,11 +245,11 @@ async def test_rounds_do_not_grow_with_the_length_of_the_clip(
 ) -> None:
     pipeline, clip = Pipeline.build(game, "glide"), make_clip(seconds)
     footage = make_footage(clip)
-    desk = ModelClient(game, clip, footage, models_of(Tester()))
-    end = await pipeline.run(pipeline.start(clip), desk)
+    client = ModelClient(game, clip, footage, models_of(Tester()))
+    end = await pipeline.run(pipeline.start(clip), client)
     footage.close()
     assert end.failures == ()
-    assert (desk.usage().calls, desk.usage().rounds) == (calls, rounds)
+    assert (client.usage().calls, client.usage().rounds) == (calls, rounds)
 
 
 async def test_a_learned_tracker_is_named_in_the_report(game: Domain, play: Path) -> None:

@@ -68,7 +68,7 @@ def test_while_reports_are_written(short_clip: Path, tmp_path: Path, after: int)
     rows = [{"path": str(short_clip), "clip_id": f"c{number}"} for number in range(60)]
     manifest, out = tmp_path / "clips.jsonl", tmp_path / "out"
     manifest.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    with started("bench", manifest, "--out", out) as process:
+    with started("score", manifest, "--out", out) as process:
         wait_for(process, lambda: len(list(out.glob("reports/c*.json"))) >= after)
         said = interrupted(process)
     assert said == f"interrupted: finished clips are kept in {out}; run the same command again to resume"

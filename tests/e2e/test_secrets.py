@@ -60,7 +60,7 @@ def test_a_key_that_a_server_repeats_is_nowhere(
     with running(stub) as url:
         models = tmp_path / "models.yaml"
         models.write_text(
-            f"models: {{m: {{kind: openai, name: stub, url: '{url}', patience: {{attempts: 1}}}}}}\nroles: {{vlm: m}}\n"
+            f"models: {{m: {{kind: openai, name: stub, url: '{url}', retry: {{attempts: 1}}}}}}\nroles: {{vlm: m}}\n"
         )
         ran = robogaze("score", clip, "-i", "Move", "--model", models, "--json", "--out", tmp_path / "out")
     assert set(stub.keys) == {f"Bearer {KEY}"}

@@ -1,10 +1,10 @@
-"""Made-up clips of which the truth is known, for what the scripts fit."""
+"""Clips with made-up series and known events, for the scripts that fit."""
 
 from collections.abc import Mapping
 
 import numpy as np
 from making import coverage, make_clip
-from measured_clips import Known
+from measured_clips import KnownClip
 
 from robogaze.core.events import Event
 from robogaze.core.report import DomainRef, Report
@@ -24,14 +24,14 @@ def make_known(
     *,
     kind: str | None = None,
     world: str = "",
-) -> Known:
-    """A clip with these series and one event in these frames, of the rule's type or another; clean without frames."""
+) -> KnownClip:
+    """A clip with these series and one event in these frames, of the rule's type by default; clean without frames."""
     count = len(next(iter(series.values())))
     events = []
     if frames is not None:
         span = Span(frames[0] / FPS, frames[1] / FPS)
-        told = {"severity": 2, "confidence": None, "description": "It is wrong.", "evidence": ()}
-        events.append(Event(id="E1", dimension=rule.dimension, type=kind or rule.type, spans=(span,), **told))
+        fields = {"severity": 2, "confidence": None, "description": "It is wrong.", "evidence": ()}
+        events.append(Event(id="E1", dimension=rule.dimension, type=kind or rule.type, spans=(span,), **fields))
     truth = Report(
         clip=make_clip(count / FPS, id=name),
         domain=DomainRef(id="robot", version="1", taxonomy="t", fingerprint="f"),
@@ -42,4 +42,4 @@ def make_known(
     )
     signals = {key: Signal(name=key, unit="units", description="A signal.") for key in series}
     views = {"main": ViewSignals(dict(series))}
-    return Known(name, truth, ClipSignals(signals, views, tuple(np.arange(count) / FPS), count / FPS), world)
+    return KnownClip(name, truth, ClipSignals(signals, views, tuple(np.arange(count) / FPS), count / FPS), world)

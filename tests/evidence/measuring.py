@@ -1,24 +1,21 @@
-"""Measuring clips that tests draw."""
+"""Measuring the clips that tests draw."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from robogaze.evidence import METERS, ClipSignals, SignalExtractor, SignalRecorder, ViewSignals
+from robogaze.evidence import ClipSignals, SignalExtractor, SignalRecorder, ViewSignals, load_extractors
 from robogaze.media.decode import Image
 
 from .procedural import FPS
 
 
-def measured(images: Sequence[Image]) -> ClipSignals:
-    """All signals of a clip with a single view."""
-    gauge = SignalRecorder(METERS)
+def measured(images: Sequence[Image], extractors: Mapping[str, type[SignalExtractor]] | None = None) -> ClipSignals:
+    """The signals of a clip with a single view, those of all extractors by default."""
+    recorder = SignalRecorder(load_extractors() if extractors is None else extractors)
     for number, image in enumerate(images):
-        gauge(number, number / FPS, (image,))
-    return gauge.evidence(["main"], len(images) / FPS)
+        recorder(number, number / FPS, (image,))
+    return recorder.evidence(["main"], len(images) / FPS)
 
 
-def measured_by(meter: type[SignalExtractor], images: Sequence[Image]) -> ViewSignals:
-    """The signals of one meter."""
-    gauge = SignalRecorder({"meter": meter})
-    for number, image in enumerate(images):
-        gauge(number, number / FPS, (image,))
-    return gauge.evidence(["main"], len(images) / FPS).views["main"]
+def measured_by(extractor: type[SignalExtractor], images: Sequence[Image]) -> ViewSignals:
+    """The signals of one extractor."""
+    return measured(images, {"extractor": extractor}).views["main"]

@@ -1,4 +1,4 @@
-"""Faults to put over a clean clip, one in each function, in known frames."""
+"""Faults to add to a clean clip, one per function, in known frames."""
 
 from collections.abc import Callable, Sequence
 
@@ -21,17 +21,17 @@ def dimmed(images: Sequence[Image], start: int, end: int, gain: float) -> list[I
 
 
 def fogged(images: Sequence[Image], start: int, end: int, left: float) -> list[Image]:
-    """In grey fog in the frames [start, end): this share of the contrast is left."""
+    """In grey fog in the frames [start, end), with this share of the contrast left."""
     return _changed(images, start, end, lambda image, frame: np.round(130 + left * (image - 130.0)).astype(np.uint8))
 
 
 def overexposed(images: Sequence[Image], start: int, end: int, by: float) -> list[Image]:
-    """So many levels too light in the frames [start, end)."""
+    """Too light by a number of levels in the frames [start, end)."""
     return _changed(images, start, end, lambda image, frame: np.clip(image + np.float32(by), 0, 255).astype(np.uint8))
 
 
 def noisy(images: Sequence[Image], start: int, end: int, strength: float) -> list[Image]:
-    """Covered with fresh noise in each of the frames [start, end)."""
+    """Covered with new noise in each of the frames [start, end)."""
     rng = np.random.default_rng(0)
     return _changed(
         images,
@@ -53,7 +53,7 @@ def flooded(images: Sequence[Image], start: int, end: int, share: float) -> list
 
 
 def garbled(images: Sequence[Image], start: int, end: int, share: float, seed: int = 0) -> list[Image]:
-    """In the frames [start, end), this share of the 16-px blocks goes flat or is taken from elsewhere."""
+    """In the frames [start, end), this share of the 16-px blocks is flat or from elsewhere in the picture."""
     rng = np.random.default_rng(seed)
 
     def garble(image: Image, frame: int) -> Image:
@@ -67,18 +67,6 @@ def garbled(images: Sequence[Image], start: int, end: int, share: float, seed: i
         return image
 
     return _changed(images, start, end, garble)
-
-
-def coarse(images: Sequence[Image], start: int, end: int, mix: float) -> list[Image]:
-    """In the frames [start, end), every 8-px block is mixed with its own mean."""
-
-    def flatten(image: Image, frame: int) -> Image:
-        height, width = image.shape[:2]
-        means = cv2.resize(image, (width // 8, height // 8), interpolation=cv2.INTER_AREA)
-        blocks = cv2.resize(means, (width, height), interpolation=cv2.INTER_NEAREST)
-        return cv2.addWeighted(image, 1 - mix, blocks, mix, 0)
-
-    return _changed(images, start, end, flatten)
 
 
 def torn(images: Sequence[Image], start: int, end: int, row: float, shift: float) -> list[Image]:
@@ -95,7 +83,7 @@ def torn(images: Sequence[Image], start: int, end: int, row: float, shift: float
 
 
 def stalled(images: Sequence[Image], start: int, end: int) -> list[Image]:
-    """Frozen in the frames [start, end); then it goes on where it would have been: it jumps."""
+    """Frozen in the frames [start, end); afterwards the clip continues where it would have been, with a jump."""
     return _changed(images, start, end, lambda image, frame: images[start])
 
 

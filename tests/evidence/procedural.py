@@ -1,4 +1,4 @@
-"""Clips drawn by arithmetic, to test meters on and to take first thresholds from.
+"""Synthetic clips, for tests of signal extractors and for first thresholds.
 
 A table with a random texture and random things on it, and a jointed arm of two bars and two fingers that picks
 one of them up, carries it and puts it down. Everything is drawn with sub-pixel positions from a seed. The clip is
@@ -28,7 +28,7 @@ _MARGIN = 0.2  # of the height: what is drawn beyond the picture's edges, for a 
 
 @dataclass(frozen=True)
 class Take:
-    """How a clip is filmed; what is left out is still, even, noiseless and uncompressed.
+    """The settings of a clip; by default it is still, evenly lit, noiseless and uncompressed.
 
     `speed` is in pick-and-place cycles per four seconds; the arm stands still in the frames `pause` and is `arm`
     times as thick as usual. A `shutter` of more than 1 blurs motion, over so many moments of a frame. The victim is
@@ -55,7 +55,7 @@ class Take:
 
 @dataclass(frozen=True)
 class Thing:
-    """A textured patch with its outline, and where its centre lies, in heights."""
+    """A textured patch with its outline and the place of its centre, in heights."""
 
     pixels: Pixels
     outline: Pixels
@@ -65,7 +65,7 @@ class Thing:
 
 @dataclass(frozen=True)
 class World:
-    """What stands before the camera."""
+    """The scene in front of the camera."""
 
     table: Pixels
     things: list[Thing]
@@ -87,7 +87,7 @@ def film(seed: int, take: Take | None = None) -> list[Image]:
 
 
 def victim_place(seed: int, take: Take | None = None) -> tuple[float, float]:
-    """Where the victim of a clip lies, in shares of the picture's width and height."""
+    """The place of the object that a fault affects, as shares of the picture's width and height."""
     width, height = (take or Take()).size
     x, y = _world(np.random.default_rng(seed), (width, height)).things[1].at
     return x * height / width, y
@@ -193,7 +193,7 @@ def _moment(world: World, take: Take, number: int, part: float) -> Pixels:
 
 
 def _phase(take: Take, frame: float) -> float:
-    """How far the arm is along its path, in legs."""
+    """The position of the arm on its path, in segments."""
     start, end = take.pause
     moving = frame - max(0, min(frame, end) - start)
     return _LEGS * moving * take.speed / (4 * FPS)
@@ -231,7 +231,7 @@ def _draw_bar(canvas: Pixels, bar: Thing, start: tuple[float, float], end: tuple
 
 
 def _draw(canvas: Pixels, thing: Thing, at: tuple[float, float], turn: float, height: int) -> None:
-    """Lay a patch over the canvas, turned clockwise, its centre at a place given in heights."""
+    """Draw a patch on the canvas, rotated clockwise, with its centre at a place in heights."""
     high, long = thing.outline.shape
     x, y = at[0] * height + _MARGIN * height, at[1] * height + _MARGIN * height
     radius = int(np.hypot(high, long) / 2) + 2

@@ -1,9 +1,9 @@
-"""What the rules make of many procedural clips: `python -m tests.evidence.survey [FIRST_SEED] [END_SEED]`.
+"""The rules of the pixels pipeline on synthetic clips: `python -m tests.evidence.survey [FIRST_SEED] [END_SEED]`.
 
-For each rule the most extreme value of its signal over clean clips (where nothing explains it away), the clean clips
-it falsely fires on, and for each kind of fault in how many clips its frames were found under an admissible type. For
-each kind of clip, how many are incomplete, and why. The thresholds of the pixels pipeline, and what it
-allows to go unmeasured, were read off this table.
+For each rule it prints the most extreme value of its signal over clean clips in which no explanation holds, and each
+clean clip with a finding. For each kind of clean clip it counts the incomplete ones and the reasons. For each kind of
+fault it counts the clips in which the fault is found under an accepted type. The thresholds that are not fitted to
+simulated clips, and the allowance for unmeasured frames, come from this table.
 """
 
 import sys
@@ -13,12 +13,12 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from robogaze.domains.resources import resource_folder
-from robogaze.domains.yaml_files import read_yaml
-from robogaze.evidence import ClipSignals, RuleFinding, classified, find, gaps
+from robogaze.domains import load_domain
+from robogaze.evidence import Classifier, ClipSignals, RuleFinding, find, measurement_gaps, with_classes
 from robogaze.media.decode import Image
 from robogaze.stages.event_rule import EventRule
 from robogaze.stages.measure import Measure
+from robogaze.stages.pipeline import Pipeline
 
 from .cases import CLEAN, FAULTS, Planted
 from .measuring import measured
@@ -27,74 +27,74 @@ from .procedural import film
 
 def stage() -> Measure:
     """The first stage of the pixels pipeline."""
-    content = read_yaml(resource_folder("taxonomy") / "robot" / "pipelines" / "pixels.yaml").content
-    return Measure.model_validate(content["stages"][0]["measure"])
+    (measure,) = (stage for _, stage in Pipeline.build(load_domain("robot"), "pixels").stages if type(stage) is Measure)
+    return measure
 
 
-def rules(*, told: bool = True) -> list[EventRule]:
-    """The rules of the pixels pipeline; without those that are only told, the ones whose findings make events."""
-    return [rule for rule in stage().rules if told or not rule.told]
+def classifiers() -> list[Classifier]:
+    """The classifiers of the pixels pipeline."""
+    return [load_domain("robot").classifiers[name].parse(Classifier) for name in stage().classifiers]
 
 
-def evident(images: Sequence[Image]) -> ClipSignals:
-    """What is measured in a clip, and what the pipeline's classifiers make of it."""
-    return classified(measured(images), stage().classifiers)
+def evidence_of(images: Sequence[Image]) -> ClipSignals:
+    """The signals of a clip, with the classes of the pipeline's classifiers."""
+    return with_classes(measured(images), classifiers())
 
 
-def unanswered(evidence: ClipSignals) -> Iterator[str]:
-    """The rules that could not be answered in more of the clip than the pipeline allows, of those that judge."""
-    allowed = stage().unmeasured
-    for rule in (one for one in rules() if not one.told):
-        for gap in gaps(rule, evidence):
-            if gap.frames > allowed.share * gap.of or gap.longest_s > allowed.stretch_s + 1e-6:
-                yield rule.describe
+def rules_with_gaps(evidence: ClipSignals) -> Iterator[str]:
+    """The rules with a gap beyond the pipeline's allowance, by their descriptions."""
+    pipeline_stage = stage()
+    for rule in pipeline_stage.rules:
+        if not all(pipeline_stage.unmeasured.allows(gap) for gap in measurement_gaps(rule, evidence)):
+            yield rule.describe
 
 
-def right(rule: EventRule, finding: RuleFinding, planted: Planted) -> bool:
-    """The finding has an admissible type and meets the planted frames, give or take two."""
+def is_correct(rule: EventRule, finding: RuleFinding, planted: Planted) -> bool:
+    """Whether the finding has an accepted type and touches the planted frames, within two frames."""
     frames = range(planted.start - 2, planted.end + 2)
     return rule.type in planted.types and (finding.frames[0] in frames or finding.frames[-1] in frames)
 
 
 def extreme(rule: EventRule, evidence: ClipSignals) -> float:
     """The most extreme value of the rule's signal where its other conditions hold; NaN without any."""
-    open_ = rule.at(-1e9 if rule.above is not None else 1e9).with_(for_s=0, join_s=0)
-    peaks = [finding.peak for finding in find(open_, evidence)]
-    return (max if rule.above is not None else min)(peaks, default=np.nan)
+    any_peak = rule.at(-rule.sign * 1e9).with_(min_duration_s=0, merge_gap_s=0)
+    peaks = [finding.peak for finding in find(any_peak, evidence)]
+    return (max if rule.sign > 0 else min)(peaks, default=np.nan)
 
 
 def main(first: int, end: int) -> None:
     """Print the survey for the seeds [first, end)."""
-    worst: dict[str, list[tuple[float, str]]] = defaultdict(list)
+    rules = stage().rules
+    values: dict[str, list[tuple[float, str]]] = defaultdict(list)
     incomplete: dict[str, Counter[str]] = defaultdict(Counter)
     for seed in range(first, end):
         for name, take in CLEAN.items():
-            evidence = evident(film(seed, take))
-            incomplete[name].update(set(unanswered(evidence)))
-            for rule in rules():
-                worst[rule.describe].append((extreme(rule, evidence), f"{name} {seed}"))
+            evidence = evidence_of(film(seed, take))
+            incomplete[name].update(set(rules_with_gaps(evidence)))
+            for rule in rules:
+                values[rule.describe].append((extreme(rule, evidence), f"{name} {seed}"))
                 for finding in find(rule, evidence):
                     print(f"FALSE {name} seed {seed}: {rule.describe} {finding.span} {finding.peak:.4g}", flush=True)
-    for rule in rules():
-        values = [pair for pair in worst[rule.describe] if np.isfinite(pair[0])]
-        ranked = sorted(values, reverse=rule.above is not None)[:3]
+    for rule in rules:
+        defined = [pair for pair in values[rule.describe] if np.isfinite(pair[0])]
+        ranked = sorted(defined, reverse=rule.sign > 0)[:3]
         shown = ", ".join(f"{value:.4g} ({where})" for value, where in ranked)
-        bound = f"> {rule.above}" if rule.above is not None else f"< {rule.below}"
-        print(f"clean {rule.describe} {rule.signal} {bound}: {shown}")
+        print(f"clean {rule.describe} {rule.signal} {rule.limit}: {shown}")
     for name, counted in incomplete.items():
         print(f"clean {name}, incomplete: {dict(counted) or 'none'}")
     for name, make_fault in FAULTS.items():
         hits, peaks, wrong = 0, [], []
         for seed in range(first, end):
             planted = make_fault(seed)
-            evidence = evident(planted.images)
-            found = [(rule, finding) for rule in rules() for finding in find(rule, evidence)]
-            good = [finding for rule, finding in found if right(rule, finding, planted)]
-            hits += bool(good)
-            peaks += [finding.peak for finding in good[:1]]
-            wrong += [f"{rule.describe}@{finding.frames[0]}" for rule, finding in found if finding not in good]
+            evidence = evidence_of(planted.images)
+            found = [(rule, finding) for rule in rules for finding in find(rule, evidence)]
+            correct = [finding for rule, finding in found if is_correct(rule, finding, planted)]
+            hits += bool(correct)
+            peaks += [finding.peak for finding in correct[:1]]
+            wrong += [f"{rule.describe}@{finding.frames[0]}" for rule, finding in found if finding not in correct]
         peak = f"weakest {np.min(np.abs(peaks)):.4g}" if peaks else "none"
-        print(f"fault {name}: {hits} of {end - first}, {peak}; besides: {', '.join(wrong) or 'nothing'}", flush=True)
+        others = ", ".join(wrong) or "nothing"
+        print(f"fault {name}: {hits} of {end - first}, {peak}; other findings: {others}", flush=True)
 
 
 if __name__ == "__main__":

@@ -8,13 +8,13 @@ from robogaze.evidence.series import level, own_level, running_median
 NAN = math.nan
 
 
-def test_a_level_leaves_out_what_is_not_defined() -> None:
+def test_a_level_ignores_undefined_values() -> None:
     assert level(np.array([NAN, 1.0, 3.0, NAN, 2.0]), 50) == 2.0
     assert math.isnan(level(np.array([NAN, NAN]), 50))
     assert math.isnan(level(np.array([]), 50))
 
 
-def test_a_clip_of_less_than_half_a_second_has_no_level_of_its_own() -> None:
+def test_a_clip_under_half_a_second_has_no_level() -> None:
     series = np.array([1.0, 1.0, 3.0])
     assert own_level(series, [0.0, 0.25, 0.5], 50) == 1.0
     assert math.isnan(own_level(series, [0.0, 0.2, 0.4], 50))
@@ -26,14 +26,14 @@ def test_a_running_median_keeps_a_step_and_removes_a_spike() -> None:
     assert running_median(np.array([0, 0, 0, 0, 9, 0, 0, 0, 0.0]), times, 0.4).tolist() == [0.0] * 9
 
 
-def test_a_running_median_is_not_defined_where_most_around_is_not() -> None:
+def test_a_running_median_is_undefined_where_most_values_are() -> None:
     found = running_median(np.array([NAN, NAN, NAN, 4.0, 5.0, 6.0]), np.arange(6.0), 4.0)
     assert np.isnan(found[:3]).all()
     assert found[3:] == pytest.approx([5.0, 5.0, 5.0])
 
 
-def test_one_or_two_values_say_nothing_of_what_is_usual_around_them() -> None:
-    """Else a single value would be its own median, and never stand out."""
+def test_a_running_median_needs_three_values() -> None:
+    """A single value would be its own median and never stand out."""
     found = running_median(np.array([0.0, 9.0, 0.0, 0.0]), np.arange(4.0), 2.0)
     assert np.isnan(found[[0, 3]]).all()
     assert found[1:3].tolist() == [0.0, 0.0]

@@ -20,7 +20,7 @@ OPTICS, OBJECTS = "visual_quality", "object_scene_consistency"
 
 
 def failed(dimension: str) -> Failure:
-    return Failure(stage="measure", dimension=dimension, kind="evidence only", message="perhaps")
+    return Failure(stage="measure", dimension=dimension, kind="evidence_only", message="perhaps")
 
 
 @pytest.fixture
@@ -194,7 +194,7 @@ def test_reports_of_other_clips_and_other_files_are_refused(report_on: Any, plan
     with pytest.raises(InputError, match="no prediction has the id"):
         measured([planted("cup-0")], [report_on("pot-0")])
     other = report_on("cup-0", clip=make_clip(id="cup-0", sha256="0" * 64))
-    with pytest.raises(InputError, match="speaks of another file"):
+    with pytest.raises(InputError, match="is about another file"):
         measured([planted("cup-0")], [other])
 
 

@@ -16,6 +16,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
+from unittest.mock import patch
 
 import httpx2
 from stub_server import Body, Reply, Stub, completion_of, text_of
@@ -25,15 +26,14 @@ from injection.table import Fault, OddReply, Spoil
 from robogaze.backends import AnswerStore, Completion, Models, ModelsConfig, Request
 from robogaze.backends.middleware.retry import RetryPolicy
 from robogaze.backends.openai import OpenAIBackend
-from robogaze.bench import ClipResult, RunOptions, run_clips
 from robogaze.core.report import Report
 from robogaze.core.sampling import Regime
 from robogaze.datasets import ManifestEntry
 from robogaze.diagnose import OpenClip, diagnose, open_clip
 from robogaze.domains import load_domain
-from robogaze.engines.base import ClipWorker, Result, Task
-from robogaze.engines.local import Local
-from robogaze.stages import Pipeline
+from robogaze.run import RunSetup, open_run
+from robogaze.run.engines.base import ClipWorker, Result, Task
+from robogaze.stages.pipeline import Pipeline
 
 Extent = Literal["once", "lasting", "everywhere", "server"]
 """At one request; at every request of one call; at every request of a question; at every request about the clip."""
@@ -48,10 +48,10 @@ ENDING_EVERYWHERE = (*ENDING, "scan", "direct")
 """The same where the question is never answered."""
 
 _KINDS = {
-    "retried": {"ServerFault", "ServerStalled", "Unreachable", "RateLimited"},
-    "refused": {"RequestRefused"},
-    "asked again": {"InvalidAnswer"},
-    "put again": {"Undecided"},
+    "retried": {"server_fault", "stalled", "unreachable", "rate_limited"},
+    "refused": {"refused"},
+    "asked again": {"invalid_answer"},
+    "put again": {"undecided"},
 }
 
 
@@ -207,7 +207,7 @@ def open_models(url: str, answers: AnswerStore | None, timeout_s: float = 20) ->
     config = ModelsConfig.read(f"openai:stub@{url}")
     patience = RetryPolicy(attempts=3, first_wait_s=0, longest_wait_s=0.02)
     frames = Regime.parse("uniform 12")
-    model = config.models["model"].with_(patience=patience, timeout_s=timeout_s, frames=frames)
+    model = config.models["model"].with_(retry=patience, timeout_s=timeout_s, frames=frames)
     return Models.open(config.with_(models={"model": model}), answers, os.environ)
 
 
@@ -281,7 +281,7 @@ class Bench:
     play: str
     video: Path
     server: FaultyServer
-    unit: Any
+    worker: Any
     answers: CountedStore
     stub: Stub | None = None
     good: dict[Way, Report] = field(default_factory=dict)
@@ -395,15 +395,15 @@ class Bench:
         self.server.begin(dict(zip(numbers, cases, strict=True)), dict(zip(numbers, ways, strict=True)))
         if self.stub is not None:
             self.stub.behave = self.server.behave
-        reports: dict[int, Report] = {}
-
-        def keep(settled: ClipResult) -> None:
-            if settled.report is not None:
-                reports[int(settled.clip_id)] = settled.report
-
         entries = [ManifestEntry(path=self.video, clip_id=f"{n:06}", instruction=instruction(n)) for n in numbers]
-        await run_clips(entries, Local(self.unit), RunOptions(answers=self.answers, on_settled=keep))
-        return reports
+        setup = RunSetup("", self.worker.pipeline)
+        with (
+            patch("robogaze.run.engines.local.ClipWorker", lambda *_: self.worker),
+            open_run(entries, setup, models=self.worker.models, answers=self.answers) as run,
+        ):
+            async for _ in run.execute():
+                pass
+            return {int(report.clip.id): report for report in run.reports()}
 
 
 def _first(error: BaseException) -> BaseException:

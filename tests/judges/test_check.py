@@ -7,19 +7,19 @@ import pytest
 
 from judges.cases import pair
 from robogaze.judges.base import Judgement, unscored
-from robogaze.judges.check import JudgeCheck, check
-from robogaze.judges.rated import Rated
+from robogaze.judges.check import JudgeCheck, check_judge
+from robogaze.judges.rated_pairs import RatedPair
 
 
 def measured(people: list[float], *runs: list[float | None], units: str = "") -> JudgeCheck:
     """Runs of a judge (None: unscored) against what people say."""
     names = units or [str(number) for number in range(len(people))]
     rated = [
-        Rated(pair(), similarity, {}, unit, "odd" if number % 2 else "even", "")
+        RatedPair(pair(), similarity, {}, unit, "odd" if number % 2 else "even", "")
         for number, (similarity, unit) in enumerate(zip(people, names, strict=True))
     ]
     judged = [[unscored("no") if one is None else Judgement(one) for one in run] for run in runs]
-    return check(rated, judged, np.random.default_rng(0))
+    return check_judge(rated, judged, np.random.default_rng(0))
 
 
 def test_a_judge_that_says_what_people_say_agrees_wholly() -> None:

@@ -41,7 +41,7 @@ def test_its_identity_is_its_content(tmp_path: Path) -> None:
 
 
 FAULTS = [
-    (LINE + LINE, "own.jsonl:2: prediction_id: this pair stands twice (clip 'c', reference 'r', prediction 'p')"),
+    (LINE + LINE, "own.jsonl:2: prediction_id: this pair is listed twice (clip 'c', reference 'r', prediction 'p')"),
     (LINE.replace("0.25", "1.25"), "own.jsonl:1: similarity: Input should be less than or equal to 1"),
     (LINE.replace("0.25", "-0.1"), "own.jsonl:1: similarity: Input should be greater than or equal to 0"),
     ("\n" + LINE.replace("0.25", "NaN"), "own.jsonl:2: similarity: "),

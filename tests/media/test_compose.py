@@ -18,13 +18,13 @@ def noise(height: int = 40, width: int = 60, seed: int = 0) -> Image:
     return np.random.default_rng(seed).integers(0, 256, (height, width, 3), dtype=np.uint8)
 
 
-def test_a_single_view_is_the_picture_itself() -> None:
+def test_layout_of_one_view_returns_the_picture() -> None:
     image = noise()
     (view,) = split(image, Layout())
     assert np.array_equal(view, image)
 
 
-def test_a_grid_is_cut_in_reading_order_and_panels_without_a_name_are_dropped() -> None:
+def test_grid_is_split_in_reading_order_without_unnamed_panels() -> None:
     image = noise(40, 60)
     views = split(image, Layout.parse("2x3:a,b,-,d,-,f"))
     places = [(0, 0), (0, 20), (20, 0), (20, 40)]
@@ -33,8 +33,8 @@ def test_a_grid_is_cut_in_reading_order_and_panels_without_a_name_are_dropped() 
         assert np.array_equal(view, image[top : top + 20, left : left + 20])
 
 
-def test_a_picture_that_cannot_be_divided_evenly_is_refused() -> None:
-    with pytest.raises(ValueError, match="a picture of 61x40 cannot be cut into 2x2 views"):
+def test_uneven_division_is_refused() -> None:
+    with pytest.raises(ValueError, match="a picture of 61x40 cannot be divided into 2x2 views"):
         split(noise(40, 61), Layout.parse("2x2:a,b,c,d"))
 
 
@@ -48,28 +48,26 @@ def test_a_picture_that_cannot_be_divided_evenly_is_refused() -> None:
         ((1024, 1), 32, (32, 1)),
     ],
 )
-def test_a_picture_is_made_smaller_to_fit_and_never_larger(
-    size: tuple[int, int], limit: int, fitted: tuple[int, int]
-) -> None:
+def test_fit_scales_down_and_never_up(size: tuple[int, int], limit: int, fitted: tuple[int, int]) -> None:
     assert fit(noise(size[1], size[0]), limit).shape == (fitted[1], fitted[0], 3)
 
 
 @pytest.mark.parametrize("limit", [32, 100, 199])
-def test_a_picture_made_smaller_stays_what_it_is(limit: int) -> None:
+def test_scaled_picture_keeps_its_content(limit: int) -> None:
     ramp = np.broadcast_to(np.linspace(0, 255, 200)[None, :, None], (100, 200, 3)).astype(np.uint8)
     small = fit(ramp, limit)
     expected = np.linspace(0, 255, small.shape[1])
     assert np.abs(small.mean(axis=(0, 2)) - expected).max() < 255 / limit
 
 
-def test_a_picture_made_much_smaller_leaves_no_pixel_out() -> None:
+def test_strong_scaling_averages_every_pixel() -> None:
     stripes = np.zeros((100, 860, 3), dtype=np.uint8)
     stripes[:, ::2] = 255
     assert np.abs(fit(stripes, 200).astype(int) - 127).max() < 40
 
 
 @given(st.integers(1, 10), st.integers(1, 5), st.integers(1, 50), st.integers(1, 50))
-def test_every_picture_of_a_sheet_stands_whole_under_its_label(count: int, columns: int, high: int, wide: int) -> None:
+def test_sheet_shows_each_picture_unchanged_under_its_label(count: int, columns: int, high: int, wide: int) -> None:
     images = [noise(high, wide, seed) for seed in range(count)]
     whole = sheet(images, [f"frame {number}" for number in range(count)], columns)
     used = min(columns, count)
@@ -84,7 +82,7 @@ def test_every_picture_of_a_sheet_stands_whole_under_its_label(count: int, colum
 
 
 @pytest.mark.parametrize("width", [24, 60, 200, 1024])
-def test_a_label_fits_its_band_whole(width: int) -> None:
+def test_label_fits_its_band(width: int) -> None:
     label = "frame 1234 at 1234.56 s"
     band = sheet([np.zeros((8, width, 3), dtype=np.uint8)], [label], 1)[:BAND]
     inked = np.argwhere((band < 255).any(axis=2))
@@ -101,12 +99,12 @@ def test_different_labels_look_different() -> None:
     assert not np.array_equal(*bands)
 
 
-def test_a_sheet_needs_a_picture() -> None:
+def test_sheet_without_pictures_is_refused() -> None:
     with pytest.raises(ValueError, match="at least one picture"):
         sheet([], [], 3)
 
 
-def test_views_stand_side_by_side_each_under_its_name() -> None:
+def test_strip_shows_views_side_by_side_under_their_names() -> None:
     views = [noise(seed=1), noise(seed=2), noise(seed=3)]
     whole = strip(views, ["wrist", "left", "right"])
     assert whole.shape == (BAND + 40, 3 * 60 + 2 * GAP, 3)
@@ -116,12 +114,12 @@ def test_views_stand_side_by_side_each_under_its_name() -> None:
         assert (whole[:BAND, left : left + 60] < 255).any()
 
 
-def test_a_strip_of_one_view_is_that_view() -> None:
+def test_strip_of_one_view_is_that_view() -> None:
     image = noise()
     assert strip([image], ["main"]) is image
 
 
-def test_a_picture_comes_back_from_jpeg_with_its_colours_in_order() -> None:
+def test_jpeg_round_trip_keeps_the_colours() -> None:
     image = np.zeros((48, 48, 3), dtype=np.uint8)
     image[:16, :, 0], image[16:32, :, 1], image[32:, :, 2] = 255, 255, 255
     back = decode_image(encode_jpeg(image, 95), "a picture")
@@ -130,18 +128,18 @@ def test_a_picture_comes_back_from_jpeg_with_its_colours_in_order() -> None:
         assert back[top + 4, 24, channel] > 240
 
 
-def test_quality_is_what_it_costs() -> None:
+def test_higher_jpeg_quality_gives_more_bytes() -> None:
     sizes = [len(encode_jpeg(noise(), quality)) for quality in (30, 60, 95)]
     assert sizes == sorted(sizes)
 
 
-def test_a_png_is_read_as_well() -> None:
+def test_png_is_read() -> None:
     image = noise()
     png = cv2.imencode(".png", cv2.cvtColor(image, cv2.COLOR_RGB2BGR))[1].tobytes()
     assert np.array_equal(decode_image(png, "a picture"), image)
 
 
 @pytest.mark.parametrize("data", [b"", b"no picture"])
-def test_what_is_no_picture_is_refused_by_name(data: bytes) -> None:
+def test_invalid_picture_is_refused_by_name(data: bytes) -> None:
     with pytest.raises(VideoError, match=r"the initial frame x\.png is not a picture that can be read"):
         decode_image(data, "the initial frame x.png")

@@ -1,4 +1,4 @@
-"""What holds for the frames of every reader: numbers, times, one size. The reader here is made up."""
+"""Frames of every decoder: numbers, times, one size. The decoder here is made up."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -16,9 +16,9 @@ Read = Callable[..., list[Frame]]
 
 @pytest.fixture
 def read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Read:
-    """Reads what a made-up reader shows: pairs of a time and a duration."""
+    """Reads frames from a made-up decoder: pairs of a time and a duration."""
     path = tmp_path / "clip.mp4"
-    path.write_bytes(b"what stands here is never looked at")
+    path.write_bytes(b"never read")
 
     def frames(
         *shown: tuple[float, float],
@@ -33,41 +33,41 @@ def read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Read:
         module = ModuleType("made_up")
         module.read = made_up  # type: ignore[attr-defined]
         monkeypatch.setitem(sys.modules, "made_up", module)
-        monkeypatch.setitem(DECODERS, "made up", "made_up")
+        monkeypatch.setitem(DECODERS.own, "made up", "made_up:read")
         return list(read_frames(path, "made up", *part))
 
     return frames
 
 
-def test_each_frame_lasts_until_the_next_whatever_it_says_itself(read: Read) -> None:
+def test_frame_lasts_until_the_next_one(read: Read) -> None:
     frames = read((0.0, 0.5), (0.1, 0.5), (0.4, 0.2))
     assert [frame.number for frame in frames] == [0, 1, 2]
     assert [frame.time_s for frame in frames] == [0.0, 0.1, 0.4]
     assert [frame.duration_s for frame in frames] == [0.1, 0.3, 0.2]
 
 
-def test_a_last_frame_without_a_duration_lasts_as_long_as_the_others_on_average(read: Read) -> None:
+def test_last_frame_without_a_duration_gets_the_mean(read: Read) -> None:
     assert read((0.0, 0.0), (0.1, 0.0), (0.4, 0.0))[-1].duration_s == 0.2
 
 
-def test_an_only_frame_without_a_duration_is_refused(read: Read) -> None:
+def test_single_frame_without_a_duration_is_refused(read: Read) -> None:
     with pytest.raises(VideoError, match="does not say how long its only frame is shown; re-encode it first"):
         read((0.0, 0.0))
 
 
 @pytest.mark.parametrize("second_s", [0.0, -0.1, 0.0000001])
-def test_a_frame_that_is_not_later_than_the_one_before_is_refused(read: Read, second_s: float) -> None:
+def test_frame_times_must_ascend(read: Read, second_s: float) -> None:
     with pytest.raises(VideoError, match="shows frame 1 no later than frame 0"):
         read((0.0, 0.1), (second_s, 0.1), (0.2, 0.1))
 
 
-def test_a_change_of_size_is_refused_with_both_sizes(read: Read) -> None:
+def test_size_change_is_refused_with_both_sizes(read: Read) -> None:
     with pytest.raises(VideoError, match="changes its picture size from 6x4 to 4x6 at frame 1"):
         read((0.0, 0.1), (0.1, 0.1), sizes=((4, 6), (6, 4)))
 
 
-def test_a_stream_without_a_frame_is_refused(read: Read) -> None:
-    with pytest.raises(VideoError, match="has a video stream without a single frame"):
+def test_stream_without_a_frame_is_refused(read: Read) -> None:
+    with pytest.raises(VideoError, match="has a video stream without a frame"):
         read()
 
 
@@ -81,7 +81,7 @@ def numbers(frames: list[Frame]) -> list[int]:
     return [round(frame.file_s * 10) for frame in frames]
 
 
-def test_a_part_has_numbers_and_times_of_its_own_and_tells_where_it_stands(read: Read) -> None:
+def test_part_is_numbered_and_timed_from_its_first_frame(read: Read) -> None:
     frames = read(*TENTHS, part=(0.5, 0.8))
     assert [frame.number for frame in frames] == [0, 1, 2]
     assert [frame.time_s for frame in frames] == [0.0, 0.1, 0.2]
@@ -93,47 +93,64 @@ def test_a_part_has_numbers_and_times_of_its_own_and_tells_where_it_stands(read:
     ("part", "first", "end"),
     [((None, 0.3), 0, 3), ((1.8, None), 18, 20), ((0.0, 2.0), 0, 20), ((0.5, 0.6), 5, 6), ((0.0, None), 0, 20)],
 )
-def test_a_part_is_half_open_and_may_leave_an_end_to_the_file(
+def test_part_is_half_open_and_either_end_is_optional(
     read: Read, part: tuple[float | None, float | None], first: int, end: int
 ) -> None:
     assert numbers(read(*TENTHS, part=part)) == list(range(first, end))
 
 
 @pytest.mark.parametrize("off_s", [-0.049, -1e-6, 1e-6, 0.049])
-def test_a_border_that_is_off_by_less_than_half_a_frame_moves_none(read: Read, off_s: float) -> None:
+def test_border_within_half_a_frame_moves_no_frame(read: Read, off_s: float) -> None:
     assert numbers(read(*TENTHS, part=(0.5 + off_s, 0.8 + off_s))) == [5, 6, 7]
 
 
 @pytest.mark.parametrize("border_s", [0.5, 0.53, 0.55, 0.57, 1 / 3, 0.6500001])
-def test_each_frame_is_in_one_of_two_parts_that_adjoin(read: Read, border_s: float) -> None:
+def test_each_frame_is_in_exactly_one_of_two_adjacent_parts(read: Read, border_s: float) -> None:
     before, after = (numbers(read(*TENTHS, part=part)) for part in ((None, border_s), (border_s, None)))
     assert before + after == list(range(20))
 
 
-def test_a_reader_that_begins_with_a_key_frame_before_the_part_gives_the_same(read: Read) -> None:
+def test_frames_before_the_part_are_dropped(read: Read) -> None:
     assert read(*TENTHS[3:], part=(0.5, 0.8))[0].time_s == 0.0
     assert numbers(read(*TENTHS[3:], part=(0.5, 0.8))) == [5, 6, 7]
 
 
 @pytest.mark.parametrize("part", [(1.5, 2.11), (2.5, 3.0)])
-def test_a_file_that_ends_before_the_part_does_is_refused(read: Read, part: tuple[float, float]) -> None:
+def test_part_beyond_the_end_of_the_file_is_refused(read: Read, part: tuple[float, float]) -> None:
     with pytest.raises(VideoError, match=r"ends at 2\.000 s, before the part from .* to .* s does"):
         read(*TENTHS, part=part)
 
 
-def test_a_part_between_two_frames_is_refused(read: Read) -> None:
+def test_part_without_a_frame_is_refused(read: Read) -> None:
     with pytest.raises(VideoError, match=r"shows no frame in the part from 0\.51 to 0\.54 s"):
         read(*TENTHS, part=(0.51, 0.54))
 
 
-def test_a_part_that_begins_behind_the_end_is_refused(read: Read) -> None:
+def test_part_that_starts_after_the_end_is_refused(read: Read) -> None:
     with pytest.raises(VideoError, match=r"shows no frame in the part from 2\.0 to the end"):
         read(*TENTHS, part=(2.0, None))
 
 
-def test_what_lies_behind_a_part_is_not_read(read: Read) -> None:
-    """Two frames more are, for it takes the next one to tell how long a frame is shown."""
+def test_nothing_is_decoded_after_the_part(read: Read) -> None:
+    """Two more frames are decoded: the next frame says how long a frame is shown."""
     sizes = tuple((4, 6) if number < 10 else (6, 4) for number in range(20))
     assert numbers(read(*TENTHS, sizes=sizes, part=(0.5, 0.8))) == [5, 6, 7]
     with pytest.raises(VideoError, match=r"from 6x4 to 4x6 at the frame of 1\.000 s"):
         read(*TENTHS[3:], sizes=sizes[3:], part=(0.5, 1.2))
+
+
+def test_installed_package_adds_a_decoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "grey_decoder.py").write_text(
+        "import numpy as np\nfrom robogaze.media.decode import DecodedFrame\n\n"
+        "def read(path, start_s):\n"
+        "    yield DecodedFrame(0.0, 0.5, np.full((4, 6, 3), 128, dtype=np.uint8))\n"
+    )
+    metadata = tmp_path / "grey_decoder-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: grey-decoder\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text("[robogaze.decoders]\ngrey = grey_decoder:read\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "clip.mp4").write_bytes(b"never read")
+    assert DECODERS.names() == ("pyav", "decord", "grey")
+    (frame,) = read_frames(tmp_path / "clip.mp4", "grey")
+    assert (frame.duration_s, int(frame.image.max())) == (0.5, 128)

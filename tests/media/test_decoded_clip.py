@@ -1,4 +1,4 @@
-"""A clip on film: what is kept of it, how it is shown, and what stops the filming."""
+"""A decoded clip: its frames, sheets and thumbnails, and the errors of decoding."""
 
 import gc
 import tracemalloc
@@ -49,7 +49,7 @@ def grid_clip(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def filmed(clip: Path) -> Iterator[DecodedClip]:
+def decoded(clip: Path) -> Iterator[DecodedClip]:
     with closing(decode_clip(clip)) as made:
         yield made
 
@@ -57,41 +57,41 @@ def filmed(clip: Path) -> Iterator[DecodedClip]:
 # What is kept.
 
 
-def test_footage_knows_the_frames_of_its_clip(filmed: DecodedClip) -> None:
-    assert filmed.times_s == [number / FPS for number in range(24)]
-    assert (filmed.duration_s, filmed.width, filmed.height) == (1.5, 96, 72)
-    assert filmed.layout == Layout()
-    assert filmed.initial is None
+def test_decoded_clip_has_the_frame_times_and_size(decoded: DecodedClip) -> None:
+    assert decoded.times_s == [number / FPS for number in range(24)]
+    assert (decoded.duration_s, decoded.width, decoded.height) == (1.5, 96, 72)
+    assert decoded.layout == Layout()
+    assert decoded.initial is None
 
 
 @pytest.mark.parametrize("max_side_px", [32, 64, 1024])
-def test_a_shot_is_byte_for_byte_the_picture_that_was_encoded(clip: Path, max_side_px: int) -> None:
+def test_frame_image_is_the_encoded_picture(clip: Path, max_side_px: int) -> None:
     settings = PictureSettings(max_side_px=max_side_px, quality=70)
-    with closing(decode_clip(clip, settings=settings)) as filmed:
+    with closing(decode_clip(clip, settings=settings)) as decoded:
         for frame in read_frames(clip):
-            shot = filmed.shot(frame.number)
-            assert shot.jpeg == encode_jpeg(fit(frame.image, max_side_px), 70)
-            assert shot.picture.sha256 == sha256(shot.jpeg).hexdigest()
+            shown = decoded.frame_image(frame.number)
+            assert shown.jpeg == encode_jpeg(fit(frame.image, max_side_px), 70)
+            assert shown.picture.sha256 == sha256(shown.jpeg).hexdigest()
 
 
-def test_a_shot_says_what_it_shows(filmed: DecodedClip) -> None:
-    shot = filmed.shot(5)
-    image = decode_image(shot.jpeg, "a shot")
+def test_frame_image_has_its_label_and_metadata(decoded: DecodedClip) -> None:
+    shown = decoded.frame_image(5)
+    image = decode_image(shown.jpeg, "a frame")
     assert number_in(image) == 5
-    assert shot.label == "frame 5 at 0.31 s"
-    said = shot.picture
-    assert (said.id, said.frames, said.times_s, said.views) == ("F5", (5,), (0.3125,), ("main",))
-    assert (said.height, said.width) == image.shape[:2]
+    assert shown.label == "frame 5 at 0.31 s"
+    picture = shown.picture
+    assert (picture.id, picture.frames, picture.times_s, picture.views) == ("F5", (5,), (0.3125,), ("main",))
+    assert (picture.height, picture.width) == image.shape[:2]
 
 
-def test_a_part_of_a_video_is_a_film_of_its_own_that_knows_where_it_stands(clip: Path) -> None:
-    with closing(decode_clip(clip, start_s=5 / FPS, end_s=9 / FPS)) as filmed:
-        assert [number_in(decode_image(filmed.shot(n).jpeg, "")) for n in range(4)] == [5, 6, 7, 8]
-        assert filmed.times_s == pytest.approx([n / FPS for n in range(4)])
-        assert (filmed.start_s, filmed.duration_s) == (pytest.approx(5 / FPS), pytest.approx(4 / FPS))
+def test_part_of_a_video_is_decoded_with_its_start(clip: Path) -> None:
+    with closing(decode_clip(clip, start_s=5 / FPS, end_s=9 / FPS)) as decoded:
+        assert [number_in(decode_image(decoded.frame_image(n).jpeg, "")) for n in range(4)] == [5, 6, 7, 8]
+        assert decoded.times_s == pytest.approx([n / FPS for n in range(4)])
+        assert (decoded.start_s, decoded.duration_s) == (pytest.approx(5 / FPS), pytest.approx(4 / FPS))
 
 
-def test_a_clip_is_decoded_once_whatever_is_asked_of_it(clip: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_clip_is_decoded_once(clip: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     readings = []
 
     def counting(path: Path, *how: Any) -> Iterator[object]:
@@ -99,15 +99,15 @@ def test_a_clip_is_decoded_once_whatever_is_asked_of_it(clip: Path, monkeypatch:
         return read_frames(path, *how)
 
     monkeypatch.setattr(decoded_clip, "read_frames", counting)
-    with closing(decode_clip(clip, observers=[lambda number, time_s, views: None])) as filmed:
+    with closing(decode_clip(clip, observers=[lambda number, time_s, views: None])) as decoded:
         clip.unlink()
-        assert [number_in(decode_image(filmed.shot(n).jpeg, "")) for n in (23, 0, 7, 7)] == [23, 0, 7, 7]
-        filmed.sheet((1, 2), 2)
-        filmed.thumbnail(3, 32)
+        assert [number_in(decode_image(decoded.frame_image(n).jpeg, "")) for n in (23, 0, 7, 7)] == [23, 0, 7, 7]
+        decoded.sheet((1, 2), 2)
+        decoded.thumbnail(3, 32)
     assert readings == [clip]
 
 
-def test_observers_are_given_every_frame_in_full_size(clip: Path) -> None:
+def test_observers_get_every_frame_in_full_size(clip: Path) -> None:
     seen = []
     small = PictureSettings(max_side_px=32)
     with closing(decode_clip(clip, settings=small, observers=[lambda *given: seen.append(given)])):
@@ -122,88 +122,86 @@ def grown_bytes(frames: int) -> int:
     """By how much memory grows, at most, while frames are added."""
     images = [np.random.default_rng(seed).integers(0, 256, (120, 160, 3), dtype=np.uint8) for seed in range(4)]
     with closing(DecodedClip(Layout(), PictureSettings())) as made:
-        made.keep(0.0, (images[0],))
+        made.add_frame(0.0, (images[0],))
         tracemalloc.start()
         for number in range(1, frames):
-            made.keep(number / FPS, (images[number % 4],))
+            made.add_frame(number / FPS, (images[number % 4],))
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
-        assert made.shot(0).jpeg == encode_jpeg(images[0], 90)
-        assert made.shot(frames - 1).jpeg == encode_jpeg(images[(frames - 1) % 4], 90)
+        assert made.frame_image(0).jpeg == encode_jpeg(images[0], 90)
+        assert made.frame_image(frames - 1).jpeg == encode_jpeg(images[(frames - 1) % 4], 90)
     return peak
 
 
-def test_memory_does_not_grow_with_the_pictures_of_a_long_clip(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_clip_uses_constant_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     in_memory = grown_bytes(400)
     monkeypatch.setattr(decoded_clip, "_IN_MEMORY_BYTES", 2**16)
     assert grown_bytes(400) < in_memory / 8
 
 
-def test_pictures_can_be_asked_for_while_others_are_still_added(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_frame_images_are_available_while_frames_are_added(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decoded_clip, "_IN_MEMORY_BYTES", 2**12)
     with closing(DecodedClip(Layout(), PictureSettings())) as made:
         for number in range(20):
-            made.keep(number / FPS, (numbered(number),))
-            assert number_in(decode_image(made.shot(number // 2).jpeg, "")) == number // 2
+            made.add_frame(number / FPS, (numbered(number),))
+            assert number_in(decode_image(made.frame_image(number // 2).jpeg, "")) == number // 2
 
 
-def test_closed_footage_shows_nothing(clip: Path) -> None:
-    filmed = decode_clip(clip)
-    filmed.close()
+def test_closed_clip_has_no_pictures(clip: Path) -> None:
+    decoded = decode_clip(clip)
+    decoded.close()
     with pytest.raises(ValueError, match="closed file"):
-        filmed.shot(0)
+        decoded.frame_image(0)
 
 
 # Contact sheets and thumbnails.
 
 
-def test_a_sheet_shows_its_frames_in_order_and_says_which(filmed: DecodedClip) -> None:
-    shot = filmed.sheet((3, 9, 20), columns=2)
-    whole = decode_image(shot.jpeg, "a sheet")
+def test_sheet_shows_its_frames_in_order(decoded: DecodedClip) -> None:
+    shown = decoded.sheet((3, 9, 20), columns=2)
+    whole = decode_image(shown.jpeg, "a sheet")
     cells = [whole[24:96, :96], whole[24:96, 100:], whole[124:, :96]]
     assert [number_in(cell) for cell in cells] == [3, 9, 20]
-    assert shot.label == "frames 3 to 20, 0.19 s to 1.25 s"
-    assert (shot.picture.frames, shot.picture.times_s) == ((3, 9, 20), (3 / FPS, 9 / FPS, 20 / FPS))
-    assert (shot.picture.height, shot.picture.width) == whole.shape[:2]
+    assert shown.label == "frames 3 to 20, 0.19 s to 1.25 s"
+    assert (shown.picture.frames, shown.picture.times_s) == ((3, 9, 20), (3 / FPS, 9 / FPS, 20 / FPS))
+    assert (shown.picture.height, shown.picture.width) == whole.shape[:2]
 
 
 @pytest.mark.parametrize("size", [(96, 72), (72, 96), (96, 96), (640, 400)])
 @pytest.mark.parametrize("max_side_px", [96, 128, 1024])
-def test_a_sheet_is_no_larger_than_a_picture_may_be_and_no_smaller_than_it_must(
-    tmp_path: Path, size: tuple[int, int], max_side_px: int
-) -> None:
+def test_sheet_has_the_largest_allowed_size(tmp_path: Path, size: tuple[int, int], max_side_px: int) -> None:
     path = write(tmp_path / "clip.mp4", 9, size=size)
-    with closing(decode_clip(path, settings=PictureSettings(max_side_px=max_side_px))) as filmed:
-        said = filmed.sheet(range(9), columns=3).picture
+    with closing(decode_clip(path, settings=PictureSettings(max_side_px=max_side_px))) as decoded:
+        sheet = decoded.sheet(range(9), columns=3).picture
     whole = (3 * (size[0] + 4) - 4, 3 * (size[1] + 28) - 4)
-    longer = max(said.width, said.height)
+    longer = max(sheet.width, sheet.height)
     if max(whole) <= max_side_px:
-        assert (said.width, said.height) == whole, "frames that fit are shown as they are"
+        assert (sheet.width, sheet.height) == whole, "frames that fit are shown as they are"
     else:
         assert max_side_px - 3 * 3 <= longer <= max_side_px
 
 
-def test_a_sheet_of_few_frames_shows_them_as_large_as_a_full_one(tmp_path: Path) -> None:
+def test_sheet_of_few_frames_shows_them_at_the_same_size(tmp_path: Path) -> None:
     path = write(tmp_path / "clip.mp4", 9, size=(640, 400))
-    with closing(decode_clip(path, settings=PictureSettings(max_side_px=512))) as filmed:
-        full, one = (filmed.sheet(range(count), columns=3).picture for count in (9, 1))
-    assert abs(full.width - 3 * one.width - 2 * 4) <= 3
+    with closing(decode_clip(path, settings=PictureSettings(max_side_px=512))) as decoded:
+        full, single = (decoded.sheet(range(count), columns=3).picture for count in (9, 1))
+    assert abs(full.width - 3 * single.width - 2 * 4) <= 3
 
 
-def test_a_sheet_of_several_views_is_no_larger_than_one_moment_of_them(grid_clip: Path) -> None:
-    with closing(decode_clip(grid_clip, settings=PictureSettings(max_side_px=96))) as filmed:
-        moment, said = filmed.shot(0).picture, filmed.sheet(range(9), columns=3).picture
+def test_sheet_of_several_views_is_no_larger_than_one_frame(grid_clip: Path) -> None:
+    with closing(decode_clip(grid_clip, settings=PictureSettings(max_side_px=96))) as decoded:
+        moment, sheet = decoded.frame_image(0).picture, decoded.sheet(range(9), columns=3).picture
     assert len(moment.views) == 3
-    assert max(said.width, said.height) <= moment.width == 3 * 100 - 4
+    assert max(sheet.width, sheet.height) <= moment.width == 3 * 100 - 4
 
 
-def test_two_sheets_have_one_name_only_when_they_show_the_same_frames(filmed: DecodedClip) -> None:
-    names = [filmed.sheet(numbers, 3).picture.id for numbers in ((3, 9, 20), (3, 10, 20), (3, 9, 20))]
+def test_sheet_id_depends_on_its_frames(decoded: DecodedClip) -> None:
+    names = [decoded.sheet(numbers, 3).picture.id for numbers in ((3, 9, 20), (3, 10, 20), (3, 9, 20))]
     assert names[0] == names[2] != names[1]
 
 
-def test_a_thumbnail_is_a_small_picture_of_its_frame(filmed: DecodedClip) -> None:
-    image = decode_image(filmed.thumbnail(6, 48), "a thumbnail")
+def test_thumbnail_is_a_small_picture_of_its_frame(decoded: DecodedClip) -> None:
+    image = decode_image(decoded.thumbnail(6, 48), "a thumbnail")
     assert image.shape == (36, 48, 3)
     assert number_in(image) == 6
 
@@ -211,72 +209,72 @@ def test_a_thumbnail_is_a_small_picture_of_its_frame(filmed: DecodedClip) -> Non
 # Grids of views.
 
 
-def test_a_recognised_grid_is_filmed_as_views_side_by_side_without_the_black_panel(grid_clip: Path) -> None:
+def test_detected_grid_is_stored_as_views_without_the_black_panel(grid_clip: Path) -> None:
     seen = []
-    with closing(decode_clip(grid_clip, observers=[lambda *given: seen.append(given)])) as filmed:
-        assert filmed.layout.active == ("top left", "top right", "bottom left")
-        assert filmed.shot(7).picture.views == filmed.layout.active
-        assert (filmed.width, filmed.height) == (192, 144)
-        image = decode_image(filmed.shot(7).jpeg, "a shot")
+    with closing(decode_clip(grid_clip, observers=[lambda *given: seen.append(given)])) as decoded:
+        assert decoded.layout.active == ("top left", "top right", "bottom left")
+        assert decoded.frame_image(7).picture.views == decoded.layout.active
+        assert (decoded.width, decoded.height) == (192, 144)
+        image = decode_image(decoded.frame_image(7).jpeg, "a frame")
     assert image.shape == (24 + 72, 3 * 96 + 2 * 4, 3)
     assert [number_in(image[24:, left : left + 96]) for left in (0, 100, 200)] == [7, 107, 57]
     assert [number_in(view) for view in seen[7][2]] == [7, 107, 57]
 
 
-def test_a_given_layout_names_the_views_and_is_not_second_guessed(grid_clip: Path) -> None:
-    with closing(decode_clip(grid_clip, layout=NAMED)) as filmed:
-        assert filmed.layout is NAMED
-    with closing(decode_clip(grid_clip, layout=Layout())) as filmed:
-        assert filmed.shot(0).picture.width == 192
+def test_given_layout_is_used_without_detection(grid_clip: Path) -> None:
+    with closing(decode_clip(grid_clip, layout=NAMED)) as decoded:
+        assert decoded.layout is NAMED
+    with closing(decode_clip(grid_clip, layout=Layout())) as decoded:
+        assert decoded.frame_image(0).picture.width == 192
 
 
-def test_each_view_is_kept_up_to_the_full_side(grid_clip: Path) -> None:
+def test_each_view_is_stored_up_to_the_largest_side(grid_clip: Path) -> None:
     settings = PictureSettings(max_side_px=48)
-    with closing(decode_clip(grid_clip, layout=NAMED, settings=settings)) as filmed:
+    with closing(decode_clip(grid_clip, layout=NAMED, settings=settings)) as decoded:
         first = next(read_frames(grid_clip))
         views = [fit(view, 48) for view in split(first.image, NAMED)]
-        assert filmed.shot(0).jpeg == encode_jpeg(strip(views, NAMED.active), 90)
+        assert decoded.frame_image(0).jpeg == encode_jpeg(strip(views, NAMED.active), 90)
 
 
-def test_a_panel_that_was_black_only_at_first_stops_the_filming(tmp_path: Path) -> None:
+def test_panel_that_is_black_only_at_first_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "late.mp4", size=(192, 144), draw=lambda number: grid(number, 0 if number < 10 else 90))
-    with pytest.raises(VideoError, match=r"late.mp4 began like a 2x2 grid .* something at frame 10; name the layout"):
+    with pytest.raises(VideoError, match=r"late.mp4 starts like a 2x2 grid .* not black at frame 10; name the layout"):
         decode_clip(path)
-    with closing(decode_clip(path, layout=Layout.parse("2x2:a,b,c,d"))) as filmed:
-        assert filmed.shot(0).picture.views == ("a", "b", "c", "d")
+    with closing(decode_clip(path, layout=Layout.parse("2x2:a,b,c,d"))) as decoded:
+        assert decoded.frame_image(0).picture.views == ("a", "b", "c", "d")
 
 
-def test_a_clip_that_fades_in_from_black_is_one_view(tmp_path: Path) -> None:
+def test_clip_that_fades_in_from_black_is_one_view(tmp_path: Path) -> None:
     path = write(tmp_path / "fade.mp4", size=(192, 144), draw=lambda n: grid(n) if n > 5 else np.zeros_like(grid(n)))
-    with closing(decode_clip(path)) as filmed:
-        assert filmed.layout == Layout()
+    with closing(decode_clip(path)) as decoded:
+        assert decoded.layout == Layout()
 
 
-def test_a_layout_that_does_not_divide_the_picture_is_refused(clip: Path) -> None:
-    with pytest.raises(VideoError, match=r"clip.mp4: a picture of 96x72 cannot be cut into 1x5 views; .*--layout"):
+def test_layout_that_does_not_divide_the_picture_is_refused(clip: Path) -> None:
+    with pytest.raises(VideoError, match=r"clip.mp4: a picture of 96x72 cannot be divided into 1x5 views; .*--layout"):
         decode_clip(clip, layout=Layout.parse("1x5:a,b,c,d,e"))
 
 
 # The scene before the clip.
 
 
-def test_an_initial_frame_may_be_of_another_size(clip: Path, tmp_path: Path) -> None:
+def test_initial_frame_may_have_another_size(clip: Path, tmp_path: Path) -> None:
     settings = PictureSettings(max_side_px=64)
     with closing(
         decode_clip(clip, initial_frame=picture(tmp_path / "i.png", numbered(200, 320, 180)), settings=settings)
     ) as f:
         assert f.initial is not None
         assert number_in(decode_image(f.initial.jpeg, "")) == 200
-        said = f.initial.picture
-        assert (said.id, said.frames, said.times_s, said.width, said.height) == ("I0", (), (), 64, 36)
-        assert f.shot(0).picture.width == 64
+        sheet = f.initial.picture
+        assert (sheet.id, sheet.frames, sheet.times_s, sheet.width, sheet.height) == ("I0", (), (), 64, 36)
+        assert f.frame_image(0).picture.width == 64
 
 
-def test_the_initial_frame_of_a_grid_is_cut_like_the_clip(grid_clip: Path, tmp_path: Path) -> None:
-    with closing(decode_clip(grid_clip, initial_frame=picture(tmp_path / "i.png", grid(0)))) as filmed:
-        assert filmed.initial is not None
-        assert filmed.initial.picture.views == filmed.layout.active
-        assert filmed.initial.picture.width == filmed.shot(0).picture.width
+def test_initial_frame_of_a_grid_is_split_like_the_clip(grid_clip: Path, tmp_path: Path) -> None:
+    with closing(decode_clip(grid_clip, initial_frame=picture(tmp_path / "i.png", grid(0)))) as decoded:
+        assert decoded.initial is not None
+        assert decoded.initial.picture.views == decoded.layout.active
+        assert decoded.initial.picture.width == decoded.frame_image(0).picture.width
 
 
 INITIAL = {
@@ -285,14 +283,17 @@ INITIAL = {
     "no picture": (lambda path: path.write_text("cup"), "is not a PNG, JPEG, WebP or BMP picture"),
     "one view only": (
         lambda path: picture(path, numbered(255)),
-        "is not laid out like the clip: one shows something",
+        "does not have the layout of the clip: a panel is black",
     ),
-    "not to be divided": (lambda path: picture(path, grid(0)[1:]), "is not laid out like the clip: .* cannot be cut"),
+    "not to be divided": (
+        lambda path: picture(path, grid(0)[1:]),
+        "does not have the layout .* cannot be divided",
+    ),
 }
 
 
 @pytest.mark.parametrize("name", INITIAL)
-def test_an_initial_frame_that_does_not_fit_is_refused(name: str, grid_clip: Path, tmp_path: Path) -> None:
+def test_initial_frame_with_another_layout_is_refused(name: str, grid_clip: Path, tmp_path: Path) -> None:
     make, reason = INITIAL[name]
     path = tmp_path / "initial.png"
     make(path)
@@ -300,13 +301,13 @@ def test_an_initial_frame_that_does_not_fit_is_refused(name: str, grid_clip: Pat
         decode_clip(grid_clip, initial_frame=path)
 
 
-def test_an_initial_frame_may_show_what_the_user_drops_of_the_clip_too(tmp_path: Path) -> None:
+def test_initial_frame_may_have_content_in_dropped_panels(tmp_path: Path) -> None:
     path = write(tmp_path / "four.mp4", size=(192, 144), draw=lambda number: grid(number, 90))
-    with closing(decode_clip(path, layout=NAMED, initial_frame=picture(tmp_path / "i.png", grid(0, 90)))) as filmed:
-        assert filmed.initial is not None
+    with closing(decode_clip(path, layout=NAMED, initial_frame=picture(tmp_path / "i.png", grid(0, 90)))) as decoded:
+        assert decoded.initial is not None
 
 
-def test_filming_that_fails_half_way_leaves_no_file_open(clip: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_decoding_leaves_no_file_open(clip: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decoded_clip, "_IN_MEMORY_BYTES", 1)
 
     def fail(number: int, time_s: float, views: tuple[Image, ...]) -> None:

@@ -1,6 +1,6 @@
-"""The contract of a reader, held by every one in DECODERS: all that a video shows, in order, upright, at its time.
+"""The contract of every decoder in DECODERS: all frames that a video shows, in order, upright, on time.
 
-A reader that cannot read a kind of video says so and names the one that can: those cases are listed in REFUSES.
+A decoder that cannot read a kind of video says so and names one that can; those cases are in REFUSES.
 """
 
 import sys
@@ -41,7 +41,7 @@ LATE = {"times_s": tuple(2 + number / FPS for number in range(24))}
 
 @dataclass(frozen=True)
 class Video:
-    """How a video is made, which frames it shows, and when (16 a second from 0 unless said otherwise)."""
+    """How a video is made, which frames it shows, and when (16 a second from 0 unless given otherwise)."""
 
     suffix: str = "mp4"
     made: dict[str, Any] = field(default_factory=dict)
@@ -75,10 +75,10 @@ VIDEOS = {
     "10 bits of hevc": Video("mp4", {"codec": "libx265", "pix_fmt": "yuv420p10le"}),
     "full range": Video("mp4", {"pix_fmt": "yuvj420p"}),
     "odd size": Video("mp4", {"pix_fmt": "yuv444p", "size": (97, 71)}),
-    "turned by 90": Video("mp4", {"rotation": 90}),
-    "turned by 180": Video("mp4", {"rotation": 180}),
-    "turned by 270": Video("mp4", {"rotation": 270}),
-    "turned in mkv": Video("mkv", {"rotation": 90}),
+    "rotated by 90": Video("mp4", {"rotation": 90}),
+    "rotated by 180": Video("mp4", {"rotation": 180}),
+    "rotated by 270": Video("mp4", {"rotation": 270}),
+    "rotated in mkv": Video("mkv", {"rotation": 90}),
     "variable rate": Video("mp4", IRREGULAR, shows=range(6), times_s=IRREGULAR_S),
     "variable rate in mkv": Video("mkv", IRREGULAR, shows=range(6), times_s=IRREGULAR_S),
     "first time is 2 s": Video("mp4", LATE),
@@ -101,14 +101,14 @@ VIDEOS = {
 REFUSES = {
     ("decord", "av1"): "is AV1, which decord does not read",
     ("decord", "av1 in mkv"): "is AV1, which decord does not read",
-    ("decord", "cut at an open gop"): "cannot be read by decord from frame 24 on",
-    ("decord", "turned in mkv"): "is to be shown turned, which decord does only in MP4 and MOV",
+    ("decord", "cut at an open gop"): "cannot be read by decord at frame 24",
+    ("decord", "rotated in mkv"): "is rotated, which decord supports only in MP4 and MOV",
     ("decord", "live recording"): "cannot be read by decord",
 }
 
 
 @pytest.mark.parametrize("name", VIDEOS)
-def test_every_frame_comes_in_order_upright_and_at_its_time(name: str, decoder: str, tmp_path: Path) -> None:
+def test_frames_are_in_order_upright_and_on_time(name: str, decoder: str, tmp_path: Path) -> None:
     video = VIDEOS[name]
     path = video.write(tmp_path)
     if (decoder, name) in REFUSES:
@@ -146,7 +146,7 @@ PARTS = {
 
 
 @pytest.mark.parametrize("name", PARTS)
-def test_a_part_is_those_frames_of_the_whole_and_no_others(name: str, decoder: str, tmp_path: Path) -> None:
+def test_part_has_exactly_its_frames_of_the_whole(name: str, decoder: str, tmp_path: Path) -> None:
     if (decoder, name) in REFUSES:
         pytest.skip(f"{decoder} does not read it")
     path = PARTS[name].write(tmp_path)
@@ -157,12 +157,14 @@ def test_a_part_is_those_frames_of_the_whole_and_no_others(name: str, decoder: s
         part = list(read_frames(path, decoder, ends_s[first], ends_s[end]))
         assert [number_in(frame.image) for frame in part] == list(PARTS[name].shows)[first:end]
         assert [frame.file_s for frame in part] == ends_s[first:end]
-        assert all(np.array_equal(one.image, other.image) for one, other in zip(part, whole[first:end], strict=True))
+        assert all(
+            np.array_equal(frame.image, other.image) for frame, other in zip(part, whole[first:end], strict=True)
+        )
 
 
 @pytest.mark.parametrize("name", PARTS)
 @pytest.mark.parametrize("part", [(100.0, None), (100.0, 101.0), (0.0, 100.0)])
-def test_a_part_that_is_not_in_the_file_is_refused(
+def test_part_outside_the_file_is_refused(
     name: str, part: tuple[float, float | None], decoder: str, tmp_path: Path
 ) -> None:
     with pytest.raises(VideoError, match=r" in the part |before the part from | by decord |decord does not read"):
@@ -170,7 +172,7 @@ def test_a_part_that_is_not_in_the_file_is_refused(
 
 
 def test_only_the_part_is_decoded(tmp_path: Path) -> None:
-    """A damaged film is damaged for those who look there, and only for them."""
+    """Damage outside the part is not noticed."""
     path = write(tmp_path / "clip.mp4", **SHORT_GOP)
     assert len(list(read_frames(path, start_s=1.0, end_s=1.5))) == 8
     with av.open(str(path)) as container:
@@ -187,38 +189,38 @@ def test_only_the_part_is_decoded(tmp_path: Path) -> None:
     assert [number_in(frame.image) for frame in read_frames(path, start_s=1.0, end_s=1.5)] == list(range(16, 24))
 
 
-def test_a_frame_is_shown_until_the_next_one(decoder: str, tmp_path: Path) -> None:
+def test_frame_duration_ends_at_the_next_frame(decoder: str, tmp_path: Path) -> None:
     path = write(tmp_path / "clip.mp4", 6, times_s=IRREGULAR_S)
     shown_s = [frame.duration_s for frame in read_frames(path, decoder)]
     assert shown_s == pytest.approx([0.05, 0.25, 0.01, 0.69, 0.7, 1 / FPS])
 
 
 @pytest.mark.parametrize("name", [name for name in VIDEOS if ("decord", name) not in REFUSES])
-def test_all_readers_see_the_same_pixels_at_the_same_times(name: str, tmp_path: Path) -> None:
-    pytest.importorskip("decord", reason="without decord there is one reader only")
+def test_all_decoders_give_the_same_pixels_and_times(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("decord", reason="without decord there is only one decoder")
     path = VIDEOS[name].write(tmp_path)
-    for one, other in zip(read_frames(path, "pyav"), read_frames(path, "decord"), strict=True):
-        assert (one.number, one.time_s, one.duration_s) == (other.number, other.time_s, other.duration_s)
+    for frame, other in zip(read_frames(path, "pyav"), read_frames(path, "decord"), strict=True):
+        assert (frame.number, frame.time_s, frame.duration_s) == (other.number, other.time_s, other.duration_s)
         if "10 bits" in name:  # the two scale colour up in different ways, which shows at sharp edges
-            assert np.abs(one.image.astype(int) - other.image).mean() < 2
+            assert np.abs(frame.image.astype(int) - other.image).mean() < 2
         else:
-            assert np.array_equal(one.image, other.image)
+            assert np.array_equal(frame.image, other.image)
 
 
-def test_a_turn_that_the_stream_repeats_at_key_frames_holds_for_all_frames(tmp_path: Path) -> None:
+def test_rotation_given_at_key_frames_applies_to_all_frames(tmp_path: Path) -> None:
     path = with_orientation_in_the_stream(write(tmp_path / "clip.mp4", codec_options={"g": "8"}))
     images = [np.rot90(frame.image, -1) for frame in read_frames(path, "pyav")]
     assert [number_in(image) for image in images] == list(range(24))
 
 
-def test_a_name_may_look_like_a_protocol_or_a_pattern(
+def test_file_name_may_look_like_a_protocol_or_a_pattern(
     decoder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(write(tmp_path / "clip.mp4").rename(tmp_path / "http:%03d ü.mp4").parent)
     assert len(list(read_frames(Path("http:%03d ü.mp4"), decoder))) == 24
 
 
-def test_reading_may_end_early_and_leaves_the_file_closed(decoder: str, tmp_path: Path) -> None:
+def test_stopping_early_closes_the_file(decoder: str, tmp_path: Path) -> None:
     path = write(tmp_path / "clip.mp4")
     frames = read_frames(path, decoder)
     assert next(frames).number == 0
@@ -226,12 +228,12 @@ def test_reading_may_end_early_and_leaves_the_file_closed(decoder: str, tmp_path
     path.unlink()
 
 
-def test_an_unknown_decoder_is_refused_with_those_there_are(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no decoder 'vlc'; there is: pyav, decord"):
+def test_unknown_decoder_lists_the_known_ones(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no decoder 'vlc'; the decoders are: pyav, decord"):
         list(read_frames(write(tmp_path / "clip.mp4"), "vlc"))
 
 
-def test_without_decord_its_reader_says_how_to_install_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_decord_its_decoder_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "decord", None)
     with pytest.raises(MissingExtra, match=r"pip install 'robogaze\[decord\]'"):
         list(read_frames(write(tmp_path / "clip.mp4"), "decord"))

@@ -15,7 +15,7 @@ def pictures(count: int, size: tuple[int, int] = (96, 64)) -> list[Image]:
     return [(ramp + 5 * number).astype(np.uint8) for number in range(count)]
 
 
-def test_frames_come_back_at_their_times_and_nearly_as_they_were(tmp_path: Path) -> None:
+def test_written_frames_are_read_back_with_their_times(tmp_path: Path) -> None:
     times = [0.0, 0.04, 0.1, 0.3, 0.35]
     write_video(tmp_path / "clip.mp4", pictures(5), times, 0.4)
     found = list(read_frames(tmp_path / "clip.mp4"))
@@ -24,24 +24,24 @@ def test_frames_come_back_at_their_times_and_nearly_as_they_were(tmp_path: Path)
         assert np.abs(frame.image.astype(int) - image).mean() < 3
 
 
-def test_an_even_rate_ends_when_it_is_told_to(tmp_path: Path) -> None:
+def test_duration_is_kept_at_a_constant_rate(tmp_path: Path) -> None:
     write_video(tmp_path / "clip.mp4", pictures(8), [number / 16 for number in range(8)], 0.5)
     *_, last = read_frames(tmp_path / "clip.mp4")
     assert last.time_s + last.duration_s == 0.5
 
 
-def test_the_same_frames_give_the_same_bytes(tmp_path: Path) -> None:
+def test_equal_frames_give_equal_bytes(tmp_path: Path) -> None:
     for name in ("a.mp4", "b.mp4"):
         write_video(tmp_path / name, pictures(6), [number / 10 for number in range(6)], 0.6)
     assert (tmp_path / "a.mp4").read_bytes() == (tmp_path / "b.mp4").read_bytes()
 
 
-def test_an_odd_column_and_row_are_left_out(tmp_path: Path) -> None:
+def test_odd_column_and_row_are_dropped(tmp_path: Path) -> None:
     write_video(tmp_path / "clip.mp4", pictures(2, (97, 65)), [0.0, 0.1], 0.2)
     assert {frame.image.shape for frame in read_frames(tmp_path / "clip.mp4")} == {(64, 96, 3)}
 
 
-def test_a_file_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
+def test_failed_write_leaves_no_file(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="zip"):
         write_video(tmp_path / "clip.mp4", pictures(2), [0.0, 0.1, 0.2], 0.3)
     assert not list(tmp_path.iterdir())

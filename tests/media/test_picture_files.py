@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from robogaze.errors import VideoError
-from robogaze.media.picture_files import MOST_BYTES, decode_picture, open_picture
+from robogaze.media.picture_files import MAX_BYTES, decode_picture, open_picture
 
 SUFFIXES = (".png", ".jpg", ".webp", ".bmp")
 
@@ -29,14 +29,14 @@ def written(suffix: str, quality: tuple[int, ...] = ()) -> bytes:
         (".jpg", (cv2.IMWRITE_JPEG_PROGRESSIVE, 1)),
     ],
 )
-def test_pictures_of_the_usual_formats_are_read(tmp_path: Path, suffix: str, quality: tuple[int, ...]) -> None:
+def test_common_formats_are_read(tmp_path: Path, suffix: str, quality: tuple[int, ...]) -> None:
     path = tmp_path / f"scene{suffix}"
     path.write_bytes(written(suffix, quality))
     assert open_picture(path, "the scene").shape == (24, 40, 3)
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-def test_a_header_cut_short_anywhere_is_no_crash(suffix: str) -> None:
+def test_truncated_header_does_not_crash(suffix: str) -> None:
     data = written(suffix)
     for length in range(min(len(data), 120)):
         try:
@@ -56,21 +56,21 @@ def test_a_header_cut_short_anywhere_is_no_crash(suffix: str) -> None:
         b"\x89PNG\r\n\x1a\n" + bytes(8) + struct.pack(">II", 0, 5) + bytes(99),
     ],
 )
-def test_a_picture_of_too_many_pixels_is_refused_by_its_header(data: bytes) -> None:
+def test_too_many_pixels_are_refused_by_the_header(data: bytes) -> None:
     with pytest.raises(VideoError, match=r"the scene has \d+ x \d+ pixels"):
         decode_picture(data, "the scene")
 
 
 @pytest.mark.parametrize("data", [b"", b"GIF89a", b"\xff\xd8\xff\xd9", b"RIFF" + bytes(50), b"\xff\xd8\xff\xff"])
-def test_what_is_no_picture_is_refused(data: bytes) -> None:
+def test_invalid_picture_is_refused(data: bytes) -> None:
     with pytest.raises(VideoError, match="the scene is not a PNG, JPEG, WebP or BMP picture"):
         decode_picture(data, "the scene")
 
 
-def test_only_regular_files_of_bounded_size_are_read(tmp_path: Path) -> None:
+def test_only_regular_files_of_limited_size_are_read(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     with (tmp_path / "large").open("wb") as file:
-        file.truncate(MOST_BYTES + 1)
+        file.truncate(MAX_BYTES + 1)
     for path, message in (
         (tmp_path / "fifo", "is not a regular file"),
         (Path("/dev/zero"), "is not a regular file"),

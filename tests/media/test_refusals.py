@@ -1,7 +1,7 @@
-"""What no reader takes: a file that is not a video, is cut short or damaged is refused in one sentence.
+"""Files that every decoder refuses: not a video, truncated, or damaged.
 
-The sentence names the file and, where there is one, a way out. No such file ever gives fewer frames without a word.
-What some readers cannot see is listed in OVERLOOKED.
+The message names the file and, if there is one, a way out. No such file silently gives fewer frames.
+What some decoders do not notice is listed in OVERLOOKED.
 """
 
 import contextlib
@@ -92,13 +92,13 @@ NO_VIDEO: dict[str, tuple[Callable[[Path], Any], str]] = {
     "a transport stream": (a_transport_stream, " is not an MP4, MOV, MKV or WebM video"),
     "sound only": (write_sound, " has no video stream"),
     "two streams": (two_streams, " has 2 video streams; keep one (ffmpeg -i IN -map 0:v:0 -c copy OUT.mp4)"),
-    "turned by half a quarter": (slanted, " is to be shown turned by 45 degrees; re-encode it first"),
-    "no frames": (write_without_frames, " has a video stream without a single frame"),
+    "rotated by half a quarter": (slanted, " is rotated by 45 degrees; re-encode it first"),
+    "no frames": (write_without_frames, " has a video stream without a frame"),
 }
 
 
 @pytest.mark.parametrize("name", NO_VIDEO)
-def test_what_is_no_video_is_refused(name: str, decoder: str, tmp_path: Path) -> None:
+def test_invalid_video_is_refused(name: str, decoder: str, tmp_path: Path) -> None:
     make, reason = NO_VIDEO[name]
     path = tmp_path / "clip.mp4"
     make(path)
@@ -106,7 +106,7 @@ def test_what_is_no_video_is_refused(name: str, decoder: str, tmp_path: Path) ->
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")
-def test_a_file_that_may_not_be_read_is_refused(decoder: str, tmp_path: Path) -> None:
+def test_file_without_read_permission_is_refused(decoder: str, tmp_path: Path) -> None:
     path = write(tmp_path / "clip.mp4")
     path.chmod(0)
     assert " cannot be read: Permission denied" in refusal(path, decoder)
@@ -150,16 +150,16 @@ def copy(whole: Path, tmp_path: Path) -> Path:
     return Path(shutil.copy(whole, tmp_path))
 
 
-def test_each_kind_can_be_read_before_it_is_spoiled(copy: Path) -> None:
+def test_each_sample_can_be_read_before_it_is_damaged(copy: Path) -> None:
     assert len(list(read_frames(copy))) == 24
 
 
 @pytest.mark.parametrize("percent", [30, 60, 90])
-def test_a_video_that_is_cut_short_is_refused(copy: Path, percent: int, decoder: str) -> None:
+def test_truncated_video_is_refused(copy: Path, percent: int, decoder: str) -> None:
     assert " is cut short or damaged: its boxes declare " in refusal(cut_short(copy, percent), decoder)
 
 
-def test_a_video_whose_writer_was_stopped_before_the_index_is_refused(decoder: str, tmp_path: Path) -> None:
+def test_video_without_an_index_is_refused(decoder: str, tmp_path: Path) -> None:
     path = write(tmp_path / "clip.mp4")
     data = path.read_bytes()
     path.write_bytes(data[: data.index(b"moov") - 4])
@@ -168,20 +168,20 @@ def test_a_video_whose_writer_was_stopped_before_the_index_is_refused(decoder: s
 
 @pytest.mark.parametrize("codec", ["libx264", "libvpx-vp9"])
 @pytest.mark.parametrize("percent", [60, 75])
-def test_a_cut_is_noticed_where_no_box_tells_of_it(codec: str, percent: int, decoder: str, tmp_path: Path) -> None:
+def test_truncation_without_a_broken_box_is_noticed(codec: str, percent: int, decoder: str, tmp_path: Path) -> None:
     whole = write(tmp_path / "clip.mp4", codec=codec, size=(160, 120), grain=30, **INDEX_FIRST)
     path = leave_pictures_open(whole)
     assert " is damaged " in refusal(cut_short(path, percent), decoder)
 
 
-def test_a_checksum_in_the_stream_is_heeded(tmp_path: Path) -> None:
+def test_wrong_checksum_in_the_stream_is_refused(tmp_path: Path) -> None:
     made = {"codec": "libx265", "codec_options": {"x265-params": "log-level=none:hash=1"}}
     path = write(tmp_path / "clip.mp4", size=(160, 120), grain=30, **made)
     assert len(list(read_frames(path))) == 24
     assert " is damaged " in refusal(flip_bytes(path, 1), "pyav")
 
 
-def test_a_video_whose_second_half_is_blank_is_refused(copy: Path, decoder: str) -> None:
+def test_video_with_a_blank_second_half_is_refused(copy: Path, decoder: str) -> None:
     refusal(blank_tail(copy, 50), decoder)
 
 
@@ -195,7 +195,7 @@ OVERLOOKED = {
 """Where damage may pass; but then every frame comes."""
 
 
-def test_a_video_with_200_wrong_bytes_is_refused(kind: str, copy: Path, decoder: str) -> None:
+def test_video_with_200_wrong_bytes_is_refused(kind: str, copy: Path, decoder: str) -> None:
     if (decoder, kind) == ("decord", "h264 in fragments"):
         pytest.skip("decord ends the whole process on some damaged fragments")
     flip_bytes(copy, 200)
@@ -206,7 +206,7 @@ def test_a_video_with_200_wrong_bytes_is_refused(kind: str, copy: Path, decoder:
         assert len(list(read_frames(copy, decoder))) == 24
 
 
-def test_a_change_of_picture_size_is_refused(decoder: str, tmp_path: Path) -> None:
+def test_changed_picture_size_is_refused(decoder: str, tmp_path: Path) -> None:
     path = write_growing(tmp_path / "clip.mp4")
     if decoder == "decord":
         # It scales every frame to the size of the first, and nothing tells.

@@ -11,8 +11,8 @@ from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.coverage import CoverageState
 from robogaze.core.report import Status
 from robogaze.core.time import Span
-from robogaze.matching import Match, Weighting, iou_matrix, match_findings
-from robogaze.metrics import judgeable, tally
+from robogaze.matching import Match, Weighting, iou_matrix, match_events
+from robogaze.metrics.tally import judgeable, tally
 
 Matrix = NDArray[np.float64]
 
@@ -35,7 +35,7 @@ def finding(
     return AnnotatedEvent(name, timed, text, dimension, kind, secondary, severity, confidence)
 
 
-def account(
+def annotation(
     *findings: AnnotatedEvent,
     clip_id: str = "clip",
     status: Status = "complete",
@@ -81,7 +81,7 @@ class Pair:
         if self.prediction is None or self.prediction.status == "unscored":
             return ()
         findings = self.reference.findings, self.prediction.findings
-        return match_findings(*findings, self.judged, self.iou, weighting or Weighting())
+        return match_events(*findings, self.judged, self.iou, weighting or Weighting())
 
     def row(self, weighting: Weighting | None = None) -> Matrix:
         return tally(self.reference, self.prediction, self.matched(weighting), self.iou)
@@ -99,8 +99,8 @@ def pair(reference: ClipAnnotation, prediction: ClipAnnotation | None, *rows: Se
 
 
 THREE_OF_ONE = pair(
-    account(*(finding((start, start + 1), severity=1) for start in (0, 2, 4))),
-    account(*(finding((start, start + 1), severity=1) for start in (0, 2, 4))),
+    annotation(*(finding((start, start + 1), severity=1) for start in (0, 2, 4))),
+    annotation(*(finding((start, start + 1), severity=1) for start in (0, 2, 4))),
     [0.1, 0.0, 0.0],
     [0.0, 0.2, 0.0],
     [0.0, 0.0, 0.3],
@@ -134,7 +134,7 @@ def _random_account(rng: Random, clip_id: str, status: Status, tied: bool) -> Cl
     if rng.random() < 0.1:
         findings = [replace(one, severity=None) for one in findings]
     covered = rng.choice((None, None, ("a", "b")))
-    return account(*findings, clip_id=clip_id, status=status, covered=covered)
+    return annotation(*findings, clip_id=clip_id, status=status, covered=covered)
 
 
 def _random_finding(rng: Random, name: str, tied: bool) -> AnnotatedEvent:

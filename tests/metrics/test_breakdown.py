@@ -7,23 +7,24 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from metrics.cases import THREE_OF_ONE, Pair, account, corpus, finding, pair
+from metrics.cases import THREE_OF_ONE, Pair, annotation, corpus, finding, pair
 
 from robogaze.core.annotation import ClipAnnotation
-from robogaze.metrics import COLUMNS, by_group, confusion, dimension_of, group_scores, groups_in, type_of
+from robogaze.metrics.breakdown import confusion, dimension_of, group_counts, group_scores, groups_in, type_of
+from robogaze.metrics.tally import COLUMNS
 
 DIMENSIONS = ("", "a", "b", "c")
 
 
 def counts(case: Pair) -> dict[str, list[float]]:
-    table = by_group(case.reference, case.prediction, case.matched(), dimension_of, DIMENSIONS)
+    table = group_counts(case.reference, case.prediction, case.matched(), dimension_of, DIMENSIONS)
     return {name: row for name, row in zip(DIMENSIONS, table.tolist(), strict=True) if any(row)}
 
 
 # One event of "a" found under its name, one of "b" found under "c", one of "b" missed, one of "c" spurious.
 CROSSED = pair(
-    account(finding((0, 1)), finding((2, 3), dimension="b"), finding((4, 5), dimension="b")),
-    account(finding((0, 1)), finding((2, 3), dimension="c"), finding((8, 9), dimension="c")),
+    annotation(finding((0, 1)), finding((2, 3), dimension="b"), finding((4, 5), dimension="b")),
+    annotation(finding((0, 1)), finding((2, 3), dimension="c"), finding((8, 9), dimension="c")),
     [0.5, 0.0, 0.0],
     [0.0, 0.8, 0.0],
     [0.0, 0.0, 0.0],
@@ -35,7 +36,7 @@ def test_a_match_is_credited_where_each_of_its_events_stands() -> None:
 
 
 def test_the_scores_of_a_group_come_from_its_counts() -> None:
-    table = by_group(CROSSED.reference, CROSSED.prediction, CROSSED.matched(), dimension_of, DIMENSIONS)
+    table = group_counts(CROSSED.reference, CROSSED.prediction, CROSSED.matched(), dimension_of, DIMENSIONS)
     nan = math.nan
     wanted = [[nan, nan, nan], [0.5, 0.5, 0.5], [nan, 0.4, 0.0], [0.4, nan, 0.0]]
     assert group_scores(table) == pytest.approx(np.array(wanted), nan_ok=True)
@@ -67,19 +68,19 @@ def test_the_confusion_counts_every_event_once_on_either_side() -> None:
 
 
 def test_groups_are_those_that_occur_and_what_is_not_said_comes_first() -> None:
-    accounts = [CROSSED.reference, account(finding(dimension=None, kind="x"))]
-    assert groups_in(accounts, dimension_of) == ("", "a", "b")
-    assert groups_in(accounts, type_of) == ("", "x")
+    annotations = [CROSSED.reference, annotation(finding(dimension=None, kind="x"))]
+    assert groups_in(annotations, dimension_of) == ("", "a", "b")
+    assert groups_in(annotations, type_of) == ("", "x")
     assert groups_in([], dimension_of) == ()
 
 
 def test_a_group_that_is_not_in_the_list_is_refused() -> None:
-    for table in (by_group, confusion):
+    for table in (group_counts, confusion):
         with pytest.raises(KeyError, match="c"):
             table(CROSSED.reference, CROSSED.prediction, CROSSED.matched(), dimension_of, ("a", "b"))
 
 
-@pytest.mark.parametrize("prediction", [None, account(finding((0, 1)), status="unscored")])
+@pytest.mark.parametrize("prediction", [None, annotation(finding((0, 1)), status="unscored")])
 def test_a_prediction_that_says_nothing_misses_every_event(prediction: ClipAnnotation | None) -> None:
     silent = replace(CROSSED, prediction=prediction, similarity=np.zeros((3, 0)))
     assert counts(silent) == {"a": [1, 0, 0, 0, 0], "b": [2, 0, 0, 0, 0]}
@@ -89,7 +90,7 @@ def test_a_prediction_that_says_nothing_misses_every_event(prediction: ClipAnnot
 
 
 def test_what_cannot_be_judged_is_in_no_group() -> None:
-    case = pair(account(finding((0, 1)), covered=["a"]), account(finding((0, 1), dimension="b"), finding((0, 1))))
+    case = pair(annotation(finding((0, 1)), covered=["a"]), annotation(finding((0, 1), dimension="b"), finding((0, 1))))
     assert counts(case) == {"a": [1, 1, 1, 1, 1]}
     assert confusion(case.reference, case.prediction, case.matched(), dimension_of, DIMENSIONS).sum() == 1
 
@@ -100,7 +101,7 @@ def test_the_groups_add_up_to_the_whole(group: object) -> None:
     groups = groups_in([one for case in cases for one in (case.reference, case.prediction) if one], group)  # type: ignore[arg-type]
     for case in cases:
         said = case.reference, case.prediction, case.matched(), group, groups
-        table, crossing = by_group(*said), confusion(*said)  # type: ignore[arg-type]
+        table, crossing = group_counts(*said), confusion(*said)  # type: ignore[arg-type]
         row = dict(zip(COLUMNS, case.row().tolist(), strict=True))
         whole = [row["references"], row["predictions"], row["similarity"], row["similarity"]]
         assert table.sum(axis=0)[:4] == pytest.approx(whole, abs=1e-12)

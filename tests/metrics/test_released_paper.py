@@ -9,7 +9,7 @@ from metrics import independent_released as independent
 
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.time import Span
-from robogaze.matching import Weighting, iou_matrix, match_findings
+from robogaze.matching import Weighting, iou_matrix, match_events
 from robogaze.metrics.scores import METRICS
 from robogaze.metrics.tally import tally
 
@@ -46,7 +46,7 @@ def row(video: dict[str, Any]) -> Any:
     sides = reference.findings, prediction.findings
     similarity = np.array(video["ratings"], dtype=float).reshape(len(sides[0]), len(sides[1])) / 5
     iou = iou_matrix(*sides, None, PAPER.iou)
-    return tally(reference, prediction, match_findings(*sides, similarity, iou, PAPER), iou)
+    return tally(reference, prediction, match_events(*sides, similarity, iou, PAPER), iou)
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -9,11 +9,12 @@ from random import Random
 import numpy as np
 import pytest
 from metrics import independent
-from metrics.cases import Matrix, Pair, account, corpus, finding, pair
+from metrics.cases import Matrix, Pair, annotation, corpus, finding, pair
 
 from robogaze.core.annotation import ClipAnnotation
 from robogaze.matching import Use, Weighting
-from robogaze.metrics import COLUMNS, METRICS, expand, macro, macro_n, micro, micro_n
+from robogaze.metrics.scores import METRICS, macro, macro_n, micro, micro_n, with_clip_values
+from robogaze.metrics.tally import COLUMNS
 
 PROMISED = (
     "desc_precision",
@@ -33,7 +34,7 @@ PROMISED = (
 
 
 def sums(cases: Sequence[Pair], weighting: Weighting | None = None) -> Matrix:
-    return expand(np.array([case.row(weighting) for case in cases])).sum(axis=0)
+    return with_clip_values(np.array([case.row(weighting) for case in cases])).sum(axis=0)
 
 
 def named(values: Matrix) -> dict[str, float]:
@@ -71,18 +72,18 @@ def test_every_metric_says_what_it_is_in_a_sentence_and_goes_by_its_name() -> No
 
 # Two references; the first found with S = 0.8 and IoU = 1/2 (five frames of ten), the second missed, one spurious.
 HALF = pair(
-    account(finding((0, 1), severity=5), finding((4, 5), severity=1)),
-    account(finding((0, 0.5), severity=4), finding((8, 9), severity=2)),
+    annotation(finding((0, 1), severity=5), finding((4, 5), severity=1)),
+    annotation(finding((0, 0.5), severity=4), finding((8, 9), severity=2)),
     [0.8, 0.0],
     [0.0, 0.0],
 )
-PERFECT = pair(account(finding((0, 1))), account(finding((0, 1))))
-CRY_WOLF = pair(account(), account(finding((0, 1)), finding((2, 3))))
-SILENT = pair(account(finding((0, 1))), account())
-QUIET = pair(account(), account())
-MISSING = pair(account(finding((0, 1))), None)
-MISSING_CLEAN = pair(account(), None)
-UNSCORED = pair(account(finding((0, 1))), account(status="unscored"))
+PERFECT = pair(annotation(finding((0, 1))), annotation(finding((0, 1))))
+CRY_WOLF = pair(annotation(), annotation(finding((0, 1)), finding((2, 3))))
+SILENT = pair(annotation(finding((0, 1))), annotation())
+QUIET = pair(annotation(), annotation())
+MISSING = pair(annotation(finding((0, 1))), None)
+MISSING_CLEAN = pair(annotation(), None)
+UNSCORED = pair(annotation(finding((0, 1))), annotation(status="unscored"))
 
 
 def test_the_metrics_of_a_clip_can_be_counted_by_hand() -> None:
@@ -119,7 +120,7 @@ def test_a_perfect_account_scores_1_everywhere() -> None:
 
 
 def test_a_perfect_single_frame_event_scores_1() -> None:
-    event = account(finding((4.2, 4.3)))
+    event = annotation(finding((4.2, 4.3)))
     assert of_corpus(pair(event, event))["f1_iou"] == 1.0
 
 
@@ -148,9 +149,11 @@ def test_a_missing_prediction_is_not_correct_on_a_clean_clip() -> None:
 
 
 def test_severities_weigh_what_was_found() -> None:
-    references = account(finding((0, 1), severity=4), finding((2, 3), severity=1))
+    references = annotation(finding((0, 1), severity=4), finding((2, 3), severity=1))
     grave, slight = (
-        pair(references, account(replace(found, severity=3)), *([float(one is found)] for one in references.findings))
+        pair(
+            references, annotation(replace(found, severity=3)), *([float(one is found)] for one in references.findings)
+        )
         for found in references.findings
     )
     # P = 1 on both; R = 4/5 where the grave one is found, 1/5 where the slight one is.
@@ -159,22 +162,24 @@ def test_severities_weigh_what_was_found() -> None:
 
 
 def test_severities_that_the_reference_does_not_give_leave_their_metric_undefined() -> None:
-    graded, ungraded = account(finding((0, 1))), account(finding((0, 1), severity=None))
-    for case in (pair(ungraded, graded), pair(ungraded, account())):
+    graded, ungraded = annotation(finding((0, 1))), annotation(finding((0, 1), severity=None))
+    for case in (pair(ungraded, graded), pair(ungraded, annotation())):
         assert math.isnan(of_corpus(case)["severity_weighted_f1"])
     assert of_corpus(pair(graded, ungraded))["severity_weighted_f1"] == 0.0
     assert of_corpus(pair(graded, graded, [0.0]))["severity_weighted_f1"] == 0.0
 
 
 def test_strict_scores_drop_what_is_told_of_the_wrong_time() -> None:
-    case = pair(account(finding((0, 1)), finding((5, 6))), account(finding((0, 1)), finding((8, 9)), finding((9, 10))))
+    case = pair(
+        annotation(finding((0, 1)), finding((5, 6))), annotation(finding((0, 1)), finding((8, 9)), finding((9, 10)))
+    )
     scores = of_corpus(case)
     assert (scores["desc_precision"], scores["desc_recall"], scores["desc_f1"]) == (1 / 3, 1 / 2, 2 / 5)
     assert (scores["desc_precision_strict"], scores["desc_recall_strict"], scores["desc_f1_strict"]) == (1, 1, 1)
 
 
 def test_credit_within_a_dimension_needs_the_dimension() -> None:
-    case = pair(account(finding((0, 1))), account(finding((0, 1), dimension="b")))
+    case = pair(annotation(finding((0, 1))), annotation(finding((0, 1), dimension="b")))
     assert (of_corpus(case)["desc_f1"], of_corpus(case)["desc_f1_dimension"]) == (1.0, 0.0)
 
 
@@ -196,20 +201,20 @@ def test_a_field_left_blank_never_pays(blank: dict[str, object], use: Use) -> No
 def independent_of_judging(case: Pair, weighting: Weighting) -> dict[str, float]:
     """The metrics where neither the dimensions looked for nor a bonus changes who is matched."""
     kept = replace(case, reference=replace(case.reference, coverage=None))
-    return named(micro(expand(kept.row(replace(weighting, dimension_bonus=0.0)))))
+    return named(micro(with_clip_values(kept.row(replace(weighting, dimension_bonus=0.0)))))
 
 
 def test_events_without_a_dimension_or_severity_count_against_the_metrics_of_these() -> None:
     spam = [finding((n / 20, n / 20 + 0.05), dimension=None, severity=None) for n in range(120, 160)]
-    some = account(finding((0, 1)), *spam)
-    plain, spammed = of_corpus(PERFECT), of_corpus(pair(account(finding((0, 1))), some, [1.0] + [0.0] * 40))
+    some = annotation(finding((0, 1)), *spam)
+    plain, spammed = of_corpus(PERFECT), of_corpus(pair(annotation(finding((0, 1))), some, [1.0] + [0.0] * 40))
     for name in ("desc_f1_dimension", "severity_weighted_f1"):
         assert plain[name] == 1.0
         assert spammed[name] < 0.06
 
 
 def test_nothing_at_all_is_undefined_and_rests_on_nothing() -> None:
-    rows = expand(np.zeros((0, len(COLUMNS)))).sum(axis=0)
+    rows = with_clip_values(np.zeros((0, len(COLUMNS)))).sum(axis=0)
     for values, n in ((micro(rows), micro_n(rows)), (macro(rows), macro_n(rows))):
         assert np.isnan(values).all()
         assert not n.any()
@@ -318,7 +323,7 @@ def test_splitting_a_run_into_shards_changes_no_number() -> None:
 
 
 def test_sums_of_many_resamples_and_systems_are_scored_at_once_as_one_by_one() -> None:
-    tables = expand(np.stack([[case.row() for case in corpus(seed, 20, tied=True)] for seed in (5, 6)]))
+    tables = with_clip_values(np.stack([[case.row() for case in corpus(seed, 20, tied=True)] for seed in (5, 6)]))
     counts = np.random.default_rng(0).integers(0, 3, size=(7, 20)).astype(float)
     total = counts @ tables  # (systems, resamples, columns)
     for values in (micro, macro, micro_n, macro_n):
@@ -330,7 +335,7 @@ def test_sums_of_many_resamples_and_systems_are_scored_at_once_as_one_by_one() -
 
 
 def test_a_clip_drawn_twice_counts_twice() -> None:
-    drawn = expand(np.array([HALF.row(), PERFECT.row()]))
+    drawn = with_clip_values(np.array([HALF.row(), PERFECT.row()]))
     twice = np.array([2.0, 1.0]) @ drawn
     assert named(macro(twice)) == pytest.approx(over_clips(HALF, HALF, PERFECT), nan_ok=True)
     assert named(micro(twice)) == pytest.approx(of_corpus(HALF, HALF, PERFECT), nan_ok=True)

@@ -5,11 +5,11 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from metrics.cases import DIMENSIONS, THREE_OF_ONE, Pair, account, finding, pair
+from metrics.cases import DIMENSIONS, THREE_OF_ONE, Pair, annotation, finding, pair
 
 from robogaze.core.annotation import ClipAnnotation
 from robogaze.matching import Match, Weighting
-from robogaze.metrics import COLUMNS, judgeable, tally
+from robogaze.metrics.tally import COLUMNS, judgeable, tally
 
 
 def counted(case: Pair, weighting: Weighting | None = None) -> dict[str, float]:
@@ -22,8 +22,8 @@ def counted(case: Pair, weighting: Weighting | None = None) -> dict[str, float]:
 # Two references, frames 0..9 and 20..29; the first is found half a second late, the second is missed, and one
 # prediction at the end of the clip is spurious.
 FOUND_LATE = pair(
-    account(finding((0, 1), severity=5), finding((2, 3), dimension=None, severity=None)),
-    account(finding((0.5, 1.5), severity=3), finding((9, 10), dimension="b", severity=1)),
+    annotation(finding((0, 1), severity=5), finding((2, 3), dimension=None, severity=None)),
+    annotation(finding((0.5, 1.5), severity=3), finding((9, 10), dimension="b", severity=1)),
     [0.8, 1.0],
     [0.4, 1.0],
 )
@@ -61,7 +61,7 @@ def test_a_row_counts_the_events_and_adds_up_what_was_matched() -> None:
 
 
 def test_events_without_a_time_count_as_events_and_overlap_with_none() -> None:
-    case = pair(account(finding()), account(finding()), [0.5])
+    case = pair(annotation(finding()), annotation(finding()), [0.5])
     assert "matched" not in counted(case)
     alike = counted(case, Weighting("similarity"))
     assert (alike["matched"], alike["similarity"], alike["references"], alike["predictions"]) == (1, 0.5, 1, 1)
@@ -81,38 +81,38 @@ def test_events_without_a_time_count_as_events_and_overlap_with_none() -> None:
 def test_severities_are_compared_where_the_reference_gives_one(
     severities: tuple[int | None, int | None], columns: set[str]
 ) -> None:
-    one, other = (account(finding((0, 1), severity=severity)) for severity in severities)
+    one, other = (annotation(finding((0, 1), severity=severity)) for severity in severities)
     pairs = {"severity_pairs", "severity_exact", "severity_within1"}
     assert counted(pair(one, other)).keys() & pairs == columns
 
 
 @pytest.mark.parametrize(("end", "reached"), [(3.0, 1), (2.9, 0)])
 def test_an_iou_of_exactly_a_threshold_reaches_it(end: float, reached: int) -> None:
-    case = pair(account(finding((0, 10))), account(finding((0, end))))
+    case = pair(annotation(finding((0, 10))), annotation(finding((0, end))))
     assert counted(case).get("tiou_30", 0) == reached
     seconds = Pair(replace(case.reference, frame_times_s=None), case.prediction, case.similarity)
     assert counted(seconds).get("tiou_30", 0) == reached
 
 
 def test_a_threshold_is_reached_although_seconds_are_not_exact_in_binary() -> None:
-    reference = replace(account(finding((0.1, 0.4))), frame_times_s=None)
-    case = pair(reference, account(finding((0.1, 0.19))))
+    reference = replace(annotation(finding((0.1, 0.4))), frame_times_s=None)
+    case = pair(reference, annotation(finding((0.1, 0.19))))
     assert case.iou[0, 0] < 0.3
     assert counted(case)["tiou_30"] == 1
 
 
 # Clips without events, and predictions that say nothing.
 
-CLEAN, FAULTY = account(), account(finding((0, 1), severity=2))
+CLEAN, FAULTY = annotation(), annotation(finding((0, 1), severity=2))
 
 
 @pytest.mark.parametrize(
     ("prediction", "columns"),
     [
-        (account(), {"clean_found"}),
-        (account(finding((0, 1))), {"alarms"}),
-        (account(status="partial"), set()),
-        (account(status="unscored"), {"unscored"}),
+        (annotation(), {"clean_found"}),
+        (annotation(finding((0, 1))), {"alarms"}),
+        (annotation(status="partial"), set()),
+        (annotation(status="unscored"), {"unscored"}),
         (None, {"unscored"}),
     ],
 )
@@ -125,7 +125,9 @@ def test_a_clean_clip_is_found_clean_where_it_was_completed(
     assert "faulty" not in found
 
 
-@pytest.mark.parametrize("prediction", [None, account(status="unscored"), account(finding((0, 1)), status="unscored")])
+@pytest.mark.parametrize(
+    "prediction", [None, annotation(status="unscored"), annotation(finding((0, 1)), status="unscored")]
+)
 def test_a_missing_or_unscored_prediction_misses_every_reference(prediction: ClipAnnotation | None) -> None:
     assert counted(pair(FAULTY, prediction)) == {
         "clips": 1,
@@ -141,22 +143,22 @@ def test_a_missing_or_unscored_prediction_misses_every_reference(prediction: Cli
 
 @pytest.mark.parametrize("status", ["partial", "unscored"])
 def test_a_reference_that_is_not_finished_is_refused(status: str) -> None:
-    with pytest.raises(ValueError, match=f"clip 7: an account that is {status} cannot be a reference"):
-        tally(account(clip_id="clip 7", status=status), None, (), np.zeros((0, 0)))  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=f"clip 7: an annotation that is {status} cannot be a reference"):
+        tally(annotation(clip_id="clip 7", status=status), None, (), np.zeros((0, 0)))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
     ("reference", "prediction", "found_clean"),
     [
-        (account(), account(covered=["a"]), False),
-        (account(), account(covered=["a"], partial=["b", "c"]), False),
-        (account(), account(covered=DIMENSIONS), True),
-        (account(covered=DIMENSIONS), account(covered=["a"]), False),
-        (account(covered=["a"]), account(covered=["a"]), True),
-        (account(covered=["a"]), account(covered=["b"]), False),
-        (account(covered=["a"]), account(), True),
-        (account(covered=[], partial=["a"]), account(), True),
-        (account(covered=[], partial=["a"]), account(covered=[]), False),
+        (annotation(), annotation(covered=["a"]), False),
+        (annotation(), annotation(covered=["a"], partial=["b", "c"]), False),
+        (annotation(), annotation(covered=DIMENSIONS), True),
+        (annotation(covered=DIMENSIONS), annotation(covered=["a"]), False),
+        (annotation(covered=["a"]), annotation(covered=["a"]), True),
+        (annotation(covered=["a"]), annotation(covered=["b"]), False),
+        (annotation(covered=["a"]), annotation(), True),
+        (annotation(covered=[], partial=["a"]), annotation(), True),
+        (annotation(covered=[], partial=["a"]), annotation(covered=[]), False),
     ],
 )
 def test_a_clip_is_found_clean_only_where_all_was_covered_that_the_reference_speaks_for(
@@ -168,7 +170,7 @@ def test_a_clip_is_found_clean_only_where_all_was_covered_that_the_reference_spe
 
 # What the two sides looked for.
 
-SEEN_BY_A = account(finding((0, 1), dimension="a"), covered=["a"])
+SEEN_BY_A = annotation(finding((0, 1), dimension="a"), covered=["a"])
 
 
 @pytest.mark.parametrize(
@@ -181,41 +183,43 @@ SEEN_BY_A = account(finding((0, 1), dimension="a"), covered=["a"])
     ],
 )
 def test_a_reference_speaks_for_the_dimensions_its_author_looked_for(predicted: object, can: bool) -> None:
-    assert judgeable(SEEN_BY_A, account(predicted)).tolist() == [can]  # type: ignore[arg-type]
-    assert judgeable(account(), account(predicted)).tolist() == [True]  # type: ignore[arg-type]
+    assert judgeable(SEEN_BY_A, annotation(predicted)).tolist() == [can]  # type: ignore[arg-type]
+    assert judgeable(annotation(), annotation(predicted)).tolist() == [True]  # type: ignore[arg-type]
 
 
 def test_a_reference_speaks_for_the_dimensions_in_which_it_found_something() -> None:
-    assert judgeable(account(finding(dimension="b"), covered=["a"]), account(finding(dimension="b"))).all()
+    assert judgeable(annotation(finding(dimension="b"), covered=["a"]), annotation(finding(dimension="b"))).all()
 
 
 def test_there_is_nothing_to_judge_in_a_prediction_that_says_nothing() -> None:
-    assert judgeable(SEEN_BY_A, None).shape == judgeable(SEEN_BY_A, account(finding(), status="unscored")).shape == (0,)
+    assert (
+        judgeable(SEEN_BY_A, None).shape == judgeable(SEEN_BY_A, annotation(finding(), status="unscored")).shape == (0,)
+    )
 
 
 def test_a_prediction_that_cannot_be_judged_is_counted_by_itself() -> None:
-    case = pair(SEEN_BY_A, account(finding((0, 1), dimension="b"), finding((5, 6), dimension="a")))
+    case = pair(SEEN_BY_A, annotation(finding((0, 1), dimension="b"), finding((5, 6), dimension="a")))
     found = counted(case)
     assert (found["unjudgeable"], found["predictions"], found["predictions_timed"]) == (1, 1, 1)
     assert not found.keys() & {"matched", "references_overlapped", "predictions_overlapped"}
 
 
 def test_a_clip_is_clean_and_no_alarm_where_nothing_that_can_be_judged_was_reported() -> None:
-    found = counted(pair(account(covered=["a"]), account(finding((0, 1), dimension="b"))))
+    found = counted(pair(annotation(covered=["a"]), annotation(finding((0, 1), dimension="b"))))
     assert found == {"clips": 1, "unjudgeable": 1, "clean": 1, "clean_found": 1}
 
 
 def test_a_match_of_what_cannot_be_judged_is_refused() -> None:
-    prediction = account(finding((0, 1), dimension="b"))
-    with pytest.raises(ValueError, match="clip: a finding that the reference cannot speak for was matched"):
+    prediction = annotation(finding((0, 1), dimension="b"))
+    with pytest.raises(ValueError, match="clip: an event that the reference cannot judge was matched"):
         tally(SEEN_BY_A, prediction, [Match(0, 0, 1.0, 1.0, 1.0)], np.ones((1, 1)))
 
 
 def test_what_a_system_does_not_look_for_is_missed_and_counted() -> None:
-    references = account(finding((0, 1), dimension="a"), finding((2, 3), dimension="b"))
-    found = counted(pair(references, account(covered=["a"])))
+    references = annotation(finding((0, 1), dimension="a"), finding((2, 3), dimension="b"))
+    found = counted(pair(references, annotation(covered=["a"])))
     assert (found["references"], found["references_not_looked_for"]) == (2, 1)
-    partly = account(covered=["a"], partial=["b"])
+    partly = annotation(covered=["a"], partial=["b"])
     assert "references_not_looked_for" not in counted(pair(references, partly))
 
 

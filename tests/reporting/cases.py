@@ -158,7 +158,7 @@ def partial_report(domain: Domain) -> Report:
         },
         events=(make_event("e1", "physics", "floating", (1.0, 2.0), severity=None),),
         failures=(
-            Failure(stage="examine", dimension="picture", kind="timeout", message="no answer within 60 s, 3 attempts"),
+            Failure(stage="examine", dimension="picture", kind="stalled", message="no answer within 60 s, 3 attempts"),
         ),
         unseen=((1, 4), (50, 64)),
         provenance=make_provenance(stages, failed=(2,)),

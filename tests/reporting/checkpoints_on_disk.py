@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from robogaze.compare import Comparison, ComparisonConfig, Run, compare
+from robogaze.comparison import Comparison, ComparisonConfig, Run
+from robogaze.comparison import compare_runs as compare
 from robogaze.core.events import Event
 from robogaze.core.report import Report
 from robogaze.datasets import file_sha256
-from robogaze.datasets.adapters import read_accounts
+from robogaze.datasets.formats.read import read_annotations
 from robogaze.domains import Domain
 from robogaze.reporting.compared import ComparisonPageData, shown
 from robogaze.reporting.comparison_json import comparison_json
@@ -30,14 +31,13 @@ NEW: Mapping[str, tuple[Event, ...]] = {"stack": (STOPS,), "push": (STOPS,), "fo
 
 def run_folder(root: Path, domain: Domain, events: Mapping[str, tuple[Event, ...]], frames: int = FRAMES) -> Path:
     """A run folder of a clip for each prompt; all have one video."""
-    root.mkdir(parents=True)
+    (root / "reports").mkdir(parents=True)
     (root / "run.json").write_text("{}")
     (root / "clip.mp4").write_bytes(make_video(frames))
     lines = []
     for prompt, found in events.items():
         report = clip_report(domain, f"{root.name}-{prompt}", prompt, found, frames)
-        (root / report.clip.id).mkdir()
-        (root / report.clip.id / "report.json").write_text(report.model_dump_json())
+        (root / "reports" / f"{report.clip.id}.json").write_text(report.model_dump_json())
         lines.append(ManifestLine(clip_id=report.clip.id, path="clip.mp4", sha256=file_sha256(root / "clip.mp4")))
     (root / "manifest.jsonl").write_text("".join(f"{line.model_dump_json()}\n" for line in lines))
     return root
@@ -54,7 +54,7 @@ def part_run(root: Path, domain: Domain, start_s: float) -> Path:
     """A run folder of one clip with an event, which is the two seconds of its file from a time on."""
     run_folder(root, domain, {"stack": (FALLS,)}, frames=2 * FPS)
     (root / "clip.mp4").write_bytes(make_video())
-    path = root / f"{root.name}-stack" / "report.json"
+    path = root / "reports" / f"{root.name}-stack.json"
     report = Report.model_validate_json(path.read_bytes())
     part = {"start_s": start_s, "end_s": start_s + 2.0}
     path.write_text(report.with_(clip=report.clip.with_(**part)).model_dump_json())
@@ -66,7 +66,7 @@ def part_run(root: Path, domain: Domain, start_s: float) -> Path:
 
 def read(*paths: Path) -> list[Run]:
     """Runs from their folders."""
-    return [Run.of(path.stem, read_accounts(path).accounts, path) for path in paths]
+    return [Run.of(path.stem, read_annotations(path).annotations, path) for path in paths]
 
 
 def two_runs(folder: Path, domain: Domain) -> list[Run]:

@@ -6,12 +6,14 @@ import json
 from pathlib import Path
 
 import pytest
-from agree.annotators import WordJudge, account, demo_annotators, event, looked_for
+from agreement.annotators import WordJudge, demo_annotators, event, looked_for
+from agreement.annotators import annotation as account
 
-from robogaze.agree import AgreementResult, AgreeTerms, AnnotationSet, agree, agree_on_ratings
-from robogaze.agree.ratings import Ratings
+from robogaze.agreement import AgreementConfig, AgreementResult, AnnotationSet, agree_on_ratings
+from robogaze.agreement import measure_agreement as agree
+from robogaze.agreement.ratings import Ratings
 from robogaze.core.annotation import ClipAnnotation
-from robogaze.datasets.adapters import read_accounts
+from robogaze.datasets.formats.read import read_annotations
 from robogaze.metrics.scores import METRICS
 from robogaze.reporting.agreement import rating_sheet, sheets
 from robogaze.reporting.agreement_json import accounts_csv, agreement_json, ratings_json
@@ -19,7 +21,7 @@ from robogaze.reporting.result_tables import ResultTable, files, written
 
 
 async def result(*accounts: ClipAnnotation) -> AgreementResult:
-    return await agree(AnnotationSet.of(accounts), WordJudge(), AgreeTerms(resamples=100))
+    return await agree(AnnotationSet.of(accounts), WordJudge(), AgreementConfig(resamples=100))
 
 
 async def tables(*accounts: ClipAnnotation) -> dict[str, ResultTable]:
@@ -77,7 +79,7 @@ async def test_what_is_undefined_says_why() -> None:
     found = await tables(account("ann", "a"), account("bob", "a"))
     assert [written(cell) for cell in found["agreement"].rows[0]][3:5] == ["undefined, n=1", "undefined, n=0"]
     assert found["agreement"].notes[-2:] == (
-        "Undefined where all ratings are the same, so agreement cannot be told from chance: overall.",
+        "Undefined where all ratings are the same, so agreement cannot be distinguished from chance: overall.",
         "Undefined where nobody reports an event: overall.",
     )
 
@@ -161,10 +163,10 @@ async def test_json_holds_every_number_and_what_is_settled() -> None:
 
 
 async def test_settled_events_are_written_so_that_they_can_be_references(tmp_path: Path) -> None:
-    found = (await result(*demo_annotators(["ann", "bob"]))).adjudication.accounts
+    found = (await result(*demo_annotators(["ann", "bob"]))).adjudication.annotations
     path = tmp_path / "consensus.csv"
     path.write_text(accounts_csv(found))
-    read = {one.clip_id: one for one in read_accounts(path).accounts}
+    read = {one.clip_id: one for one in read_annotations(path).annotations}
     assert read.keys() == {one.clip_id for one in found}
     for one in found:
         again = read[one.clip_id]
@@ -183,15 +185,15 @@ async def test_settled_events_are_written_so_that_they_can_be_references(tmp_pat
 async def test_a_consensus_about_some_dimensions_does_not_come_back_clean(tmp_path: Path) -> None:
     both = [account("ann", "a"), account("bob", "a", coverage=looked_for("x"))]
     path = tmp_path / "consensus.csv"
-    path.write_text(accounts_csv((await result(*both)).adjudication.accounts))
-    (one,) = read_accounts(path).accounts
+    path.write_text(accounts_csv((await result(*both)).adjudication.annotations))
+    (one,) = read_annotations(path).annotations
     assert (one.coverage, one.verdict) == (looked_for("x"), "undecided")
 
 
 def test_frames_at_no_constant_rate_have_no_place_in_that_table(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text(accounts_csv([account("ann", "a", frame_times_s=(0.0, 0.1, 0.3), duration_s=0.4)]))
-    (one,) = read_accounts(path).accounts
+    (one,) = read_annotations(path).annotations
     assert (one.frame_times_s, one.duration_s) == (None, 0.4)
 
 

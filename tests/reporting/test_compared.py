@@ -3,9 +3,11 @@
 from pathlib import Path
 
 import pytest
-from checkpoints import PIXELS, account, clean_and_faulty, event, run, without_a_model
+from checkpoints import PIXELS, clean_and_faulty, event, run, without_a_model
+from checkpoints import annotation as account
 
-from robogaze.compare import ComparisonConfig, compare
+from robogaze.comparison import ComparisonConfig
+from robogaze.comparison import compare_runs as compare
 from robogaze.domains import Domain
 from robogaze.errors import InputError
 from robogaze.reporting.compared import FILE, read_shown, shown

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from checkpoints import account, covered, event, run
+from checkpoints import annotation as account
+from checkpoints import covered, event, run
 
 from robogaze.core.annotation import AnnotatedEvent
 from robogaze.domains import Domain

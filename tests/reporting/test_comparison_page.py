@@ -8,9 +8,11 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from checkpoints import account, clean_and_faulty, event, run, without_a_model
+from checkpoints import annotation as account
+from checkpoints import clean_and_faulty, event, run, without_a_model
 
-from robogaze.compare import Comparison, ComparisonConfig, Run, compare
+from robogaze.comparison import Comparison, ComparisonConfig, Run
+from robogaze.comparison import compare_runs as compare
 from robogaze.domains import Domain
 from robogaze.reporting import bundles
 from robogaze.reporting.compared import shown
@@ -113,7 +115,7 @@ def test_flips_of_all_pairs_are_in_the_order_in_which_they_deserve_a_look() -> N
 
 def test_a_run_alone_has_a_page_too() -> None:
     text = page(clean_and_faulty("a", "+-?"))
-    assert "there is nothing to compare it with" in words(text)
+    assert "there is no other run to compare it with" in words(text)
     assert data(text, "flips") == {"pairs": [], "flips": []}
 
 

@@ -4,9 +4,12 @@ import json
 from xml.etree import ElementTree
 
 import pytest
-from checkpoints import ALL, PIXELS, account, clean_and_faulty, event, run, without_a_model
+from checkpoints import ALL, PIXELS, clean_and_faulty, event, run, without_a_model
+from checkpoints import annotation as account
 
-from robogaze.compare import Comparison, ComparisonConfig, GateCheck, calibration, compare
+from robogaze.comparison import Comparison, ComparisonConfig, GateCheck
+from robogaze.comparison import compare_runs as compare
+from robogaze.comparison import pair_calibration as calibration
 from robogaze.core.scores import Estimate
 from robogaze.reporting.comparison import sheets
 from robogaze.reporting.comparison_json import comparison_json
@@ -102,7 +105,7 @@ def test_every_pair_has_its_differences_and_its_flips() -> None:
 
 def test_what_differs_most_surely_stands_first() -> None:
     runs = [clean_and_faulty("a", "-" * 9, "shape_hole"), clean_and_faulty("b", "-" * 8 + "+", "shape_hole")]
-    changed = run("b", *list(runs[1].accounts.values())[:-1], account("b-p8", event("colour_cast")))
+    changed = run("b", *list(runs[1].annotations.values())[:-1], account("b-p8", event("colour_cast")))
     rows = {one.name: one for one in sheets(compare([runs[0], changed], ComparisonConfig(resamples=50)))}[
         "b-a-in-what"
     ].rows

@@ -3,10 +3,14 @@
 from pathlib import Path
 from typing import Any
 
-from checkpoints import account, clean_and_faulty, covered, event, facts, run, without_a_model
+from checkpoints import annotation as account
+from checkpoints import clean_and_faulty, covered, event, run, without_a_model
+from checkpoints import metadata as facts
 
-from robogaze.compare import Comparison, ComparisonConfig, Run, calibration, compare
-from robogaze.compare.gate import GateCheck as Passed
+from robogaze.comparison import Comparison, ComparisonConfig, Run
+from robogaze.comparison import compare_runs as compare
+from robogaze.comparison import pair_calibration as calibration
+from robogaze.comparison.gate import GateCheck as Passed
 from robogaze.reporting.compared import shown
 from robogaze.reporting.comparison_json import comparison_json
 from robogaze.reporting.comparison_validity_checks import bounds_of, comparison_checks
@@ -23,7 +27,7 @@ def of(result: Comparison, checks: tuple[Passed, ...] | None = None) -> tuple[li
 
 
 def with_facts(one: Run, **said: Any) -> Run:
-    return run(one.name, *one.accounts.values(), facts={clip_id: facts(**said) for clip_id in one.accounts})
+    return run(one.name, *one.annotations.values(), metadata={clip_id: facts(**said) for clip_id in one.annotations})
 
 
 def test_undecided_clips_are_named_with_what_they_could_make_of_the_rate() -> None:

@@ -9,20 +9,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from metrics.cases import account, finding
+from metrics.cases import annotation as account
+from metrics.cases import finding
 
 from robogaze.core.annotation import ClipAnnotation
 from robogaze.datasets.pairing import System, pair
-from robogaze.evaluate import evaluate
+from robogaze.evaluation.config import EvaluationConfig
+from robogaze.evaluation.systems import evaluate_pairing as evaluate
 from robogaze.judges.base import Judgement
-from robogaze.metrics import CONTROLS, KINDS, METRICS
+from robogaze.metrics.controls import CONTROLS
+from robogaze.metrics.errors import ERROR_KINDS
+from robogaze.metrics.scores import METRICS
 from robogaze.reporting.evaluation_json import evaluation_json
-from robogaze.scoring.config import EvaluationConfig
 
 PAGE = Path(__file__).parents[2] / "docs" / "metrics" / "evaluation-json.md"
 
 NAMES = {
-    "CONTROL": {*CONTROLS, "type_prior"}, "METRIC": set(METRICS), "KIND": set(KINDS), "SYSTEM": {"one", "two"},
+    "CONTROL": {*CONTROLS, "type_prior"}, "METRIC": set(METRICS), "KIND": set(ERROR_KINDS), "SYSTEM": {"one", "two"},
     "FIELD": {"split"}, "VALUE": {"x", "y"}, "DIMENSION": {"a", "b"}, "TYPE": {"drop", "slip"},
     "BONUS": {"0", "0.1", "0.25", "0.5"}, "CONFIDENCE": {"0.30", "0.40", "0.50", "0.60", "0.70"},
     "CLIP": {"clip 0", "clip 1", "clip 2", "clip 3"},

@@ -209,7 +209,7 @@ def test_the_reason_for_a_state_is_at_hand(visit: Callable[..., Visit]) -> None:
 def test_a_lane_says_what_was_ruled_out_and_what_a_failure_or_a_claim_leaves_undecided(
     visit: Callable[..., Visit], domain: Domain, tmp_path: Path
 ) -> None:
-    noticed = Failure(stage="measure", dimension="physics", kind="evidence only", message="perhaps")
+    noticed = Failure(stage="measure", dimension="physics", kind="evidence_only", message="perhaps")
     claims = [
         make_hypothesis("h1", "picture", "blur", (0, 1), verdict="unverified", reason=reason)
         for reason in ("", "no word")

@@ -280,7 +280,7 @@ def test_caveats_are_one_line_that_opens(visit: Callable[..., Visit], report: Re
 def test_a_suspicion_that_is_neither_found_nor_ruled_out_is_undecided(
     visit: Callable[..., Visit], domain: Domain
 ) -> None:
-    reasons = {"h1": "evidence only: Of 28 such findings 13 were right", "h2": "The camera moves."}
+    reasons = {"h1": "too uncertain for an event: Of 28 such findings 13 were right", "h2": "The camera moves."}
     hypotheses = [make_hypothesis(name, "physics", "floating", SHORT, reason=why) for name, why in reasons.items()]
     opened = visit(make_report(domain, make_clip("a"), hypotheses=tuple(hypotheses)))
     assert opened.page.locator(".findings h3").first.inner_text() == "No event · 1 undecided"

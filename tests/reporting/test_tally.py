@@ -143,7 +143,7 @@ def test_what_is_covered_partially_is_said_beside_it(domain: Domain) -> None:
 
 
 def test_a_failure_leaves_its_dimension_undecided_though_it_is_only_partially_covered(domain: Domain) -> None:
-    noticed = Failure(stage="measure", dimension="physics", kind="evidence only", message="perhaps")
+    noticed = Failure(stage="measure", dimension="physics", kind="evidence_only", message="perhaps")
     report = make_report(domain, make_clip("a"), failures=(noticed,), coverage=PIXELS)
     assert verdict_sentence(report, domain) == (
         "Undecided: no picture-quality fault found; undecided in Physical Plausibility; not examined: Task Progress."
@@ -176,7 +176,7 @@ def test_what_could_not_be_measured_is_said_below_the_counts(domain: Domain) -> 
 
 
 def test_what_is_evidence_only_is_said_below_the_counts(domain: Domain) -> None:
-    weak = "Measured, but evidence only: Blur. Of 4 such findings 1 was right."
+    weak = "Too uncertain for an event: Blur. Of 4 such findings 1 was right."
     some = [make_report(domain, make_clip("a"), notes=(weak, weak)), make_report(domain, make_clip("b"))]
     said = (
         "In 1 of 2 clips with a report something was measured that is not sure enough to be an event; the notes of "
@@ -187,7 +187,7 @@ def test_what_is_evidence_only_is_said_below_the_counts(domain: Domain) -> None:
 
 
 def test_a_partial_clip_without_events_makes_no_claim(domain: Domain) -> None:
-    failure = Failure(stage="examine", dimension="picture", kind="timeout", message="no answer")
+    failure = Failure(stage="examine", dimension="picture", kind="stalled", message="no answer")
     report = make_report(domain, make_clip("a"), failures=(failure,))
     lines = summary_lines([report], [], domain)
     assert lines[0] == "1 clip: 0 faulty, 0 clean, 1 undecided (status: 1 partial)"

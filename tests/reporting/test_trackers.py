@@ -19,7 +19,8 @@ from making import coverage
 from synthetic import write_clip
 
 from robogaze.cli.shared.tracking import NO_TELEMETRY
-from robogaze.compare import ComparisonConfig, compare
+from robogaze.comparison import ComparisonConfig
+from robogaze.comparison import compare_runs as compare
 from robogaze.core.report import Report, Usage
 from robogaze.core.report_summary import ReportSummary
 from robogaze.domains import Domain
@@ -109,17 +110,17 @@ def test_a_run_of_a_comparison_is_sent_as_its_measures_and_what_is_unscored() ->
     result = compare(
         [clean_and_faulty("step_10", "++--"), clean_and_faulty("step_20", "+++?")], ComparisonConfig(resamples=20)
     )
-    numbers = standing_numbers(result.standings[1], result.scope)
+    numbers = standing_numbers(result.leaderboard[1], result.scope)
     measures = ("clean_rate", "events_per_clip", "load_per_clip", "load_per_minute")
     assert set(numbers) == {f"{name}{end}" for name in measures for end in ("", "_low", "_high")} | {"unscored_share"}
     assert (numbers["clean_rate"], numbers["unscored_share"], numbers["load_per_clip"]) == (0.75, 0.25, 0.0)
-    assert numbers["clean_rate_low"] == result.standings[1].clean_rate.low
-    assert standing_numbers(result.standings[0], result.scope)["load_per_clip"] == 1.5
+    assert numbers["clean_rate_low"] == result.leaderboard[1].clean_rate.low
+    assert standing_numbers(result.leaderboard[0], result.scope)["load_per_clip"] == 1.5
 
 
 def test_a_run_without_a_model_is_sent_as_its_nothing_found_rate() -> None:
     result = compare([without_a_model("a", "++--"), clean_and_faulty("b", "+++-")], ComparisonConfig(resamples=20))
-    for standing, value in zip(result.standings, (0.5, 0.75), strict=True):
+    for standing, value in zip(result.leaderboard, (0.5, 0.75), strict=True):
         numbers = standing_numbers(standing, result.scope)
         assert numbers["nothing_found_rate"] == value
         assert not any(name.startswith("clean_rate") for name in numbers)
@@ -379,7 +380,7 @@ def test_bench_sends_its_numbers_at_the_step_of_its_folder(
     robogaze: Shell, manifest: Path, tmp_path: Path, ledger: Ledger
 ) -> None:
     out = tmp_path / "step_14k"
-    ran = robogaze("bench", manifest, "--out", out, "--track", "ledger:book", "--no-page", "--json")
+    ran = robogaze("score", manifest, "--out", out, "--track", "ledger:book", "--no-page", "--json")
     (name, made), (step, numbers) = ledger.runs[0], ledger.logged[0]
     assert (name, step, ledger.finished) == ("step_14k", 14_000, 1)
     assert made.keys() == {"robogaze", "domain", "domain_version", "pipeline"}
@@ -402,7 +403,7 @@ def test_bench_sends_its_numbers_at_the_step_of_its_folder(
 def test_the_numbers_of_a_part_are_not_sent_as_those_of_the_run(
     robogaze: Shell, manifest: Path, tmp_path: Path, ledger: Ledger, more: tuple[str, str]
 ) -> None:
-    ran = robogaze("bench", manifest, "--out", tmp_path / "run", "--track", "ledger:book", *more)
+    ran = robogaze("score", manifest, "--out", tmp_path / "run", "--track", "ledger:book", *more)
     assert (ran.code, ledger.runs) == (2, [])
     assert "robogaze compare RUN --track" in ran.err
 
@@ -411,7 +412,7 @@ def test_a_tracker_is_there_before_the_work_begins(
     robogaze: Shell, manifest: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "wandb", None)
-    ran = robogaze("bench", manifest, "--out", tmp_path / "run", "--track", "wandb:project")
+    ran = robogaze("score", manifest, "--out", tmp_path / "run", "--track", "wandb:project")
     assert (ran.code, ran.err) == (
         1,
         "error: wandb is not installed; install it with: pip install 'robogaze[wandb]', or in a checkout: "

@@ -41,14 +41,14 @@ def test_frames_that_could_not_be_measured_are_counted_though_the_clip_is_clean(
 
 
 def test_what_a_failure_leaves_undecided_is_named_though_it_is_only_partially_covered(domain: Domain) -> None:
-    noticed = Failure(stage="measure", dimension="physics", kind="evidence only", message="perhaps")
+    noticed = Failure(stage="measure", dimension="physics", kind="evidence_only", message="perhaps")
     some = coverage("picture", partial=["physics"], not_examined=["task"])
     report = make_report(domain, make_clip("a"), failures=(noticed,), coverage=some)
     assert "1 clip partial: undecided in Physical Plausibility;" in sentences(False, report, domain=domain)
 
 
 def test_a_failure_of_no_dimension_is_a_stage_that_failed(domain: Domain) -> None:
-    report = make_report(domain, make_clip("a"), failures=(Failure(stage="scene", kind="timeout", message="late"),))
+    report = make_report(domain, make_clip("a"), failures=(Failure(stage="scene", kind="stalled", message="late"),))
     said = sentences(False, report, domain=domain)
     assert "1 clip partial: a stage failed (see the failures of each clip)." in said
 

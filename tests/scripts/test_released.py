@@ -10,7 +10,7 @@ import released
 from released_evaluators import Figures
 
 from robogaze.cli import cli
-from robogaze.datasets.adapters import read_accounts
+from robogaze.datasets.formats.read import read_annotations
 
 
 @pytest.mark.parametrize("more", [(), ("--fps", "16"), ("--lenient",), ("--fps", "16", "--lenient")])
@@ -74,7 +74,7 @@ def _macro(folder: Path, *more: str) -> dict[str, float]:
 
 def test_frames_are_kept_as_written(tmp_path: Path) -> None:
     corpus(tmp_path, 8)
-    (account,) = read_accounts(tmp_path / "said").accounts
+    (account,) = read_annotations(tmp_path / "said").annotations
     written = account.findings[0].written
     assert written is not None
     assert (written.unit, written.intervals) == ("frames", ((8, 24),))

@@ -16,7 +16,7 @@ from robogaze.backends import Models
 from robogaze.core.report import Call, Report
 from robogaze.datasets import find_entries
 from robogaze.domains import load_domain
-from robogaze.stages import Pipeline
+from robogaze.stages.pipeline import Pipeline
 
 pytestmark = pytest.mark.server
 
@@ -78,7 +78,7 @@ async def test_every_answer_keeps_its_schema_or_is_counted_as_none(
             assert re.fullmatch(NAMES[call.stage], call.subject), call
             assert call.outcome == "answered" or any(words in (call.error or "") for words in BEYOND_A_GRAMMAR), call
             assert call.answered_by == "tiny"
-        failed = {failure.stage for failure in report.failures if failure.kind == "InvalidAnswer"}
+        failed = {failure.stage for failure in report.failures if failure.kind == "invalid_answer"}
         assert failed == {calls[0].stage for calls in unanswered(report)}
         subjects = {call.subject for call in report.provenance.calls}
         if report.status != "unscored":

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from evidence.moving import HEIGHT, WIDTH, Scene
+from evidence.tracker.moving import HEIGHT, WIDTH, Scene
 from making import make_clip, scripted
 
 from robogaze.backends import Models, ModelsConfig
@@ -20,10 +20,11 @@ from robogaze.core.pictures import PictureSettings
 from robogaze.core.time import Span
 from robogaze.domains import Domain
 from robogaze.errors import InputError
-from robogaze.evidence.masked import ByMask
-from robogaze.evidence.tracking import TrackedObject, follow
+from robogaze.evidence.tracker.mask_tracking import ByMask
+from robogaze.evidence.tracker.tracking import TrackedObject, follow
 from robogaze.media import DecodedClip
-from robogaze.stages import Context, ModelClient
+from robogaze.stages.client import ModelClient
+from robogaze.stages.context import Context
 from robogaze.stages.tools import TOOLS
 
 pytestmark = pytest.mark.server
@@ -118,13 +119,15 @@ async def test_a_models_file_names_it_and_the_tool_follows_with_it(robot: Domain
     clip = make_clip(len(SCENE.times_s) / 16, width=WIDTH, height=HEIGHT)
     footage = DecodedClip(clip.layout, PictureSettings())
     for time_s, frame in zip(clip.frame_times_s, SCENE.frames(), strict=True):
-        footage.keep(time_s, (frame,))
+        footage.add_frame(time_s, (frame,))
     footage.duration_s = clip.duration_s
-    desk, tool = ModelClient(robot, clip, footage, models), TOOLS["object_tracking"]()
+    client, tool = ModelClient(robot, clip, footage, models), TOOLS.load("object_tracking")()
     window = Window(id=0, span=Span(0.0, clip.duration_s), frames=(0, START, 8, 12))
     said: dict[str, Any] = {"tool": "object_tracking", "object_description": "the ball", "frame": START, "view": "main"}
     use = tool.contract(window, clip).model_validate(said)
-    finding = await tool.use(use, window, Context(clip=clip, dimensions=()), desk, "investigate", "W0")
+    context = Context(clip=clip, dimensions=())
+    answer = await client.ask(tool.query(use, window, context, client, "investigate", "W0"), context)
+    finding = await tool.finding(use, answer, window, client)
     footage.close()
     assert "found in 16 of 16 frames" in finding.text
     start = tracked(opened.tracker).places[START]

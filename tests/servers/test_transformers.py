@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 import pytest
-from backends.asking import request, shot
+from backends.samples import image, request
 from making import reports_of
 
 from robogaze.backends import Decoding, Models, ModelsConfig
@@ -14,7 +14,7 @@ from robogaze.datasets import find_entries
 from robogaze.domains import load_domain
 from robogaze.domains.scaffold import scaffold
 from robogaze.errors import RequestRefused
-from robogaze.stages import Pipeline
+from robogaze.stages.pipeline import Pipeline
 
 pytestmark = pytest.mark.server
 
@@ -47,8 +47,8 @@ async def test_a_seed_and_a_sample_fix_the_answer(backend: TransformersBackend) 
 
 
 async def test_pictures_cost_tokens(backend: TransformersBackend) -> None:
-    few = await backend.complete(request(shot(0), "?", decoding=SAMPLED))
-    many = await backend.complete(request(shot(0), shot(4), shot(8), "?", decoding=SAMPLED))
+    few = await backend.complete(request(image(0), "?", decoding=SAMPLED))
+    many = await backend.complete(request(image(0), image(4), image(8), "?", decoding=SAMPLED))
     assert (many.prompt_tokens or 0) > (few.prompt_tokens or 0) + 2
 
 

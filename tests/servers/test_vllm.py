@@ -18,11 +18,10 @@ from robogaze.core.report import Report
 from robogaze.datasets import find_entries
 from robogaze.doctor import examine
 from robogaze.domains import Domain
-from robogaze.errors import RequestRefused
 from robogaze.judges.base import DescriptionPair
 from robogaze.judges.llm import ModelJudge
 from robogaze.judges.rubric import read_rubric
-from robogaze.stages import Pipeline
+from robogaze.stages.pipeline import Pipeline
 
 pytestmark = pytest.mark.server
 
@@ -91,9 +90,9 @@ async def test_doctor_sees_through_a_model_that_cannot_see(vllm_url: str) -> Non
     found = {one.what: one for one in await examine(models, random.Random(1))}
     await models.close()
     assert found["tiny: server"].ok
-    assert found["tiny: obeys a JSON schema"].ok
+    assert found["tiny: follows a JSON schema"].ok
     assert found["tiny: counts tokens"].ok
-    assert not found["tiny: sees pictures"].ok
+    assert not found["tiny: reads images"].ok
 
 
 async def test_frames_travel_as_one_video(robot: Domain, vllm_url: str) -> None:
@@ -108,7 +107,7 @@ async def test_too_many_pictures_are_refused_once_and_for_all(robot: Domain, vll
     (report,) = await score(robot, tiny(vllm_url, frames="every frame", max_pictures=80), "vanilla", {"cube_teleports"})
     assert report.status == "unscored"
     (failure,) = report.failures
-    assert failure.kind == RequestRefused.__name__
+    assert failure.kind == "refused"
     assert "400" in failure.message
     assert len(report.provenance.calls) == 1
 
@@ -149,7 +148,7 @@ def test_a_batch_goes_through_vllms_own_batch_runner(tiny_model: Path, vllm: Pat
     second = subprocess.run(command, capture_output=True, text=True, check=False)
     # Random weights may write spans that end before they start; those questions wait for another batch.
     assert second.returncode in (0, 4), second.stderr
-    reports = list((tmp_path / "out").glob("*/report.json"))
+    reports = list((tmp_path / "out").glob("reports/*.json"))
     assert reports or "pending" in second.stderr
 
 

@@ -1,7 +1,8 @@
-"""The rules of a pipeline over measured signals: what is found, what is covered, what is reported of the gaps."""
+"""The rules of a pipeline over signals: findings, coverage, and reported gaps."""
 
 import math
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,21 +13,22 @@ from pydantic import ValidationError
 from robogaze.core.clip import Layout
 from robogaze.core.coverage import Coverage
 from robogaze.core.report import Failure
-from robogaze.domains import Domain
+from robogaze.domains import Domain, load_domain
+from robogaze.domains.scaffold import scaffold
 from robogaze.evidence import ClipSignals, Signal, ViewSignals
-from robogaze.stages import Context
+from robogaze.stages.context import Context
 from robogaze.stages.measure import Measure
 
 NAN = math.nan
 FRAMES = 16  # one second
 _SIGNALS = {
     "heat": Signal(name="heat", unit="degrees", description="How hot.", gap="there was no light"),
-    "haze": Signal(name="haze", unit="of 1", description="How dim.", hides="haze is taken against the clip's own"),
+    "haze": Signal(name="haze", unit="of 1", description="How dim.", limitation="haze is taken against the clip's own"),
 }
 
 
 def evidence(*views: dict[str, Sequence[float]]) -> ClipSignals:
-    """Series by view; what is left out is 0 throughout."""
+    """Series by view; a signal that is left out is 0 throughout."""
     return ClipSignals(
         _SIGNALS,
         {
@@ -58,7 +60,7 @@ async def measure(
     return await stage.run(context, desk), stage
 
 
-async def test_a_dimension_whose_rules_could_be_answered_everywhere_is_examined(desk_for: Any) -> None:
+async def test_a_dimension_without_gaps_is_examined(desk_for: Any) -> None:
     context, _ = await measure(desk_for, evidence(hot(at=(4, 5))), rule())
     assert context.coverage["visual_quality"] == Coverage(
         state="examined", reason="measured in the pixels of every frame: Blur"
@@ -68,7 +70,7 @@ async def test_a_dimension_whose_rules_could_be_answered_everywhere_is_examined(
     assert (found.type, found.spans[0].start, found.spans[0].end) == ("blur", 0.25, 0.375)
 
 
-async def test_without_an_allowance_one_frame_unmeasured_leaves_the_dimension_partially_covered(
+async def test_without_an_allowance_one_unmeasured_frame_makes_the_coverage_partial(
     desk_for: Any, robot: Domain
 ) -> None:
     context, stage = await measure(desk_for, evidence(hot(missing=(7,), at=(4,))), rule(), HAZE)
@@ -80,16 +82,16 @@ async def test_without_an_allowance_one_frame_unmeasured_leaves_the_dimension_pa
         Failure(
             stage="measure",
             dimension="visual_quality",
-            kind="not measured",
+            kind="not_measured",
             message="Not measured: Blur in 1 of 15 frames (0.44-0.50 s): there was no light "
-            "(allowed: 0% of the frames, 0 s on end)",
+            "(allowed: 0% of the frames, 0 s at a time)",
         ),
     )
-    assert len(context.hypotheses) == 1, "what was found beside the gap stands"
-    assert not any("Blur in" in note for note in stage.notes(robot, context.evidence)), "the failure tells it"
+    assert len(context.hypotheses) == 1, "what was found next to the gap remains"
+    assert not any("Blur in" in note for note in stage.notes(robot, context.evidence)), "the failure reports it"
 
 
-async def test_gaps_within_the_allowance_leave_it_examined_and_are_reported(desk_for: Any, robot: Domain) -> None:
+async def test_gaps_within_the_allowance_are_reported_in_a_note(desk_for: Any, robot: Domain) -> None:
     allowed = {"unmeasured": {"share": 0.4, "stretch_s": 0.25}}
     context, stage = await measure(desk_for, evidence(hot(missing=(3, 4, 8, 10, 12))), rule(), **allowed)
     assert examined(context) == {"visual_quality"}
@@ -104,7 +106,7 @@ async def test_gaps_within_the_allowance_leave_it_examined_and_are_reported(desk
     [((1, 3, 5, 7, 9, 11), True), ((1, 3, 5, 7, 9, 11, 13), False), ((4, 5, 6, 7), True), ((4, 5, 6, 7, 8), False)],
     ids=["as many", "one more", "as long", "one frame longer"],
 )
-async def test_the_allowance_is_a_share_of_the_frames_and_a_stretch(
+async def test_the_allowance_limits_the_share_of_frames_and_the_longest_gap(
     desk_for: Any, missing: tuple[int, ...], covered: bool
 ) -> None:
     allowed = {"unmeasured": {"share": 0.4, "stretch_s": 0.25}}
@@ -113,23 +115,23 @@ async def test_the_allowance_is_a_share_of_the_frames_and_a_stretch(
     assert bool(context.failures) is not covered
 
 
-async def test_a_dimension_of_which_one_type_could_not_be_measured_is_covered_partially(desk_for: Any) -> None:
+async def test_a_dimension_with_one_unmeasured_type_is_partially_covered(desk_for: Any) -> None:
     also = rule("haze", kind="occlusion")
     context, _ = await measure(desk_for, evidence(hot(missing=range(FRAMES))), rule(), also)
     assert context.coverage["visual_quality"].state == "partial"
     both = evidence(hot(missing=range(FRAMES)), hot())
     context, _ = await measure(desk_for, both, rule())
-    assert context.coverage["visual_quality"].state == "partial", "in one of two views it could"
+    assert context.coverage["visual_quality"].state == "partial", "one of two views was measured"
 
 
-async def test_a_dimension_of_which_no_frame_could_be_measured_is_not_examined(desk_for: Any) -> None:
+async def test_a_dimension_without_any_measured_frame_is_not_examined(desk_for: Any) -> None:
     context, _ = await measure(desk_for, evidence(hot(missing=range(FRAMES))), rule())
     assert context.coverage["visual_quality"] == Coverage(
         state="not_examined", reason="not measured in 15 of 15 frames: there was no light"
     )
 
 
-async def test_each_view_is_held_to_the_allowance_and_named(desk_for: Any, robot: Domain) -> None:
+async def test_the_allowance_applies_to_each_view(desk_for: Any, robot: Domain) -> None:
     measured = evidence(hot(missing=(1, 2)), hot(missing=tuple(range(1, 16))), hot(missing=(9,)))
     context, stage = await measure(desk_for, measured, rule(), unmeasured={"share": 0.5, "stretch_s": 1.0})
     (failure,) = context.failures
@@ -151,10 +153,12 @@ async def partially(desk_for: Any, measured: ClipSignals, dimensions: Sequence[s
     return await stage.run(context, desk)
 
 
-async def test_what_is_found_in_a_partially_covered_dimension_is_an_event(desk_for: Any) -> None:
+async def test_a_finding_in_a_partially_covered_dimension_is_an_event(desk_for: Any) -> None:
     measured = evidence({**hot(), "haze": [float(frame == 4) for frame in range(FRAMES)]})
     context = await partially(desk_for, measured, ["visual_quality"], rule(), HAZE)
-    assert [(one.type, one.verdict) for one in context.hypotheses or ()] == [("object_disappearance", "unverified")]
+    assert [(hypothesis.type, hypothesis.verdict) for hypothesis in context.hypotheses or ()] == [
+        ("object_disappearance", "unverified")
+    ]
     assert (examined(context), context.failures) == ({"visual_quality"}, ())
     assert context.coverage[GONE] == Coverage(
         state="partial",
@@ -162,39 +166,39 @@ async def test_what_is_found_in_a_partially_covered_dimension_is_an_event(desk_f
     )
 
 
-def test_a_stage_says_which_dimensions_it_covers_partially(robot: Domain) -> None:
+def test_partial_dimensions_are_not_covered(robot: Domain) -> None:
     stage = Measure.model_validate({"rules": [rule(), HAZE], "partial": [GONE]})
     assert (stage.covers(robot), stage.covers_partly(robot)) == ({"visual_quality"}, {GONE})
 
 
 async def test_a_gap_is_a_failure_of_a_partially_covered_dimension_too(desk_for: Any) -> None:
     gone = rule("heat", GONE, HAZE["type"])
-    for missing, kinds in ((4, 5), ["not measured"]), ((), []):
+    for missing, kinds in ((4, 5), ["not_measured"]), ((), []):
         context = await partially(desk_for, evidence(hot(missing)), ["visual_quality"], rule("haze"), gone)
-        assert [(one.dimension, one.kind) for one in context.failures] == [(GONE, kind) for kind in kinds]
+        assert [(failure.dimension, failure.kind) for failure in context.failures] == [(GONE, kind) for kind in kinds]
         assert examined(context) == {"visual_quality"}
         assert context.coverage[GONE].state == "partial"
 
 
-async def test_a_dimension_that_another_stage_examines_is_left_to_it(desk_for: Any) -> None:
-    """Neither a gap nor evidence of the rules leaves undecided there what a stage that sees more decides."""
+async def test_a_dimension_that_another_stage_examines_gets_no_failure(desk_for: Any) -> None:
+    """Neither a gap nor an uncertain finding makes it undecided, because a stage that sees more decides."""
     seen = {"haze": [NAN if frame == 9 else float(frame == 4) for frame in range(FRAMES)]}
-    told = rule("haze", GONE, "object_identity_swap", told="1 of 7 such findings were right")
+    uncertain = rule("haze", GONE, "object_identity_swap", report_only="1 of 7 such findings were correct")
     dimensions = ["visual_quality", GONE]
-    context = await partially(desk_for, evidence({**hot(), **seen}), dimensions, rule(), HAZE, told)
+    context = await partially(desk_for, evidence({**hot(), **seen}), dimensions, rule(), HAZE, uncertain)
     assert (examined(context), context.failures) == ({"visual_quality"}, ())
     assert context.coverage[GONE].state == "not_examined", "that stage has not run yet"
-    assert {one.verdict for one in context.hypotheses or ()} == {"unverified", "rejected"}
+    assert {hypothesis.verdict for hypothesis in context.hypotheses or ()} == {"unverified", "rejected"}
 
 
-def test_only_a_dimension_in_which_a_rule_makes_events_is_covered_partially(robot: Domain) -> None:
-    for rules in [rule("luma")], [rule("luma"), rule("luma", HAZE["dimension"], HAZE["type"], told="1 of 7")]:
+def test_a_partial_dimension_needs_a_rule_that_makes_events(robot: Domain) -> None:
+    for rules in [rule("luma")], [rule("luma"), rule("luma", HAZE["dimension"], HAZE["type"], report_only="1 of 7")]:
         stage = Measure.model_validate({"rules": rules, "partial": [HAZE["dimension"]]})
         with pytest.raises(ValueError, match="partial names object_scene_consistency, in which no rule makes an event"):
             stage.check(robot)
 
 
-async def test_of_several_rules_of_a_type_the_worst_gap_is_told(desk_for: Any) -> None:
+async def test_the_worst_gap_of_several_rules_of_a_type_is_reported(desk_for: Any) -> None:
     measured = evidence({**hot(missing=(3, 4)), "haze": [0.0, 1.0, *[0.0] * 14]})
     also = rule("haze", also=[{"signal": "heat", "above": 0.5}])
     context, _ = await measure(desk_for, measured, also, rule())
@@ -211,26 +215,26 @@ async def test_a_dimension_that_a_clip_is_not_examined_for_cannot_fail(desk_for:
     assert (examined(context), context.failures) == (set(), ())
 
 
-async def test_what_a_signal_hides_is_told_of_the_type_it_stands_for(desk_for: Any, robot: Domain) -> None:
+async def test_the_limitation_of_a_signal_is_a_note_on_its_event_type(desk_for: Any, robot: Domain) -> None:
     context, stage = await measure(desk_for, evidence(hot()), rule(), HAZE)
     (hidden,) = stage.notes(robot, context.evidence)
     assert hidden == "Object disappearance: haze is taken against the clip's own."
 
 
-def test_without_rules_there_is_nothing_to_tell(robot: Domain) -> None:
+def test_without_rules_there_are_no_notes(robot: Domain) -> None:
     assert Measure().notes(robot, evidence(hot(missing=(3,)))) == ()
 
 
 @pytest.mark.parametrize("allowed", [{"share": 1.5}, {"stretch_s": -1}, {"frames": 3}])
-def test_an_allowance_that_makes_no_sense_is_refused(allowed: dict[str, float]) -> None:
+def test_an_invalid_allowance_is_refused(allowed: dict[str, float]) -> None:
     with pytest.raises(ValidationError):
         Measure.model_validate({"unmeasured": allowed})
 
 
-SURE = [{"reaching": 0.5, "right": 6, "of": 10}, {"reaching": 0.8, "right": 18, "of": 18}]
+SURE = [{"peak": 0.5, "correct": 6, "of": 10}, {"peak": 0.8, "correct": 18, "of": 18}]
 
 
-async def test_how_sure_a_finding_is_comes_from_counts_of_findings_that_reached_as_far(desk_for: Any) -> None:
+async def test_confidence_comes_from_counts_of_findings_with_as_high_a_peak(desk_for: Any) -> None:
     weak, strong = [0.0] * FRAMES, [0.0] * FRAMES
     weak[4], strong[4] = 0.6, 0.9
     for series, expected in ((weak, 7 / 12), (strong, 19 / 20)):
@@ -240,137 +244,161 @@ async def test_how_sure_a_finding_is_comes_from_counts_of_findings_that_reached_
         assert found.verdict == "unverified"
 
 
-async def test_without_counts_the_confidence_stays_open(desk_for: Any) -> None:
+async def test_without_counts_there_is_no_confidence(desk_for: Any) -> None:
     context, _ = await measure(desk_for, evidence(hot(at=(4,))), rule())
     assert context.hypotheses[0].confidence is None
 
 
-@pytest.mark.parametrize("steps", [[SURE[1], SURE[0]], [{**SURE[0], "right": 10}, {**SURE[1], "right": 9}]])
+@pytest.mark.parametrize("steps", [[SURE[1], SURE[0]], [{**SURE[0], "correct": 10}, {**SURE[1], "correct": 9}]])
 def test_confidence_that_falls_as_the_peak_rises_is_refused(steps: list[dict[str, float]]) -> None:
     with pytest.raises(ValidationError, match="must lead outward and never fall"):
         Measure.model_validate({"rules": [rule(confidence=steps)]})
 
 
-async def test_what_is_evidence_only_is_a_rejected_hypothesis_and_a_note_and_covers_nothing(
+async def test_a_report_only_finding_is_a_rejected_hypothesis_and_a_note_and_covers_nothing(
     desk_for: Any, robot: Domain
 ) -> None:
-    told = {**HAZE, "told": "7 of 12 such findings were right"}
+    uncertain = {**HAZE, "report_only": "7 of 12 such findings were correct"}
     measured = evidence({"haze": [float(frame == 4) for frame in range(FRAMES)]})
-    context, stage = await measure(desk_for, measured, rule(), told)
+    context, stage = await measure(desk_for, measured, rule(), uncertain)
     assert examined(context) == {"visual_quality"}
     assert stage.covers(robot) == {"visual_quality"}
     (found,) = context.hypotheses
-    assert (found.verdict, found.reason) == ("rejected", "evidence only: 7 of 12 such findings were right")
-    assert "Measured, but evidence only: Object disappearance. 7 of 12 such findings were right." in stage.notes(
+    assert (found.verdict, found.reason) == (
+        "rejected",
+        "too uncertain for an event: 7 of 12 such findings were correct",
+    )
+    assert "Too uncertain for an event: Object disappearance. 7 of 12 such findings were correct." in stage.notes(
         robot, measured
     )
 
 
-async def test_what_is_evidence_only_leaves_an_examined_dimension_undecided(desk_for: Any) -> None:
-    told = rule("haze", told="7 of 12 such findings were right")
+async def test_a_report_only_finding_makes_an_examined_dimension_undecided(desk_for: Any) -> None:
+    uncertain = rule("haze", report_only="7 of 12 such findings were correct")
     seen = {"haze": [float(frame == 4) for frame in range(FRAMES)]}
-    context, _ = await measure(desk_for, evidence({**hot(), **seen}), rule(), told)
+    context, _ = await measure(desk_for, evidence({**hot(), **seen}), rule(), uncertain)
     (failure,) = context.failures
-    assert (failure.dimension, failure.kind) == ("visual_quality", "evidence only")
-    assert failure.message.startswith("Blur at 0.25-0.31 s is neither found nor ruled out: 7 of 12")
+    assert (failure.dimension, failure.kind) == ("visual_quality", "evidence_only")
+    assert failure.message.startswith("Blur at 0.25-0.31 s is undecided: 7 of 12")
 
 
-async def test_what_is_evidence_only_leaves_undecided_what_nothing_examines(desk_for: Any) -> None:
-    told = {**HAZE, "told": "7 of 12 such findings were right"}
+async def test_a_report_only_finding_makes_a_dimension_undecided_that_nothing_examines(desk_for: Any) -> None:
+    uncertain = {**HAZE, "report_only": "7 of 12 such findings were correct"}
     measured = evidence({"haze": [float(frame == 4) for frame in range(FRAMES)]})
-    stage = Measure.model_validate({"rules": [rule(), told]})
+    stage = Measure.model_validate({"rules": [rule(), uncertain]})
     desk, context = desk_for(None, make_clip(1.0), evidence=measured, dimensions=("visual_quality",))
     context = await stage.run(context, desk)
     assert examined(context) == {"visual_quality"}
-    assert [(one.dimension, one.kind) for one in context.failures] == [("object_scene_consistency", "evidence only")]
+    assert [(failure.dimension, failure.kind) for failure in context.failures] == [
+        ("object_scene_consistency", "evidence_only")
+    ]
 
 
-async def test_what_is_evidence_only_of_a_fault_that_is_found_leaves_nothing_undecided(desk_for: Any) -> None:
-    told = rule("haze", told="7 of 12 such findings were right")
+async def test_a_report_only_finding_that_overlaps_an_event_of_its_type_is_left_out(desk_for: Any) -> None:
+    uncertain = rule("haze", report_only="7 of 12 such findings were correct")
     seen = {"haze": [float(frame == 4) for frame in range(FRAMES)]}
-    context, _ = await measure(desk_for, evidence({**hot(at=(4,)), **seen}), rule(), told)
+    context, _ = await measure(desk_for, evidence({**hot(at=(4,)), **seen}), rule(), uncertain)
     assert (examined(context), context.failures) == ({"visual_quality"}, ())
 
 
-WEAK = {"beyond": 0.4, "told": "half of such findings were right"}
+WEAK = {"value": 0.4, "reason": "half of such findings were correct"}
 
 
-async def test_what_does_not_reach_the_threshold_is_told_from_where_the_rule_says(desk_for: Any, robot: Domain) -> None:
+async def test_a_finding_above_the_weak_threshold_is_reported_without_an_event(desk_for: Any, robot: Domain) -> None:
     heat = [0.45 * (frame == 4) + 0.3 * (frame == 9) for frame in range(FRAMES)]
     measured = evidence({"heat": heat})
-    context, stage = await measure(desk_for, measured, rule(weak=WEAK))
+    context, stage = await measure(desk_for, measured, rule(weak_threshold=WEAK))
     (found,) = context.hypotheses
     assert (found.verdict, found.onset_s) == ("rejected", 4 / 16)
-    assert found.reason == "evidence only: half of such findings were right"
-    assert [failure.kind for failure in context.failures] == ["evidence only"]
-    assert "Measured, but evidence only: Blur. half of such findings were right." in stage.notes(robot, measured)
+    assert found.reason == "too uncertain for an event: half of such findings were correct"
+    assert [failure.kind for failure in context.failures] == ["evidence_only"]
+    assert "Too uncertain for an event: Blur. half of such findings were correct." in stage.notes(robot, measured)
 
 
-async def test_what_reaches_the_threshold_is_not_told_once_more(desk_for: Any, robot: Domain) -> None:
+async def test_a_finding_above_the_threshold_is_not_reported_again_as_weak(desk_for: Any, robot: Domain) -> None:
     measured = evidence({"heat": [0.9 * (frame == 4) for frame in range(FRAMES)]})
-    context, stage = await measure(desk_for, measured, rule(weak=WEAK))
-    assert [one.verdict for one in context.hypotheses] == ["unverified"]
+    context, stage = await measure(desk_for, measured, rule(weak_threshold=WEAK))
+    assert [hypothesis.verdict for hypothesis in context.hypotheses] == ["unverified"]
     assert (examined(context), context.failures) == ({"visual_quality"}, ())
-    assert not any("evidence only" in note for note in stage.notes(robot, measured))
+    assert not any("uncertain" in note for note in stage.notes(robot, measured))
 
 
-async def test_what_explains_a_finding_away_explains_a_weak_one_silently(desk_for: Any) -> None:
-    moves = {"signal": "haze", "above": 1, "explains": "the camera moves"}
+async def test_an_explained_weak_finding_is_not_reported(desk_for: Any) -> None:
+    moves = {"signal": "haze", "above": 1, "explanation": "the camera moves"}
     heat = [0.45 * (frame == 4) + 0.9 * (frame == 9) for frame in range(FRAMES)]
     measured = evidence({"heat": heat, "haze": [2.0 * (frame in (4, 9)) for frame in range(FRAMES)]})
-    context, _ = await measure(desk_for, measured, rule(unless=[moves], weak=WEAK))
-    assert [(one.verdict, one.onset_s) for one in context.hypotheses] == [("rejected", 9 / 16)]
+    context, _ = await measure(desk_for, measured, rule(unless=[moves], weak_threshold=WEAK))
+    assert [(hypothesis.verdict, hypothesis.onset_s) for hypothesis in context.hypotheses] == [("rejected", 9 / 16)]
     assert examined(context) == {"visual_quality"}
 
 
-async def test_a_weak_finding_is_no_part_of_a_fault_that_comes_before_it(desk_for: Any) -> None:
+async def test_a_weak_finding_is_not_merged_with_an_earlier_event(desk_for: Any) -> None:
     measured = evidence({"heat": [0.9 * (frame == 4) + 0.45 * (frame == 8) for frame in range(FRAMES)]})
-    context, _ = await measure(desk_for, measured, rule(weak=WEAK, join_s=0.5))
-    assert [(one.verdict, one.onset_s) for one in context.hypotheses] == [("unverified", 4 / 16), ("rejected", 8 / 16)]
+    context, _ = await measure(desk_for, measured, rule(weak_threshold=WEAK, merge_gap_s=0.5))
+    assert [(hypothesis.verdict, hypothesis.onset_s) for hypothesis in context.hypotheses] == [
+        ("unverified", 4 / 16),
+        ("rejected", 8 / 16),
+    ]
 
 
-async def test_where_a_rule_is_blind_a_weak_finding_is_a_gap(desk_for: Any, robot: Domain) -> None:
-    blind = {"signal": "haze", "above": 1, "explains": "the view rides on what moves"}
+async def test_an_undecidable_weak_finding_is_a_gap(desk_for: Any, robot: Domain) -> None:
+    undecidable = {"signal": "haze", "above": 1, "explanation": "the view rides on what moves"}
     seen = {"heat": [0.45 * (frame == 4) for frame in range(FRAMES)], "haze": [2.0] * FRAMES}
     for weak, notes in ((WEAK, 1), (None, 0)):
-        context, stage = await measure(desk_for, evidence(seen), rule(blind=[blind], weak=weak))
-        told = [*(failure.message for failure in context.failures), *stage.notes(robot, evidence(seen))]
-        assert sum("Not measured: Blur" in one for one in told) == notes
+        context, stage = await measure(
+            desk_for, evidence(seen), rule(undecidable_when=[undecidable], weak_threshold=weak)
+        )
+        texts = [*(failure.message for failure in context.failures), *stage.notes(robot, evidence(seen))]
+        assert sum("Not measured: Blur" in text for text in texts) == notes
 
 
-async def test_a_rule_that_asks_for_little_tells_of_a_little_more(desk_for: Any) -> None:
-    cold = {**rule(), "above": None, "below": 0.2, "weak": {"beyond": 0.3, "told": "half were right"}}
+async def test_the_weak_threshold_of_a_rule_with_below_is_higher(desk_for: Any) -> None:
+    cold = {**rule(), "above": None, "below": 0.2, "weak_threshold": {"value": 0.3, "reason": "half were correct"}}
     measured = evidence({"heat": [1 - 0.75 * (frame == 4) for frame in range(FRAMES)]})
     context, _ = await measure(desk_for, measured, cold)
-    assert [(one.verdict, one.onset_s) for one in context.hypotheses] == [("rejected", 4 / 16)]
+    assert [(hypothesis.verdict, hypothesis.onset_s) for hypothesis in context.hypotheses] == [("rejected", 4 / 16)]
     with pytest.raises(ValidationError, match="must come before its threshold"):
-        Measure.model_validate({"rules": [{**cold, "weak": {"beyond": 0.1, "told": "half were right"}}]})
+        Measure.model_validate({"rules": [{**cold, "weak_threshold": {"value": 0.1, "reason": "half were correct"}}]})
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "message"),
     [
-        ({"weak": {**WEAK, "beyond": 0.6}}, "must come before its threshold"),
-        ({"weak": WEAK, "told": "1 of 7"}, "'weak' adds nothing"),
-        ({"weak": {"beyond": 0.4, "told": ""}}, "at least 1 character"),
+        ({"weak_threshold": {**WEAK, "value": 0.6}}, "must come before its threshold"),
+        ({"weak_threshold": WEAK, "report_only": "1 of 7"}, "cannot have a 'weak_threshold'"),
+        ({"weak_threshold": {"value": 0.4, "reason": ""}}, "at least 1 character"),
     ],
 )
-def test_weak_findings_that_are_none_or_are_told_twice_are_refused(changes: dict[str, Any], told: str) -> None:
-    with pytest.raises(ValidationError, match=told):
+def test_an_invalid_weak_threshold_is_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
         Measure.model_validate({"rules": [rule(**changes)]})
 
 
-async def test_what_is_explained_away_is_a_rejected_hypothesis_with_its_reason_and_measure(desk_for: Any) -> None:
-    moves = {"signal": "haze", "above": 1, "explains": "the camera moves"}
+async def test_an_explained_finding_is_a_rejected_hypothesis_with_reason_and_value(desk_for: Any) -> None:
+    moves = {"signal": "haze", "above": 1, "explanation": "the camera moves"}
     measured = evidence({**hot(at=(4, 5, 9)), "haze": [2.5 * (frame in (4, 5)) for frame in range(FRAMES)]})
     context, _ = await measure(desk_for, measured, rule(unless=[moves]))
-    stands, away = context.hypotheses
-    assert (stands.verdict, stands.onset_s) == ("unverified", 9 / 16)
-    assert (away.verdict, away.onset_s, away.id) == ("rejected", 4 / 16, "H2")
-    assert away.reason == "the camera moves: haze reaches 2.5 of 1 (explains it: above 1)"
+    found, explained = context.hypotheses
+    assert (found.verdict, found.onset_s) == ("unverified", 9 / 16)
+    assert (explained.verdict, explained.onset_s, explained.id) == ("rejected", 4 / 16, "H2")
+    assert explained.reason == "the camera moves: haze reaches 2.5 of 1 (explains it: above 1)"
 
 
-async def test_where_nothing_of_what_would_explain_it_holds_the_finding_says_so(desk_for: Any) -> None:
-    moves = {"signal": "haze", "above": 1, "explains": "the camera moves"}
+async def test_a_finding_lists_the_explanations_that_do_not_hold(desk_for: Any) -> None:
+    moves = {"signal": "haze", "above": 1, "explanation": "the camera moves"}
     context, _ = await measure(desk_for, evidence(hot(at=(4,))), rule(unless=[moves]))
     assert context.hypotheses[0].reason == "not explained by: the camera moves"
+
+
+def test_an_unknown_classifier_is_refused_with_the_known_ones(robot: Domain) -> None:
+    with pytest.raises(ValueError, match=r"robot has no classifier 'other' \(there is: region_replacement\)"):
+        Measure(classifiers=("other",)).check(robot)
+
+
+def test_an_invalid_classifier_is_refused_with_file_and_line(tmp_path: Path) -> None:
+    scaffold(tmp_path / "kitchen")
+    file = tmp_path / "kitchen" / "classifiers" / "odd.yaml"
+    file.parent.mkdir()
+    file.write_text("classifies: luma\nfeatures: []\nclasses: []\n")
+    with pytest.raises(ValueError, match=r"odd\.yaml:2: features: Tuple should have at least 1 item"):
+        Measure(classifiers=("odd",)).check(load_domain(tmp_path / "kitchen"))

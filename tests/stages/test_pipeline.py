@@ -13,9 +13,12 @@ from robogaze.domains import Domain, domain_folders, load_domain
 from robogaze.domains.scaffold import scaffold
 from robogaze.errors import DomainError, InputError
 from robogaze.rehearse import rehearse
-from robogaze.stages import STAGES, Context, ModelClient, NoAnswer, Pipeline
-from robogaze.stages.direct import Direct
-from robogaze.stages.verify import Verify
+from robogaze.stages import STAGES
+from robogaze.stages.baselines.direct import Direct
+from robogaze.stages.client import ModelClient, NoAnswer
+from robogaze.stages.context import Context
+from robogaze.stages.pipeline import Pipeline
+from robogaze.stages.robogaze.verify import Verify
 
 PAPER = {"full", "vanilla", "cot", "taxonomy", "vote3"}
 ABLATIONS = {"no-task-memory", "no-scene-memory", "no-segmentation", "no-router", "no-verifier"}
@@ -40,7 +43,7 @@ async def test_every_pipeline_can_be_rehearsed(robot: Domain, name: str) -> None
 
 def test_every_stage_is_used_by_some_pipeline() -> None:
     pipelines = [one for name in domain_folders() for one in load_domain(name).pipelines.values()]
-    assert {stage.name for pipeline in pipelines for stage in pipeline.stages} == set(STAGES)
+    assert {stage.name for pipeline in pipelines for stage in pipeline.stages} == set(STAGES.names())
 
 
 def test_a_dimension_whose_needs_a_clip_lacks_is_not_examined(robot: Domain) -> None:
@@ -97,16 +100,16 @@ RULES = """\
     [
         (["  - verify", "  - compose"], 3, "verify reads hypotheses, which no stage before it writes"),
         (["  - propose", "  - segment", "  - compose"], 4, "segment reads observations"),
-        (["  - prpose", "  - compose"], 3, "there is no stage 'prpose'; there is: measure, ground"),
+        (["  - prpose", "  - compose"], 3, "there is no stage 'prpose'; the stages are: measure, ground"),
         (["  - propose: {least_confidense: 0.3}", "  - compose"], 3, "propose.least_confidense: unknown key"),
-        (["  - propose:", "      least_confidence: 3", "  - compose"], 4, "propose.least_confidence: Input should be"),
+        (["  - propose:", "      min_confidence: 3", "  - compose"], 4, "propose.min_confidence: Input should be"),
         (["  - propose", "  - verify"], 4, "a pipeline ends with compose"),
         (["  - direct: {prompt: vanila}", "  - compose"], 3, "direct needs vanila.md.j2: this prompt is missing (look"),
         (["  - direct:", "      samples: 1", "      prompt: vanila", "  - compose"], 5, "direct needs vanila.md.j2"),
         (["  - direct: {prompt: vanilla, samples: 3}", "  - compose"], 3, "temperature above 0"),
         (["  - ground", "  - propose", "  - compose"], 3, "ground needs ground.md.j2: this prompt is missing"),
         (["  - measure: {rules: [{signal: x}]}", "  - compose"], 3, "measure.rules.0"),
-        (["  - propose: {at_most: 0, atmost: 3}", "  - compose"], 3, "propose.atmost: unknown key"),
+        (["  - propose: {max_hypotheses: 0, atmost: 3}", "  - compose"], 3, "propose.atmost: unknown key"),
         (["  - measure:", "      rules:", f"        - {RULE}", "  - compose"], 5, "measure needs drak.md.j2"),
     ],
 )
@@ -123,10 +126,10 @@ LOOKS = "  - direct: {prompt: vanilla, samples: 3, temperature: 0.7}"
 @pytest.mark.parametrize(
     ("stages", "line", "says"),
     [
-        (["  - propose", "  - compose", "  - verify"], 5, "verify stands after compose, which must come last"),
-        (["  - propose", "  - verify", "  - compose", "  - compose"], 6, "compose stands after compose"),
-        (["  - propose", "  - verify", "  - compose", LOOK], 6, "direct stands after compose"),
-        ([LOOKS, "  - compose", "  - vote"], 5, "vote stands after compose"),
+        (["  - propose", "  - compose", "  - verify"], 5, "verify comes after compose, which must be the last stage"),
+        (["  - propose", "  - verify", "  - compose", "  - compose"], 6, "compose comes after compose"),
+        (["  - propose", "  - verify", "  - compose", LOOK], 6, "direct comes after compose"),
+        ([LOOKS, "  - compose", "  - vote"], 5, "vote comes after compose"),
     ],
 )
 def test_nothing_comes_after_compose(folder: Path, stages: list[str], line: int, says: str) -> None:
@@ -136,10 +139,10 @@ def test_nothing_comes_after_compose(folder: Path, stages: list[str], line: int,
 @pytest.mark.parametrize(
     ("stages", "line", "says"),
     [
-        ([LOOK, "  - compose"], 4, "compose accepts nothing that direct proposes"),
-        (["  - propose", "  - compose"], 4, "compose accepts nothing that propose proposes"),
-        (["  - propose", "  - verify", LOOK, "  - compose"], 6, "compose accepts nothing that direct proposes"),
-        (["  - propose", LOOKS, "  - vote", "  - compose"], 6, "compose accepts nothing that propose proposes"),
+        ([LOOK, "  - compose"], 4, "no stage decides what direct proposes"),
+        (["  - propose", "  - compose"], 4, "no stage decides what propose proposes"),
+        (["  - propose", "  - verify", LOOK, "  - compose"], 6, "no stage decides what direct proposes"),
+        (["  - propose", LOOKS, "  - vote", "  - compose"], 6, "no stage decides what propose proposes"),
         (["  - measure", "  - verify", "  - compose"], 3, "no stage looks for faults"),
         (["  - measure", "  - compose: {accept_unverified: true}"], 3, "no stage looks for faults"),
     ],
@@ -151,21 +154,21 @@ def test_a_pipeline_that_could_never_accept_what_it_finds_is_refused(
 
 
 @pytest.mark.parametrize("decider", ["verify", "vote"])
-def test_what_a_critic_or_a_vote_leaves_undecided_cannot_be_let_stand(folder: Path, decider: str) -> None:
+def test_what_a_critic_or_a_vote_leaves_undecided_cannot_be_accepted(folder: Path, decider: str) -> None:
     stages = [LOOKS, f"  - {decider}", "  - compose:", "      merge_iou: 0.4", "      accept_unverified: true"]
-    refused(folder, stages, 7, f"compose.accept_unverified: would accept what {decider} leaves undecided")
+    refused(folder, stages, 7, f"compose.accept_unverified: would accept what {decider} left undecided")
 
 
 @pytest.mark.parametrize(
     ("stages", "line", "says"),
     [
-        ([LOOK, "  - vote", "  - compose"], 4, "vote needs at least two looks to count, and the direct stages before"),
-        (["  - propose", "  - vote", "  - compose"], 4, "vote needs at least two looks to count"),
-        ([LOOKS, "  - vote", LOOKS, "  - vote", "  - compose"], 6, "vote stands twice"),
+        ([LOOK, "  - vote", "  - compose"], 4, "vote needs at least two samples, and the direct stages before"),
+        (["  - propose", "  - vote", "  - compose"], 4, "vote needs at least two samples"),
+        ([LOOKS, "  - vote", LOOKS, "  - vote", "  - compose"], 6, "there are two votes"),
         ([LOOKS, "  - vote: {samples: 5}", "  - compose"], 4, "vote.samples: unknown key"),
     ],
 )
-def test_a_vote_counts_the_looks_before_it(folder: Path, stages: list[str], line: int, says: str) -> None:
+def test_a_vote_counts_the_samples_before_it(folder: Path, stages: list[str], line: int, says: str) -> None:
     refused(folder, stages, line, says)
 
 
@@ -190,7 +193,7 @@ def test_a_prompt_with_a_variable_no_stage_provides_is_refused_with_file_and_lin
     prompt = folder / "prompts" / "propose.md.j2"
     prompt.parent.mkdir()
     prompt.write_text("Look at\n{{ dimention.name }}\n")
-    with pytest.raises(DomainError, match="uses 'dimention', which no stage provides") as error:
+    with pytest.raises(DomainError, match="uses 'dimention', which its stage does not provide") as error:
         Pipeline.build(load_domain(folder), "specialists")
     assert (error.value.path, error.value.line) == (prompt, 2)
 
@@ -229,23 +232,23 @@ async def test_what_several_stages_propose_becomes_one_report(folder: Path, vide
 class Twice(Direct):
     """A look whose hypotheses all have one name."""
 
-    async def run(self, context: Context, desk: ModelClient) -> Context:
-        context = await super().run(context, desk)
+    async def run(self, context: Context, client: ModelClient) -> Context:
+        context = await super().run(context, client)
         return replace(context, hypotheses=(*(context.hypotheses or ()), *(context.hypotheses or ())))
 
 
 async def test_what_cannot_become_a_report_fails_in_a_rehearsal(folder: Path) -> None:
     pipeline = built(folder, [LOOK, "  - compose: {accept_unverified: true}"])
     stages = (("direct", Twice(prompt="vanilla")), *pipeline.stages[1:])
-    with pytest.raises(DomainError, match=r"odd\.yaml: no report can be made.*ids must be unique, not H1, H1"):
+    with pytest.raises(DomainError, match=r"odd\.yaml: .*do not make a valid report.*ids must be unique, not H1, H1"):
         await rehearse(replace(pipeline, stages=stages))
 
 
 class Deaf(Verify):
     """A critic that understands no answer."""
 
-    async def run(self, context: Context, desk: ModelClient) -> Context:
-        raise NoAnswer(Failure(stage="verify", kind="InvalidAnswer", message="no valid answer"))
+    async def run(self, context: Context, client: ModelClient) -> Context:
+        raise NoAnswer(Failure(stage="verify", kind="invalid_answer", message="no valid answer"))
 
 
 async def test_a_stage_that_fails_in_a_rehearsal_is_named_with_its_line(folder: Path) -> None:
@@ -293,11 +296,11 @@ async def test_a_clip_with_nothing_to_examine_is_unscored_and_says_why(needy: Pa
     assert (report.status, report.verdict, report.events) == ("unscored", "undecided", ())
     assert backend.asked == []
     assert [(failure.kind, failure.message) for failure in report.failures] == [
-        ("NothingToExamine", "every dimension that odd can examine needs an instruction, and this clip has none"),
+        ("nothing_to_examine", "every dimension that odd can examine needs an instruction, and this clip has none"),
     ]
 
 
-async def test_a_critic_that_decides_nothing_leaves_a_report_that_says_so(folder: Path, video: Path) -> None:
+async def test_a_critic_without_decisions_gives_a_report_that_says_so(folder: Path, video: Path) -> None:
     claim = {
         "description": "the cup is gone", "evidence": "the table is bare", "frames": [0], "dimension": "consistency",
         "type": "disappearance", "span_s": [1.0, 2.0], "severity_proposal": 4, "confidence": 0.9,

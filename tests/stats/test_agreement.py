@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from robogaze.core.scores import Estimate
-from robogaze.stats import Clusters, alpha, alpha_by_class, cohen, draw, fleiss
+from robogaze.stats import Clusters, alpha, alpha_by_class, cohen, draw_resamples, fleiss
 from robogaze.stats.agreement import Scale
 
 from . import plain
@@ -36,7 +36,7 @@ def rated(seed: int, units: int, raters: int, labels: Sequence[Any], missing: fl
 
 def clustered(units: int, seed: int = 0, clusters: int = 9, count: int = 120) -> Clusters:
     of = rng(seed).integers(clusters, size=units).tolist()
-    return Clusters(draw([place % 2 for place in range(clusters)], count, rng(seed)), of)
+    return Clusters(draw_resamples([place % 2 for place in range(clusters)], count, rng(seed)), of)
 
 
 def check(found: Estimate, statistic: Callable[[Units], float], units: Units, by: Clusters) -> None:
@@ -273,7 +273,7 @@ def test_published_alphas_per_class_do_not_average_to_the_one_of_all() -> None:
 
 
 NOT_TWICE = "nothing was rated twice"
-SAME = "all ratings are the same, so agreement cannot be told from chance"
+SAME = "all ratings are the same, so agreement cannot be distinguished from chance"
 
 
 @pytest.mark.parametrize(
@@ -307,7 +307,7 @@ SAME = "all ratings are the same, so agreement cannot be told from chance"
     ],
 )
 def test_what_is_undefined_says_why(coefficient: Callable[..., Estimate], units: Units, n: int, why: str) -> None:
-    found = coefficient(units, by=Clusters(draw([0] * len(units), 20, rng()), range(len(units))))
+    found = coefficient(units, by=Clusters(draw_resamples([0] * len(units), 20, rng()), range(len(units))))
     assert not found.defined
     assert math.isnan(found.low)
     assert (found.n, found.why) == (n, why)
@@ -327,7 +327,7 @@ def test_classes_without_disagreement_to_expect_say_why() -> None:
 @pytest.mark.parametrize("coefficient", [cohen, fleiss, alpha])
 def test_agreement_in_every_resample_has_no_interval(coefficient: Callable[..., Estimate]) -> None:
     units = [["a", "a"], ["b", "b"]] * 10
-    found = coefficient(units, by=Clusters(draw([0] * 20, 100, rng()), range(20)))
+    found = coefficient(units, by=Clusters(draw_resamples([0] * 20, 100, rng()), range(20)))
     assert found.value == pytest.approx(1)
     assert found.why == "every resample gives the same value"
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from robogaze.core.scores import Estimate
-from robogaze.stats import Clusters, draw, mean_absolute_error, mean_difference, pearson, spearman
+from robogaze.stats import Clusters, draw_resamples, mean_absolute_error, mean_difference, pearson, spearman
 from robogaze.stats.correlation import auc
 
 from . import plain
@@ -54,7 +54,7 @@ def test_values_and_intervals_are_those_of_plain_python(coefficient: Coefficient
     if tied:
         x, y = x.round(), y.round()
     of = rng(seed).integers(0, 9, size=n).tolist()
-    by = Clusters(draw([place % 2 for place in range(9)], 150, rng(seed)), of)
+    by = Clusters(draw_resamples([place % 2 for place in range(9)], 150, rng(seed)), of)
     found = coefficient(x, y, by=by)
     drawn = []
     for sample in plain.samples(by.resamples, of):
@@ -77,7 +77,7 @@ def test_an_interval_needs_resamples(coefficient: Coefficient) -> None:
 @pytest.mark.parametrize(("sign", "value"), [(1, 1), (-1, -1)])
 def test_what_goes_together_always_has_no_interval(coefficient: Coefficient, sign: int, value: float) -> None:
     x = np.arange(9.0)
-    found = coefficient(x, 7 + sign * x, by=Clusters(draw([0] * 9, 100, rng()), range(9)))
+    found = coefficient(x, 7 + sign * x, by=Clusters(draw_resamples([0] * 9, 100, rng()), range(9)))
     assert found.value == pytest.approx(value)
     assert found.why == "every resample gives the same value"
 
@@ -95,7 +95,7 @@ def test_what_goes_together_always_has_no_interval(coefficient: Coefficient, sig
 def test_without_variation_there_is_no_correlation(
     coefficient: Coefficient, x: list[float], y: list[float], why: str
 ) -> None:
-    found = coefficient(x, y, by=Clusters(draw(x, 20, rng()), range(len(x))))
+    found = coefficient(x, y, by=Clusters(draw_resamples(x, 20, rng()), range(len(x))))
     assert not found.defined
     assert math.isnan(found.low)
     assert (found.n, found.why) == (len(x), why)
@@ -104,7 +104,7 @@ def test_without_variation_there_is_no_correlation(
 @pytest.mark.parametrize("coefficient", CORRELATIONS)
 def test_resamples_without_variation_are_undefined(coefficient: Coefficient) -> None:
     x, y = [0.1] * 11 + [0.7], list(range(12))
-    found = coefficient(x, y, by=Clusters(draw([0] * 12, 300, rng()), range(12)))
+    found = coefficient(x, y, by=Clusters(draw_resamples([0] * 12, 300, rng()), range(12)))
     assert found.defined
     assert "% of the resamples" in found.why  # (11 / 12) ** 12, in which the one that differs is not
 
@@ -136,8 +136,8 @@ def test_series_that_do_not_pair_are_refused(
 def test_the_auc_is_the_share_of_pairs_in_the_right_order() -> None:
     values, positive = np.array([0.9, 0.5, 0.5, 0.1]), np.array([True, True, False, False])
     assert auc(values, positive).value == (2 + 1.5) / 4
-    by = Clusters(draw([0] * 4, 400, np.random.default_rng(0)), range(4))
+    by = Clusters(draw_resamples([0] * 4, 400, np.random.default_rng(0)), range(4))
     large = np.random.default_rng(1).normal(size=400)
-    many = auc(large, large > 0, by=Clusters(draw([0] * 400, 200, np.random.default_rng(0)), range(400)))
+    many = auc(large, large > 0, by=Clusters(draw_resamples([0] * 400, 200, np.random.default_rng(0)), range(400)))
     assert (many.value, many.why) == (1.0, "every resample gives the same value")
     assert not auc(values, positive | True, by=by).defined

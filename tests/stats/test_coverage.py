@@ -4,7 +4,17 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from robogaze.stats import Clusters, compare, draw, interval, mean, mean_difference, mean_rows, ratio, wilson
+from robogaze.stats import (
+    Clusters,
+    draw_resamples,
+    interval,
+    mean,
+    mean_difference,
+    mean_rows,
+    pairwise_differences,
+    ratio,
+    wilson,
+)
 from robogaze.stats.resample import Floats
 
 
@@ -18,7 +28,7 @@ def test_an_interval_of_a_skewed_mean_is_short_of_its_level_with_few_clips(
     method: str, n: int, least: float, most: float
 ) -> None:
     values = rng(n).exponential(size=(1500, n))  # 1,500 samples as so many systems
-    found = interval(draw([0] * n, 500, rng(1)).sums(mean_rows(values)), mean, method=method)  # type: ignore[arg-type]
+    found = interval(draw_resamples([0] * n, 500, rng(1)).sums(mean_rows(values)), mean, method=method)  # type: ignore[arg-type]
     held = ((found.low <= 1) & (found.high >= 1)).mean()
     assert least < held < most
 
@@ -32,7 +42,7 @@ def test_an_interval_of_a_ratio_over_strata_holds_the_truth() -> None:
     def share(sums: Floats) -> Floats:
         return ratio(sums[..., 0], sums[..., 1])
 
-    found = interval(draw(strata, 500, rng(3)).sums(np.stack([hits, events], axis=-1)), share)
+    found = interval(draw_resamples(strata, 500, rng(3)).sums(np.stack([hits, events], axis=-1)), share)
     truth = sum(size * rate for size, rate in zip(sizes, rates, strict=True)) / 90
     assert 0.92 < ((found.low <= truth) & (found.high >= truth)).mean() < 0.97
 
@@ -45,8 +55,8 @@ def test_things_of_one_cluster_are_no_independent_evidence() -> None:
         special, own = rng(seed).normal(size=40), rng(seed + 1000).normal(size=200) / 2
         x = special[of] + own
         for name, by in {
-            "clusters": Clusters(draw([0] * 40, 300, rng(seed)), of.tolist()),
-            "things": Clusters(draw([0] * 200, 300, rng(seed)), range(200)),
+            "clusters": Clusters(draw_resamples([0] * 40, 300, rng(seed)), of.tolist()),
+            "things": Clusters(draw_resamples([0] * 200, 300, rng(seed)), range(200)),
         }.items():
             found = mean_difference(x, np.zeros(200), by=by)
             held[name] += found.low <= 0 <= found.high
@@ -59,19 +69,21 @@ def test_two_systems_that_do_not_differ_are_rarely_called_different() -> None:
     for seed in range(400):
         hard = rng(seed).normal(size=50)
         values = hard + rng(seed + 1000).normal(size=(2, 50))
-        alarms += compare(draw([0] * 50, 400, rng(seed)).sums(mean_rows(values)), mean)[0].p < 0.05
+        alarms += (
+            pairwise_differences(draw_resamples([0] * 50, 400, rng(seed)).sums(mean_rows(values)), mean)[0].p < 0.05
+        )
     assert 0.03 < alarms / 400 < 0.08
 
 
 def test_the_smallest_difference_is_found_four_times_of_five() -> None:
-    smallest = (1.959964 + 0.841621) * np.sqrt(2 / 100)  # of two systems with a deviation of 1 on 100 clips
+    min_detectable = (1.959964 + 0.841621) * np.sqrt(2 / 100)  # of two systems with a deviation of 1 on 100 clips
     found, told = 0, []
     for seed in range(300):
-        values = rng(seed).normal(size=(2, 100)) + np.array([[smallest], [0.0]])
-        pair = compare(draw([0] * 100, 300, rng(seed)).sums(mean_rows(values)), mean)[0]
-        found += bool(pair.separated)
-        told.append(pair.smallest)
-    assert np.mean(told) == pytest.approx(smallest, rel=0.03)
+        values = rng(seed).normal(size=(2, 100)) + np.array([[min_detectable], [0.0]])
+        pair = pairwise_differences(draw_resamples([0] * 100, 300, rng(seed)).sums(mean_rows(values)), mean)[0]
+        found += bool(pair.significant)
+        told.append(pair.min_detectable)
+    assert np.mean(told) == pytest.approx(min_detectable, rel=0.03)
     assert 0.75 < found / 300 < 0.86
 
 

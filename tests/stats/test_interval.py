@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from robogaze.stats import draw, interval, mean, mean_rows, ratio
+from robogaze.stats import draw_resamples, interval, mean, mean_rows, ratio
 from robogaze.stats.interval import Statistic
 from robogaze.stats.resample import Floats
 
@@ -37,7 +37,7 @@ def plain_share(rows: list[list[float]]) -> float:
 def only(values: list[float], method: str = "percentile", strata: list[str] | None = None) -> tuple[float, float, str]:
     """The interval of a mean over clips, and why there is none."""
     rows = mean_rows(np.array(values))
-    sums = draw(strata or ["a"] * len(values), 400, rng()).sums(rows)
+    sums = draw_resamples(strata or ["a"] * len(values), 400, rng()).sums(rows)
     found = interval(sums, mean, method=method)  # type: ignore[arg-type]
     return float(found.low), float(found.high), str(found.why)
 
@@ -49,7 +49,7 @@ def only(values: list[float], method: str = "percentile", strata: list[str] | No
 @pytest.mark.parametrize("level", [0.8, 0.95])
 def test_a_percentile_interval_holds_the_middle_of_the_resampled_values(seed: int, level: float) -> None:
     rows = np.stack([rng(seed).random((4, 13)), rng(seed + 50).random((4, 13)) + 0.5], axis=-1)
-    resamples = draw(STRATA, 199, rng(seed))
+    resamples = draw_resamples(STRATA, 199, rng(seed))
     found = interval(resamples.sums(rows), share, level=level)
     for system in range(4):
         clips = rows[system].tolist()
@@ -62,7 +62,7 @@ def test_a_percentile_interval_holds_the_middle_of_the_resampled_values(seed: in
 @pytest.mark.parametrize("level", [0.8, 0.95])
 def test_a_bca_interval_is_efrons(seed: int, level: float) -> None:
     rows = np.stack([rng(seed).exponential(size=(3, 12)), rng(seed + 50).random((3, 12)) + 0.5], axis=-1)
-    resamples = draw(["a"] * 12, 299, rng(seed))
+    resamples = draw_resamples(["a"] * 12, 299, rng(seed))
     found = interval(resamples.sums(rows), share, level=level, method="bca")
     for system in range(3):
         clips = rows[system].tolist()
@@ -74,7 +74,7 @@ def test_a_bca_interval_is_efrons(seed: int, level: float) -> None:
 
 def test_a_bca_interval_is_scipys_but_for_chance() -> None:
     values = rng(3).exponential(size=30)
-    found = interval(draw([0] * 30, 40_000, rng()).sums(mean_rows(values)), mean, method="bca")
+    found = interval(draw_resamples([0] * 30, 40_000, rng()).sums(mean_rows(values)), mean, method="bca")
     theirs = scipy.stats.bootstrap((values,), np.mean, n_resamples=40_000, rng=rng(1)).confidence_interval
     assert (found.low, found.high) == pytest.approx((theirs.low, theirs.high), abs=0.012)
 
@@ -82,7 +82,7 @@ def test_a_bca_interval_is_scipys_but_for_chance() -> None:
 def test_the_skew_of_strata_is_that_of_the_estimate_over_all() -> None:
     """Davison and Hinkley (1997, 5.4): each stratum's influences weigh by the inverse of its size."""
     values = rng(3).exponential(size=13)
-    resamples = draw(STRATA, 999, rng())
+    resamples = draw_resamples(STRATA, 999, rng())
     sums = resamples.sums(mean_rows(values))
     drawn = [math.fsum(values[place] for place in sample) / 13 for sample in plain.samples(resamples)]
     squares = cubes = 0.0
@@ -110,7 +110,7 @@ def test_the_order_of_clips_does_not_change_the_value(statistic: Statistic, meth
     rows = rng(2).random((2, 13, 2))
     order = [*rng(1).permutation(7), *(7 + rng(1).permutation(5)), 12]
     one, other = (
-        interval(draw(STRATA, 100, rng()).sums(table), statistic, method=method)  # type: ignore[arg-type]
+        interval(draw_resamples(STRATA, 100, rng()).sums(table), statistic, method=method)  # type: ignore[arg-type]
         for table in (rows, rows[:, order])
     )
     assert one.value.tobytes() == other.value.tobytes()
@@ -119,7 +119,7 @@ def test_the_order_of_clips_does_not_change_the_value(statistic: Statistic, meth
 
 def test_two_runs_with_one_seed_give_the_same_bytes() -> None:
     rows = rng(2).random((5, 13, 2))
-    runs = [interval(draw(STRATA, 500, rng(9)).sums(rows), share, method="bca") for _ in range(2)]
+    runs = [interval(draw_resamples(STRATA, 500, rng(9)).sums(rows), share, method="bca") for _ in range(2)]
     assert runs[0].low.tobytes() + runs[0].high.tobytes() == runs[1].low.tobytes() + runs[1].high.tobytes()
 
 
@@ -141,7 +141,7 @@ def test_bca_leans_to_the_side_of_the_tail() -> None:
 
 def test_an_interval_comes_out_as_an_estimate() -> None:
     rows = mean_rows(np.array([[1.0, 2.0, 3.0], [math.nan] * 3]))
-    found = interval(draw([0] * 3, 200, rng()).sums(rows), mean)
+    found = interval(draw_resamples([0] * 3, 200, rng()).sums(rows), mean)
     told, untold = found.estimate(0, n=3), found.estimate(1, n=0)
     assert (told.value, told.n, told.why) == (2.0, 3, "")
     assert 1 <= told.low < 2 < told.high <= 3
@@ -187,7 +187,7 @@ def test_strata_of_one_clip_do_not_vary() -> None:
 
 def test_a_few_undefined_resamples_are_left_out_of_the_interval() -> None:
     values = [*[math.nan] * 16, 0.1, 0.2, 0.3, 0.4]  # 1 % of the resamples draw none of the four
-    resamples = draw([0] * 20, 400, rng(2))
+    resamples = draw_resamples([0] * 20, 400, rng(2))
     found = interval(resamples.sums(mean_rows(np.array(values))), mean)
     drawn = []
     for sample in plain.samples(resamples):
@@ -204,13 +204,13 @@ def test_bca_is_undefined_for_a_value_outside_all_resampled_ones() -> None:
         found: Floats = (sums > 0).sum(axis=-1).astype(float)
         return found
 
-    sums = draw([0] * 12, 200, rng()).sums(np.eye(12))
+    sums = draw_resamples([0] * 12, 200, rng()).sums(np.eye(12))
     assert interval(sums, different).why == ""
     assert interval(sums, different, method="bca").why == "the BCa correction is undefined here"
 
 
 def test_bca_is_undefined_where_the_skew_is_too_large_for_the_level() -> None:
     values = np.array([0.0] * 20 + [1.0])
-    sums = draw([0] * 21, 200, rng()).sums(mean_rows(values))
+    sums = draw_resamples([0] * 21, 200, rng()).sums(mean_rows(values))
     assert interval(sums, mean, method="bca").why == ""
     assert interval(sums, mean, method="bca", level=1 - 1e-15).why == "the BCa correction is undefined here"

@@ -7,9 +7,20 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from robogaze.stats import Resamples, Sums, compare, draw, holm, interval, mean, mean_rows, ranks, wilson
-from robogaze.stats.paired import compare_shares
-from robogaze.stats.paired_shares import paired_shares
+from robogaze.stats import (
+    Resamples,
+    Sums,
+    draw_resamples,
+    holm,
+    interval,
+    mean,
+    mean_rows,
+    pairwise_differences,
+    ranks,
+    wilson,
+)
+from robogaze.stats.paired import pairwise_share_differences
+from robogaze.stats.proportions import paired_shares
 
 from . import plain
 
@@ -22,7 +33,7 @@ def rng(seed: int = 0) -> np.random.Generator:
 
 def sums_of(values: list[list[float]], strata: list[str] | None = None, count: int = 200) -> tuple[Resamples, Sums]:
     """Systems' values on clips."""
-    resamples = draw(strata or ["a"] * len(values[0]), count, rng())
+    resamples = draw_resamples(strata or ["a"] * len(values[0]), count, rng())
     return resamples, resamples.sums(mean_rows(np.array(values)))
 
 
@@ -38,7 +49,7 @@ def drawn_means(values: list[list[float]], resamples: Resamples) -> list[list[fl
 @pytest.mark.parametrize("seed", range(5))
 def test_differences_are_those_of_a_paired_t_test(seed: int) -> None:
     values = rng(seed).random((4, 15)) + 0.2 * np.arange(4)[:, None]
-    found = compare(sums_of(values.tolist())[1], mean)
+    found = pairwise_differences(sums_of(values.tolist())[1], mean)
     assert [(one.first, one.second) for one in found] == list(combinations(range(4), 2))
     for pair in found:
         apart = values[pair.first] - values[pair.second]
@@ -47,14 +58,14 @@ def test_differences_are_those_of_a_paired_t_test(seed: int) -> None:
         assert pair.difference.value == pytest.approx(apart.mean())
         assert (pair.difference.low, pair.difference.high) == pytest.approx(tuple(test.confidence_interval(0.95)))
         assert (pair.difference.n, pair.p) == (15, pytest.approx(test.pvalue))
-        assert pair.smallest == pytest.approx((1.959963985 + 0.841621234) * apart.std(ddof=1) / math.sqrt(15))
-        assert pair.most == pytest.approx(max(-outer.low, outer.high))
+        assert pair.min_detectable == pytest.approx((1.959963985 + 0.841621234) * apart.std(ddof=1) / math.sqrt(15))
+        assert pair.equivalence_bound == pytest.approx(max(-outer.low, outer.high))
     assert [one.holm for one in found] == pytest.approx(holm([one.p for one in found]).tolist())
 
 
 def test_strata_keep_their_sizes() -> None:
     values = rng(3).random((2, 15))
-    (pair,) = compare(sums_of(values.tolist(), STRATA)[1], mean)
+    (pair,) = pairwise_differences(sums_of(values.tolist(), STRATA)[1], mean)
     apart = values[0] - values[1]
     variance = sum(len(part) * part.var(ddof=1) for part in (apart[:9], apart[9:])) / 15**2
     reach = math.sqrt(variance) * scipy.stats.t.ppf(0.975, 13)
@@ -64,13 +75,13 @@ def test_strata_keep_their_sizes() -> None:
 def test_clips_of_one_unit_are_one_piece_of_evidence() -> None:
     """Four copies of each unit say no more than one."""
     values = rng(4).random((2, 12))
-    alone = compare(sums_of(values.tolist())[1], mean)[0]
+    alone = pairwise_differences(sums_of(values.tolist())[1], mean)[0]
     copies = np.repeat(values, 4, axis=1)
-    units = draw(["a"] * 48, 50, rng(), [f"unit {number // 4}" for number in range(48)])
-    together = compare(units.sums(mean_rows(copies)), mean)[0]
+    units = draw_resamples(["a"] * 48, 50, rng(), [f"unit {number // 4}" for number in range(48)])
+    together = pairwise_differences(units.sums(mean_rows(copies)), mean)[0]
     assert together.p == pytest.approx(alone.p)
     assert together.difference.low == pytest.approx(alone.difference.low)
-    assert compare(sums_of(copies.tolist())[1], mean)[0].p < alone.p
+    assert pairwise_differences(sums_of(copies.tolist())[1], mean)[0].p < alone.p
 
 
 def test_a_pair_separates_where_the_two_intervals_overlap() -> None:
@@ -79,15 +90,15 @@ def test_a_pair_separates_where_the_two_intervals_overlap() -> None:
     _, sums = sums_of([(hard + 0.05 + 0.01 * rng(2).random(40)).tolist(), hard.tolist()])
     apart = interval(sums, mean)
     assert apart.low[0] < apart.high[1]
-    assert compare(sums, mean)[0].verdict() == "different"
+    assert pairwise_differences(sums, mean)[0].verdict() == "different"
 
 
 def test_what_is_not_shown_to_differ_says_which_difference_is_ruled_out() -> None:
     _, sums = sums_of([rng(1).random(30).tolist(), rng(2).random(30).tolist()])
-    pair = compare(sums, mean)[0]
-    assert pair.separated is False
+    pair = pairwise_differences(sums, mean)[0]
+    assert pair.significant is False
     assert pair.p > 0.05
-    assert pair.verdict() == f"no significant difference; no difference larger than {pair.most:.3f}"
+    assert pair.verdict() == f"no significant difference; no difference larger than {pair.equivalence_bound:.3f}"
     assert pair.verdict(0.01) == "no significant difference; not shown to be equal within 0.01"
     assert pair.verdict(0.3) == "no significant difference; equal within 0.3"
 
@@ -96,16 +107,21 @@ def test_a_verdict_goes_by_the_adjusted_p() -> None:
     shifted = rng(5).normal(size=(2, 40))
     shifted[0] += 0.5 - shifted[0].mean() + shifted[1].mean()
     others = rng(6).normal(size=(3, 40)) * 3
-    alone, among = (compare(sums_of(table.tolist())[1], mean)[0] for table in (shifted, np.vstack([shifted, others])))
+    alone, among = (
+        pairwise_differences(sums_of(table.tolist())[1], mean)[0] for table in (shifted, np.vstack([shifted, others]))
+    )
     assert alone.p == among.p < 0.05 < among.holm
-    assert (alone.separated, among.separated) == (True, False)
+    assert (alone.significant, among.significant) == (True, False)
 
 
 def test_of_five_alike_systems_some_pair_is_called_different_in_one_run_of_twenty_at_most() -> None:
     alarms = 0
     for seed in range(400):
         values = rng(seed).normal(size=60) + rng(seed + 1000).normal(size=(5, 60))
-        alarms += any(one.separated for one in compare(draw([0] * 60, 1, rng()).sums(mean_rows(values)), mean))
+        alarms += any(
+            one.significant
+            for one in pairwise_differences(draw_resamples([0] * 60, 1, rng()).sums(mean_rows(values)), mean)
+        )
     assert alarms / 400 < 0.07
 
 
@@ -113,19 +129,22 @@ def test_a_difference_is_rarely_ruled_out_that_is_there() -> None:
     wrong = 0
     for seed in range(400):
         values = rng(seed).normal(size=(2, 40)) + np.array([[0.3], [0.0]])
-        wrong += compare(draw([0] * 40, 1, rng()).sums(mean_rows(values)), mean)[0].most < 0.3
+        wrong += (
+            pairwise_differences(draw_resamples([0] * 40, 1, rng()).sums(mean_rows(values)), mean)[0].equivalence_bound
+            < 0.3
+        )
     assert wrong / 400 < 0.07
 
 
 def test_differences_by_rounding_alone_are_none() -> None:
     """0.1 + 0.2 is not 0.3 to the last bit."""
     _, sums = sums_of([[0.1 + 0.2] * 10, [0.3] * 10])
-    assert compare(sums, mean, share=True)[0].p == 1
+    assert pairwise_differences(sums, mean, share=True)[0].p == 1
 
 
 def test_where_all_units_show_the_same_difference_shares_have_the_interval_of_a_share_and_a_sign_test() -> None:
     _, sums = sums_of([[1.0] * 20, [0.0] * 20, [0.0] * 20])
-    first, _, last = compare(sums, mean, share=True)
+    first, _, last = pairwise_differences(sums, mean, share=True)
     assert (first.p, last.p) == (2**-19, 1.0)
     assert (first.difference.high, first.difference.low) == (1.0, pytest.approx(1 - wilson(0, 20).high))
     assert last.difference.high == pytest.approx(wilson(0, 20).high)
@@ -133,7 +152,7 @@ def test_where_all_units_show_the_same_difference_shares_have_the_interval_of_a_
 
 def test_shares_of_the_same_things_have_newcombe_s_interval_and_mcnemar_s_p() -> None:
     hits = np.array([[1] * 12 + [0] * 8, [1] * 5 + [0] * 10 + [1] * 5], dtype=bool)
-    (pair,) = compare_shares(hits)
+    (pair,) = pairwise_share_differences(hits)
     difference, p = paired_shares(5, 7, 5, 3)
     assert (pair.difference, pair.p) == (difference, p)
 
@@ -149,24 +168,26 @@ def test_shares_of_the_same_things_have_newcombe_s_interval_and_mcnemar_s_p() ->
 )
 def test_without_an_interval_there_is_no_p(first: list[float], second: list[float], why: str) -> None:
     _, sums = sums_of([first, second])
-    pair = compare(sums, mean)[0]
+    pair = pairwise_differences(sums, mean)[0]
     assert pair.verdict() == f"undefined: {why}"
-    assert pair.separated is None
+    assert pair.significant is None
     assert math.isnan(pair.p)
-    assert math.isnan(pair.smallest)
+    assert math.isnan(pair.min_detectable)
     assert math.isnan(pair.difference.low)
 
 
 @pytest.mark.parametrize("values", [[[0.1, 0.2]], []])
 def test_fewer_than_two_systems_have_no_differences(values: list[list[float]]) -> None:
     rows = mean_rows(np.array(values).reshape(-1, 2))
-    assert compare(draw([0, 0], 50, rng()).sums(rows), mean) == ()
+    assert pairwise_differences(draw_resamples([0, 0], 50, rng()).sums(rows), mean) == ()
 
 
 def test_the_smallest_difference_shrinks_with_the_root_of_the_clips() -> None:
     values = rng(1).normal(size=(2, 400))
     few, many = (
-        compare(draw([0] * table.shape[1], 2000, rng()).sums(mean_rows(table)), mean)[0].smallest
+        pairwise_differences(draw_resamples([0] * table.shape[1], 2000, rng()).sums(mean_rows(table)), mean)[
+            0
+        ].min_detectable
         for table in (values, np.tile(values, 4))
     )
     assert few / many == pytest.approx(2, rel=0.06)

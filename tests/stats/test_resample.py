@@ -7,7 +7,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from robogaze.stats import Clusters, draw, mean, mean_rows, ratio
+from robogaze.stats import Clusters, draw_resamples, mean, mean_rows, ratio
 from robogaze.stats import resample as module
 
 from . import plain
@@ -23,14 +23,14 @@ def rng(seed: int = 0) -> np.random.Generator:
 
 
 def test_every_resample_has_as_many_clips_of_each_stratum_as_there_are() -> None:
-    for counts in draw(STRATA, 50, rng()).blocks():
+    for counts in draw_resamples(STRATA, 50, rng()).blocks():
         for stratum in "abc":
             members = [place for place, one in enumerate(STRATA) if one == stratum]
             assert (counts[:, members].sum(axis=1) == len(members)).all()
 
 
 def test_every_clip_is_drawn_as_often_as_any_other_of_its_stratum() -> None:
-    counts = np.concatenate(list(draw(STRATA, 20_000, rng()).blocks()))
+    counts = np.concatenate(list(draw_resamples(STRATA, 20_000, rng()).blocks()))
     assert counts.mean(axis=0) == pytest.approx(np.ones(8), abs=0.03)
     assert counts[:, 3] == pytest.approx(1)  # the only one of its stratum
     assert counts[:, 1].var() == pytest.approx(3 * (1 / 3) * (2 / 3), abs=0.03)  # binomial
@@ -38,25 +38,25 @@ def test_every_clip_is_drawn_as_often_as_any_other_of_its_stratum() -> None:
 
 def test_the_same_seed_gives_the_same_bytes_and_another_one_does_not() -> None:
     rows = rng(1).random((2, 8, 3))
-    first, again, other = (draw(STRATA, 100, rng(seed)).sums(rows).drawn.tobytes() for seed in (5, 5, 6))
+    first, again, other = (draw_resamples(STRATA, 100, rng(seed)).sums(rows).drawn.tobytes() for seed in (5, 5, 6))
     assert first == again
     assert first != other
 
 
 def test_resamples_are_the_same_whenever_they_are_asked_for() -> None:
-    resamples = draw(STRATA, 30, rng())
+    resamples = draw_resamples(STRATA, 30, rng())
     first, second = (np.concatenate(list(resamples.blocks())) for _ in range(2))
     assert (first == second).all()
 
 
 def test_two_draws_from_one_generator_differ() -> None:
     source = rng()
-    first, second = draw(STRATA, 30, source), draw(STRATA, 30, source)
+    first, second = draw_resamples(STRATA, 30, source), draw_resamples(STRATA, 30, source)
     assert first.seed != second.seed
 
 
 def test_how_many_are_drawn_at_a_time_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    resamples = draw(STRATA, 100, rng())
+    resamples = draw_resamples(STRATA, 100, rng())
     at_once = np.concatenate(list(resamples.blocks()))
     monkeypatch.setattr(module, "BLOCK", 50)
     few = list(resamples.blocks())
@@ -67,7 +67,7 @@ def test_how_many_are_drawn_at_a_time_changes_nothing(monkeypatch: pytest.Monkey
 
 def test_many_clips_take_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "BLOCK", 50_000)
-    resamples = draw([0] * 20_000, 200, rng())
+    resamples = draw_resamples([0] * 20_000, 200, rng())
     rows = np.ones((20_000, 2))
     tracemalloc.start()
     resamples.sums(rows)
@@ -81,7 +81,7 @@ def test_many_clips_take_bounded_memory(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_the_sums_of_a_resample_are_those_of_the_clips_it_drew() -> None:
     rows = rng(1).normal(size=(3, 8, 2))
-    resamples = draw(STRATA, 40, rng())
+    resamples = draw_resamples(STRATA, 40, rng())
     drawn = resamples.sums(rows).drawn
     assert drawn.shape == (3, 40, 2)
     for system, (number, sample), column in itertools.product(range(3), enumerate(plain.samples(resamples)), range(2)):
@@ -94,14 +94,14 @@ def test_the_total_is_the_same_to_the_last_bit_in_any_order() -> None:
     totals = set()
     for _ in range(5):
         rows = rng().permuted(rows, axis=1)
-        totals.add(draw([0] * 500, 1, rng()).sums(rows).total.tobytes())
+        totals.add(draw_resamples([0] * 500, 1, rng()).sums(rows).total.tobytes())
     shuffled = [rows[:, rng(seed).permutation(500)] for seed in range(5)]
-    assert len({draw([0] * 500, 1, rng()).sums(one).total.tobytes() for one in shuffled}) == 1
-    assert draw([0] * 500, 1, rng()).sums(rows).total == pytest.approx(rows.sum(axis=1), abs=1e-9)
+    assert len({draw_resamples([0] * 500, 1, rng()).sums(one).total.tobytes() for one in shuffled}) == 1
+    assert draw_resamples([0] * 500, 1, rng()).sums(rows).total == pytest.approx(rows.sum(axis=1), abs=1e-9)
 
 
 def test_no_clips_have_sums_of_zero() -> None:
-    sums = draw([], 10, rng()).sums(np.zeros((2, 0, 3)))
+    sums = draw_resamples([], 10, rng()).sums(np.zeros((2, 0, 3)))
     assert sums.total.shape == (2, 3)
     assert sums.drawn.shape == (2, 10, 3)
     assert not sums.total.any()
@@ -110,7 +110,7 @@ def test_no_clips_have_sums_of_zero() -> None:
 
 def test_a_table_of_other_clips_is_refused() -> None:
     with pytest.raises(ValueError, match="the resamples are of 8 clips, the table has 7"):
-        draw(STRATA, 10, rng()).sums(np.zeros((7, 2)))
+        draw_resamples(STRATA, 10, rng()).sums(np.zeros((7, 2)))
 
 
 @pytest.mark.parametrize("wrong", [math.nan, math.inf])
@@ -118,12 +118,12 @@ def test_a_table_with_a_number_that_is_none_is_refused(wrong: float) -> None:
     rows = np.zeros((8, 2))
     rows[3, 1] = wrong
     with pytest.raises(ValueError, match="not finite"):
-        draw(STRATA, 10, rng()).sums(rows)
+        draw_resamples(STRATA, 10, rng()).sums(rows)
 
 
 def test_no_resamples_are_refused() -> None:
     with pytest.raises(ValueError, match="1 or more, not 0"):
-        draw(STRATA, 0, rng())
+        draw_resamples(STRATA, 0, rng())
 
 
 # Things in clusters.
@@ -132,7 +132,7 @@ def test_no_resamples_are_refused() -> None:
 def test_things_of_a_cluster_are_drawn_together() -> None:
     of = [0, 2, 2, 2, 5, 0]  # clusters 1, 3, 4, 6 and 7 have none
     rows = rng(1).normal(size=(6, 2))
-    resamples = draw(STRATA, 25, rng())
+    resamples = draw_resamples(STRATA, 25, rng())
     clusters = Clusters(resamples, of)
     drawn = clusters.drawn(rows)
     times = np.concatenate(list(clusters.blocks()))

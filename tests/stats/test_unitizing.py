@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from robogaze.stats import Clusters, LabelledStretch, Timeline, alpha, alpha_u, draw
+from robogaze.stats import Clusters, LabelledStretch, Timeline, alpha, alpha_u, draw_resamples
 
 from . import plain
 
@@ -109,7 +109,7 @@ def test_with_units_of_one_cell_it_is_alpha_of_the_cells(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_several_timelines_are_one_continuum_with_its_interval_over_them(seed: int) -> None:
     timelines = [random_timeline(10 * seed + number, observers=2 + number % 2, length=6) for number in range(8)]
-    by = Clusters(draw([number % 2 for number in range(8)], 40, rng(seed)), range(8))
+    by = Clusters(draw_resamples([number % 2 for number in range(8)], 40, rng(seed)), range(8))
     found = alpha_u(timelines, grain=1, by=by)
     drawn = [plain.alpha_u([timelines[place] for place in sample]) for sample in plain.samples(by.resamples)]
     assert found.value == pytest.approx(plain.alpha_u(timelines), abs=1e-9)
@@ -197,7 +197,7 @@ def test_units_of_different_categories_must_not_overlap() -> None:
 # Undefined.
 
 
-SAME = "all places are the same, so agreement cannot be told from chance"
+SAME = "all places are the same, so agreement cannot be distinguished from chance"
 
 
 @pytest.mark.parametrize(

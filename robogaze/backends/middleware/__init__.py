@@ -1,1 +1,1 @@
-"""What is done around a request, whatever backend answers it: cache, retries, limits, budget, outages, balance."""
+"""Backends that wrap other backends: cache, retry, rate limits, budget, outages, load balancing, checks."""

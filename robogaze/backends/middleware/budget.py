@@ -1,65 +1,94 @@
-"""What a run may spend in all, whatever models it asks: a cap that is passed by no more than prompts are misjudged.
+"""The budget of a run, over all its models.
 
-Before a request is sent, the most that its answer can cost is put aside: its prompt by estimate, and every token that
-the answer may have. What would go beyond the cap waits for answers under way, which mostly cost less than was put
-aside for them; when none is under way, the run ends.
+Before a request is sent, its maximum cost is reserved: the prompt by estimate, and `max_tokens` of answer. A request
+that does not fit into the budget waits for the requests in progress, most of which cost less than was reserved. When
+none is in progress, the run stops. The budget is exceeded only by errors of the prompt estimates.
 """
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from robogaze.backends.middleware.usage_counter import UsageCounter, counted_calls
 from robogaze.errors import BudgetExhausted
 
 
 @dataclass
+class UsageCounter:
+    """The calls to one model and their cost, earlier starts of the run included.
+
+    `uncounted` is True after an answer of unknown cost. `record` stores each addition (calls, USD).
+    """
+
+    calls: int = 0
+    cost_usd: float = 0.0
+    uncounted: bool = False
+    record: Callable[[int, float], None] = lambda calls, cost_usd: None
+
+    def add_call(self) -> None:
+        """Count a request that is about to be sent."""
+        self.calls += 1
+        self.record(1, 0.0)
+
+    def add_cost(self, cost_usd: float | None) -> None:
+        """Add the cost of an answer; None when it is not known."""
+        self.uncounted = self.uncounted or cost_usd is None
+        self.cost_usd += cost_usd or 0.0
+        self.record(0, cost_usd or 0.0)
+
+
+@dataclass
 class Budget:
-    """The calls and the dollars of all models of a run together; None means no cap."""
+    """The maximum calls and cost of all models together; None means no limit."""
 
     calls: int | None = None
     cost_usd: float | None = None
-    _spent: list[UsageCounter] = field(default_factory=list)
-    _held_usd: float = 0.0
-    _freed: asyncio.Event = field(default_factory=asyncio.Event)
+    _counters: list[UsageCounter] = field(default_factory=list)
+    _reserved_usd: float = 0.0
+    _released: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def watch(self, spent: UsageCounter) -> None:
-        """Count what is spent on one more model."""
-        self._spent.append(spent)
+    def include(self, counter: UsageCounter) -> None:
+        """Count the usage of one more model."""
+        self._counters.append(counter)
 
-    async def hold(self, most_usd: float | None) -> float:
-        """Put aside what an answer may cost at most and return it; `free` it once the answer is paid for.
+    async def reserve(self, maximum_usd: float | None) -> float:
+        """Reserve the maximum cost of a request and return it; `release` it when the answer's cost is counted.
 
-        Raises BudgetExhausted when the cap does not allow one more request, or cannot be kept, because a model has no
-        price (`most_usd` is None) or its server counts no tokens.
+        `maximum_usd` is None for a model without a price. Raises BudgetExhausted when the budget does not allow another
+        request, or cannot be kept because a model has no price or a server does not count tokens.
         """
-        if self.calls is not None and sum(one.calls for one in self._spent) >= self.calls:
+        if self.calls is not None and sum(counter.calls for counter in self._counters) >= self.calls:
             raise BudgetExhausted(
-                f"the limit of {counted_calls(self.calls)} is reached (retries and unfinished clips count); "
+                f"the limit of {calls_in_words(self.calls)} is reached (retries and unfinished clips count); "
                 "raise --max-calls to resume"
             )
         if self.cost_usd is None:
             return 0.0
-        if most_usd is None or any(one.uncounted for one in self._spent):
-            why = "a model has no price" if most_usd is None else "the server counts no tokens"
-            raise BudgetExhausted(f"{why}, so --max-cost cannot be kept; set --max-calls in its place")
-        while self._paid_usd + self._held_usd + most_usd > self.cost_usd:
-            if not self._held_usd:
+        if maximum_usd is None or any(counter.uncounted for counter in self._counters):
+            reason = "a model has no price" if maximum_usd is None else "the server does not count tokens"
+            raise BudgetExhausted(f"{reason}, so --max-cost cannot be kept; use --max-calls instead")
+        while self._cost_usd + self._reserved_usd + maximum_usd > self.cost_usd:
+            if not self._reserved_usd:
                 raise BudgetExhausted(
-                    f"{self._paid_usd:.4g} of {self.cost_usd:g} USD are spent and the next answer may cost "
-                    f"{most_usd:.2g}; raise --max-cost and start again"
+                    f"{self._cost_usd:.4g} of {self.cost_usd:g} USD are spent and the next answer may cost "
+                    f"{maximum_usd:.2g} USD; raise --max-cost to resume"
                 )
-            self._freed.clear()
-            await self._freed.wait()
-        self._held_usd += most_usd
-        return most_usd
+            self._released.clear()
+            await self._released.wait()
+        self._reserved_usd += maximum_usd
+        return maximum_usd
 
-    def free(self, held_usd: float) -> None:
-        """Give back what was put aside for an answer."""
-        self._held_usd = max(0.0, self._held_usd - held_usd)
-        if self._held_usd < 1e-9:
-            self._held_usd = 0.0  # what rounding leaves is nothing
-        self._freed.set()
+    def release(self, reserved_usd: float) -> None:
+        """Release what was reserved for a request."""
+        self._reserved_usd = max(0.0, self._reserved_usd - reserved_usd)
+        if self._reserved_usd < 1e-9:
+            self._reserved_usd = 0.0  # the rest is rounding error
+        self._released.set()
 
     @property
-    def _paid_usd(self) -> float:
-        return sum(one.cost_usd for one in self._spent)
+    def _cost_usd(self) -> float:
+        return sum(counter.cost_usd for counter in self._counters)
+
+
+def calls_in_words(number: int) -> str:
+    """`1 call`, `2 calls`."""
+    return f"{number:,} call{'' if number == 1 else 's'}"

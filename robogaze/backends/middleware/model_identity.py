@@ -1,47 +1,48 @@
-"""Noticing when a server answers as another model than before: half a run by one model and half by another is none."""
+"""Detects that a server serves another model than at the start of the run: the results of a run come from one model."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from robogaze.backends.base import Completion, Request, Wrapper
+from robogaze.backends.base import Completion, Middleware, Request
 from robogaze.errors import ModelChanged
 
-FirstTold = Callable[[str, str, str], str]
-"""Is given a model, what its server does (serve, answer) and the name that it uses; returns the first such name."""
+FirstName = Callable[[str, str, str], str]
+"""Takes a model of the run, what its server does ("serves", "answers as") and the name it uses; returns the name that
+the server used first. See `AnswerStore.first_name`."""
 
 _SERVES, _ANSWERS = "serves", "answers as"
 
 
-def check_answer(first: FirstTold, model: str, name: str) -> None:
-    """Raise ModelChanged when a server answered under another name than it did first."""
-    _check(first, model, _ANSWERS, name)
+def check_answer(first_name: FirstName, model: str, name: str) -> None:
+    """Raise ModelChanged when a server answers under another name than at first."""
+    _check(first_name, model, _ANSWERS, name)
 
 
-def _check(first: FirstTold, model: str, does: str, name: str) -> None:
-    if (before := first(model, does, name)) != name:
+def _check(first_name: FirstName, model: str, does: str, name: str) -> None:
+    if (first := first_name(model, does, name)) != name:
         raise ModelChanged(
-            f"the server of the model {model} {does} {name} now and {does} {before} when this run began; start that "
-            "one again, or choose another --out"
+            f"the server of the model {model} {does} {name}, but {does} {first} when this run began; "
+            f"serve {first}, or use another --out"
         )
 
 
 @dataclass(frozen=True)
-class ModelIdentityGuard(Wrapper):
-    """Raises ModelChanged when the server of `model` names another one than it did first."""
+class ModelIdentityGuard(Middleware):
+    """Raises ModelChanged when the server of `model` uses another name than at first."""
 
     model: str
-    first: FirstTold
+    first_name: FirstName
 
     async def ready(self) -> str | None:
-        """What the server says it serves. Raises ModelChanged."""
+        """The name of the served model. Raises ModelChanged."""
         served = await self.inner.ready()
         if served is not None:
-            _check(self.first, self.model, _SERVES, served)
+            _check(self.first_name, self.model, _SERVES, served)
         return served
 
     async def complete(self, request: Request) -> Completion:
         """Answer a request. Raises ModelChanged."""
         completion = await self.inner.complete(request)
         if completion.model:
-            check_answer(self.first, self.model, completion.model)
+            check_answer(self.first_name, self.model, completion.model)
         return completion

@@ -1,8 +1,7 @@
-"""Limits: how many requests at once, how many requests and tokens a minute, how many calls and dollars in all.
+"""Limits of one model: concurrent requests, requests and tokens a minute, calls and cost in all.
 
-A budget is checked before a request is sent: when it is used up, the requests under way still come to their end, so a
-limit of cost can be passed by what these cost. The cap of a whole run is not passed (see
-`robogaze.backends.middleware.budget`).
+Calls and cost are checked before a request is sent. Requests in progress finish, so `limits.cost_usd` can be exceeded
+by their cost; the budget of the run (`robogaze.backends.middleware.budget`) is not exceeded in this way.
 """
 
 import asyncio
@@ -12,20 +11,19 @@ from dataclasses import dataclass, field, replace
 from aiolimiter import AsyncLimiter
 from pydantic import Field
 
-from robogaze.backends.base import Backend, Completion, Request, Wrapper
-from robogaze.backends.middleware.budget import Budget
-from robogaze.backends.middleware.usage_counter import UsageCounter, counted_calls
+from robogaze.backends.base import Backend, Completion, Middleware, Request
+from robogaze.backends.middleware.budget import Budget, UsageCounter, calls_in_words
 from robogaze.core.data import Data
 from robogaze.errors import BudgetExhausted
 
 CHARACTERS_A_TOKEN = 4
-"""About how many characters of text a token is."""
+"""Rough number of characters of text per token, for estimates."""
 
-_PICTURE_PX_A_TOKEN = 28 * 28
+_PIXELS_A_TOKEN = 28 * 28
 
 
 class RateLimits(Data):
-    """What a model may be asked for; None means no limit."""
+    """The limits of a model; None means no limit."""
 
     concurrency: int = Field(default=16, ge=1)
     requests_per_minute: float | None = Field(default=None, gt=0)
@@ -35,14 +33,14 @@ class RateLimits(Data):
 
 
 class Price(Data):
-    """What a million tokens cost, in dollars; cached prompt tokens cost as much as others unless stated."""
+    """USD per million tokens; `cached_usd` None means that cached prompt tokens cost as much as others."""
 
     prompt_usd: float = Field(ge=0)
     completion_usd: float = Field(ge=0)
     cached_usd: float | None = Field(default=None, ge=0)
 
     def of(self, completion: Completion) -> float | None:
-        """The cost of an answer; None when the server did not count tokens."""
+        """The cost of an answer in USD; None when the server did not count tokens."""
         if completion.prompt_tokens is None or completion.completion_tokens is None:
             return None
         cached = completion.cached_tokens or 0
@@ -52,37 +50,37 @@ class Price(Data):
             fresh * self.prompt_usd + cached * cached_usd + completion.completion_tokens * self.completion_usd
         ) / 1e6
 
-    def most(self, request: Request) -> float:
-        """The most that an answer may cost, its prompt by estimate."""
+    def maximum(self, request: Request) -> float:
+        """The maximum cost of a request in USD: the estimated prompt and `max_tokens` of answer."""
         prompt_usd = estimated_tokens(request) * self.prompt_usd
         return (prompt_usd + request.decoding.max_tokens * self.completion_usd) / 1e6
 
 
 def estimated_tokens(request: Request) -> int:
-    """About how many tokens a prompt has: for pacing, before a server has counted them."""
+    """A rough number of prompt tokens, for limits that apply before the server has counted them."""
     text = len(request.system) + sum(len(part) for part in request.parts if isinstance(part, str))
-    text += sum(len(shot.label) for shot in request.shots)
-    pixels = sum(shot.picture.width * shot.picture.height for shot in request.shots)
-    return text // CHARACTERS_A_TOKEN + pixels // _PICTURE_PX_A_TOKEN
+    text += sum(len(image.label) for image in request.images)
+    pixels = sum(image.picture.width * image.picture.height for image in request.images)
+    return text // CHARACTERS_A_TOKEN + pixels // _PIXELS_A_TOKEN
 
 
 def no_request_was_sent(request: Request) -> bool:
-    """For backends that keep no requests: False."""
+    """For backends that do not keep requests: False."""
     return False
 
 
 @dataclass(frozen=True)
-class Limited(Wrapper):
-    """Keeps a backend within its limits and puts a price on its answers.
+class RateLimiter(Middleware):
+    """Keeps the limits of a model and adds the cost to its answers.
 
-    A request that `was_sent` before, and only fetches its answer now, is no further call.
+    A request that `was_sent` earlier, and only fetches its answer now, is not counted as another call.
     """
 
     limits: RateLimits
     price: Price | None
-    spent: UsageCounter
+    usage: UsageCounter
     was_sent: Callable[[Request], bool]
-    purse: Budget
+    budget: Budget
     _slots: asyncio.Semaphore = field(repr=False)
     _requests: AsyncLimiter | None = field(repr=False)
     _tokens: AsyncLimiter | None = field(repr=False)
@@ -93,52 +91,50 @@ class Limited(Wrapper):
         inner: Backend,
         limits: RateLimits,
         price: Price | None,
-        spent: UsageCounter | None = None,
+        usage: UsageCounter | None = None,
         was_sent: Callable[[Request], bool] = no_request_was_sent,
-        purse: Budget | None = None,
-    ) -> "Limited":
-        """Wrap a backend; its budget counts from what was `spent`, from nothing without."""
+        budget: Budget | None = None,
+    ) -> "RateLimiter":
+        """Wrap a backend. `usage` holds what earlier starts of the run used, None for nothing."""
         requests, tokens = (
             AsyncLimiter(rate, 60) if rate else None for rate in (limits.requests_per_minute, limits.tokens_per_minute)
         )
         slots = asyncio.Semaphore(limits.concurrency)
-        spent, purse = spent or UsageCounter(), purse or Budget()
-        purse.watch(spent)
-        return cls(inner, limits, price, spent, was_sent, purse, slots, requests, tokens)
+        usage, budget = usage or UsageCounter(), budget or Budget()
+        budget.include(usage)
+        return cls(inner, limits, price, usage, was_sent, budget, slots, requests, tokens)
 
     async def complete(self, request: Request) -> Completion:
         """Answer a request. Raises BudgetExhausted when the limit of calls or cost is reached, or cannot be kept."""
         async with self._slots:
-            held_usd = 0.0 if self.was_sent(request) else await self._admit(request)
+            reserved_usd = 0.0 if self.was_sent(request) else await self._admit(request)
             try:
                 completion = await self.inner.complete(request)
                 cost = self.price.of(completion) if self.price else None
-                self.spent.add_cost(cost)
+                self.usage.add_cost(cost)
             finally:
-                self.purse.free(held_usd)
+                self.budget.release(reserved_usd)
         return replace(completion, cost_usd=cost)
 
     async def _admit(self, request: Request) -> float:
-        """Count a request and wait for its turn; returns what is put aside for its answer."""
-        self._check_budget()
-        held_usd = await self.purse.hold(None if self.price is None else self.price.most(request))
-        self.spent.add_call()
+        """Count a request and wait until it may be sent; returns the cost in USD that is reserved for it."""
+        self._check_limits()
+        reserved_usd = await self.budget.reserve(None if self.price is None else self.price.maximum(request))
+        self.usage.add_call()
         if self._requests:
             await self._requests.acquire()
         if self._tokens:
             await self._tokens.acquire(min(estimated_tokens(request), self._tokens.max_rate))
-        return held_usd
+        return reserved_usd
 
-    def _check_budget(self) -> None:
-        limits, spent = self.limits, self.spent
-        if limits.calls is not None and spent.calls >= limits.calls:
-            most = counted_calls(limits.calls)
-            raise BudgetExhausted(f"the limit of {most} is reached; raise limits.calls and start again")
-        if limits.cost_usd is not None and spent.uncounted:
+    def _check_limits(self) -> None:
+        limits, usage = self.limits, self.usage
+        if limits.calls is not None and usage.calls >= limits.calls:
+            reached = calls_in_words(limits.calls)
+            raise BudgetExhausted(f"the limit of {reached} is reached; raise limits.calls to resume")
+        if limits.cost_usd is not None and usage.uncounted:
             raise BudgetExhausted(
-                "the server counts no tokens, so limits.cost_usd cannot be kept; set limits.calls in its place"
+                "the server does not count tokens, so limits.cost_usd cannot be kept; use limits.calls instead"
             )
-        if limits.cost_usd is not None and spent.cost_usd >= limits.cost_usd:
-            raise BudgetExhausted(
-                f"the limit of {limits.cost_usd:g} USD is reached; raise limits.cost_usd and start again"
-            )
+        if limits.cost_usd is not None and usage.cost_usd >= limits.cost_usd:
+            raise BudgetExhausted(f"the limit of {limits.cost_usd:g} USD is reached; raise limits.cost_usd to resume")

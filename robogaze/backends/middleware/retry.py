@@ -1,7 +1,7 @@
-"""Asking again, when that may help: rate limits, server faults, stalls and lost connections.
+"""Retries requests after errors that may pass: rate limits, server faults, stalls and lost connections.
 
-Between tries it waits what the server asked for (Retry-After), else ever longer with jitter, and never longer than it
-has patience for. What asking again cannot change is raised at once.
+It waits as long as the server's Retry-After, otherwise exponentially longer with jitter, and at most `longest_wait_s`.
+Errors that a retry cannot change are raised at once.
 """
 
 import logging
@@ -11,18 +11,18 @@ from typing import Self
 import stamina
 from pydantic import Field, model_validator
 
-from robogaze.backends.base import Completion, Request, Wrapper
+from robogaze.backends.base import Completion, Middleware, Request
 from robogaze.core.data import Data
 from robogaze.errors import BackendError, RateLimited
 
-# Who wants a line for every retry takes it from this logger; without a handler Python would print a bare one on stderr.
+# stamina logs every retry; without a handler Python prints these lines to stderr.
 logging.getLogger("stamina").addHandler(logging.NullHandler())
 
 
 class RetryPolicy(Data):
-    """How often and how long to try.
+    """How often a request is retried.
 
-    A request is sent at most `attempts` times, 1 for never again; waits grow from `first_wait_s`, doubling, to
+    A request is sent at most `attempts` times; 1 means no retry. The wait doubles from `first_wait_s` up to
     `longest_wait_s`.
     """
 
@@ -38,30 +38,30 @@ class RetryPolicy(Data):
 
 
 @dataclass(frozen=True)
-class Retried(Wrapper):
-    """Tries a request again while its error is retryable and patience lasts."""
+class Retry(Middleware):
+    """Sends a request again after a retryable error."""
 
-    patience: RetryPolicy
+    policy: RetryPolicy
 
     async def complete(self, request: Request) -> Completion:
         """Answer a request. Raises the last BackendError."""
-        patience = self.patience
+        policy = self.policy
 
-        def wait(error: Exception) -> bool | float:
-            """Whether to try again, and if the server named a time, after how many seconds."""
+        def retry_or_wait_s(error: Exception) -> bool | float:
+            """Whether to retry; the seconds to wait where the server sent Retry-After."""
             if isinstance(error, RateLimited) and error.retry_after_s is not None:
-                return min(error.retry_after_s, patience.longest_wait_s)
+                return min(error.retry_after_s, policy.longest_wait_s)
             return isinstance(error, BackendError) and error.retryable
 
-        tries = stamina.retry_context(
-            on=wait,
-            attempts=patience.attempts,
+        attempts = stamina.retry_context(
+            on=retry_or_wait_s,
+            attempts=policy.attempts,
             timeout=None,
-            wait_initial=patience.first_wait_s,
-            wait_max=patience.longest_wait_s,
-            wait_jitter=patience.first_wait_s,
+            wait_initial=policy.first_wait_s,
+            wait_max=policy.longest_wait_s,
+            wait_jitter=policy.first_wait_s,
         )
-        async for attempt in tries:
+        async for attempt in attempts:
             with attempt:
                 return await self.inner.complete(request)
         raise AssertionError("stamina yields at least one attempt and raises after the last")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -10,18 +11,37 @@ import click
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+READING = ("format", "fps", "first_frame", "lenient", "mixed", "domain")
+"""The parameters of `reading`, which are fields of `robogaze.annotations.ReadOptions`."""
+
 
 def reading(command: Command) -> Command:
     """--format, --fps, --first-frame, --lenient, --mixed and --domain: how accounts are read."""
     return _added(
         command,
-        click.option("--format", "file_format", default="auto", show_default=True, help="The format of the files."),
+        click.option("--format", default="auto", show_default=True, help="The format of the files."),
         click.option("--fps", type=float, help="Frames a second, for formats that count in frames and do not say."),
         click.option("--first-frame", type=click.IntRange(0, 1), help="The number of the first frame in such formats."),
         click.option("--lenient", is_flag=True, help="Leave out what does not fit, and count it."),
         click.option("--mixed", is_flag=True, help="Compare labels of different taxonomies or versions anyway."),
         click.option("--domain", help="Whose labels are used, a name or a folder.  [default: the built-in default]"),
     )
+
+
+def notify(message: str) -> None:
+    """Print a message about what was read, on stderr."""
+    click.echo(message, err=True)
+
+
+@contextmanager
+def usage_errors() -> Iterator[None]:
+    """Report sources that do not go together as wrong usage."""
+    from robogaze.annotations import SourceError
+
+    try:
+        yield
+    except SourceError as error:
+        raise click.UsageError(str(error)) from error
 
 
 def judging(command: Command) -> Command:

@@ -1,235 +1,288 @@
-"""What the commands that diagnose clips have in common: what to run, running it, and saying what became of it."""
+"""What the commands that score clips have in common: their options, the run itself, and the messages about it."""
 
 from __future__ import annotations
 
+import asyncio
 import os
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-if TYPE_CHECKING:
-    from robogaze.backends import AnswerStore, Models, ModelsConfig
-    from robogaze.backends.middleware.budget import Budget
-    from robogaze.bench import RunOptions, RunResult
-    from robogaze.core.report_summary import ReportSummary
-    from robogaze.datasets import ManifestEntry
-    from robogaze.domains import Domain
-    from robogaze.engines.base import Engine, Task
-    from robogaze.engines.ray import WorkerConfig
-    from robogaze.stages import Pipeline
+from robogaze.cli import interrupt
 
-SCHEMA_VERSION = 1
+if TYPE_CHECKING:
+    from robogaze.run import Run, RunOptions, RunSetup
+    from robogaze.run.estimate import CostEstimate
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-CLIPS_AT_ONCE = 16
+_MANY_CLIPS = 20
+"""From how many clips on a run says beforehand what it will take; for fewer, the rehearsal costs more than it tells."""
 
 
-def choosing(command: Command) -> Command:
-    """--domain, --pipeline, --model, --concurrency, --decoder and --retry-failed."""
+def setup_options(command: Command) -> Command:
+    """--domain, --pipeline, --model, --concurrency and --decoder."""
     kinds = "KIND:NAME[@URL] (kinds: openai, transformers, batch, scripted), or a YAML file of models."
-    again = "Ask again where answers were invalid; unanswered questions are always asked again."
-    for option in reversed(
-        (
-            click.option("--domain", help="A built-in domain or the folder of one.  [default: the built-in default]"),
-            click.option("--pipeline", help="A pipeline of the domain.  [default: by whether a model is given]"),
-            click.option("--model", help=kinds),
-            click.option("--concurrency", type=click.IntRange(min=1), help="Requests and clips under way at once."),
-            click.option("--decoder", type=click.Choice(["pyav", "decord"]), default="pyav", show_default=True),
-            click.option("--retry-failed", is_flag=True, help=again),
-        )
-    ):
+    return _with_options(
+        command,
+        click.option("--domain", help="A built-in domain or the folder of one.  [default: the built-in default]"),
+        click.option("--pipeline", help="A pipeline of the domain.  [default: by whether a model is given]"),
+        click.option("--model", help=kinds),
+        click.option("--concurrency", type=click.IntRange(min=1), help="Requests to each model, and clips, at once."),
+        click.option("--decoder", type=click.Choice(["pyav", "decord"]), default="pyav", show_default=True),
+    )
+
+
+def run_options(command: Command) -> Command:
+    """--limit, --seed, --retry-failed, --engine, --workers, --address, --max-calls, --max-cost and --outage."""
+    engines = click.Choice(["local", "ray", "datatrove"])
+    usd = click.FloatRange(min=0, min_open=True)
+    retry = "Score clips with invalid answers again; unanswered requests are always sent again."
+    return _with_options(
+        command,
+        click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Score a random sample of N clips only."),
+        click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random order of the clips."),
+        click.option("--retry-failed", is_flag=True, help=retry),
+        click.option("--engine", type=engines, default="local", show_default=True, help="Where clips are scored."),
+        click.option("--workers", type=click.IntRange(min=1), help="Processes of an engine that has several."),
+        click.option("--address", envvar="RAY_ADDRESS", help="A Ray cluster.  [default: a new one on this machine]"),
+        click.option("--max-calls", type=click.IntRange(min=1), help="Maximum calls, across restarts."),
+        click.option("--max-cost", type=usd, metavar="USD", help="Maximum cost, across restarts."),
+        click.option(
+            "--outage",
+            type=click.FloatRange(min=0),
+            default=30,
+            show_default=True,
+            metavar="MINUTES",
+            help="How long to wait for a server that goes away.",
+        ),
+    )
+
+
+def _with_options(command: Command, *options: Callable[[Command], Command]) -> Command:
+    for option in reversed(options):
         command = option(command)
     return command
 
 
 @dataclass(frozen=True)
-class ScoringPlan:
-    """What is done with each clip: a pipeline, its models if it asks any, a decoder.
+class GivenOptions:
+    """The values of `setup_options` and `run_options`, as the command line gives them."""
 
-    `home` is the name of the domain, or its folder wherever a command runs.
-    """
-
-    home: str
-    domain: Domain
-    pipeline: Pipeline
-    models: ModelsConfig | None
+    domain: str | None
+    pipeline: str | None
+    model: str | None
+    concurrency: int | None
     decoder: str
+    limit: int | None
+    seed: int
+    retry_failed: bool
+    engine: str
+    workers: int | None
+    address: str | None
+    max_calls: int | None
+    max_cost: float | None
+    outage: float
 
-    @property
-    def configuration(self) -> dict[str, Any]:
-        """What makes two runs the same run."""
-        from robogaze import __version__
+    def setup(self) -> RunSetup:
+        """Load what is done with each clip."""
+        from robogaze.run import make_setup
 
-        return {
-            "schema_version": SCHEMA_VERSION,
-            "robogaze": __version__,
-            "domain": {
-                "id": self.domain.id,
-                "version": self.domain.file.version,
-                "fingerprint": self.domain.fingerprint,
-            },
-            "pipeline": self.pipeline.name,
-            "decoder": self.decoder,
-            "models": None if self.models is None else self.models.essence(),
-        }
+        return make_setup(self.domain, self.pipeline, self.model, concurrency=self.concurrency, decoder=self.decoder)
 
-
-def plan(
-    domain: str | None, pipeline: str | None, model: str | None, concurrency: int | None, decoder: str
-) -> ScoringPlan:
-    """What the options say. Raises UsageError for a pipeline that asks a model where none is given."""
-    from robogaze.domains import default_domain, domain_folders, load_domain
-    from robogaze.stages import Pipeline
-
-    home = domain or default_domain()
-    if home not in domain_folders():
-        home = str(Path(home).absolute())
-    loaded = load_domain(home)
-    chosen = Pipeline.build(loaded, pipeline or _default_pipeline(loaded, model))
-    return ScoringPlan(home, loaded, chosen, _models(model, chosen, concurrency), decoder)
-
-
-def _default_pipeline(domain: Domain, model: str | None) -> str:
-    if model is not None:
-        return domain.file.default_pipeline
-    if domain.file.pipeline_without_model is None:
-        raise click.UsageError(f"the domain {domain.id} has no pipeline without a model; give --model")
-    return domain.file.pipeline_without_model
-
-
-def _models(model: str | None, pipeline: Pipeline, concurrency: int | None) -> ModelsConfig | None:
-    if not pipeline.roles:
-        if model is not None:
-            click.echo(f"the pipeline {pipeline.name} asks no model; --model is not used", err=True)
-        return None
-    if model is None:
-        raise click.UsageError(f"the pipeline {pipeline.name} asks a model; give --model, or another --pipeline")
-    from robogaze.backends import ModelsConfig
-
-    config = ModelsConfig.read(model)
-    return config if concurrency is None else config.with_concurrency(concurrency)
-
-
-def recipe(made: ScoringPlan, in_flight: int, outage_s: float) -> WorkerConfig:
-    """A plan as what workers elsewhere are given, with the keys of its servers."""
-    from robogaze.engines.ray import WorkerConfig
-
-    models = () if made.models is None else made.models.models.values()
-    names = {"OPENAI_API_KEY", "ROBOGAZE_API_KEY", *(model.api_key_env for model in models if model.api_key_env)}
-    secrets = {name: os.environ[name] for name in names if name in os.environ}
-    return WorkerConfig(made.home, made.pipeline.name, made.models, made.decoder, in_flight, outage_s, secrets)
-
-
-@dataclass(frozen=True)
-class ModelOptions:
-    """How models are opened beside what their file says; see `Models.open`."""
-
-    purse: Budget | None = None
-    outage_s: float = 0.0
-
-
-EngineOf = Callable[["Models | None", "AnswerStore | None"], "Engine"]
-"""Makes an engine of the models it may ask and the answers that are kept, None where no model is asked."""
-
-
-async def run(
-    entries: Sequence[ManifestEntry],
-    job: RunOptions,
-    plan: ScoringPlan,
-    engine_of: EngineOf,
-    door: ModelOptions | None = None,
-) -> RunResult:
-    """Do a job. Answers are kept in its run folder or in the user's cache; models are asked only if a clip is to do."""
-    from robogaze.backends import AnswerStore, Models
-    from robogaze.bench import run_clips
-    from robogaze.cli import quiet_retries
-
-    if plan.models is None:
-        return await run_clips(entries, engine_of(None, None), job)
-    quiet_retries()
-    door = door or ModelOptions()
-    with ExitStack() as stack:
-        answers = AnswerStore(_cache_path() if job.run is None else job.run.answers)
-        stack.callback(answers.close)
-        # In a run folder a budget is for all starts together; the user's cache knows no runs.
-        budget = None if job.run is None else answers
-        models = Models.open(
-            plan.models, answers, os.environ, budget=budget, purse=door.purse, outage_s=door.outage_s, tell=_say
-        )
-
-        async def before(tasks: Sequence[Task], done: Mapping[str, ReportSummary]) -> bool:
-            going_on = await job.before(tasks, done)
-            if going_on and tasks:
-                await models.ready()
-            return going_on
+    def run_options(self, out: Path | None, shard: str | None = None) -> RunOptions:
+        """How the run is done. Raises BadParameter for a shard that is none."""
+        from robogaze.run import RunOptions
+        from robogaze.run.shards import Shard
 
         try:
-            return await run_clips(entries, engine_of(models, answers), replace(job, answers=answers, before=before))
-        finally:
-            await models.close()
+            part = None if shard is None else Shard.parse(shard)
+        except ValueError as error:
+            raise click.BadParameter(str(error), param_hint="--shard") from error
+        return RunOptions(
+            out=out,
+            shard=part,
+            limit=self.limit,
+            seed=self.seed,
+            retry_failed=self.retry_failed,
+            engine=self.engine,
+            clips_at_once=self.concurrency or RunOptions.clips_at_once,
+            workers=self.workers,
+            address=self.address,
+            max_calls=self.max_calls,
+            max_cost_usd=self.max_cost,
+            outage_s=self.outage * 60,
+        )
 
 
-def here(plan: ScoringPlan, in_flight: int, on_decoded: Callable[[str, float], None] | None = None) -> EngineOf:
-    """This process, with so many clips under way at once; `on_decoded` is told how far each is (see `ClipWorker`)."""
-    from robogaze.engines.base import ClipWorker
-    from robogaze.engines.local import Local
+def execute(run: Run) -> None:
+    """Execute a run with a progress bar."""
+    from contextlib import aclosing
 
-    return lambda models, answers: Local(ClipWorker(plan.pipeline, models, plan.decoder, on_decoded), in_flight)
+    from robogaze.cli import quiet_retries
+    from robogaze.cli.shared.progress import showing
+
+    quiet_retries()
+    if run.options.engine == "ray":
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    say_what_is_kept(run.options.folder)
+
+    async def executed() -> None:
+        with showing(len(run.entries)) as progress:
+            async with aclosing(run.execute(progress.decoded)) as results:
+                async for result in results:
+                    progress.add(result)
+
+    asyncio.run(executed())
 
 
-def _say(text: str) -> None:
-    click.echo(text, err=True)
+def say_what_is_kept(folder: Path | None) -> None:
+    """Set what the command says when it is interrupted."""
+    if folder is None:
+        interrupt.keeps("no report is kept without --out; with --out FOLDER a run can be resumed")
+    else:
+        interrupt.keeps_clips(folder)
 
 
-def _cache_path() -> Path:
-    from platformdirs import user_cache_path
-
-    return user_cache_path("robogaze") / "answers.sqlite"
-
-
-def tell(outcome: RunResult, out: Path | None) -> None:
-    """Say on stderr what went wrong, and what to do about it."""
-    from robogaze.bench import awaits_answer, wants_other_answers
+def announce(run: Run) -> None:
+    """Say what a run will do, before it does it: clips, changes of the manifest and, for many clips, the cost."""
     from robogaze.reporting.wording import count
 
-    for one in outcome.unreadable:
-        _say(f"error: {one.reason}")
-    for path in outcome.repeated:
-        _say(f"{path} is the same clip as another and was scored once")
-    for clip_id, what in outcome.replaced.items():
-        said = "file" if what == "sha256" else what.replace("_", " ")
-        _say(f"{clip_id} has another {said} than when it was scored; its old report is replaced")
-    if outcome.stopped is not None:
-        _say(f"stopped: {outcome.stopped}")
-    digests = outcome.digests.values()
-    if unanswered := sum(awaits_answer(one) for one in digests):
+    plan = run.plan
+    if plan.finished or len(plan.tasks) >= _MANY_CLIPS:
+        click.echo(f"{count(len(plan.tasks), 'clip')} to score, {len(plan.finished):,} finished before", err=True)
+    if run.folder is not None and run.is_whole:
+        if plan.added:
+            what = f"{count(len(plan.added), 'clip')} new"
+            click.echo(f"the clips changed since {run.folder.root} began: {what}", err=True)
+        if plan.removed:
+            what = f"{count(len(plan.removed), 'clip')} of {run.folder.root} not given ({plan.removed[0]}, ...)"
+            click.echo(f"{what}; their reports stay in the run", err=True)
+    is_capped = run.options.max_calls is not None or run.options.max_cost_usd is not None
+    if run.setup.models is not None and plan.tasks and (is_capped or len(plan.tasks) >= _MANY_CLIPS):
+        found = asyncio.run(estimate(run))
+        if found is not None:
+            click.echo(in_words(found), err=True)
+            _say_cap(run, found)
+
+
+async def estimate(run: Run) -> CostEstimate | None:
+    """What a run will take; None when no model is asked, or nothing is known."""
+    from robogaze.run.estimate import estimate as estimated
+
+    if run.setup.models is None:
+        return None
+    plan = run.plan
+    return await estimated(plan.tasks, plan.finished, run.setup.pipeline, run.setup.models, run.setup.decoder)
+
+
+def say_estimate(run: Run) -> None:
+    """Print what a run will take."""
+    from robogaze.reporting.wording import count
+
+    plan = run.plan
+    click.echo(f"{count(len(plan.tasks), 'clip')} to score, {len(plan.finished):,} finished before", err=True)
+    found = asyncio.run(estimate(run))
+    if found is not None:
+        click.echo(in_words(found))
+        _say_cap(run, found)
+    else:
+        click.echo("no call: " + ("no model is asked" if run.setup.models is None else "nothing is left to score"))
+
+
+def _say_cap(run: Run, found: CostEstimate) -> None:
+    """Say how far a cap lets a run come, if not to its end."""
+    from robogaze.reporting.wording import count
+
+    options = run.options
+    calls, cost_usd = _spent(run)
+    shares = []
+    if options.max_calls is not None and found.calls:
+        shares.append((options.max_calls - calls) / found.calls)
+    if options.max_cost_usd is not None and found.cost_usd is not None and found.cost_usd[0]:
+        shares.append((options.max_cost_usd - cost_usd) / found.cost_usd[0])
+    if shares and min(shares) < 1:
+        clips = int(max(0.0, min(shares)) * found.clips)
+        click.echo(f"the cap will end the run after about {count(clips, 'more clip')}", err=True)
+
+
+def _spent(run: Run) -> tuple[int, float]:
+    """The calls and the cost of earlier starts."""
+    from robogaze.backends import AnswerStore
+
+    if run.setup.models is None or run.folder is None or not run.folder.answers.is_file():
+        return 0, 0.0
+    answers = AnswerStore(run.folder.answers)
+    spent = [answers.usage(name) for name in run.setup.models.models]
+    answers.close()
+    return sum(usage.calls for usage in spent), sum(usage.cost_usd for usage in spent)
+
+
+def in_words(found: CostEstimate) -> str:
+    """An estimate as a sentence."""
+    from robogaze.reporting.wording import count
+
+    parts = [f"about {count(round(found.calls), 'call')}"]
+    if found.prompt_tokens is not None:
+        parts.append(f"{_tokens(found.prompt_tokens)} tokens sent")
+    if found.completion_tokens is not None:
+        parts.append(f"{_range(*map(_tokens, found.completion_tokens))} received")
+    cost = found.cost_usd
+    parts.append("cost unknown (no price)" if cost is None else f"{_range(*(f'{usd:,.2f}' for usd in cost))} USD")
+    if found.measured:
+        basis = f"from the {count(found.sample, 'clip')} finished before"
+    else:
+        basis = f"from a rehearsal of {found.sample}, as if every dimension were asked about and nothing twice"
+    return f"{', '.join(parts)}; {basis}"
+
+
+def _tokens(number: float) -> str:
+    return f"{number / 1e6:,.1f} M" if number >= 1e6 else f"{number:,.0f}"
+
+
+def _range(least: str, most: str) -> str:
+    return least if least == most else f"{least} to {most}"
+
+
+def say_result(run: Run) -> None:
+    """Say on stderr what went wrong, and what to do about it."""
+    from robogaze.reporting.wording import count
+    from robogaze.run import awaits_answer, has_invalid_answers
+
+    for clip in run.unreadable:
+        click.echo(f"error: {clip.reason}", err=True)
+    for path in run.plan.repeated:
+        click.echo(f"{path} is the same clip as another and was scored once", err=True)
+    for clip_id, changed in run.plan.replaced.items():
+        click.echo(
+            f"{clip_id} has another {changed.replace('_', ' ')} than when it was scored; its old report is replaced",
+            err=True,
+        )
+    if run.stopped is not None:
+        click.echo(f"stopped: {run.stopped}", err=True)
+    summaries = run.summaries.values()
+    if unanswered := sum(awaits_answer(summary) for summary in summaries):
         what = f"{count(unanswered, 'clip')} incomplete because the server did not answer"
-        _say(f"{what}; run the same command again to resume")
-    if wanting := sum(wants_other_answers(one) and not awaits_answer(one) for one in digests):
-        what = f"{count(wanting, 'clip')} incomplete because the model's answers were invalid"
-        way_out = "run the same command again" if out is None else "add --retry-failed"
-        _say(f"{what}; {way_out} to ask again")
+        click.echo(f"{what}; run the same command again to resume", err=True)
+    if invalid := sum(has_invalid_answers(summary) and not awaits_answer(summary) for summary in summaries):
+        what = f"{count(invalid, 'clip')} incomplete because the model's answers were invalid"
+        way_out = "run the same command again" if run.folder is None else "add --retry-failed"
+        click.echo(f"{what}; {way_out} to ask again", err=True)
 
 
-def exit_code(outcome: RunResult) -> int:
-    """What the command ends with."""
-    from robogaze.bench import found_no_server
+def exit_code(run: Run) -> int:
+    """The exit code of a command that scored clips."""
     from robogaze.cli import EXIT_ERROR, EXIT_UNFINISHED, EXIT_UNREACHABLE
+    from robogaze.run import found_no_server
 
-    asked = [outcome.digests[name] for name in outcome.diagnosed]
-    if asked and all(found_no_server(one) for one in asked):
+    scored = [run.summaries[clip_id] for clip_id in run.scored]
+    if scored and all(found_no_server(summary) for summary in scored):
         return EXIT_UNREACHABLE
-    if not outcome.digests and outcome.unreadable and outcome.stopped is None:
-        return EXIT_ERROR
-    complete = all(digest.status == "complete" for digest in outcome.digests.values())
-    return 0 if outcome.stopped is None and not outcome.unreadable and complete else EXIT_UNFINISHED
-
-
-def as_told(outcome: RunResult) -> Mapping[str, Any]:
-    """The unreadable clips as JSON."""
-    return {"unreadable": [one.model_dump() for one in outcome.unreadable]}
+    if not run.summaries and run.unreadable and run.stopped is None:
+        # A shard of which no clip can be read is finished, and its scheduler must not take it for failed.
+        return EXIT_ERROR if run.options.shard is None else EXIT_UNFINISHED
+    complete = all(summary.status == "complete" for summary in run.summaries.values())
+    return 0 if run.stopped is None and not run.unreadable and complete else EXIT_UNFINISHED

@@ -46,7 +46,7 @@ def opened(text: str | None) -> Tracker | None:
 def track(tracker: Tracker, name: str, configuration: Mapping[str, Plain], numbers: Mapping[str, float]) -> None:
     """Send the numbers of a run, at the step that its name tells, else at 0."""
     from robogaze import __version__
-    from robogaze.compare.trend import step_of
+    from robogaze.comparison.trend import step_of
     from robogaze.reporting.trackers import send
 
     step = step_of(name) or 0

@@ -15,8 +15,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import get_args
 
-from robogaze.compare import LeaderboardRow
-from robogaze.compare.scope import Scope
+from robogaze.comparison import LeaderboardRow
+from robogaze.comparison.scope import Scope
 from robogaze.core.coverage import covers_all
 from robogaze.core.report import Status, Unreadable, Verdict
 from robogaze.core.report_summary import ReportSummary
@@ -24,7 +24,7 @@ from robogaze.core.scores import Estimate
 from robogaze.domains import Domain
 from robogaze.reporting.tally import Tally
 from robogaze.reporting.wording import Total
-from robogaze.stats.proportion import wilson
+from robogaze.stats.proportions import wilson
 
 Numbers = Mapping[str, float]
 

@@ -1,26 +1,29 @@
-"""Closer looks that stages can ask for; a pipeline chooses them by name."""
+"""The tools that stages can request closer views with, by name."""
 
-from collections.abc import Mapping
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import AfterValidator
 
-from robogaze.stages.tools.base import Arguments, Card, Tool, ToolFinding, cards, choice, templates
-from robogaze.stages.tools.object_tracking import ObjectTracking
-from robogaze.stages.tools.vqa import Vqa
-from robogaze.stages.tools.zoom_in import ZoomIn
+from robogaze.registry import Registry
 
-TOOLS: Mapping[str, type[Tool]] = {tool.name: tool for tool in (Vqa, ZoomIn, ObjectTracking)}
-"""Every tool by name."""
+if TYPE_CHECKING:
+    from robogaze.stages.tools.base import Tool
+
+TOOLS: "Registry[type[Tool]]" = Registry(
+    "tools",
+    {
+        "vqa": "robogaze.stages.tools.vqa:Vqa",
+        "zoom_in": "robogaze.stages.tools.zoom_in:ZoomIn",
+        "object_tracking": "robogaze.stages.tools.object_tracking:ObjectTracking",
+    },
+)
 
 
 def _is_known(name: str) -> str:
     if name not in TOOLS:
-        raise ValueError(f"there is no tool {name!r}; there is: {', '.join(TOOLS)}")
+        raise ValueError(f"there is no tool {name!r}; the tools are: {', '.join(TOOLS.names())}")
     return name
 
 
 ToolName = Annotated[str, AfterValidator(_is_known)]
 """The name of a tool, for the parameters of a stage."""
-
-__all__ = ["TOOLS", "Arguments", "Card", "Tool", "ToolFinding", "ToolName", "cards", "choice", "templates"]

@@ -1,9 +1,9 @@
-"""object_tracking: where a described thing is in every frame of the window, how it moves, and what is odd about that.
+"""object_tracking: where an object is in every frame of the window, how it moves, and what is unusual about its motion.
 
-The model that looks is asked for one thing: a box around it in one frame. From there it is followed by measurement
-(`robogaze.evidence.tracking`), or by the tracker that the models' file names, through every frame of the window's span
-and not only those that were shown. A wrong box is followed as faithfully as a right one, so the finding repeats what
-the model says it drew the box around and shows that frame.
+The model is queried once, for a box around the object in one frame. From there the object is followed by measurement
+(`robogaze.evidence.tracker.tracking`), or by the tracker that the models file names, through every frame of the
+window's span and not only those that were shown. A wrong box is followed as well, so the finding repeats what the model
+says it drew the box around and shows that frame.
 """
 
 from collections.abc import Sequence
@@ -21,11 +21,11 @@ from robogaze.core.pictures import FrameImage
 from robogaze.core.sampling import evenly
 from robogaze.core.time import frames_in
 from robogaze.domains.contract import Answer, Phrase, Text
-from robogaze.evidence import movement, tracking
-from robogaze.evidence.masked import ByMask
-from robogaze.evidence.movement import Movement
-from robogaze.evidence.tracking import BeginChase, TooSmall, TrackedObject
-from robogaze.media.crop import alone, view_in
+from robogaze.evidence.tracker import movement, tracking
+from robogaze.evidence.tracker.mask_tracking import ByMask
+from robogaze.evidence.tracker.movement import Movement
+from robogaze.evidence.tracker.tracking import BeginChase, TooSmall, TrackedObject
+from robogaze.media.crop import view_image, view_in
 from robogaze.stages.client import ModelClient, Query
 from robogaze.stages.context import Context
 from robogaze.stages.tools.base import ROLE, Arguments, Tool, ToolFinding, ToolVariables
@@ -43,11 +43,11 @@ LIMITS = {
     "shake": movement.SHAKE,
     "shake_s": movement.SHAKE_S,
 }
-"""What is flagged from where on, for prompts."""
+"""The thresholds of the flags, for prompts; see `robogaze.evidence.movement`."""
 
 
 class TrackingArguments(Arguments):
-    """What to follow, and where it can be seen."""
+    """The object to follow, and a frame that shows it."""
 
     object_description: Phrase = Field(
         description="a short visual description of one thing, such as 'the red car'; never of what is wrong with it"
@@ -56,8 +56,8 @@ class TrackingArguments(Arguments):
     view: str = Field(description="which view of it; 'main' where there is but one")
 
 
-class Located(Answer):
-    """What the model that looks says of the place."""
+class LocatedAnswer(Answer):
+    """What the model says it found, and the box around it; None if it found nothing."""
 
     seen: Text
     box: BoxAnswer | None
@@ -71,7 +71,7 @@ class Located(Answer):
 
 @dataclass(frozen=True)
 class TrackedPosition:
-    """Where the thing is in one frame: its box in thousandths, and its speed from there (None in the last)."""
+    """The object in one frame: its box in thousandths, and its speed from there (None in the last frame)."""
 
     time_s: float
     box: tuple[int, ...]
@@ -79,8 +79,8 @@ class TrackedPosition:
 
 
 @dataclass(frozen=True)
-class Stretch:
-    """Some frames, from the first to the last one, with their times."""
+class FrameRange:
+    """Frames from the first to the last, inclusive, with their times."""
 
     first: int
     last: int
@@ -89,32 +89,36 @@ class Stretch:
 
 
 @dataclass(frozen=True)
-class Odd:
-    """A flag, with the frames of the clip."""
+class MotionFlag:
+    """A flag with its frames; `value` is in the unit of the flag's kind."""
 
     kind: str
     value: float
-    where: Stretch
+    frames: FrameRange
 
 
 class TrackedVariables(TypedDict):
-    """What the words of a finding may use; `where` is None where it was not found at all."""
+    """The variables of the prompt `object_tracking_result`; `seen` is what the model says it drew the box around.
+
+    `found` of `count` frames show the object. `compensated` is the share of steps whose camera motion was subtracted,
+    NaN if none was estimated.
+    """
 
     arguments: TrackingArguments
     seen: str
-    all: Stretch
+    all: FrameRange
     found: int
     count: int
     rows: tuple[TrackedPosition, ...]
-    missing: tuple[Stretch, ...]
-    rests: tuple[Stretch, ...]
-    flags: tuple[Odd, ...]
+    missing: tuple[FrameRange, ...]
+    rests: tuple[FrameRange, ...]
+    flags: tuple[MotionFlag, ...]
     compensated: float
     limits: dict[str, float]
 
 
 class NotTrackedVariables(TypedDict):
-    """What the words of a finding without a track may use; `small` says that there was a box, too small to follow."""
+    """The variables of the prompt `object_tracking_no_result`; `small` means that the object is too small to follow."""
 
     arguments: TrackingArguments
     seen: str
@@ -122,7 +126,7 @@ class NotTrackedVariables(TypedDict):
 
 
 class ObjectTracking(Tool):
-    """Locates a thing and follows it."""
+    """Locates an object and follows it."""
 
     name = "object_tracking"
     description = (
@@ -131,91 +135,93 @@ class ObjectTracking(Tool):
     )
     arguments = TrackingArguments
     prompts: ClassVar = {
-        "tool_object_tracking": ToolVariables,
-        "tool_tracked": TrackedVariables,
-        "tool_not_tracked": NotTrackedVariables,
+        "object_tracking": ToolVariables,
+        "object_tracking_result": TrackedVariables,
+        "object_tracking_no_result": NotTrackedVariables,
     }
 
-    def question(
+    def query(
         self,
         arguments: TrackingArguments,
         window: Window,
         context: Context,
-        desk: ModelClient,
+        client: ModelClient,
         stage: str,
         subject: str,
     ) -> Query:
-        """Where the thing is in the frame."""
         return Query(
             stage=stage,
             subject=f"{subject} {self.name}",
             role=ROLE,
-            prompt="tool_object_tracking",
+            prompt="object_tracking",
             variables=ToolVariables(arguments=arguments, window=window),
-            shots=(alone(desk.footage, arguments.frame, arguments.view),),
-            contract=Located,
+            images=(view_image(client.decoded_clip, arguments.frame, arguments.view),),
+            contract=LocatedAnswer,
         )
 
     async def finding(
-        self, arguments: TrackingArguments, answer: Located, window: Window, desk: ModelClient
+        self, arguments: TrackingArguments, answer: LocatedAnswer, window: Window, client: ModelClient
     ) -> ToolFinding:
-        """Where it goes from there."""
         if answer.box is None:
-            return self._without(arguments, answer, desk, small=False)
-        numbers = sorted(frames_in([window.span], desk.clip.frame_times_s) | {arguments.frame})
-        shots = [desk.footage.shot(number) for number in numbers]
+            return self._no_result(arguments, answer, client, small=False)
+        numbers = sorted(frames_in([window.span], client.clip.frame_times_s) | {arguments.frame})
+        images = [client.decoded_clip.frame_image(number) for number in numbers]
         start = numbers.index(arguments.frame)
         try:
-            chase = _chase(desk.models)
-            track = await in_thread(_track, shots, arguments.view, start, box_of(answer.box), chase)
+            follower = _follower(client.models)
+            track = await in_thread(_track, images, arguments.view, start, box_of(answer.box), follower)
         except TooSmall:
-            return self._without(arguments, answer, desk, small=True)
-        times_s = [desk.clip.frame_times_s[number] for number in numbers]
-        told = _told(arguments, answer, track, numbers, times_s)
-        odd = [frame for flag in told["flags"] for frame in (flag.where.first, flag.where.last)]
-        frames = tuple(sorted(dict.fromkeys([arguments.frame, *odd][:_FRAMES_SHOWN])))
-        return ToolFinding(self.name, desk.domain.prompts.render("tool_tracked", told), desk.show(ROLE, frames), frames)
+            return self._no_result(arguments, answer, client, small=True)
+        times_s = [client.clip.frame_times_s[number] for number in numbers]
+        variables = _variables(arguments, answer, track, numbers, times_s)
+        flagged = [frame for flag in variables["flags"] for frame in (flag.frames.first, flag.frames.last)]
+        frames = tuple(sorted(dict.fromkeys([arguments.frame, *flagged][:_FRAMES_SHOWN])))
+        text = client.domain.prompts.render("object_tracking_result", variables)
+        return ToolFinding(self.name, text, client.show(ROLE, frames), frames)
 
-    def _without(self, arguments: TrackingArguments, answer: Located, desk: ModelClient, *, small: bool) -> ToolFinding:
-        told = NotTrackedVariables(arguments=arguments, seen=answer.seen, small=small)
-        text = desk.domain.prompts.render("tool_not_tracked", told)
-        return ToolFinding(self.name, text, (alone(desk.footage, arguments.frame, arguments.view),), (arguments.frame,))
+    def _no_result(
+        self, arguments: TrackingArguments, answer: LocatedAnswer, client: ModelClient, *, small: bool
+    ) -> ToolFinding:
+        variables = NotTrackedVariables(arguments=arguments, seen=answer.seen, small=small)
+        text = client.domain.prompts.render("object_tracking_no_result", variables)
+        image = view_image(client.decoded_clip, arguments.frame, arguments.view)
+        return ToolFinding(self.name, text, (image,), (arguments.frame,))
 
 
-def _chase(models: Models | None) -> BeginChase | None:
-    """How a thing is followed: by the masks of the tracker that was named, None where none was."""
+def _follower(models: Models | None) -> BeginChase | None:
+    """What follows the object: the masks of the tracker that the models file names; None without one."""
     if models is None or models.tracker is None:
         return None
     return partial(ByMask, models.tracker.masks)
 
 
-def _track(shots: Sequence[FrameImage], view: str, start: int, box: Box, chase: BeginChase | None) -> TrackedObject:
-    return tracking.follow(lambda place: view_in(shots[place], view), len(shots), start, box, chase)
+def _track(images: Sequence[FrameImage], view: str, start: int, box: Box, follower: BeginChase | None) -> TrackedObject:
+    return tracking.follow(lambda index: view_in(images[index], view), len(images), start, box, follower)
 
 
-def _told(
+def _variables(
     arguments: TrackingArguments,
-    answer: Located,
+    answer: LocatedAnswer,
     track: TrackedObject,
     numbers: Sequence[int],
     times_s: Sequence[float],
 ) -> TrackedVariables:
-    """What is said of a track; `numbers` are its frames in the clip."""
+    """The variables of a track's finding; `numbers` are its frames in the clip, at `times_s`."""
     moves = movement.movement(track, np.array(times_s))
 
-    def stretch(first: int, last: int) -> Stretch:
-        return Stretch(numbers[first], numbers[last], times_s[first], times_s[last])
+    def frames(first: int, last: int) -> FrameRange:
+        return FrameRange(numbers[first], numbers[last], times_s[first], times_s[last])
 
     return TrackedVariables(
         arguments=arguments,
         seen=answer.seen,
-        all=stretch(0, len(numbers) - 1),
+        all=frames(0, len(numbers) - 1),
         found=len(moves.frames),
         count=len(numbers),
         rows=_rows(track, moves, times_s),
-        missing=tuple(stretch(first, end - 1) for first, end in moves.missing),
-        rests=tuple(stretch(first, end - 1) for first, end in moves.rests),
-        flags=tuple(Odd(flag.kind, flag.value, stretch(flag.first, flag.last)) for flag in moves.flags),
+        missing=tuple(frames(first, end - 1) for first, end in moves.missing),
+        rests=tuple(frames(first, end - 1) for first, end in moves.rests),
+        flags=tuple(MotionFlag(flag.kind, flag.value, frames(flag.first, flag.last)) for flag in moves.flags),
         compensated=moves.compensated,
         limits=LIMITS,
     )

@@ -1,4 +1,4 @@
-"""vqa: a question about some frames of the window, as they are."""
+"""vqa: a question about some frames of the window."""
 
 from pydantic import Field
 
@@ -10,7 +10,7 @@ from robogaze.stages.tools.base import ROLE, Arguments, Tool, ToolFinding, ToolV
 
 
 class VqaArguments(Arguments):
-    """Which frames to look at, and what for."""
+    """The frames, and a question about them."""
 
     frames: list[int] = Field(description="the frames to look at, as a list of their numbers")
     question: Text = Field(
@@ -20,36 +20,34 @@ class VqaArguments(Arguments):
 
 
 class VqaAnswer(Answer):
-    """What the model that looks says it sees."""
+    """What the model says it sees."""
 
     answer: Text
 
 
 class Vqa(Tool):
-    """Asks about frames."""
+    """Asks a question about frames."""
 
     name = "vqa"
     description = "asks what can be seen in some frames of the window; the first look at anything"
-    prompts = {"tool_vqa": ToolVariables}
+    prompts = {"vqa": ToolVariables}
     arguments = VqaArguments
 
-    def question(
-        self, arguments: VqaArguments, window: Window, context: Context, desk: ModelClient, stage: str, subject: str
+    def query(
+        self, arguments: VqaArguments, window: Window, context: Context, client: ModelClient, stage: str, subject: str
     ) -> Query:
-        """The question, with the frames."""
         return Query(
             stage=stage,
             subject=f"{subject} {self.name}",
             role=ROLE,
-            prompt="tool_vqa",
+            prompt="vqa",
             variables=ToolVariables(arguments=arguments, window=window),
-            shots=desk.show(ROLE, sorted(set(arguments.frames))),
+            images=client.show(ROLE, sorted(set(arguments.frames))),
             contract=VqaAnswer,
         )
 
     async def finding(
-        self, arguments: VqaArguments, answer: VqaAnswer, window: Window, desk: ModelClient
+        self, arguments: VqaArguments, answer: VqaAnswer, window: Window, client: ModelClient
     ) -> ToolFinding:
-        """The answer as it is."""
         frames = tuple(sorted(set(arguments.frames)))
-        return ToolFinding(self.name, answer.answer, desk.show(ROLE, frames), frames)
+        return ToolFinding(self.name, answer.answer, client.show(ROLE, frames), frames)

@@ -1,7 +1,7 @@
-"""zoom_in: a question about a part of the picture, magnified, in one frame or several.
+"""zoom_in: a question about a magnified region of one or several frames.
 
-The part is a named region (the quarters and halves of the picture, its middle, all of it) or a box. A box is given in
-thousandths of the width and the height, [left, top, right, bottom]: what models that point at things mostly speak in.
+The region has a name (nine regions of half the width and half the height, or the whole picture) or is a box
+[left, top, right, bottom] in thousandths of width and height, the format of most models that can point at objects.
 """
 
 from typing import Annotated, Self
@@ -26,21 +26,21 @@ REGIONS = {
     for row, top in (("top", 0.0), ("middle", 0.25), ("bottom", 0.5))
     for column, left in (("left", 0.0), ("centre", 0.25), ("right", 0.5))
 } | {"whole": Box(left=0, top=0, right=1, bottom=1)}
-"""Parts of a picture by name: nine of half its width and height, and all of it."""
+"""Regions of a picture by name: nine of half its width and half its height, and the whole picture."""
 
 Side = Annotated[float, Field(ge=0, le=1000)]
 BoxAnswer = Annotated[list[Side], Field(min_length=4, max_length=4)]
 """The type of a box: [left, top, right, bottom] in thousandths of the picture's width and height."""
 
 
-def box_of(said: list[float]) -> Box:
-    """A box from a model's four numbers. Raises ValueError for one that is empty."""
-    left, top, right, bottom = (side / 1000 for side in said)
+def box_of(sides: list[float]) -> Box:
+    """A box from a model's four numbers, in thousandths. Raises ValueError for an empty box."""
+    left, top, right, bottom = (side / 1000 for side in sides)
     return Box(left=left, top=top, right=right, bottom=bottom)
 
 
 class ZoomArguments(Arguments):
-    """Which part of which frames to magnify, and what for."""
+    """The frames, the region to magnify, and a question about it."""
 
     frames: list[int] = Field(description="the frames to look at, one or up to nine, as a list of their numbers")
     view: str = Field(description="which view of them; 'main' where there is but one")
@@ -58,42 +58,40 @@ class ZoomArguments(Arguments):
 
     @property
     def box(self) -> Box:
-        """The part as a box."""
+        """The region as a box."""
         return REGIONS[self.region] if isinstance(self.region, str) else box_of(self.region)
 
 
 class ZoomIn(Tool):
-    """Asks about a part of frames, magnified."""
+    """Asks a question about a magnified region."""
 
     name = "zoom_in"
     description = "magnifies a part of one frame or several and asks what can be seen there; for small or local things"
-    prompts = {"tool_zoom_in": ToolVariables}
+    prompts = {"zoom_in": ToolVariables}
     arguments = ZoomArguments
-    most_frames = 9
+    max_frames = 9
 
     def contract(self, window: Window, clip: Clip) -> type[Arguments]:
-        """Its arguments, with the regions that have names."""
+        """The arguments, with the names of the regions."""
         return self.narrowed(window, clip, region=one_of(REGIONS) | BoxAnswer)
 
-    def question(
-        self, arguments: ZoomArguments, window: Window, context: Context, desk: ModelClient, stage: str, subject: str
+    def query(
+        self, arguments: ZoomArguments, window: Window, context: Context, client: ModelClient, stage: str, subject: str
     ) -> Query:
-        """The question, with the part on one picture."""
-        shot = magnified(desk.footage, sorted(set(arguments.frames)), arguments.view, arguments.box)
+        image = magnified(client.decoded_clip, sorted(set(arguments.frames)), arguments.view, arguments.box)
         return Query(
             stage=stage,
             subject=f"{subject} {self.name}",
             role=ROLE,
-            prompt="tool_zoom_in",
+            prompt="zoom_in",
             variables=ToolVariables(arguments=arguments, window=window),
-            shots=(shot,),
+            images=(image,),
             contract=VqaAnswer,
         )
 
     async def finding(
-        self, arguments: ZoomArguments, answer: VqaAnswer, window: Window, desk: ModelClient
+        self, arguments: ZoomArguments, answer: VqaAnswer, window: Window, client: ModelClient
     ) -> ToolFinding:
-        """The answer, with the place it speaks of."""
         frames = tuple(sorted(set(arguments.frames)))
-        shot = magnified(desk.footage, frames, arguments.view, arguments.box)
-        return ToolFinding(self.name, answer.answer, (shot,), frames)
+        image = magnified(client.decoded_clip, frames, arguments.view, arguments.box)
+        return ToolFinding(self.name, answer.answer, (image,), frames)

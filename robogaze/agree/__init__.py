@@ -1,7 +1,0 @@
-"""Agreement of annotators, from reports alone; and what a human scores where a model is scored."""
-
-from robogaze.agree.agreement import AgreementResult, AgreeTerms, agree
-from robogaze.agree.annotation_set import AnnotationSet
-from robogaze.agree.ratings import RatingAgreement, Ratings, agree_on_ratings
-
-__all__ = ["AgreeTerms", "AgreementResult", "AnnotationSet", "RatingAgreement", "Ratings", "agree", "agree_on_ratings"]

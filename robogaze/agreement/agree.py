@@ -1,0 +1,84 @@
+"""`robogaze.agree`: how far annotators agree."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from robogaze.agreement.annotation_set import AnnotationSet
+from robogaze.agreement.annotator_agreement import AgreementConfig, AgreementResult, measure_agreement
+from robogaze.annotations import (
+    NamedSource,
+    Notify,
+    ReadOptions,
+    Source,
+    SourceError,
+    SourceReader,
+    log_warning,
+    named_sources,
+)
+from robogaze.core.annotation import ClipAnnotation
+from robogaze.judges import open_judge
+from robogaze.judges.base import Judge
+from robogaze.sync import run_sync
+
+
+def agree(
+    annotations: Mapping[str, Source] | Sequence[Source] | Source,
+    config: AgreementConfig | None = None,
+    *,
+    judge: str | Judge = "offline",
+    rubric: str | None = None,
+    environ: Mapping[str, str] | None = None,
+    reading: ReadOptions | None = None,
+    notify: Notify = log_warning,
+) -> AgreementResult:
+    """Measure how far annotators agree, how a human scores as a system would, and what needs adjudication.
+
+    Each source holds the annotations of one annotator, or of several; in a mapping by name or as "NAME=PATH" it holds
+    those of one, who gets that name. See `robogaze.evaluate` for `judge`, `rubric`, `environ` and `notify`. Raises
+    InputError for what cannot be read or compared. Inside a running event loop use `agree_async`.
+    """
+    return run_sync(
+        agree_async(annotations, config, judge=judge, rubric=rubric, environ=environ, reading=reading, notify=notify)
+    )
+
+
+async def agree_async(
+    annotations: Mapping[str, Source] | Sequence[Source] | Source,
+    config: AgreementConfig | None = None,
+    *,
+    judge: str | Judge = "offline",
+    rubric: str | None = None,
+    environ: Mapping[str, str] | None = None,
+    reading: ReadOptions | None = None,
+    notify: Notify = log_warning,
+) -> AgreementResult:
+    """`agree` inside a running event loop."""
+    reading, config = reading or ReadOptions(), config or AgreementConfig()
+    opened = open_judge(judge, rubric or reading.rubric(), environ)
+    return await measure_agreement(_read(annotations, config, reading, notify), opened, config)
+
+
+def _read(
+    sources: Mapping[str, Source] | Sequence[Source] | Source,
+    config: AgreementConfig,
+    reading: ReadOptions,
+    notify: Notify,
+) -> AnnotationSet:
+    """The annotations of all sources, clip by clip; the first source's clip ids are used."""
+    reader = SourceReader(reading, reading.labels(), notify)
+    found: list[ClipAnnotation] = []
+    for source in named_sources(sources):
+        found += reader.with_ids_of(found, _of_annotator(reader, source), str(source.path or source.name))
+    return AnnotationSet.of(found, config.by, mixed=reading.mixed)
+
+
+def _of_annotator(reader: SourceReader, source: NamedSource) -> list[ClipAnnotation]:
+    annotations = reader.read(source)
+    if source.name is None:
+        return annotations
+    authors = sorted({annotation.author for annotation in annotations})
+    if len(authors) > 1:
+        raise SourceError(
+            f"{source.path or source.name} holds annotations by {', '.join(authors)}; the name {source.name} is for one"
+        )
+    return [replace(annotation, author=source.name) for annotation in annotations]

@@ -1,0 +1,78 @@
+"""Which kappa to use, and the mean of Cohen's kappa over all pairs of annotators.
+
+Two annotators have Cohen's kappa. More have Fleiss' if every unit has the same number of ratings, whoever gave them,
+otherwise Krippendorff's nominal alpha, which allows missing ratings. The choice is made once, for all clips, so that
+the rows of a table hold the same statistic.
+"""
+
+from collections.abc import Hashable, Sequence
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+
+from robogaze.core.scores import Estimate, undefined
+from robogaze.stats.agreement import ALL_THE_SAME, Ratings, alpha, cohen, fleiss
+from robogaze.stats.interval import NOISE, estimate
+from robogaze.stats.resample import Clusters, Floats, ratio
+
+Kind = Literal["cohen", "fleiss", "krippendorff"]
+
+
+def choose(ratings: Ratings) -> Kind:
+    """The statistic for ratings with a place for every annotator."""
+    if all(len(unit) == 2 for unit in ratings):
+        return "cohen"
+    sizes = {len(given) for unit in ratings if len(given := _given(unit)) > 1}
+    return "fleiss" if len(sizes) == 1 else "krippendorff"
+
+
+def kappa(kind: Kind, ratings: Ratings, *, by: Clusters, level: float) -> Estimate:
+    """Agreement beyond chance; `n` counts the units that were rated twice or more."""
+    if kind == "cohen":
+        return cohen(ratings, by=by, level=level)
+    if kind == "krippendorff":
+        return alpha(ratings, by=by, level=level)
+    # Who was rated once alone says nothing of agreement, and Fleiss' kappa has no place for it.
+    return fleiss([unit if len(_given(unit)) > 1 else () for unit in ratings], by=by, level=level)
+
+
+def mean_cohen(ratings: Ratings, *, by: Clusters, level: float) -> Estimate:
+    """The mean of Cohen's kappa over the pairs of annotators for which it is defined; `n` counts these pairs."""
+    labels = sorted({label for unit in ratings for label in _given(unit)}, key=repr)
+    pairs = list(combinations(range(max(map(len, ratings), default=0)), 2))
+    tables = np.zeros((len(ratings), len(pairs), len(labels), len(labels)))
+    for place, unit in enumerate(ratings):
+        for pair, (first, second) in enumerate(pairs):
+            rating_a, rating_b = unit[first], unit[second]
+            if rating_a is not None and rating_b is not None:
+                tables[place, pair, labels.index(rating_a), labels.index(rating_b)] = 1
+    shape = tables.shape[1:]
+    kappas = _cohens(tables.sum(axis=0))
+    n = int((~np.isnan(kappas)).sum())
+    if not n:
+        return undefined(ALL_THE_SAME if tables.any() else "nothing was rated by both")
+
+    def statistic(sums: Floats) -> Floats:
+        return _mean(_cohens(sums.reshape(*sums.shape[:-1], *shape)))
+
+    return estimate(float(_mean(kappas)), tables.reshape(len(ratings), -1), statistic, n=n, by=by, level=level)
+
+
+def _given(unit: Sequence[Hashable | None]) -> list[Hashable]:
+    return [rating for rating in unit if rating is not None]
+
+
+def _cohens(tables: Floats) -> Floats:
+    """Cohen's kappa from confusion tables (..., labels, labels)."""
+    n = tables.sum(axis=(-2, -1))
+    observed = ratio(np.trace(tables, axis1=-2, axis2=-1), n)
+    expected = ratio((tables.sum(axis=-1) * tables.sum(axis=-2)).sum(axis=-1), n * n)
+    return 1 - ratio(1 - observed, np.where(1 - expected > NOISE, 1 - expected, 0.0))
+
+
+def _mean(kappas: Floats) -> Floats:
+    """The mean of the defined values over the last axis; summed in order of size, not of the pairs."""
+    defined = ~np.isnan(kappas)
+    whole = np.sort(np.where(defined, kappas, 0.0), axis=-1).sum(axis=-1)
+    return ratio(whole, defined.sum(axis=-1).astype(np.float64))

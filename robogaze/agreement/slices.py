@@ -1,0 +1,114 @@
+"""The ratings of some clips.
+
+For one dimension these are the clips whose annotators all looked for it, the question "any event of this dimension?",
+"this dimension or another?" for matched events, and the matched events that either side assigns to it. Taking only
+those on which both agree would exclude the disputed ones.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from robogaze.agreement.event_matching import EventMatch, MatchedClip
+from robogaze.core.annotation import AnnotatedEvent
+from robogaze.stats.agreement import Rating
+from robogaze.stats.resample import Floats
+from robogaze.stats.unitizing import LabelledStretch, Timeline
+
+
+@dataclass(frozen=True)
+class Slice:
+    """Some clips, and the events in them that are rated: all, or those of one dimension, if it is `named`.
+
+    Ratings come with the position of their clip, and with a place for every one of `annotators`.
+    """
+
+    matched: tuple[MatchedClip, ...]
+    annotators: tuple[str, ...]
+    named: str | None
+
+    @classmethod
+    def of(cls, matched: Iterable[MatchedClip], annotators: Sequence[str], named: str | None = None) -> "Slice":
+        """All of some clips, or what belongs to a dimension."""
+        looked_for = (
+            clip for clip in matched if named is None or clip.clip.dimensions is None or named in clip.clip.dimensions
+        )
+        return cls(tuple(looked_for), tuple(annotators), named)
+
+    @property
+    def events(self) -> int:
+        return sum(
+            self.has(event)
+            for clip in self.matched
+            for annotation in clip.clip.annotations
+            for event in annotation.findings
+        )
+
+    def has(self, event: AnnotatedEvent) -> bool:
+        """Whether an event is rated."""
+        return self.named is None or event.dimension == self.named
+
+    def detection(self) -> list[list[Rating]]:
+        """For each clip whether each annotator reports an event."""
+        return [
+            self._placed(clip, [any(map(self.has, annotation.findings)) for annotation in clip.clip.annotations])
+            for clip in self.matched
+        ]
+
+    def dimensions(self) -> list[tuple[int, list[Rating]]]:
+        """For each matched event the dimension each annotator gives it, or whether it is the named one."""
+        return [
+            (place, self._placed(clip, [None if found is None else self._label(found) for found in unit]))
+            for place, clip in enumerate(self.matched)
+            for unit in clip.units
+            if sum(found is not None for found in unit) > 1
+        ]
+
+    def _label(self, event: AnnotatedEvent) -> Rating:
+        return event.dimension if self.named is None or event.dimension is None else self.has(event)
+
+    def _placed(self, clip: MatchedClip, ratings: Sequence[Rating]) -> list[Rating]:
+        """Ratings of a clip's annotators at the places they have among all annotators."""
+        given = dict(zip(clip.clip.authors, ratings, strict=True))
+        return [given.get(name) for name in self.annotators]
+
+    def severities(self) -> list[tuple[int, list[Rating]]]:
+        """For each matched event its severities."""
+        return [
+            (place, [found.severity for found in unit if found is not None])
+            for place, clip in enumerate(self.matched)
+            for unit in clip.units
+            if sum(found is not None for found in unit) > 1 and any(found and self.has(found) for found in unit)
+        ]
+
+    def matches(self) -> Iterator[tuple[int, EventMatch]]:
+        """The matched pairs."""
+        for place, clip in enumerate(self.matched):
+            for match in clip.matches:
+                if self.has(clip.finding(match.first)) or self.has(clip.finding(match.second)):
+                    yield place, match
+
+    def shares(self) -> Floats:
+        """For each clip, over its pairs of annotators: the number of matched events and of events, (clips, 2)."""
+        rows = np.zeros((len(self.matched), 2))
+        for place, clip in enumerate(self.matched):
+            counts = [sum(map(self.has, annotation.findings)) for annotation in clip.clip.annotations]
+            ends = (clip.finding(end) for match in clip.matches for end in (match.first, match.second))
+            rows[place] = sum(map(self.has, ends)), sum(a + b for a, b in combinations(counts, 2))
+        return rows
+
+    def timelines(self) -> list[tuple[int, Timeline]]:
+        """The timelines of clips with a known duration; a timeline is at least as long as the events on it."""
+        found = []
+        for place, clip in enumerate(self.matched):
+            marks = [
+                [span for found in annotation.findings if self.has(found) for span in found.spans]
+                for annotation in clip.clip.annotations
+            ]
+            if clip.clip.duration_s is not None:
+                length = max([clip.clip.duration_s, *(span.end for spans in marks for span in spans)])
+                stretches = (tuple(LabelledStretch(span.start, span.end, True) for span in spans) for spans in marks)
+                found.append((place, Timeline(length, tuple(stretches))))
+        return found

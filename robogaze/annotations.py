@@ -1,0 +1,161 @@
+"""Annotations from paths or loaded values, for `evaluate`, `compare` and `agree`.
+
+A source is a path (a report, a folder of reports, JSONL, or any format that is recognised: docs/formats.md), a path
+with a name ("NAME=PATH"), loaded reports, or loaded annotations. No video and no model library is needed.
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from robogaze.core.annotation import ClipAnnotation, annotation_of
+from robogaze.core.report import Report
+from robogaze.datasets.formats.labels import Labels, load_labels
+from robogaze.datasets.formats.read import read_annotations
+from robogaze.datasets.pairing import match_clip_ids
+from robogaze.domains import default_domain, load_domain
+from robogaze.errors import InputError
+
+Source = str | Path | Iterable[Report | ClipAnnotation]
+
+Notify = Callable[[str], None]
+"""Is called with a sentence for each part of a file that was skipped or read in a special way."""
+
+
+class SourceError(InputError):
+    """The sources do not go together: a name is unknown, missing or used twice."""
+
+
+def log_warning(message: str) -> None:
+    """Write a message to the logger `robogaze`."""
+    logging.getLogger("robogaze").warning(message)
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How annotations are read and which of them are compared.
+
+    `format` is the name of a format, "auto" to recognise it. `fps` (frames a second) and `first_frame` (0 or 1, the
+    number of the first frame) apply to formats that count in frames and do not say. With `lenient`, what does not fit
+    is skipped, counted and reported; otherwise it is an error. `domain` is a name or a folder whose labels foreign
+    labels are read as, the built-in default if None. `author` selects one author where a source has several. `mixed`
+    allows labels of different taxonomies or versions.
+    """
+
+    format: str = "auto"
+    fps: float | None = None
+    first_frame: int | None = None
+    lenient: bool = False
+    domain: str | None = None
+    author: str | None = None
+    mixed: bool = False
+
+    def labels(self) -> Labels:
+        """The labels of the domain."""
+        return load_labels(self.domain or default_domain())
+
+    def rubric(self) -> str:
+        """The rubric that the domain asks a model to judge by."""
+        return load_domain(self.domain or default_domain()).file.judge
+
+
+@dataclass(frozen=True)
+class NamedSource:
+    """A source with its name, None if the user gave none. `path` is None for loaded values."""
+
+    name: str | None
+    source: Source
+    path: Path | None
+
+    @classmethod
+    def of(cls, source: Source, name: str | None = None) -> "NamedSource":
+        """A source as the user gave it: "NAME=PATH" is split, unless a file has that very name.
+
+        Raises InputError if a path does not exist.
+        """
+        if not isinstance(source, str | Path):
+            return cls(name, source, None)
+        given, sign, rest = str(source).partition("=")
+        split = name is None and isinstance(source, str) and bool(sign) and not Path(source).exists()
+        path = Path(rest if split else source)
+        if not path.exists():
+            raise InputError(f"{path} does not exist")
+        return cls(given if split else name, path, path)
+
+    @property
+    def label(self) -> str:
+        """The name, else the stem of the path. Raises InputError for loaded values without a name."""
+        if self.name is not None:
+            return self.name
+        if self.path is None:
+            raise SourceError("loaded reports or annotations need a name; give a mapping from names to values")
+        return self.path.resolve().stem
+
+
+def named_sources(sources: Mapping[str, Source] | Sequence[Source] | Source) -> list[NamedSource]:
+    """The sources with their names: a mapping gives names, a list or a single source may carry them as "NAME=PATH"."""
+    if isinstance(sources, Mapping):
+        return [NamedSource.of(source, name) for name, source in sources.items()]
+    if isinstance(sources, str | Path):
+        return [NamedSource.of(sources)]
+    loaded: list[Report | ClipAnnotation] = []
+    named: list[NamedSource] = []
+    for item in sources:
+        if isinstance(item, Report | ClipAnnotation):
+            loaded.append(item)
+        else:
+            named.append(NamedSource.of(item))
+    return [*named, NamedSource.of(loaded)] if loaded else named
+
+
+@dataclass(frozen=True)
+class SourceReader:
+    """Reads sources with one set of options.
+
+    Foreign labels are read as those of `labels`, None to leave them. `as_written` keeps the intervals of a release's
+    file for its own evaluator. `skipped` collects the parts that were skipped.
+    """
+
+    options: ReadOptions
+    labels: Labels | None
+    notify: Notify
+    as_written: bool = False
+    skipped: list[str] | None = None
+
+    def read(self, source: NamedSource, clips: Mapping[str, ClipAnnotation] | None = None) -> list[ClipAnnotation]:
+        """The annotations of a source.
+
+        The frames of `clips` (annotations by clip id, such as those of the other side) place events in files that
+        count in frames and do not say how long they last. Raises InputError with file, line and key for what does not
+        fit, unless `lenient`.
+        """
+        if source.path is None:
+            assert not isinstance(source.source, str | Path)
+            return [annotation_of(item) if isinstance(item, Report) else item for item in source.source]
+        found = read_annotations(
+            source.path,
+            format=self.options.format,
+            labels=self.labels,
+            fps=self.options.fps,
+            first_frame=self.options.first_frame,
+            lenient=self.options.lenient,
+            clips=clips,
+            as_written=self.as_written,
+        )
+        for warning in found.warnings:
+            self.notify(f"{source.path}: {warning}")
+        for skipped in found.skipped:
+            self.notify(f"skipped: {skipped}")
+        if self.skipped is not None:
+            self.skipped.extend(map(str, found.skipped))
+        return list(found.annotations)
+
+    def with_ids_of(
+        self, references: Sequence[ClipAnnotation], annotations: Sequence[ClipAnnotation], label: str
+    ) -> list[ClipAnnotation]:
+        """Annotations under the clip ids of the references of the same clips: by id, then sha256, then file stem."""
+        found = match_clip_ids(references, annotations)
+        if found.by["sha256"] or found.by["stem"]:
+            self.notify(f"{label}: clips paired {found}")
+        return list(found.annotations)

@@ -1,0 +1,97 @@
+"""The body of a request in OpenAI's chat completions format.
+
+Images are data URLs in the request, each after its label. With `send: video` consecutive frames are one JPEG-sequence
+video, which vLLM reads. The request then states the time of every frame, because vLLM would otherwise keep 32 frames
+and assume one per second.
+"""
+
+import base64
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from robogaze.backends.base import ClipTiming, Request
+from robogaze.core.pictures import FrameImage
+
+Send = Literal["images", "video"]
+Structured = Literal["json_schema", "json_object", "none"]
+TokenLimitField = Literal["max_tokens", "max_completion_tokens"]
+
+
+@dataclass(frozen=True)
+class RequestFormat:
+    """What differs between servers; `extra_body` is added to each request unchanged."""
+
+    send: Send = "images"
+    structured: Structured = "json_schema"
+    token_limit_field: TokenLimitField = "max_tokens"
+    extra_body: Mapping[str, Any] = field(default_factory=dict)
+
+
+def request_body(request: Request, model: str, request_format: RequestFormat) -> dict[str, Any]:
+    """The body of a chat completion request; an empty model name is left out."""
+    decoding = request.decoding
+    settings = {"temperature": decoding.temperature, "top_p": decoding.top_p, "seed": decoding.seed}
+    body: dict[str, Any] = {
+        **({"model": model} if model else {}),
+        "messages": [
+            {"role": "system", "content": request.system},
+            {"role": "user", "content": list(_content(request, request_format.send))},
+        ],
+        request_format.token_limit_field: decoding.max_tokens,
+        **{key: value for key, value in settings.items() if value is not None},
+    }
+    if request.schema is not None and request_format.structured == "json_schema":
+        schema = {"name": request.stage, "schema": request.schema, "strict": True}
+        body["response_format"] = {"type": "json_schema", "json_schema": schema}
+    elif request.schema is not None and request_format.structured == "json_object":
+        body["response_format"] = {"type": "json_object"}
+    if request_format.send == "video" and request.timing is not None and (frames := _video_frames(request)):
+        body["media_io_kwargs"] = {"video": _video_facts(frames, request.timing)}
+    return {**body, **request_format.extra_body}
+
+
+def _content(request: Request, send: Send) -> Iterator[dict[str, Any]]:
+    frames = _video_frames(request) if send == "video" else ()
+    for part in request.parts:
+        if frames and part is frames[0]:
+            yield _text("\n".join(["A video of these frames:", *(frame.label for frame in frames)]))
+            yield {"type": "video_url", "video_url": {"url": _jpeg_sequence(frames)}}
+        if isinstance(part, str):
+            yield _text(part)
+        elif not any(part is frame for frame in frames):
+            yield _text(part.label)
+            url = "data:image/jpeg;base64," + base64.b64encode(part.jpeg).decode()
+            yield {"type": "image_url", "image_url": {"url": url}}
+
+
+def _text(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
+
+
+def _video_frames(request: Request) -> tuple[FrameImage, ...]:
+    """The first run of consecutive images of single, ascending frames: a request can describe one video only."""
+    frames: list[FrameImage] = []
+    for part in request.parts:
+        if isinstance(part, FrameImage) and len(part.picture.frames) == 1:
+            if frames and part.picture.frames[0] <= frames[-1].picture.frames[0]:
+                break
+            frames.append(part)
+        elif frames:
+            break
+    return tuple(frames)
+
+
+def _jpeg_sequence(frames: tuple[FrameImage, ...]) -> str:
+    return "data:video/jpeg;base64," + ",".join(base64.b64encode(frame.jpeg).decode() for frame in frames)
+
+
+def _video_facts(frames: tuple[FrameImage, ...], timing: ClipTiming) -> dict[str, Any]:
+    return {
+        "num_frames": -1,
+        "fps": timing.fps,
+        "frames_indices": [frame.picture.frames[0] for frame in frames],
+        "total_num_frames": timing.frame_count,
+        "duration": timing.duration_s,
+        "do_sample_frames": False,
+    }

@@ -1,0 +1,16 @@
+"""Paths of reports and annotations on the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import click
+
+
+def check_sources(sources: Iterable[str], option: str) -> None:
+    """Raise BadParameter for a PATH or NAME=PATH that does not exist, before anything is loaded."""
+    for source in sources:
+        path = Path(source if Path(source).exists() else source.partition("=")[2] or source)
+        if not path.exists():
+            raise click.BadParameter(f"{path} does not exist", param_hint=option)

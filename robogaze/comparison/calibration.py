@@ -1,0 +1,135 @@
+"""Corrections for the judge's own errors, from clips that people annotated.
+
+One calibration for all runs shifts them all alike, so it changes no order. With a calibration of each run's own clips,
+differences are corrected too: a judge may err more often about one checkpoint than about another.
+
+The annotated clips are of the same kind as the runs' clips and judged by the same pipeline, so that the judge's errors
+are the same. Only clips that are complete on both sides are used, and of a run its complete clips.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import nan
+
+import numpy as np
+
+from robogaze.comparison.clip_measures import dimensions_of
+from robogaze.comparison.leaderboard import ComparisonConfig
+from robogaze.comparison.pairs import Clips, PairedDifference
+from robogaze.comparison.runs import Run
+from robogaze.core.annotation import ClipAnnotation
+from robogaze.core.scores import Estimate, undefined
+from robogaze.errors import InputError
+from robogaze.stats.jackknife import JackknifeError, influences, stratum_numbers
+from robogaze.stats.paired import DETECTED, one_sided_level
+from robogaze.stats.prediction_powered import calibrated_difference, calibrated_mean, naive_mean
+from robogaze.stats.resample import Floats, draw_resamples, mean, mean_rows
+
+Value = Callable[[ClipAnnotation], float]
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Pairs of predicted and true annotation of the same clip; `unpaired` counts clips that only one side has."""
+
+    pairs: tuple[tuple[ClipAnnotation, ClipAnnotation], ...]
+    unpaired: int
+
+
+@dataclass(frozen=True)
+class CorrectedEstimate:
+    """A number of a run as the judge gives it, and corrected for the judge's errors."""
+
+    naive: Estimate
+    corrected: Estimate
+
+
+def pair_calibration(predictions: Run, references: Run, runs: Sequence[Run], *, mixed: bool) -> Calibration:
+    """Pair predictions with references by clip id.
+
+    Raises InputError if no clip is on both sides, if a clip is not the same file on both sides, and, unless `mixed`, if
+    the predictions were made by another judge than the runs.
+    """
+    if not mixed:
+        _check_same_judge(predictions, runs)
+    pairs = []
+    shared = sorted(predictions.annotations.keys() & references.annotations.keys())
+    if not shared:
+        raise InputError(
+            f"no clip of {predictions.name} has a reference in {references.name}; both sides need the same clip ids"
+        )
+    for clip_id in shared:
+        prediction, reference = predictions.annotations[clip_id], references.annotations[clip_id]
+        if len({prediction.clip_sha256, reference.clip_sha256} - {None}) > 1:
+            raise InputError(f"{clip_id}: {prediction.source} and {reference.source} are about different files")
+        if prediction.status == reference.status == "complete":
+            pairs.append((prediction, reference))
+    return Calibration(tuple(pairs), len(predictions.annotations.keys() ^ references.annotations.keys()))
+
+
+def _check_same_judge(predictions: Run, runs: Sequence[Run]) -> None:
+    def judges_of(run: Run) -> set[tuple[str | None, str, str]]:
+        prints = {clip_id: annotation.fingerprint for clip_id, annotation in run.annotations.items()}
+        return {(prints[clip_id], metadata.pipeline, metadata.models) for clip_id, metadata in run.metadata.items()}
+
+    judges = judges_of(predictions)
+    for run in runs:
+        if (used := judges_of(run)) and judges and not used & judges:
+            raise InputError(
+                f"{predictions.name} was judged by another pipeline, model or version than {run.name}: its errors "
+                "are not those of the run; --mixed uses them anyway"
+            )
+
+
+def corrected(
+    run: Run, sample: Calibration, dimensions: Sequence[str], config: ComparisonConfig
+) -> Mapping[str, CorrectedEstimate]:
+    """The clean rate, the events per clip, and the share of clips with an event of each dimension, of one run."""
+    values: dict[str, Value] = {
+        "clean_rate": config.scope.counts,
+        "events_per_clip": lambda annotation: len(annotation.findings),
+    }
+    values |= {f"dimension {name}": _holds(name) for name in dimensions}
+    complete = [annotation for annotation in run.annotations.values() if annotation.status == "complete"]
+    found = {}
+    for name, value in values.items():
+        predictions = _column(complete, value)
+        labelled, truth = (_column([both[side] for both in sample.pairs], value) for side in (0, 1))
+        found[name] = CorrectedEstimate(
+            naive_mean(predictions, level=config.level),
+            calibrated_mean(predictions, labelled, truth, level=config.level),
+        )
+    return found
+
+
+def corrected_difference(
+    clips: Clips, units: Sequence[str], first: Calibration, second: Calibration, config: ComparisonConfig
+) -> PairedDifference:
+    """The difference of clean rates over prompts with two complete clips, each run corrected with its own labels."""
+    clean = config.scope.counts
+    kept = [at for at, both in enumerate(clips) if all(clip.status == "complete" for clip in both)]
+    if not kept:
+        return PairedDifference(undefined("no prompt has two complete clips"), nan, nan)
+    values = np.array([[float(clean(clips[at][0])) - float(clean(clips[at][1])) for at in kept]])
+    sums = draw_resamples([0] * len(kept), 1, config.rng, [units[at] for at in kept]).sums(mean_rows(values))
+    spread = JackknifeError.of(influences(sums, mean), stratum_numbers(sums))
+    naive = float(mean(sums.total)[0]), float(spread.error[0]), float(spread.freedom[0])
+    outer = one_sided_level(config.level, config.family)
+    found, p, error, equivalence_bound = calibrated_difference(
+        naive, _errors(first, config), _errors(second, config), len(kept), level=config.level, outer=outer
+    )
+    return PairedDifference(found, p, error * DETECTED, equivalence_bound)
+
+
+def _errors(sample: Calibration, config: ComparisonConfig) -> Floats:
+    """For each annotated clip 1 if only the judge calls it clean, -1 if only the truth does, else 0."""
+    predicted, true = (_column([both[side] for both in sample.pairs], config.scope.counts) for side in (0, 1))
+    return predicted - true
+
+
+def _holds(dimension: str) -> Value:
+    return lambda annotation: dimension in dimensions_of(annotation)
+
+
+def _column(annotations: Sequence[ClipAnnotation], value: Value) -> Floats:
+    return np.array([float(value(annotation)) for annotation in annotations], dtype=np.float64)

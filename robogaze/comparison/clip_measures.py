@@ -1,0 +1,90 @@
+"""What is measured of a clip, as a row of numbers, so that every measure is a ratio of sums of rows.
+
+clean_rate        clean clips, or clips without an event (see `scope`), as a share of all clips with a report
+events_per_clip   events per scored clip
+load_per_clip     the sum of the events' severities per scored clip
+load_per_minute   the same per minute of the scored clips with a known duration
+
+An unscored clip is never clean and has no events: it counts in the first measure and not in the others. An event
+without a severity adds nothing to the load; their number is reported (`ungraded`).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from robogaze.comparison.scope import Scope
+from robogaze.core.annotation import ClipAnnotation
+from robogaze.metrics.tally import scored
+from robogaze.stats.resample import Floats, ratio
+
+CLEAN = "clean_rate"
+
+
+@dataclass(frozen=True)
+class ClipMeasure:
+    """A ratio of two columns."""
+
+    part: int
+    whole: int
+    lower_is_better: bool
+
+    def __call__(self, sums: Floats) -> Floats:
+        """The value from sums (..., columns); NaN if the denominator is 0."""
+        return ratio(sums[..., self.part], sums[..., self.whole])
+
+
+MEASURES: Mapping[str, ClipMeasure] = {
+    CLEAN: ClipMeasure(0, 1, False),
+    "events_per_clip": ClipMeasure(2, 3, True),
+    "load_per_clip": ClipMeasure(4, 3, True),
+    "load_per_minute": ClipMeasure(5, 6, True),
+}
+"""The measures by name."""
+
+_COLUMNS = 7
+
+
+def row(annotation: ClipAnnotation, scope: Scope) -> Floats:
+    """The row of a clip."""
+    load, minutes = load_of(annotation), (annotation.duration_s or 0.0) / 60
+    known = scored(annotation)
+    timed = known and annotation.duration_s is not None
+    return np.array(
+        [
+            scope.counts(annotation),
+            1,
+            len(annotation.findings) * known,
+            known,
+            load * known,
+            load * timed,
+            minutes * timed,
+        ],
+        dtype=np.float64,
+    )
+
+
+def rows(annotations: Sequence[ClipAnnotation], scope: Scope) -> Floats:
+    """The rows of clips, shape (clips, columns)."""
+    return np.stack([row(annotation, scope) for annotation in annotations]) if annotations else np.empty((0, _COLUMNS))
+
+
+def load_of(annotation: ClipAnnotation) -> int:
+    """The sum of the severities that are given."""
+    return sum(found.severity or 0 for found in annotation.findings)
+
+
+def could_be_clean(annotation: ClipAnnotation) -> bool:
+    """Whether what was not examined of a clip could leave it clean."""
+    return not annotation.findings
+
+
+def dimensions_of(annotation: ClipAnnotation) -> frozenset[str]:
+    """The dimensions of a clip's events, secondary ones included."""
+    return frozenset(name for found in annotation.findings for name in (found.dimension, *found.secondary) if name)
+
+
+def types_of(annotation: ClipAnnotation) -> frozenset[str]:
+    """The types of a clip's events."""
+    return frozenset(found.type for found in annotation.findings if found.type)

@@ -1,0 +1,154 @@
+"""`robogaze.compare`: checkpoints against each other."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from robogaze.annotations import (
+    NamedSource,
+    Notify,
+    ReadOptions,
+    Source,
+    SourceError,
+    SourceReader,
+    log_warning,
+    named_sources,
+)
+from robogaze.comparison.calibration import Calibration, pair_calibration
+from robogaze.comparison.comparison import Comparison, compare_runs
+from robogaze.comparison.leaderboard import ComparisonConfig
+from robogaze.comparison.prompts import AUTO
+from robogaze.comparison.runs import Run
+from robogaze.datasets.formats.base import ReadLog
+from robogaze.datasets.formats.read import iter_annotations
+from robogaze.errors import InputError
+
+
+def compare(
+    runs: Mapping[str, Source] | Sequence[Source] | Source,
+    config: ComparisonConfig | None = None,
+    *,
+    baseline: str | Path | None = None,
+    by: str | None = None,
+    pair_by: str = AUTO,
+    calibrations: Mapping[str, Source] | Sequence[Source] | Source = (),
+    references: Source | None = None,
+    reading: ReadOptions | None = None,
+    notify: Notify = log_warning,
+) -> Comparison:
+    """Compare checkpoints: which is better, in what, by how much, and whether the difference is significant.
+
+    Each run holds the reports of one checkpoint: a path (a run folder, a folder of reports, JSONL) or loaded reports,
+    in a mapping by name or as "NAME=PATH"; without a name a run has that of its path. `by` splits every run by a clip
+    field, such as `checkpoint`.
+
+    The others are compared with the `baseline`, the name or the path of a run (it may be one more); without one, all
+    pairs are compared. `pair_by` is a key in `robogaze.comparison.prompts.KEYS`, "auto" for the first that works.
+    `calibrations` are predictions for clips whose truth is in `references`, annotated by people; a calibration with
+    the name of a run corrects that run, one without a name corrects all runs.
+
+    Raises InputError for what cannot be read, and for runs that cannot be compared.
+    """
+    reader = _RunReader(reading or ReadOptions(), notify)
+    sources = named_sources(runs)
+    read = [part for source in sources for part in reader.parts(source, by, alone=len(sources) == 1)]
+    read, baseline_name = _with_baseline(read, sources, baseline, reader, split=by is not None)
+    common, own = _calibrations(named_sources(calibrations), references, read, reader)
+    return compare_runs(
+        read,
+        config or ComparisonConfig(),
+        baseline=baseline_name,
+        pair_by=pair_by,
+        mixed=reader.options.mixed,
+        sample=common,
+        samples=own,
+    )
+
+
+class _RunReader:
+    """Reads runs from sources with one set of options."""
+
+    def __init__(self, options: ReadOptions, notify: Notify) -> None:
+        self.options = options
+        self.notify = notify
+
+    def run(self, source: NamedSource) -> Run:
+        labels = None if self._are_reports(source) and self.options.domain is None else self.options.labels()
+        annotations = SourceReader(self.options, labels, self.notify).read(source)
+        of_author = [annotation for annotation in annotations if self.options.author in (None, annotation.author)]
+        return Run.of(source.label, of_author, source.path)
+
+    def parts(self, source: NamedSource, by: str | None, *, alone: bool) -> list[Run]:
+        """The run, split by a clip field if one is given; parts of several runs carry their run's name."""
+        run = self.run(source)
+        if by is None:
+            return [run]
+        parts = list(run.split_by(by))
+        if parts and parts[0].unplaced:
+            self.notify(
+                f"{run.name}: the {by} of {parts[0].unplaced} unreadable clips is not known; they are in no run's "
+                "numbers (see unplaced in --json)"
+            )
+        return parts if alone else [replace(part, name=f"{run.name}/{part.name}") for part in parts]
+
+    def _are_reports(self, source: NamedSource) -> bool:
+        """Whether a source holds reports, which name their domain; foreign labels need the labels of one."""
+        if source.path is None:
+            return True
+        log = ReadLog()
+        options = self.options
+        first = iter_annotations(
+            source.path,
+            log,
+            format=options.format,
+            fps=options.fps,
+            first_frame=options.first_frame,
+            lenient=options.lenient,
+        )
+        next(first, None)
+        return log.format == "report"
+
+
+def _with_baseline(
+    runs: list[Run], sources: Sequence[NamedSource], baseline: str | Path | None, reader: _RunReader, *, split: bool
+) -> tuple[list[Run], str | None]:
+    """The runs and the name of the baseline, which may be a path: of one of the runs, or of one more run."""
+    if baseline is None or str(baseline) in (run.name for run in runs):
+        return runs, None if baseline is None else str(baseline)
+    try:
+        source = NamedSource.of(baseline)
+    except InputError as error:
+        names = ", ".join(run.name for run in runs)
+        raise SourceError(f"the baseline {baseline} is neither one of the runs ({names}) nor a path") from error
+    assert source.path is not None
+    same = [other.path is not None and other.path.resolve() == source.path.resolve() for other in sources]
+    if not split and any(same):
+        return runs, runs[same.index(True)].name
+    added = reader.run(source)
+    return [added, *runs], added.name
+
+
+def _calibrations(
+    sources: Sequence[NamedSource], references: Source | None, runs: Sequence[Run], reader: _RunReader
+) -> tuple[Calibration | None, dict[str, Calibration]]:
+    """The calibration of all runs, if any, and those of single runs by name."""
+    common: Calibration | None = None
+    own: dict[str, Calibration] = {}
+    if bool(sources) != (references is not None):
+        raise SourceError("calibrations and references go together: predictions for clips, and their truth")
+    if references is None:
+        return common, own
+    truth = reader.run(NamedSource.of(references, None if isinstance(references, str | Path) else "references"))
+    for source in sources:
+        name = source.name
+        judged = [run for run in runs if name in (None, run.name)]
+        if not judged:
+            raise SourceError(f"the calibration {name} is for none of the runs ({', '.join(run.name for run in runs)})")
+        if name in own or (name is None and common is not None):
+            raise SourceError(f"there are two calibrations for {name or 'all runs'}; give one")
+        sample = pair_calibration(reader.run(source), truth, judged, mixed=reader.options.mixed)
+        if name is None:
+            common = sample
+        else:
+            own[name] = sample
+    return common, own

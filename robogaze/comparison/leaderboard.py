@@ -1,0 +1,193 @@
+"""The leaderboard: the numbers of each run by itself."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import get_args
+
+import numpy as np
+
+from robogaze.comparison.clip_measures import CLEAN, MEASURES, could_be_clean, dimensions_of, rows, types_of
+from robogaze.comparison.runs import Run
+from robogaze.comparison.scope import Scope
+from robogaze.core.annotation import ClipAnnotation
+from robogaze.core.report import Status
+from robogaze.core.scores import Estimate, undefined
+from robogaze.metrics.tally import scored
+from robogaze.stats.jackknife import JackknifeError, clustered_wilson, influences, stratum_numbers, student_intervals
+from robogaze.stats.proportions import wilson
+from robogaze.stats.resample import Sums, draw_resamples, mean, mean_rows
+
+
+@dataclass(frozen=True)
+class ComparisonConfig:
+    """How a comparison is made: the level of its intervals, and how clips are resampled.
+
+    `margin` is the difference of clean rates up to which two runs count as equal, None for no such verdict. `family` is
+    the number of comparisons that the equivalence bound holds for together. `scope` says which clips count as clean;
+    `compare_runs` determines it.
+    """
+
+    level: float = 0.95
+    resamples: int = 1000
+    seed: int = 0
+    margin: float | None = None
+    family: int = 1
+    scope: Scope = field(default_factory=Scope)
+
+    @property
+    def rng(self) -> np.random.Generator:
+        """A generator with the same draws every time."""
+        return np.random.default_rng(self.seed)
+
+
+@dataclass(frozen=True)
+class LeaderboardRow:
+    """The numbers of one run.
+
+    `clips` counts complete, partial, unscored, unreadable and missing clips, each once; `undecided` counts the complete
+    clips that are neither faulty nor clean. `measures` are by name; the clean rate is over all clips but the missing
+    ones. `worst` and `best` are the clean rates if every undecided clip, missing ones included, were faulty or clean.
+    `dimensions` and `types` are shares of the scored clips with such an event; for a dimension, of the clips in which
+    it was looked for. `ungraded` counts events without a severity. `cost_per_clip` is over the clips whose cost is
+    known.
+    """
+
+    name: str
+    clips: Mapping[str, int]
+    undecided: int
+    measures: Mapping[str, Estimate]
+    worst: float
+    best: float
+    dimensions: Mapping[str, Estimate]
+    types: Mapping[str, Estimate]
+    ungraded: int
+    cost_per_clip: Estimate
+
+    @property
+    def clean_rate(self) -> Estimate:
+        """The share of clean clips."""
+        return self.measures[CLEAN]
+
+    @property
+    def unscored_share(self) -> float:
+        """The share of clips that are unscored, unreadable or missing; NaN without a clip."""
+        unknown = sum(self.clips[name] for name in ("unscored", "unreadable", "missing"))
+        whole = sum(self.clips.values())
+        return unknown / whole if whole else float("nan")
+
+
+def leaderboard_row(
+    run: Run, missing: int, names: "EventLabels", config: ComparisonConfig, units: Mapping[str, str] | None = None
+) -> LeaderboardRow:
+    """The numbers of a run; `missing` counts the clips it should have and does not have.
+
+    `units` gives by clip id what each clip was generated from; without it each clip is a unit of its own.
+    """
+    annotations = [run.annotations[clip_id] for clip_id in sorted(run.annotations)]
+    status = Counter(annotation.status for annotation in annotations)
+    clean = sum(config.scope.counts(annotation) for annotation in annotations)
+    n, whole = len(annotations) + run.unreadable, len(annotations) + run.unreadable + missing
+    possible = sum(could_be_clean(annotation) for annotation in annotations) + run.unreadable + missing
+    return LeaderboardRow(
+        name=run.name,
+        clips={
+            **{name: status[name] for name in get_args(Status)},
+            "unreadable": run.unreadable,
+            "missing": missing,
+        },
+        undecided=sum(annotation.nothing_found and not config.scope.counts(annotation) for annotation in annotations),
+        measures=_means(
+            annotations,
+            [(units or {}).get(annotation.clip_id, annotation.clip_id) for annotation in annotations],
+            wilson(clean, n, level=config.level),
+            config,
+        ),
+        worst=clean / whole if whole else float("nan"),
+        best=possible / whole if whole else float("nan"),
+        dimensions=_shares(annotations, names.dimensions, dimensions_of, looked_for, config),
+        types=_shares(annotations, names.types, types_of, _any_dimension, config),
+        ungraded=sum(found.severity is None for annotation in annotations for found in annotation.findings),
+        cost_per_clip=_cost(run, config),
+    )
+
+
+@dataclass(frozen=True)
+class EventLabels:
+    """The dimensions and types of all runs' events, and the dimensions that were looked for, sorted."""
+
+    dimensions: tuple[str, ...]
+    types: tuple[str, ...]
+
+    @classmethod
+    def of(cls, runs: Sequence[Run]) -> "EventLabels":
+        """The labels of some runs."""
+        annotations = [annotation for run in runs for annotation in run.annotations.values()]
+        dimensions = {
+            name for annotation in annotations for name in (*dimensions_of(annotation), *(annotation.looked_for or ()))
+        }
+        return cls(
+            tuple(sorted(dimensions)),
+            tuple(sorted({name for annotation in annotations for name in types_of(annotation)})),
+        )
+
+
+def looked_for(annotation: ClipAnnotation, dimension: str) -> bool:
+    """Whether a clip was scored, and its author looked for a dimension or found it."""
+    return scored(annotation) and (
+        annotation.looked_for is None or dimension in annotation.looked_for or dimension in dimensions_of(annotation)
+    )
+
+
+def _any_dimension(annotation: ClipAnnotation, _: str) -> bool:
+    return scored(annotation)
+
+
+def _shares(
+    annotations: Sequence[ClipAnnotation],
+    names: Sequence[str],
+    held: Callable[[ClipAnnotation], frozenset[str]],
+    counts: Callable[[ClipAnnotation, str], bool],
+    config: ComparisonConfig,
+) -> Mapping[str, Estimate]:
+    found = {}
+    for name in names:
+        clips = [annotation for annotation in annotations if counts(annotation, name)]
+        found[name] = wilson(sum(name in held(clip) for clip in clips), len(clips), level=config.level)
+    return found
+
+
+def _means(
+    annotations: Sequence[ClipAnnotation], units: Sequence[str], clean: Estimate, config: ComparisonConfig
+) -> Mapping[str, Estimate]:
+    """Every measure, over units; n counts the scored clips. `clean` is the clean rate as of independent clips."""
+    table = rows(annotations, config.scope)
+    known = sum(scored(annotation) for annotation in annotations)
+    if not known:
+        return {name: undefined("no clip was scored") for name in MEASURES if name != CLEAN} | {CLEAN: clean}
+    sums = draw_resamples([0] * len(table), 1, config.rng, units).sums(table[None])
+    found = {
+        name: student_intervals(sums, measure, level=config.level).estimate(0, n=known)
+        for name, measure in MEASURES.items()
+        if name != CLEAN
+    }
+    return found | {CLEAN: _clustered(sums, clean, config)}
+
+
+def _clustered(sums: Sums, clean: Estimate, config: ComparisonConfig) -> Estimate:
+    """The clean rate with the interval of the effective number of independent clips, if several share a prompt."""
+    if not sums.clustered:
+        return clean
+    spread = JackknifeError.of(influences(sums, MEASURES[CLEAN]), stratum_numbers(sums))
+    telling, units = (float(spread.error[0]), float(spread.freedom[0])), sums.rows.shape[-2]
+    low, high = clustered_wilson(clean.value, clean.n, telling, units, level=config.level)
+    return Estimate(clean.value, low, high, clean.n)
+
+
+def _cost(run: Run, config: ComparisonConfig) -> Estimate:
+    """The mean cost of the clips whose cost is known."""
+    known = [metadata.cost_usd for _, metadata in sorted(run.metadata.items()) if metadata.cost_usd is not None]
+    if not known:
+        return undefined("no report has a cost")
+    sums = draw_resamples([0] * len(known), 1, config.rng).sums(mean_rows(np.array([known])))
+    return student_intervals(sums, mean, level=config.level).estimate(0, n=len(known))

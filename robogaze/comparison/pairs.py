@@ -1,0 +1,245 @@
+"""Two runs against each other, on the prompts they share.
+
+Only prompts that both runs have a clip of count, so what makes a prompt hard for both cancels out. The clean rate is a
+share: its difference has Newcombe's interval and McNemar's p (`stats.proportions`). The other measures have Student's
+over the prompts whose clips were both scored (`stats.jackknife`), and so have shares if several clips share a prompt.
+Differences are the first run minus the second; the measure says whether lower is better.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import isnan, nan
+
+import numpy as np
+
+from robogaze.comparison.clip_measures import CLEAN, MEASURES, could_be_clean, dimensions_of, rows, types_of
+from robogaze.comparison.flips import Flips, flips_between
+from robogaze.comparison.leaderboard import ComparisonConfig, EventLabels, looked_for
+from robogaze.comparison.scope import Scope
+from robogaze.core.annotation import ClipAnnotation
+from robogaze.core.scores import Estimate, undefined
+from robogaze.metrics.tally import scored
+from robogaze.stats.multiple_comparisons import benjamini_hochberg, holm
+from robogaze.stats.paired import Difference, difference_of_shares, pairwise_differences
+from robogaze.stats.resample import draw_resamples, mean, mean_rows
+
+Clips = Sequence[tuple[ClipAnnotation, ClipAnnotation]]
+
+
+@dataclass(frozen=True, slots=True)
+class PairedDifference:
+    """A difference with its two-sided p, as it is and adjusted for the number of comparisons (Holm, FDR).
+
+    `min_detectable` is the difference that so many prompts would show: 80 % power at the level of 5 %.
+    `equivalence_bound` is the largest difference that is not ruled out, for all comparisons together (two one-sided
+    tests). NaN if undefined.
+    """
+
+    difference: Estimate
+    p: float
+    min_detectable: float
+    equivalence_bound: float = nan
+    holm: float = nan
+    fdr: float = nan
+
+    @property
+    def excludes_zero(self) -> bool:
+        """Whether there is an interval that excludes zero."""
+        return not isnan(self.difference.low) and not self.difference.low <= 0 <= self.difference.high
+
+    def is_significant(self, level: float) -> bool:
+        """Whether the two differ, adjusted for the number of comparisons."""
+        return self.excludes_zero and self.holm < 1 - level
+
+
+@dataclass(frozen=True)
+class RunPair:
+    """Two runs by their positions, the first against the second.
+
+    `unpaired` counts the clips of each without a partner. `worst` and `best` bound the difference of the clean rates,
+    whatever the undecided clips are. `differences` are by measure; `dimensions` and `types` hold the difference of the
+    shares of clips with such an event. `corrected` is the difference of the clean rates corrected with labels of each
+    run's own clips, None without them.
+    """
+
+    first: int
+    second: int
+    prompts: int
+    unpaired: tuple[int, int]
+    worst: float
+    best: float
+    differences: Mapping[str, PairedDifference]
+    dimensions: Mapping[str, PairedDifference]
+    types: Mapping[str, PairedDifference]
+    flips: Flips
+    corrected: PairedDifference | None = None
+
+    @property
+    def decisive(self) -> PairedDifference:
+        """The difference that decides the verdict: the corrected one if there is one."""
+        return self.clean if self.corrected is None else self.corrected
+
+    @property
+    def clean(self) -> PairedDifference:
+        """The difference of the clean rates."""
+        return self.differences[CLEAN]
+
+    def significant(self, level: float) -> bool:
+        """Whether the two differ in their clean rate, adjusted for the number of comparisons."""
+        return self.decisive.is_significant(level)
+
+
+def pair(
+    first: int,
+    second: int,
+    clips: Mapping[str, tuple[ClipAnnotation, ClipAnnotation]],
+    unpaired: tuple[int, int],
+    names: EventLabels,
+    unit: Mapping[str, str],
+    config: ComparisonConfig,
+) -> RunPair:
+    """Compare two runs by their clips of each shared prompt; p is adjusted later, among all pairs.
+
+    `unit` gives for each prompt what is resampled together with it.
+    """
+    both, units = [clips[prompt] for prompt in sorted(clips)], [unit[prompt] for prompt in sorted(clips)]
+    bounds = [_bounds(first, second, config.scope) for first, second in both]
+    n = len(both)
+    return RunPair(
+        first=first,
+        second=second,
+        prompts=n,
+        unpaired=unpaired,
+        worst=sum(low for low, _ in bounds) / n if n else nan,
+        best=sum(high for _, high in bounds) / n if n else nan,
+        differences={CLEAN: clean_rate_difference(both, units, config), **mean_differences(both, units, config)},
+        dimensions=_differences_by_label(names.dimensions, both, units, dimensions_of, looked_for, config),
+        types=_differences_by_label(names.types, both, units, types_of, lambda clip, _: scored(clip), config),
+        flips=flips_between(clips),
+    )
+
+
+def clean_rate_difference(clips: Clips, units: Sequence[str], config: ComparisonConfig) -> PairedDifference:
+    """The difference of the clean rates."""
+    return _of_shares(
+        [(config.scope.counts(first), config.scope.counts(second)) for first, second in clips], units, config
+    )
+
+
+def mean_differences(clips: Clips, units: Sequence[str], config: ComparisonConfig) -> Mapping[str, PairedDifference]:
+    """The differences in the other measures."""
+    names = [name for name in MEASURES if name != CLEAN]
+    kept = [at for at, (first, second) in enumerate(clips) if scored(first) and scored(second)]
+    if not kept:
+        return {name: PairedDifference(undefined("no prompt has two scored clips"), nan, nan) for name in names}
+    table = np.stack([rows([clips[at][side] for at in kept], config.scope) for side in (0, 1)])
+    sums = draw_resamples([0] * len(kept), 1, config.rng, [units[at] for at in kept]).sums(table)
+    return {
+        name: _paired_difference(
+            pairwise_differences(sums, MEASURES[name], level=config.level, family=config.family)[0]
+        )
+        for name in names
+    }
+
+
+def _paired_difference(difference: Difference) -> PairedDifference:
+    return PairedDifference(
+        difference.difference, difference.p, difference.min_detectable, difference.equivalence_bound
+    )
+
+
+def _differences_by_label(
+    names: Sequence[str],
+    clips: Clips,
+    units: Sequence[str],
+    held: Callable[[ClipAnnotation], frozenset[str]],
+    counts: Callable[[ClipAnnotation, str], bool],
+    config: ComparisonConfig,
+) -> Mapping[str, PairedDifference]:
+    """The differences of the shares of clips with an event of each label, where both clips were checked for it."""
+    outcomes = [
+        (first, second, held(first), held(second), unit) for (first, second), unit in zip(clips, units, strict=True)
+    ]
+    found = {}
+    for name in names:
+        kept = [
+            (name in a, name in b, unit)
+            for first, second, a, b, unit in outcomes
+            if counts(first, name) and counts(second, name)
+        ]
+        found[name] = _of_shares([(a, b) for a, b, _ in kept], [unit for *_, unit in kept], config)
+    return found
+
+
+def _of_shares(
+    outcomes: Sequence[tuple[bool, bool]], units: Sequence[str], config: ComparisonConfig
+) -> PairedDifference:
+    if len(set(units)) < len(units):
+        table = mean_rows(np.array(outcomes, dtype=np.float64).T)
+        sums = draw_resamples([0] * len(outcomes), 1, config.rng, units).sums(table)
+        return _paired_difference(
+            pairwise_differences(sums, mean, level=config.level, share=True, family=config.family)[0]
+        )
+    found = Counter(outcomes)
+    cells = [found[first, second] for first in (True, False) for second in (True, False)]
+    return _paired_difference(difference_of_shares(0, 1, cells, config.family, config.level))
+
+
+def _bounds(annotation: ClipAnnotation, second: ClipAnnotation, scope: Scope) -> tuple[int, int]:
+    """The lowest and highest contribution of a prompt to the difference of clean clips."""
+    sure, possible = (
+        (scope.counts(annotation), scope.counts(second)),
+        (could_be_clean(annotation), could_be_clean(second)),
+    )
+    return sure[0] - possible[1], possible[0] - sure[1]
+
+
+def adjusted(pairs: Sequence[RunPair]) -> tuple[RunPair, ...]:
+    """The pairs with p adjusted for their number: by measure, for all dimensions together, for all types together."""
+    of_measures = [_adjust_groups([{name: pair.differences[name]} for pair in pairs]) for name in MEASURES]
+    corrected = iter(_adjust([pair.corrected for pair in pairs if pair.corrected is not None]))
+    dimensions, types = (
+        _adjust_groups([pair.dimensions for pair in pairs]),
+        _adjust_groups([pair.types for pair in pairs]),
+    )
+    return tuple(
+        replace(
+            pair,
+            differences={name: found[at][name] for name, found in zip(MEASURES, of_measures, strict=True)},
+            dimensions=dimensions[at],
+            types=types[at],
+            corrected=None if pair.corrected is None else next(corrected),
+        )
+        for at, pair in enumerate(pairs)
+    )
+
+
+def _adjust_groups(groups: Sequence[Mapping[str, PairedDifference]]) -> list[Mapping[str, PairedDifference]]:
+    """Differences adjusted as one family, in their groups again."""
+    found = iter(_adjust([difference for group in groups for difference in group.values()]))
+    return [{name: next(found) for name in group} for group in groups]
+
+
+def _adjust(differences: Sequence[PairedDifference]) -> list[PairedDifference]:
+    p = [difference.p for difference in differences]
+    both = zip(differences, holm(p), benjamini_hochberg(p), strict=True)
+    return [replace(pair, holm=float(h), fdr=float(f)) for pair, h, f in both]
+
+
+def bands(
+    order: Sequence[int], pairs: Mapping[tuple[int, int], PairedDifference], level: float
+) -> tuple[tuple[int, ...], ...]:
+    """Groups of runs that do not differ significantly, from `order`, best first; p is adjusted for all pairs.
+
+    A run joins the band above it if it differs from no run of that band; otherwise it starts the next one. So no two
+    runs of a band differ; two runs of different bands may not differ, either.
+    """
+    apart = dict(zip(pairs, _adjust(list(pairs.values())), strict=True))
+    found: list[list[int]] = []
+    for run in order:
+        if found and not any(apart[min(run, second), max(run, second)].is_significant(level) for second in found[-1]):
+            found[-1].append(run)
+        else:
+            found.append([run])
+    return tuple(tuple(band) for band in found)

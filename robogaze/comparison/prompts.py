@@ -1,0 +1,127 @@
+"""Which clips of two checkpoints were generated from the same prompt.
+
+Clip ids differ between checkpoints, so clips are paired by the first of these keys that every clip of every run has and
+that no two clips of one run share:
+
+prompt_id                       a field of the clips
+instruction                     the instruction of the generator
+instruction and initial frame   with the address of its first frame
+clip id                         otherwise
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from robogaze.comparison.runs import ManifestClip, Run
+from robogaze.core.annotation import ClipAnnotation
+from robogaze.errors import InputError
+
+AUTO = "auto"
+
+
+def _with_initial_frame(run: Run, annotation: ClipAnnotation) -> str | None:
+    metadata = run.metadata.get(annotation.clip_id)
+    if metadata is None or metadata.initial_frame is None or annotation.instruction is None:
+        return None
+    return f"{annotation.instruction} | {metadata.initial_frame}"
+
+
+KEYS: Mapping[str, Callable[[Run, ClipAnnotation], str | None]] = {
+    "prompt_id": lambda run, annotation: annotation.fields.get("prompt_id"),
+    "instruction": lambda run, annotation: annotation.instruction,
+    "instruction and initial frame": _with_initial_frame,
+    "clip id": lambda run, annotation: annotation.clip_id,
+}
+"""The keys by name, in the order of preference."""
+
+_LISTED: Mapping[str, Callable[[str, ManifestClip], str | None]] = {
+    "prompt_id": lambda clip_id, annotation: annotation.fields.get("prompt_id"),
+    "instruction": lambda clip_id, annotation: annotation.instruction,
+    # A manifest tells the content of an initial frame, not its address.
+    "instruction and initial frame": lambda clip_id, clip: None,
+    "clip id": lambda clip_id, clip: clip_id,
+}
+"""The same for a clip that a manifest names and that has no report."""
+
+
+@dataclass(frozen=True)
+class PromptPairing:
+    """The clips of every run by prompt.
+
+    `key` names the key; `passed_over` are sentences on why earlier keys could not be used, except those that no clip
+    has. `unit` gives for each prompt what is resampled together with it: if clips are paired by their ids, several
+    (seeds) may share a `prompt_id`, or an instruction and initial frame, and are not independent.
+    """
+
+    key: str
+    passed_over: tuple[str, ...]
+    runs: tuple[Mapping[str, ClipAnnotation], ...]
+    unit: Mapping[str, str]
+
+    def units(self, place: int) -> Mapping[str, str]:
+        """What each clip of a run was generated from, by clip id."""
+        return {annotation.clip_id: self.unit[prompt] for prompt, annotation in self.runs[place].items()}
+
+    def shared(self, *places: int) -> tuple[str, ...]:
+        """The prompts of which all these runs have a clip, in order."""
+        return tuple(sorted(set.intersection(*(set(self.runs[place]) for place in places))))
+
+    def unpaired(self, first: int, other: int) -> tuple[int, int]:
+        """The number of clips of each of two runs without a partner in the other."""
+        shared = len(self.shared(first, other))
+        return len(self.runs[first]) - shared, len(self.runs[other]) - shared
+
+    def missing(self, place: int, run: Run) -> int:
+        """The number of clips that a run should have and does not have, without its unreadable ones.
+
+        These are the clips that its own manifest lists, and the prompts of other runs, if any two runs share prompts or
+        this run has none.
+        """
+        everywhere = {prompt for clips in self.runs for prompt in clips}
+        comparable = len(everywhere) < sum(len(clips) for clips in self.runs) or not self.runs[place]
+        elsewhere = len(everywhere) - len(self.runs[place]) if comparable else 0
+        known = everywhere if comparable else set(self.runs[place])
+        read_key = _LISTED[self.key]
+        unmade = sum(
+            clip_id not in run.annotations and read_key(clip_id, clip) not in known
+            for clip_id, clip in run.listed.items()
+        )
+        return max(0, elsewhere + unmade - run.unreadable)
+
+
+def by_prompt(runs: Sequence[Run], chosen: str = AUTO) -> PromptPairing:
+    """Every run's clips by prompt. Raises InputError if a `chosen` key does not identify the clips."""
+    passed_over: list[str] = []
+    for name in KEYS if chosen == AUTO else (chosen,):
+        why_not = next((reason for run in runs if (reason := _why_not(run, name))), None)
+        if why_not is None:
+            key = KEYS[name]
+            clips = tuple(
+                {f"{key(run, annotation)}": annotation for annotation in run.annotations.values()} for run in runs
+            )
+            return PromptPairing(name, tuple(passed_over), clips, _units(runs, name, clips))
+        if any(KEYS[name](run, annotation) is not None for run in runs for annotation in run.annotations.values()):
+            passed_over.append(f"not by {name}: {why_not}")
+    raise InputError(f"clips cannot be paired by {chosen}: {why_not}")
+
+
+def _units(runs: Sequence[Run], key: str, clips: Sequence[Mapping[str, ClipAnnotation]]) -> Mapping[str, str]:
+    """The unit of each prompt: itself, unless clips are paired by id and their prompt is known."""
+    units: dict[str, str] = {}
+    for run, by_key in zip(runs, clips, strict=True):
+        for prompt, annotation in by_key.items():
+            made = annotation.fields.get("prompt_id") or _with_initial_frame(run, annotation) or annotation.instruction
+            units.setdefault(prompt, f"made from {made}" if made is not None and key == "clip id" else prompt)
+    return units
+
+
+def _why_not(run: Run, name: str) -> str | None:
+    """Why a key cannot be used for a run, None if it can."""
+    seen: dict[str, str] = {}
+    for clip_id, annotation in sorted(run.annotations.items()):
+        value = KEYS[name](run, annotation)
+        if value is None:
+            return f"{clip_id} of {run.name} has none"
+        if (other := seen.setdefault(value, clip_id)) != clip_id:
+            return f"{other} and {clip_id} of {run.name} have the same"
+    return None

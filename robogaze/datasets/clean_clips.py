@@ -1,0 +1,114 @@
+"""The clips of a run that are clean: as a manifest, and as the episodes of LeRobot data sets.
+
+A clip is an episode if it lies in a LeRobot data set and covers what `meta/` says of the episode: a whole file, or
+that part of a file. An episode is clean if its clip of every camera is; the cameras are those that the run has reports
+for.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from robogaze.core.annotation import FIELDS
+from robogaze.core.clip import Clip
+from robogaze.core.report import Report
+from robogaze.datasets.layouts import lerobot
+from robogaze.datasets.layouts.base import ImportSource
+from robogaze.datasets.manifest import ManifestEntry
+from robogaze.errors import InputError
+
+
+def clean_entries(
+    reports: Sequence[Report], videos: Mapping[str, Path], dimensions: Collection[str]
+) -> tuple[ManifestEntry, ...]:
+    """Manifest entries of the clips that are clean in these dimensions (`Report.clean_in`).
+
+    `videos` gives the file of each clip, by clip id. Entries keep the clip's id, the SHA-256 of its file, and a layout
+    of views that was given for it. Raises InputError if an initial frame is missing.
+    """
+    return tuple(_entry(report, videos[report.clip.id]) for report in reports if report.clean_in(dimensions))
+
+
+def _entry(report: Report, video: Path) -> ManifestEntry:
+    clip = report.clip
+    initial_frame = None if clip.initial_frame is None else Path(clip.initial_frame)
+    if initial_frame is not None and not initial_frame.is_file():
+        raise InputError(f"{clip.id}: the initial frame {initial_frame} does not exist; "
+                         "run this command in the folder in which the run was started")  # fmt: skip
+    return ManifestEntry(
+        path=video,
+        start_s=clip.start_s,
+        end_s=clip.end_s,
+        sha256=clip.sha256,
+        clip_id=clip.id,
+        instruction=clip.instruction,
+        initial_frame=initial_frame,
+        layout=clip.layout if report.provenance.media.get("layout") == "given" else None,
+        **{name: getattr(clip, name) for name in FIELDS},
+    )
+
+
+@dataclass(frozen=True)
+class CleanEpisodes:
+    """The clean episodes of a LeRobot data set, out of `scored` episodes, seen by `cameras` cameras.
+
+    `other_clips` counts clips of the run that lie in the data set but are not episodes of it.
+    """
+
+    root: Path
+    clean: tuple[int, ...]
+    scored: int
+    cameras: int
+    other_clips: int
+
+
+def clean_episodes(
+    reports: Sequence[Report], videos: Mapping[str, Path], dimensions: Collection[str]
+) -> tuple[CleanEpisodes, ...]:
+    """The episodes that are clean in these dimensions, for each LeRobot data set that contains clips of the run.
+
+    `videos` gives the file of each clip, by clip id. Raises InputError if a data set's description contradicts itself.
+    """
+    clips_of: dict[Path, list[tuple[Path, Report]]] = {}
+    for report in reports:
+        video = _in_real_folder(videos[report.clip.id])
+        root = next((folder for folder in video.parents if (folder / lerobot.INFO).is_file()), None)
+        if root is not None:
+            clips_of.setdefault(root, []).append((video, report))
+    return tuple(episodes for root, clips in clips_of.items() for episodes in _clean_episodes(root, clips, dimensions))
+
+
+def _clean_episodes(
+    root: Path, clips: Sequence[tuple[Path, Report]], dimensions: Collection[str]
+) -> Iterator[CleanEpisodes]:
+    source = ImportSource.of(root)
+    if not lerobot.recognises(source):
+        return
+    episodes_of: dict[Path, list[lerobot.EpisodeVideo]] = {}
+    for episode in lerobot.episode_videos(source):
+        episodes_of.setdefault(_in_real_folder(source.at(episode.video)), []).append(episode)
+    clean: dict[tuple[int, str], bool] = {}
+    other_clips = 0
+    for video, report in clips:
+        match = next((episode for episode in episodes_of.get(video, ()) if _covers(report.clip, episode)), None)
+        if match is None:
+            other_clips += 1
+        else:
+            clean[match.episode, match.camera] = report.clean_in(dimensions)
+    cameras = {camera for _, camera in clean}
+    scored = sorted({number for number, _ in clean})
+    kept = (number for number in scored if all(clean.get((number, camera)) for camera in cameras))
+    yield CleanEpisodes(root, tuple(kept), len(scored), len(cameras), other_clips)
+
+
+def _covers(clip: Clip, episode: lerobot.EpisodeVideo) -> bool:
+    """Whether a clip of the same file is the episode, to within one frame."""
+    ends = ((episode.start_s, clip.start_s), (episode.end_s, clip.end_s))
+    if any((end is None) != (other is None) for end, other in ends):
+        return False
+    return all(abs(end - other) < 1 / clip.fps for end, other in ends if end is not None and other is not None)
+
+
+def _in_real_folder(video: Path) -> Path:
+    """The path with its folder resolved but the file's own name kept: caches link files under other names."""
+    return video.parent.resolve() / video.name

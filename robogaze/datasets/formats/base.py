@@ -1,0 +1,289 @@
+"""What a format is, and what it gets while it reads.
+
+A format is one module with a `Format`. To read, `recognises` looks at a JSON value or a table, `split` divides a
+document into what one author says of one clip, and `read` makes an annotation of such a part. A part that does not fit
+raises FormatError with its place; a lenient reading skips it as a whole, because a clip without one of its events would
+be another clip. To write, `files` makes files from reports.
+"""
+
+from array import array
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from pydantic import TypeAdapter, ValidationError
+
+from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
+from robogaze.core.clip import Clip, ClipId
+from robogaze.core.coverage import CoverageState
+from robogaze.core.report import Report, Status
+from robogaze.core.time import Span
+from robogaze.datasets.documents import Document, FormatError, Place
+from robogaze.datasets.formats.labels import Labels, Vocabulary
+from robogaze.datasets.formats.time_axis import TimeAxis
+
+_CLIP_ID: TypeAdapter[str] = TypeAdapter(ClipId)
+
+_RATE_TOLERANCE_S = 1e-5
+"""How far a frame may be from its place at a constant rate: times and rates are rounded."""
+
+Shared = TypeVar("Shared", bound=Hashable)
+
+
+@dataclass(frozen=True)
+class AnnotationPart:
+    """What one author says of one clip, as a value at a place of a document."""
+
+    document: Document
+    place: Place
+    value: Any
+
+    @property
+    def source(self) -> str:
+        """The place as messages name it."""
+        return self.document.source(self.place)
+
+
+@dataclass(frozen=True)
+class AnnotationReader:
+    """Reads a format. `summary` says in a few words what it looks like, for the list of known formats."""
+
+    summary: str
+    recognises: Callable[[Any], bool]
+    split: Callable[[Document], Iterator[AnnotationPart]]
+    read: Callable[[AnnotationPart, "ReadingContext"], ClipAnnotation]
+
+
+@dataclass(frozen=True)
+class ExportedReport:
+    """A report to export, with the file of its clip.
+
+    `video` is the file relative to the folder that is written to; a part of a video is `file.mp4#t=5.2,10.1`.
+    """
+
+    report: Report
+    path: Path
+    video: str
+
+    @property
+    def clip(self) -> Clip:
+        """The report's clip."""
+        return self.report.clip
+
+
+def keep_all(report: Report) -> str | None:
+    """Leave out no report."""
+    return None
+
+
+def leave_out_undecided(report: Report) -> str | None:
+    """Leave out reports that are not complete or undecided: without coverage they would look clean."""
+    state = report.status if report.status != "complete" else report.verdict
+    return f"{state}, which the format cannot express" if state in ("partial", "unscored", "undecided") else None
+
+
+@dataclass(frozen=True)
+class ReportWriter:
+    """Writes a format.
+
+    `files` makes the files, by name. `why_left_out` gives the reason for which a report is left out, None to keep it.
+    """
+
+    files: Callable[[Sequence[ExportedReport]], Mapping[str, str | bytes]]
+    why_left_out: Callable[[Report], str | None] = keep_all
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format; `reader` or `writer` is None if it cannot be read or written."""
+
+    name: str
+    reader: AnnotationReader | None = None
+    writer: ReportWriter | None = None
+
+
+def span_in_file(span: Span, clip: Clip) -> Span:
+    """A span of a clip in the time of its file; the same span if the clip is the whole file."""
+    shift_s = clip.start_s or 0.0
+    return Span(round(span.start + shift_s, 6), round(span.end + shift_s, 6)) if shift_s else span
+
+
+def has_constant_rate(clip: Clip) -> bool:
+    """Whether all frames are shown equally long, so that a frame's number gives its time."""
+    frame_s = clip.duration_s / clip.frame_count
+    gaps_s = (after - before for before, after in pairwise((*clip.frame_times_s, clip.duration_s)))
+    return all(abs(gap - frame_s) <= _RATE_TOLERANCE_S for gap in gaps_s)
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """Something that was skipped. `line` is None if it is not known, `key` is empty for a whole file."""
+
+    file: str
+    line: int | None
+    key: str
+    message: str
+
+    def __str__(self) -> str:
+        where = f"{self.file}:{self.line}" if self.line is not None else self.file
+        return f"{where}: {self.key}: {self.message}" if self.key else f"{where}: {self.message}"
+
+
+@dataclass
+class ReadLog:
+    """The format that was recognised, and what was skipped or interpreted, filled while annotations are read."""
+
+    format: str = ""
+    skipped: list[Skipped] = field(default_factory=list)
+    _counts: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def count(self, noun: str, rest: str, times: int = 1) -> None:
+        """Count something for the warnings: `count("label", "'x' read as y")`."""
+        self._counts[noun, rest] += times
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """A sentence for each kind of thing that was counted, in the order of their first occurrence."""
+        return tuple(f"{n} {noun if n == 1 else noun + 's'} {rest}" for (noun, rest), n in self._counts.items())
+
+
+@dataclass(frozen=True)
+class ReadingContext:
+    """What a format gets while it reads.
+
+    `author` is used if a file does not name one. `clips` are annotations of the same clips, by id, whose frame times
+    are used if a file has none; else `fps` is used. `first_frame` is the number of the first frame in tools that count
+    frames. `as_written` accepts what a release's evaluator accepts: unmapped labels, and events without severity,
+    description or valid times (`AnnotatedEvent.written` has the latter).
+    """
+
+    author: str
+    log: ReadLog
+    lenient: bool = False
+    labels: Labels | None = None
+    fps: float | None = None
+    first_frame: int | None = None
+    clips: Mapping[str, ClipAnnotation] = field(default_factory=dict)
+    as_written: bool = False
+    _cache: dict[Any, Any] = field(default_factory=dict)
+
+    def shared_times(self, times_s: Sequence[float]) -> Sequence[float]:
+        """Frame times in a compact form; equal times are stored once."""
+        times = array("d", times_s)
+        return cast(Sequence[float], self._cache.setdefault(times.tobytes(), times))
+
+    def shared(self, value: Shared) -> Shared:
+        """The value, or an equal one that was passed before, so that annotations share it."""
+        return cast(Shared, self._cache.setdefault(value, value))
+
+    def time_axis(
+        self, clip_id: str, fps: float | None = None, frames: int | None = None, duration_s: float | None = None
+    ) -> TimeAxis:
+        """A clip's time axis, from its record and from what is known of the clip. Raises FormatError."""
+        if fps is not None and frames is not None:
+            length_s = frames / fps
+            if duration_s is not None and abs(duration_s - length_s) > 1 / fps:
+                raise FormatError(f"a duration of {duration_s:g} s contradicts {frames} frames at {fps:g} fps")
+            times_s = self.shared_times([number / fps for number in range(frames)])
+            return TimeAxis(self.log.count, fps, times_s, max(duration_s or length_s, length_s))
+        known = self.clips.get(clip_id)
+        if known is not None and known.frame_times_s is not None and known.duration_s is not None:
+            return TimeAxis(self.log.count, fps or self.fps, known.frame_times_s, known.duration_s)
+        return TimeAxis(self.log.count, fps or self.fps, None, duration_s)
+
+    def map_labels(
+        self, event_type: str | None, dimension: str | None, type_place: Place, dimension_place: Place
+    ) -> tuple[str | None, str | None]:
+        """The ids of a type and a dimension. Raises FormatError for a label that is not in the taxonomy."""
+        if self.labels is None:
+            return event_type, dimension
+        if event_type is not None:
+            event_type = self._map(event_type, {"type": self.labels.types}, type_place)[1]
+        if dimension is not None:
+            return event_type, self._map(dimension, {"dimension": self.labels.dimensions}, dimension_place)[1]
+        return event_type, self.labels.dimension_of.get(event_type) if event_type is not None else None
+
+    def map_label(self, label: str, place: Place) -> tuple[str | None, str | None]:
+        """The type and the dimension of a label that can name either; a type without a taxonomy. Raises FormatError."""
+        if self.labels is None:
+            return label, None
+        kind, found = self._map(label, {"type": self.labels.types, "dimension": self.labels.dimensions}, place)
+        return (found, self.labels.dimension_of.get(found)) if kind == "type" else (None, found)
+
+    def map_coverage(self, coverage: Mapping[str, CoverageState], place: Place) -> Mapping[str, CoverageState]:
+        """The coverage by dimension id; dimensions that it does not name were not examined.
+
+        Raises FormatError for a dimension that is not in the taxonomy.
+        """
+        if self.labels is None:
+            return coverage
+        mapped = {self.map_labels(None, name, place, place)[1] or name: state for name, state in coverage.items()}
+        return {**dict.fromkeys(self.labels.dimension_of.values(), "not_examined"), **mapped}
+
+    def _map(self, label: str, vocabularies: Mapping[str, Vocabulary], place: Place) -> tuple[str, str]:
+        """The kind of a label, and its id."""
+        assert self.labels is not None
+        for kind, vocabulary in vocabularies.items():
+            if found := vocabulary.find(label):
+                name, is_alias = found
+                if is_alias:
+                    self.log.count("label", f"{label!r} read as {name}")
+                return kind, name
+        if not self.lenient:
+            unknown = f"{label!r} is not a {' or '.join(vocabularies)} of {self.labels.domain}"
+            close = [id_ for words in vocabularies.values() if (id_ := words.close_to(label)) is not None]
+            way_out = f"did you mean {close[0]}?" if close else f"add it as an alias to {self.labels.table}"
+            raise FormatError(f"{unknown}; {way_out}", place)
+        self.log.count("label", f"{label!r} outside the taxonomy, kept as written")
+        return next(iter(vocabularies)), label
+
+    def annotation(
+        self,
+        part: AnnotationPart,
+        clip_id: str,
+        events: Sequence[AnnotatedEvent],
+        axis: TimeAxis | None = None,
+        *,
+        author: str | None = None,
+        status: Status = "complete",
+        coverage: Mapping[str, CoverageState] | None = None,
+        instruction: str | None = None,
+        fields: Mapping[str, str | None] | None = None,
+    ) -> ClipAnnotation:
+        """The annotation of a part. Raises FormatError for an invalid clip id, and for two events with one id."""
+        try:
+            _CLIP_ID.validate_python(clip_id, strict=True)
+        except ValidationError as error:
+            raise FormatError(f"{clip_id!r} is not a valid clip id: {error.errors()[0]['msg']}") from error
+        if self.as_written:
+            events = _with_unique_ids(events)
+        ids = [event.id for event in events]
+        if duplicate := next((event_id for event_id in ids if ids.count(event_id) > 1), None):
+            raise FormatError(f"{clip_id} has two events with the id {duplicate!r}")
+        return ClipAnnotation(
+            clip_id=clip_id,
+            author=author or self.author,
+            status=status,
+            coverage=coverage,
+            findings=tuple(events),
+            # If every event has a confidence, a threshold can select from them.
+            candidates=tuple(events) if all(event.confidence is not None for event in events) else (),
+            frame_times_s=None if axis is None else axis.times_s,
+            duration_s=None if axis is None else axis.duration_s,
+            instruction=instruction or None,
+            fields={name: value for name, value in (fields or {}).items() if value},
+            source=part.source,
+        )
+
+
+def _with_unique_ids(events: Sequence[AnnotatedEvent]) -> list[AnnotatedEvent]:
+    """The events; a repeated id gets a number."""
+    seen: Counter[str] = Counter()
+    renamed = []
+    for event in events:
+        seen[event.id] += 1
+        renamed.append(event if seen[event.id] == 1 else replace(event, id=f"{event.id} ({seen[event.id]})"))
+    return renamed

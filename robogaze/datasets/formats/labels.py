@@ -1,0 +1,127 @@
+"""Other people's labels: which types and dimensions of a taxonomy they mean.
+
+A taxonomy's own words are the ids and names of its types and dimensions, and the codes of its dimensions. Aliases are
+in `aliases.yaml`, next to a domain's other files:
+
+    schema_version: 1
+    types:
+      some_type: [what others call it, ...]
+    dimensions:
+      some_dimension: [...]
+
+Case and punctuation do not matter. Labels that are read through an alias are counted in a warning.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Literal
+
+from robogaze.core.data import Data
+from robogaze.core.events import Name
+from robogaze.domains import Domain, load_domain
+from robogaze.domains.load import find_domain
+from robogaze.domains.resources import resource_folder
+from robogaze.domains.yaml_files import YamlText, read_yaml
+
+_SIMILARITY = 0.75
+"""How similar, from 0 to 1, a misspelt label and the suggested one are."""
+
+_ALIASES = "aliases.yaml"
+
+Words = Mapping[str, str]
+"""Folded labels, each with the id it means."""
+
+
+class AliasFile(Data):
+    """aliases.yaml."""
+
+    schema_version: Literal[1]
+    types: dict[Name, tuple[str, ...]] = {}
+    dimensions: dict[Name, tuple[str, ...]] = {}
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The labels of types, or of dimensions: the taxonomy's own words, and aliases."""
+
+    own: Words
+    aliases: Words
+
+    def find(self, label: str) -> tuple[str, bool] | None:
+        """The id that a label means, and whether only an alias says so; None for an unknown label."""
+        folded = fold(label)
+        if folded in self.own:
+            return self.own[folded], False
+        return (self.aliases[folded], True) if folded in self.aliases else None
+
+    def close_to(self, label: str) -> str | None:
+        """The id with the most similar label; None if none is similar."""
+        close = get_close_matches(fold(label), self.own, n=1, cutoff=_SIMILARITY)
+        return self.own[close[0]] if close else None
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The labels of a domain. `table` is the path of its aliases, which may not exist."""
+
+    domain: str
+    types: Vocabulary
+    dimensions: Vocabulary
+    dimension_of: Mapping[str, str]
+    table: Path
+
+
+def load_labels(domain: str | Path, aliases: Path | None = None) -> Labels:
+    """The labels of a domain. `aliases` is a file of aliases; by default the domain's own, if it has one.
+
+    Raises DomainError for an alias of something that is not in the taxonomy, or with two meanings.
+    """
+    loaded = load_domain(domain)
+    folders = (find_domain(domain), resource_folder("taxonomy") / loaded.id)
+    existing = (folder / _ALIASES for folder in folders if (folder / _ALIASES).is_file())
+    table = aliases or next(existing, folders[0] / _ALIASES)
+    own_types = _words((type_.id, (type_.id, type_.name)) for type_ in loaded.types.values())
+    own_dimensions = _words(
+        (dimension.id, (dimension.id, dimension.name, dimension.code)) for dimension in loaded.dimensions.values()
+    )
+    file = _read_aliases(table, loaded) if aliases or table.is_file() else AliasFile(schema_version=1)
+    return Labels(
+        domain=loaded.id,
+        types=Vocabulary(own_types, _words(file.types.items())),
+        dimensions=Vocabulary(own_dimensions, _words(file.dimensions.items())),
+        dimension_of=loaded.dimension_of,
+        table=table,
+    )
+
+
+def fold(label: str) -> str:
+    """A label in lower case, with single spaces in place of punctuation."""
+    letters = (character if character.isalnum() else " " for character in label.casefold())
+    return " ".join("".join(letters).split())
+
+
+def _words(labels_by_id: Iterable[tuple[str, Iterable[str]]]) -> dict[str, str]:
+    return {fold(label): id_ for id_, labels in labels_by_id for label in labels}
+
+
+def _read_aliases(table: Path, domain: Domain) -> AliasFile:
+    file = read_yaml(table)
+    aliases = file.parse(AliasFile)
+    _check(file, "types", aliases.types, frozenset(domain.types))
+    _check(file, "dimensions", aliases.dimensions, frozenset(domain.dimensions))
+    return aliases
+
+
+def _check(file: YamlText, kind: str, aliases: Mapping[str, tuple[str, ...]], known: frozenset[str]) -> None:
+    meanings: dict[str, str] = {}
+    for name, labels in aliases.items():
+        if name not in known:
+            raise file.fault(f"{kind}.{name}: {name!r} is not in the taxonomy", (kind, name))
+        for number, label in enumerate(labels):
+            key = (kind, name, number)
+            if not fold(label):
+                raise file.fault(f"{label!r} has no letter and no digit", key)
+            if meanings.setdefault(fold(label), name) != name:
+                raise file.fault(f"{label!r} means both {meanings[fold(label)]} and {name}", key)

@@ -1,0 +1,256 @@
+"""Read reports and annotations in any format.
+
+Which files of a folder are read, in this order:
+
+files named report.json, at any depth   if there are any, only these: runs of `robogaze score`, of the RoboGaze
+                                        release and of others keep a folder per clip, with other files in it
+reports/*.json                          a run that keeps its reports together
+*.json *.jsonl *.csv *.tsv              at any depth
+
+Names that start with a dot or an underscore are skipped, as the released evaluator does. Other files that were not read
+are counted.
+"""
+
+import math
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path, PurePosixPath
+
+from pydantic import TypeAdapter, ValidationError
+
+from robogaze.core.annotation import ClipAnnotation
+from robogaze.core.data import dotted, first_fault
+from robogaze.core.report import Unreadable
+from robogaze.datasets.documents import Document, FormatError, Place, documents
+from robogaze.datasets.formats import FORMATS
+from robogaze.datasets.formats.base import AnnotationPart, AnnotationReader, ReadingContext, ReadLog, Skipped
+from robogaze.datasets.formats.labels import Labels
+from robogaze.errors import InputError
+
+AUTO = "auto"
+"""The name that asks for the format to be recognised."""
+
+_REPORT = "report.json"
+_REPORTS = "reports"
+_SUFFIXES = (".json", ".jsonl", ".csv", ".tsv")
+_RUN_FILES = ("run.json", "manifest.jsonl", "unreadable.json")
+"""Files of a run folder that are not reports."""
+
+
+@dataclass(frozen=True)
+class ReadAnnotations:
+    """The annotations of a path.
+
+    `skipped` are the parts that did not fit, and the clips whose video a run could not read. `warnings` are sentences,
+    each with a number, on how something was interpreted.
+    """
+
+    format: str
+    annotations: tuple[ClipAnnotation, ...]
+    skipped: tuple[Skipped, ...]
+    warnings: tuple[str, ...]
+
+
+def read_annotations(
+    path: Path,
+    *,
+    format: str = AUTO,  # noqa: A002 (the name on the command line)
+    lenient: bool = False,
+    labels: Labels | None = None,
+    fps: float | None = None,
+    first_frame: int | None = None,
+    clips: Mapping[str, ClipAnnotation] | None = None,
+    as_written: bool = False,
+) -> ReadAnnotations:
+    """All annotations of a path; see `iter_annotations`."""
+    log = ReadLog()
+    annotations = tuple(
+        iter_annotations(
+            path,
+            log,
+            format=format,
+            lenient=lenient,
+            labels=labels,
+            fps=fps,
+            first_frame=first_frame,
+            clips=clips,
+            as_written=as_written,
+        )
+    )
+    return ReadAnnotations(log.format, annotations, tuple(log.skipped), log.warnings)
+
+
+def iter_annotations(
+    path: Path,
+    log: ReadLog,
+    *,
+    format: str = AUTO,  # noqa: A002 (the name on the command line)
+    lenient: bool = False,
+    labels: Labels | None = None,
+    fps: float | None = None,
+    first_frame: int | None = None,
+    clips: Mapping[str, ClipAnnotation] | None = None,
+    as_written: bool = False,
+) -> Iterator[ClipAnnotation]:
+    """The annotations of a report, a file or a folder, in the order of the files' names.
+
+    `format` is a name in FORMATS; "auto" recognises it by the content of the first document, and all others must be in
+    the same format. `labels` maps labels to a taxonomy. `fps` and the frame times of `clips` (annotations by clip id,
+    such as the references of predictions) are used if a file counts in frames and does not give their times; the
+    frame times come first. `first_frame` is the number of the first frame if the format does not say. `as_written`
+    accepts what a release's evaluator accepts (see `ReadingContext`).
+
+    Raises InputError with file, line and key for input that does not fit; a `lenient` reading skips the annotation of
+    that clip and logs it. Two annotations of one clip by one author are always an InputError.
+    """
+    readers = format_readers()
+    if format not in (AUTO, *readers):
+        raise InputError(f"there is no format {format!r} to read; the formats are: {AUTO}, {', '.join(readers)}")
+    if fps is not None and not 0 < fps < math.inf:
+        raise InputError(f"a frame rate must be above 0, not {fps:g}; see --fps")
+    author = path.resolve().name if path.is_dir() else path.stem
+    context = ReadingContext(author, log, lenient, labels, fps, first_frame, clips or {}, as_written)
+    yield from _PathReader(path, context, readers, None if format == AUTO else format).annotations()
+
+
+@cache
+def format_readers() -> Mapping[str, AnnotationReader]:
+    """The formats that can be read, by name. Cached, because looking up entry points takes milliseconds."""
+    formats = {name: FORMATS.load(name) for name in FORMATS.names()}
+    return {name: format_.reader for name, format_ in formats.items() if format_.reader is not None}
+
+
+class _PathReader:
+    """Reads a path."""
+
+    def __init__(
+        self, path: Path, context: ReadingContext, readers: Mapping[str, AnnotationReader], format_name: str | None
+    ) -> None:
+        self._path = path
+        self._context = context
+        self._log = context.log
+        self._readers = readers
+        self._format = format_name
+        self._seen: dict[tuple[str, str], str] = {}
+
+    def annotations(self) -> Iterator[ClipAnnotation]:
+        """The annotations, in order."""
+        found = find_files(self._path)
+        self._log.skipped.extend(_unreadable_clips(self._path / "unreadable.json"))
+        if found.others:
+            self._log.count("file", "not named report.json, not read", found.others)
+        for file in found.files:
+            for document in self._documents(found.root / file, file.parts[:-1]):
+                for part in self._parts(document):
+                    annotation = self._read(part)
+                    if annotation is not None:
+                        self._check_unique(annotation)
+                        yield annotation
+        if not (self._seen or self._log.skipped):
+            raise InputError(f"{self._path} contains no report and no annotation")
+
+    def _documents(self, file: Path, folders: tuple[str, ...]) -> Iterator[Document]:
+        try:
+            yield from documents(file, folders)
+        except FormatError as error:
+            self._skip(Skipped(f"{file}", None, dotted(error.place), error.message), error)
+
+    def _parts(self, document: Document) -> list[AnnotationPart]:
+        try:
+            if self._format is None:
+                self._format = _recognised(document, self._readers)
+            self._log.format = self._format
+            return list(self._readers[self._format].split(document))
+        except FormatError as error:
+            self._skip(_skipped(document, error.place, error.message), error)
+            return []
+
+    def _read(self, part: AnnotationPart) -> ClipAnnotation | None:
+        assert self._format is not None
+        try:
+            return self._readers[self._format].read(part, self._context)
+        except FormatError as error:
+            self._skip(_skipped(part.document, (*part.place, *error.place), error.message), error)
+            return None
+
+    def _skip(self, skipped: Skipped, error: FormatError) -> None:
+        if not self._context.lenient:
+            raise InputError(f"{skipped}; --lenient skips what does not fit") from error
+        self._log.skipped.append(skipped)
+
+    def _check_unique(self, annotation: ClipAnnotation) -> None:
+        key = (annotation.clip_id, annotation.author)
+        if key in self._seen:
+            places = f"in {self._seen[key]} and in {annotation.source}"
+            raise InputError(
+                f"{annotation.author} has two annotations of {annotation.clip_id}: {places}; keep one of them"
+            )
+        self._seen[key] = annotation.source
+
+
+def _skipped(document: Document, place: Place, message: str) -> Skipped:
+    line, key = document.where(place)
+    return Skipped(f"{document.path}", line, key, message)
+
+
+def _recognised(document: Document, readers: Mapping[str, AnnotationReader]) -> str:
+    """The name of a document's format. Raises FormatError if no format or several formats fit."""
+    fitting = [name for name, reader in readers.items() if reader.recognises(document.value)]
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        raise FormatError(f"fits the formats {' and '.join(fitting)}; name the right one with --format")
+    known = "; ".join(f"{name}, {reader.summary}" for name, reader in readers.items())
+    raise FormatError(f"is in no known format ({known}); name a format with --format to see what does not fit")
+
+
+def _unreadable_clips(path: Path) -> Iterator[Skipped]:
+    """The clips of a run whose video could not be read. Raises InputError for a damaged list."""
+    try:
+        clips = TypeAdapter(tuple[Unreadable, ...]).validate_json(path.read_bytes()) if path.is_file() else ()
+    except ValidationError as error:
+        place, message = first_fault(error)
+        raise InputError(f"{path}: {dotted(place)}: {message}; delete it and start the run again") from error
+    for clip in clips:
+        yield Skipped(f"{path}", None, clip.uri, clip.reason)
+
+
+@dataclass(frozen=True)
+class AnnotationFiles:
+    """The files to read, relative to `root`, and the number of other files that might have been meant."""
+
+    root: Path
+    files: tuple[PurePosixPath, ...]
+    others: int = 0
+
+
+def find_files(path: Path) -> AnnotationFiles:
+    """The files of a path to read, in the order of their names. Raises InputError if there are none."""
+    if path.is_file():
+        return AnnotationFiles(path.parent, (PurePosixPath(path.name),))
+    if not path.is_dir():
+        raise InputError(f"{path} does not exist; name a file or a folder of reports or annotations")
+    files = _candidates(path)
+    rules: tuple[Callable[[PurePosixPath], bool], ...] = (
+        lambda file: file.name == _REPORT,
+        lambda file: file.parts[:-1] == (_REPORTS,) and file.suffix == ".json",
+        lambda file: True,
+    )
+    for rule in rules:
+        if chosen := tuple(file for file in files if rule(file)):
+            return AnnotationFiles(path, chosen, len(files) - len(chosen))
+    raise InputError(f"{path} contains no file of reports or annotations ({', '.join(_SUFFIXES)})")
+
+
+def _candidates(root: Path) -> list[PurePosixPath]:
+    files = []
+    for folder, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if not name.startswith((".", "_"))]
+        inner = Path(folder).relative_to(root).as_posix()
+        excluded = _RUN_FILES if inner == "." else ()
+        for name in names:
+            if name.endswith(_SUFFIXES) and not name.startswith((".", "_")) and name not in excluded:
+                files.append(PurePosixPath(inner, name))
+    return sorted(files)

@@ -1,0 +1,89 @@
+"""A clip's time axis: from seconds and frames to spans.
+
+Seconds stay as they are written. A frame number becomes the time at which the frame is shown: from the clip's frame
+times if they are known, else the number divided by the frame rate. A span of no length means the one frame at its
+place.
+"""
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from robogaze.core.time import RESOLUTION, Span
+from robogaze.datasets.documents import FormatError, Place
+
+_RATE_MISSING = "the clip's frame rate is not known; give it with --fps"
+
+
+@dataclass(frozen=True)
+class TimeAxis:
+    """The time axis of one clip; None means not known.
+
+    `times_s` are the times of its frames, ascending, and come with `duration_s`. `count` takes what a reading should
+    warn about (`ReadLog.count`).
+    """
+
+    count: Callable[[str, str], None]
+    fps: float | None = None
+    times_s: Sequence[float] | None = None
+    duration_s: float | None = None
+
+    def seconds(self, start: float, end: float, start_place: Place, end_place: Place) -> Span:
+        """The span between two times.
+
+        Raises FormatError for a span that is reversed or starts outside the clip. A span that continues after the end
+        of the clip is kept as written, and counted.
+        """
+        if start < 0:
+            raise FormatError(f"{start:g} s is before the start of the clip", start_place)
+        if end < start:
+            raise FormatError(f"the span ends at {end:g} s, before it starts at {start:g} s", end_place)
+        if self.duration_s is not None and start >= self.duration_s:
+            raise FormatError(
+                f"{start:g} s is after the end of the clip at {self.duration_s:g} s; times are in seconds", start_place
+            )
+        if start == end:
+            return self._one_frame(start, end_place)
+        if self.duration_s is not None and end > self.duration_s + RESOLUTION:
+            self.count("span", "continuing after the end of the clip, kept as written")
+        return _span(start, end, end_place)
+
+    def frames(self, first: int, end: int, start_place: Place, end_place: Place) -> Span:
+        """The span of the frames from `first` to `end`, exclusive; the one frame `first` if they are equal.
+
+        Raises FormatError for a span that is reversed or leaves the clip, and if neither frame times nor rate are
+        known.
+        """
+        if first < 0:
+            raise FormatError(f"there is no frame {first}", start_place)
+        if end < first:
+            raise FormatError(f"the span ends before frame {end}, but starts with frame {first}", end_place)
+        if first == end:
+            self.count("span", "with the same first and end frame, read as that one frame")
+        return _span(self._time(first, start_place), self._time(max(end, first + 1), end_place), end_place)
+
+    def _one_frame(self, time_s: float, place: Place) -> Span:
+        self.count("span", "of no length, read as one frame")
+        if self.times_s is not None:
+            number = max(bisect_right(self.times_s, time_s + RESOLUTION) - 1, 0)
+            return _span(self._time(number, place), self._time(number + 1, place), place)
+        if self.fps is None:
+            raise FormatError(f"a span of no length means one frame, but {_RATE_MISSING}", place)
+        return _span(time_s, time_s + 1 / self.fps, place)
+
+    def _time(self, frame: int, place: Place) -> float:
+        """When a frame starts, or the end of the clip for the number after its last frame."""
+        if self.times_s is None or self.duration_s is None:
+            if self.fps is None:
+                raise FormatError(f"frames are converted to seconds, but {_RATE_MISSING}", place)
+            return frame / self.fps
+        if frame > len(self.times_s):
+            raise FormatError(f"frame {frame} is not in the clip, which has {len(self.times_s)} frames", place)
+        return self.times_s[frame] if frame < len(self.times_s) else self.duration_s
+
+
+def _span(start: float, end: float, place: Place) -> Span:
+    try:
+        return Span(start, end)
+    except ValueError as error:
+        raise FormatError(f"{error}", place) from error

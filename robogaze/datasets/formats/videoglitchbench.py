@@ -1,0 +1,133 @@
+"""VideoGlitchBench and GliDe: `{"video_name", title, "no_bugs", "bugs": [text], "time_nodes": [[[s, e], ...], ...]}`.
+
+One record, or a list of them; `time_nodes[i]` are the intervals of bug i, in seconds. The short keys `video` and
+`intervals` are read, too. The title that a clip was recorded in is the one other text whose key ends as the clip's key
+does; if there is none, it is the file's folder. The clip's id is `<title>/<clip>`, so that clips with one name stay
+apart, and the title is a field, under its key.
+
+Written, the title is the first part of the id, else the instruction, under the domain's name with `_name`. Dimensions,
+types and severities are lost.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pydantic import AliasChoices, Field
+
+from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation, WrittenIntervals
+from robogaze.core.report import Report
+from robogaze.core.time import Span, union
+from robogaze.datasets.documents import Document, FormatError
+from robogaze.datasets.formats.base import (
+    AnnotationPart,
+    AnnotationReader,
+    ExportedReport,
+    Format,
+    ReadingContext,
+    ReportWriter,
+    leave_out_undecided,
+)
+from robogaze.datasets.formats.records import ForeignRecord, Interval, parse
+from robogaze.datasets.formats.time_axis import TimeAxis
+
+_CLIP_KEYS = {"video_name": "_name", "video": ""}
+"""The keys of a clip's name, with the ending of the title's key."""
+_OWN_KEYS = {*_CLIP_KEYS, "id"}
+
+
+class _Record(ForeignRecord):
+    clip: str = Field(validation_alias=AliasChoices(*_CLIP_KEYS))
+    no_bugs: bool
+    bugs: list[str]
+    intervals: list[list[Interval]] = Field(validation_alias=AliasChoices("time_nodes", "intervals"))
+
+
+def recognises(value: Any) -> bool:
+    """A record, or a list of records."""
+    records = value if isinstance(value, list) else [value]
+    return bool(records) and all(
+        isinstance(record, dict) and {"no_bugs", "bugs"} <= record.keys() for record in records
+    )
+
+
+def split(document: Document) -> Iterator[AnnotationPart]:
+    """Each record."""
+    if isinstance(document.value, list):
+        for number, record in enumerate(document.value):
+            yield AnnotationPart(document, (number,), record)
+    else:
+        yield AnnotationPart(document, (), document.value)
+
+
+def read(part: AnnotationPart, context: ReadingContext) -> ClipAnnotation:
+    """The annotation of a record."""
+    record = parse(_Record, part.value)
+    key = "time_nodes" if "time_nodes" in part.value else "intervals"
+    if record.no_bugs == bool(record.bugs):
+        raise FormatError(f"this contradicts {len(record.bugs)} bugs", ("no_bugs",))
+    if len(record.intervals) != len(record.bugs):
+        raise FormatError(f"there are {len(record.intervals)} entries for {len(record.bugs)} bugs", (key,))
+    title = _title(part.value)
+    folder = part.document.folders[-1:]
+    clip_id = "/".join((*(title.values() or folder), record.clip.removesuffix(".mp4")))
+    axis = context.time_axis(clip_id)
+    events = [
+        AnnotatedEvent(
+            str(number + 1),
+            _spans(record.intervals[number], axis, (key, number), as_written=context.as_written),
+            text,
+            written=WrittenIntervals("seconds", tuple((start, end) for start, end in record.intervals[number])),
+        )
+        for number, text in enumerate(record.bugs)
+    ]
+    return context.annotation(part, clip_id, events, axis, fields=title)
+
+
+def _title(record: Mapping[str, Any]) -> dict[str, str]:
+    """The title that a clip was recorded in, under its key; empty if the record names none."""
+    ending = next(ending for key, ending in _CLIP_KEYS.items() if key in record)
+    titles = {
+        key: value
+        for key, value in record.items()
+        if key.endswith(ending) and key not in _OWN_KEYS and isinstance(value, str) and value
+    }
+    if len(titles) > 1:
+        raise FormatError(f"{' and '.join(titles)} could both be the title of the clip; keep one")
+    return titles
+
+
+def _spans(
+    intervals: list[list[float]], axis: TimeAxis, place: tuple[str, int], *, as_written: bool
+) -> tuple[Span, ...]:
+    """The spans of an event, without those of no length if they are kept as written and no rate is known."""
+    spans = []
+    for number, (start, end) in enumerate(intervals):
+        if as_written and start == end and axis.fps is None and axis.times_s is None:
+            continue
+        spans.append(axis.seconds(start, end, (*place, number, 0), (*place, number, 1)))
+    return union(spans)
+
+
+def files(clips: Sequence[ExportedReport]) -> Mapping[str, str | bytes]:
+    """`batch_report.json`, the name that GliDe uses."""
+    records = [_record(clip.report) for clip in clips]
+    return {"batch_report.json": json.dumps(records, ensure_ascii=False, indent=1) + "\n"}
+
+
+def _record(report: Report) -> dict[str, Any]:
+    title, _, name = report.clip.id.rpartition("/")
+    return {
+        "video_name": f"{name}.mp4",
+        f"{report.domain.id}_name": title or report.clip.instruction or "",
+        "no_bugs": not report.events,
+        "bugs": [event.description for event in report.events],
+        "time_nodes": [[[span.start, span.end] for span in event.spans] for event in report.events],
+    }
+
+
+FORMAT = Format(
+    "videoglitchbench",
+    AnnotationReader("VideoGlitchBench and GliDe: {video_name, no_bugs, bugs, time_nodes}", recognises, split, read),
+    ReportWriter(files, leave_out_undecided),
+)

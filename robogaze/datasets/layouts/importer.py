@@ -1,0 +1,153 @@
+"""Import: a folder or a file in any known layout -> entries of a manifest."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path, PurePosixPath
+
+from robogaze.datasets.layouts import LAYOUTS
+from robogaze.datasets.layouts.base import (
+    OTHER_VIDEOS,
+    VIDEOS,
+    FolderLayout,
+    Ignored,
+    ImportSource,
+    ImportState,
+    PackedClip,
+)
+from robogaze.datasets.layouts.tar_files import members
+from robogaze.datasets.manifest import ManifestEntry, file_sha256
+from robogaze.errors import InputError
+from robogaze.store import write_whole
+
+AUTO = "auto"
+"""The name that asks for the layout to be recognised."""
+
+
+_FALLBACK = "plain"
+"""The layout that recognises every folder with a video, so it is tried last, after those of other packages."""
+
+
+@dataclass(frozen=True)
+class Imported:
+    """The clips of a source in the order of their names, its layout, and the files that are not clips.
+
+    `remarks` are sentences on how something was interpreted. `packed` are the clips that must be unpacked (`unpack`)
+    before they can be opened, by the path of their entry.
+    """
+
+    layout: str
+    entries: tuple[ManifestEntry, ...]
+    ignored: tuple[Ignored, ...]
+    remarks: tuple[str, ...]
+    packed: Mapping[Path, PackedClip]
+
+
+class NoClips(InputError):
+    """A path contains nothing that can be imported."""
+
+
+def import_clips(path: Path, layout: str = AUTO) -> Imported:
+    """The clips of a folder or a file. No video is opened.
+
+    `layout` is a name in LAYOUTS; "auto" takes the first that recognises the path. Raises InputError if there is no
+    clip, if the layout is unknown, if the files contradict each other, and for two clips with one clip_id.
+    """
+    source = ImportSource.of(path)
+    chosen = _recognised(source) if layout == AUTO else _named(layout)
+    state = ImportState()
+    chosen.read(source, state)
+    _ignore_the_rest(source, state, chosen)
+    if not state.entries:
+        first = f"; {state.ignored[0].file}: {state.ignored[0].reason}" if state.ignored else ""
+        raise InputError(f"{path} has no clip in the layout {chosen.name} ({chosen.summary}){first}")
+    _check_ids(state.entries)
+    return Imported(chosen.name, tuple(state.entries), tuple(state.ignored), tuple(state.remarks), state.packed)
+
+
+def with_sha256(imported: Imported) -> Imported:
+    """The same clips with the SHA-256 of their files, so that a file that is replaced later is noticed.
+
+    Each file is read once. Raises VideoError for a file that cannot be read.
+    """
+    content_sha256 = cache(file_sha256)
+    hashed = tuple(entry.with_(sha256=content_sha256(entry.path)) for entry in imported.entries)
+    return replace(imported, entries=hashed)
+
+
+def with_unpacked_paths(imported: Imported, folder: Path) -> Imported:
+    """The same clips, at the paths to which `unpack` writes them."""
+    targets = {path: folder / clip.target for path, clip in imported.packed.items()}
+    moved = tuple(entry.with_(path=targets.get(entry.path, entry.path)) for entry in imported.entries)
+    return replace(imported, entries=moved)
+
+
+def unpack(imported: Imported, folder: Path) -> Imported:
+    """Write the clips that are in archives to a folder; existing files are overwritten.
+
+    Raises InputError for an archive that changed since it was read, RunError if a file cannot be written.
+    """
+    by_archive: dict[Path, list[PackedClip]] = {}
+    for clip in imported.packed.values():
+        by_archive.setdefault(clip.archive, []).append(clip)
+    for archive, clips in by_archive.items():
+        _unpack_archive(archive, clips, folder)
+    return with_unpacked_paths(imported, folder)
+
+
+def _unpack_archive(archive: Path, clips: Sequence[PackedClip], folder: Path) -> None:
+    targets = {PurePosixPath(clip.member): folder / clip.target for clip in clips}
+    missing = set(targets)
+    with members(archive) as files:
+        for file in files:
+            name = PurePosixPath(file.name)
+            if name in targets:
+                write_whole(targets[name], file.chunks())
+                missing.discard(name)
+    if missing:
+        raise InputError(f"{archive} was changed since it was read: {min(missing)} is missing")
+
+
+def _named(layout: str) -> FolderLayout:
+    if layout not in LAYOUTS:
+        raise InputError(f"there is no layout {layout!r}; the layouts are: {AUTO}, {', '.join(LAYOUTS.names())}")
+    return LAYOUTS.load(layout)
+
+
+def _recognised(source: ImportSource) -> FolderLayout:
+    for name in sorted(LAYOUTS.names(), key=lambda name: name == _FALLBACK):
+        if (layout := LAYOUTS.load(name)).recognises(source):
+            return layout
+    raise NoClips(_why_none(source))
+
+
+def _why_none(source: ImportSource) -> str:
+    if source.is_file:
+        names = ", ".join(LAYOUTS.names())
+        return f"{source.path} is not recognised as a list of clips; name its layout with --format: {names}"
+    others = sum(file.suffix.lower() in OTHER_VIDEOS for file in source.files)
+    convert = f"; it has {others} of other kinds ({', '.join(OTHER_VIDEOS)}): convert them to MP4" if others else ""
+    return f"{source.path} has no video ({', '.join(VIDEOS)}){convert}"
+
+
+def _ignore_the_rest(source: ImportSource, state: ImportState, layout: FolderLayout) -> None:
+    for name in source.unnamed:
+        state.ignore(name, "its name is not UTF-8; rename it")
+    for file in source.files:
+        if state.is_handled(file):
+            continue
+        if file.suffix.lower() in OTHER_VIDEOS:
+            state.ignore(file, "a video of a kind that is not read; convert it to MP4")
+        elif file.suffix.lower() in VIDEOS:
+            state.ignore(file, f"a video that does not belong to the layout {layout.name}")
+        else:
+            state.ignore(file, "not a video, and describes no clip")
+
+
+def _check_ids(entries: Sequence[ManifestEntry]) -> None:
+    """Raise InputError for two clips with one clip_id, also if they are equal: a manifest cannot list both."""
+    first: dict[str, ManifestEntry] = {}
+    for entry in entries:
+        if entry.clip_id is not None and first.setdefault(entry.clip_id, entry) is not entry:
+            both = f"{first[entry.clip_id].address} and {entry.address}"
+            raise InputError(f"clip_id {entry.clip_id!r} is used for both {both}; ids must be unique")

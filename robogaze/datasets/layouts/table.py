@@ -1,0 +1,119 @@
+"""Tables of clips, one row per clip: JSONL, JSON, CSV, TSV or Parquet. Paths are relative to the table.
+
+The columns are the fields of an entry. Some may have other names:
+
+    path          path, file_name, video, video_path
+    instruction   instruction, prompt, text, caption
+    checkpoint    checkpoint; with a column model, MODEL/CHECKPOINT, or MODEL alone
+
+The first non-empty one counts. Columns that are not fields of an entry are named in a remark and left out.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from robogaze.core.data import dotted
+from robogaze.datasets.documents import Document, FormatError, Table, documents
+from robogaze.datasets.layouts.base import FolderLayout, ImportSource, ImportState, make_entry
+from robogaze.datasets.manifest import ManifestEntry
+from robogaze.datasets.parquet_files import read_parquet
+from robogaze.errors import InputError
+
+_SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".parquet")
+_PATHS = ("path", "file_name", "video", "video_path")
+_INSTRUCTIONS = ("instruction", "prompt", "text", "caption")
+_MODEL = "model"
+_OTHER_FIELDS = tuple(name for name in ManifestEntry.model_fields if name not in ("path", "instruction"))
+
+
+@dataclass(frozen=True)
+class ClipRow:
+    """A row of a table, and its place for messages."""
+
+    source: str
+    cells: Mapping[str, Any]
+
+
+def recognises(source: ImportSource) -> bool:
+    """A file with the suffix of a table."""
+    return source.is_file and source.path.suffix.lower() in _SUFFIXES
+
+
+def read(source: ImportSource, state: ImportState) -> None:
+    """One clip per row."""
+    add_rows(read_rows(source.path), source.path, source.path.parent, state, PurePosixPath())
+
+
+def read_rows(path: Path) -> list[ClipRow]:
+    """The rows of a table, without empty cells. Raises InputError if the file is not a table."""
+    if path.suffix.lower() == ".parquet":
+        rows = enumerate(read_parquet(path), start=1)
+        return [ClipRow(f"{path}, row {number}", _non_empty(cells)) for number, cells in rows]
+    try:
+        return [row for document in documents(path) for row in _document_rows(document)]
+    except FormatError as error:
+        place = f": {dotted(error.place)}" if error.place else ""
+        raise InputError(f"{path}{place}: {error.message}") from error
+
+
+def add_rows(rows: Sequence[ClipRow], table: Path, folder: Path, state: ImportState, inner: PurePosixPath) -> None:
+    """Add an entry for each row. Paths in the rows are relative to `folder`, which is `inner` within the source."""
+    if rows and not any(name in row.cells for row in rows for name in _PATHS):
+        raise InputError(f"{table}: no column names the videos; call it one of {', '.join(_PATHS)}")
+    for row in rows:
+        path = _first(row, _PATHS)
+        if not isinstance(path, str):
+            raise InputError(f"{row.source}: {' or '.join(_PATHS)} must be the path of a video")
+        if not (folder / path).is_file():
+            state.ignore(inner / path, f"is listed in {table.name}, but does not exist")
+            continue
+        fields = {**entry_fields(row), "path": folder / path}
+        if isinstance(initial_frame := row.cells.get("initial_frame"), str):
+            fields["initial_frame"] = folder / initial_frame
+        state.add(make_entry(row.source, **fields), inner / path)
+    known = {*_PATHS, *_INSTRUCTIONS, _MODEL, *_OTHER_FIELDS}
+    if others := sorted({name for row in rows for name in row.cells} - known):
+        state.remark(f"{table.name}: columns that a manifest does not have, left out: {', '.join(others)}")
+
+
+def entry_fields(row: ClipRow) -> dict[str, Any]:
+    """The fields of an entry that a row gives, without the path."""
+    fields = {name: _as_text(row.cells[name]) for name in _OTHER_FIELDS if name in row.cells}
+    instruction = _first(row, _INSTRUCTIONS)
+    if instruction is not None:
+        fields["instruction"] = instruction
+    if _MODEL in row.cells:
+        names = (_as_text(row.cells[_MODEL]), fields.get("checkpoint"))
+        fields["checkpoint"] = "/".join(str(name) for name in names if name is not None)
+    return fields
+
+
+def _document_rows(document: Document) -> Iterator[ClipRow]:
+    value = document.value
+    if isinstance(value, Table):
+        for row in value.rows:
+            yield ClipRow(f"{document.path}:{row.line}", row.cells)
+        return
+    for number, record in enumerate(value if isinstance(value, list) else [value]):
+        source = document.source((number,) if isinstance(value, list) else ())
+        if not isinstance(record, dict):
+            raise InputError(f"{source}: expected an object with the fields of a clip, not {type(record).__name__}")
+        yield ClipRow(source, _non_empty(record))
+
+
+def _non_empty(cells: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in cells.items() if value is not None and value != ""}
+
+
+def _first(row: ClipRow, names: Sequence[str]) -> Any:
+    return next((row.cells[name] for name in names if name in row.cells), None)
+
+
+def _as_text(value: Any) -> Any:
+    """A whole number as text: names of checkpoints and clips are often numbers."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+LAYOUT = FolderLayout("table", "a JSONL, CSV or Parquet file, one row per clip", recognises, read)

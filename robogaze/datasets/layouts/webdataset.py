@@ -1,0 +1,110 @@
+"""WebDataset: tar files with `<key>.mp4` and `<key>.json` or `<key>.txt`; the key ends at the first dot of the name.
+
+The JSON has the columns of a table (see `table`), the text is the instruction. Until the clips are unpacked
+(`importer.unpack`), the paths of their entries lead into the archives.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
+
+from pydantic_core import from_json
+
+from robogaze.datasets.layouts.base import (
+    UNPACKED,
+    VIDEOS,
+    FolderLayout,
+    ImportSource,
+    ImportState,
+    PackedClip,
+    make_entry,
+)
+from robogaze.datasets.layouts.table import ClipRow, entry_fields
+from robogaze.datasets.layouts.tar_files import Member, members
+from robogaze.errors import InputError
+
+_ARCHIVES = (".tar", ".tar.gz", ".tgz")
+_JSON, _TEXT = ".json", ".txt"
+
+MAX_CLIP_TEXT_BYTES = 1 << 20
+"""The longest text or JSON of one clip."""
+
+MAX_TEXT_BYTES = 256 << 20
+"""The most text and JSON in one archive."""
+
+_TOO_LONG = b"\0too long"
+
+
+def recognises(source: ImportSource) -> bool:
+    """An archive, or a folder of archives whose only videos were unpacked from them."""
+    unpacked = (any(folder.endswith(UNPACKED) for folder in video.parts[:-1]) for video in source.videos)
+    return bool(_archives(source)) and all(unpacked)
+
+
+def read(source: ImportSource, state: ImportState) -> None:
+    """One clip per video in an archive."""
+    for archive in _archives(source):
+        path = source.path if source.is_file else source.at(archive)
+        with members(path) as files:
+            _read(files, path, archive, state)
+        state.use(archive)
+
+
+def _archives(source: ImportSource) -> list[PurePosixPath]:
+    files = [PurePosixPath(source.path.name)] if source.is_file else source.files
+    return [file for file in files if file.name.endswith(_ARCHIVES)]
+
+
+def _read(files: Iterator[Member], path: Path, archive: PurePosixPath, state: ImportState) -> None:
+    names: dict[PurePosixPath, None] = {}  # each name once: of members with the same name, the last counts
+    texts: dict[PurePosixPath, bytes] = {}
+    total = 0
+    for member in files:
+        name = PurePosixPath(member.name)
+        if name.is_absolute() or ".." in name.parts:
+            state.ignore(archive / name.name, "its name leads out of the archive")
+            continue
+        names[name] = None
+        if name.suffix in (_JSON, _TEXT):
+            texts[name] = _TOO_LONG if member.size > MAX_CLIP_TEXT_BYTES else b"".join(member.chunks())
+            total += len(texts[name])
+            if total > MAX_TEXT_BYTES:
+                raise InputError(f"{path} has more than {MAX_TEXT_BYTES >> 20} MiB of text; split it")
+    keys = {_key(name) for name in names if name.suffix.lower() in VIDEOS}
+    for name in names:
+        if name.suffix.lower() in VIDEOS:
+            fields = _fields(_key(name), texts, path)
+            state.add(make_entry(f"{path}/{name}", **{**fields, "path": path / name}))
+            state.packed[path / name] = PackedClip(path, f"{name}", PurePosixPath(_without_suffix(archive), name))
+        elif not (name in texts and _key(name) in keys):
+            state.ignore(archive / name, "not a video, and describes no clip")
+
+
+def _fields(key: PurePosixPath, texts: Mapping[PurePosixPath, bytes], path: Path) -> dict[str, object]:
+    """The fields of the clips with a key; those of the JSON override the text."""
+    json_name, text_name = (key.with_name(f"{key.name}{suffix}") for suffix in (_JSON, _TEXT))
+    fields: dict[str, object] = {}
+    for name in (json_name, text_name):
+        if texts.get(name) is _TOO_LONG:
+            raise InputError(f"{path}/{name} is longer than {MAX_CLIP_TEXT_BYTES >> 20} MiB; it describes one clip")
+    try:
+        if text_name in texts:
+            fields["instruction"] = texts[text_name].decode("utf-8-sig")
+        record = from_json(texts[json_name]) if json_name in texts else {}
+    except ValueError as error:
+        raise InputError(f"{path}/{key}: the text or the JSON of the clip cannot be read: {error}") from error
+    if not isinstance(record, dict):
+        raise InputError(f"{path}/{json_name} must be a JSON object, not {type(record).__name__}")
+    cells = {name: value for name, value in record.items() if value is not None and name != "initial_frame"}
+    return {**fields, **entry_fields(ClipRow(f"{path}/{json_name}", cells))}
+
+
+def _key(name: PurePosixPath) -> PurePosixPath:
+    return name.with_name(name.name.partition(".")[0] or name.name)
+
+
+def _without_suffix(archive: PurePosixPath) -> PurePosixPath:
+    suffix = next(suffix for suffix in _ARCHIVES if archive.name.endswith(suffix))
+    return archive.with_name(archive.name.removesuffix(suffix) or archive.name)
+
+
+LAYOUT = FolderLayout("webdataset", "tar files with <key>.mp4 and <key>.json or .txt", recognises, read)

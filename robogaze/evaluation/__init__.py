@@ -1,0 +1,32 @@
+"""Predictions scored against references, from reports alone.
+
+evaluate.py    robogaze.evaluate: read, pair, judge, score
+systems.py     every system of a pairing: judged, matched, estimated, compared
+results.py     what an evaluation returns
+config.py      options, and conventions of matching
+rows.py        one clip under one system as rows of counts
+tables.py      the rows of a corpus
+estimates.py   rows to metrics with intervals
+released.py    the released evaluators on the same annotations
+robustness.py  the scores of two judges compared
+"""
+
+from typing import TYPE_CHECKING
+
+from robogaze.registry import Registry
+
+if TYPE_CHECKING:
+    from robogaze.evaluation.config import Convention
+    from robogaze.evaluation.released import ReleasedEvaluator
+
+CONVENTIONS: "Registry[Convention | ReleasedEvaluator]" = Registry(
+    "conventions",
+    {
+        "robogaze": "robogaze.evaluation.config:ROBOGAZE",
+        "glide-paper": "robogaze.evaluation.config:GLIDE_PAPER",
+        "descriptions": "robogaze.evaluation.config:DESCRIPTIONS",
+        "robogaze-released": "robogaze.evaluation.released:ROBOGAZE_RELEASED",
+        "glide-released": "robogaze.evaluation.released:GLIDE_RELEASED",
+    },
+)
+"""How predictions are matched and scored, by name."""

@@ -1,0 +1,176 @@
+"""`robogaze.evaluate`: predictions against references."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from robogaze.annotations import (
+    NamedSource,
+    Notify,
+    ReadOptions,
+    Source,
+    SourceError,
+    SourceReader,
+    log_warning,
+    named_sources,
+)
+from robogaze.core.annotation import ClipAnnotation
+from robogaze.datasets.pairing import Pairing, System, pair
+from robogaze.domains import default_domain, load_domain
+from robogaze.errors import InputError
+from robogaze.evaluation.config import EvaluationConfig
+from robogaze.evaluation.released import ReleasedEvaluation, evaluate_pairing_as_released
+from robogaze.evaluation.results import Evaluation
+from robogaze.evaluation.systems import evaluate_pairing
+from robogaze.judges import open_judge
+from robogaze.judges.base import Judge
+from robogaze.sync import run_sync
+
+
+def evaluate(
+    predictions: Mapping[str, Source] | Sequence[Source] | Source,
+    references: Source,
+    config: EvaluationConfig | None = None,
+    *,
+    by: Sequence[str] = (),
+    judge: str | Judge = "offline",
+    second_judge: str | Judge | None = None,
+    rubric: str | None = None,
+    environ: Mapping[str, str] | None = None,
+    reading: ReadOptions | None = None,
+    notify: Notify = log_warning,
+) -> Evaluation:
+    """Score predictions against references.
+
+    Predictions are paths (reports, folders of reports, run folders, JSONL, or any format that is recognised), loaded
+    reports or loaded annotations. Several systems, in a mapping by name or as "NAME=PATH", are also compared with one
+    another.
+
+    `by` names clip fields to break the results down by. `judge` is `offline`, `table:FILE`, a model as
+    KIND:NAME[@URL], or a Judge. `rubric` is what a model is asked, that of the domain by default; `environ` holds the
+    API keys of model servers (pass os.environ). `notify` is called with a sentence for everything that was skipped or
+    read in a special way. Raises InputError for what cannot be read or paired. Inside a running event loop use
+    `evaluate_async`.
+    """
+    return run_sync(
+        evaluate_async(
+            predictions,
+            references,
+            config,
+            by=by,
+            judge=judge,
+            second_judge=second_judge,
+            rubric=rubric,
+            environ=environ,
+            reading=reading,
+            notify=notify,
+        )
+    )
+
+
+async def evaluate_async(
+    predictions: Mapping[str, Source] | Sequence[Source] | Source,
+    references: Source,
+    config: EvaluationConfig | None = None,
+    *,
+    by: Sequence[str] = (),
+    judge: str | Judge = "offline",
+    second_judge: str | Judge | None = None,
+    rubric: str | None = None,
+    environ: Mapping[str, str] | None = None,
+    reading: ReadOptions | None = None,
+    notify: Notify = log_warning,
+) -> Evaluation:
+    """`evaluate` inside a running event loop."""
+    reading = reading or ReadOptions()
+    judges = [
+        open_judge(spec, rubric or reading.rubric(), environ) for spec in (judge, second_judge) if spec is not None
+    ]
+    pairing = read_pairing(predictions, references, reading, notify)
+    first, *others = [await evaluate_pairing(pairing, judge, config or EvaluationConfig(), by) for judge in judges]
+    return replace(first, second_judge=others[0]) if others else first
+
+
+def evaluate_released(
+    predictions: Mapping[str, Source] | Sequence[Source] | Source,
+    references: Source,
+    convention: str,
+    *,
+    judge: str | Judge = "offline",
+    rubric: str | None = None,
+    environ: Mapping[str, str] | None = None,
+    reading: ReadOptions | None = None,
+    notify: Notify = log_warning,
+) -> ReleasedEvaluation:
+    """Score predictions as a released evaluator does, `robogaze-released` or `glide-released`, quirks included.
+
+    The arguments are those of `evaluate`. Raises InputError for an unknown convention, also if a judgement fails:
+    these evaluators cannot leave one out.
+    """
+    reading = reading or ReadOptions()
+    opened = open_judge(judge, rubric or reading.rubric(), environ)
+    pairing = read_pairing(predictions, references, reading, notify, as_written=True)
+    domain = load_domain(reading.domain or default_domain())
+    taxonomy = {dimension.id: tuple(kind.id for kind in dimension.types) for dimension in domain.dimensions.values()}
+    return run_sync(evaluate_pairing_as_released(pairing, opened, convention, taxonomy))
+
+
+def read_pairing(
+    predictions: Mapping[str, Source] | Sequence[Source] | Source,
+    references: Source,
+    reading: ReadOptions,
+    notify: Notify = log_warning,
+    *,
+    as_written: bool = False,
+) -> Pairing:
+    """Read both sides and pair them by clip id, sha256 or file stem.
+
+    `as_written` keeps the intervals of a release's file for its own evaluator. Raises InputError for what cannot be
+    read or paired, and if two systems have the same name.
+    """
+    skipped: list[str] = []
+    reader = SourceReader(reading, reading.labels(), notify, as_written, skipped)
+    named = named_sources(predictions)
+    names = [source.label for source in named]
+    if len(set(names)) < len(names):
+        raise SourceError(f"two predictions have the same name ({', '.join(names)}); write NAME=PATH")
+    found = _references(reader, references, named)
+    by_id = {reference.clip_id: reference for reference in found}
+    systems = [
+        System.of(source.label, reader.with_ids_of(found, reader.read(source, clips=by_id), source.label))
+        for source in named
+    ]
+    return replace(pair(found, systems, mixed=reading.mixed), left_out=tuple(skipped))
+
+
+def _references(reader: SourceReader, references: Source, predictions: Sequence[NamedSource]) -> list[ClipAnnotation]:
+    """The references. If they cannot be read by themselves, the frames of the predictions' clips are used.
+
+    So the frame rate of a prediction comes before `fps`, and `lenient` skips only what does not fit on its clip.
+    """
+    source, options, author = NamedSource.of(references), reader.options, reader.options.author
+    strict = replace(reader, options=replace(options, fps=None, lenient=False))
+    try:
+        found = strict.read(source)
+    except InputError:
+        found = reader.read(source, clips=_clips_with_frames(reader, predictions))
+    of_author = [reference for reference in found if author in (None, reference.author)]
+    if not of_author:
+        authors = ", ".join(sorted({reference.author for reference in found}))
+        raise SourceError(f"no reference is by the author {author}; authors: {authors or 'none'}")
+    return of_author
+
+
+def _clips_with_frames(reader: SourceReader, predictions: Sequence[NamedSource]) -> dict[str, ClipAnnotation]:
+    """The predictions that give their clip's frames, by clip id."""
+    options = replace(reader.options, fps=None, lenient=True)
+    lenient = replace(reader, options=options, notify=lambda message: None, as_written=False, skipped=None)
+    clips: dict[str, ClipAnnotation] = {}
+    for source in predictions:
+        try:
+            annotations = lenient.read(source)
+        except InputError:  # it is raised again where the file is read as a prediction
+            continue
+        for annotation in annotations:
+            if annotation.frame_times_s is not None:
+                clips.setdefault(annotation.clip_id, annotation)
+    return clips

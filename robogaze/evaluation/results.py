@@ -1,0 +1,142 @@
+"""What an evaluation returns."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from robogaze.core.annotation import ClipAnnotation
+from robogaze.core.scores import Estimate
+from robogaze.dataframes import data_frame
+from robogaze.datasets.pairing import System
+from robogaze.evaluation.config import EvaluationConfig
+from robogaze.evaluation.estimates import Matrix, Scores
+from robogaze.stats.paired import Difference, Rank
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+BOUNDED = ("desc_precision", "desc_recall", "desc_f1", "f1_iou")
+"""The metrics that have bounds when judgements failed. The others may take any value under another matching."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The lowest and highest scores in BOUNDED, whatever a judge would have answered in the `clips` where it failed."""
+
+    clips: int
+    worst: Scores
+    best: Scores
+
+
+@dataclass(frozen=True, slots=True)
+class NamedMatch:
+    """A matched pair by the ids of its events; `similarity` is 0 if the judgement failed."""
+
+    reference: str
+    prediction: str
+    similarity: float
+    iou: float
+
+
+@dataclass(frozen=True)
+class Floor:
+    """What a system's own events score on other clips; `above` is the system's description F1 minus that, by clip."""
+
+    macro: Scores
+    micro: Scores
+    above: Difference
+
+
+@dataclass(frozen=True)
+class SystemResult:
+    """The scores of one system.
+
+    `incomplete` names the clips that are missing, unscored, partial, undecided or unjudged, the last with the first
+    reason. `macro` and `micro` are by metric; `strata_mean` is the mean of the macro values over the strata (the
+    paper's headline). `by` breaks the macro values down by the values of clip fields, `by_bonus` by the bonus for a
+    shared dimension, `operating_points` by the threshold on confidence (empty if no candidate has a confidence).
+    `error_costs` holds for each kind of error its number and the F1 (micro) that repairing it would gain. `dimensions`
+    and `types` hold precision, recall and F1. `confusion` has the dimensions in order, then missed (last column) and
+    spurious (last row). `matches` are by clip, in the order of the references.
+    """
+
+    system: System
+    counts: Mapping[str, int]
+    incomplete: Mapping[str, tuple[str, ...]]
+    macro: Scores
+    micro: Scores
+    strata_mean: Scores
+    bounds: Bounds | None
+    by: Mapping[str, Mapping[str, Scores]]
+    dimensions: Mapping[str, Scores]
+    types: Mapping[str, Scores]
+    confusion: Matrix
+    error_costs: Mapping[str, tuple[int, Estimate]]
+    by_bonus: Mapping[float, Scores]
+    operating_points: Mapping[float, tuple[Scores, Scores]]
+    floor: Floor | None
+    matches: tuple[tuple[NamedMatch, ...], ...]
+
+    @property
+    def name(self) -> str:
+        return self.system.name
+
+
+@dataclass(frozen=True)
+class SystemComparisons:
+    """All pairs of systems in one metric (macro), with p adjusted for their number, and the ranks."""
+
+    pairs: tuple[Difference, ...]
+    ranks: tuple[Rank, ...]
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The result of `robogaze.evaluate`.
+
+    `clips` are the references, in the order of their ids. `unreferenced` clips have a prediction only, `unfinished`
+    ones a reference that is not complete; `left_out` are the parts of files that were skipped. `controls` holds macro
+    and micro scores by control, `comparisons` the pairs of systems by metric (empty for one system). `second_judge` is
+    the same evaluation by another judge, if one was asked.
+    """
+
+    config: EvaluationConfig
+    judge: str
+    judge_note: str
+    counts: Mapping[str, int]
+    unreferenced: tuple[str, ...]
+    unfinished: tuple[str, ...]
+    left_out: tuple[str, ...]
+    clips: tuple[ClipAnnotation, ...]
+    dimensions: tuple[str, ...]
+    systems: tuple[SystemResult, ...]
+    controls: Mapping[str, tuple[Scores, Scores]]
+    comparisons: Mapping[str, SystemComparisons]
+    second_judge: "Evaluation | None" = None
+
+    @property
+    def judged(self) -> bool:
+        """Whether every judgement was made, also those of the second judge."""
+        mine = all(system.bounds is None for system in self.systems)
+        return mine and (self.second_judge is None or self.second_judge.judged)
+
+    def to_dataframe(self) -> "DataFrame":
+        """One row per system, average (macro, micro, strata_mean) and metric. Raises MissingExtra without pandas."""
+        columns = ("system", "average", "metric", "value", "low", "high", "n", "why")
+        return data_frame(self._rows(), columns)
+
+    def _rows(self) -> Iterator[Mapping[str, Any]]:
+        for result in self.systems:
+            averages = {"macro": result.macro, "micro": result.micro, "strata_mean": result.strata_mean}
+            for average, scores in averages.items():
+                for metric, score in scores.items():
+                    yield {
+                        "system": result.name,
+                        "average": average,
+                        "metric": metric,
+                        "value": score.value,
+                        "low": score.low,
+                        "high": score.high,
+                        "n": score.n,
+                        "why": score.why,
+                    }

@@ -1,0 +1,189 @@
+"""One clip under one system: matched, and counted in rows of numbers.
+
+Only the rows of a clip are kept, so a corpus of any size is a table.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
+from robogaze.evaluation.config import DIMENSION_BONUSES, EvaluationConfig
+from robogaze.matching import Match, Weighting, iou_matrix, match_events
+from robogaze.metrics.breakdown import confusion, dimension_of, group_counts, type_of
+from robogaze.metrics.errors import analyse_errors
+from robogaze.metrics.scores import COLUMN
+from robogaze.metrics.tally import COLUMNS, judgeable, scored, tally
+
+Matrix = NDArray[np.float64]
+
+EMPTY_ROW = np.zeros(len(COLUMNS))
+"""The row of a clip that is excluded from the estimate."""
+
+F1_COLUMNS = [COLUMN[name] for name in ("similarity", "predictions", "references")]
+"""The columns that description F1 is computed from."""
+
+_CLIP_COLUMNS = ("clips", "unscored", "clean", "clean_found", "faulty", "faulty_found", "alarms")
+_IS_CLIP_COLUMN = np.array([float(name in _CLIP_COLUMNS) for name in COLUMNS])
+"""1 for the columns that do not depend on the judge: those of whole clips."""
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The dimensions and event types that occur in a corpus: the labels of every breakdown."""
+
+    dimensions: tuple[str, ...]
+    types: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ClipRows:
+    """The counts of one clip under one system.
+
+    `judged` is False if a judgement failed that could change the matching or the score of a match. A failed judgement
+    of two events that do not overlap in time changes nothing, unless the convention ignores time. For a clip that is
+    not judged `base` keeps only the columns of whole clips; its events are excluded from the estimates. `worst` and
+    `best` bound what the descriptions could have scored, whatever the failed judgements and the matching.
+
+    `by_bonus` has one row for each of DIMENSION_BONUSES. `repaired` has the F1_COLUMNS after each kind of error is
+    repaired, `errors` the number of errors of each kind. The breakdowns have the shapes of `metrics.breakdown`.
+    """
+
+    judged: bool
+    base: Matrix
+    worst: Matrix
+    best: Matrix
+    by_bonus: Matrix
+    repaired: Matrix
+    errors: Matrix
+    dimensions: Matrix
+    types: Matrix
+    confusion: Matrix
+    matches: tuple[Match, ...]
+
+
+def count_clip(
+    reference: ClipAnnotation,
+    prediction: ClipAnnotation | None,
+    similarity: Matrix,
+    config: EvaluationConfig,
+    groups: Groups,
+) -> ClipRows:
+    """Match and count one clip; `similarity` (reference events, predicted events) is NaN for a failed judgement."""
+    weighting = config.weighting
+    similarity = mask_unjudgeable(reference, prediction, similarity)
+    events = prediction.findings if scored(prediction) else ()
+    iou, failed = _overlap(reference, events, similarity, weighting)
+    low, judged = np.nan_to_num(similarity), not failed.any()
+    matches = match_events(reference.findings, events, low, iou, weighting)
+    as_matched = tally(reference, prediction, matches, iou)
+    worst = as_matched if judged else tally(reference, prediction, (), iou)
+    best = as_matched if judged else _upper_bound(reference, prediction, np.where(failed, 1.0, low), iou)
+    analysis = analyse_errors(reference, prediction, low, partial(match_on_clip, reference, weighting=weighting))
+    keep = float(judged)
+    return ClipRows(
+        judged=judged,
+        base=as_matched if judged else worst * _IS_CLIP_COLUMN,
+        worst=worst,
+        best=best,
+        by_bonus=_rows_by_bonus(reference, prediction, low, iou, as_matched, matches, config)
+        * np.maximum(_IS_CLIP_COLUMN, keep),
+        repaired=analysis.rows[:, F1_COLUMNS] * keep,
+        errors=analysis.counts * keep,
+        dimensions=group_counts(reference, prediction, matches, dimension_of, groups.dimensions) * keep,
+        types=group_counts(reference, prediction, matches, type_of, groups.types) * keep,
+        confusion=confusion(reference, prediction, matches, dimension_of, groups.dimensions) * keep,
+        matches=matches,
+    )
+
+
+def base_row(
+    reference: ClipAnnotation, prediction: ClipAnnotation | None, similarity: Matrix, config: EvaluationConfig
+) -> Matrix:
+    """`ClipRows.base` alone. It counts no groups, so the events may have any label."""
+    similarity = mask_unjudgeable(reference, prediction, similarity)
+    events = prediction.findings if scored(prediction) else ()
+    iou, failed = _overlap(reference, events, similarity, config.weighting)
+    if failed.any():
+        unmatched: Matrix = tally(reference, prediction, (), iou) * _IS_CLIP_COLUMN
+        return unmatched
+    matches = match_events(reference.findings, events, np.nan_to_num(similarity), iou, config.weighting)
+    return tally(reference, prediction, matches, iou)
+
+
+def clip_row(
+    reference: ClipAnnotation, prediction: ClipAnnotation | None, similarity: Matrix, weighting: Weighting
+) -> Matrix:
+    """The row of one clip without failed judgements, shape (columns,)."""
+    events = prediction.findings if scored(prediction) else ()
+    matches, iou = match_on_clip(
+        reference, reference.findings, events, similarity[:, : len(events)], weighting=weighting
+    )
+    return tally(reference, prediction, matches, iou)
+
+
+def match_on_clip(
+    clip: ClipAnnotation,
+    references: Sequence[AnnotatedEvent],
+    predictions: Sequence[AnnotatedEvent],
+    similarity: Matrix,
+    *,
+    weighting: Weighting,
+) -> tuple[tuple[Match, ...], Matrix]:
+    """The matches between events on a clip's frames, and the IoU of all pairs."""
+    iou = iou_matrix(references, predictions, clip.frame_times_s, weighting.iou)
+    return match_events(references, predictions, similarity, iou, weighting), iou
+
+
+def mask_unjudgeable(reference: ClipAnnotation, prediction: ClipAnnotation | None, similarity: Matrix) -> Matrix:
+    """The similarities with 0 for predicted events that the reference cannot judge (see `metrics.tally`)."""
+    if not scored(prediction):
+        return np.zeros((len(reference.findings), 0))
+    return np.where(judgeable(reference, prediction), similarity, 0.0)
+
+
+def _overlap(
+    reference: ClipAnnotation, events: Sequence[AnnotatedEvent], similarity: Matrix, weighting: Weighting
+) -> tuple[Matrix, NDArray[np.bool_]]:
+    """The IoU of all pairs, and which failed judgements could change the matching or the score of a match."""
+    iou = iou_matrix(reference.findings, events, reference.frame_times_s, weighting.iou)
+    return iou, np.isnan(similarity) & ((iou > 0) | (weighting.use == "similarity"))
+
+
+def _upper_bound(
+    reference: ClipAnnotation, prediction: ClipAnnotation | None, similarity: Matrix, iou: Matrix
+) -> Matrix:
+    """The row with the largest sums of S and of S * IoU that any matching of overlapping events has."""
+    assert scored(prediction)
+    rows = []
+    for use in ("similarity", "similarity*iou"):
+        possible = np.where(iou > 0, similarity, 0.0)
+        matches = match_events(reference.findings, prediction.findings, possible, iou, Weighting(use=use))
+        rows.append(tally(reference, prediction, matches, iou))
+    column = COLUMN["similarity_iou"]
+    rows[0][column] = rows[1][column]
+    return rows[0]
+
+
+def _rows_by_bonus(
+    reference: ClipAnnotation,
+    prediction: ClipAnnotation | None,
+    similarity: Matrix,
+    iou: Matrix,
+    base: Matrix,
+    matches: tuple[Match, ...],
+    config: EvaluationConfig,
+) -> Matrix:
+    """The row for each of DIMENSION_BONUSES. The bonus changes a row only if it changes the matching."""
+    events = prediction.findings if scored(prediction) else ()
+    matched = [(match.reference, match.prediction) for match in matches]
+    rows = []
+    for bonus in DIMENSION_BONUSES:
+        weighting = replace(config.weighting, dimension_bonus=bonus)
+        pairs = match_events(reference.findings, events, similarity, iou, weighting) if matches else ()
+        same = [(match.reference, match.prediction) for match in pairs] == matched
+        rows.append(base if same else tally(reference, prediction, pairs, iou))
+    return np.array(rows)

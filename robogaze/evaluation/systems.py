@@ -1,0 +1,264 @@
+"""Every system of a pairing: judged, matched, counted, estimated and compared.
+
+pairing -> similarities (a judge) -> matches -> rows -> estimates
+"""
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+
+from robogaze.core.annotation import ClipAnnotation
+from robogaze.core.scores import Estimate
+from robogaze.datasets.pairing import Pairing, System
+from robogaze.errors import InputError
+from robogaze.evaluation.config import DIMENSION_BONUSES, STRATA, EvaluationConfig
+from robogaze.evaluation.estimates import (
+    Matrix,
+    Scores,
+    corpus_sums,
+    error_costs,
+    group_estimates,
+    macro_scores,
+    mean_of_strata,
+    micro_scores,
+    select_metric,
+    stratum_rows,
+)
+from robogaze.evaluation.results import (
+    BOUNDED,
+    Bounds,
+    Evaluation,
+    Floor,
+    NamedMatch,
+    SystemComparisons,
+    SystemResult,
+)
+from robogaze.evaluation.rows import F1_COLUMNS, Groups
+from robogaze.evaluation.tables import (
+    THRESHOLDS,
+    SystemTables,
+    control_tables,
+    floor_table,
+    system_tables,
+    threshold_tables,
+)
+from robogaze.judges.base import Judge
+from robogaze.metrics.breakdown import dimension_of, groups_in, type_of
+from robogaze.metrics.controls import CONTROLS, TYPE_PRIOR, shuffled, type_prior
+from robogaze.metrics.errors import ERROR_KINDS
+from robogaze.metrics.scores import METRICS, macro
+from robogaze.metrics.tally import COLUMNS, scored
+from robogaze.stats.paired import (
+    pairwise_differences,
+    pairwise_mean_differences,
+    pairwise_share_differences,
+    ranks,
+)
+from robogaze.stats.resample import Resamples, draw_resamples
+
+_COUNTED = ("references", "predictions", "matched", "unjudgeable", "references_not_looked_for", "predictions_blank")
+"""The columns whose sums are reported next to the scores."""
+
+_COUNTED_AT = [COLUMNS.index(name) for name in _COUNTED]
+
+_CLIP_SHARES = {"clean_accuracy": ("clean_found", "clean"), "detection_recall": ("faulty_found", "faulty")}
+"""Metrics that are a share of the same clips for every system, with the columns of hits and of all clips."""
+
+
+async def evaluate_pairing(
+    pairing: Pairing, judge: Judge, config: EvaluationConfig, by: Sequence[str] = ()
+) -> Evaluation:
+    """Score every system against the references; `by` names clip fields to break the results down by.
+
+    Raises InputError if no reference event has a time and the convention needs it, and for a field that no clip has.
+    """
+    references = pairing.references
+    _check_times(references, config)
+    _check_fields(references, (*by, *((config.strata,) if config.strata != STRATA else ())))
+    strata = tuple(reference.fields.get(config.strata, "") for reference in references)
+    units = [reference.fields.get(config.units) or (reference.clip_id,) for reference in references]
+    resamples = draw_resamples(strata, config.resamples, np.random.default_rng(config.seed), units)
+    annotations = list(chain(references, *(system.annotations.values() for system in pairing.systems)))
+    groups = Groups(groups_in(annotations, dimension_of), groups_in(annotations, type_of))
+    scorer = _Scorer(references, strata, units, resamples, config, groups, tuple(by), judge)
+    tables = [await system_tables(references, system.annotations, judge, config, groups) for system in pairing.systems]
+    return Evaluation(
+        config=config,
+        judge=judge.name,
+        judge_note=judge.note,
+        counts={**_corpus_counts(pairing), "units": resamples.size},
+        unreferenced=pairing.unreferenced,
+        unfinished=pairing.unfinished,
+        left_out=pairing.left_out,
+        clips=references,
+        dimensions=groups.dimensions,
+        systems=tuple(
+            [await scorer.system(system, table) for system, table in zip(pairing.systems, tables, strict=True)]
+        ),
+        controls=await scorer.controls(),
+        comparisons=_comparisons(np.stack([table.base for table in tables]), resamples, config),
+    )
+
+
+def _check_times(references: Sequence[ClipAnnotation], config: EvaluationConfig) -> None:
+    events = [event for reference in references for event in reference.findings]
+    if config.use != "similarity" and events and not any(event.spans for event in events):
+        raise InputError(
+            f"no reference event has a time, and the convention {config.convention} matches by time; "
+            "--convention descriptions matches by descriptions alone"
+        )
+
+
+def _check_fields(references: Sequence[ClipAnnotation], wanted: Sequence[str]) -> None:
+    known = sorted({name for reference in references for name in reference.fields})
+    for name in wanted:
+        if name not in known:
+            raise InputError(f"no clip with a reference has the field {name}; fields: {', '.join(known) or 'none'}")
+
+
+@dataclass(frozen=True)
+class _Scorer:
+    """Scores one system after another with what they share."""
+
+    references: tuple[ClipAnnotation, ...]
+    strata: tuple[str, ...]
+    units: Sequence[Hashable]
+    resamples: Resamples
+    config: EvaluationConfig
+    groups: Groups
+    by: tuple[str, ...]
+    judge: Judge
+
+    async def system(self, system: System, tables: SystemTables) -> SystemResult:
+        (macro_of_system,), (micro_of_system,) = self._scores(tables.base[None])
+        return SystemResult(
+            system=system,
+            counts=_counts(self.references, system, tables),
+            incomplete=_incomplete(self.references, system, tables),
+            macro=macro_of_system,
+            micro=micro_of_system,
+            strata_mean=mean_of_strata(tables.base, self.strata, self.resamples, self.config),
+            bounds=self._bounds(tables),
+            by={field: self._by_field(tables.base, field) for field in self.by},
+            dimensions=self._by_group(tables.dimensions, self.groups.dimensions),
+            types=self._by_group(tables.types, self.groups.types),
+            confusion=tables.confusion,
+            error_costs=self._error_costs(tables),
+            by_bonus=dict(zip(DIMENSION_BONUSES, self._scores(tables.by_bonus)[0], strict=True)),
+            operating_points=await self._operating_points(system),
+            floor=await self._floor(system, tables.base) if self.config.floors else None,
+            matches=tuple(self._named_matches(system, tables)),
+        )
+
+    async def controls(self) -> Mapping[str, tuple[Scores, Scores]]:
+        """Macro and micro scores of every control, and of the type prior, by name."""
+        tables = dict(zip(CONTROLS, control_tables(self.references, self.config), strict=True))
+        if self.config.floors:
+            prior = type_prior(self.references, self.units)
+            tables[TYPE_PRIOR] = await floor_table(self.references, prior, self.judge, self.config)
+        return dict(zip(tables, zip(*self._scores(np.stack(list(tables.values()))), strict=True), strict=True))
+
+    def _scores(self, tables: Matrix) -> tuple[list[Scores], list[Scores]]:
+        """Macro and micro scores of each table of a stack."""
+        sums = corpus_sums(tables, self.resamples)
+        return macro_scores(sums, self.config), micro_scores(sums, self.config)
+
+    async def _floor(self, system: System, base: Matrix) -> Floor:
+        rng = np.random.default_rng(self.config.seed)
+        moved = shuffled(self.references, system.annotations, self.strata, self.units, rng)
+        table = await floor_table(self.references, moved, self.judge, self.config)
+        (macro_of_floor,), (micro_of_floor,) = self._scores(table[None])
+        per_clip = METRICS["desc_f1"].per_clip(np.stack([base, table]))
+        (above,) = pairwise_mean_differences(per_clip, self.resamples, level=self.config.level)
+        return Floor(macro_of_floor, micro_of_floor, above)
+
+    def _named_matches(self, system: System, tables: SystemTables) -> Iterator[tuple[NamedMatch, ...]]:
+        for clip, matches in zip(self.references, tables.matches, strict=True):
+            events = system.annotations[clip.clip_id].findings if matches else ()
+            yield tuple(
+                NamedMatch(clip.findings[match.reference].id, events[match.prediction].id, match.similarity, match.iou)
+                for match in matches
+            )
+
+    def _bounds(self, tables: SystemTables) -> Bounds | None:
+        if not tables.unjudged:
+            return None
+        both = self._scores(np.stack([tables.worst, tables.best]))[0]
+        worst, best = ({name: scores[name] for name in BOUNDED} for scores in both)
+        return Bounds(len(tables.unjudged), worst, best)
+
+    def _by_field(self, table: Matrix, field: str) -> Mapping[str, Scores]:
+        values = [reference.fields.get(field, "") for reference in self.references]
+        names = sorted(set(values))
+        parts = np.stack([stratum_rows(table, values, name) for name in names])
+        return dict(zip(names, self._scores(parts)[0], strict=True))
+
+    def _by_group(self, tables: Matrix, names: Sequence[str]) -> Mapping[str, Scores]:
+        return dict(zip(names, group_estimates(tables, self.resamples, self.config), strict=True)) if names else {}
+
+    def _error_costs(self, tables: SystemTables) -> Mapping[str, tuple[int, Estimate]]:
+        gains = error_costs(tables.base[:, F1_COLUMNS], tables.repaired, self.resamples, self.config)
+        return {kind: (int(tables.errors[place]), gains[place]) for place, kind in enumerate(ERROR_KINDS)}
+
+    async def _operating_points(self, system: System) -> Mapping[float, tuple[Scores, Scores]]:
+        candidates = (event for annotation in system.annotations.values() for event in annotation.candidates)
+        if all(event.confidence is None for event in candidates):
+            return {}
+        tables = await threshold_tables(self.references, system.annotations, self.judge, self.config)
+        return dict(zip(THRESHOLDS, zip(*self._scores(tables), strict=True), strict=True))
+
+
+def _corpus_counts(pairing: Pairing) -> Mapping[str, int]:
+    return {
+        "clips": len(pairing.references),
+        "clips_with_events": sum(bool(reference.findings) for reference in pairing.references),
+        "clean_clips": sum(not reference.findings for reference in pairing.references),
+        "reference_events": sum(len(reference.findings) for reference in pairing.references),
+        "clips_without_frame_times": sum(reference.frame_times_s is None for reference in pairing.references),
+        "unreferenced": len(pairing.unreferenced),
+        "unfinished": len(pairing.unfinished),
+    }
+
+
+def _counts(references: Sequence[ClipAnnotation], system: System, tables: SystemTables) -> Mapping[str, int]:
+    """How many clips and events a system's scores are computed from, and how many are incomplete."""
+    events = {name: int(value) for name, value in zip(_COUNTED, tables.worst.sum(axis=0)[_COUNTED_AT], strict=True)}
+    incomplete = {name: len(clips) for name, clips in _incomplete(references, system, tables).items()}
+    return {"clips": len(references), **incomplete, **events}
+
+
+def _incomplete(
+    references: Sequence[ClipAnnotation], system: System, tables: SystemTables
+) -> Mapping[str, tuple[str, ...]]:
+    predictions = {reference.clip_id: system.annotations.get(reference.clip_id) for reference in references}
+    given = {clip_id: prediction for clip_id, prediction in predictions.items() if prediction is not None}
+    return {
+        "missing": tuple(clip_id for clip_id in predictions if clip_id not in given),
+        "unscored": tuple(clip_id for clip_id, prediction in given.items() if not scored(prediction)),
+        "partial": tuple(clip_id for clip_id, prediction in given.items() if prediction.status == "partial"),
+        # Complete and without an event, but not examined in every dimension.
+        "undecided": tuple(
+            clip_id for clip_id, prediction in given.items() if prediction.nothing_found and not prediction.clean
+        ),
+        "unjudged": tables.unjudged,
+    }
+
+
+def _comparisons(tables: Matrix, resamples: Resamples, config: EvaluationConfig) -> Mapping[str, SystemComparisons]:
+    if len(tables) < 2:
+        return {}
+    sums = corpus_sums(tables, resamples)
+    comparisons = {}
+    for place, (name, metric) in enumerate(METRICS.items()):
+        values = select_metric(macro, place)
+        if metric.level == "events":
+            pairs = pairwise_mean_differences(metric.per_clip(tables), resamples, level=config.level)
+        elif name in _CLIP_SHARES and resamples.of is None:
+            hits, among = (tables[..., COLUMNS.index(column)] for column in _CLIP_SHARES[name])
+            pairs = pairwise_share_differences(hits[:, among[0] > 0] > 0, level=config.level)
+        else:
+            pairs = pairwise_differences(sums, values, level=config.level, share=True)
+        comparisons[name] = SystemComparisons(pairs, ranks(sums, values, level=config.level))
+    return comparisons

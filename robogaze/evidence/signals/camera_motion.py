@@ -1,0 +1,289 @@
+"""Camera motion from frame to frame.
+
+At most one corner per block of the picture is followed to the next frame, so every textured part counts once. A camera
+moves everything: its motion must be shared by points all over the picture, and where points all over the picture stay
+in place, the camera is at rest, however much of the picture moves. Where neither holds, or both do (an arm that fills a
+plain picture, with a few points at rest around it), the motion is undefined (NaN).
+
+When the camera moves strongly, near and far objects move differently, and no single motion fits them all. Where hardly
+any point stayed in place, a rough fit is enough, with a tolerance that grows with the motion. It shows that the camera
+moved and about how far, which is enough for shake, a median over several frames, but not for a single jitter. Where
+even this fails and hardly any point stayed in place, the median motion of the points counts for shake only: an arm that
+fills the picture moves like this too, but it does not jump back and forth.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from robogaze.evidence.base import FrameView, Series, Signal, ViewSignals
+from robogaze.evidence.series import running_median
+
+Points = NDArray[np.float32]
+"""Positions in the reduced picture, shape (points, 2)."""
+
+_BLOCK_PX = 16  # one corner is taken from each block of the reduced picture
+_CORNER_STRENGTH = 1e-4  # least eigenvalue of a corner worth following; noise of 2 levels reaches this
+_RETURN_PX = 0.5  # a point followed forward and backward must return this near
+_SAMPLE = 48  # points that are followed first where there are more than twice as many
+_LEAST_RETURNED = 0.25  # of that sample: in noise a fifth returns by chance, in video over a half
+_STILL_PX = 0.35  # a point that moved less stayed in place
+_INLIER_PX = 1.0
+_LEAST_POINTS = 12
+_REGIONS = 3  # the picture's regions are a 3 x 3 grid
+_LEAST_REGIONS = 5  # one moving object fills a corner or a side: up to four regions
+_LEAST_IN_REGION = 2
+_LEAST_AROUND = 3  # regions with points at rest contradict a motion
+_LEAST_INLIERS = 0.5  # of the points: in a dim, noisy picture a motion fits four tenths of them by chance
+_LEAST_STILL_SHARE = 0.3  # of the points are at rest where the camera is
+_MOST_STILL_SHARE = 0.1  # of the points are at rest, for a rough fit
+_NONE_STILL_SHARE = 0.02  # of the points are at rest where everything moves
+_LEAST_TEXTURED = 0.3  # of the picture has corners; plain tables with a few objects have up to 0.28
+_ROUGH = 0.5  # of the median motion: the tolerance of a rough fit
+_PATH_S = 0.55  # a change of velocity that lasts half of this is a movement; a shorter one is jitter
+_SHAKE_S = 0.4  # jitter in half of this is shake
+_AT_REST = 0.004  # of the diagonal: the motion of a camera at rest is smaller
+_SWING_S = 0.75  # for this long, a camera that pans moves straight on
+_LEAST_WAY = 0.005  # diagonals in that time: of a shorter path straightness is undefined
+_GAP = (
+    "the picture moves there in a way that no camera motion explains, too few points can be followed, "
+    "or there are too few frames around"
+)
+
+
+@dataclass(frozen=True)
+class _Move:
+    """Motion of the picture between two frames: shift in frame diagonals, rotation in radians, relative zoom.
+
+    `rough` means that near and far objects move differently, so the motion is approximate; `loose` means that it is the
+    median motion of points that share none.
+    """
+
+    right: float = math.nan
+    down: float = math.nan
+    rotation: float = math.nan
+    zoom: float = math.nan
+    rough: bool = False
+    loose: bool = False
+
+
+@dataclass(frozen=True)
+class _Fit:
+    """The shift, rotation and zoom that most points share, which points agree, and in which regions they are."""
+
+    matrix: NDArray[np.float64]
+    agree: NDArray[np.bool_]
+    regions: NDArray[np.bool_]
+
+    @property
+    def shared(self) -> bool:
+        """Whether enough points agree, in enough regions."""
+        return bool(self.regions.sum() >= _LEAST_REGIONS and self.agree.mean() >= _LEAST_INLIERS)
+
+    @property
+    def reaches_all_sides(self) -> bool:
+        """Whether some of these points are at each of the picture's four sides."""
+        sides = (self.regions[0], self.regions[-1], self.regions[:, 0], self.regions[:, -1])
+        return all(bool(side.any()) for side in sides)
+
+
+class CameraMotion:
+    """The camera's motion and its unsteady part."""
+
+    signals: tuple[Signal, ...] = (
+        Signal(
+            name="camera_shift",
+            unit="of the diagonal",
+            description="How far the whole picture moved since the frame before, at its centre.",
+            gap=_GAP,
+        ),
+        Signal(
+            name="camera_jitter",
+            unit="of the diagonal",
+            description="How far one frame is off the smooth path of the camera.",
+            gap=_GAP,
+        ),
+        Signal(
+            name="camera_shake",
+            unit="of the diagonal",
+            description=f"Median jitter over {_SHAKE_S} s; a single jump hardly changes it.",
+            gap=_GAP,
+        ),
+        Signal(
+            name="camera_moving_share",
+            part_of="camera_shift",
+            unit="of the frames",
+            description=(
+                f"Share of the clip's frames in which the picture moves by more than {_AT_REST} of the diagonal, or by "
+                "an unknown amount."
+            ),
+        ),
+        Signal(
+            name="camera_straightness",
+            unit="of the path",
+            description=f"Distance over path length of the camera in {_SWING_S} s: 1 straight on, 0 back and forth.",
+        ),
+    )
+
+    def __init__(self) -> None:
+        self._before: NDArray[np.uint8] | None = None
+        self._times_s: list[float] = []
+        self._moves: list[_Move] = []
+
+    def update(self, frame: FrameView) -> None:
+        """Take the next frame."""
+        before, self._before = self._before, frame.small_gray
+        self._times_s.append(frame.time_s)
+        self._moves.append(_Move() if before is None else _camera_move(before, frame.small_gray))
+
+    def finish(self) -> ViewSignals:
+        """Series over all frames; NaN in the first one and where the camera's motion is unknown."""
+        times_s = np.array(self._times_s)
+        right, down, rotation, zoom = np.array(
+            [(move.right, move.down, move.rotation, move.zoom) for move in self._moves]
+        ).T
+        # A rotation or a zoom moves the picture's corners, which are half a diagonal from its centre.
+        path = (right, down, rotation / 2, zoom / 2)
+        jitter = np.sqrt(sum(np.square(part - running_median(part, times_s, _PATH_S)) for part in path))
+        loose = np.array([move.loose for move in self._moves])
+        rough = loose | np.array([move.rough for move in self._moves])
+        shift = np.where(loose, math.nan, np.hypot(right, down))
+        return ViewSignals(
+            {
+                "camera_shift": shift,
+                "camera_moving_share": _moving_share(shift),
+                "camera_jitter": np.where(rough, math.nan, jitter),
+                "camera_shake": running_median(jitter, times_s, _SHAKE_S),
+                "camera_straightness": _straightness(path, times_s),
+            }
+        )
+
+
+def _moving_share(shift: Series) -> Series:
+    """The share of all frames after the first; the same value in each frame, NaN in the first."""
+    share = float(np.mean(~(shift[1:] <= _AT_REST))) if len(shift) > 1 else math.nan
+    return np.concatenate([[math.nan], np.full(len(shift) - 1, share)])
+
+
+def _straightness(path: Sequence[Series], times_s: Series) -> Series:
+    """Distance over path length of the camera in _SWING_S around each frame; NaN where it hardly moves."""
+    steps = np.nan_to_num(np.array(path))
+    first = np.searchsorted(times_s, times_s - _SWING_S / 2 - 1e-6, side="left")
+    end = np.searchsorted(times_s, times_s + _SWING_S / 2 + 1e-6, side="right")
+    sums = np.cumsum(np.pad(np.vstack([steps, np.sqrt(np.square(steps).sum(axis=0))]), ((0, 0), (1, 0))), axis=1)
+    around = sums[:, end] - sums[:, first]
+    distance, length = np.sqrt(np.square(around[:-1]).sum(axis=0)), around[-1]
+    return np.asarray(
+        np.where(length > _LEAST_WAY, distance / np.maximum(length, _LEAST_WAY), math.nan), dtype=np.float64
+    )
+
+
+def _camera_move(before: NDArray[np.uint8], now: NDArray[np.uint8]) -> _Move:
+    corners = _corners(before)
+    if len(corners) < _LEAST_POINTS:
+        return _Move()
+    if not _can_be_followed(before, now, corners):
+        return _Move()
+    start, end = _follow(before, now, corners)
+    if len(start) < _LEAST_POINTS:
+        return _Move()
+    still = np.hypot(*(end - start).T) < _STILL_PX
+    if still.mean() >= _LEAST_STILL_SHARE and _regions(start[still], now.shape).sum() >= _LEAST_REGIONS:
+        fit = _fitted(start[still], end[still], _INLIER_PX, now.shape)
+        return _move(fit, now.shape) if fit is not None and fit.shared else _Move()
+    fit, rough = _fitted(start, end, _INLIER_PX, now.shape), False
+    if fit is not None and not fit.shared and still.mean() < _MOST_STILL_SHARE:
+        median_px = float(np.hypot(*np.median(end - start, axis=0)))
+        fit, rough = _fitted(start, end, max(_INLIER_PX, _ROUGH * median_px), now.shape), True
+    # On a plain table, most of the points may be on a moving arm. A camera's motion reaches all sides of a textured
+    # picture, or leaves nothing at rest.
+    nothing_still = still.mean() <= _NONE_STILL_SHARE
+    textured = len(corners) * _BLOCK_PX**2 >= _LEAST_TEXTURED * before.size
+    if fit is not None and fit.shared and textured and (fit.reaches_all_sides or nothing_still):
+        contradicted = _all_around(_regions(start[still & ~fit.agree], now.shape))
+        return _Move() if contradicted else _move(fit, now.shape, rough=rough)
+    if nothing_still and _across(_regions(start, now.shape)):
+        return _median_move(end - start, now.shape)
+    return _Move()
+
+
+def _median_move(motion: Points, shape: tuple[int, ...]) -> _Move:
+    """The median motion of points that share none."""
+    right, down = np.median(motion, axis=0) / math.hypot(*shape)
+    return _Move(float(right), float(down), 0.0, 0.0, loose=True)
+
+
+def _fitted(start: Points, end: Points, within_px: float, shape: tuple[int, ...]) -> _Fit | None:
+    """The motion on which most points agree within this distance; None without one."""
+    matrix, chosen = cv2.estimateAffinePartial2D(start, end, ransacReprojThreshold=within_px)
+    if matrix is None:
+        return None
+    agree = chosen.ravel() == 1
+    return _Fit(np.asarray(matrix, dtype=np.float64), agree, _regions(start[agree], shape))
+
+
+def _corners(gray: NDArray[np.uint8]) -> Points:
+    """The strongest corner of each block that has one."""
+    rows, columns = gray.shape[0] // _BLOCK_PX, gray.shape[1] // _BLOCK_PX
+    if rows == 0 or columns == 0:
+        return np.empty((0, 2), np.float32)
+    strength = cv2.cornerMinEigenVal(gray, blockSize=5, ksize=3)[: rows * _BLOCK_PX, : columns * _BLOCK_PX]
+    blocks = strength.reshape(rows, _BLOCK_PX, columns, _BLOCK_PX).transpose(0, 2, 1, 3).reshape(rows, columns, -1)
+    best = blocks.argmax(axis=2)
+    row, column = np.nonzero(blocks.max(axis=2) > _CORNER_STRENGTH)
+    inside = best[row, column]
+    places = (column * _BLOCK_PX + inside % _BLOCK_PX, row * _BLOCK_PX + inside // _BLOCK_PX)
+    return np.stack(places, axis=1).astype(np.float32)
+
+
+def _can_be_followed(before: NDArray[np.uint8], now: NDArray[np.uint8], corners: Points) -> bool:
+    """Whether enough of a sample return; few points are all followed anyway.
+
+    Points that are not in the next frame take longest to follow. With this check noise takes no longer than video.
+    """
+    if len(corners) <= 2 * _SAMPLE:
+        return True
+    sample = corners[np.linspace(0, len(corners) - 1, _SAMPLE).astype(np.intp)]
+    start, _ = _follow(before, now, sample)
+    return len(start) >= _LEAST_RETURNED * _SAMPLE
+
+
+def _follow(before: NDArray[np.uint8], now: NDArray[np.uint8], start: Points) -> tuple[Points, Points]:
+    """The points that return when followed backward, before and after."""
+    end, forward_found, _ = cv2.calcOpticalFlowPyrLK(before, now, start[:, None], np.empty_like(start[:, None]))
+    back, backward_found, _ = cv2.calcOpticalFlowPyrLK(now, before, end, np.empty_like(end))
+    off = np.hypot(*(back[:, 0] - start).T)
+    kept = (forward_found.ravel() == 1) & (backward_found.ravel() == 1) & (off < _RETURN_PX)
+    return start[kept], end[kept, 0]
+
+
+def _regions(points: Points, shape: tuple[int, ...]) -> NDArray[np.bool_]:
+    """Which of the picture's regions contain at least two of the points, shape (3, 3)."""
+    height, width = shape
+    column = np.clip(points[:, 0] * _REGIONS // width, 0, _REGIONS - 1).astype(int)
+    row = np.clip(points[:, 1] * _REGIONS // height, 0, _REGIONS - 1).astype(int)
+    counts = np.bincount(row * _REGIONS + column, minlength=_REGIONS**2)
+    return (counts >= _LEAST_IN_REGION).reshape(_REGIONS, _REGIONS)
+
+
+def _all_around(regions: NDArray[np.bool_]) -> bool:
+    """Whether they are more than a corner or a side, which an object attached to the camera may fill."""
+    return bool(regions.sum() >= _LEAST_AROUND and min(regions.any(axis=0).sum(), regions.any(axis=1).sum()) > 1)
+
+
+def _across(regions: NDArray[np.bool_]) -> bool:
+    """Whether they reach from one side of the picture to the other."""
+    return bool(regions.any(axis=0).all() or regions.any(axis=1).all())
+
+
+def _move(fit: _Fit, shape: tuple[int, ...], *, rough: bool = False) -> _Move:
+    """The motion of the picture's centre."""
+    matrix, (height, width) = fit.matrix, shape
+    centre = np.array([width / 2, height / 2])
+    right, down = (matrix[:, :2] @ centre + matrix[:, 2] - centre) / math.hypot(width, height)
+    rotation, zoom = math.atan2(matrix[1, 0], matrix[0, 0]), math.hypot(matrix[0, 0], matrix[1, 0]) - 1
+    return _Move(float(right), float(down), rotation, zoom, rough)

@@ -1,0 +1,260 @@
+"""Following one object through the frames of a view, forward and backward from a box on one frame.
+
+From frame to frame, optical flow follows the corners inside the box and predicts where the box goes and how it grows.
+The first content of the box (and its latest, because objects turn and limbs move) is then searched near that place, to
+a fraction of a pixel. Without a match it is searched in the whole picture, because it may have jumped. Where it is
+nowhere, or in two similar places, it is lost for that frame and searched again in the next. The camera's part of the
+motion comes from points outside the box.
+"""
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from robogaze.core.events import Box
+from robogaze.evidence.tracker.pattern import LEAST_PX, Spot, anywhere, cut, ellipse, near
+from robogaze.media.compose import fit
+from robogaze.media.decode import Image
+
+SIDE_PX = 640
+"""The longer side of the working picture; the search in the whole picture and the background use half of it."""
+
+SAME_LEVELS, LIKE_LEVELS = 20.0, 28.0
+"""The largest difference from the first content of the box, and near the predicted place from its latest content."""
+
+_CORNERS, _LEAST_CORNERS = 60, 4
+_CORE = 0.8  # of the box: only corners in it are followed, because a wide box contains background
+_CORNERS_FOR_GROWTH = 10
+_GROWTH_A_STEP = 1.12
+_RETURN_PX = 1.0  # a point followed forward and backward must return this near
+_SIZES = (1.0, 0.85, 1.18)  # in the search in the whole picture
+_APART_LEVELS = 6.0  # by how much the second best match must be worse; otherwise there are two similar objects
+_BACKGROUND_PX = 16  # the distance of the points that are followed in the background
+_LEAST_BACKGROUND, _SHARED, _SHARED_PX = 12, 0.6, 1.0  # number of points, share that moves alike, tolerance
+
+Vectors = NDArray[np.float64]
+"""Positions or motions, shape (count, 2): right and down."""
+
+Match = tuple[Spot, float]
+"""A place and its difference from the pattern, in levels."""
+
+
+class TooSmall(ValueError):
+    """A box is too small to be followed."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """The place of the object in one frame.
+
+    `middle` is the centre of its box before the box is cut to the view, or the centre of mass of its mask, as shares of
+    the view's width and height. `unlike` is the difference from the pattern, in 8-bit levels, NaN with a mask.
+    `searched` is true where it was not near the predicted place and was found in the whole picture.
+    """
+
+    box: Box
+    middle: tuple[float, float]
+    unlike: float
+    searched: bool = False
+
+
+@dataclass(frozen=True)
+class TrackedObject:
+    """One object in a sequence of frames of `width` x `height` pixels.
+
+    `places` has None where it was not found. `camera` is the motion of the background from each frame to the next, as
+    shares of the view's width and height, shape (frames - 1, 2); NaN where it is unknown.
+    """
+
+    places: tuple[Place | None, ...]
+    camera: Vectors
+    width: int
+    height: int
+
+
+@dataclass(frozen=True)
+class TrackingFrame:
+    """A frame with its working pictures: `full` is unchanged, `image` reduced to SIDE_PX, `half` to half of that."""
+
+    full: Image
+    image: Image
+    gray: NDArray[np.uint8]
+    half: Image
+    half_gray: NDArray[np.uint8]
+
+    @classmethod
+    def at(cls, full: Image) -> "TrackingFrame":
+        """The working pictures of a picture."""
+        image, half = fit(full, SIDE_PX), fit(full, SIDE_PX // 2)
+        return cls(full, image, _gray(image), half, _gray(half))
+
+
+class Chase(Protocol):
+    """Follows an object in one direction of time.
+
+    `first` is its place in the first frame, `spot` the place where it was found last.
+    """
+
+    first: Place
+    spot: Spot
+
+    def next(self, now: TrackingFrame) -> Place | None:
+        """Its place in the next frame, None where it is not found."""
+
+
+BeginChase = Callable[[TrackingFrame, Spot], Chase]
+"""Starts to follow the object at a spot of a frame."""
+
+
+def follow(
+    picture: Callable[[int], Image], count: int, start: int, box: Box, chase: BeginChase | None = None
+) -> TrackedObject:
+    """Follow the object in a box of the frame `start` through all `count` frames; `picture` returns a frame's picture.
+
+    Each picture is requested once. `chase` starts to follow the object; by default its corners and colours are
+    followed, and an object whose centre leaves the view is lost. Raises TooSmall for a box under 6 px in a picture of
+    640 px.
+    """
+    first = TrackingFrame.at(picture(start))
+    spot = Spot.of(box, first.image)
+    if min(spot.wide, spot.high) < LEAST_PX:
+        raise TooSmall(f"a box of {spot.wide:.0f} x {spot.high:.0f} px in a picture of {SIDE_PX} cannot be followed")
+    begin = chase or _ByColour
+    chased = begin(first, spot)
+    ahead = _through(chased, first, (picture(number) for number in range(start + 1, count)))
+    back = _through(begin(first, spot), first, (picture(number) for number in range(start - 1, -1, -1)))
+    places = (*(place for place, _ in reversed(back)), chased.first, *(place for place, _ in ahead))
+    camera = [(-right, -down) for _, (right, down) in reversed(back)] + [shift for _, shift in ahead]
+    height, width = first.image.shape[:2]
+    return TrackedObject(places, np.array(camera, dtype=np.float64).reshape(-1, 2), width, height)
+
+
+def _through(
+    chase: Chase, frame: TrackingFrame, images: Iterable[Image]
+) -> list[tuple[Place | None, tuple[float, float]]]:
+    """The object's place in each picture, and the motion of the background to it."""
+    found = []
+    for image in images:
+        now = TrackingFrame.at(image)
+        camera = _background(frame, now, chase.spot)
+        found.append((chase.next(now), camera))
+        frame = now
+    return found
+
+
+def _gray(image: Image) -> NDArray[np.uint8]:
+    return np.asarray(cv2.cvtColor(image, cv2.COLOR_RGB2GRAY), dtype=np.uint8)
+
+
+class _ByColour:
+    """Follows an object by its corners and by the content of its box."""
+
+    def __init__(self, frame: TrackingFrame, spot: Spot) -> None:
+        self.first = placed(spot, frame.image, 0.0)
+        self.spot = spot
+        self._frame = frame
+        self._pattern = self._last = cut(frame.image, spot)
+        self._step = (0.0, 0.0)
+        self._lost = False
+
+    def next(self, now: TrackingFrame) -> Place | None:
+        """See Chase."""
+        expected = None if self._lost else self._near_prediction(now)
+        found = expected or self._in_whole_picture(now)
+        self._frame, self._lost = now, found is None
+        if found is None:
+            return None
+        spot, unlike = found
+        self._step = (0.0, 0.0) if expected is None else (spot.x - self.spot.x, spot.y - self.spot.y)
+        self.spot, self._last = spot, cut(now.image, spot)
+        return placed(spot, now.image, unlike, searched=expected is None)
+
+    def _near_prediction(self, now: TrackingFrame) -> Match | None:
+        """The place near the predicted one that matches the first content of the box, or else its latest content."""
+        spot, grown = self._predicted(now)
+        sizes = (spot,) if grown == 1 else (spot, spot.times(grown))
+        by_first, by_last = (
+            min((near(now.image, size, pattern) for size in sizes), key=_unlike)
+            for pattern in (self._pattern, self._last)
+        )
+        best = by_first if by_first[1] <= LIKE_LEVELS else by_last
+        return best if best[1] <= LIKE_LEVELS and best[0].inside(now.image) else None
+
+    def _predicted(self, now: TrackingFrame) -> tuple[Spot, float]:
+        """Where the corners inside moved, and their growth; with too few corners, its last step again."""
+        spot, gray = self.spot, self._frame.gray
+        corners = cv2.goodFeaturesToTrack(gray, _CORNERS, 0.01, 3, mask=ellipse(gray.shape, spot.times(_CORE)))
+        start, end = _flow(gray, now.gray, corners)
+        if len(start) < _LEAST_CORNERS:
+            return spot.at(spot.x + self._step[0], spot.y + self._step[1]), 1.0
+        right, down = np.median(end - start, axis=0)
+        return spot.at(spot.x + right, spot.y + down), _growth(start, end)
+
+    def _in_whole_picture(self, now: TrackingFrame) -> Match | None:
+        """The only similar place in the whole picture, None without one."""
+        half = now.half.shape[1] / now.image.shape[1]
+        small = Spot(self.spot.x * half, self.spot.y * half, self.spot.wide * half, self.spot.high * half)
+        tries = []
+        for pattern in (self._pattern, self._last):
+            for size in _SIZES:
+                spot, unlike, second = anywhere(now.half, small.times(size), pattern)
+                if unlike <= SAME_LEVELS and second >= unlike + _APART_LEVELS:
+                    there = self.spot.times(size).at(spot.x / half, spot.y / half)
+                    tries.append(near(now.image, there, pattern))
+        best = min(tries, key=_unlike, default=None)
+        return best if best is not None and best[1] <= SAME_LEVELS and best[0].inside(now.image) else None
+
+
+def placed(spot: Spot, image: Image, unlike: float, *, searched: bool = False) -> Place:
+    """A spot of a picture as a place."""
+    high, wide = image.shape[:2]
+    return Place(spot.box(image), (spot.x / wide, spot.y / high), unlike, searched)
+
+
+def _unlike(match: Match) -> float:
+    return match[1]
+
+
+def _flow(
+    before: NDArray[np.uint8], now: NDArray[np.uint8], corners: cv2.typing.MatLike | None
+) -> tuple[Vectors, Vectors]:
+    """The corners that return when followed backward, before and after."""
+    if corners is None:
+        return np.empty((0, 2)), np.empty((0, 2))
+    start = np.asarray(corners, np.float32).reshape(-1, 1, 2)
+    end, forward_found, _ = cv2.calcOpticalFlowPyrLK(before, now, start, np.empty_like(start))
+    back, backward_found, _ = cv2.calcOpticalFlowPyrLK(now, before, end, np.empty_like(end))
+    off = np.hypot(*(back - start)[:, 0].T)
+    kept = (forward_found.ravel() == 1) & (backward_found.ravel() == 1) & (off < _RETURN_PX)
+    return start[kept, 0].astype(np.float64), end[kept, 0].astype(np.float64)
+
+
+def _growth(start: Vectors, end: Vectors) -> float:
+    """The factor by which points moved apart; 1 with too few points, or beyond the largest growth of a step."""
+    if len(start) < _CORNERS_FOR_GROWTH:
+        return 1.0
+    before, now = (np.hypot(*(points - np.median(points, axis=0)).T) for points in (start, end))
+    apart = before > 2
+    grown = float(np.median(now[apart] / before[apart])) if apart.any() else 1.0
+    return grown if 1 / _GROWTH_A_STEP < grown < _GROWTH_A_STEP else 1.0
+
+
+def _background(before: TrackingFrame, now: TrackingFrame, spot: Spot) -> tuple[float, float]:
+    """The motion of the points outside the box, as shares of the view; NaN where most do not move alike."""
+    high, wide = before.half_gray.shape
+    box = spot.box(before.image)
+    outside = np.full((high, wide), 255, np.uint8)
+    outside[round(box.top * high) : round(box.bottom * high), round(box.left * wide) : round(box.right * wide)] = 0
+    corners = cv2.goodFeaturesToTrack(before.half_gray, 200, 0.01, _BACKGROUND_PX, mask=outside)
+    start, end = _flow(before.half_gray, now.half_gray, corners)
+    if len(start) < _LEAST_BACKGROUND:
+        return math.nan, math.nan
+    usual = np.median(end - start, axis=0)
+    if np.mean(np.hypot(*(end - start - usual).T) < _SHARED_PX) < _SHARED:
+        return math.nan, math.nan
+    return float(usual[0]) / wide, float(usual[1]) / high

@@ -1,0 +1,232 @@
+"""The word list of the offline judge: judges/offline/words.yaml, read and checked.
+
+Words are reduced to stems, so the list names each word once. A concept is a set of words and phrases with the same
+meaning. Concepts belong to kinds (things, colours, sides, ...), and the file says which of them exclude, resemble or
+include one another. No word of the list is in the code.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, Literal, TypeVar
+
+from robogaze.core.data import Data
+from robogaze.domains.yaml_files import Key, YamlText, read_yaml
+
+Stems = tuple[str, ...]
+T = TypeVar("T")
+
+CUES = ("idle", "denials", "wanted", "breaks")
+_ROLES = ("things", "events", "always")
+_RELATIONS = ("opposites", "complements", "related")
+
+_TOKEN = re.compile(r"[^\W_]+(?:'[^\W_]+)?|[.,;:!?()–—]")
+_TIME = re.compile(r"\b\d+(?:\.\d+)?\s*(?:s|sec|seconds?|ms|fps)\b|\b\d+\.\d+\b|\bframes?\s+\d+\b")
+_VOWEL = re.compile(r"[aeiouy]")
+
+
+class WordsFile(Data):
+    """words.yaml. Lists are comma-separated texts; a pair is `one / other`."""
+
+    schema_version: Literal[1]
+    irregular: dict[str, str]
+    idle: str
+    denials: str
+    wanted: str
+    breaks: str
+    things: str
+    events: str
+    always: str
+    concepts: dict[str, dict[str, str]]
+    opposites: str
+    exclusive: str
+    related: str
+    complements: str
+    broader: dict[str, str]
+
+
+class Stemmer:
+    """Reduces words to stems."""
+
+    def __init__(self, irregular: Mapping[str, str]) -> None:
+        self._irregular = irregular
+        self._known: dict[str, str] = {}
+
+    def stems(self, text: str) -> Stems:
+        """The stems of a text's words; punctuation that ends a clause is kept as a stem. Times are left out."""
+        return tuple(map(self.stem, _TOKEN.findall(_TIME.sub(" ", text.lower().replace("’", "'")))))
+
+    def stem(self, word: str) -> str:
+        """The stem that a word shares with its other forms."""
+        if (known := self._known.get(word)) is None:
+            known = self._known[word] = self._stemmed(word)
+        return known
+
+    def _stemmed(self, word: str) -> str:
+        word = word.removesuffix("'s")
+        word = self._irregular.get(word, word)
+        if len(word) <= 3:
+            return word
+        word = _without_plural(word)
+        word = _without_tense(self._irregular.get(word, word))
+        if word.endswith("ly") and len(word) > 5:
+            word = word[:-2]
+        if word.endswith("e") and len(word) > 3:
+            word = word[:-1]
+        doubled = len(word) > 3 and word[-1] == word[-2] and not _VOWEL.match(word[-1])
+        return word[:-1] if doubled else word
+
+
+def _without_plural(word: str) -> str:
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    if word.endswith(("sses", "shes", "ches", "xes", "zes")):
+        return word[:-2]
+    return word[:-1] if word.endswith("s") and not word.endswith(("ss", "us", "is")) else word
+
+
+def _without_tense(word: str) -> str:
+    if word.endswith("ied") and len(word) > 4:
+        return word[:-3] + "y"
+    for ending in ("ing", "ed"):
+        rest = word.removesuffix(ending)
+        if rest != word and len(rest) >= 3 and _VOWEL.search(rest) and not word.endswith("eed"):
+            return rest
+    return word
+
+
+class Phrases(Generic[T]):
+    """Finds phrases in stems: at each position the longest phrase, none inside another."""
+
+    def __init__(self, meanings: Mapping[Stems, T]) -> None:
+        self._by_first: dict[str, list[tuple[Stems, T]]] = {}
+        for phrase, meaning in sorted(meanings.items(), key=lambda item: -len(item[0])):
+            self._by_first.setdefault(phrase[0], []).append((phrase, meaning))
+
+    def find(self, stems: Stems) -> Iterator[tuple[int, int, T]]:
+        """(start, end, meaning) of each phrase, by start."""
+        reach = 0
+        candidates = self._by_first.get
+        for start, first in enumerate(stems):
+            for phrase, meaning in candidates(first, ()):
+                end = start + len(phrase)
+                if stems[start:end] == phrase:
+                    if end > reach:
+                        yield start, end, meaning
+                        reach = end
+                    break
+
+
+@dataclass(frozen=True)
+class WordList:
+    """The word list, ready to parse with.
+
+    `kinds` gives the kind of every concept, in the file's order; `things`, `events` and `always` are kinds that name
+    things, describe events, and count even if they are denied. The relations hold pairs of concepts in both orders,
+    except `broader`, which holds (wider, narrower).
+    """
+
+    stemmer: Stemmer
+    kinds: Mapping[str, str]
+    things: tuple[str, ...]
+    events: tuple[str, ...]
+    always: tuple[str, ...]
+    concepts: Phrases[tuple[str, ...]]
+    cues: Phrases[tuple[str, ...]]
+    opposites: frozenset[tuple[str, str]]
+    related: frozenset[tuple[str, str]]
+    complements: Mapping[str, str]
+    broader: frozenset[tuple[str, str]]
+
+
+def read_words(path: Path) -> WordList:
+    """Read a word list. Raises DomainError with file and line for what is invalid."""
+    file = read_yaml(path)
+    content = file.parse(WordsFile)
+    stemmer = Stemmer({form: base for base, forms in content.irregular.items() for form in _listed(forms)})
+    kinds = _kinds(file, content)
+    pairs = {name: _pairs(file, name, getattr(content, name), kinds) for name in _RELATIONS}
+    roles = {name: _kind_names(file, name, getattr(content, name)) for name in ("exclusive", *_ROLES)}
+    for name in roles.pop("exclusive"):
+        alike = [concept for concept, kind in kinds.items() if kind == name]
+        pairs["opposites"] += [(concept, second) for concept in alike for second in alike if concept != second]
+    return WordList(
+        stemmer=stemmer,
+        kinds=kinds,
+        **roles,
+        concepts=Phrases(_meanings(stemmer, _forms(content))),
+        cues=Phrases(_meanings(stemmer, _cues(content))),
+        opposites=_both_ways(pairs["opposites"]),
+        related=_both_ways(pairs["related"]),
+        complements=dict(_both_ways(pairs["complements"])),
+        broader=frozenset(_broader(file, content, kinds)),
+    )
+
+
+def _kinds(file: YamlText, content: WordsFile) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for kind, concepts in content.concepts.items():
+        for concept in concepts:
+            if concept in found:
+                raise file.fault(f"{concept}: this concept is listed twice", ("concepts", kind, concept))
+            found[concept] = kind
+    return found
+
+
+def _kind_names(file: YamlText, key: str, text: str) -> tuple[str, ...]:
+    names = tuple(_listed(text))
+    for name in names:
+        if name not in file.content["concepts"]:
+            raise file.fault(f"{key}: {name!r} is not a kind of concept", (key,))
+    return names
+
+
+def _pairs(file: YamlText, key: str, text: str, kinds: Mapping[str, str]) -> list[tuple[str, str]]:
+    found = []
+    for entry in _listed(text):
+        first, slash, second = (part.strip() for part in entry.partition("/"))
+        if not slash:
+            raise file.fault(f"{key}: {entry!r} is not a pair 'one / other'", (key,))
+        _check_known(file, (key,), (first, second), kinds)
+        found.append((first, second))
+    return found
+
+
+def _broader(file: YamlText, content: WordsFile, kinds: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    for wide, narrow in content.broader.items():
+        _check_known(file, ("broader", wide), (wide, *_listed(narrow)), kinds)
+        yield from ((wide, concept) for concept in _listed(narrow))
+
+
+def _check_known(file: YamlText, key: Key, concepts: Iterable[str], kinds: Mapping[str, str]) -> None:
+    for concept in concepts:
+        if concept not in kinds:
+            raise file.fault(f"{key[0]}: there is no concept {concept!r}", key)
+
+
+def _forms(content: WordsFile) -> Iterator[tuple[str, str]]:
+    for concepts in content.concepts.values():
+        for concept, forms in concepts.items():
+            yield from ((form, concept) for form in _listed(forms))
+
+
+def _cues(content: WordsFile) -> Iterator[tuple[str, str]]:
+    for name in CUES:
+        yield from ((form, name) for form in _listed(getattr(content, name)))
+
+
+def _meanings(stemmer: Stemmer, forms: Iterable[tuple[str, str]]) -> dict[Stems, tuple[str, ...]]:
+    """The concepts of each phrase; a word with two meanings has both."""
+    found: dict[Stems, dict[str, None]] = {}
+    for form, meaning in forms:
+        found.setdefault(stemmer.stems(form), {})[meaning] = None
+    return {phrase: tuple(meanings) for phrase, meanings in found.items()}
+
+
+def _both_ways(pairs: Sequence[tuple[str, str]]) -> frozenset[tuple[str, str]]:
+    return frozenset(pairs) | frozenset((second, pair) for pair, second in pairs)
+
+
+def _listed(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]

@@ -1,0 +1,68 @@
+"""The clips of paths: videos, folders of videos, manifests, and every layout that `datasets` reads."""
+
+import logging
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os.path import isdir, isfile  # which, other than those of Path, raise nothing for a name that is too long
+from pathlib import Path
+from typing import Any
+
+from robogaze.datasets import ManifestEntry, find_entries
+from robogaze.datasets.layouts.base import OTHER_VIDEOS, VIDEOS
+from robogaze.datasets.layouts.importer import NoClips, import_clips
+from robogaze.datasets.manifest import with_given, with_ids
+from robogaze.errors import OptionError
+
+_log = logging.getLogger("robogaze")
+
+
+@dataclass(frozen=True)
+class ClipList:
+    """Clips in their given order.
+
+    `root` is the folder from which samples and shards name them. `is_whole` says that they are the content of one
+    folder or manifest, and so all the clips of a run.
+    """
+
+    entries: tuple[ManifestEntry, ...]
+    root: Path
+    is_whole: bool
+
+
+def list_clips(paths: Sequence[Path], **given: Any) -> ClipList:
+    """The clips of videos, manifests (.jsonl), and folders or files in a layout that `dataset import` reads.
+
+    What is `given` (instruction, initial_frame, layout) holds for all. Raises InputError for a single folder without
+    clips; among several paths such a folder is one unreadable clip. Raises OptionError for a path that holds archives.
+    """
+    found: list[ManifestEntry] = []
+    for path in paths:
+        is_video = path.suffix.lower() in (".jsonl", *VIDEOS, *OTHER_VIDEOS)
+        if not (isdir(path) or (len(paths) == 1 and isfile(path) and not is_video)):
+            found += find_entries([path])
+            continue
+        try:
+            found += _imported(path)
+        except NoClips:
+            if len(paths) == 1:
+                raise
+            found += find_entries([path])
+    is_whole = len(paths) == 1 and (isdir(paths[0]) or paths[0].suffix.lower() not in (*VIDEOS, *OTHER_VIDEOS))
+    parents = [os.path.dirname(os.path.abspath(path)) for path in paths]
+    return ClipList(with_ids(with_given(found, **given)), Path(os.path.commonpath(parents)), is_whole)
+
+
+def _imported(path: Path) -> tuple[ManifestEntry, ...]:
+    found = import_clips(path)
+    if found.packed:
+        raise OptionError(f"{path} holds archives; unpack them first: robogaze dataset import {path}")
+    clips = _count(len(found.entries), "clip")
+    ignored = f", {_count(len(found.ignored), 'file')} ignored (robogaze dataset import says why)"
+    ignored = ignored if found.ignored else ""
+    _log.info("%s: %s, layout %s%s", path, clips, found.layout, ignored)
+    return found.entries
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

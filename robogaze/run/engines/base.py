@@ -1,0 +1,104 @@
+"""What an engine is, and what every engine does with a clip."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Protocol
+
+from robogaze.backends import AnswerStore, Models
+from robogaze.core.key_frames import frames_to_show
+from robogaze.core.report import Report
+from robogaze.datasets import ManifestEntry
+from robogaze.diagnose import OpenClip, diagnose, open_clip
+from robogaze.errors import VideoError
+from robogaze.run.options import RunOptions
+from robogaze.run.setup import RunSetup
+from robogaze.stages.pipeline import Pipeline
+from robogaze.threads import in_thread
+
+_THUMBNAIL_PX, _THUMBNAIL_VIEW_PX, _THUMBNAIL_MOST_PX = 480, 320, 1280
+"""The longer side of a stored frame; of several views side by side, that of each view; and the maximum."""
+
+Decoded = Callable[[str, float], None]
+"""Gets a clip's id with the share of it that is decoded (NaN where the file does not say how long it is)."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A clip to diagnose."""
+
+    clip_id: str
+    entry: ManifestEntry
+
+
+@dataclass(frozen=True)
+class Result:
+    """The report of a clip with the frames that show it (JPEG, by number), or why the clip is unreadable."""
+
+    clip_id: str
+    report: Report | None = None
+    frames: Mapping[int, bytes] = field(default_factory=dict)
+    unreadable: str | None = None
+
+
+@dataclass(frozen=True)
+class EngineContext:
+    """What an engine may use: the open models and their stored answers, both None where no model is asked."""
+
+    setup: RunSetup
+    options: RunOptions
+    environ: Mapping[str, str] = field(default_factory=dict, repr=False)
+    models: Models | None = None
+    answers: AnswerStore | None = None
+    on_decoded: Decoded | None = None
+
+
+class Engine(Protocol):
+    """Where clips are diagnosed."""
+
+    def run(self, tasks: Sequence[Task]) -> AsyncGenerator[Result, None]:
+        """Diagnose clips, about in their order, and yield each result as soon as it is known.
+
+        Raises RunStopped at the end when the run had to stop early: a clip that was not yielded is left to the next
+        start. What is the fault of the program, the disk or the domain is raised at once.
+        """
+
+
+class EngineFactory(Protocol):
+    """Makes an engine."""
+
+    def __call__(self, context: EngineContext, /) -> Engine:
+        """Make an engine; nothing is started yet."""
+
+
+@dataclass(frozen=True)
+class ClipWorker:
+    """Diagnoses a clip; the same clip and the same answers give the same result on every engine."""
+
+    pipeline: Pipeline
+    models: Models | None = None
+    decoder: str = "pyav"
+    on_decoded: Decoded | None = None
+
+    async def __call__(self, task: Task, decoding: asyncio.Semaphore) -> Result:
+        """Diagnose a clip; `decoding` limits how many are decoded at once. Raises RunStopped when the run must stop."""
+        with ExitStack() as stack:
+            try:
+                async with decoding:
+                    watch = None if self.on_decoded is None else partial(self.on_decoded, task.clip_id)
+                    opening = open_clip(
+                        task.entry.with_(clip_id=task.clip_id), self.pipeline, self.models, self.decoder, watch
+                    )
+                    opened = await in_thread(stack.enter_context, opening)
+            except VideoError as error:
+                return Result(task.clip_id, unreadable=str(error))
+            report = await diagnose(opened, self.pipeline, self.models)
+            frames = await in_thread(_thumbnails, opened, frames_to_show(report))
+            return Result(task.clip_id, report, frames)
+
+
+def _thumbnails(opened: OpenClip, frames: Sequence[int]) -> dict[int, bytes]:
+    side = min(max(_THUMBNAIL_PX, _THUMBNAIL_VIEW_PX * len(opened.clip.layout.active)), _THUMBNAIL_MOST_PX)
+    return {number: opened.decoded.thumbnail(number, side) for number in frames}

@@ -1,0 +1,48 @@
+"""datatrove's executors: every rank scores one shard of a run.
+
+`Shards` is a step of a datatrove pipeline, so that its executors (this machine, Slurm, others) schedule the shards and
+keep the logs. A shard is a run folder of its own: a rank that is started again resumes it.
+"""
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from robogaze.errors import MissingExtra, RunError
+
+_FINISHED = (0, 4)
+"""The exit codes of a shard that is finished; 4 says that some of its clips are incomplete."""
+
+
+@dataclass(frozen=True)
+class Shards:
+    """A step of a datatrove pipeline: `robogaze` with these `arguments`, to which each rank adds its shard."""
+
+    arguments: tuple[str, ...]
+
+    def __call__(self, data: Any = None, rank: int = 0, world_size: int = 1) -> Any:
+        """Score the shard of a rank. Raises RunError when it is not finished."""
+        shard = f"{rank + 1}/{world_size}"
+        command = [sys.executable, "-m", "robogaze", *self.arguments, "--shard", shard]
+        done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        if done.returncode not in _FINISHED:
+            last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+            raise RunError(f"shard {shard} ended with {done.returncode}: {last}")
+        return data
+
+
+def run_shards(arguments: Sequence[str], workers: int, logs: Path) -> None:
+    """Score all shards of a run on this machine, each in a process of its own.
+
+    What is finished is known from each shard's run folder, not from the marks that an earlier start left in `logs`.
+    Raises MissingExtra where datatrove is not installed, RunError for a shard that is not finished.
+    """
+    try:
+        from datatrove.executor import LocalPipelineExecutor
+    except ImportError as error:
+        raise MissingExtra("datatrove", "datatrove") from error
+    steps = [Shards(tuple(arguments))]
+    LocalPipelineExecutor(steps, tasks=workers, workers=workers, logging_dir=str(logs), skip_completed=False).run()

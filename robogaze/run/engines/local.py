@@ -1,0 +1,43 @@
+"""This process: one event loop, a bounded number of clips at a time."""
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator, Sequence
+
+from robogaze.errors import RunStopped
+from robogaze.run.engines.base import ClipWorker, EngineContext, Result, Task
+
+
+class Local:
+    """Diagnoses `clips_at_once` clips at a time in this process."""
+
+    def __init__(self, context: EngineContext) -> None:
+        setup = context.setup
+        self.clips_at_once = context.options.clips_at_once
+        self.worker = ClipWorker(setup.pipeline, context.models, setup.decoder, context.on_decoded)
+
+    async def run(self, tasks: Sequence[Task]) -> AsyncGenerator[Result, None]:
+        """See `Engine`."""
+        # Decoding alone is work of this machine; more clips at once than it has cores would only cost memory.
+        decoding = asyncio.Semaphore(os.cpu_count() or 1)
+        waiting = list(reversed(tasks))
+        running: set[asyncio.Task[Result]] = set()
+        stopped: RunStopped | None = None
+        try:
+            while True:
+                while waiting and len(running) < self.clips_at_once and not (stopped and stopped.at_once):
+                    running.add(asyncio.create_task(self.worker(waiting.pop(), decoding)))
+                if not running:
+                    break
+                done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+                for task in done:
+                    if isinstance(error := task.exception(), RunStopped):
+                        stopped = error if stopped is None or error.at_once else stopped
+                    else:
+                        yield task.result()
+        finally:
+            for task in running:
+                task.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
+        if stopped is not None:
+            raise stopped

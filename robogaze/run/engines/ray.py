@@ -1,0 +1,165 @@
+"""A Ray cluster: blocks of clips as tasks, on whatever node has room.
+
+A worker holds nothing that is missed when its node dies: Ray gives its block to another node, which does it again. Only
+the process that started the run writes to the run folder. Videos, and the folder of a custom domain, must be under the
+same path on every node; each worker asks the models itself, so concurrency is per worker.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from robogaze.backends import Models, ModelsConfig
+from robogaze.backends.middleware.model_identity import FirstName, check_answer
+from robogaze.domains import load_domain
+from robogaze.errors import MissingExtra, ModelChanged, RobogazeError, RunStopped
+from robogaze.run.engines.base import EngineContext, Result, Task
+from robogaze.run.engines.local import Local
+from robogaze.run.options import RunOptions
+from robogaze.run.setup import RunSetup
+from robogaze.stages.pipeline import Pipeline
+from robogaze.threads import in_thread
+
+_BLOCKS_A_WORKER = 4
+"""Into how many blocks a worker's share is cut: more make the workers end together, fewer open models less often."""
+
+_POLL_S = 1.0
+
+_QUIET = {"log_to_driver": False, "include_dashboard": False, "logging_level": logging.ERROR}
+
+
+@dataclass(frozen=True)
+class WorkerConfig:
+    """What a worker does with each clip, as plain data that can be sent to it.
+
+    `secrets` are the keys of servers by the name of their environment variable; they are never written.
+    """
+
+    domain: str
+    pipeline: str
+    models: ModelsConfig | None
+    decoder: str
+    options: RunOptions
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, context: EngineContext) -> "WorkerConfig":
+        """The work of a run, with the keys of its servers."""
+        setup = context.setup
+        models = () if setup.models is None else setup.models.models.values()
+        names = {"OPENAI_API_KEY", "ROBOGAZE_API_KEY", *(model.api_key_env for model in models if model.api_key_env)}
+        secrets = {name: context.environ[name] for name in names if name in context.environ}
+        options = replace(context.options, engine="local", out=None)
+        return cls(setup.domain_path, setup.pipeline.name, setup.models, setup.decoder, options, secrets)
+
+
+class Ray:
+    """Diagnoses clips on a Ray cluster, `workers` blocks at a time, by default one for every core that it has.
+
+    A cluster that this process is connected to is used; else the one that `address` names ("auto" for one that runs on
+    this machine), else a new one on this machine. Without an address Ray would join the last cluster that was started
+    here, and wait forever where that cluster was killed.
+    No answer is cached: what a lost worker was answered is asked again. A clip on which another model answered than at
+    first is not yielded, and stops the run.
+    """
+
+    def __init__(self, context: EngineContext) -> None:
+        self.config = WorkerConfig.of(context)
+        self.workers = context.options.workers
+        self.address = context.options.address
+        self.first_name: FirstName = _as_answered if context.answers is None else context.answers.first_name
+
+    async def run(self, tasks: Sequence[Task]) -> AsyncGenerator[Result, None]:
+        """See `Engine`. Raises MissingExtra where Ray is not installed."""
+        try:
+            import ray
+        except ImportError as error:
+            raise MissingExtra("Ray", "ray") from error
+        connected = ray.is_initialized()
+        if not connected:
+            ray.init(self.address or "local", **_QUIET)
+        try:
+            async for result in self._distribute(ray, tasks):
+                yield result
+        finally:
+            if not connected:
+                ray.shutdown()
+
+    async def _distribute(self, ray: Any, tasks: Sequence[Task]) -> AsyncGenerator[Result, None]:
+        workers = self.workers or max(1, int(ray.cluster_resources().get("CPU", 1)))
+        waiting = _blocks(tasks, workers, self.config.options.clips_at_once)
+        # The node on which a block runs may die as often as it likes: -1 is forever.
+        work = ray.remote(num_cpus=1, max_retries=-1)(_work)
+        stopped: RunStopped | None = None
+        running: list[Any] = []
+        while running or waiting:
+            while waiting and len(running) < workers and stopped is None:
+                running.append(work.remote(waiting.pop(), self.config))
+            if not running:
+                break
+            done, running = await in_thread(ray.wait, running, timeout=_POLL_S)
+            for reference in done:
+                results, end = _fetch(ray, reference)
+                stopped = stopped or end
+                for result in results:
+                    try:
+                        self._check_models(result)
+                    except ModelChanged as changed:
+                        stopped = changed
+                    else:
+                        yield result
+        if stopped is not None:
+            raise stopped
+
+    def _check_models(self, result: Result) -> None:
+        """Raise ModelChanged for a clip on which another model answered than before."""
+        for call in () if result.report is None else result.report.provenance.calls:
+            if call.answered_by:
+                check_answer(self.first_name, call.model, call.answered_by)
+
+
+def _as_answered(_model: str, _verb: str, name: str) -> str:
+    return name
+
+
+def _blocks(tasks: Sequence[Task], workers: int, clips_at_once: int) -> list[list[Task]]:
+    """The clips in blocks, the last first, so that they are scored in their order."""
+    size = max(1, min(2 * clips_at_once, -(-len(tasks) // (workers * _BLOCKS_A_WORKER))))
+    return [list(tasks[start : start + size]) for start in range(0, len(tasks), size)][::-1]
+
+
+def _fetch(ray: Any, reference: Any) -> tuple[list[Result], RunStopped | None]:
+    """The results of a block. Raises what its worker raised, as if it had been raised here."""
+    try:
+        found: tuple[list[Result], RunStopped | None] = ray.get(reference)
+    except ray.exceptions.RayTaskError as error:
+        if isinstance(error.cause, RobogazeError):
+            raise error.cause from error
+        raise
+    return found
+
+
+def _work(tasks: list[Task], config: WorkerConfig) -> tuple[list[Result], RunStopped | None]:
+    """Diagnose a block of clips in a worker."""
+    return asyncio.run(_diagnose(tasks, config))
+
+
+async def _diagnose(tasks: list[Task], config: WorkerConfig) -> tuple[list[Result], RunStopped | None]:
+    pipeline = Pipeline.build(load_domain(config.domain), config.pipeline)
+    setup = RunSetup(config.domain, pipeline, config.models, config.decoder)
+    models = None
+    if config.models is not None:
+        models = Models.open(config.models, None, config.secrets, outage_s=config.options.outage_s)
+    results: list[Result] = []
+    try:
+        engine = Local(EngineContext(setup, config.options, models=models))
+        async for result in engine.run(tasks):
+            results.append(result)
+    except RunStopped as error:
+        return results, error
+    finally:
+        if models is not None:
+            await models.close()
+    return results, None

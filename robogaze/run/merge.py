@@ -1,0 +1,120 @@
+"""Merging runs: the shards of a run become that run.
+
+Runs are merged only if their configurations agree. A clip that several runs hold is kept once: the more complete report
+wins, and of two equally complete ones the first. The merged runs stay as they are.
+"""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from robogaze.backends import AnswerStore
+from robogaze.core.report import Status, Unreadable
+from robogaze.errors import RunError
+from robogaze.store import ManifestLine, RunFolder, StoredRun, configuration_of
+
+_SHARD = "shard"
+_FURTHER: tuple[Status, ...] = ("unscored", "partial", "complete")
+
+
+@dataclass(frozen=True)
+class MergeResult:
+    """Counts of a merge: runs, clips, reports, clips that several runs hold, and unreadable clips.
+
+    `missing` are the shards that are not there, as `3/8`; `incomplete` counts reports that are partial or unscored.
+    """
+
+    runs: int
+    clips: int
+    reports: int
+    repeated: int
+    unreadable: int
+    missing: tuple[str, ...]
+    incomplete: int
+
+
+def merge(sources: Sequence[Path], out: Path) -> MergeResult:
+    """Merge runs into `out`, which may hold an earlier merge.
+
+    Raises RunError for a folder without a run, for runs of different configurations, for shards of different counts,
+    and for one clip id of two different clips.
+    """
+    if any(source.resolve() == out.resolve() for source in sources):
+        raise RunError(f"{out} cannot be merged into itself; choose another --out")
+    configurations = [_configuration(source) for source in sources]
+    shards = [configuration.pop(_SHARD, None) for configuration in configurations]
+    first = configurations[0]
+    for source, other in zip(sources, configurations, strict=True):
+        if differing := [key for key in sorted({*first, *other}) if first.get(key) != other.get(key)]:
+            raise RunError(
+                f"{sources[0]} and {source} have different configurations ({', '.join(differing)} in run.json)"
+            )
+    missing = _missing(shards)
+    with RunFolder(out, first) as run:
+        repeated = sum(_merge_clips(StoredRun(source), run) for source in sources)
+        _merge_answers([source / "calls.sqlite" for source in sources], run.answers)
+        summaries = [found for line in run.lines if (found := run.stored.summary(line.clip_id)) is not None]
+        _merge_unreadable(sources, run)
+    reports, incomplete = len(summaries), sum(summary.status != "complete" for summary in summaries)
+    return MergeResult(
+        len(sources), len(run.lines), reports, repeated, len(StoredRun(out).unreadable), missing, incomplete
+    )
+
+
+def _configuration(source: Path) -> dict[str, Any]:
+    found = configuration_of(source)
+    if not found:
+        raise RunError(f"{source} holds no run: it has no run.json")
+    return found
+
+
+def _missing(shards: Sequence[str | None]) -> tuple[str, ...]:
+    """The shards that are not there, as `3/8`; none where whole runs are merged."""
+    counts = {shard.partition("/")[2] for shard in shards if shard is not None}
+    if not counts:
+        return ()
+    if len(counts) > 1 or None in shards:
+        raise RunError("shards of different counts, or shards and whole runs, cannot be merged: they share clips")
+    count = int(counts.pop())
+    return tuple(name for number in range(1, count + 1) if (name := f"{number}/{count}") not in shards)
+
+
+def _merge_clips(source: StoredRun, run: RunFolder) -> int:
+    """Add the clips of a run to another; returns how many were in both."""
+    repeated, lines = 0, [_moved(line, source.root, run) for line in source.lines]
+    run.add(*lines)
+    for line in lines:
+        mine, theirs = run.stored.summary(line.clip_id), source.summary(line.clip_id)
+        repeated += int(mine is not None and theirs is not None)
+        if theirs is not None and (mine is None or _FURTHER.index(theirs.status) > _FURTHER.index(mine.status)):
+            run.write_bytes(line.clip_id, source.report_path(line.clip_id).read_bytes(), source.frames(line.clip_id))
+    return repeated
+
+
+def _merge_unreadable(sources: Sequence[Path], run: RunFolder) -> None:
+    """Write what no run could read; the list of an earlier merge is dropped."""
+    read = {line.path for line in run.lines if run.stored.has_report(line.clip_id)}
+    found = [_readdressed(clip, source, run) for source in sources for clip in StoredRun(source).unreadable]
+    run.write_unreadable([clip for clip in found if clip.uri not in read], listed=())
+
+
+def _moved(line: ManifestLine, source: Path, run: RunFolder) -> ManifestLine:
+    return line.with_(path=run.address(Path(os.path.normpath(source / line.path))))
+
+
+def _readdressed(clip: Unreadable, source: Path, run: RunFolder) -> Unreadable:
+    return clip.with_(uri=run.address(Path(os.path.normpath(source / clip.uri))))
+
+
+def _merge_answers(sources: Sequence[Path], into: Path) -> None:
+    """Copy the answers of runs and what was spent on them, so that the merged run can be resumed."""
+    present = [path for path in sources if path.is_file()]
+    if present:
+        store = AnswerStore(into)
+        try:
+            for path in present:
+                store.merge(path)
+        finally:
+            store.close()

@@ -1,0 +1,166 @@
+"""Which clips a run has, each once, which of them are scored already, and which are to be scored.
+
+A file is read to its end once, to know it by its content. While its size and modification time are those that the run
+folder knows, later starts do not read it again.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from robogaze.core.report import Unreadable
+from robogaze.core.report_summary import ReportSummary
+from robogaze.datasets import ManifestEntry, UnusableEntry, with_ids
+from robogaze.diagnose import content_sha256
+from robogaze.errors import InputError, RunError, VideoError
+from robogaze.media.picture_files import picture_bytes
+from robogaze.run.engines.base import Task
+from robogaze.run.retry import awaits_answer
+from robogaze.run.shards import random_order
+from robogaze.store import ManifestLine, RunFolder
+
+
+@dataclass(frozen=True)
+class PlannedClip:
+    """A clip of the run, before it is opened."""
+
+    entry: ManifestEntry
+    line: ManifestLine
+
+
+@dataclass(frozen=True)
+class RunPlan:
+    """The clips of a run, and what is to be done.
+
+    `clips` are by id, in their given order; `finished` are those with a report; `tasks` are the others, in the order
+    in which they are scored. `repeated` are files that are the same clip as another. `replaced` says of a clip with a
+    report what changed since ("file" or "instruction"): it is scored again. `added` and `removed` are the ids that are
+    not in the run folder's manifest yet, and those that only it lists; both are empty for a run that begins.
+    """
+
+    clips: Mapping[str, PlannedClip]
+    finished: Mapping[str, ReportSummary]
+    tasks: Sequence[Task]
+    unreadable: Sequence[Unreadable]
+    repeated: Sequence[str]
+    replaced: Mapping[str, str]
+    added: Sequence[str]
+    removed: Sequence[str]
+
+
+def make_plan(
+    entries: Sequence[ManifestEntry], folder: RunFolder | None = None, *, retry_failed: bool = False, seed: int = 0
+) -> RunPlan:
+    """List the clips. Nothing is written.
+
+    Raises InputError for two clips of which one would be lost, because their ids are made of what they have in common,
+    and RunError when a scored clip was replaced by another file under its name.
+    """
+    clips, unreadable, repeated = _clips(entries, folder)
+    finished: dict[str, ReportSummary] = {}
+    replaced: dict[str, str] = {}
+    tasks = []
+    for clip_id, clip in clips.items():
+        summary = None if folder is None else folder.stored.summary(clip_id)
+        changed = None if folder is None else folder.replaced(clip.line)
+        if changed is not None:
+            replaced[clip_id] = "file" if changed == "sha256" else changed
+        if summary is None or changed is not None or _is_scored_again(summary, retry_failed):
+            tasks.append(Task(clip_id, clip.entry))
+        else:
+            finished[clip_id] = summary
+    order = random_order(seed)
+    tasks.sort(key=lambda task: order(task.clip_id))
+    added, removed = _changes(clips, folder)
+    return RunPlan(clips, finished, tasks, unreadable, repeated, replaced, added, removed)
+
+
+def _clips(
+    entries: Sequence[ManifestEntry], folder: RunFolder | None
+) -> tuple[dict[str, PlannedClip], list[Unreadable], list[str]]:
+    """The clips by id, the files that cannot be read, and those that are the same clip as another."""
+    clips: dict[str, PlannedClip] = {}
+    unreadable: list[Unreadable] = []
+    repeated: list[str] = []
+    contents = _Contents(folder)
+    for entry in with_ids(entries):
+        if isinstance(entry, UnusableEntry):
+            unreadable.append(Unreadable(uri=entry.address, reason=entry.fault))
+            continue
+        try:
+            clip = PlannedClip(entry, _line(entry, contents))
+        except VideoError as error:
+            unreadable.append(Unreadable(uri=entry.address, reason=str(error)))
+            continue
+        first = clips.setdefault(clip.line.clip_id, clip)
+        if differs := first.line.differs(clip.line):
+            both, field = f"{first.entry.address} and {entry.address}", differs.removesuffix("_sha256")
+            raise InputError(f"{both} are the same video and differ in {field} only; give each a clip_id")
+        if first is not clip:
+            repeated.append(entry.address)
+    return clips, unreadable, repeated
+
+
+def _is_scored_again(summary: ReportSummary, retry_failed: bool) -> bool:
+    return summary.status != "complete" and (retry_failed or awaits_answer(summary))
+
+
+def _changes(clips: Mapping[str, PlannedClip], folder: RunFolder | None) -> tuple[Sequence[str], Sequence[str]]:
+    """The ids that the run folder does not know yet, and those that it alone knows."""
+    known = {} if folder is None else {line.clip_id: line for line in folder.lines}
+    if folder is None or not known:
+        return (), ()
+    removed = [clip_id for clip_id in known if clip_id not in clips]
+    present = {folder.address(clip.entry.path): clip.line for clip in clips.values()}
+    for clip_id in removed:
+        line = known[clip_id]
+        now = present.get(line.path)
+        if now is not None and now.sha256 != line.sha256 and folder.stored.has_report(clip_id):
+            raise RunError(
+                f"{now.path} was replaced since {folder.root} began, which holds a report of the old file; choose "
+                "another --out"
+            )
+    return [clip_id for clip_id in clips if clip_id not in known], removed
+
+
+class _Contents:
+    """The contents of files, by SHA-256. Each file is read once, and none that a run folder knows as it is now."""
+
+    def __init__(self, folder: RunFolder | None) -> None:
+        self._folder = folder
+        lines = () if folder is None else folder.lines
+        self._known = {(line.path, line.size_bytes, line.modified_ns): line.sha256 for line in lines}
+
+    def of(self, entry: ManifestEntry, size_bytes: int | None = None, modified_ns: int | None = None) -> str:
+        """The content of a clip's file. Raises VideoError when it cannot be read, or is not the expected content."""
+        path = entry.path.as_posix() if self._folder is None else self._folder.address(entry.path)
+        stamp = (path, size_bytes, modified_ns)
+        if size_bytes is not None and stamp in self._known:
+            entry.check_content(self._known[stamp])
+        else:
+            self._known[stamp] = content_sha256(entry)
+        return self._known[stamp]
+
+
+def _line(entry: ManifestEntry, contents: _Contents) -> ManifestLine:
+    """What a clip's report depends on. Raises VideoError when its file, or its initial frame, cannot be read."""
+    stamp = _stamp(entry.path)
+    content = contents.of(entry, **stamp)
+    given = {name: getattr(entry, name) for name in ManifestLine.model_fields if name in ManifestEntry.model_fields}
+    made = {"clip_id": entry.id_for(content), "path": entry.path.as_posix(), "sha256": content, **stamp}
+    initial = entry.initial_frame
+    return ManifestLine(**{**given, **made}, initial_frame_sha256=None if initial is None else _sha256(initial))
+
+
+def _stamp(path: Path) -> Mapping[str, int]:
+    """The size and modification time of a file; empty when there is none, which reading it will say."""
+    try:
+        found = path.stat()
+    except OSError:
+        return {}
+    return {"size_bytes": found.st_size, "modified_ns": found.st_mtime_ns}
+
+
+def _sha256(initial_frame: Path) -> str:
+    return sha256(picture_bytes(initial_frame, f"the initial frame {initial_frame}")).hexdigest()

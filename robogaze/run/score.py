@@ -1,0 +1,132 @@
+"""Scoring clips from Python: what `robogaze score` does, in the same words."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, aclosing
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from robogaze.core.clip import Layout
+from robogaze.core.report import Report, Unreadable
+from robogaze.errors import InputError, RunStopped
+from robogaze.run.clips import list_clips
+from robogaze.run.execute import Run, open_run
+from robogaze.run.options import RunOptions
+from robogaze.run.setup import make_setup
+from robogaze.sync import synchronous
+from robogaze.threads import in_thread
+
+Paths = str | Path | Sequence[str | Path]
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """The reports of a run, in the order of its clips; iterate it, or turn it into a data frame.
+
+    `unreadable` are the clips without a report, which stay in every denominator. `stopped` says why the run ended
+    early, None when it did not. `folder` is the run folder, None without one.
+    """
+
+    reports: tuple[Report, ...]
+    unreadable: tuple[Unreadable, ...]
+    stopped: RunStopped | None
+    folder: Path | None
+
+    def __iter__(self) -> Iterator[Report]:
+        return iter(self.reports)
+
+    def __len__(self) -> int:
+        return len(self.reports)
+
+    def __getitem__(self, clip: int | str) -> Report:
+        """A report by its place or its clip id. Raises IndexError or KeyError."""
+        if isinstance(clip, int):
+            return self.reports[clip]
+        for report in self.reports:
+            if report.clip.id == clip:
+                return report
+        raise KeyError(clip)
+
+
+async def score_async(
+    paths: Paths,
+    *,
+    instruction: str | None = None,
+    initial_frame: str | Path | None = None,
+    layout: str | None = None,
+    model: str | None = None,
+    domain: str | Path | None = None,
+    pipeline: str | None = None,
+    concurrency: int | None = None,
+    decoder: str = "pyav",
+    out: str | Path | None = None,
+    options: RunOptions | None = None,
+    environ: Mapping[str, str] = os.environ,
+) -> RunResult:
+    """Score clips: say what failed in each, when, why and how badly.
+
+    Args:
+        paths: Videos, folders of videos, or manifests (.jsonl).
+        instruction: What the clips were generated for; else from sidecars or manifests.
+        initial_frame: A picture of the scene before the clips start.
+        layout: `single`, or `ROWSxCOLUMNS:name,name,...` for views in a grid; recognised by default.
+        model: `KIND:NAME[@URL]`, or a YAML file of models. Without one, only what can be measured in the frames is
+            reported, and no clip is called clean.
+        domain: The name of a built-in domain, or the folder of a custom one.
+        pipeline: A pipeline of the domain; the default depends on whether a model is given.
+        concurrency: Requests to each model, and clips, at once.
+        decoder: `pyav` or `decord`.
+        out: The run folder: reports, frames, answers. Needed to resume.
+        options: How the run is done: sample, shard, engine, limits of calls and cost.
+        environ: The environment variables that hold the keys of servers.
+
+    Returns:
+        The reports. A clip that cannot be read, or that a model fails on, never stops the others.
+
+    Raises:
+        InputError: A path does not exist, or a file does not fit.
+        OptionError: Options contradict each other, or the pipeline needs a model and none is given.
+        Unreachable: No server answers.
+    """
+    setup = await in_thread(make_setup, domain, pipeline, model, concurrency=concurrency, decoder=decoder)
+    chosen = options or RunOptions()
+    if out is not None:
+        chosen = replace(chosen, out=Path(out))
+    if concurrency is not None:
+        chosen = replace(chosen, clips_at_once=concurrency)
+    given = {
+        "instruction": instruction,
+        "initial_frame": None if initial_frame is None else Path(initial_frame),
+        "layout": None if layout is None else Layout.parse(layout),
+    }
+    clips = await in_thread(list_clips, _listed(paths), **given)
+    opening = open_run(clips.entries, setup, chosen, environ, root=clips.root, is_whole=clips.is_whole)
+    return await _execute(opening)
+
+
+async def _execute(opening: AbstractContextManager[Run]) -> RunResult:
+    run = await in_thread(opening.__enter__)
+    try:
+        async with aclosing(run.execute()) as results:
+            async for _ in results:
+                pass
+        return await in_thread(result_of, run)
+    finally:
+        opening.__exit__(None, None, None)
+
+
+score = synchronous(score_async)
+
+
+def result_of(run: Run) -> RunResult:
+    """The result of a run that was executed."""
+    folder = None if run.folder is None else run.folder.root
+    return RunResult(tuple(run.reports()), tuple(run.unreadable), run.stopped, folder)
+
+
+def _listed(paths: Paths) -> tuple[Path, ...]:
+    listed = (Path(paths),) if isinstance(paths, str | Path) else tuple(Path(path) for path in paths)
+    for path in listed:
+        if not os.path.lexists(path):
+            raise InputError(f"{path} does not exist")
+    return listed

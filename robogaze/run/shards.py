@@ -1,0 +1,86 @@
+"""Shards, samples and the order of a run, all by a hash of the clip: none depends on the machine or on other clips.
+
+A clip stays in its shard however many clips are added later, and a run that is stopped early has scored a random sample
+of its clips.
+"""
+
+import os
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from robogaze.datasets import ManifestEntry
+from robogaze.errors import RunError
+
+_SHARD = re.compile(r"(\d+)/(\d+)")
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Shard `number` (from 1) of `count`."""
+
+    number: int
+    count: int
+
+    @classmethod
+    def parse(cls, text: str) -> "Shard":
+        """Read `3/8`. ValueError for another text, or a number that is not from 1 to the count."""
+        found = _SHARD.fullmatch(text)
+        if found is None or not 1 <= int(found[1]) <= int(found[2]):
+            raise ValueError(f"a shard is NUMBER/COUNT with NUMBER from 1 to COUNT, such as 3/8, not {text!r}")
+        return cls(int(found[1]), int(found[2]))
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.count}"
+
+    def folder(self, run: Path) -> Path:
+        """Where the shard of a run is written: beside the run, so that no reader of the run finds a clip twice."""
+        width = len(str(self.count))
+        return shards_of(run) / f"{self.number:0{width}}-of-{self.count}"
+
+    def of(self, entries: Sequence[ManifestEntry], root: Path) -> tuple[ManifestEntry, ...]:
+        """The entries of this shard; an entry without clip_id is known by its instruction and its path from `root`."""
+        return tuple(entry for entry in entries if _number(_name(entry, root)) % self.count == self.number - 1)
+
+
+def shards_of(run: Path) -> Path:
+    """The folder that holds the shards of a run."""
+    run = Path(os.path.abspath(run))  # `.` has no name of its own
+    return run.with_name(f"{run.name}.shards")
+
+
+def written_shards(run: Path) -> tuple[Path, ...]:
+    """The shards of a run that were started, sorted."""
+    return tuple(sorted(path for path in shards_of(run).glob("*-of-*") if (path / "run.json").is_file()))
+
+
+def check_count(run: Path, count: int) -> None:
+    """Raise RunError when a run was divided into another number of shards before: clips would be scored twice."""
+    for path in written_shards(run):
+        before = path.name.rpartition("-")[2]
+        if before != f"{count}":
+            raise RunError(
+                f"{path.parent} holds shards of {before}; use {before} shards again, or remove it to start with {count}"
+            )
+
+
+def random_order(seed: int) -> Callable[[str], str]:
+    """A sort key that puts clip ids in a random order, which depends on the seed alone."""
+    return lambda clip_id: sha256(f"{seed}\0{clip_id}".encode()).hexdigest()
+
+
+def sample(entries: Sequence[ManifestEntry], limit: int, seed: int, root: Path) -> tuple[ManifestEntry, ...]:
+    """A random sample of `limit` entries, in their order; with the same seed a larger sample contains a smaller one."""
+    order = random_order(seed)
+    chosen = {id(entry) for entry in sorted(entries, key=lambda entry: order(_name(entry, root)))[:limit]}
+    return tuple(entry for entry in entries if id(entry) in chosen)
+
+
+def _name(entry: ManifestEntry, root: Path) -> str:
+    return entry.clip_id or f"{Path(os.path.relpath(entry.path, root)).as_posix()}\0{entry.instruction or ''}"
+
+
+def _number(name: str) -> int:
+    return int.from_bytes(sha256(name.encode()).digest()[:8])

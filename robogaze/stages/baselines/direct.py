@@ -1,0 +1,164 @@
+"""direct: one query about the whole clip, without memories, specialists or critic: the baselines of the paper
+(vanilla, chain of thought, taxonomy in the prompt; RoboGaze A.3.2, A.3.3, A.4.13), and with `samples` the input of a
+vote (A.4.12). Samples are numbered across all stages of this kind, and so are their hypotheses.
+
+Reasoning inside <think> tags is removed before the answer is read.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import ClassVar, TypedDict
+
+from pydantic import Field
+
+from robogaze.core.coverage import Coverage
+from robogaze.core.events import Evidence, Hypothesis
+from robogaze.core.time import Span, union
+from robogaze.domains import Dimension, Domain
+from robogaze.domains.model import SeverityLevel
+from robogaze.stages.answers import RecurringFaultAnswer, SeverityAnswer, SingleFaultAnswer, fault_contract, list_answer
+from robogaze.stages.base import Examiner
+from robogaze.stages.client import ModelClient, NoAnswer, Query
+from robogaze.stages.context import Context
+
+_MAX_EVENTS = 12
+
+
+class DirectVariables(TypedDict):
+    """The variables of the prompt that `prompt` names: the taxonomy."""
+
+    dimensions: tuple[Dimension, ...]
+    severity: tuple[SeverityLevel, ...]
+    cascade: str
+
+
+class EventAnswer(SingleFaultAnswer):
+    """A fault as one sample reports it."""
+
+    severity: SeverityAnswer
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """When the fault is visible."""
+        return (Span(*self.span_s),)
+
+
+class RecurringEventAnswer(RecurringFaultAnswer):
+    """A fault, which may come and go, as one sample reports it."""
+
+    severity: SeverityAnswer
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """When the fault is visible."""
+        return tuple(Span(*pair) for pair in self.spans_s)
+
+
+AnyEvent = EventAnswer | RecurringEventAnswer
+
+
+class Direct(Examiner):
+    """Writes the hypotheses of one sample, or of `samples` independent ones at a temperature above 0."""
+
+    prompts: ClassVar[Mapping[str, type]] = {}
+
+    prompt: str
+    """The name of the prompt, which may use the variables of DirectVariables."""
+    reasoning: bool = False
+    """Let the model reason before it answers; no schema is sent then."""
+    recurring: bool = False
+    """Ask for all spans of an event (`spans_s`) instead of one (`span_s`)."""
+    samples: int = Field(default=1, ge=1)
+    temperature: float | None = Field(default=None, ge=0)
+
+    def templates(self) -> Mapping[str, type]:
+        return {self.prompt: DirectVariables}
+
+    def check(self, domain: Domain) -> None:
+        """Raise ValueError if several samples would be identical."""
+        if self.samples > 1 and not self.temperature:
+            raise ValueError("several samples need a temperature above 0; otherwise they are identical")
+
+    async def run(self, context: Context, client: ModelClient) -> Context:
+        """Send one query per sample, in parallel."""
+        taken = len(samples_of(client))
+        queries = [self._query(sample, context, client) for sample in range(taken, taken + self.samples)]
+        answers = await client.ask_all(queries, context)
+        failures = tuple(answer.failure for answer in answers if isinstance(answer, NoAnswer))
+        reported = [
+            (query.subject, event)
+            for query, answer in zip(queries, answers, strict=True)
+            if not isinstance(answer, NoAnswer)
+            for event in answer.events
+        ]
+        first = len(context.hypotheses or ()) + 1
+        found = tuple(
+            _hypothesis(f"H{number}", sample, event, context)
+            for number, (sample, event) in enumerate(reported, start=first)
+        )
+        if len(failures) < self.samples:
+            frames = f"{len(client.frames(self.role()))} of {context.clip.frame_count} frames"
+            context = context.covering_all(
+                Coverage(state="examined", reason=f"one call about all dimensions, {frames}")
+            )
+        return replace(
+            context,
+            hypotheses=(*(context.hypotheses or ()), *found),
+            failures=(*context.failures, *failures),
+        )
+
+    def _query(self, sample: int, context: Context, client: ModelClient) -> Query:
+        frames = client.frames(self.role())
+        dimensions = tuple(client.domain.dimensions[name] for name in context.dimensions)
+        base = RecurringEventAnswer if self.recurring else EventAnswer
+        event = fault_contract(base, context.clip.duration_s, dimensions, frames)
+        return Query(
+            stage="direct",
+            subject=f"sample {sample + 1}",
+            role=self.role(),
+            prompt=self.prompt,
+            variables=DirectVariables(
+                dimensions=dimensions,
+                severity=client.domain.taxonomy.severity,
+                cascade=client.domain.taxonomy.cascade,
+            ),
+            images=client.show(self.role(), frames),
+            contract=list_answer("events", event, _MAX_EVENTS),
+            sample=sample,
+            temperature=self.temperature,
+            constrained=not self.reasoning,
+            check=lambda answer: _mislabelled(answer.events, client.domain),
+        )
+
+
+def samples_of(client: ModelClient) -> Mapping[str, bool]:
+    """The samples of a clip so far, by name, and whether each has an answer.
+
+    The hypotheses of a sample give its name in `proposed_by`.
+    """
+    taken: dict[str, bool] = {}
+    for call in client.calls:
+        if call.stage == "direct":
+            taken[call.subject] = taken.get(call.subject, False) or call.outcome == "answered"
+    return taken
+
+
+def _mislabelled(events: Sequence[AnyEvent], domain: Domain) -> str | None:
+    for event in events:
+        if domain.dimension_of[event.type] != event.dimension:
+            return f"events: {event.type} is a type of {domain.dimension_of[event.type]}, not of {event.dimension}"
+    return None
+
+
+def _hypothesis(name: str, sample: str, event: AnyEvent, context: Context) -> Hypothesis:
+    return Hypothesis(
+        id=name,
+        dimension=event.dimension,
+        type=event.type,
+        spans=union(context.clip.clamp(span) for span in event.spans),
+        severity=event.severity,
+        confidence=None,
+        description=event.description,
+        evidence=(Evidence(text=event.evidence, frames=tuple(sorted(set(event.frames))), source="direct"),),
+        proposed_by=sample,
+    )

@@ -1,0 +1,1 @@
+"""The stages of RoboGaze (the method of the paper)."""

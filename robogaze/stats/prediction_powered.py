@@ -1,0 +1,93 @@
+"""Prediction-powered estimates: a judge's mean over many things, corrected by a few labels.
+
+    corrected = mean of the predictions - mean of (prediction - truth) over a labelled sample
+
+Angelopoulos, Bates, Fannjiang, Jordan and Zrnic (2023), for a mean. The interval is Student's, from the variances of
+both parts. It covers the truth as often as its level says, whatever the judge's errors are, if the labelled things are
+a random sample of the same kind and no label is for two things. The plain mean of predictions instead has a narrow
+interval around the wrong value. A judge that is always right costs no width; a useless one leaves the width of the
+labels.
+
+`ppi-python`, the authors' package, does this and much more; it is no dependency, because a mean takes ten lines.
+"""
+
+from collections.abc import Sequence
+from math import nan, sqrt
+
+import numpy as np
+from scipy.special import stdtr, stdtrit
+
+from robogaze.core.scores import Estimate, undefined
+from robogaze.stats.interval import LEVEL
+from robogaze.stats.resample import Floats
+
+MIN_LABELS = 30
+"""With fewer labels the interval of their mean error covers the truth too seldom: with 10 in 82 %, with 30 in 94 %."""
+
+
+def calibrated_mean(predictions: Floats, labelled: Floats, truth: Floats, *, level: float = LEVEL) -> Estimate:
+    """The mean truth of the things that `predictions` are for; `n` counts those.
+
+    `labelled` and `truth` are the predictions and the true values of the labelled sample. The value may leave the range
+    of the truth (a share below 0); it is not clipped, because that would bias it. Undefined with fewer than MIN_LABELS
+    labels or two predictions. Raises ValueError if the two arrays differ in shape.
+    """
+    if labelled.shape != truth.shape:
+        raise ValueError(f"{len(labelled)} labelled predictions do not go with {len(truth)} labels")
+    if len(truth) < MIN_LABELS:
+        return undefined(f"{len(truth)} labels are fewer than {MIN_LABELS}", len(predictions))
+    if len(predictions) < 2:
+        return undefined("there are fewer than two predictions", len(predictions))
+    errors = labelled - truth
+    value = float(predictions.mean() - errors.mean())
+    variance = predictions.var(ddof=1) / len(predictions) + errors.var(ddof=1) / len(errors)
+    if variance == 0:
+        return Estimate(value, n=len(predictions), why="nothing varies")
+    parts = ((predictions.var(ddof=1) / len(predictions), len(predictions) - 1.0), _error(errors))
+    reach = _reach(parts, level)
+    return Estimate(value, value - reach, value + reach, len(predictions))
+
+
+def calibrated_difference(
+    predicted: tuple[float, float, float], first: Floats, second: Floats, n: int, *, level: float, outer: float
+) -> tuple[Estimate, float, float, float]:
+    """A difference of two means, each corrected with its own labels: value, p, standard error and equivalence bound.
+
+    `predicted` is the paired difference of the predictions with its standard error and degrees of freedom; `first` and
+    `second` are the errors (prediction - truth) on the labels of either side, which are other clips. The equivalence
+    bound is the largest difference in the interval of the level `outer`. Undefined with fewer than MIN_LABELS labels.
+    """
+    fewest = min(len(first), len(second))
+    if fewest < MIN_LABELS:
+        return undefined(f"{fewest} labels are fewer than {MIN_LABELS}", n), nan, nan, nan
+    value = predicted[0] - float(first.mean() - second.mean())
+    parts = ((predicted[1] ** 2, predicted[2]), _error(first), _error(second))
+    error = sqrt(sum(variance for variance, _ in parts))
+    if not error > 0:
+        return Estimate(value, n=n, why="nothing varies"), nan, nan, nan
+    reach, p = _reach(parts, level), float(2 * stdtr(_freedom(parts), -abs(value) / error))
+    return Estimate(value, value - reach, value + reach, n), p, error, abs(value) + _reach(parts, outer)
+
+
+Parts = Sequence[tuple[float, float]]
+"""Variances of independent parts of a sum, with their degrees of freedom."""
+
+
+def _error(errors: Floats) -> tuple[float, float]:
+    return float(errors.var(ddof=1) / len(errors)), len(errors) - 1.0
+
+
+def _freedom(parts: Parts) -> float:
+    """Welch and Satterthwaite's degrees of freedom."""
+    whole = sum(variance for variance, _ in parts)
+    return whole**2 / sum(variance**2 / freedom for variance, freedom in parts if variance > 0)
+
+
+def _reach(parts: Parts, level: float) -> float:
+    return float(stdtrit(_freedom(parts), (1 + level) / 2)) * sqrt(sum(variance for variance, _ in parts))
+
+
+def naive_mean(predictions: Floats, *, level: float = LEVEL) -> Estimate:
+    """The mean of the predictions as if they were the truth, with the same kind of interval, for comparison."""
+    nothing = np.zeros(MIN_LABELS)
+    return calibrated_mean(predictions, nothing, nothing, level=level)

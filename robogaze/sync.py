@@ -1,0 +1,43 @@
+"""Synchronous functions over their async twins."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from functools import wraps
+from threading import Thread
+from typing import Any, ParamSpec, TypeVar
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+
+def run_sync(coroutine: Coroutine[Any, Any, Result]) -> Result:
+    """Run a coroutine to its end.
+
+    Where an event loop is running already, as in a notebook, it runs in another thread, and the call blocks.
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(coroutine)
+    result: Future[Result] = Future()
+
+    def run() -> None:
+        try:
+            result.set_result(asyncio.run(coroutine))
+        except BaseException as error:  # noqa: BLE001 - it is the caller's, whatever it is
+            result.set_exception(error)
+
+    Thread(target=run, daemon=True).start()
+    return result.result()
+
+
+def synchronous(work: Callable[Arguments, Coroutine[Any, Any, Result]]) -> Callable[Arguments, Result]:
+    """The same function for callers that cannot await; `name_async` becomes `name`."""
+
+    @wraps(work)
+    def call(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        return run_sync(work(*args, **kwargs))
+
+    call.__name__ = call.__qualname__ = work.__name__.removesuffix("_async")
+    return call

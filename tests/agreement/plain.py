@@ -1,0 +1,210 @@
+"""The numbers of an agreement once more, from their definitions, in plain Python.
+
+Nothing of `robogaze.agreement` but the panel is used, nothing of `robogaze.stats`, `robogaze.matching` and numpy. Clips
+last ten seconds, spans end on whole seconds, so sets of seconds stand for times.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import combinations, permutations
+from typing import Any
+
+from agreement.annotators import similarity
+from robogaze.agreement.annotation_set import AnnotationSet, ClipAnnotations
+from robogaze.core.annotation import AnnotatedEvent
+
+SECONDS = 10
+
+Label = Any
+
+
+def plain_measures(annotation_set: AnnotationSet, dimension: str | None) -> dict[str, float | None]:
+    """Every number by name, None where it is undefined."""
+    about = [
+        one
+        for one in annotation_set.clips
+        if dimension is None or one.dimensions is None or dimension in one.dimensions
+    ]
+    matches = [(clip, *match) for clip in about for match in all_matches(clip)]
+    units = [unit for clip in about for unit in units_of(clip, [match[1:] for match in matches if match[0] is clip])]
+
+    def asked(one: AnnotatedEvent) -> bool:
+        return dimension is None or one.dimension == dimension
+
+    def label(one: AnnotatedEvent) -> Label:
+        return one.dimension if dimension is None or one.dimension is None else one.dimension == dimension
+
+    detection = [
+        {annotation.author: any(map(asked, annotation.findings)) for annotation in clip.annotations} for clip in about
+    ]
+    labels = [
+        {who: label(one) for who, one in unit.items() if label(one) is not None} for unit in units if len(unit) > 1
+    ]
+    pairs = [(a, b) for _, (_, a), (_, b) in matches if asked(a) or asked(b)]
+    severities = [
+        [one.severity for one in unit.values() if one.severity is not None]
+        for unit in units
+        if len(unit) > 1 and any(map(asked, unit.values()))
+    ]
+    every = [(clip, *two) for clip in about for two in combinations(clip.annotations, 2)]
+    events = sum(asked(one) for _, *two in every for annotation in two for one in annotation.findings)
+    ends = sum(asked(one) for _, (_, a), (_, b) in matches for one in (a, b))
+    cohen_only = len(annotation_set.annotators) == 2
+    everyone = whole_panel(annotation_set)
+    return {
+        "detection_kappa": kappa(detection, cohen_only, sizes([set(one) for one in everyone["clips"]])),
+        "dimension_kappa": kappa(labels, cohen_only, sizes(everyone["units"])),
+        "tiou": mean([overlap(a, b) for a, b in pairs]),
+        "severity_alpha": ordinal_alpha(severities),
+        "description_similarity": mean([similarity(a.description, b.description) for a, b in pairs]),
+        "events_matched": ends / events if events else None,
+        "timeline_alpha": timeline_alpha(
+            [
+                [[seconds(one) for one in annotation.findings if asked(one)] for annotation in clip.annotations]
+                for clip in about
+            ]
+        ),
+        "detection_cohen": mean_cohen(detection),
+        "dimension_cohen": mean_cohen(labels),
+    }
+
+
+def whole_panel(annotation_set: AnnotationSet) -> dict[str, list[set[str]]]:
+    """Who rated each clip, and the dimension of each matched event: what the choice of a kappa depends on."""
+    clips = [{annotation.author for annotation in clip.annotations} for clip in annotation_set.clips]
+    units = [unit for clip in annotation_set.clips for unit in units_of(clip, all_matches(clip))]
+    return {"clips": clips, "units": [{who for who, one in unit.items() if one.dimension} for unit in units]}
+
+
+def sizes(raters: Sequence[set[str]]) -> set[int]:
+    return {len(one) for one in raters if len(one) > 1}
+
+
+def seconds(one: AnnotatedEvent) -> set[int]:
+    return {second for span in one.spans for second in range(int(span.start), int(span.end))}
+
+
+def overlap(one: AnnotatedEvent, other: AnnotatedEvent) -> float:
+    return len(seconds(one) & seconds(other)) / len(seconds(one) | seconds(other))
+
+
+def weight(one: AnnotatedEvent, other: AnnotatedEvent) -> float:
+    return overlap(one, other) * similarity(one.description, other.description)
+
+
+Named = tuple[str, AnnotatedEvent]
+
+
+def all_matches(clip: ClipAnnotations) -> list[tuple[Named, Named]]:
+    """The best assignment for every two annotators, by trying all."""
+    found = []
+    for one, other in combinations(clip.annotations, 2):
+        few, many = sorted((one, other), key=lambda annotation: len(annotation.findings))
+        best = max(
+            permutations(many.findings, len(few.findings)),
+            key=lambda chosen: sum(weight(a, b) for a, b in zip(few.findings, chosen, strict=True)),
+        )
+        for a, b in zip(few.findings, best, strict=True):
+            if weight(a, b) > 0:
+                found.append(((few.author, a), (many.author, b)))
+    return found
+
+
+def units_of(clip: ClipAnnotations, matches: Sequence[tuple[Named, Named]]) -> list[dict[str, AnnotatedEvent]]:
+    """Matches chained, the heaviest first, without two events of one annotator."""
+    units = [{annotation.author: one} for annotation in clip.annotations for one in annotation.findings]
+    for (who, one), (whom, other) in sorted(matches, key=lambda match: -weight(match[0][1], match[1][1])):
+        first = next(unit for unit in units if unit.get(who) is one)
+        second = next(unit for unit in units if unit.get(whom) is other)
+        if not first.keys() & second.keys():
+            units = [unit for unit in units if unit is not first and unit is not second] + [{**first, **second}]
+    return units
+
+
+def mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
+
+
+def kappa(ratings: Sequence[dict[str, Label]], two: bool, sizes: set[int]) -> float | None:
+    if two:
+        return cohen([tuple(one[who] for who in sorted(one)) for one in ratings if len(one) == 2])
+    counted = [Counter(one.values()) for one in ratings if len(one) > 1]
+    return fleiss(counted) if len(sizes) == 1 else nominal_alpha(counted)
+
+
+def cohen(pairs: Sequence[tuple[Label, ...]]) -> float | None:
+    labels = {label for pair in pairs for label in pair}
+    if len(labels) < 2:
+        return None
+    agreed = sum(a == b for a, b in pairs) / len(pairs)
+    shares = [[sum(pair[side] == label for pair in pairs) / len(pairs) for label in labels] for side in (0, 1)]
+    chance = sum(a * b for a, b in zip(*shares, strict=True))
+    return (agreed - chance) / (1 - chance)
+
+
+def mean_cohen(ratings: Sequence[dict[str, Label]]) -> float | None:
+    names = sorted({who for one in ratings for who in one})
+    found = [cohen([(one[a], one[b]) for one in ratings if a in one and b in one]) for a, b in combinations(names, 2)]
+    return mean([one for one in found if one is not None])
+
+
+def fleiss(counted: Sequence[Counter[Label]]) -> float | None:
+    if not counted:
+        return None
+    ratings = sum(counted[0].values())
+    whole = sum(counted, Counter())
+    chance = sum((times / (ratings * len(counted))) ** 2 for times in whole.values())
+    agreed = sum(times * (times - 1) for one in counted for times in one.values()) / (ratings * (ratings - 1))
+    return None if len(whole) < 2 else (agreed / len(counted) - chance) / (1 - chance)
+
+
+def nominal_alpha(counted: Sequence[Counter[Label]]) -> float | None:
+    values = [list(one.elements()) for one in counted]
+    return alpha(values, lambda one, other: float(one != other))
+
+
+def ordinal_alpha(values: Sequence[Sequence[int]]) -> float | None:
+    times = Counter(value for unit in values if len(unit) > 1 for value in unit)
+
+    def no_shared_dimensions(one: int, other: int) -> float:
+        low, high = sorted((one, other))
+        return (sum(times[value] for value in range(low, high + 1)) - (times[low] + times[high]) / 2) ** 2
+
+    return alpha(values, no_shared_dimensions)
+
+
+def alpha(values: Sequence[Sequence[Label]], no_shared_dimensions: Any) -> float | None:
+    """1 - observed / expected, over all ordered pairs of values, by Krippendorff's definition."""
+    rated = [unit for unit in values if len(unit) > 1]
+    everything = [value for unit in rated for value in unit]
+    n = len(everything)
+    if len(set(everything)) < 2:
+        return None
+    observed = sum(no_shared_dimensions(a, b) / (len(unit) - 1) for unit in rated for a, b in permutations(unit, 2)) / n
+    expected = sum(no_shared_dimensions(a, b) for a, b in permutations(everything, 2)) / (n * (n - 1))
+    return 1 - observed / expected
+
+
+def timeline_alpha(clips: Sequence[Sequence[Sequence[set[int]]]]) -> float | None:
+    """Alpha for unitizing over clips of observers of events: seconds as places of a continuum."""
+    places, squares, no_shared_dimensions = [], 0, 0.0
+    for observers in clips:
+        joined = [runs(events) for events in observers]
+        marks = [set().union(*units) for units in joined]
+        places += [second in one for one in marks for second in range(SECONDS)]
+        squares += sum(len(unit) ** 2 for units in joined for unit in units)
+        for second in range(SECONDS):
+            said = [second in one for one in marks]
+            no_shared_dimensions += sum(a != b for a, b in permutations(said, 2)) / (len(said) - 1)
+    total, marked = len(places), sum(places)
+    different = 2 * marked * (total - marked)
+    return 1 - (no_shared_dimensions / total) / (different / (total**2 - squares)) if different else None
+
+
+def runs(events: Sequence[set[int]]) -> list[set[int]]:
+    """Events that overlap, joined."""
+    joined: list[set[int]] = []
+    for one in events:
+        together = [other for other in joined if other & one]
+        joined = [other for other in joined if not other & one] + [one.union(*together)]
+    return joined

@@ -1,0 +1,135 @@
+"""What a human scores where a model is scored."""
+
+import math
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from agreement.annotators import WordJudge, annotation, event
+from agreement.test_coefficients import random_accounts
+from robogaze.agreement.adjudication import consensus
+from robogaze.agreement.annotation_set import AnnotationSet
+from robogaze.agreement.ceiling import Ceiling, human_ceiling
+from robogaze.agreement.event_matching import match_annotators
+from robogaze.core.annotation import ClipAnnotation
+from robogaze.core.scores import Estimate
+from robogaze.datasets.pairing import System, pair
+from robogaze.evaluation.config import EvaluationConfig
+from robogaze.evaluation.systems import evaluate_pairing as evaluate
+from robogaze.metrics.scores import METRICS
+
+TERMS = EvaluationConfig(resamples=100)
+
+
+async def ceiling(*annotations: ClipAnnotation) -> Ceiling:
+    annotation_set = AnnotationSet.of(annotations)
+    matched, _ = await match_annotators(annotation_set.clips, WordJudge(), "iou*similarity", "frames")
+    return await human_ceiling(matched, annotation_set.annotators, WordJudge(), TERMS)
+
+
+def told(one: Estimate) -> tuple[float, int]:
+    return round(one.value, 9), one.n
+
+
+async def test_each_of_two_is_scored_against_the_other() -> None:
+    # ann finds one event, bob the same and one more: S is 1 for the match.
+    ann = [annotation("ann", "a", event(0, 4, "cup")), annotation("ann", "b")]
+    bob = [annotation("bob", "a", event(0, 4, "cup"), event(6, 9, "hand")), annotation("bob", "b")]
+    found = await ceiling(*ann, *bob)
+    assert told(found.annotators["ann"].macro["desc_precision"]) == (1.0, 1)
+    assert told(found.annotators["ann"].macro["desc_recall"]) == (0.5, 1)
+    assert told(found.annotators["bob"].macro["desc_precision"]) == (0.5, 1)
+    assert told(found.whole.macro["desc_precision"]) == (0.75, 2)
+    assert told(found.whole.micro["desc_precision"]) == (round(2 / 3, 9), 3)
+    assert told(found.whole.micro["clean_accuracy"]) == (1.0, 2)
+    assert (found.whole.n, found.without, found.failed) == (4, 0, 0)
+    assert found.whole.macro.keys() == METRICS.keys()
+
+
+async def test_each_of_three_is_scored_against_the_consensus_of_the_others() -> None:
+    # eve stands against ann and bob, who agree on the cup; ann against bob and eve, who agree on nothing.
+    ann = annotation("ann", "a", event(0, 4, "cup"))
+    bob = annotation("bob", "a", event(0, 4, "cup"), event(6, 9, "hand"))
+    found = await ceiling(ann, bob, annotation("eve", "a", event(0, 1, "cup")))
+    assert (found.whole.n, found.without) == (1, 2)
+    assert told(found.annotators["eve"].macro["miou"]) == (0.25, 1)
+    assert not found.annotators["ann"].macro["miou"].defined
+    assert found.annotators["ann"].macro["miou"].why == "no annotator can be scored against the others"
+
+
+@pytest.mark.parametrize("seed", range(5))
+async def test_the_row_of_an_annotator_is_that_of_a_system_in_evaluate(seed: int) -> None:
+    annotations = random_accounts(Random(seed), 3, 0.0)
+    found = await ceiling(*annotations)
+    for name in ("p0", "p1", "p2"):
+        others = AnnotationSet.of([one for one in annotations if one.author != name])
+        matched, _ = await match_annotators(others.clips, WordJudge(), "iou*similarity", "frames")
+        references = [consensus(one, "frames") for one in matched]
+        system = System.of(name, [one for one in annotations if one.author == name])
+        (row,) = (await evaluate(pair(references, [system]), WordJudge(), TERMS)).systems
+        for ours, theirs in ((found.annotators[name].macro, row.macro), (found.annotators[name].micro, row.micro)):
+            assert {metric: same(one) for metric, one in ours.items()} == {
+                metric: same(one) for metric, one in theirs.items()
+            }
+
+
+def same(one: Estimate) -> tuple[float | None, int]:
+    return (None if math.isnan(one.value) else round(one.value, 9)), one.n
+
+
+async def test_the_whole_pools_the_annotators_and_takes_clips_with_all_of_them() -> None:
+    ann = [annotation("ann", "a", event(0, 4, "cup")), annotation("ann", "b", event(0, 4, "cup"))]
+    bob = [annotation("bob", "a", event(0, 4, "cup")), annotation("bob", "b", event(0, 2, "cup"))]
+    found = (await ceiling(*ann, *bob)).whole.macro["miou"]
+    # Four accounts, but two clips, one with 1 and one with 1/2: one degree of freedom says next to nothing.
+    assert (found.value, found.low, found.high, found.n) == (0.75, 0.0, 1.0, 4)
+
+
+async def test_there_is_a_row_for_every_dataset() -> None:
+    annotations = [annotation(name, clip, event(0, end, "cup"), fields={"split": clip}) for clip in ("a", "b")
+                for name, end in (("ann", 4), ("bob", 4 if clip == "a" else 2))]  # fmt: skip
+    found = await ceiling(*annotations)
+    assert {name: told(row.macro["miou"]) for name, row in found.datasets.items()} == {"a": (1.0, 2), "b": (0.5, 2)}
+
+
+async def test_a_failed_judgement_leaves_the_estimate_and_gives_bounds() -> None:
+    ann = [annotation("ann", "a", event(0, 4, "unreadable")), annotation("ann", "b", event(0, 4, "cup"))]
+    bob = [annotation("bob", "a", event(0, 4, "cup")), annotation("bob", "b", event(0, 4, "cup"))]
+    found = await ceiling(*ann, *bob)
+    assert (found.failed, told(found.whole.macro["desc_f1"])) == (2, (1.0, 2))
+    assert found.worst is not None
+    assert found.best is not None
+    assert told(found.worst.macro["desc_f1"]) == (0.5, 4)
+    assert told(found.best.macro["desc_f1"]) == (1.0, 4)
+
+
+async def test_without_a_case_nothing_is_defined() -> None:
+    found = await ceiling(annotation("ann", "a", event(0, 4)))
+    assert not any(one.defined for row in (found.whole, found.annotators["ann"]) for one in row.macro.values())
+    assert (found.whole.n, found.worst, found.best) == (0, None, None)
+
+
+async def test_a_judge_is_asked_as_for_a_system_and_about_events_by_their_names() -> None:
+    judge = WordJudge()
+    annotation_set = AnnotationSet.of(
+        [annotation("ann", "a", event(0, 4, type="t")), annotation("bob", "a", event(0, 4, type="t"))]
+    )
+    matched, _ = await match_annotators(annotation_set.clips, WordJudge(), "iou*similarity", "frames")
+    await human_ceiling(matched, annotation_set.annotators, judge, TERMS)
+    asked = {(one.reference_id, one.prediction_id, one.reference_type, one.prediction_type) for one in judge.asked}
+    assert asked == {("bob/e1", "ann/e1", "t", "t"), ("ann/e1", "bob/e1", "t", "t")}
+
+
+async def test_the_order_of_annotators_and_events_changes_no_number() -> None:
+    rng = Random(3)
+    annotations = random_accounts(rng, 3, 0.0)
+    before = await ceiling(*annotations)
+    rng.shuffle(annotations)
+    names = {"p0": "zoe", "p1": "max", "p2": "abe"}
+    turned = [replace(one, author=names[one.author], findings=one.findings[::-1]) for one in annotations]
+    after = await ceiling(*turned)
+    assert repr(after.whole) == repr(before.whole)
+    assert {names[name]: repr(row) for name, row in before.annotators.items()} == {
+        name: repr(row) for name, row in after.annotators.items()
+    }

@@ -1,0 +1,103 @@
+"""`robogaze domain render`: what a model gets, without a model."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from cli.running import Shell
+from robogaze.backends.rehearsal import plainest
+from robogaze.domains import Domain
+from robogaze.render import render_noise
+from robogaze.stages.pipeline import Pipeline
+
+
+def test_a_clip_is_rendered_as_text_and_as_a_page(robogaze: Shell, video: Path, tmp_path: Path) -> None:
+    page = tmp_path / "verify.html"
+    ran = robogaze("domain", "render", "full", "verify", video, "-i", "Lift the <bar>", "--out", page)
+    assert (ran.code, ran.err) == (0, f"page: {page}\n")
+    assert 'Task instruction: "Lift the <bar>"' in ran.out
+    assert "frame 0 at 0.00 s [image, 160 x 112 px]" in ran.out
+    written = page.read_text(encoding="utf-8")
+    assert "Lift the &lt;bar&gt;" in written
+    assert written.count("data:image/jpeg;base64,") > 16
+
+
+def test_one_request_of_each_prompt_is_rendered_unless_all_are_asked_for(robogaze: Shell) -> None:
+    ran = robogaze("domain", "render", "full", "propose", "--json")
+    assert len(json.loads(ran.out)["requests"]) == 1
+    assert ran.err == "5 more requests use the same prompts; add --all to render them\n"
+    every = robogaze("domain", "render", "full", "propose", "--json", "--all")
+    assert (len(json.loads(every.out)["requests"]), every.err) == (6, "")
+
+
+def test_a_stage_without_a_model_says_so(robogaze: Shell) -> None:
+    ran = robogaze("domain", "render", "full", "compose")
+    assert (ran.code, ran.out, ran.err) == (0, "", "compose queries no model\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (("ful", "verify"), 1, "the domain robot has no pipeline 'ful'; it has: cot, full"),
+        (
+            ("full", "scan"),
+            1,
+            "the pipeline full has no stage 'scan'; it has: ground, observe, segment, propose, verify",
+        ),
+        (("full", "verify", "nope.mp4"), 1, "nope.mp4 does not exist"),
+        (("full", "verify", "--run", "run"), 2, "--run needs a CLIP"),
+    ],
+)
+def test_mistakes_list_what_there_is(robogaze: Shell, arguments: tuple[str, ...], code: int, says: str) -> None:
+    ran = robogaze("domain", "render", *arguments)
+    assert ran.code == code
+    assert says in ran.err
+
+
+# With the answers of a run.
+
+
+@pytest.fixture
+def run(robogaze: Shell, robot: Domain, video: Path, tmp_path: Path) -> Path:
+    """A run of one clip whose model answered in its own words, with other frames than by default."""
+    pipeline = Pipeline.build(robot, "full")
+    answers = []
+    for stage in ("ground", "observe", "segment", "propose", "verify"):
+        for request in asyncio.run(render_noise(pipeline, stage)).requests:
+            answer = json.dumps(plainest(request.request.schema or {})).replace("rehearsed", f"seen in {stage}")
+            answers.append({"when": {"stage": stage, "subject": request.request.subject}, "text": answer})
+    script = tmp_path / "script.yaml"
+    script.write_text(yaml.safe_dump(answers))
+    models = tmp_path / "models.yaml"
+    models.write_text(
+        yaml.safe_dump(
+            {
+                "models": {"eyes": {"kind": "scripted", "name": str(script), "frames": "2 fps, at most 32"}},
+                "roles": {"vlm": "eyes"},
+            }
+        )
+    )
+    ran = robogaze(
+        "score", video, "-i", "Lift the bar", "--pipeline", "full", "--model", models, "--out", tmp_path / "run"
+    )
+    assert ran.code in (0, 4), ran.err
+    return tmp_path / "run"
+
+
+def test_earlier_answers_and_frames_are_those_of_the_run(robogaze: Shell, run: Path) -> None:
+    ran = robogaze("domain", "render", "full", "verify", "bar", "--run", run)
+    assert ran.code == 0, ran.err
+    assert 'Task instruction: "Lift the bar"' in ran.out
+    assert "seen in ground" in ran.out
+    assert "seen in propose" in ran.out
+    assert "rehearsed" not in ran.out
+    assert "frame 8 at 0.50 s" in ran.out
+    assert "frame 4 at 0.25 s [image" not in ran.out.partition("The pictures above")[0], "2 fps, not 4"
+
+
+def test_a_clip_that_is_not_in_the_run_is_answered_with_its_clips(robogaze: Shell, run: Path) -> None:
+    ran = robogaze("domain", "render", "full", "verify", "cup", "--run", run)
+    assert (ran.code, ran.err) == (1, f"error: {run} has no clip 'cup'; it has: bar\n")

@@ -1,0 +1,214 @@
+"""One sample of every format: the same two clips, `cup` with one event and `pot` with none."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from making import coverage, make_clip
+
+from robogaze.core.events import Event
+from robogaze.core.report import DomainRef, Report
+from robogaze.core.time import Span
+
+TEXT = "The cup passes through the table."
+REFERENCE = DomainRef(id="cups", version="1", taxonomy="e" * 64, fingerprint="f" * 64)
+
+
+def make_event(**changes: Any) -> Event:
+    known: dict[str, Any] = {
+        "id": "E1",
+        "dimension": "matter",
+        "type": "passing_through",
+        "spans": (Span(1.0, 2.5),),
+        "severity": 4,
+        "confidence": 0.75,
+        "description": TEXT,
+        "evidence": (),
+    }
+    return Event(**{**known, **changes})
+
+
+def make_report(clip_id: str, *events: Event, **changes: Any) -> Report:
+    known: dict[str, Any] = {
+        "clip": make_clip(id=clip_id),
+        "domain": REFERENCE,
+        "pipeline": "full",
+        "author": "robogaze",
+        "coverage": coverage("matter"),
+        "events": events,
+    }
+    return Report(**{**known, **changes})
+
+
+def report(clip_id: str, *events: Event, **changes: Any) -> dict[str, Any]:
+    value: dict[str, Any] = make_report(clip_id, *events, **changes).model_dump(mode="json")
+    return value
+
+
+CSV = f"""clip_id,dimension,type,start_s,end_s,severity,confidence,description
+cup,matter,passing_through,1.0,2.5,4,0.75,{TEXT}
+pot,,,,,,,
+"""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The files of a source, what it takes to read them, and which clips they are about.
+
+    The event lies at [1, 2.5), unless `timed` is False, and has the type `passing_through`, unless `typed` is.
+    """
+
+    files: Mapping[str, Any]
+    clip_ids: tuple[str, str] = ("cup", "pot")
+    options: Mapping[str, Any] = field(default_factory=dict)
+    timed: bool = True
+    typed: bool = True
+
+    def write(self, folder: Path) -> Path:
+        """The path to read: the file, if there is one only, else the folder."""
+        for name, content in self.files.items():
+            write(folder / name, content)
+        return folder / next(iter(self.files)) if len(self.files) == 1 else folder
+
+
+def write(path: Path, content: Any) -> Path:
+    """A file with a text, or with a value as JSON."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text = content if isinstance(content, str) else json.dumps(content, indent=2, ensure_ascii=False)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def release_glitch(**changes: Any) -> dict[str, Any]:
+    known = {
+        "event_id": "E1",
+        "glitch_type": "passing_through",
+        "dimension": "matter",
+        "start_time": 1.0,
+        "end_time": 2.5,
+        "start_frame": 16,
+        "end_frame": 40,
+        "severity": 4,
+        "confidence": 0.75,
+        "description": TEXT,
+        "evidence": ["frame 20"],
+    }
+    return {**known, **changes}
+
+
+def release_report(video_id: str, *glitches: dict[str, Any]) -> dict[str, Any]:
+    meta = {"video_path": "v.mp4", "fps": 16.0, "total_frames": 64, "duration_s": 4.0, "width": 64, "height": 48}
+    return {
+        "video_id": video_id,
+        "task_instruction": "Put the cup into the pot",
+        "video_meta": meta,
+        "glitches": [*glitches],
+        "no_glitch_reason": None if glitches else "none",
+    }
+
+
+def demo_event(**changes: Any) -> dict[str, Any]:
+    known = {
+        "event_id": "e1",
+        "dimension": "matter",
+        "type": "passing_through",
+        "label": "Passing through",
+        "start_s": 1.0,
+        "end_s": 2.5,
+        "severity": 4,
+        "description": TEXT,
+    }
+    return {**known, **changes}
+
+
+def demo_clip(clip_id: str, *events: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    known = {
+        "clip_id": clip_id,
+        "file": f"{clip_id}.mp4",
+        "instruction": "Put the cup into the pot",
+        "split": "kitchen",
+        "duration_s": 4.0,
+        "fps": 16.0,
+        "frames": 64,
+        "failure_free": not events,
+        "n_events": len(events),
+        "events": [*events],
+    }
+    return {**known, **changes}
+
+
+def bench_record(name: str, *bugs: str, **changes: Any) -> dict[str, Any]:
+    known = {
+        "video_name": name,
+        "game_name": "Kitchen",
+        "no_bugs": not bugs,
+        "bugs": [*bugs],
+        "time_nodes": [[[1.0, 2.5]] for _ in bugs],
+    }
+    return {**known, **changes}
+
+
+def studio_region(**value: Any) -> dict[str, Any]:
+    known = {"ranges": [{"start": 17, "end": 40}], "timelinelabels": ["passing_through"]}
+    return {"id": "r1", "from_name": "tl", "to_name": "video", "type": "timelinelabels", "value": {**known, **value}}
+
+
+def studio_task(clip_id: str, *results: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    annotation = {"id": 9, "completed_by": 3, "was_cancelled": False, "result": [*results]}
+    return {
+        "id": 1,
+        "data": {"video": f"/data/upload/1/3d3ad63e-{clip_id}.mp4"},
+        "annotations": [annotation],
+        **changes,
+    }
+
+
+def bug(**changes: Any) -> dict[str, Any]:
+    return {"id": "BUG-1", "bug_type": "passing_through", "difficulty": "easy", "observed_fault": TEXT, **changes}
+
+
+SAMPLES: Mapping[str, Sample] = {
+    "report": Sample({"cup/report.json": report("cup", make_event()), "pot/report.json": report("pot")}),
+    "robogaze_demo": Sample({"clips.json": {"clips": [demo_clip("cup", demo_event()), demo_clip("pot")]}}),
+    "robogaze_release": Sample(
+        {
+            "kitchen/cup/report.json": release_report("cup", release_glitch()),
+            "kitchen/pot/report.json": release_report("pot"),
+        },
+        clip_ids=("kitchen__cup", "kitchen__pot"),
+    ),
+    "videoglitchbench": Sample(
+        {"batch_report.json": [bench_record("cup", TEXT), bench_record("pot.mp4")]},
+        clip_ids=("Kitchen/cup", "Kitchen/pot"),
+        typed=False,
+    ),
+    "gbqa": Sample(
+        {
+            "a.json": {"game_name": "cup", "total_bugs": 1, "bugs": [bug()]},
+            "b.json": {"metadata": {"source": "x"}, "game": {"name": "pot"}, "bugs": []},
+        },
+        timed=False,
+    ),
+    "activitynet": Sample(
+        {
+            "labels.json": {
+                "version": "1",
+                "database": {
+                    "cup": {
+                        "duration": 4.0,
+                        "subset": "kitchen",
+                        "annotations": [{"label": "passing_through", "segment": [1.0, 2.5]}],
+                    },
+                    "pot": {"duration": 4.0, "subset": "kitchen", "annotations": []},
+                },
+            }
+        }
+    ),
+    "label_studio": Sample(
+        {"export.json": [studio_task("cup", studio_region()), studio_task("pot")]},
+        options={"fps": 16.0, "first_frame": 1},
+    ),
+    "csv": Sample({"events.csv": CSV}),
+}

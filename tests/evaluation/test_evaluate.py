@@ -1,0 +1,98 @@
+"""`evaluate` as a library function: paths or loaded values in, a typed result out."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from robogaze.annotations import ReadOptions, SourceError
+from robogaze.core.annotation import annotation_of
+from robogaze.errors import InputError, RobogazeError
+from robogaze.evaluation.config import EvaluationConfig
+from robogaze.evaluation.evaluate import evaluate, evaluate_async, evaluate_released
+from robogaze.reports import load_reports
+
+DEMO = Path(__file__).parents[2] / "datasets" / "demo" / "annotations.jsonl"
+FEW = EvaluationConfig(resamples=20, floors=False)
+
+
+@pytest.fixture
+def half(tmp_path: Path) -> Path:
+    """A system that reports the first event of every clip."""
+    reports = [report.with_(events=report.events[:1], author="half") for report in load_reports(DEMO)]
+    path = tmp_path / "half.jsonl"
+    path.write_text("".join(f"{report.model_dump_json()}\n" for report in reports))
+    return path
+
+
+def test_paths_and_loaded_values_give_the_same_scores(half: Path) -> None:
+    by_path = evaluate(half, DEMO, FEW).systems[0]
+    by_reports = evaluate({"half": load_reports(half)}, load_reports(DEMO), FEW).systems[0]
+    by_annotations = evaluate({"half": [annotation_of(report) for report in load_reports(half)]}, DEMO, FEW).systems[0]
+    assert by_path.name == by_reports.name == "half"
+    assert by_path.macro == by_reports.macro == by_annotations.macro
+    assert by_path.macro["desc_precision"].value == pytest.approx(1.0)
+
+
+def test_several_systems_are_compared_under_their_names(half: Path) -> None:
+    result = evaluate([half, f"all={DEMO}"], DEMO, FEW)
+    assert [system.name for system in result.systems] == ["half", "all"]
+    assert result.systems[1].macro["desc_f1"].value == 1.0
+    assert result.comparisons["desc_f1"].pairs[0].difference.value <= 0
+
+
+def test_sources_that_do_not_go_together_are_refused(half: Path) -> None:
+    with pytest.raises(SourceError, match="two predictions have the same name"):
+        evaluate([half, half], DEMO, FEW)
+    with pytest.raises(SourceError, match="need a name"):
+        evaluate([load_reports(half)], DEMO, FEW)
+    with pytest.raises(SourceError, match="no reference is by the author zoe; authors: "):
+        evaluate(half, DEMO, FEW, reading=ReadOptions(author="zoe"))
+    with pytest.raises(InputError, match="nowhere does not exist"):
+        evaluate("nowhere", DEMO, FEW)
+
+
+async def test_inside_an_event_loop_the_async_twin_is_named_and_gives_the_same(half: Path) -> None:
+    with pytest.raises(RobogazeError, match=r"await robogaze\.evaluate_async"):
+        evaluate(half, DEMO, FEW)
+    inside = await evaluate_async(half, DEMO, FEW)
+    assert inside.systems[0].counts["matched"] > 0
+
+
+def test_a_second_judge_scores_the_same_systems(half: Path, tmp_path: Path) -> None:
+    table = tmp_path / "judge.jsonl"
+    table.write_text('{"clip_id": "x", "reference_id": "a", "prediction_id": "b", "similarity": 1.0}\n')
+    result = evaluate(half, DEMO, FEW, second_judge=f"table:{table}")
+    assert result.second_judge is not None
+    assert result.second_judge.judge == "table judge.jsonl"
+    assert not result.judged  # the table does not hold the pairs
+    assert evaluate(half, DEMO, FEW).judged
+
+
+def test_what_was_read_in_a_special_way_is_passed_to_notify(tmp_path: Path) -> None:
+    path = tmp_path / "renamed.jsonl"
+    lines = [json.loads(line) for line in DEMO.read_text().splitlines()]
+    path.write_text("".join(json.dumps({**line, "clip": {**line["clip"], "id": f"x-{number}"}}) + "\n"
+                            for number, line in enumerate(lines)))  # fmt: skip
+    messages: list[str] = []
+    result = evaluate(path, DEMO, FEW, notify=messages.append)
+    assert messages == ["renamed: clips paired 10 by sha256"]
+    assert result.systems[0].macro["desc_f1"].value == 1.0
+
+
+def test_a_released_evaluator_scores_the_same_files(half: Path) -> None:
+    result = evaluate_released(half, DEMO, "robogaze-released")
+    assert result.convention == "robogaze-released"
+    assert 0 < result.systems[0].metrics["desc_f1"].value <= 1
+    with pytest.raises(InputError, match="glide-paper is not a released evaluator"):
+        evaluate_released(half, DEMO, "glide-paper")
+
+
+def test_data_frame_has_a_row_per_system_average_and_metric(half: Path) -> None:
+    pytest.importorskip("pandas")
+    result = evaluate(half, DEMO, FEW)
+    frame = result.to_dataframe()
+    assert set(frame["average"]) == {"macro", "micro", "strata_mean"}
+    (row,) = frame[(frame["average"] == "macro") & (frame["metric"] == "desc_f1")].to_dict("records")
+    score = result.systems[0].macro["desc_f1"]
+    assert (row["system"], row["value"], row["low"], row["n"]) == ("half", score.value, score.low, score.n)

@@ -1,0 +1,88 @@
+"""What a model gets from a stage: every stage of every shipped pipeline is rendered without a model."""
+
+import asyncio
+import json
+import re
+from functools import cache
+
+import pytest
+
+from robogaze.core.pictures import FrameImage
+from robogaze.domains import domain_folders, load_domain
+from robogaze.render import RenderedStage, as_json, as_page, as_text, render_noise
+from robogaze.stages.pipeline import Pipeline
+
+_STAGES = [
+    (domain, pipeline.name, stage)
+    for domain in domain_folders()
+    for pipeline in load_domain(domain).pipelines.values()
+    for stage in dict.fromkeys(stage.name for stage in pipeline.stages)
+]
+
+
+@cache
+def rendered(domain: str, pipeline: str, stage: str) -> RenderedStage:
+    return asyncio.run(render_noise(Pipeline.build(load_domain(domain), pipeline), stage))
+
+
+@pytest.mark.parametrize(("domain", "pipeline", "stage"), _STAGES)
+def test_every_stage_of_every_shipped_pipeline_is_rendered(domain: str, pipeline: str, stage: str) -> None:
+    found = rendered(domain, pipeline, stage)
+    stages = dict(Pipeline.build(load_domain(domain), pipeline).stages)
+    if stages[stage].role() is None:
+        assert (found.requests, found.note) == ((), f"{stage} queries no model")
+        return
+    prompts = {request.query.prompt for request in found.requests}
+    assert prompts, found.note
+    assert prompts <= set(stages[stage].templates())
+    for request in found.requests:
+        assert request.prompt_file.is_file()
+        assert request.request.system.startswith("You examine ")
+        assert any(isinstance(part, str) and part for part in request.request.parts)
+
+
+def test_every_prompt_of_an_investigation_is_rendered() -> None:
+    prompts = [request.query.prompt for request in rendered("game", "glide", "investigate").one_per_prompt().requests]
+    assert prompts == [
+        "investigate_plan", "vqa", "investigate_advocate", "investigate_skeptic", "investigate_judge"
+    ]  # fmt: skip
+
+
+def test_the_text_holds_system_captions_prompt_and_schema_in_the_order_they_are_sent() -> None:
+    found = rendered("robot", "full", "verify")
+    text = as_text(found)
+    parts = ["--- system ---", "--- user ---", "frame 0 at 0.00 s [image, 64 x 64 px]", "Task instruction:",
+             "frame 1 at 0.12 s [image", "You are the critic.", "--- schema ---", '"verified_evidence"']  # fmt: skip
+    places = [text.index(part) for part in parts]
+    assert places == sorted(places)
+    for part in found.requests[0].request.parts:
+        assert (part.label if isinstance(part, FrameImage) else part) in text
+
+
+def test_json_holds_the_same() -> None:
+    found = rendered("robot", "full", "propose")
+    written = json.loads(json.dumps(as_json(found)))
+    assert [request["subject"] for request in written["requests"]] == list(load_domain("robot").dimensions)
+    request = written["requests"][0]
+    assert request["prompt"] == "propose"
+    assert request["prompt_file"].endswith("prompts/_shared/robogaze/propose.md.j2")
+    assert [part["caption"] for part in request["content"] if "caption" in part][:2] == [
+        "frame 0 at 0.00 s", "frame 2 at 0.25 s"
+    ]  # fmt: skip
+    assert request["schema"]["properties"]["hypotheses"]["maxItems"] == 6
+
+
+def test_a_page_embeds_each_picture_once_and_loads_nothing() -> None:
+    page = as_page(rendered("robot", "full", "propose"))
+    pictures = {image.picture.sha256 for image in rendered("robot", "full", "propose").requests[0].images}
+    assert page.count("data:image/jpeg;base64,") == len(pictures)
+    assert page.count("shown above") == 5 * len(pictures), "five more specialists see the same pictures"
+    assert "http" not in page.replace("http-equiv", "")
+
+
+@pytest.mark.parametrize(("domain", "pipeline", "stage"), _STAGES)
+def test_a_list_item_begins_a_line(domain: str, pipeline: str, stage: str) -> None:
+    """An include drops the newline at its end, which once joined the last field of an event to the next one."""
+    joined = re.compile(r"\S- \w+: ")
+    texts = [part for request in rendered(domain, pipeline, stage).requests for part in request.request.parts]
+    assert [found.group() for text in texts if isinstance(text, str) for found in joined.finditer(text)] == []

@@ -1,0 +1,92 @@
+"""Merging shards and runs."""
+
+import json
+from pathlib import Path
+
+import pytest
+from making import coverage
+from run_making import execute
+
+from robogaze.backends import AnswerStore
+from robogaze.datasets import ManifestEntry
+from robogaze.errors import RunError
+from robogaze.run.merge import merge
+from robogaze.run.shards import Shard, shards_of
+from robogaze.stages.pipeline import Pipeline
+from robogaze.store import RunFolder, StoredRun
+
+
+async def test_merged_shards_equal_the_whole_run(
+    tmp_path: Path, clips: list[ManifestEntry], pipeline: Pipeline
+) -> None:
+    await execute(clips, pipeline, tmp_path / "whole")
+    for number in (1, 2):
+        shard = Shard(number, 2)
+        await execute(clips, pipeline, tmp_path / "cut", shard)
+    found = merge(sorted(shards_of(tmp_path / "cut").iterdir()), tmp_path / "cut")
+    assert (found.runs, found.clips, found.reports, found.repeated, found.missing) == (2, 6, 6, 0, ())
+    whole, cut = StoredRun(tmp_path / "whole"), StoredRun(tmp_path / "cut")
+    for clip in clips:
+        written = [run.report_path(clip.clip_id or "").read_bytes() for run in (whole, cut)]
+        assert written[0] == written[1]
+    assert {line.model_dump_json() for line in whole.lines} == {line.model_dump_json() for line in cut.lines}
+    assert "shard" not in json.loads((tmp_path / "cut" / "run.json").read_text())
+
+
+async def test_missing_shard_is_named_and_merged_later(
+    tmp_path: Path, clips: list[ManifestEntry], pipeline: Pipeline
+) -> None:
+    out, late = tmp_path / "run", Shard(2, 3)
+    for number in (1, 3):
+        await execute(clips, pipeline, out, Shard(number, 3))
+    first = merge(sorted(shards_of(out).iterdir()), out)
+    assert first.missing == ("2/3",)
+    await execute(clips, pipeline, out, late)
+    again = merge(sorted(shards_of(out).iterdir()), out)
+    assert (again.missing, again.reports, again.repeated) == ((), 6, first.reports)
+
+
+async def test_the_more_complete_report_wins(tmp_path: Path, clips: list[ManifestEntry], pipeline: Pipeline) -> None:
+    for name in ("a", "b"):
+        await execute(clips[:1], pipeline, tmp_path / name)
+    stored = StoredRun(tmp_path / "a")
+    report = stored.report("bar-0")
+    assert report is not None
+    worse = report.with_(coverage=coverage(not_examined=list(report.coverage)), events=(), hypotheses=())
+    stored.report_path("bar-0").write_text(worse.model_dump_json())
+    merge([tmp_path / "a", tmp_path / "b"], tmp_path / "both")
+    assert StoredRun(tmp_path / "both").report("bar-0") == report
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "why"),
+    [
+        ({"pipeline": "vanilla"}, {"pipeline": "full"}, "different configurations"),
+        ({"pipeline": "vanilla", "shard": "1/2"}, {"pipeline": "vanilla", "shard": "2/3"}, "different counts"),
+        ({"pipeline": "vanilla", "shard": "1/2"}, {"pipeline": "vanilla"}, "shards and whole runs"),
+    ],
+)
+def test_runs_that_do_not_belong_together_are_refused(
+    tmp_path: Path, first: dict[str, str], second: dict[str, str], why: str
+) -> None:
+    for name, configuration in (("a", first), ("b", second)):
+        with RunFolder(tmp_path / name, configuration) as folder:
+            folder.claim()
+    with pytest.raises(RunError, match=why):
+        merge([tmp_path / "a", tmp_path / "b"], tmp_path / "out")
+
+
+def test_folder_without_a_run_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match=r"holds no run: it has no run\.json"):
+        merge([tmp_path], tmp_path / "out")
+
+
+async def test_answers_and_usage_are_merged(tmp_path: Path, clips: list[ManifestEntry], pipeline: Pipeline) -> None:
+    await execute(clips[:1], pipeline, tmp_path / "a")
+    store = AnswerStore(tmp_path / "a" / "calls.sqlite")
+    store.usage("eyes").add_call()
+    store.close()
+    merge([tmp_path / "a"], tmp_path / "out")
+    store = AnswerStore(tmp_path / "out" / "calls.sqlite")
+    assert store.usage("eyes").calls == 1
+    store.close()

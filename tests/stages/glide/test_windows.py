@@ -1,0 +1,58 @@
+"""Windows without a frame in common."""
+
+from making import make_clip, make_footage
+
+from robogaze.core.time import Span
+from robogaze.stages.glide.windows import cut, joined, picture, within
+
+
+def test_eight_frames_at_four_a_second_are_two_seconds() -> None:
+    first, second = cut(make_clip(4.0), 4, 8)
+    assert (first.id, first.span, first.frames) == (0, Span(0, 2), (0, 4, 8, 12, 16, 20, 24, 28))
+    assert (second.id, second.span, second.frames) == (1, Span(2, 4), (32, 36, 40, 44, 48, 52, 56, 60))
+
+
+def test_the_last_window_ends_with_the_clip_and_may_hold_fewer_frames() -> None:
+    *_, last = cut(make_clip(4.5), 4, 8)
+    assert (last.span, last.frames) == (Span(4, 4.5), (64, 68))
+
+
+def test_windows_cover_the_clip_and_share_nothing_at_any_rate() -> None:
+    for seconds in (0.2, 1.0, 3.3, 7.9):
+        for fps in (0.5, 3, 4, 7, 60):
+            clip = make_clip(seconds)
+            windows = cut(clip, fps, 8)
+            edges = [edge for window in windows for edge in (window.span.start, window.span.end)]
+            assert (edges[0], edges[-1]) == (0, clip.duration_s)
+            assert edges[1:-1:2] == edges[2::2], "each begins where the one before it ends"
+            frames = [frame for window in windows for frame in window.frames]
+            assert frames == sorted(set(frames))
+            assert all(clip.frame_times_s[frame] in window.span for window in windows for frame in window.frames)
+
+
+def test_a_clip_of_uneven_frames_keeps_its_true_times() -> None:
+    times = (0.0, 0.3, 0.5, 1.1, 1.6)
+    clip = make_clip(frame_count=5, frame_times_s=times, duration_s=2.0, fps=2.5)
+    assert [(one.span, one.frames) for one in cut(clip, 2, 2)] == [(Span(0, 1.1), (0, 2)), (Span(1.1, 2), (3, 4))]
+
+
+def test_windows_are_found_by_time() -> None:
+    windows = cut(make_clip(8.0), 4, 8)
+    assert [one.id for one in within([Span(2, 4)], windows)] == [1], "a span that only touches a window is not in it"
+    assert [one.id for one in within([Span(1.9, 2.1), Span(7, 8)], windows)] == [0, 1, 3]
+
+
+def test_windows_joined_are_one_with_some_of_their_frames() -> None:
+    windows = cut(make_clip(8.0), 4, 8)
+    whole = joined(windows[1:3])
+    assert (whole.id, whole.span) == (1, Span(2, 6))
+    assert (len(whole.frames), whole.frames[0], whole.frames[-1]) == (8, 32, 92), "no more than a window holds"
+    assert joined(windows[:1]) == windows[0]
+
+
+def test_a_window_is_one_picture_with_every_frame_in_the_ledger() -> None:
+    clip = make_clip(4.0)
+    decoded = make_footage(clip)
+    window = cut(clip, 4, 8)[1]
+    assert picture(window, decoded).picture.frames == window.frames
+    decoded.close()
