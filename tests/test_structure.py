@@ -26,7 +26,8 @@ TIERS = (
     {"evidence", "judges", "annotations", "reports"},
     {"stages", "evaluation"},
     {"diagnose", "comparison", "agreement", "rehearse", "doctor"},
-    {"run", "forge", "render", "reporting", "web"},
+    {"run", "forge", "render"},
+    {"reporting", "web"},
     {"cli"},
 )
 """The parts of the package from the ground up. A part imports from the tiers below its own and from itself."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from robogaze.agreement import AgreementConfig, AgreementResult
-    from robogaze.reporting.result_tables import ResultTable
+    from robogaze.reporting.tables import ResultTable
 
 _SHOWN = 10
 """How many events of the queue a terminal shows; --out and --json hold all."""
@@ -69,7 +69,7 @@ def agree(
         result = measure(
             paths, config, judge=judge, rubric=rubric, environ=os.environ, reading=reading, notify=options.notify
         )
-    _show(result, form, as_json, out)
+    _show(result, reading.domain, form, as_json, out)
     if not result.annotation_set.clips:
         return _exit_code("no clip has complete annotations by two annotators")
     return EXIT_UNFINISHED if result.failed or result.ceiling.failed else 0
@@ -87,30 +87,37 @@ def _exit_code(why_not: str) -> int:
 def _show_ratings(path: Path, config: AgreementConfig, form: str, as_json: bool, out: Path | None) -> str:
     """Print the agreement on labels; return why it is undefined, empty if it is defined."""
     from robogaze.agreement import Ratings, agree_on_ratings
-    from robogaze.reporting.agreement import rating_sheet
-    from robogaze.reporting.agreement_json import ratings_json
+    from robogaze.reporting.serialize import ratings_json
+    from robogaze.reporting.tables.agreement import ratings_table
 
     resampling = {"resamples": config.resamples, "seed": config.seed}
     result = agree_on_ratings(Ratings.read(path), level=config.level, **resampling)
-    table = rating_sheet(result, config.level, **resampling)
+    table = ratings_table(result, config.level, **resampling)
     text = as_text({**ratings_json(result), **resampling, "level": config.level})
     _print({"ratings.json": text}, [table], [table], form, as_json, out)
     return "" if result.overall.n else result.overall.why
 
 
-def _show(result: AgreementResult, form: str, as_json: bool, out: Path | None) -> None:
-    from robogaze.reporting.agreement import queue_in_brief, sheets
-    from robogaze.reporting.agreement_json import accounts_csv, agreement_json
+def _show(result: AgreementResult, domain: str | None, form: str, as_json: bool, out: Path | None) -> None:
+    from robogaze.reporting.serialize import agreement_json, annotations_csv
+    from robogaze.reporting.tables.agreement import agreement_tables, short_queue
 
-    tables = list(sheets(result))
+    tables = list(agreement_tables(result))
     shown = tables
     if form == "terminal":
-        shown = [queue_in_brief(result, _SHOWN) if table.name == "queue" else table for table in tables]
+        shown = [short_queue(result, _SHOWN) if table.name == "queue" else table for table in tables]
     texts = {
         "agreement.json": as_text(agreement_json(result)),
-        "consensus.csv": accounts_csv(result.adjudication.annotations),
+        "consensus.csv": annotations_csv(result.adjudication.annotations),
     }
     _print(texts, tables, shown, form, as_json, out)
+    if out is not None:
+        from robogaze.cli.report import show_notes
+        from robogaze.domains import default_domain, load_domain
+        from robogaze.reporting.pages.agreement import write_agreement_page
+
+        page = write_agreement_page(result, out, load_domain(domain or default_domain()))
+        click.echo(f"page: {show_notes(page)}", err=True)
 
 
 def _print(
@@ -122,10 +129,10 @@ def _print(
     out: Path | None,
 ) -> None:
     """Write the files if a folder is given; print the first of the texts, which is the JSON, or tables."""
-    from robogaze.reporting.result_tables import files
+    from robogaze.reporting.tables import table_files
 
     if out is not None:
-        write_files(out, (*texts.items(), *files(tables)), f"{len(tables)} tables and {' and '.join(texts)}")
+        write_files(out, (*texts.items(), *table_files(tables)), f"{len(tables)} tables and {' and '.join(texts)}")
     if as_json:
         click.echo(next(iter(texts.values())))
     else:

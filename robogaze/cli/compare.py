@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from robogaze.comparison import Comparison, GateCheck
-    from robogaze.reporting.result_tables import ResultTable
+    from robogaze.reporting.tables import ResultTable
     from robogaze.reporting.trackers import Tracker
 
 _KEYS = ("auto", "prompt_id", "instruction", "instruction and initial frame", "clip id")
@@ -132,13 +132,13 @@ def _show(
     out: Path | None,
     domain: str | None,
 ) -> None:
-    from robogaze.reporting.comparison import sheets
-    from robogaze.reporting.comparison_json import comparison_json
+    from robogaze.reporting.serialize import comparison_json
+    from robogaze.reporting.tables.comparison import comparison_tables
 
-    tables = list(sheets(result, checks))
+    tables = list(comparison_tables(result, checks))
     document = comparison_json(result, checks)
     if out is not None:
-        _write(result, document, tables, out, domain)
+        _write(result, checks, document, tables, out, domain)
     if as_json:
         click.echo(as_text(document))
     elif form != "terminal":
@@ -148,25 +148,31 @@ def _show(
 
 
 def _write(
-    result: Comparison, document: Mapping[str, Any], tables: Sequence[ResultTable], out: Path, domain: str | None
+    result: Comparison,
+    checks: tuple[GateCheck, ...] | None,
+    document: Mapping[str, Any],
+    tables: Sequence[ResultTable],
+    out: Path,
+    domain: str | None,
 ) -> None:
     """Write the folder that `robogaze report` reads again."""
-    from robogaze.cli.report import COMPARISON, write_comparison
-    from robogaze.reporting.compared import FILE, shown
-    from robogaze.reporting.result_tables import files
+    from robogaze.cli.report import COMPARISON, show_notes
+    from robogaze.reporting.pages.comparison import write_comparison_page
+    from robogaze.reporting.pages.comparison_data import comparison_page_data
+    from robogaze.reporting.tables import table_files
 
-    clips = shown(result, out)
-    texts = ((COMPARISON, f"{as_text(document)}\n"), (FILE, f"{clips.model_dump_json()}\n"))
-    write_files(out, (*texts, *files(tables)), f"{len(tables)} tables, {COMPARISON}")
-    click.echo(f"page: {write_comparison(out, document, clips, domain)}", err=True)
+    files = ((COMPARISON, f"{as_text(document)}\n"), *table_files(tables))
+    write_files(out, files, f"{len(tables)} tables, {COMPARISON}")
+    page = write_comparison_page(out, comparison_page_data(result, out, checks), domain)
+    click.echo(f"page: {show_notes(page)}", err=True)
 
 
 def _track(tracker: Tracker, result: Comparison) -> None:
-    from robogaze.reporting.trackers import standing_numbers
+    from robogaze.reporting.trackers import leaderboard_numbers
 
     config = {"level": result.config.level, "resamples": result.config.resamples, "seed": result.config.seed}
     for row in result.leaderboard:
-        tracking.track(tracker, row.name, config, standing_numbers(row, result.scope))
+        tracking.track(tracker, row.name, config, leaderboard_numbers(row, result.scope))
 
 
 def _cut(table: ResultTable) -> ResultTable:
@@ -179,11 +185,11 @@ def _cut(table: ResultTable) -> ResultTable:
 
 def _gate_code(checks: Sequence[GateCheck], junit: Path | None) -> int:
     """The exit code, after a line for each rule that failed."""
-    from robogaze.reporting.junit import junit as junit_xml
+    from robogaze.reporting.serialize import gate_junit
     from robogaze.store import write_whole
 
     if junit is not None:
-        write_whole(junit, junit_xml(checks))
+        write_whole(junit, gate_junit(checks))
     failed = [check for check in checks if not check.passed]
     for check in failed:
         click.echo(f"gate: {check.run}: {check.rule}: {check.message}", err=True)

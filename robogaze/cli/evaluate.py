@@ -87,7 +87,7 @@ def evaluate(
     config = _config(convention, {name: value for name, value in rest.items() if value is not None})
     with options.usage_errors():
         result = run_evaluation(predictions, reference, config, by=by, second_judge=second_judge, **shared)
-    _show(result, by, form, as_json, out)
+    _show(result, by, reading.domain, form, as_json, out)
     return 0 if result.judged else EXIT_UNFINISHED
 
 
@@ -103,20 +103,28 @@ def _config(convention: str, changes: dict[str, Any]) -> EvaluationConfig:
         raise click.UsageError(first_fault(error)[1]) from error
 
 
-def _show(result: Evaluation, by: Sequence[str], form: str, as_json: bool, out: Path | None) -> None:
-    from robogaze.reporting.evaluation import brief, robustness_sheet, sheets
-    from robogaze.reporting.evaluation_json import evaluation_json
-    from robogaze.reporting.evaluation_page import files_of
+def _show(
+    result: Evaluation, by: Sequence[str], domain: str | None, form: str, as_json: bool, out: Path | None
+) -> None:
+    from robogaze.reporting.serialize import evaluation_json
+    from robogaze.reporting.tables.evaluation import brief, evaluation_tables, robustness_table
 
-    tables = list(sheets(result))
+    tables = list(evaluation_tables(result))
     document = evaluation_json(result)
     if result.second_judge is not None:
-        tables.insert(1, robustness_sheet(result, result.second_judge))
+        tables.insert(1, robustness_table(result, result.second_judge))
         document = {**document, "second_judge": evaluation_json(result.second_judge)}
     text = as_text(document)
     if out is not None:
-        files = (("evaluation.json", f"{text}\n"), *files_of(result, tables))
-        write_files(out, files, f"{len(tables)} tables, evaluation.json and index.html")
+        from robogaze.cli.report import show_notes
+        from robogaze.domains import default_domain, load_domain
+        from robogaze.reporting.pages.evaluation import write_evaluation_page
+        from robogaze.reporting.tables import table_files
+
+        files = (("evaluation.json", f"{text}\n"), *table_files(tables))
+        write_files(out, files, f"{len(tables)} tables and evaluation.json")
+        page = write_evaluation_page(result, tables, out, load_domain(domain or default_domain()))
+        click.echo(f"page: {show_notes(page)}", err=True)
     if as_json:
         click.echo(text)
     else:
@@ -140,13 +148,14 @@ def _refuse_options(convention: str) -> None:
 
 
 def _show_released(result: ReleasedEvaluation, form: str, as_json: bool, out: Path | None) -> None:
-    from robogaze.reporting.released import released_json, released_sheets
-    from robogaze.reporting.result_tables import files
+    from robogaze.reporting.serialize import released_json
+    from robogaze.reporting.tables import table_files
+    from robogaze.reporting.tables.evaluation import released_tables
 
-    tables = list(released_sheets(result.systems, result.judge, result.convention))
+    tables = list(released_tables(result.systems, result.judge, result.convention))
     text = as_text(released_json(result.systems, result.judge, result.convention))
     if out is not None:
-        texts = (("evaluation.json", f"{text}\n"), *files(tables))
+        texts = (("evaluation.json", f"{text}\n"), *table_files(tables))
         write_files(out, texts, f"{len(tables)} tables and evaluation.json")
     if as_json:
         click.echo(text)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,8 +16,7 @@ from robogaze.cli.shared.tables import as_text, print_tables, write_files
 
 if TYPE_CHECKING:
     from robogaze.forge.plant.planted_dataset import PlantedDataset
-    from robogaze.forge.sensitivity import BoundedProportion, Group, Sensitivity
-    from robogaze.reporting.result_tables import Cell, ResultTable
+    from robogaze.reporting.tables import ResultTable
 
 SCHEMA_VERSION = 1
 
@@ -97,7 +95,7 @@ def _print_left_out(planted: PlantedDataset) -> None:
 
 
 def _planted_table(planted: PlantedDataset) -> ResultTable:
-    from robogaze.reporting.result_tables import ResultTable
+    from robogaze.reporting.tables import ResultTable
     from robogaze.reporting.wording import count
 
     rows = tuple(
@@ -129,19 +127,27 @@ def report(
     from robogaze.cli import EXIT_UNFINISHED
     from robogaze.errors import InputError
     from robogaze.forge.sensitivity import measure, read_planted
+    from robogaze.reporting.serialize import sensitivity_json
+    from robogaze.reporting.tables.sensitivity import sensitivity_tables
     from robogaze.store import read_run
 
     references = read_planted(reference)
-    scored = read_run(run)
-    if not scored.reports:
-        raise InputError(f"{run} has no reports; create them with: robogaze score {reference}/clips.jsonl --out {run}")
-    result = measure(references, scored.reports, run.name, level=level, resamples=resamples, seed=seed)
-    tables = list(_tables(result))
-    text = as_text(_as_json(result, run, level))
+    found = read_run(run)
+    if not found.reports:
+        raise InputError(f"{run} holds no report; make some with: robogaze score {reference}/clips.jsonl --out {run}")
+    result = measure(references, found.reports, run.name, level=level, resamples=resamples, seed=seed)
+    tables = list(sensitivity_tables(result))
+    text = as_text(sensitivity_json(result, str(run), level))
     if out is not None:
-        from robogaze.reporting.result_tables import files
+        from robogaze.cli.report import show_notes
+        from robogaze.reporting.pages.results import domain_of
+        from robogaze.reporting.pages.sensitivity import write_sensitivity_page
+        from robogaze.reporting.tables import table_files
 
-        write_files(out, (("report.json", f"{text}\n"), *files(tables)), f"{len(tables)} tables and report.json")
+        write_files(out, (("report.json", f"{text}\n"), *table_files(tables)), f"{len(tables)} tables and report.json")
+        domain = domain_of({reference.domain.taxonomy for reference in references})
+        page = write_sensitivity_page(result, references, found.reports, run, out, domain)
+        click.echo(f"page: {show_notes(page)}", err=True)
     if as_json:
         click.echo(text)
     else:
@@ -149,78 +155,3 @@ def report(
     if result.unreported:
         click.echo(f"without a report: {len(result.unreported)} of {len(references)} clips", err=True)
     return EXIT_UNFINISHED if result.unreported or result.total.found.open or result.alarms.clips.open else 0
-
-
-def _as_json(result: Sensitivity, run: Path, level: float) -> dict[str, Any]:
-    from robogaze.forge.sensitivity import RULE
-
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "run": str(run),
-        "rule": RULE,
-        "level": level,
-        "total": result.total.as_json(),
-        "by": {field: {name: group.as_json() for name, group in groups.items()} for field, groups in result.by.items()},
-        "untouched": result.alarms.as_json(),
-        "unreported": list(result.unreported),
-    }
-
-
-_COLUMNS = ("planted", "found", "open", "bounds", "noticed", "untouched", "onset error (s)", "tIoU", "not examined")
-
-
-def _tables(result: Sensitivity) -> Iterator[ResultTable]:
-    from robogaze.forge.sensitivity import RULE
-    from robogaze.reporting.result_tables import ResultTable
-
-    notes = (
-        f"{RULE}.",
-        "Proportions have Wilson intervals, in which glitches of one clip count as independent; means are resampled by "
-        "source.",
-        "Untouched: the same test on the report of the untouched clip, which has no glitch.",
-        "Open: undecided, because there is no report or it leaves the glitch's dimension undecided; the bounds are the "
-        "proportion if none or all of these were found. Glitches in dimensions that are not examined count as missed.",
-        "Glitches in the instruction last the whole clip: any event notices them, and they have no onset error and no "
-        "tIoU. If frames are left out, the span is a single frame, and tIoU means little.",
-    )
-    for field, groups in (("all", {"all": result.total}), *result.by.items()):
-        yield ResultTable(
-            name=f"sensitivity-{field}",
-            title="Detected glitches" if field == "all" else f"By {field}",
-            columns=("" if field == "all" else field, *_COLUMNS),
-            rows=tuple((name, *_cells(group)) for name, group in groups.items()),
-            notes=notes,
-        )
-    alarms = result.alarms
-    yield ResultTable(
-        name="sensitivity-untouched",
-        title=f"Alarms on the {alarms.untouched} untouched clips",
-        columns=("", "value"),
-        rows=(
-            ("clips with an alarm", alarms.clips.value),
-            *((("... open", alarms.clips.open), ("... bounds", _bounds(alarms.clips))) if alarms.clips.open else ()),
-            ("partial clips", alarms.partial),
-            ("alarms per clip", alarms.per_clip),
-            ("alarms per minute", alarms.per_minute),
-            *((f"of type {name}", number) for name, number in alarms.types.items()),
-        ),
-        notes=("An alarm is false only if the clip was clean before anything was planted.",),
-    )
-
-
-def _cells(group: Group) -> tuple[Cell, ...]:
-    return (
-        group.planted,
-        group.found.value,
-        group.found.open,
-        _bounds(group.found),
-        group.noticed.value,
-        group.found_untouched.value,
-        group.onset_error_s,
-        group.tiou,
-        group.not_examined,
-    )
-
-
-def _bounds(proportion: BoundedProportion) -> str | None:
-    return f"{proportion.worst:.3f} to {proportion.best:.3f}" if proportion.open else None

@@ -15,7 +15,7 @@ from robogaze.cli import interrupt
 if TYPE_CHECKING:
     from robogaze.forge.simulate.playback import Gl
     from robogaze.forge.simulate.simulated_dataset import SimulatedDataset
-    from robogaze.reporting.result_tables import ResultTable
+    from robogaze.reporting.tables import ResultTable
 
 
 def _size(context: click.Context, parameter: click.Parameter, text: str) -> tuple[int, int]:
@@ -93,7 +93,7 @@ def simulate(
 
 
 def _table(dataset: SimulatedDataset) -> ResultTable:
-    from robogaze.reporting.result_tables import ResultTable
+    from robogaze.reporting.tables import ResultTable
     from robogaze.reporting.wording import count
 
     rows = tuple((name or "clean", number) for name, number in dataset.by_type.items())

@@ -111,7 +111,7 @@ def _estimates(result: JudgeCheck) -> Iterator[tuple[str, Estimate]]:
 def _print(result: JudgeCheck, judge: Judge, pairs: Path) -> None:
     from rich.console import Console
 
-    from robogaze.reporting.result_tables import ResultTable, as_terminal
+    from robogaze.reporting.tables import ResultTable, to_terminal
 
     rows: list[tuple[Any, ...]] = [(_MEASURES[name], estimate) for name, estimate in _estimates(result)]
     if result.stability is not None:
@@ -121,10 +121,10 @@ def _print(result: JudgeCheck, judge: Judge, pairs: Path) -> None:
     rows.append(("unscored", result.unscored))
     console = Console(width=None if sys.stdout.isatty() else 160)
     console.print(
-        as_terminal(ResultTable("judge-check", f"{judge.name} against {pairs.name}", ("", "value"), tuple(rows)))
+        to_terminal(ResultTable("judge-check", f"{judge.name} against {pairs.name}", ("", "value"), tuple(rows)))
     )
     if result.kinds:
         kinds = tuple((kind, *numbers) for kind, numbers in result.kinds.items())
         table = ResultTable("kinds", "mean similarity by kind of pair", ("kind", "n", "rated", "judge"), kinds)
-        console.print(as_terminal(table))
+        console.print(to_terminal(table))
     console.print(judge.note, highlight=False, markup=False)

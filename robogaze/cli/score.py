@@ -200,8 +200,7 @@ def _show(run: Run, as_json: bool) -> None:
     elif run.summaries or run.unreadable:
         from rich.console import Console
 
-        from robogaze.reporting.run import event_table
-        from robogaze.reporting.tables import clip_table, summary_lines
+        from robogaze.reporting.tables.clips import clip_table, event_table, summary_lines
 
         console = Console(width=None if sys.stdout.isatty() else 160)
         summaries, domain = list(run.summaries.values()), run.setup.domain
@@ -215,7 +214,7 @@ def _show(run: Run, as_json: bool) -> None:
 
 def _print_json(run: Run) -> None:
     """Print counts and reports as one object; reports one by one, for a run may hold more than fits into memory."""
-    from robogaze.reporting.run import counts_as_json
+    from robogaze.reporting.tables.clips import counts_as_json
 
     head = {
         "schema_version": SCHEMA_VERSION,

@@ -1,4 +1,4 @@
-"""How counts, sums and names are put into words, the same in the page and in the terminal."""
+"""Counts, sums and names as text, the same on pages and in the terminal."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Total:
-    """A sum of values of which `unknown` are not known: `known` adds up the others."""
+    """A sum of `values` values of which `unknown` are not known; `known` is the sum of the others."""
 
     known: float
     unknown: int
@@ -14,18 +14,18 @@ class Total:
 
     @classmethod
     def of(cls, values: Sequence[float | None]) -> "Total":
-        """Add up; None counts as unknown, never as 0."""
+        """None counts as unknown, never as 0."""
         known = [value for value in values if value is not None]
         return cls(sum(known), len(values) - len(known), len(values))
 
 
-def count(number: int, noun: str) -> str:
-    """A number with its noun: `1 clip`, `2 clips`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+def count(number: int, noun: str, plural: str | None = None) -> str:
+    """A number with its noun: `1 clip`, `2 clips`; `plural` where that is not the noun with an s."""
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
 def listed(words: Sequence[str]) -> str:
-    """Words in a row: `a, b and c`; empty for none."""
+    """`a, b and c`; empty for none."""
     return " and ".join(words) if len(words) < 3 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
@@ -49,10 +49,10 @@ def _bounded(total: Total, known: str, noun: str) -> str:
 
 
 def seconds(start: float, end: float) -> str:
-    """A span of time: `2.00-8.69 s`."""
+    """`2.00-8.69 s`."""
     return f"{start:.2f}-{end:.2f} s"
 
 
 def printable(text: str) -> str:
-    """Text from outside without what steers a terminal or cannot be written as UTF-8; such signs are spelled out."""
-    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode("ascii") for sign in text)
+    """Text with control characters, and characters that UTF-8 cannot encode, written as escapes."""
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)

@@ -29,7 +29,7 @@ from robogaze.core.pictures import Picture
 from robogaze.core.report import Call, Provenance, Report, Usage
 from robogaze.core.time import Span
 from robogaze.domains import Domain, default_domain, load_domain
-from robogaze.reporting.html import Page, render_html, run_files
+from robogaze.reporting.pages.run import ClipPage, render_html, run_files
 
 FRAMES, FPS = 139, 16
 SINCE_START = """() => {
@@ -44,13 +44,13 @@ SINCE_START = """() => {
 }"""
 
 
-def pages(domain: Domain, clips: int, pictures: int) -> Iterator[Page]:
-    """The clips of the run; deterministic."""
+def pages(domain: Domain, clips: int, pictures: int) -> Iterator[ClipPage]:
+    """The clips of the run; the same for the same arguments."""
     rng = np.random.default_rng(0)
     for number in range(clips):
         report = made_up(domain, number, rng)
         frames = sorted(rng.choice(FRAMES, pictures, replace=False).tolist()) if report.events else []
-        yield Page(report, "clip.mp4", {frame: jpeg(rng) for frame in frames})
+        yield ClipPage(report, "clip.mp4", {frame: jpeg(rng) for frame in frames})
 
 
 def jpeg(rng: np.random.Generator) -> bytes:

@@ -11,7 +11,7 @@ from agreement.annotators import DEMO, demo_annotators
 
 from cli.running import Shell
 from robogaze.core.annotation import ClipAnnotation
-from robogaze.reporting.agreement_json import accounts_csv
+from robogaze.reporting.serialize import annotations_csv
 
 FEW = ("--resamples", 50)
 
@@ -27,7 +27,7 @@ def annotators(tmp_path: Path) -> list[Path]:
 
 
 def write(path: Path, accounts: list[ClipAnnotation]) -> Path:
-    path.write_text(accounts_csv(accounts))
+    path.write_text(annotations_csv(accounts))
     return path
 
 
@@ -41,8 +41,8 @@ def told(robogaze: Shell, *arguments: Any) -> dict[str, Any]:
 def test_tables_are_data_and_carry_their_judge(robogaze: Shell, annotators: list[Path]) -> None:
     ran = robogaze("agree", *annotators, *FEW)
     assert (ran.code, ran.err) == (0, "")
-    for said in ("Agreement of 3 annotators on 10 clips", "detection kappa", "Human ceiling", "For a person to settle",
-                 "by the offline judge"):  # fmt: skip
+    for said in ("Agreement of 3 annotators on 10 clips", "detection kappa", "Human ceiling",
+                 "To be settled by a person", "by the offline judge"):  # fmt: skip
         assert said in " ".join(ran.out.split())
 
 
@@ -146,7 +146,7 @@ def test_a_terminal_shows_the_head_of_a_long_queue(robogaze: Shell, tmp_path: Pa
     nobody = [replace(one, author="bob", findings=()) for one in alone]
     ran = robogaze("agree", write(tmp_path / "all.csv", [*alone, *nobody]), *FEW)
     events = sum(len(one.findings) for one in alone)
-    assert f"For a person to settle: {events} events" in ran.out
+    assert f"To be settled by a person: {events} events" in ran.out
     assert f"{events - 10} more are not shown; --out DIR writes all." in ran.out
 
 
@@ -167,7 +167,7 @@ def test_a_judgement_that_is_missing_is_unscored_and_the_exit_code_says_so(
     # One direction is enough for agreement; the ceiling scores both annotators and wants both.
     assert found["overall"]["description_similarity"]["value"] == 0.5
     assert found["counts"]["failed_judgements"] == 0
-    assert found["human_ceiling"]["accounts_with_failed_judgements"] > 0
+    assert found["human_ceiling"]["annotations_with_failed_judgements"] > 0
     assert ran.code == 4
 
 

@@ -69,7 +69,8 @@ def test_the_terminal_shows_scores_controls_and_what_they_rest_on(
     code, out, _ = evaluate(robogaze, files, "--judge", table)
     assert code == 0
     for words in ("Scores, mean over clips", "ours", "floor: always_clean", "floor of ours",
-                  "upper bound: whole_clip, S = 1", "3 referenced clips", "what each kind of"):  # fmt: skip
+                  "upper bound: whole_clip, S = 1", "3 clips with a reference",
+                  "the cost of each kind of"):  # fmt: skip
         assert words in out
 
 
@@ -116,11 +117,13 @@ def test_out_holds_every_table_and_a_page_with_the_figures(
 ) -> None:
     code, _, err = evaluate(robogaze, files, "--judge", table, "--out", tmp_path / "out", "--by", "split")
     assert code == 0
-    assert "index.html: " in err
+    assert "page: " in err
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert {"evaluation.json", "index.html", "scores.csv", "tables.md", "tables.tex"} <= names
     assert {"by-split.csv", "losses.csv", "confusion.csv"} <= names
-    assert "<svg" in (tmp_path / "out/index.html").read_text()
+    page = (tmp_path / "out" / "index.html").read_text()
+    assert "<svg" in page
+    assert page.count("Judge table similarities.jsonl: ") == 1
 
 
 def test_the_number_of_files_does_not_grow_with_the_number_of_systems(
@@ -201,7 +204,7 @@ def test_the_clips_that_are_missing_are_named(robogaze: Shell, files: tuple[Path
     _, out, _ = evaluate(robogaze, files, "--judge", table, "--json")
     assert json.loads(out)["absent"]["missing"] == ["c"]
     _, out, _ = evaluate(robogaze, files, "--judge", table)
-    assert "1 clip without a prediction (its events count as missed): c." in out
+    assert "1 clip without a prediction (their events count as missed): c." in out
 
 
 def test_a_second_judge_is_set_beside_the_first(robogaze: Shell, files: tuple[Path, Path], table: str) -> None:

@@ -56,9 +56,10 @@ def test_the_report_has_tables_and_notes(robogaze: Shell, clip: Path, tmp_path: 
     robogaze("forge", "plant", clip, "--out", tmp_path / "set", "--only", "smear")
     run = a_run(tmp_path / "run", tmp_path / "set")
     done = robogaze("forge", "report", run, "--reference", tmp_path / "set", "--out", tmp_path / "tables")
-    assert "By severity" in done.out
-    assert "found: an event of the same type" in done.out
+    assert "Found glitches by severity" in done.out
+    assert "Found: an event of the same type" in done.out
     assert "alarms per minute" in done.out
+    assert "glitches and notices" in (tmp_path / "tables" / "index.html").read_text()
     assert json.loads((tmp_path / "tables" / "report.json").read_text())["total"]["planted"] == 1
     assert (tmp_path / "tables" / "sensitivity-type.csv").is_file()
 

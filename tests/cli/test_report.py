@@ -1,6 +1,5 @@
 """`robogaze report`."""
 
-import json
 from hashlib import sha256
 from pathlib import Path
 
@@ -10,7 +9,7 @@ from making import coverage
 
 from cli.running import Shell
 from robogaze.domains import load_domain
-from robogaze.reporting import bundles
+from robogaze.reporting.pages import bundles
 from robogaze.store import ManifestLine
 
 FEW = ("--resamples", 50)
@@ -42,8 +41,8 @@ def test_a_large_run_has_files_beside_its_page_and_a_small_one_none_left(
 ) -> None:
     root = run_folder(tmp_path / "run", 3)
     with monkeypatch.context() as patch:
-        patch.setattr(bundles, "IN_PAGE_SIGNS", 1000)
-        patch.setattr(bundles, "BUNDLE_SIGNS", 5000)
+        patch.setattr(bundles, "IN_PAGE_CHARACTERS", 1000)
+        patch.setattr(bundles, "BUNDLE_CHARACTERS", 5000)
         assert robogaze("report", root, "--domain", "robot").code == 0
     beside = sorted((root / "page").iterdir())
     assert len(beside) >= 3
@@ -58,8 +57,8 @@ def test_the_page_of_a_comparison_shows_the_videos_of_its_runs(robogaze: Shell, 
     ran = robogaze("report", comparison)
     assert ran.code == 0
     assert ran.err == (
-        "the page is without the video of 3 clips (clip.mp4, ...): "
-        "no file is there now, another one, or none that browsers play\n"
+        "the page has no video of 3 clips (clip.mp4, ...): "
+        "the file is missing, has changed, or is of a kind that browsers do not play\n"
     )
 
 
@@ -69,7 +68,7 @@ def test_the_page_of_a_foreign_run_folder_carries_no_file_of_this_machine(roboga
     lines = (root / "manifest.jsonl").read_text()
     (root / "manifest.jsonl").write_text(lines.replace('"clip.mp4"', '"../../private.mp4"'))
     ran = robogaze("report", root, "--domain", "robot")
-    assert (ran.code, "without the video of 6 clips" in ran.err) == (0, True)
+    assert (ran.code, "no video of 6 clips" in ran.err) == (0, True)
     assert "cHJpdmF0ZQ==" not in (root / "index.html").read_text()
 
 
@@ -103,15 +102,12 @@ def test_types_go_by_the_names_of_a_domain_of_their_taxonomy(robogaze: Shell, tm
 
 
 def test_a_damaged_comparison_is_named(robogaze: Shell, comparison: Path) -> None:
-    kept = (comparison / "comparison.json").read_text()
-    (comparison / "comparison.json").write_text(kept[:100])
+    data = (comparison / "page.json").read_text()
+    (comparison / "page.json").write_text(data[:100])
     ran = robogaze("report", comparison)
     assert ran.code == 1
-    assert f"{comparison / 'comparison.json'} is damaged" in ran.err
-    told = json.loads(kept)
-    (comparison / "comparison.json").write_text(json.dumps({**told, "runs": told["runs"][:1]}))
-    assert "do not hold the same runs; write the comparison again" in robogaze("report", comparison).err
-    (comparison / "comparison.json").write_text(kept)
+    assert f"{comparison / 'page.json'}: Invalid JSON" in ran.err
+    assert "run `robogaze compare --out` again" in ran.err
     (comparison / "page.json").unlink()
     assert "page.json cannot be read" in robogaze("report", comparison).err
 
@@ -119,4 +115,4 @@ def test_a_damaged_comparison_is_named(robogaze: Shell, comparison: Path) -> Non
 def test_a_folder_of_neither_says_what_is_missing(robogaze: Shell, tmp_path: Path) -> None:
     ran = robogaze("report", tmp_path)
     assert ran.code == 1
-    assert "holds no report and no comparison" in ran.err
+    assert "has no report and no comparison" in ran.err

@@ -9,7 +9,7 @@ from making import reports_of, scripted
 from robogaze.core.report import Report
 from robogaze.datasets import find_entries
 from robogaze.domains import Domain
-from robogaze.reporting import Page, frames_to_show, render_html
+from robogaze.reporting import ClipPage, frames_to_show, render_html
 from robogaze.stages.pipeline import Pipeline
 
 DEMO = Path(__file__).parents[2] / "datasets" / "demo" / "clips.jsonl"
@@ -41,7 +41,7 @@ async def test_the_report_keeps_all_seven_with_what_became_of_them(robot: Domain
 
 async def test_the_page_shows_them(robot: Domain) -> None:
     reports = await play(robot)
-    pages = [Page(report, None, dict.fromkeys(frames_to_show(report), b"")) for report in reports]
+    pages = [ClipPage(report, None, dict.fromkeys(frames_to_show(report), b"")) for report in reports]
     page = render_html(pages, [], robot, "conversation")
     for words in ("the fingers stand in front of the cup, not in it", "shadow", "the same contact as H5"):
         assert words in page

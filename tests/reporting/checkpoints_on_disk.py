@@ -10,10 +10,9 @@ from robogaze.core.report import Report
 from robogaze.datasets import file_sha256
 from robogaze.datasets.formats.read import read_annotations
 from robogaze.domains import Domain
-from robogaze.reporting.compared import ComparisonPageData, shown
-from robogaze.reporting.comparison_json import comparison_json
-from robogaze.reporting.comparison_page import clip_key, comparison_files
-from robogaze.reporting.videos import video_sources
+from robogaze.reporting.pages.comparison import comparison_page
+from robogaze.reporting.pages.comparison_data import comparison_page_data
+from robogaze.reporting.pages.results import write_result_page
 from robogaze.store import ManifestLine
 
 from .samples import ATTACK, FPS, FRAMES, make_clip, make_event, make_report, make_video
@@ -82,15 +81,5 @@ def compared(runs: list[Run], **said: object) -> Comparison:
 def write_page(result: Comparison, out: Path, domain: Domain | None) -> Path:
     """Write the page and return it."""
     out.mkdir(parents=True, exist_ok=True)
-    clips = shown(result, out)
-    for name, text in comparison_files(comparison_json(result), clips, sources(clips, out), domain, "A comparison"):
-        (out / name).parent.mkdir(exist_ok=True)
-        (out / name).write_text(text, encoding="utf-8")
-    return out / "index.html"
-
-
-def sources(clips: ComparisonPageData, out: Path) -> dict[str, str | None]:
-    """The videos of the clips, as the page carries them."""
-    named = {clip_key(place, clip.id): clip for place, run in enumerate(clips.runs) for clip in run.clips.values()}
-    paths = {key: out / clip.video for key, clip in named.items() if clip.video is not None}
-    return video_sources(paths, out, {key: clip.video_sha256 for key, clip in named.items()})
+    page = comparison_page(comparison_page_data(result, out), domain)
+    return write_result_page(page, out, domain).path

@@ -17,7 +17,7 @@ from robogaze.core.report import Call, Provenance, Report
 from robogaze.core.time import Span
 from robogaze.domains import Domain, load_domain
 from robogaze.media.decode import Image
-from robogaze.reporting import Page, frames_to_show
+from robogaze.reporting import ClipPage, frames_to_show
 
 FPS = 16
 FRAMES = 64
@@ -206,6 +206,6 @@ def make_provenance(stages: Sequence[tuple[str, str, Sequence[int]]], failed: Se
     )
 
 
-def page(report: Report, video: str | None) -> Page:
+def page(report: Report, video: str | None) -> ClipPage:
     """A page with every thumbnail that it wants."""
-    return Page(report, video, {frame: thumbnail(frame) for frame in frames_to_show(report)})
+    return ClipPage(report, video, {frame: thumbnail(frame) for frame in frames_to_show(report)})

@@ -1,13 +1,13 @@
-"""What a tracker of experiments is, and the one way numbers go to it.
+"""What a tracker is, and the function that sends numbers to it.
 
-A tracker is one module that hands numbers to a library; the library decides where they go. It is given the name of a
-run, a few plain values that say how the numbers were made, and numbers over many clips (`numbers.py` makes them). A
-library that would send more of its own accord, such as the command line, the machine or the code, is told not to.
+A tracker is a module that hands numbers to a library; the library decides where they go. It gets the name of a run, a
+few plain values that describe how the numbers were made, and numbers over many clips (`numbers.py`). A library that
+would also send the command line, the machine or the code is configured not to.
 """
 
 import math
 from collections.abc import Mapping
-from typing import Protocol
+from typing import Protocol, Self
 
 from robogaze.errors import RobogazeError
 
@@ -15,28 +15,32 @@ Plain = str | int | float | bool
 
 
 class TrackedRun(Protocol):
-    """A run that takes numbers."""
+    """A run of a tracker."""
 
     def log(self, numbers: Mapping[str, float], step: int) -> None:
-        """Keep finite numbers at a step."""
+        """Log finite numbers at a step."""
 
     def finish(self) -> None:
-        """Nothing more comes; what was logged is kept by the time that Python ends, if not before."""
+        """End the run; the logged numbers are kept by the time Python exits."""
 
 
 class Tracker(Protocol):
-    """A place that keeps runs, such as a project; two runs of one name are two."""
+    """A project that keeps runs; two runs with the same name are different runs."""
+
+    @classmethod
+    def open(cls, project: str) -> Self:
+        """Open a project (for MLflow an experiment). Raises MissingExtra if the library is not installed."""
 
     @property
     def place(self) -> str:
-        """How it was asked for: `KIND:NAME`."""
+        """`KIND:PROJECT`."""
 
     @property
     def refusals(self) -> tuple[type[Exception], ...]:
-        """What its library raises when it does not take something."""
+        """The exceptions with which the library refuses something."""
 
     def start(self, name: str, configuration: Mapping[str, Plain]) -> TrackedRun:
-        """A new run."""
+        """Start a run."""
 
 
 def send(
@@ -46,7 +50,7 @@ def send(
     numbers: Mapping[str, float | None],
     step: int,
 ) -> None:
-    """Make a run of one step. Raises RobogazeError when the tracker does not take it."""
+    """Start a run, log numbers at one step, and end it. Raises RobogazeError when the tracker refuses."""
     try:
         run = tracker.start(name, configuration)
         try:
@@ -54,11 +58,11 @@ def send(
         finally:
             run.finish()
     except tracker.refusals as error:
-        said = " ".join(str(error).split()).rstrip(".")
-        way_out = "the result itself is there, and the same command sends them again"
-        raise RobogazeError(f"{tracker.place} did not take the numbers of {name}: {said}; {way_out}") from error
+        reason = " ".join(str(error).split()).rstrip(".")
+        way_out = "the results are saved; run the same command again to send them"
+        raise RobogazeError(f"{tracker.place} refused the numbers of {name}: {reason}; {way_out}") from error
 
 
 def finite(numbers: Mapping[str, float | None]) -> Mapping[str, float]:
-    """The numbers there are: None, NaN and infinity are left out, and never 0."""
+    """The numbers without None, NaN and infinity; none of these is sent as 0."""
     return {name: float(number) for name, number in numbers.items() if number is not None and math.isfinite(number)}

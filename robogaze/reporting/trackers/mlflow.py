@@ -1,6 +1,6 @@
-"""MLflow: a run of an experiment, where MLFLOW_TRACKING_URI says.
+"""MLflow: a run of an experiment, at MLFLOW_TRACKING_URI.
 
-The client is used and not `mlflow.start_run`, which adds the user, the path of the program and the commit as tags.
+Uses the client instead of `mlflow.start_run`, which adds the user, the path of the program and the commit as tags.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from robogaze.reporting.trackers.base import Plain, TrackedRun
 
 @dataclass(frozen=True)
 class Mlflow:
-    """An experiment, which is made where there is none of the name; see `Tracker`."""
+    """An experiment, created if it does not exist."""
 
     experiment: str
     mlflow: Any
@@ -29,22 +29,19 @@ class Mlflow:
 
     @property
     def place(self) -> str:
-        """See `Tracker`."""
         return f"mlflow:{self.experiment}"
 
     @property
     def refusals(self) -> tuple[type[Exception], ...]:
-        """See `Tracker`."""
         return (self.mlflow.MlflowException,)
 
     def start(self, name: str, configuration: Mapping[str, Plain]) -> TrackedRun:
-        """See `Tracker`."""
         client = self.mlflow.MlflowClient()
         known = client.get_experiment_by_name(self.experiment)
         experiment = client.create_experiment(self.experiment) if known is None else known.experiment_id
         info = client.create_run(experiment, run_name=name).info
-        told = [self.mlflow.entities.Param(key, str(value)) for key, value in configuration.items()]
-        client.log_batch(info.run_id, params=told)
+        parameters = [self.mlflow.entities.Param(key, str(value)) for key, value in configuration.items()]
+        client.log_batch(info.run_id, params=parameters)
         return _Run(client, info.run_id, info.start_time, self.mlflow.entities.Metric)
 
 

@@ -1,14 +1,14 @@
-"""What a tracker is sent: numbers by name, counted over many clips, and nothing that tells of a single one.
+"""The numbers that a tracker gets: counts and rates over many clips, by name, never of a single clip.
 
 clips/VERDICT        clips that are faulty, clean and undecided
 clips/STATUS         clips that are complete, partial and unscored; clips/unreadable have no report
-clean_rate           clean clips, of all clips; not sent where no clip covers every dimension
-nothing_found_rate   complete clips without events, whatever was covered, of all clips
-dimension_rate/ID    the share of clips with such an event, of the scored clips in which the dimension was looked for
-type_rate/ID         likewise; its dimension is what was looked for
-usage/WHAT           what all answers together took
+clean_rate           clean clips, of all clips; not sent if no clip covers every dimension
+nothing_found_rate   complete clips without events, of all clips; their coverage does not matter
+dimension_rate/ID    the share of clips with such an event, of the scored clips in which the dimension was examined
+type_rate/ID         the same for an event type, of the clips in which its dimension was examined
+usage/WHAT           calls, tokens and cost of all answers
 
-What is undefined or not known is NaN; it is not sent, and never 0.
+Undefined and unknown values are NaN and are not sent.
 """
 
 import math
@@ -22,61 +22,61 @@ from robogaze.core.report import Status, Unreadable, Verdict
 from robogaze.core.report_summary import ReportSummary
 from robogaze.core.scores import Estimate
 from robogaze.domains import Domain
-from robogaze.reporting.tally import Tally
+from robogaze.reporting.summary import RunSummary
 from robogaze.reporting.wording import Total
 from robogaze.stats.proportions import wilson
 
 Numbers = Mapping[str, float]
 
 
-def run_numbers(digests: Sequence[ReportSummary], unreadable: Sequence[Unreadable], domain: Domain) -> Numbers:
-    """What a run of many clips found, and what it took; an event counts under its own dimension alone."""
-    tally = Tally(tuple(digests), tuple(unreadable), domain)
-    could_be_clean = any(covers_all(digest.states.values()) for digest in digests)
-    nothing = sum(digest.status == "complete" and not digest.events for digest in digests)
+def run_numbers(reports: Sequence[ReportSummary], unreadable: Sequence[Unreadable], domain: Domain) -> Numbers:
+    """The counts, rates and usage of a run; an event counts in its own dimension only."""
+    summary = RunSummary(tuple(reports), tuple(unreadable), domain)
+    covered = any(covers_all(report.states.values()) for report in reports)
+    without_events = sum(report.status == "complete" and not report.events for report in reports)
     return {
-        **{f"clips/{name}": tally.verdicts[name] for name in get_args(Verdict)},
-        **{f"clips/{name}": tally.statuses[name] for name in get_args(Status)},
+        **{f"clips/{name}": summary.verdicts[name] for name in get_args(Verdict)},
+        **{f"clips/{name}": summary.statuses[name] for name in get_args(Status)},
         "clips/unreadable": len(unreadable),
-        **(_interval("clean_rate", wilson(tally.verdicts["clean"], tally.clips)) if could_be_clean else {}),
-        **_interval("nothing_found_rate", wilson(nothing, tally.clips)),
-        **dict(_rates(digests, domain)),
-        "usage/calls": tally.calls,
-        "usage/prompt_tokens": _whole(tally.prompt_tokens),
-        "usage/completion_tokens": _whole(tally.completion_tokens),
-        "usage/cost_usd": _whole(tally.cost_usd),
+        **(_interval("clean_rate", wilson(summary.verdicts["clean"], summary.clips)) if covered else {}),
+        **_interval("nothing_found_rate", wilson(without_events, summary.clips)),
+        **dict(_rates(reports, domain)),
+        "usage/calls": summary.calls,
+        "usage/prompt_tokens": _whole(summary.prompt_tokens),
+        "usage/completion_tokens": _whole(summary.completion_tokens),
+        "usage/cost_usd": _whole(summary.cost_usd),
     }
 
 
-def standing_numbers(one: LeaderboardRow, scope: Scope) -> Numbers:
-    """Where a run stands in a comparison: every measure with its interval, and the share of which nothing is known."""
+def leaderboard_numbers(row: LeaderboardRow, scope: Scope) -> Numbers:
+    """The measures of a run in a comparison with their intervals, and the share of clips without a score."""
     measures = {
         name: number
-        for measure, said in one.measures.items()
-        for name, number in _interval(scope.renamed(measure), said).items()
+        for measure, estimate in row.measures.items()
+        for name, number in _interval(scope.renamed(measure), estimate).items()
     }
-    return {**measures, "unscored_share": one.unscored_share}
+    return {**measures, "unscored_share": row.unscored_share}
 
 
-def _interval(name: str, said: Estimate) -> Numbers:
-    return {name: said.value, f"{name}_low": said.low, f"{name}_high": said.high}
+def _interval(name: str, estimate: Estimate) -> Numbers:
+    return {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
 
 
-def _rates(digests: Sequence[ReportSummary], domain: Domain) -> Iterator[tuple[str, float]]:
-    scored = [digest for digest in digests if digest.status != "unscored"]
+def _rates(reports: Sequence[ReportSummary], domain: Domain) -> Iterator[tuple[str, float]]:
+    scored = [report for report in reports if report.status != "unscored"]
     for dimension in domain.taxonomy.dimensions:
         clips = [
-            digest.events for digest in scored if digest.states.get(dimension.id, "not_examined") != "not_examined"
+            report.events for report in scored if report.states.get(dimension.id, "not_examined") != "not_examined"
         ]
-        held = sum(any(event.dimension == dimension.id for event in events) for events in clips)
-        yield f"dimension_rate/{dimension.id}", _share(held, len(clips))
+        number = sum(any(event.dimension == dimension.id for event in events) for events in clips)
+        yield f"dimension_rate/{dimension.id}", _share(number, len(clips))
         for kind in dimension.types:
-            held = sum(any(event.type == kind.id for event in events) for events in clips)
-            yield f"type_rate/{kind.id}", _share(held, len(clips))
+            number = sum(any(event.type == kind.id for event in events) for events in clips)
+            yield f"type_rate/{kind.id}", _share(number, len(clips))
 
 
-def _share(held: int, clips: int) -> float:
-    return held / clips if clips else math.nan
+def _share(number: int, clips: int) -> float:
+    return number / clips if clips else math.nan
 
 
 def _whole(total: Total) -> float:

@@ -1,4 +1,4 @@
-"""trackio: a run of a project, in a local SQLite file, or where TRACKIO_SPACE_ID or TRACKIO_SERVER_URL says."""
+"""trackio: a run of a project, in a local SQLite file, or at TRACKIO_SPACE_ID or TRACKIO_SERVER_URL."""
 
 import sqlite3
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from robogaze.reporting.trackers.base import Plain, TrackedRun
 
 @dataclass(frozen=True)
 class Trackio:
-    """A project; see `Tracker`."""
+    """A project."""
 
     project: str
     trackio: Any
@@ -27,16 +27,14 @@ class Trackio:
 
     @property
     def place(self) -> str:
-        """See `Tracker`."""
         return f"trackio:{self.project}"
 
     @property
     def refusals(self) -> tuple[type[Exception], ...]:
-        """See `Tracker`; the library has no error of its own for what it is given."""
+        """The library has no exception of its own for bad values."""
         return (ValueError, sqlite3.Error)
 
     def start(self, name: str, configuration: Mapping[str, Plain]) -> TrackedRun:
-        """See `Tracker`."""
         run = self.trackio.init(
             project=self.project,
             name=name,
@@ -57,5 +55,5 @@ class _Run:
         self.run.log(dict(numbers), step=step)
 
     def finish(self) -> None:
-        # A run that is not finished through the library is finished once more, and prints, when Python ends.
+        # A run that is not finished through the library is finished again at exit, and then prints.
         self.trackio.finish()

@@ -19,12 +19,12 @@ _NOTHING_ELSE = {
     "x_disable_stats": True,
     "x_save_requirements": False,
 }
-"""Of its own accord it would send what is printed, the command line with its paths, the machine and the packages."""
+"""By default the library also sends printed output, the command line with its paths, the machine and the packages."""
 
 
 @dataclass(frozen=True)
 class Wandb:
-    """A project; see `Tracker`."""
+    """A project."""
 
     project: str
     wandb: Any
@@ -32,7 +32,7 @@ class Wandb:
 
     @classmethod
     def open(cls, project: str) -> Self:
-        """Raises MissingExtra where the library is not installed, InputError for a name it does not take."""
+        """Raises MissingExtra where the library is not installed, InputError for a name that the library refuses."""
         try:
             import wandb
         except ImportError as error:
@@ -40,20 +40,17 @@ class Wandb:
         try:
             return cls(project, wandb, wandb.Settings(project=project, **_NOTHING_ELSE))
         except wandb.Error as error:
-            raise InputError(f"{project!r} is no name for a project of wandb: {error}") from error
+            raise InputError(f"{project!r} is not a valid wandb project name: {error}") from error
 
     @property
     def place(self) -> str:
-        """See `Tracker`."""
         return f"wandb:{self.project}"
 
     @property
     def refusals(self) -> tuple[type[Exception], ...]:
-        """See `Tracker`."""
         return (self.wandb.Error,)
 
     def start(self, name: str, configuration: Mapping[str, Plain]) -> TrackedRun:
-        """See `Tracker`."""
         return _Run(self.wandb.init(name=name, config=dict(configuration), settings=self.settings, reinit="create_new"))
 
 

@@ -1,0 +1,10 @@
+"""HTML pages that open from disk: of a run, and of a comparison, an evaluation, an agreement and a sensitivity.
+
+document.py                      an HTML document from a template, styles, scripts and data
+bundles.py, videos.py            the files of a page
+run.py, run_checks.py            the page of a run
+results.py, run_folders.py       what the pages of results share
+comparison*.py, evaluation.py, agreement.py, sensitivity.py
+notebook.py                      one report in a notebook
+templates/                       Jinja templates, CSS and JavaScript
+"""

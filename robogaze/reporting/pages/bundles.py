@@ -1,0 +1,95 @@
+"""The files of a page: the data of its clips is in the page while it is small, in files beside it otherwise.
+
+A browser parses a whole page before its list can be used, so beyond a limit the data that is shown only when a clip is
+opened goes into files of several clips each, which the page loads on demand. A page from disk cannot read files but can
+run scripts, so such a file is a script: one call, with the data as a string.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from robogaze.store import write_whole
+
+IN_PAGE_CHARACTERS = 24 * 2**20
+"""The most data in the page itself; `scripts/bench/page.py` measures the cost of more."""
+
+BUNDLE_CHARACTERS = 4 * 2**20
+"""The size of a file beside the page, in whole clips."""
+
+FOLDER = "page"
+"""The folder of these files."""
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """JSON texts by key; `file` is the address of their file, None for the page itself."""
+
+    file: str | None
+    data: Mapping[str, str]
+
+    @property
+    def text(self) -> str:
+        """The content of the file."""
+        members = ",".join(f"{json.dumps(key)}:{text}" for key, text in self.data.items())
+        whole = f"{{{members}}}"
+        return f"bundleArrived({json.dumps(self.file)}, {json.dumps(whole, ensure_ascii=False)});\n"
+
+
+def bundles(data: Iterable[tuple[str, str]]) -> Iterator[Bundle]:
+    """Group keys and JSON texts: all in the page, or in as many files as needed.
+
+    At most the limit and one bundle are in memory at a time.
+    """
+    held: dict[str, str] = {}
+    rest = iter(data)
+    size = 0
+    for key, text in rest:
+        held[key] = text
+        size += len(text)
+        if size > IN_PAGE_CHARACTERS:
+            break
+    if size <= IN_PAGE_CHARACTERS:
+        yield Bundle(None, held)
+        return
+    yield from _files(_both(held, rest))
+
+
+def _both(held: dict[str, str], rest: Iterator[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    while held:
+        key = next(iter(held))
+        yield key, held.pop(key)
+    yield from rest
+
+
+def _files(data: Iterable[tuple[str, str]]) -> Iterator[Bundle]:
+    held: dict[str, str] = {}
+    size = number = 0
+    for key, text in data:
+        if held and size + len(text) > BUNDLE_CHARACTERS:
+            yield Bundle(f"{FOLDER}/{number:03}.js", held)
+            held, size, number = {}, 0, number + 1
+        held[key] = text
+        size += len(text)
+    yield Bundle(f"{FOLDER}/{number:03}.js", held)
+
+
+@dataclass(frozen=True)
+class WrittenPage:
+    """A page that is written, and sentences on what it lacks."""
+
+    path: Path
+    notes: tuple[str, ...]
+
+
+def write_files(folder: Path, files: Iterable[tuple[str, str]]) -> Path:
+    """Write the files of a page and return the path of the last, which is the page; older bundles are deleted."""
+    written = []
+    for name, text in files:
+        write_whole(folder / name, text)
+        written.append(folder / name)
+    for path in (folder / FOLDER).glob("*.js"):
+        if path not in written:
+            path.unlink()
+    return written[-1]

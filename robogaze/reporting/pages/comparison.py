@@ -1,0 +1,214 @@
+"""The page of a comparison: verdict, leaderboard, pairs, rates, trend, and the prompts whose clips changed."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from robogaze.comparison import Comparison, RunPair
+from robogaze.comparison.flips import Flip
+from robogaze.comparison.trend import step_of
+from robogaze.domains import Domain
+from robogaze.reporting.figures import line_chart
+from robogaze.reporting.pages.bundles import WrittenPage
+from robogaze.reporting.pages.comparison_checks import comparison_checks
+from robogaze.reporting.pages.comparison_data import FILE, ComparisonPageData, read_page_data
+from robogaze.reporting.pages.results import (
+    Entry,
+    Fact,
+    Filter,
+    Link,
+    ResultPage,
+    Section,
+    clip_address,
+    domain_of,
+    event_filters,
+    levels_up_to,
+    names_of,
+    page_table,
+    write_result_page,
+)
+from robogaze.reporting.tables import ResultTable
+from robogaze.reporting.tables.comparison import comparison_tables, pair_tables, pair_title
+from robogaze.reporting.wording import count, listed
+
+_MEASURES = {
+    "clean_rate": "clean rate",
+    "nothing_found_rate": "nothing-found rate",
+    "events_per_clip": "events per clip",
+    "load_per_clip": "load per clip",
+    "load_per_minute": "load per minute",
+}
+
+_KINDS = {
+    "new": ("bad", "No event before, events after"),
+    "worse": ("care", "More or worse events after"),
+    "changed": ("", "Other events with the same load"),
+    "better": ("good", "Fewer or milder events after"),
+    "fixed": ("good", "Events before, no event after"),
+}
+
+
+def write_comparison_page(folder: Path, data: ComparisonPageData, domain: str | None = None) -> WrittenPage:
+    """Write page.json, and the page from it; `domain` names the domain whose words are shown."""
+    (folder / FILE).write_text(f"{data.model_dump_json()}\n", encoding="utf-8")
+    spoken = domain_of(data.taxonomies, domain)
+    return write_result_page(comparison_page(data, spoken), folder, spoken)
+
+
+def rewrite_comparison_page(folder: Path, domain: str | None = None) -> WrittenPage:
+    """Write the page again from page.json. Raises InputError where that cannot be read."""
+    data = read_page_data(folder / FILE)
+    spoken = domain_of(data.taxonomies, domain)
+    return write_result_page(comparison_page(data, spoken), folder, spoken)
+
+
+def comparison_page(data: ComparisonPageData, domain: Domain | None) -> ResultPage:
+    """The page; types and dimensions are named by their ids without a domain."""
+    result, names = data.comparison, names_of(domain)
+    entries = tuple(_entries(data))
+    checks = comparison_checks(data)
+    return ResultPage(
+        kind="Comparison",
+        noun="change",
+        headline=result.verdict,
+        facts=tuple(_facts(data)),
+        checks=checks,
+        sections=tuple(
+            _sections(data, {**names, **_MEASURES}, [result.verdict, *(check.sentence for check in checks)])
+        ),
+        filters=tuple(_filters(result, entries, domain)),
+        entries=entries,
+        clips={
+            clip_key(position, clip_id): clip
+            for position, run in enumerate(data.runs)
+            for clip_id, clip in run.clips.items()
+        },
+        one_video=False,
+    )
+
+
+def clip_key(position: int, clip_id: str) -> str:
+    """The key of a clip of the run at a position."""
+    return f"{position}/{clip_id}"
+
+
+def _facts(data: ComparisonPageData) -> Iterator[Fact]:
+    baseline = data.comparison.baseline
+    for position, run in enumerate(data.runs):
+        yield Fact("baseline" if position == baseline else "run", run.name, run.page)
+
+
+def _sections(data: ComparisonPageData, names: Mapping[str, str], shown: Sequence[str]) -> Iterator[Section]:
+    result = data.comparison
+    tables = {table.name: table for table in comparison_tables(result, prompts=data.prompts)}
+    board = page_table(tables["leaderboard"], link=_link_to_run(tables["leaderboard"], data), without_notes=shown)
+    alike = [listed([result.names[run] for run in band]) for band in result.bands if len(band) > 1]
+    bands = "; ".join(f"no significant difference between {runs}" for runs in alike)
+    yield Section("Leaderboard", (board,), bands, open=True)
+    clips = page_table(tables["clips"], link=_link_to_run(tables["clips"], data))
+    yield Section(tables["clips"].title, (clips,))
+    for number, (pair, verdict) in enumerate(zip(result.pairs, result.verdicts, strict=True)):
+        measures, kinds, _ = pair_tables(pair, verdict, result)
+        yield Section(
+            pair_title(pair, result),
+            (
+                page_table(measures, names=names, axis_per_row=True, without_notes=[verdict, *shown]),
+                page_table(kinds, names=_prefixed(names), link=_link_to_changes(kinds, number)),
+            ),
+            verdict,
+        )
+    if "calibrated" in tables:
+        yield Section(tables["calibrated"].title, (page_table(tables["calibrated"], axis_per_row=True),))
+    if result.trend is not None:
+        yield Section(
+            tables["trend"].title,
+            (page_table(tables["trend"], names=names, axis_per_row=True),),
+            f"a straight line through the values of {count(result.trend.prompts, 'prompt')}",
+            figures=tuple(_trend_figures(result, names)),
+        )
+    for name in ("by-dimension", "by-type"):
+        if tables[name].rows:
+            link = _link_to_changes(tables[name])
+            yield Section(tables[name].title, (page_table(tables[name], names=names, link=link),))
+
+
+def _prefixed(names: Mapping[str, str]) -> dict[str, str]:
+    """The names of `dimension ID` and `type ID`."""
+    return {f"{kind} {name}": f"{shown} ({kind})" for kind in ("dimension", "type") for name, shown in names.items()}
+
+
+def _link_to_run(table: ResultTable, data: ComparisonPageData) -> Link:
+    """The page of the run of a row."""
+    pages = {run.name: run.page for run in data.runs}
+    return lambda row, column: pages.get(str(table.rows[row][0])) or ""
+
+
+def _link_to_changes(table: ResultTable, pair: int | None = None) -> Link:
+    """The prompts whose clips changed in the dimension or type of a row."""
+    of = "" if pair is None else f"&pair={pair}"
+
+    def link(row: int, column: int) -> str:
+        words = str(table.rows[row][0]).split(" ", 1)
+        kind, name = words if len(words) == 2 else (table.columns[0], words[0])
+        return f"#{kind}={name}{of}"
+
+    return link
+
+
+def _trend_figures(result: Comparison, names: Mapping[str, str]) -> Iterator[str]:
+    assert result.trend is not None
+    for measure in result.trend.slopes:
+        points = [(step_of(row.name) or 0, row.measures[measure]) for row in result.leaderboard]
+        renamed = result.scope.renamed(measure)
+        yield line_chart(points, names.get(renamed, renamed))
+
+
+def _filters(result: Comparison, entries: Sequence[Entry], domain: Domain | None) -> Iterator[Filter]:
+    kinds = {entry.tags["kind"][0] for entry in entries}
+    yield Filter("kind", "Change", {kind: kind for kind in _KINDS if kind in kinds})
+    if len(result.pairs) > 1:
+        pairs = {
+            str(number): f"{result.names[pair.second]} → {result.names[pair.first]}"
+            for number, pair in enumerate(result.pairs)
+        }
+        yield Filter("pair", "Pair", pairs)
+    yield from event_filters(entries, domain)
+
+
+def _entries(data: ComparisonPageData) -> Iterator[Entry]:
+    """The changes of all pairs, the worst first."""
+    pairs = data.comparison.pairs
+    flips = [(number, pair, flip) for number, pair in enumerate(pairs) for flip in pair.flips.found]
+    flips.sort(key=lambda item: (-item[2].worst, item[2].load[0] - item[2].load[1]))
+    for number, pair, flip in flips:
+        yield _entry(number, pair, flip, data)
+
+
+def _entry(number: int, pair: RunPair, flip: Flip, data: ComparisonPageData) -> Entry:
+    sides = (
+        ("before", data.runs[pair.second], clip_key(pair.second, flip.before), flip.before),
+        ("after", data.runs[pair.first], clip_key(pair.first, flip.after), flip.after),
+    )
+    tone, sentence = _KINDS[flip.kind]
+    load = f"sum of severities {flip.load[0]} → {flip.load[1]}"
+    changes = [("+", "gained", name, severity) for name, severity in flip.gained]
+    changes += [("−", "lost", name, severity) for name, severity in flip.lost]
+    dimensions = {event.type: event.dimension for _, run, _, clip in sides for event in run.clips[clip].events}
+    return Entry(
+        id=f"{number}/{flip.prompt}",
+        title=flip.prompt,
+        subtitle=f"{sides[0][1].name} → {sides[1][1].name}" if len(data.comparison.pairs) > 1 else load,
+        mark=(flip.kind, tone),
+        sentence=f"{sentence}: {load}",
+        tags={"kind": (flip.kind,), "pair": (str(number),)},
+        events=tuple(
+            {
+                "dimension": tuple(filter(None, (dimensions.get(name),))),
+                "type": (name,),
+                "severity": levels_up_to(severity),
+            }
+            for _, _, name, severity in changes
+        ),
+        changes=tuple(changes),
+        sides=tuple((label, run.name, key) for label, run, key, _ in sides),
+        links=tuple((f"{run.name}: {clip}", clip_address(run.page, clip)) for _, run, _, clip in sides if run.page),
+    )

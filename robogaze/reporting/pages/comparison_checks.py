@@ -1,0 +1,112 @@
+"""The checks of a comparison: what limits it, and what does not."""
+
+from collections.abc import Iterator, Sequence
+from math import isnan
+
+from robogaze.comparison import Comparison, GateCheck
+from robogaze.reporting.pages.checks import ValidityCheck
+from robogaze.reporting.pages.comparison_data import ComparisonPageData, PageRun, runs_with
+from robogaze.reporting.tables.comparison import comparison_method, comparison_warnings, scope_sentence
+from robogaze.reporting.wording import count, listed
+
+_FINGERPRINT_CHARACTERS = 12
+
+
+def comparison_checks(data: ComparisonPageData) -> tuple[ValidityCheck, ...]:
+    """All checks, the weightiest first."""
+    result = data.comparison
+    return (
+        ValidityCheck(result.scope.dimensions is None, scope_sentence(result.scope.dimensions)),
+        *_undecided(result),
+        *(ValidityCheck(False, warning) for warning in comparison_warnings(result, data.prompts)),
+        *_judge_errors(result),
+        *_real_clips(data.runs),
+        *_judges(data.runs),
+        *_fingerprints(data.runs),
+        *(ValidityCheck(True, sentence) for sentence in comparison_method(result)),
+        *_gate(data.checks or ()),
+    )
+
+
+def _undecided(result: Comparison) -> Iterator[ValidityCheck]:
+    whole = True
+    for row in result.leaderboard:
+        lacking = [f"{number} {status}" for status, number in row.clips.items() if status != "complete" and number]
+        lacking += [f"{row.undecided} undecided"] if row.undecided else []
+        if lacking:
+            whole = False
+            yield ValidityCheck(
+                False,
+                f"{row.name}: {listed(lacking)} of {count(sum(row.clips.values()), 'clip')}; depending on these, "
+                f"the {result.scope.name} is between {_share(row.worst)} and {_share(row.best)}.",
+            )
+    # The unreadable clips of a run that was split are the same for all of its parts.
+    if unplaced := max((run.unplaced for run in result.runs), default=0):
+        yield ValidityCheck(
+            False, f"{count(unplaced, 'unreadable clip')} that cannot be assigned to a run; not in any number."
+        )
+    elif whole:
+        yield ValidityCheck(True, "Every clip of every run is complete and decided, and none is missing.")
+
+
+def _judge_errors(result: Comparison) -> Iterator[ValidityCheck]:
+    if result.corrected:
+        low, high = min(result.labels), max(result.labels)
+        clips = count(low, "clip") if low == high else f"{low:,} to {high:,} clips"
+        yield ValidityCheck(True, f"The judge's own errors are known from {clips} labelled by people; see Corrected.")
+    else:
+        yield ValidityCheck(
+            False,
+            "The agreement of this judge with people is not known. With --calibration the numbers are corrected for "
+            "the judge's errors, from clips labelled by people.",
+        )
+
+
+def _real_clips(runs: Sequence[PageRun]) -> Iterator[ValidityCheck]:
+    for run in runs:
+        if run.controls:
+            yield ValidityCheck(
+                not run.alarms,
+                f"{run.name} has {count(run.controls, 'real clip')}, {run.alarms} of them with events (false alarms). "
+                "Real clips are in the numbers of the run.",
+            )
+    if not any(run.controls for run in runs):
+        yield ValidityCheck(True, "No run has real clips, so the rate of false alarms is not known.")
+
+
+def _judges(runs: Sequence[PageRun]) -> Iterator[ValidityCheck]:
+    judges = {run.name: _judge(run) for run in runs}
+    if len(set(judges.values())) == 1:
+        yield ValidityCheck(any(run.pipelines for run in runs), f"Every run was judged {next(iter(judges.values()))}.")
+        return
+    yield from (ValidityCheck(False, f"{name} was judged {judge}.") for name, judge in judges.items())
+
+
+def _judge(run: PageRun) -> str:
+    if not run.pipelines:
+        return f"by {listed(run.authors) or 'an unnamed author'}; the format does not name a pipeline"
+    models = [f"{role} {listed(names)}" for role, names in run.models.items()]
+    asked = f"with {listed(models)}" if models else "without a model"
+    return f"by {listed(run.authors)}, pipeline {listed(run.pipelines)}, {asked}"
+
+
+def _fingerprints(runs: Sequence[PageRun]) -> Iterator[ValidityCheck]:
+    for field, name in (("taxonomies", "taxonomy"), ("fingerprints", "version of the domain's files")):
+        values = runs_with(runs, field)
+        shown = listed([value[:_FINGERPRINT_CHARACTERS] for value in values])
+        if not values:
+            yield ValidityCheck(False, f"No run names its {name}.")
+        elif len(values) == 1:
+            yield ValidityCheck(True, f"All runs have the same {name} ({shown}).")
+        else:
+            yield ValidityCheck(False, f"The runs differ in their {name}: {shown}.")
+
+
+def _gate(checks: Sequence[GateCheck]) -> Iterator[ValidityCheck]:
+    for check in checks:
+        word = "passed" if check.passed else "FAILED"
+        yield ValidityCheck(check.passed, f"Gate, {check.run}, {check.rule}: {word}: {check.message}.")
+
+
+def _share(value: float) -> str:
+    return "undefined" if isnan(value) else f"{value:.3f}"

@@ -1,0 +1,334 @@
+"""A page of results: headline, caveats, sortable tables, and the clips behind the numbers.
+
+The pages of a comparison, an evaluation, an agreement and a sensitivity are pages of results. An entry of the list of
+clips has one or more sides (reference and prediction, before and after, annotators), which share a timeline.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import floor, isnan, log10
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from markupsafe import Markup
+
+from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
+from robogaze.core.coverage import CoverageState
+from robogaze.core.data import Data
+from robogaze.core.events import Severity
+from robogaze.core.report import Status, Verdict
+from robogaze.core.scores import Estimate
+from robogaze.core.time import Span
+from robogaze.domains import Domain, domain_folders, load_domain
+from robogaze.reporting.figures import interval_strip
+from robogaze.reporting.pages.bundles import WrittenPage, bundles, write_files
+from robogaze.reporting.pages.checks import ValidityCheck
+from robogaze.reporting.pages.document import document, vocabulary
+from robogaze.reporting.pages.run_folders import VideoFile
+from robogaze.reporting.pages.videos import video_notes, video_sources
+from robogaze.reporting.tables import Cell, ResultTable, cell_text
+
+STYLES = (
+    "base", "run", "list", "severity", "clip", "player", "timeline", "record", "results", "sides", "media"
+)  # fmt: skip
+SCRIPTS = (
+    "dom", "format", "data", "address", "filter", "rows", "keys", "viewer", "places", "loop", "speed", "timeline",
+    "claims", "screen", "clock", "lanes", "sort", "entries", "sides", "results",
+)  # fmt: skip
+
+
+class PageEvent(Data):
+    """An event of a side; no spans where its time is not known. `note` says how it counts, `result` in one word."""
+
+    id: str
+    dimension: str | None
+    type: str | None
+    spans: tuple[Span, ...]
+    severity: Severity | None
+    confidence: float | None
+    description: str
+    result: str = ""
+    note: str = ""
+
+
+class PageClip(Data):
+    """A clip as one side of an entry.
+
+    `coverage` is None where every dimension counts as examined, `duration_s` where it is not known. The clip begins at
+    `start_s` of its `video`, an address relative to the page; `video_sha256` is None where it is not known.
+    """
+
+    id: str
+    status: Status
+    verdict: Verdict
+    instruction: str | None
+    duration_s: float | None
+    frame_times_s: tuple[float, ...]
+    coverage: dict[str, CoverageState] | None
+    video: str | None
+    start_s: float
+    video_sha256: str | None = None
+    events: tuple[PageEvent, ...]
+
+    @classmethod
+    def of(
+        cls, annotation: ClipAnnotation, video: VideoFile, notes: Mapping[str, tuple[str, str]] | None = None
+    ) -> "PageClip":
+        """An annotation as a side; `notes` holds result and note by event id."""
+        return cls(
+            id=annotation.clip_id,
+            status=annotation.status,
+            verdict=annotation.verdict,
+            instruction=annotation.instruction,
+            duration_s=annotation.duration_s,
+            frame_times_s=tuple(annotation.frame_times_s or ()),
+            coverage=None if annotation.coverage is None else dict(annotation.coverage),
+            video=video.path,
+            start_s=video.start_s,
+            video_sha256=video.sha256,
+            events=tuple(_page_event(event, *(notes or {}).get(event.id, ("", ""))) for event in annotation.findings),
+        )
+
+
+def _page_event(event: AnnotatedEvent, result: str, note: str) -> PageEvent:
+    copied = [name for name in PageEvent.model_fields if name not in ("result", "note")]
+    return PageEvent(**{name: getattr(event, name) for name in copied}, result=result, note=note)
+
+
+Link = Callable[[int, int], str]
+"""The address behind a cell, by row and column; empty for none."""
+
+
+@dataclass(frozen=True)
+class PageCell:
+    """A cell: its text, the value it is sorted by, its interval as a drawing, and the address of its clips."""
+
+    text: str
+    sort: str
+    strip: Markup | None
+    href: str
+
+
+@dataclass(frozen=True)
+class PageTable:
+    """A table of a page; `columns` are names, with the axis of the drawings where it is not 0 to 1."""
+
+    title: str
+    columns: tuple[tuple[str, str], ...]
+    rows: tuple[tuple[PageCell, ...], ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the page that can be opened. `summary` is on its line; `figures` are SVG documents."""
+
+    title: str
+    tables: tuple[PageTable, ...]
+    summary: str = ""
+    open: bool = False
+    figures: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A part of the title line: `label` in plain text, `name` from outside, with the address of its page."""
+
+    label: str
+    name: str
+    href: str | None = None
+
+
+@dataclass(frozen=True)
+class Filter:
+    """A choice above the list of clips: the values of a tag of entries or of their events, by name."""
+
+    tag: str
+    label: str
+    values: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A clip or prompt in the list.
+
+    `mark` is a word with its tone (`good`, `care`, `bad` or empty). `tags` and the tags of `events` are matched by
+    filters. `changes` are (sign, word, type, severity). `sides` are (label, name, key of the `PageClip`). `links` are
+    (text, address).
+    """
+
+    id: str
+    title: str
+    subtitle: str
+    mark: tuple[str, str]
+    sentence: str
+    tags: Mapping[str, tuple[str, ...]]
+    events: tuple[Mapping[str, tuple[str, ...]], ...]
+    changes: tuple[tuple[str, str, str, int | None], ...]
+    sides: tuple[tuple[str, str, str], ...]
+    links: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class ResultPage:
+    """All of a page.
+
+    `kind` names the result, `noun` an entry of the list. With `one_video` the sides of an entry are of the same video.
+    """
+
+    kind: str
+    noun: str
+    headline: str
+    facts: tuple[Fact, ...]
+    checks: tuple[ValidityCheck, ...]
+    sections: tuple[Section, ...]
+    filters: tuple[Filter, ...]
+    entries: tuple[Entry, ...]
+    clips: Mapping[str, PageClip]
+    one_video: bool
+
+    @property
+    def title(self) -> str:
+        """The title of the document."""
+        return f"{self.kind}: {', '.join(fact.name for fact in self.facts)}"
+
+
+def page_table(
+    table: ResultTable, *, names: Mapping[str, str] | None = None, link: Link | None = None, axis_per_row: bool = False,
+    without_notes: Sequence[str] = (),
+) -> PageTable:  # fmt: skip
+    """A table with drawn intervals; `names` replace the texts of the first column.
+
+    The drawings of a column share an axis, or those of a row with `axis_per_row`. Empty columns are left out.
+    """
+    columns = [[row[number] for row in table.rows] for number in range(len(table.columns))]
+    shown = [number for number, cells in enumerate(columns) if any(cell is not None for cell in cells)]
+    axes = [_axis(column) for column in columns]
+    rows = []
+    for number, row in enumerate(table.rows):
+        row_axis = _axis(row)
+        cells = []
+        for column in shown:
+            cell = row[column]
+            text = (names or {}).get(str(cell), cell_text(cell)) if column == 0 else cell_text(cell)
+            axis = row_axis if axis_per_row else axes[column]
+            strip = Markup(interval_strip(cell, *axis)) if isinstance(cell, Estimate) else None
+            cells.append(PageCell(text, _sort_value(cell, text), strip, "" if link is None else link(number, column)))
+        rows.append(tuple(cells))
+    ranges = ["" if axis_per_row or axis == (0.0, 1.0) else f"{axis[0]:g} to {axis[1]:g}" for axis in axes]
+    heads = tuple((table.columns[number], ranges[number]) for number in shown)
+    notes = tuple(note for note in table.notes if note not in without_notes)
+    return PageTable(table.title, heads, tuple(rows), notes)
+
+
+def _axis(cells: Sequence[Cell]) -> tuple[float, float]:
+    """The axis of some estimates: from 0, or symmetric around it where a value is negative."""
+    estimates = [cell for cell in cells if isinstance(cell, Estimate)]
+    values = [value for cell in estimates for value in (cell.value, cell.low, cell.high) if not isnan(value)]
+    edge = _round_up(max(map(abs, values), default=1.0))
+    return (-edge, edge) if min(values, default=0.0) < -1e-9 else (0.0, edge)
+
+
+def _round_up(value: float) -> float:
+    """The next of 0.1, 0.25, 0.5, 1, 2.5, 5, 10, ..."""
+    power = 10.0 ** max(floor(log10(value)), -1) if value > 0 else 0.1
+    return next(step * power for step in (1, 2.5, 5, 10) if value <= step * power * (1 + 1e-9))
+
+
+def _sort_value(cell: Cell, text: str) -> str:
+    """A number where there is one; empty for undefined values, which stay last."""
+    value = cell.value if isinstance(cell, Estimate) else cell
+    if isinstance(value, int | float):
+        return "" if isnan(value) else repr(float(value))
+    return text.lower()
+
+
+def event_tags(event: AnnotatedEvent, **more: str) -> dict[str, tuple[str, ...]]:
+    """The tags of an event: dimension, type, and every severity up to its own."""
+    return {
+        "dimension": tuple(name for name in (event.dimension, *event.secondary) if name),
+        "type": (event.type,) if event.type else (),
+        "severity": levels_up_to(event.severity),
+        **{name: (value,) for name, value in more.items()},
+    }
+
+
+def levels_up_to(severity: int | None) -> tuple[str, ...]:
+    """The severities that an event reaches; empty where its severity is not known."""
+    return tuple(str(level) for level in range(1, (severity or 0) + 1))
+
+
+def clip_address(page: str, clip_id: str) -> str:
+    """The address of a clip on the page of its run."""
+    return f"{quote(page)}#clip={quote(clip_id)}"
+
+
+def event_filters(entries: Sequence[Entry], domain: Domain | None) -> Iterator[Filter]:
+    """The filters by dimension, type and severity, as far as the entries differ in them."""
+    names = names_of(domain)
+    for tag, label in (("dimension", "Dimension"), ("type", "Type")):
+        found = {value for entry in entries for event in entry.events for value in event[tag]}
+        if found:
+            by_name = sorted(found, key=lambda value: names.get(value, value))
+            yield Filter(tag, label, {value: names.get(value, value) for value in by_name})
+    levels = sorted({level for entry in entries for event in entry.events for level in event["severity"]}, reverse=True)
+    if levels:
+        yield Filter(
+            "severity", "Severity", {level: level if level == "5" else f"{level} or worse" for level in levels}
+        )
+
+
+def names_of(domain: Domain | None) -> dict[str, str]:
+    """The names of dimensions and types by id; empty without a domain."""
+    if domain is None:
+        return {}
+    dimensions = {dimension.id: dimension.name for dimension in domain.dimensions.values()}
+    return dimensions | {event_type.id: event_type.name for event_type in domain.types.values()}
+
+
+def domain_of(taxonomies: set[str], named: str | None = None) -> Domain | None:
+    """The domain that is named, or the built-in one of the only taxonomy; None where there is none."""
+    if named is not None:
+        return load_domain(named)
+    known = (load_domain(name) for name in domain_folders())
+    return next((domain for domain in known if taxonomies == {domain.ref.taxonomy}), None)
+
+
+def write_result_page(page: ResultPage, folder: Path, domain: Domain | None) -> WrittenPage:
+    """Write index.html, and the files beside it that a large page needs."""
+    folder.mkdir(parents=True, exist_ok=True)
+    clips = {key: clip for key, clip in page.clips.items() if clip.video is not None}
+    paths = {key: folder / str(clip.video) for key, clip in clips.items()}
+    videos = video_sources(paths, folder, {key: clip.video_sha256 for key, clip in clips.items()})
+    path = write_files(folder, result_files(page, videos, domain))
+    return WrittenPage(path, tuple(video_notes(videos, paths)))
+
+
+def result_files(
+    page: ResultPage, videos: Mapping[str, str | None], domain: Domain | None
+) -> Iterator[tuple[str, str]]:
+    """Names and texts of the files of a page, `index.html` last. `videos` are sources by key of the clip."""
+    files: dict[str, str | None] = {}
+    in_page: Mapping[str, str] | None = None
+    clips = ((key, clip.with_(video=videos.get(key)).model_dump_json()) for key, clip in page.clips.items())
+    for bundle in bundles(clips):
+        files |= dict.fromkeys(bundle.data, bundle.file)
+        if bundle.file is None:
+            in_page = bundle.data
+        else:
+            yield bundle.file, bundle.text
+    data = {
+        "vocabulary": vocabulary(domain),
+        "entries": {
+            "noun": page.noun,
+            "oneVideo": page.one_video,
+            "entries": [_entry(entry, files) for entry in page.entries],
+        },
+    }
+    yield "index.html", document("results.html.j2", page.title, STYLES, SCRIPTS, data, in_page, page=page)
+
+
+def _entry(entry: Entry, files: Mapping[str, str | None]) -> dict[str, Any]:
+    sides = [{"label": label, "name": name, "key": key, "file": files[key]} for label, name, key in entry.sides]
+    return {**vars(entry), "sides": sides}

@@ -1,0 +1,269 @@
+"""The page of a run: its counts, the list of its clips, and the open clip.
+
+The list is in the page. A report with its pictures is parsed when its clip is opened; it is in the page, or in files
+beside it for a large run (`robogaze.reporting.pages.bundles`).
+"""
+
+import json
+from base64 import b64encode
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from robogaze.core.annotation import FIELDS
+from robogaze.core.clip import Clip
+from robogaze.core.events import Box, Hypothesis
+from robogaze.core.key_frames import key_frames
+from robogaze.core.pictures import PictureSettings
+from robogaze.core.report import Report, Unreadable
+from robogaze.core.view_boxes import panel_boxes, strip_boxes, strip_size
+from robogaze.domains import Domain
+from robogaze.reporting import summary as summaries
+from robogaze.reporting.pages.bundles import WrittenPage, bundles, write_files
+from robogaze.reporting.pages.document import document, vocabulary
+from robogaze.reporting.pages.results import Fact
+from robogaze.reporting.pages.run_checks import checks, differs
+from robogaze.reporting.pages.videos import video_notes, video_sources
+from robogaze.reporting.summary import RunSummary
+from robogaze.reporting.tables import cell_text
+from robogaze.reporting.wording import count, listed, printable
+from robogaze.stats.proportions import wilson
+from robogaze.store import StoredRun
+
+STYLES = ("base", "run", "list", "severity", "clip", "player", "timeline", "record", "media")
+SCRIPTS = (
+    "dom", "format", "data", "address", "filter", "rows", "keys", "viewer", "places", "loop", "speed", "overlay",
+    "player", "large", "timeline", "claims", "ledger", "record", "clip", "list", "run",
+)  # fmt: skip
+
+_CHOICES = 40
+"""The most values of a field that a filter offers."""
+
+
+@dataclass(frozen=True)
+class ClipPage:
+    """One clip of the page.
+
+    `video` is a data: URI, an address relative to the page, or None; `thumbnails` are small JPEGs by frame number
+    (`frames_to_show` names the frames; any may be missing).
+    """
+
+    report: Report
+    video: str | None
+    thumbnails: Mapping[int, bytes]
+
+
+def write_run_page(root: Path, domain: Domain) -> WrittenPage:
+    """Write index.html into a run folder, from its reports."""
+    run = StoredRun(root)
+    done = [line for line in run.lines if run.has_report(line.clip_id)]
+    paths = {line.clip_id: root.resolve() / line.path for line in done}
+    videos = video_sources(paths, root, {line.clip_id: line.sha256 for line in done})
+    reports = (report for line in done if (report := run.report(line.clip_id)) is not None)
+    pages = (ClipPage(report, videos[report.clip.id], run.frames(report.clip.id)) for report in reports)
+    path = write_files(root, run_files(pages, run.unreadable, domain, title=root.resolve().name))
+    return WrittenPage(path, tuple(video_notes(videos, paths)))
+
+
+def run_files(
+    pages: Iterable[ClipPage], unreadable: Sequence[Unreadable], domain: Domain, title: str
+) -> Iterator[tuple[str, str]]:
+    """Names and texts of the files of the page, `index.html` last; `pages` are not in memory all at once.
+
+    Raises ValueError when two clips have the same id.
+    """
+    reports: list[Report] = []
+    files: dict[str, str | None] = {}
+    in_page: Mapping[str, str] | None = None
+    for bundle in bundles(_data(pages, reports, domain)):
+        files |= dict.fromkeys(bundle.data, bundle.file)
+        if bundle.file is None:
+            in_page = bundle.data
+        else:
+            yield bundle.file, bundle.text
+    yield "index.html", _index(reports, unreadable, domain, title, files, in_page)
+
+
+def render_html(pages: Sequence[ClipPage], unreadable: Sequence[Unreadable], domain: Domain, title: str) -> str:
+    """The page with all its data inside, whatever its size. Raises as `run_files` does."""
+    reports: list[Report] = []
+    data = dict(_data(pages, reports, domain))
+    return _index(reports, unreadable, domain, title, dict.fromkeys(data), data)
+
+
+def _data(pages: Iterable[ClipPage], reports: list[Report], domain: Domain) -> Iterator[tuple[str, str]]:
+    """The data of each open clip; the part of its report that the list needs is added to `reports`."""
+    for page in pages:
+        reports.append(_shortened(page.report))
+        media = json.dumps(_media(page, domain), ensure_ascii=False, allow_nan=False)
+        yield page.report.clip.id, f'{{"report":{page.report.model_dump_json()},"media":{media}}}'
+
+
+def _shortened(report: Report) -> Report:
+    """A report without its long parts, because the reports of thousands of clips are in memory at once."""
+    # Copied without validation: a clip without frame times is invalid.
+    calls = tuple(call.model_copy(update={"pictures": (), "facts": {}}) for call in report.provenance.calls)
+    ledger = report.provenance.model_copy(update={"calls": calls, "pictures": ()})
+    clip = report.clip.model_copy(update={"frame_times_s": ()})
+    return report.model_copy(update={"clip": clip, "hypotheses": (), "provenance": ledger})
+
+
+def _index(
+    reports: Sequence[Report], unreadable: Sequence[Unreadable], domain: Domain, title: str,
+    files: Mapping[str, str | None], in_page: Mapping[str, str] | None,
+) -> str:  # fmt: skip
+    repeated = [clip for clip, times in Counter(report.clip.id for report in reports).items() if times > 1]
+    if repeated:
+        raise ValueError(f"the ids of clips must differ, but these repeat: {', '.join(repeated)}")
+    summary = RunSummary(tuple(reports), tuple(unreadable), domain)
+    return document(
+        "run.html.j2",
+        title,
+        STYLES,
+        SCRIPTS,
+        {"vocabulary": vocabulary(domain), "list": _list(summary, files)},
+        in_page,
+        name=title,
+        headline=run_headline(summary),
+        facts=tuple(_facts(summary)),
+        summary=summary,
+        checks=checks(summary),
+        types=_types(summary),
+        fields=_fields(summary.reports),
+        without_events=summaries.without_events(summary),
+        dimension_names=summaries.dimension_names,
+    )
+
+
+def run_headline(summary: RunSummary[Report]) -> str:
+    """The share of faulty clips with its interval, and the counts of the other verdicts."""
+    verdicts, clips = summary.verdicts, summary.clips
+    if not summary.reports:
+        return f"{count(clips, 'clip')}, none of them judged."
+    share = cell_text(wilson(verdicts["faulty"], clips))
+    faulty = f"{verdicts['faulty']} of {count(clips, 'clip')} {'is' if clips == 1 else 'are'} faulty ({share})"
+    others = [f"{verdicts['clean']} clean", f"{verdicts['undecided']} undecided"]
+    if summary.unreadable:
+        others.append(f"{len(summary.unreadable)} unreadable")
+    return f"{faulty}; {listed(others)}."
+
+
+def _facts(summary: RunSummary[Report]) -> Iterator[Fact]:
+    yield Fact("domain", f"{summary.domain.file.title} {summary.domain.file.version}")
+    if summary.pipelines:
+        yield Fact("pipeline", listed(summary.pipelines))
+        yield Fact("by", listed(summary.authors))
+        yield from (Fact(role, listed(names)) for role, names in _models(summary.reports).items())
+    if summary.reports and not summary.calls:
+        yield Fact("model", "none")
+
+
+def _models(reports: Sequence[Report]) -> dict[str, list[str]]:
+    """The models by role: by the names they give themselves, otherwise by their names in the run."""
+    asked: dict[str, dict[str, None]] = {}
+    for report in reports:
+        for call in report.provenance.calls:
+            identity = report.provenance.models.get(call.role, {}).get("identity", {})
+            asked.setdefault(call.role, {})[identity.get("name") or call.model] = None
+    return {role: list(models) for role, models in asked.items()}
+
+
+def _types(summary: RunSummary[Report]) -> dict[str, str]:
+    """The names of the types that occur, in the domain's order; a type that the domain does not have by its id."""
+    found = {event.type for report in summary.reports for event in report.events}
+    known = {kind: item.name for kind, item in summary.domain.types.items() if kind in found}
+    return known | {kind: kind for kind in sorted(found - known.keys())}
+
+
+def _fields(reports: Sequence[Report]) -> dict[str, list[str]]:
+    """The values of the fields in which the clips differ, unless there are more than a filter offers."""
+    found = {name: {getattr(report.clip, name) for report in reports} for name in FIELDS}
+    return {name: sorted(values - {None}) for name, values in found.items() if 1 < len(values) <= _CHOICES}
+
+
+def _list(summary: RunSummary[Report], files: Mapping[str, str | None]) -> dict[str, Any]:
+    """The data of the list, unreadable files last."""
+    return {
+        "dimensions": len(summary.domain.dimensions),
+        "clips": [_entry(report, files[report.clip.id]) for report in summary.reports],
+        "worst_first": sorted(range(len(summary.reports)), key=lambda number: _rank(summary.reports[number])),
+        "unreadable": [{"uri": printable(clip.uri), "reason": printable(clip.reason)} for clip in summary.unreadable],
+    }
+
+
+def _entry(report: Report, file: str | None) -> dict[str, Any]:
+    clip = report.clip
+    return {
+        "id": clip.id,
+        "file": file,
+        "task": clip.instruction,
+        "status": report.status,
+        "verdict": report.verdict,
+        "covered": len(summaries.covered(report)),
+        "fields": {name: value for name in FIELDS if (value := getattr(clip, name)) is not None},
+        "events": [[[event.dimension, *event.secondary], event.type, event.severity] for event in report.events],
+        "descriptions": [event.description for event in report.events],
+    }
+
+
+def _rank(report: Report) -> tuple[float, ...]:
+    """The sort key of clips, worst first: the worst event, then the number of events; undecided before clean clips."""
+    worst = max(((event.severity or 0, event.confidence or 0.0) for event in report.events), default=(-1, 0.0))
+    without_event = float(report.clean), float(report.status == "unscored"), -len(report.failures)
+    return -worst[0], -worst[1], -len(report.events), *without_event
+
+
+def _media(page: ClipPage, domain: Domain) -> dict[str, Any]:
+    """The data of an open clip that is not in its report: video, pictures, key frames, verdicts."""
+    report = page.report
+    return {
+        "video": page.video,
+        "thumbnails": {
+            number: f"data:image/jpeg;base64,{b64encode(jpeg).decode('ascii')}"
+            for number, jpeg in page.thumbnails.items()
+        },
+        "key_frames": {
+            "events": [asdict(key_frames(event, report.clip)) for event in report.events],
+            "hypotheses": [asdict(key_frames(hypothesis, report.clip)) for hypothesis in report.hypotheses],
+        },
+        "verdicts": [_verdict(hypothesis) for hypothesis in report.hypotheses],
+        "views": _views(report.clip, report.provenance.media),
+        "verdict": summaries.verdict_sentence(report, domain),
+        "other_version": differs(report, domain),
+    }
+
+
+_EVIDENCE_ONLY = "too uncertain for an event: "
+"""The start of the reason of a hypothesis that was measured but is too uncertain to be an event."""
+
+
+def _verdict(hypothesis: Hypothesis) -> dict[str, str]:
+    """The verdict on a hypothesis as the page shows it: undecided if it is neither an event nor ruled out."""
+    if hypothesis.reason.startswith(_EVIDENCE_ONLY):
+        why = hypothesis.reason.removeprefix(_EVIDENCE_ONLY)
+        return {"verdict": "undecided", "reason": f"too uncertain to be an event: {why}"}
+    verdict = "undecided" if hypothesis.verdict == "unverified" else hypothesis.verdict
+    return {"verdict": verdict, "reason": hypothesis.reason}
+
+
+def _views(clip: Clip, media: Mapping[str, Any]) -> dict[str, Any]:
+    """The place of each view in the pictures and in the video, as shares, and the aspect ratios of both."""
+    layout = clip.layout
+    width, height = clip.width // layout.columns, clip.height // layout.rows
+    side = media.get("max_side_px")
+    longest = side if isinstance(side, int) and side > 0 else PictureSettings().max_side_px
+    scale = min(1.0, longest / max(width, height, 1))
+    view = max(1, round(width * scale)), max(1, round(height * scale))
+    strip_width, strip_height = strip_size(layout, view)
+    in_picture, in_video = strip_boxes(layout, view), panel_boxes(layout)
+    return {
+        "picture_ratio": strip_width / strip_height,
+        "video_ratio": clip.width / clip.height,
+        "places": {name: {"picture": _edges(in_picture[name]), "video": _edges(in_video[name])} for name in in_video},
+    }
+
+
+def _edges(box: Box) -> list[float]:
+    return [box.left, box.top, box.right, box.bottom]

@@ -1,0 +1,113 @@
+"""The checks of a run: what limits its counts, and what does not."""
+
+from robogaze.core.report import Report
+from robogaze.domains import Domain
+from robogaze.reporting.pages.checks import ValidityCheck
+from robogaze.reporting.summary import RunSummary, dimension_names, not_examined, unmeasured
+from robogaze.reporting.wording import count
+
+
+def checks(summary: RunSummary[Report]) -> tuple[ValidityCheck, ...]:
+    """All checks, the weightiest first; without a report only that there is none."""
+    if not summary.reports:
+        return (_unreadable(summary), ValidityCheck(False, "There is no report: nothing is known about any clip."))
+    return (
+        _unscored(summary),
+        _unreadable(summary),
+        _partial(summary),
+        _examined(summary),
+        _unseen(summary),
+        _unmeasured(summary),
+        _calls(summary),
+        _fingerprint(summary),
+    )
+
+
+def _unscored(summary: RunSummary[Report]) -> ValidityCheck:
+    number = summary.statuses["unscored"]
+    if not number:
+        return ValidityCheck(True, "No clip is unscored.")
+    of = f"{number} of {count(summary.clips, 'clip')}"
+    return ValidityCheck(
+        False, f"{of} unscored: no dimension could be examined, so nothing is known about them.", "unscored"
+    )
+
+
+def _unreadable(summary: RunSummary[Report]) -> ValidityCheck:
+    number = len(summary.unreadable)
+    if not number:
+        return ValidityCheck(True, "Every file could be read.")
+    return ValidityCheck(
+        False, f"{count(number, 'file')} could not be read, so nothing is known about the content.", "unreadable"
+    )
+
+
+def _partial(summary: RunSummary[Report]) -> ValidityCheck:
+    number = summary.statuses["partial"]
+    if not number:
+        return ValidityCheck(True, "No clip is partial.")
+    partial = [report for report in summary.reports if report.status == "partial"]
+    names = dimension_names([name for report in partial for name in report.undecided_dimensions], summary.domain)
+    why = (
+        f"undecided in {names}; events there may be missing"
+        if names
+        else "a stage failed (see the failures of each clip)"
+    )
+    return ValidityCheck(False, f"{count(number, 'clip')} partial: {why}.", "partial")
+
+
+def _examined(summary: RunSummary[Report]) -> ValidityCheck:
+    short = any(found["partial"] or found["not_examined"] for found in summary.coverage.values())
+    return ValidityCheck(
+        not short, not_examined(summary), "undecided" if short and summary.verdicts["undecided"] else None
+    )
+
+
+def _unseen(summary: RunSummary[Report]) -> ValidityCheck:
+    shares = sorted(share for report in summary.reports if (share := unseen_frames(report) / report.clip.frame_count))
+    if not shares:
+        return ValidityCheck(True, "No report names a frame that no specialist was shown.")
+    extent = f"{shares[0]:.0%}" if f"{shares[0]:.0%}" == f"{shares[-1]:.0%}" else f"{shares[0]:.0%} to {shares[-1]:.0%}"
+    where = f"In {len(shares)} of {count(len(summary.reports), 'clip')} with a report"
+    return ValidityCheck(
+        False, f"{where}, {extent} of the frames were shown to no specialist; faults that only these show are missed."
+    )
+
+
+def _unmeasured(summary: RunSummary[Report]) -> ValidityCheck:
+    sentence = unmeasured(summary)
+    return ValidityCheck(not sentence, sentence or "No report names frames that could not be measured.")
+
+
+def _calls(summary: RunSummary[Report]) -> ValidityCheck:
+    calls = [call for report in summary.reports for call in report.provenance.calls]
+    failed = sum(call.outcome == "failed" for call in calls)
+    invalid = sum(call.outcome == "invalid" for call in calls)
+    if not calls:
+        return ValidityCheck(True, "No call to a model is recorded.")
+    if not failed + invalid:
+        return ValidityCheck(True, f"All {len(calls)} recorded calls got a valid answer.")
+    return ValidityCheck(
+        False,
+        f"Of {len(calls)} recorded calls {failed} failed and {invalid} got an invalid answer; a later attempt may have "
+        "succeeded.",
+    )
+
+
+def _fingerprint(summary: RunSummary[Report]) -> ValidityCheck:
+    other = sum(differs(report, summary.domain) for report in summary.reports)
+    if not other:
+        return ValidityCheck(True, "All reports and this page use the same version of the domain.")
+    return ValidityCheck(
+        False, f"{count(other, 'report')} made with another version of the domain; names and severities may differ."
+    )
+
+
+def differs(report: Report, domain: Domain) -> bool:
+    """Whether a report was made with another domain or another version of it."""
+    return report.domain.fingerprint != domain.fingerprint
+
+
+def unseen_frames(report: Report) -> int:
+    """The number of frames that no specialist was shown."""
+    return sum(end - first for first, end in report.unseen)

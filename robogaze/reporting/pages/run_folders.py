@@ -1,0 +1,60 @@
+"""The run folders that annotations were read from: their pages and the videos of their clips."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from robogaze.core.annotation import ClipAnnotation
+from robogaze.store import ManifestLine, StoredRun
+
+
+@dataclass(frozen=True)
+class VideoFile:
+    """A clip's video. `path` is relative to the page; the clip begins at `start_s`; `sha256` may be unknown."""
+
+    path: str | None = None
+    start_s: float = 0.0
+    sha256: str | None = None
+
+
+@dataclass(frozen=True)
+class RunFolders:
+    """Run folders as seen from the folder of a page; each manifest is read once."""
+
+    folder: Path
+    _runs: dict[Path, StoredRun | None] = field(default_factory=dict)
+    _lines: dict[Path, Mapping[str, ManifestLine]] = field(default_factory=dict)
+
+    def run_of(self, annotation: ClipAnnotation) -> StoredRun | None:
+        """The run folder of `reports/<clip id>.json`; None for other sources."""
+        root = Path(annotation.source).parent.parent
+        if root not in self._runs:
+            run = StoredRun(root) if (root / "run.json").is_file() else None
+            self._runs[root] = run
+            self._lines[root] = {} if run is None else {line.clip_id: line for line in run.lines}
+        return self._runs[root]
+
+    def page_of(self, annotation: ClipAnnotation) -> str | None:
+        """The address of the page of an annotation's run; None where there is none."""
+        run = self.run_of(annotation)
+        page = None if run is None else run.root / "index.html"
+        return self.address(page) if page is not None and page.is_file() else None
+
+    def video_of(self, annotation: ClipAnnotation) -> VideoFile:
+        """The video of an annotated clip; without a path where it is not known."""
+        run = self.run_of(annotation)
+        line = None if run is None else self._lines[run.root].get(annotation.clip_id)
+        if run is None or line is None:
+            return VideoFile()
+        # The manifest holds the time that was asked for; the report holds that of the first frame.
+        report = None if line.start_s is None else run.report(annotation.clip_id)
+        start_s = 0.0 if report is None else report.clip.start_s or 0.0
+        return VideoFile(self.address(run.root / line.path), start_s, line.sha256)
+
+    def address(self, path: Path) -> str:
+        """A path relative to the page."""
+        try:
+            return Path(os.path.relpath(path.resolve(), self.folder.resolve())).as_posix()
+        except ValueError:  # another drive
+            return path.resolve().as_posix()

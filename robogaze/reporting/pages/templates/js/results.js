@@ -1,0 +1,42 @@
+// A page of results: the address decides which entries are listed and which one is open.
+
+const home = document.getElementById("entry");
+if (home) showEntries(home);
+
+function showEntries(home) {
+  const filter = createFilter({ onFilter: go });
+  const address = createAddress([...filter.names, "entry", "event"]);
+  const entries = createEntries(filter, { onOpen: (entry) => go({ entry, event: "" }) });
+  const viewer = createViewer(home, {
+    read: readSides,
+    show: (clips, entry) => showSides(home, clips, entry, entries, (event) => go({ entry: entry.id, event })),
+  });
+
+  function go(changes) {
+    address.set(changes);
+    follow();
+  }
+
+  /** Bring the page to the state of the address. */
+  function follow() {
+    const { entry: id, event, ...wanted } = address.read();
+    filter.show(wanted);
+    entries.apply(wanted);
+    const open = viewer.wanted();
+    const entry = entries.find(id) ?? (entries.isVisible(open) ? open : entries.first());
+    entries.mark(entry.id);
+    viewer.put(entry, (controls) => event && controls.selectById(event));
+  }
+
+  listenAtViewer(viewer, (by) => {
+    const next = entries.neighbour(viewer.wanted().id, by);
+    if (next) go({ entry: next.id, event: "" });
+  });
+  addEventListener("hashchange", follow);
+  // A number in a table leads to the clips behind it.
+  document.querySelector("header").addEventListener("click", ({ target }) => {
+    if (target.closest("a[href^='#']")) document.querySelector(".columns").scrollIntoView();
+  });
+
+  follow();
+}

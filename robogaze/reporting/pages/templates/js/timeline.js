@@ -1,0 +1,242 @@
+// Lanes over time: one for each dimension, events as bars, the playhead across all of them.
+
+/** The least width of a bar, as a share of the clip, so that a single frame can still be seen and hit. */
+const LEAST_WIDTH = 0.022;
+
+/**
+ * A ruler over rows that share one axis of time, with a playhead; `rows` are elements made by `axisRow`; `say` gives the
+ * text of a frame.
+ */
+function createAxis(clip, rows, { onSeek, say = frameLabel }) {
+  const playhead = make("div", { class: "playhead" });
+  const over = make("div", { class: "over" }, playhead);
+  const ruler = make(
+    "div",
+    {
+      class: "ruler",
+      role: "slider",
+      tabindex: "0",
+      "aria-label": "time in the clip, arrow keys step a frame",
+      "aria-valuemin": "0",
+      "aria-valuemax": clip.frame_times_s.length - 1,
+    },
+    ticks(clip.duration_s).map((at) =>
+      make(
+        "span",
+        { class: "tick", style: { left: percent(at, clip.duration_s) } },
+        `${at}${at === 0 ? " s" : ""}`,
+      ),
+    ),
+  );
+  const element = make(
+    "div",
+    { class: "axis" },
+    axisRow("", ruler),
+    rows,
+    over,
+  );
+  scrub(element, ruler, (position) => onSeek(position * clip.duration_s));
+  return {
+    element,
+    setTime(time) {
+      const frame = frameAt(clip, time);
+      playhead.style.setProperty("left", percent(time, clip.duration_s));
+      ruler.setAttribute("aria-valuenow", frame);
+      ruler.setAttribute("aria-valuetext", say(clip, frame));
+    },
+    /** Mark what repeats, and the event in it; null for nothing. */
+    setLoop(loop) {
+      const stretch = (name) => ([start, end]) =>
+        make("div", {
+          class: name,
+          style: { left: percent(start, clip.duration_s), width: percent(end - start, clip.duration_s) },
+        });
+      const marks = loop ? [...loop.windows.map(stretch("looped")), ...loop.spans.map(stretch("own"))] : [];
+      over.replaceChildren(...marks, playhead);
+    },
+  };
+}
+
+function axisRow(label, ...track) {
+  return make(
+    "div",
+    { class: "row" },
+    make("div", { class: "label" }, label),
+    make("div", { class: "track" }, track),
+  );
+}
+
+/** Round times for the ruler, about ten of them. */
+function ticks(duration) {
+  const step =
+    [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600].find((each) => duration / each <= 12) ?? 1800;
+  return Array.from({ length: Math.floor((duration * 0.985) / step) + 1 }, (_, index) =>
+    Number((index * step).toFixed(1)),
+  );
+}
+
+/** Seek where the pointer presses and as it is dragged, on any part of a row that is no button. */
+function scrub(element, ruler, onPosition) {
+  const move = (event) => {
+    const box = ruler.getBoundingClientRect();
+    onPosition(Math.min(Math.max((event.clientX - box.left) / box.width, 0), 1));
+  };
+  element.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0 || !event.target.closest(".track") || event.target.closest("button")) return;
+    element.setPointerCapture(event.pointerId);
+    move(event);
+  });
+  element.addEventListener("pointermove", (event) => {
+    if (element.hasPointerCapture(event.pointerId)) move(event);
+  });
+}
+
+/** The lanes of a clip; `onSelect` is called with a claim. */
+function createTimeline(clip, { onSeek, onSelect }) {
+  const bars = new Map();
+  const inReport = [...clip.events, ...clip.undecided, ...clip.setAside].map((claim) => claim.dimension);
+  const ids = [...new Set([...dimensions.keys(), ...Object.keys(clip.report.coverage), ...inReport])];
+  const axis = createAxis(
+    clip,
+    ids.map((id) => lane(clip, id, bars, onSelect)),
+    { onSeek },
+  );
+  axis.element.classList.add("lanes");
+  return {
+    element: axis.element,
+    setTime: axis.setTime,
+    setLoop: axis.setLoop,
+    select: (claim) => pressBars(bars, claim),
+    showSetAside: (shown) => axis.element.toggleAttribute("data-set-aside", shown),
+  };
+}
+
+function lane(clip, id, bars, onSelect) {
+  const dimension = dimensionOf(id);
+  const mine = (claims) => claims.filter((claim) => claim.dimension === id);
+  const [state, words, reason] = laneState(clip, dimension, mine(clip.events));
+  const label = [
+    make("abbr", { title: dimension.definition }, dimension.code),
+    make("span", {}, dimension.name),
+  ];
+  const element = axisRow(
+    label,
+    ...tracks(mine(clip.events), "events"),
+    ...tracks(mine(clip.undecided), "undecided"),
+    ...tracks(mine(clip.setAside), "hypotheses"),
+    words && make("span", { class: "lane-words", title: reason }, words),
+  );
+  element.dataset.state = state;
+  return element;
+
+  function tracks(claims, kind) {
+    return drawClaims(clip, claims, kind, bars, onSelect);
+  }
+}
+
+/** Claims as rows of bars on an axis of `clip.axis_s` seconds; `bars` gets those of each claim. */
+function drawClaims(clip, claims, kind, bars, onSelect) {
+  return pack(claims, clip.axis_s).map((row) => make("div", { class: `sub ${kind}` }, row.map(draw)));
+
+  function draw(claim) {
+    const pieces = claim.spans.map((span, part) => bar(clip, claim, span, part, onSelect));
+    bars.set(claim, pieces);
+    const width = percent(claim.offset - claim.onset, clip.axis_s);
+    const thread = make("span", {
+      class: "thread",
+      style: { left: percent(claim.onset, clip.axis_s), width },
+    });
+    return pieces.length > 1 ? [thread, ...pieces] : pieces;
+  }
+}
+
+/** Mark the bars of one claim, and of no other. */
+function pressBars(bars, claim) {
+  for (const [owner, elements] of bars)
+    for (const bar of elements) bar.setAttribute("aria-pressed", String(owner === claim));
+}
+
+/** How far a dimension was examined in this clip: for the look of its lane, in words, and the whole reason. */
+function laneState(clip, dimension, events) {
+  const { state, reason } = clip.report.coverage[dimension.id] ?? NOT_NAMED;
+  const open = undecided(clip, dimension.id);
+  // The bar of an undecided claim needs no words across it.
+  const drawn = clip.undecided.some((claim) => claim.dimension === dimension.id);
+  if (open) return ["undecided", drawn ? null : `undecided: ${open}`, open];
+  const also = clip.events.find((event) => event.secondary.includes(dimension.id));
+  const words = also ? `see ${typeOf(also.type).name}` : LANE_WORDS[state](reason);
+  return [state, events.length ? null : words, reason];
+}
+
+const NOT_NAMED = { state: "not_examined", reason: "the report does not name it" };
+
+const LANE_WORDS = {
+  examined: () => "nothing found",
+  ruled_out: () => "ruled out by the router",
+  partial: () => "partially covered, nothing found",
+  not_examined: (reason) => `not examined: ${reason}`,
+};
+
+/** Why a dimension is undecided in this clip: a failure or a hypothesis without a verdict; null where it is not. */
+function undecided(clip, id) {
+  const failure = clip.report.failures.find((each) => each.dimension === id);
+  if (failure) return failure.message;
+  const claim = clip.undecided.find((each) => each.dimension === id && each.verdict === "unverified");
+  return claim ? claim.reason || "a hypothesis has no verdict" : null;
+}
+
+/** Put claims into as few rows as they fit in side by side. They come in order of onset. */
+function pack(claims, duration) {
+  const rows = [];
+  for (const claim of claims) {
+    const end = Math.max(claim.offset, claim.spans.at(-1)[0] + LEAST_WIDTH * duration);
+    const row = rows.find((each) => each.end <= claim.onset);
+    if (row) row.push(claim);
+    else rows.push([claim]);
+    (row ?? rows.at(-1)).end = end;
+  }
+  return rows;
+}
+
+function bar(clip, claim, [start, end], part, onSelect) {
+  const name = typeOf(claim.type).name;
+  const word = claim.kind === "hypothesis" ? claim.shown.verdict : claim.result;
+  const verdict = word ? `${word}: ` : "";
+  const parts = claim.spans.length > 1 ? `, part ${part + 1} of ${claim.spans.length}` : "";
+  const label = `${verdict}${name}, ${severityOf(claim.severity).word}, ${spanText([start, end])}${parts}`;
+  return make(
+    "button",
+    {
+      type: "button",
+      class: "bar",
+      title: label,
+      "aria-label": label,
+      "aria-pressed": "false",
+      "data-claim": claim.id,
+      "data-kind": claim.kind,
+      "data-result": claim.result || null,
+      "data-severity": claim.severity ?? "none",
+      style: { left: percent(start, clip.axis_s), width: percent(end - start, clip.axis_s) },
+      onclick: () => onSelect(claim),
+    },
+    make("b", {}, claim.severity ?? "?"),
+    make("span", {}, `${verdict}${name}`),
+  );
+}
+
+/** What the looks of bars say; `more` are further entries. */
+function severityLegend(...more) {
+  return make(
+    "ul",
+    { class: "legend", "aria-label": "severity" },
+    Object.entries(vocabulary.severity).map(([level, { name, definition }]) =>
+      make(
+        "li",
+        { title: definition },
+        make("span", { class: "bar", "data-severity": level }, make("b", {}, level)),
+        name,
+      ),
+    ),
+    more,
+  );
+}

@@ -1,0 +1,79 @@
+// The viewer shows one entry at a time: it is read, and then shown unless another one is wanted by then.
+
+/** `read(entry)` returns a promise of the data that `show(data, entry)` puts into `home`, which returns its controls. */
+function createViewer(home, { read, show }) {
+  let wanted = null;
+  let shown = null;
+  let controls = null;
+
+  async function open(entry, then) {
+    home.setAttribute("aria-busy", "true");
+    const found = await read(entry).catch((error) => error);
+    if (wanted !== entry || shown === entry) return;
+    home.removeAttribute("aria-busy");
+    controls?.close();
+    shown = controls = null;
+    if (found instanceof Error) {
+      home.replaceChildren(make("p", { class: "problem", role: "alert" }, found.message));
+      return;
+    }
+    shown = entry;
+    controls = show(found, entry);
+    scrollTo({ top: Math.min(scrollY, home.offsetTop) });
+    then(controls);
+  }
+
+  return {
+    /** The entry that is shown or being read. */
+    wanted: () => wanted,
+    /** The controls of the shown entry, null for none. */
+    controls: () => controls,
+    /** Show an entry; `then` is called with its controls. */
+    put(entry, then) {
+      wanted = entry;
+      if (shown === entry) then(controls);
+      else open(entry, then);
+    },
+  };
+}
+
+/** The keys of the viewer; `move` goes to a neighbour in the list. */
+function listenAtViewer(viewer, move) {
+  const act =
+    (what, ...with_) =>
+    () =>
+      viewer.controls()?.[what]?.(...with_);
+  listenToKeys(
+    {
+      " ": act("toggle"),
+      ArrowLeft: act("step", -1),
+      ArrowRight: act("step", 1),
+      n: act("move", 1),
+      p: act("move", -1),
+      s: act("slower"),
+      z: act("enlarge"),
+      c: act("closer"),
+      Escape: act("escape"),
+      j: () => move(1),
+      k: () => move(-1),
+    },
+    () => viewer.wanted() !== null,
+  );
+}
+
+/** These keys in words, with `more` of them; `noun` is what is in the list. */
+function keyHints(noun, ...more) {
+  const all = [
+    ["Space", "play"],
+    ["← →", "frame"],
+    ["n p", "event"],
+    ["j k", noun],
+    ...more,
+    ["Esc", "stop loop"],
+  ];
+  return make(
+    "p",
+    { class: "keys" },
+    all.map(([key, does]) => [make("kbd", {}, key), ` ${does} `]),
+  );
+}

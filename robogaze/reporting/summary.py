@@ -1,0 +1,261 @@
+"""The counts of a set of reports and the sentences that describe them.
+
+Every clip is counted by its verdict (faulty, clean, undecided), and by its status if that is not complete (partial,
+unscored). A file that cannot be read has no report and counts as unreadable.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Generic, TypeVar, get_args
+
+from robogaze.core.coverage import COVERED, CoverageState
+from robogaze.core.report import Report, Unreadable
+from robogaze.core.report_summary import ReportSummary
+from robogaze.domains import Domain
+from robogaze.reporting.wording import Total, amount, count, listed, money
+
+UNMEASURED = "Not measured: "
+"""The start of a note on frames in which something could not be measured (docs/reports.md)."""
+ONLY_EVIDENCE = "Too uncertain for an event: "
+"""The start of a note on a measurement that makes no event."""
+
+Counted = TypeVar("Counted", Report, ReportSummary)
+
+
+def worst_severity(report: Report | ReportSummary) -> int | None:
+    """The highest severity among the events; None when none of them has one."""
+    return max((event.severity for event in report.events if event.severity is not None), default=None)
+
+
+@dataclass(frozen=True)
+class RunSummary(Generic[Counted]):
+    """Counts and sums over clips."""
+
+    reports: tuple[Counted, ...]
+    unreadable: tuple[Unreadable, ...]
+    domain: Domain
+
+    @cached_property
+    def verdicts(self) -> Counter[str]:
+        """The number of clips with a report by verdict."""
+        return Counter[str](report.verdict for report in self.reports)
+
+    @cached_property
+    def statuses(self) -> Counter[str]:
+        """The number of clips with a report by status."""
+        return Counter[str](report.status for report in self.reports)
+
+    @property
+    def clips(self) -> int:
+        """The number of clips, unreadable ones included."""
+        return len(self.reports) + len(self.unreadable)
+
+    @property
+    def pipelines(self) -> list[str]:
+        """The pipelines of the reports."""
+        return list(dict.fromkeys(report.pipeline for report in self.reports))
+
+    @property
+    def authors(self) -> list[str]:
+        """The authors of the reports."""
+        return list(dict.fromkeys(report.author for report in self.reports))
+
+    @property
+    def calls(self) -> int:
+        """Calls to models."""
+        return sum(report.usage.calls for report in self.reports)
+
+    @property
+    def prompt_tokens(self) -> Total:
+        """Tokens sent."""
+        return Total.of([report.usage.prompt_tokens for report in self.reports])
+
+    @property
+    def cached_tokens(self) -> Total:
+        """Tokens sent that a server had in its prefix cache."""
+        return Total.of([report.usage.cached_tokens for report in self.reports])
+
+    @property
+    def completion_tokens(self) -> Total:
+        """Tokens received."""
+        return Total.of([report.usage.completion_tokens for report in self.reports])
+
+    @property
+    def cost_usd(self) -> Total:
+        """The cost of the calls, US dollars."""
+        return Total.of([report.usage.cost_usd for report in self.reports])
+
+    @cached_property
+    def coverage(self) -> dict[str, dict[str, int]]:
+        """The number of reports by coverage state, for each dimension of the domain and each that a report names."""
+        named = dict.fromkeys((*self.domain.dimensions, *(name for report in self.reports for name in report.coverage)))
+        found = Counter((name, coverage.state) for report in self.reports for name, coverage in report.coverage.items())
+        return {name: {state: found[name, state] for state in get_args(CoverageState)} for name in named}
+
+
+AnySummary = RunSummary[Report] | RunSummary[ReportSummary]
+
+
+def dimension_names(dimensions: Sequence[str], domain: Domain | None) -> str:
+    """Names of dimensions in the domain's order; by id without a domain, or where the domain does not have one."""
+    known = {} if domain is None else domain.dimensions
+    order = [*known, *dimensions]
+    return listed([_dimension_name(name, domain) for name in sorted(set(dimensions), key=order.index)])
+
+
+def _dimension_name(dimension: str, domain: Domain | None) -> str:
+    return domain.dimensions[dimension].name if domain and dimension in domain.dimensions else dimension
+
+
+def headline(summary: AnySummary) -> str:
+    """The counts in one line: `5 clips: 2 faulty, 1 clean, 1 undecided, 1 unreadable (status: 1 partial)`."""
+    found, statuses = summary.verdicts, summary.statuses
+    parts = [f"{found['faulty']} faulty", f"{found['clean']} clean", f"{found['undecided']} undecided"]
+    if summary.unreadable:
+        parts.append(f"{len(summary.unreadable)} unreadable")
+    incomplete = ", ".join(f"{statuses[name]} {name}" for name in ("partial", "unscored") if statuses[name])
+    return f"{count(summary.clips, 'clip')}: {', '.join(parts)}{f' (status: {incomplete})' if incomplete else ''}"
+
+
+def nothing_found(dimensions: Iterable[str], domain: Domain | None) -> str:
+    """That these dimensions have no fault, as `no visual-quality fault found`."""
+    names = [_dimension_name(name, domain) for name in dimensions]
+    if not names:
+        return "no event found, but no dimension was examined as a whole"
+    if len(names) == 1:
+        return f"no {names[0].lower().replace(' ', '-')} fault found"
+    return f"no fault found in {listed([name.lower() for name in names])}"
+
+
+def without_event(report: Report, domain: Domain | None) -> str:
+    """The dimensions of a report without events that have no fault, and those that are undecided."""
+    undecided, examined = report.undecided_dimensions, covered(report)
+    free = [name for name in examined if name not in undecided]
+    found = nothing_found(free, domain) if free or not examined else "no event found"
+    return f"{found}; undecided in {dimension_names(undecided, domain)}" if undecided else found
+
+
+def covered(report: Report | ReportSummary) -> tuple[str, ...]:
+    """The dimensions of a report in which no finding means no fault."""
+    return tuple(name for name, coverage in report.coverage.items() if coverage.state in COVERED)
+
+
+def without_events(summary: AnySummary) -> list[str]:
+    """A sentence on the clips without events for each set of dimensions in which they were examined."""
+    groups = Counter(
+        (report.clean, covered(report))
+        for report in summary.reports
+        if report.status == "complete" and not report.events
+    )
+    total = len(summary.domain.dimensions)
+    return [
+        f"{count(number, 'clip')} clean in all {count(total, 'dimension')}."
+        if clean
+        else f"{count(number, 'clip')} undecided: {nothing_found(names, summary.domain)} "
+        f"({len(names)} of {count(total, 'dimension')} examined)."
+        for (clean, names), number in groups.most_common()
+    ]
+
+
+def not_examined(summary: AnySummary) -> str:
+    """Which dimensions were examined partially or not at all; empty without a report."""
+    if not summary.reports:
+        return ""
+    parts = [
+        f"{words}: {'; '.join(_where(summary, state))}."
+        for state, words in (("not_examined", "Not examined"), ("partial", "Partially covered"))
+        if any(found[state] for found in summary.coverage.values())
+    ]
+    return " ".join(parts) or "Every dimension was examined or ruled out in every clip with a report."
+
+
+def _where(summary: AnySummary, state: str) -> list[str]:
+    """The dimensions in a coverage state, first those that are in it in every clip."""
+    total = len(summary.reports)
+    numbers = {name: found[state] for name, found in summary.coverage.items() if found[state]}
+    everywhere = [name for name, number in numbers.items() if number == total]
+    by_reason: dict[str, list[str]] = {}
+    for name in everywhere:
+        reasons = {report.coverage[name].reason for report in summary.reports}
+        # The reason of partial coverage is long; the report has it.
+        by_reason.setdefault(reasons.pop() if len(reasons) == 1 and state == "not_examined" else "", []).append(name)
+    parts = [
+        f"{dimension_names(names, summary.domain)}{f' ({reason})' if reason else ''}"
+        for reason, names in by_reason.items()
+    ]
+    return parts + [
+        f"{dimension_names([name], summary.domain)} in {number} of {total} clips"
+        for name, number in numbers.items()
+        if number < total
+    ]
+
+
+def unmeasured(summary: AnySummary) -> str:
+    """The number of clips with frames that could not be measured; empty for none."""
+    gaps = [sum(note.startswith(UNMEASURED) for note in report.notes) for report in summary.reports]
+    if not any(gaps):
+        return ""
+    clips = f"{sum(number > 0 for number in gaps)} of {count(len(gaps), 'clip')} with a report"
+    return (
+        f"In {clips} some frames could not be measured, for up to {count(max(gaps), 'type')} of event; "
+        "faults in those frames are missed (the notes of each clip name them)."
+    )
+
+
+def only_evidence(summary: AnySummary) -> str:
+    """The number of clips with a measurement too uncertain to be an event; empty for none."""
+    number = sum(any(note.startswith(ONLY_EVIDENCE) for note in report.notes) for report in summary.reports)
+    if not number:
+        return ""
+    clips = f"{number} of {count(len(summary.reports), 'clip')} with a report"
+    return f"In {clips} a measurement is too uncertain to be an event; the notes of each clip name it."
+
+
+def cost_line(summary: AnySummary) -> str:
+    """Calls, tokens and cost in one line."""
+    if not summary.calls:
+        return "No model was asked."
+    return (
+        f"{count(summary.calls, 'call')}; {amount(summary.prompt_tokens, 'tokens sent')}; "
+        f"{amount(summary.completion_tokens, 'tokens received')}; cost {money(summary.cost_usd)}."
+    )
+
+
+def short_verdict(report: Report, domain: Domain | None) -> str:
+    """The verdict on a clip with the number of its events, or the dimensions in which it has no fault."""
+    if report.status == "unscored":
+        return "Unscored: no dimension was examined, so nothing is known about this clip"
+    if report.clean:
+        return f"Clean: no fault found in any of the {len(report.coverage)} dimensions"
+    if not report.events:
+        return f"{report.verdict.capitalize()}: {without_event(report, domain)}"
+    undecided = report.undecided_dimensions
+    more = f"; undecided in {dimension_names(undecided, domain)}" if undecided else ""
+    return f"{report.verdict.capitalize()}: {count(len(report.events), 'event')}{more}"
+
+
+def verdict_sentence(report: Report, domain: Domain | None) -> str:
+    """The verdict on a clip, and the dimensions that were examined partially or not at all."""
+    parts = [short_verdict(report, domain)]
+    if report.status != "unscored" and not report.clean:
+        for state, words in (("partial", "partially covered"), ("not_examined", "not examined")):
+            names = [
+                name
+                for name, coverage in report.coverage.items()
+                if coverage.state == state and name not in report.undecided_dimensions
+            ]
+            if names:
+                parts.append(f"{words}: {dimension_names(names, domain)}")
+    return f"{'; '.join(parts)}."
+
+
+def coverage_sentence(report: Report, domain: Domain | None) -> str:
+    """The dimensions by coverage state: `Coverage: examined: A and B; not examined: C.`"""
+    parts = []
+    for state in get_args(CoverageState):
+        names = [name for name, coverage in report.coverage.items() if coverage.state == state]
+        if names:
+            parts.append(f"{state.replace('_', ' ')}: {dimension_names(names, domain)}")
+    return f"Coverage: {'; '.join(parts) or 'no dimension'}."

@@ -1,0 +1,25 @@
+"""Results as tables, and the forms a table is written in: terminal, CSV, Markdown, LaTeX.
+
+table.py                                      a table and its cells
+forms.py, latex.py                            the forms
+clips.py, evaluation.py, comparison.py, ...   the tables of each result
+"""
+
+from robogaze.reporting.tables.forms import FORMS, file_name, table_files, to_csv, to_markdown, to_terminal
+from robogaze.reporting.tables.latex import to_latex
+from robogaze.reporting.tables.table import Cell, ResultTable, Row, TablePart, cell_text
+
+__all__ = [
+    "FORMS",
+    "Cell",
+    "ResultTable",
+    "Row",
+    "TablePart",
+    "cell_text",
+    "file_name",
+    "table_files",
+    "to_csv",
+    "to_latex",
+    "to_markdown",
+    "to_terminal",
+]

@@ -1,0 +1,291 @@
+"""The agreement of annotators as tables."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from robogaze.agreement.adjudication import MAX_SEVERITY_GAP, MIN_IOU
+from robogaze.agreement.annotator_agreement import AgreementResult
+from robogaze.agreement.ceiling import Ceiling
+from robogaze.agreement.coefficients import AgreementScores
+from robogaze.agreement.kappas import KappaKind
+from robogaze.agreement.ratings import RatingAgreement
+from robogaze.core.annotation import AnnotatedEvent
+from robogaze.core.scores import Estimate
+from robogaze.metrics.scores import METRICS
+from robogaze.reporting.tables.evaluation import HEADLINE
+from robogaze.reporting.tables.table import Cell, ResultTable, Row
+from robogaze.reporting.wording import count, listed, seconds
+from robogaze.stats.interval import MIN_DEFINED_SHARE
+
+NAMES = {
+    "detection_kappa": "detection kappa",
+    "dimension_kappa": "dimension kappa",
+    "tiou": "tIoU",
+    "severity_alpha": "severity alpha",
+    "description_similarity": "description similarity",
+}
+"""The measures of the first table (RoboGaze, Tables 3 and 13)."""
+
+FURTHER = {
+    "events_matched": "events matched",
+    "timeline_alpha": "timeline alpha",
+    "detection_cohen": "detection, mean Cohen",
+    "dimension_cohen": "dimension, mean Cohen",
+}
+"""The measures that the first table needs beside it."""
+
+_KINDS: Mapping[KappaKind, str] = {
+    "cohen": "Cohen's kappa",
+    "fleiss": "Fleiss' kappa",
+    "krippendorff": "Krippendorff's nominal alpha, because some ratings are missing",
+}
+
+NO_DATASET = "(none given)"
+_SHOWN = 3
+
+
+def agreement_tables(result: AgreementResult) -> Iterator[ResultTable]:
+    """Every table, the headline first; only the headline where there is nothing to compare."""
+    slices = dict(_slices(result))
+    annotators = len(result.annotation_set.annotators)
+    title = f"Agreement of {count(annotators, 'annotator')} on {count(result.overall.clips, 'clip')}"
+    if not result.annotation_set.clips:
+        yield _measures("agreement", title, "dataset", slices, NAMES, tuple(left_out(result)))
+        return
+    yield _measures("agreement", title, "dataset", slices, NAMES, tuple(agreement_notes(result)))
+    if result.dimensions:
+        yield _measures("by-dimension", "By dimension", "dimension", result.dimensions, NAMES, (_DIMENSION,))
+    several = len(result.annotation_set.annotators) > 2
+    names = FURTHER if several else {key: name for key, name in FURTHER.items() if not key.endswith("_cohen")}
+    rows = {**slices, **result.dimensions}
+    yield _measures("further", "Further measures", "of", rows, names, tuple(_further_notes(several)))
+    if several:
+        pairs = {f"{first} - {second}": measures for (first, second), measures in result.pairs.items()}
+        shown = {**NAMES, "events_matched": FURTHER["events_matched"]}
+        yield _measures("by-pair", "By pair of annotators (Cohen's kappas)", "pair", pairs, shown)
+    yield from _ceiling(result.ceiling, len(result.annotation_set.annotators))
+    yield _queue(result)
+
+
+def agreement_notes(result: AgreementResult) -> Iterator[str]:
+    """The method of the numbers, the judge, and what is left out."""
+    yield f"Annotators: {listed(result.annotation_set.annotators)}."
+    yield from method_notes(result)
+    yield f"Judge {result.judge}: {result.judge_note}"
+    yield from left_out(result)
+
+
+def method_notes(result: AgreementResult) -> Iterator[str]:
+    """The statistics, the matching of events and the intervals."""
+    terms = result.config
+    detection, dimension = _KINDS[result.kappas.detection], _KINDS[result.kappas.dimension]
+    yield (
+        f"Both kappas are {detection}."
+        if detection == dimension
+        else f"Detection kappa is {detection}; dimension kappa is {dimension}."
+    )
+    yield (
+        "All measures but detection kappa are over matched events; events that only one annotator reports are not in "
+        "them: see events matched."
+    )
+    yield (
+        f"Events of two annotators are matched one to one by {terms.match}, IoU on {terms.iou}, without regard to "
+        "labels and severity."
+    )
+    yield (
+        f"{terms.level:.0%} percentile intervals from {terms.resamples:,} resamples of the {_units(result)} within "
+        f"each {terms.by}, seed {terms.seed}. There is no interval for one clip, for one value in all resamples, or "
+        f"where more than {1 - MIN_DEFINED_SHARE:.0%} of the resamples are undefined."
+    )
+
+
+def _units(result: AgreementResult) -> str:
+    cases, field = result.annotation_set.clips, result.config.units
+    units = {(clip.dataset, clip.unit(field)) for clip in cases}
+    return "clips" if len(units) == len(cases) else f"{len(units):,} values of {field}"
+
+
+def left_out(result: AgreementResult) -> Iterator[str]:
+    """The clips and events that are in no number, and failed judgements."""
+    panel = result.annotation_set
+    if panel.single_annotator:
+        yield f"Left out, with one annotator: {_clips(panel.single_annotator)}."
+    if panel.unfinished:
+        yield f"Left out, not complete: {_clips([f'{clip} by {author}' for clip, author in panel.unfinished])}."
+    if panel.no_shared_dimensions:
+        yield f"Left out, because the annotators examined no dimension in common: {_clips(panel.no_shared_dimensions)}."
+    if panel.excluded_events:
+        events = count(panel.excluded_events, "event")
+        yield f"{events} set aside, in dimensions that not all annotators of the clip examined."
+    unknown = sum(clip.duration_s is None for clip in panel.clips)
+    if unknown:
+        yield f"{count(unknown, 'clip')} of unknown length left out of timeline alpha."
+    if result.failed:
+        yield f"{count(result.failed, 'pair')} of overlapping events without a judgement."
+    if bounds := result.overall.bounds:
+        yield (
+            f"{count(result.overall.unscored, 'matched pair')} among them: with them description similarity is "
+            f"between {bounds[0]:.3f} and {bounds[1]:.3f}."
+        )
+
+
+def _clips(names: Sequence[str]) -> str:
+    return f"{count(len(names), 'clip')} ({', '.join(names[:_SHOWN])}{', ...' if len(names) > _SHOWN else ''})"
+
+
+_DIMENSION = (
+    "Detection: is there any event of the dimension in the clip? Dimension: this one or another, over all matched "
+    "events. The other measures are over the matched events that at least one annotator puts in the dimension."
+)
+
+
+def _further_notes(several: bool) -> Iterator[str]:
+    yield (
+        "Events matched: the share of the events of two annotators that the other one also reports; n counts an event "
+        "once for each other annotator."
+    )
+    yield "Timeline alpha: Krippendorff's alpha for unitizing, over the time in which anything is marked."
+    if several:
+        yield "Mean Cohen: over the pairs of annotators for whom it is defined; n counts these pairs."
+
+
+def _slices(result: AgreementResult) -> Iterator[tuple[str, AgreementScores]]:
+    yield "overall", result.overall
+    if len(result.datasets) > 1:
+        yield from ((name or NO_DATASET, measures) for name, measures in result.datasets.items())
+
+
+def _measures(
+    name: str,
+    title: str,
+    of: str,
+    rows: Mapping[str, AgreementScores],
+    names: Mapping[str, str],
+    notes: tuple[str, ...] = (),
+) -> ResultTable:
+    cells: tuple[Row, ...] = tuple(
+        (row, measures.clips, measures.events, *(_without_reason(getattr(measures, key)) for key in names))
+        for row, measures in rows.items()
+    )
+    notes = (*notes, *_reasons(rows, tuple(names)))
+    return ResultTable(name, title, (of, "clips", "events", *names.values()), cells, notes)
+
+
+def _without_reason(estimate: Estimate) -> Estimate:
+    """An estimate for a cell; its reason is in a note of the table."""
+    return estimate if estimate.defined else replace(estimate, why="")
+
+
+def _reasons(rows: Mapping[str, AgreementScores], names: tuple[str, ...]) -> Iterator[str]:
+    """Why numbers are undefined, and in which rows."""
+    found: dict[str, dict[str, None]] = {}
+    for row, measures in rows.items():
+        for name, estimate in measures.estimates():
+            if name in names and not estimate.defined:
+                found.setdefault(estimate.why, {})[row] = None
+    for why, where in found.items():
+        yield f"Undefined where {why}: {listed(list(where))}."
+
+
+def _ceiling(ceiling: Ceiling, annotators: int) -> Iterator[ResultTable]:
+    whole = tuple((name, ceiling.whole.macro[name], ceiling.whole.micro[name]) for name in METRICS)
+    columns = ("metric", "macro (over clips)", "micro (over the corpus)")
+    notes = tuple(_ceiling_notes(ceiling, annotators))
+    yield ResultTable("human-ceiling", "Human ceiling: each annotator against the others", columns, whole, notes)
+    rows: dict[str, Row] = {"all": _headline(ceiling.whole.macro)}
+    if len(ceiling.datasets) > 1:
+        rows |= {name or NO_DATASET: _headline(row.macro) for name, row in ceiling.datasets.items()}
+    rows |= {f"annotator {name}": _headline(row.macro) for name, row in ceiling.annotators.items()}
+    if ceiling.worst is not None and ceiling.best is not None:
+        rows["if all failed pairs were unrelated"] = _headline(ceiling.worst.macro)
+        rows["if all failed pairs were the same"] = _headline(ceiling.best.macro)
+    cells = tuple((name, *row) for name, row in rows.items())
+    yield ResultTable("human-ceiling-rows", "Human ceiling, mean over clips", ("human", *HEADLINE), cells)
+
+
+def _headline(scores: Mapping[str, Cell]) -> Row:
+    return tuple(scores[name] for name in HEADLINE)
+
+
+def _ceiling_notes(ceiling: Ceiling, annotators: int) -> Iterator[str]:
+    yield f"Over {count(ceiling.whole.n, 'annotation')}, scored like a system's reports (convention robogaze)."
+    yield "n counts a clip once for each annotator who is scored on it; intervals are Student's t, as for systems."
+    if annotators > 2:
+        yield (
+            f"The consensus of the others: events that more than half of them report, with an IoU of at least "
+            f"{MIN_IOU}; severities at most {MAX_SEVERITY_GAP} apart are averaged and rounded half up."
+        )
+    if ceiling.without:
+        yield (
+            f"{count(ceiling.without, 'annotation')} left out because the others report events of the clip and agree "
+            "on none."
+        )
+    if ceiling.failed:
+        yield f"{count(ceiling.failed, 'annotation')} left out with a failed judgement; see the bounds."
+
+
+def _queue(result: AgreementResult) -> ResultTable:
+    """The events that a person must settle, a row for each annotator's event; rows of one number are one event."""
+    rows: tuple[Row, ...] = tuple(
+        (number, question.clip_id, "; ".join(question.reasons), author, spans_text(event),
+         event.type or event.dimension, event.severity, event.description)
+        for number, question in enumerate(result.adjudication.queue, start=1)
+        for author, event in question.events
+    )  # fmt: skip
+    columns = ("event", "clip", "why", "annotator", "when", "label", "severity", "description")
+    return ResultTable("queue", queue_title(result), columns, rows, (settled_note(result),))
+
+
+def short_queue(result: AgreementResult, most: int) -> ResultTable:
+    """The first of the events that a person must settle, a row each."""
+    queue = result.adjudication.queue
+    rows: tuple[Row, ...] = tuple(
+        (
+            question.clip_id,
+            "; ".join(question.reasons),
+            "; ".join(
+                f"{author}: {' '.join(filter(None, (spans_text(event), event.type or event.dimension)))}"
+                for author, event in question.events
+            ),
+        )
+        for question in queue[:most]
+    )
+    hidden = len(queue) - len(rows)
+    notes = [f"{hidden} more are not shown; --out DIR writes all."] if hidden else []
+    return ResultTable("queue", queue_title(result), ("clip", "why", "events"), rows, (*notes, settled_note(result)))
+
+
+def queue_title(result: AgreementResult) -> str:
+    """`To be settled by a person: 3 events`."""
+    return f"To be settled by a person: {count(len(result.adjudication.queue), 'event')}"
+
+
+def settled_note(result: AgreementResult) -> str:
+    """The number of settled events and the rule by which they are settled."""
+    return (
+        f"{count(result.adjudication.settled, 'event')} settled without a person: reported by all annotators of the "
+        f"clip, every two with an IoU of at least {MIN_IOU} (spans united), the same dimension and type, severities "
+        f"at most {MAX_SEVERITY_GAP} apart (averaged, rounded half up)."
+    )
+
+
+def spans_text(event: AnnotatedEvent) -> str:
+    """The spans of an event in seconds; empty where its time is not known."""
+    return ", ".join(seconds(span.start, span.end) for span in event.spans)
+
+
+def ratings_table(result: RatingAgreement, level: float, resamples: int, seed: int) -> ResultTable:
+    """The agreement on labels."""
+    rows: tuple[Row, ...] = (("all units", result.overall), *result.labels.items())
+    notes = [
+        f"Annotators: {listed(result.annotators)}.",
+        "A unit has the label that most of its ratings give. Alpha of a label is 1 - the disagreement on its units / "
+        "the disagreement that chance gives over all units. n counts units.",
+        f"{level:.0%} percentile intervals from {resamples:,} resamples of the units, seed {seed}.",
+    ]
+    if result.once:
+        notes.append(f"{count(result.once, 'unit')} of {result.units} left out: rated fewer than twice.")
+    if result.tied:
+        notes.append(f"{count(result.tied, 'unit')} with two or more labels that are given equally often.")
+    title = f"Agreement of {count(len(result.annotators), 'annotator')} on labels"
+    return ResultTable("ratings", title, ("label", "Krippendorff's alpha"), rows, tuple(notes))

@@ -1,0 +1,252 @@
+"""A comparison as tables."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import inf, isnan
+from typing import get_args
+
+from robogaze.comparison import Comparison, GateCheck, PairedDifference, RunPair
+from robogaze.comparison.clip_measures import MEASURES
+from robogaze.comparison.flips import Flip
+from robogaze.comparison.verdict import points
+from robogaze.core.report import Status
+from robogaze.core.scores import Estimate
+from robogaze.evaluation.config import MIN_UNITS
+from robogaze.reporting.tables.forms import file_name
+from robogaze.reporting.tables.table import ResultTable, Row
+from robogaze.reporting.wording import count, listed
+
+_DIFFERENCE = ("difference", "p", "p (Holm)", "p (FDR)", "smallest detectable")
+
+
+def comparison_tables(
+    result: Comparison, checks: tuple[GateCheck, ...] | None = None, *, prompts: int | None = None
+) -> Iterator[ResultTable]:
+    """Every table, the leaderboard first.
+
+    `prompts` is the number of prompts that all runs share, for a result without its annotations.
+    """
+    yield _leaderboard(result, result.units if prompts is None else prompts)
+    yield _clips(result)
+    for kind, title in (("dimensions", "dimension"), ("types", "type")):
+        yield _rates(result, kind, title)
+    if result.corrected:
+        yield _corrected(result)
+    for pair, verdict in zip(result.pairs, result.verdicts, strict=True):
+        yield from pair_tables(pair, verdict, result)
+    if result.trend is not None:
+        yield _trend(result)
+    if checks is not None:
+        yield _gate(checks)
+
+
+def pair_tables(pair: RunPair, verdict: str, result: Comparison) -> tuple[ResultTable, ResultTable, ResultTable]:
+    """The differences of a pair by measure, by dimension and type, and the prompts that changed."""
+    return _measures(pair, verdict, result), _dimensions_and_types(pair, result), _flips(pair, result)
+
+
+def _leaderboard(result: Comparison, prompts: int) -> ResultTable:
+    band_of = {run: number for number, band in enumerate(result.bands, start=1) for run in band}
+    rows: tuple[Row, ...] = tuple(
+        (
+            result.names[run],
+            band_of[run],
+            result.ranks[run].rank,
+            *(result.leaderboard[run].measures[name] for name in MEASURES),
+            result.leaderboard[run].cost_per_clip,
+        )
+        for run in result.order
+    )
+    columns = (
+        "run", "band", "rank", result.scope.name, "events per clip", "load per clip", "load per minute", "USD per clip"
+    )  # fmt: skip
+    notes = (result.verdict, *_notes(result, prompts))
+    return ResultTable("leaderboard", f"Leaderboard of {count(len(rows), 'run')}", columns, rows, notes)
+
+
+def _notes(result: Comparison, prompts: int) -> Iterator[str]:
+    yield scope_sentence(result.scope.dimensions)
+    yield from comparison_warnings(result, prompts)
+    yield from comparison_method(result)
+
+
+def comparison_method(result: Comparison) -> Iterator[str]:
+    """The load, the intervals, the bands and the pairing."""
+    terms = result.config
+    yield "Load is the sum of severities; events and load are over the scored clips."
+    yield (
+        f"{terms.level:.0%} intervals: Wilson's for shares, Newcombe's for their paired differences, otherwise "
+        f"Student's t over the prompts; ranks and trends from {terms.resamples:,} resamples of the prompts, seed "
+        f"{terms.seed}."
+    )
+    yield (
+        "A run joins the band above it if it differs significantly from no run of that band, with p adjusted for all "
+        "pairs (Holm). Runs of different bands need not all differ."
+    )
+    rejected = f" ({'; '.join(result.prompts.passed_over)})" if result.prompts.passed_over else ""
+    yield f"Clips are paired by {result.prompts.key}{rejected}."
+
+
+def comparison_warnings(result: Comparison, prompts: int) -> Iterator[str]:
+    """Few prompts, clips without a partner, events without a severity, unknown costs."""
+    if prompts < MIN_UNITS:
+        yield (
+            f"Warning: the runs share {count(prompts, 'prompt')}; below {MIN_UNITS} prompts intervals are "
+            "approximate (docs/metrics/coverage.md)."
+        )
+    unpaired = [
+        f"{result.names[pair.first]} {pair.unpaired[0]} and {result.names[pair.second]} {pair.unpaired[1]}"
+        for pair in result.pairs
+        if any(pair.unpaired)
+    ]
+    if unpaired:
+        yield f"Clips without a partner, not in any difference: {'; '.join(unpaired)}."
+    if ungraded := sum(row.ungraded for row in result.leaderboard):
+        yield f"{count(ungraded, 'event')} without a severity: not in the load."
+    for row in result.leaderboard:
+        judged = sum(row.clips[status] for status in get_args(Status))
+        if 0 < row.cost_per_clip.n < judged:
+            unknown = judged - row.cost_per_clip.n
+            yield f"{row.name}: the cost of {count(unknown, 'clip')} is not known."
+
+
+def scope_sentence(dimensions: Sequence[str] | None) -> str:
+    """What counts as clean, or as nothing found."""
+    if dimensions is None:
+        return (
+            "Clean: complete, nothing found, every dimension examined or ruled out; other clips are never clean and "
+            "stay in n."
+        )
+    examined = (
+        f"Examined in every complete clip: {listed(list(dimensions))}"
+        if dimensions
+        else "No dimension was examined in every complete clip"
+    )
+    return (
+        f"Nothing found: complete and without events. {examined}. Other dimensions are not covered, and no clip counts "
+        "as clean. Incomplete clips stay in n."
+    )
+
+
+def _clips(result: Comparison) -> ResultTable:
+    statuses = tuple(result.leaderboard[0].clips)
+    rows: tuple[Row, ...] = tuple(
+        (
+            row.name,
+            *(row.clips[status] for status in statuses),
+            row.undecided,
+            row.worst,
+            row.clean_rate.value,
+            row.best,
+        )
+        for row in (result.leaderboard[run] for run in result.order)
+    )
+    columns = ("run", *statuses, "undecided", f"{result.scope.name} at worst", "as it is", "at best")
+    notes = ("At worst every undecided or missing clip is faulty; at best it is clean if nothing was found.",)
+    title = f"Clips, and the {result.scope.name} that the undecided clips allow"
+    return ResultTable("clips", title, columns, rows, notes)
+
+
+def _rates(result: Comparison, kind: str, title: str) -> ResultTable:
+    rates: list[Mapping[str, Estimate]] = [getattr(result.leaderboard[run], kind) for run in result.order]
+    rows: tuple[Row, ...] = tuple((name, *(rate[name] for rate in rates)) for name in rates[0])
+    columns = (title, *(result.names[run] for run in result.order))
+    return ResultTable(f"by-{title}", f"Share of scored clips with an event, by {title}", columns, rows)
+
+
+def _corrected(result: Comparison) -> ResultTable:
+    rows: tuple[Row, ...] = tuple(
+        (name, result.scope.renamed(measure), both.naive, both.corrected)
+        for name, values in zip(result.names, result.corrected, strict=True)
+        for measure, both in values.items()
+    )
+    labels = ", ".join(f"{name} {number:,}" for name, number in zip(result.names, result.labels, strict=True))
+    note = (
+        f"From clips labelled by people ({labels}): the mean of the judge's values of the run minus the mean of its "
+        "errors on those clips (prediction-powered inference)."
+    )
+    columns = ("run", "measure", "as judged", "corrected")
+    return ResultTable("calibrated", "Corrected for the judge's own errors", columns, rows, (note,))
+
+
+def pair_title(pair: RunPair, result: Comparison) -> str:
+    """`new against old`."""
+    return f"{result.names[pair.first]} against {result.names[pair.second]}"
+
+
+def _file(pair: RunPair, result: Comparison, what: str) -> str:
+    return file_name(f"{result.names[pair.first]}-{result.names[pair.second]}", what)
+
+
+def _cells(difference: PairedDifference) -> Row:
+    return difference.difference, difference.p, difference.holm, difference.fdr, difference.min_detectable
+
+
+def _measures(pair: RunPair, verdict: str, result: Comparison) -> ResultTable:
+    rows: tuple[Row, ...] = tuple(
+        (result.scope.renamed(name), *_cells(difference)) for name, difference in pair.differences.items()
+    )
+    title = f"{pair_title(pair, result)}: paired differences over {count(pair.prompts, 'shared prompt')}"
+    notes = (verdict, f"{pair_title(pair, result)}: {_bounds_sentence(pair, result.scope.name)}")
+    return ResultTable(_file(pair, result, "pair"), title, ("measure", *_DIFFERENCE), rows, notes)
+
+
+def _bounds_sentence(pair: RunPair, rate: str) -> str:
+    """The difference that the undecided clips of a pair allow; empty without a shared prompt."""
+    if isnan(pair.worst):
+        return ""
+    between = f"{points(pair.worst)} to {points(pair.best)}"
+    return f"the {rate}s differ by {between} points for any verdicts of the undecided clips."
+
+
+def _by_p(pair: RunPair) -> list[tuple[str, str, PairedDifference]]:
+    """The dimensions and types of a pair, each with its kind and name, the smallest p first."""
+    found = [("dimension", name, difference) for name, difference in pair.dimensions.items()]
+    found += [("type", name, difference) for name, difference in pair.types.items()]
+    return sorted(found, key=lambda item: (inf if isnan(item[2].p) else item[2].p, item[:2]))
+
+
+def _dimensions_and_types(pair: RunPair, result: Comparison) -> ResultTable:
+    rows: tuple[Row, ...] = tuple((f"{kind} {name}", *_cells(difference)) for kind, name, difference in _by_p(pair))
+    title = f"{pair_title(pair, result)}: share of clips with an event, by dimension and type"
+    return ResultTable(_file(pair, result, "in-what"), title, ("of", *_DIFFERENCE), rows)
+
+
+def _flips(pair: RunPair, result: Comparison) -> ResultTable:
+    rows: tuple[Row, ...] = tuple(_flip(flip) for flip in pair.flips.found)
+    counts = listed([f"{number} {kind}" for kind, number in pair.flips.counts.items()])
+    columns = ("prompt", "change", "gained", "lost", "load", "clip before", "clip after")
+    title = f"{pair_title(pair, result)}: prompts that changed, worst first"
+    return ResultTable(_file(pair, result, "flips"), title, columns, rows, (f"Prompts: {counts}.",))
+
+
+def _flip(flip: Flip) -> Row:
+    gained, lost = (
+        ", ".join(name if severity is None else f"{name} ({severity})" for name, severity in types)
+        for types in (flip.gained, flip.lost)
+    )
+    return flip.prompt, flip.kind, gained, lost, f"{flip.load[0]} -> {flip.load[1]}", flip.before, flip.after
+
+
+def _trend(result: Comparison) -> ResultTable:
+    assert result.trend is not None
+    steps = sorted(result.trend.steps)
+    thousands = (steps[-1] - steps[0]) / 1000
+    rows: tuple[Row, ...] = tuple(
+        (result.scope.renamed(name), slope, _scaled(slope, thousands)) for name, slope in result.trend.slopes.items()
+    )
+    columns = ("measure", "per 1,000 steps", "first to last")
+    title = f"Trend over the steps {', '.join(f'{step:,}' for step in steps)}"
+    note = f"Least squares over the runs, on the {count(result.trend.prompts, 'prompt')} that all share, resampled."
+    return ResultTable("trend", title, columns, rows, (note,))
+
+
+def _scaled(slope: Estimate, factor: float) -> Estimate:
+    return replace(slope, value=slope.value * factor, low=slope.low * factor, high=slope.high * factor)
+
+
+def _gate(checks: tuple[GateCheck, ...]) -> ResultTable:
+    rows: tuple[Row, ...] = tuple(
+        (check.rule, check.run, "passed" if check.passed else "FAILED", check.message) for check in checks
+    )
+    return ResultTable("gate", "Gate", ("rule", "run", "result", "why"), rows)

@@ -1,0 +1,196 @@
+"""The page as text: complete, escaped, and closed to anything but its own script."""
+
+import json
+import re
+from base64 import b64encode
+from hashlib import sha256
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+from making import coverage
+
+from robogaze.core.events import Evidence
+from robogaze.core.report import Report, Unreadable
+from robogaze.domains import Domain
+from robogaze.reporting import ClipPage, frames_to_show, render_html
+from robogaze.reporting.pages import results, run
+
+from ..cases import UNREADABLE
+from ..samples import ATTACK, make_clip, make_event, make_hypothesis, make_report, page
+
+
+def data(text: str, name: str) -> Any:
+    """What stands in an element of data, by its id or its key."""
+    found = re.search(rf'<script type="application/json" (?:id|data-key)="{name}">(.*?)</script>', text)
+    assert found is not None
+    return json.loads(found[1])
+
+
+@pytest.fixture(scope="module")
+def text(reports: list[Report], domain: Domain) -> str:
+    return render_html([page(report, None) for report in reports], [UNREADABLE], domain, f"A title {ATTACK}")
+
+
+def test_the_header_counts_every_clip(text: str) -> None:
+    words = " ".join(unescape(re.sub(r"<[^>]+>", " ", text.split('<div class="desk">')[0])).split())
+    for said in (
+        "6 clips 2 faulty 1 clean 2 undecided 1 partial 1 unscored 1 unreadable",
+        "model calls 15", "cost at least $0.0042 (not known for 2 of 5)", "pipeline plain",
+        "vlm openai:big-model", "critic openai:big-model",
+        "clips examined Task Progress 2/5, Physical Plausibility 3/5 (partially 1), Picture Quality 3/5",
+        "1 of 6 clips unscored: no dimension could be examined",
+        "1 clip clean in all 3 dimensions.",
+        "1 clip undecided: no picture-quality fault found (1 of 3 dimensions examined).",
+    ):  # fmt: skip
+        assert said in words, said
+
+
+def test_how_many_clips_ruled_a_dimension_out_is_counted_beside_those_that_examined_it(domain: Domain) -> None:
+    report = make_report(domain, make_clip("a"), coverage=coverage("physics", "picture", ruled_out=["task"]))
+    words = " ".join(unescape(re.sub(r"<[^>]+>", " ", render_html([page(report, None)], [], domain, "t"))).split())
+    assert "Task Progress 0/1 (ruled out 1), Physical Plausibility 1/1" in words
+
+
+def test_every_entry_of_the_list_has_its_verdict(text: str) -> None:
+    entries = data(text, "list")["clips"]
+    assert [(entry["verdict"], entry["status"], entry["covered"]) for entry in entries] == [
+        ("faulty", "complete", 3),
+        ("clean", "complete", 3),
+        ("faulty", "partial", 1),
+        ("undecided", "unscored", 0),
+        ("undecided", "complete", 1),
+    ]
+
+
+def test_a_page_has_the_verdict_of_a_clip_and_its_coverage(text: str) -> None:
+    assert data(text, "disc-0006")["media"]["verdict"] == (
+        "Undecided: no picture-quality fault found; partially covered: Physical Plausibility; "
+        "not examined: Task Progress."
+    )
+
+
+def test_models_are_called_by_their_own_names(reports: list[Report], domain: Domain) -> None:
+    told = {"vlm": {"model": "eyes", "identity": {"kind": "openai", "name": "Vendor/Big-8B", "url": "http://h/v1"}}}
+    provenance = reports[0].provenance.with_(models=told)
+    text = render_html([ClipPage(reports[0].with_(provenance=provenance), None, {})], [], domain, "t")
+    header = " ".join(unescape(re.sub(r"<[^>]+>", " ", text.split('<div class="desk">')[0])).split())
+    assert "vlm Vendor/Big-8B" in header
+    assert "critic openai:big-model" in header, "where no name is told, what the run calls it"
+
+
+def test_unknown_cost_is_never_zero(reports: list[Report], domain: Domain) -> None:
+    text = render_html([ClipPage(reports[0], None, {})], [], domain, "t")
+    assert "<dt>cost</dt> <dd>not known</dd>" in text
+    assert "$0" not in text
+
+
+def test_the_unreadable_are_listed_with_the_reason(text: str) -> None:
+    assert "it declares 64 frames and holds 21" in text
+
+
+def test_the_reports_are_in_the_page_unchanged(text: str, reports: list[Report]) -> None:
+    for report in reports:
+        assert Report.model_validate(data(text, report.clip.id)["report"]) == report
+
+
+def test_nothing_from_outside_becomes_markup(reports: list[Report], domain: Domain) -> None:
+    evil = f"{ATTACK}</script><!--<script>\"'\u2028"
+    event = make_event("e1", "physics", "floating", (0, 1), description=evil)
+    report = make_report(
+        domain, make_clip("a", instruction=evil, uri=evil), events=(event,), notes=(evil,), author=evil
+    )
+    text = render_html([ClipPage(report, evil, {})], [Unreadable(uri=evil, reason=evil)], domain, evil)
+    assert ATTACK not in text
+    assert "<!--" not in text.replace("<!doctype", "")
+    assert "\u2028" not in text
+    assert text.count("</script>") == 4  # the vocabulary, the list, the clip, and the one script that runs
+    assert data(text, "a")["media"]["video"] == evil
+    assert data(text, "list")["clips"][0]["task"] == evil
+
+
+def test_only_the_pages_own_script_may_run_and_nothing_may_be_fetched(text: str) -> None:
+    policy = re.search(r'<meta http-equiv="Content-Security-Policy" content="([^"]+)">', text)
+    script = re.search(r'<script type="module">(.*?)</script>', text, re.DOTALL)
+    assert policy is not None
+    assert script is not None
+    digest = b64encode(sha256(script[1].encode()).digest()).decode()
+    rules = [rule.strip() for rule in unescape(policy[1]).split(";")]
+    assert rules[:5] == [
+        "default-src 'none'",
+        "img-src data:",
+        "media-src 'self' data: blob: file:",
+        "style-src 'unsafe-inline'",
+        f"script-src 'sha256-{digest}'",
+    ]
+    assert not re.search(r'(?:src|href)="(?!#|data:)', text)
+    assert "http://" not in text.replace("http://www.w3.org/2000/svg", "")
+    assert "https://" not in text
+
+
+def test_scripts_set_text_and_never_markup() -> None:
+    folder = Path(run.__file__).parent / "templates"
+    code = "".join(path.read_text(encoding="utf-8") for path in folder.rglob("*.js"))
+    for forbidden in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "Function("):
+        assert forbidden not in code
+
+
+def test_every_style_and_script_file_is_in_a_page() -> None:
+    folder = Path(run.__file__).parent / "templates"
+    assert {path.stem for path in folder.glob("js/*.js")} == {*run.SCRIPTS, *results.SCRIPTS}
+    assert {path.stem for path in folder.glob("css/*.css")} == {*run.STYLES, *results.STYLES}
+
+
+def test_a_page_can_be_made_of_unreadable_clips_alone(domain: Domain) -> None:
+    text = render_html([], [UNREADABLE], domain, "t")
+    assert "nothing is known about any clip" in unescape(text)
+
+
+def test_two_pages_of_one_clip_are_refused(reports: list[Report], domain: Domain) -> None:
+    with pytest.raises(ValueError, match="disc-0001"):
+        render_html([page(reports[0], None)] * 2, [], domain, "t")
+
+
+def test_names_that_are_no_valid_text_can_still_be_written(reports: list[Report], domain: Domain) -> None:
+    text = render_html([], [Unreadable(uri="clip-\udcff.mp4", reason="no video")], domain, "t")
+    assert data(text, "list")["unreadable"][0]["uri"] == "clip-\\udcff.mp4"
+    text.encode("utf-8")
+
+
+def test_the_frames_just_before_at_and_after_a_claim_are_kept_first_of_all(domain: Domain) -> None:
+    evidence = (Evidence(text="t", frames=(40, 3), source="s"), Evidence(text="t", frames=(3, 7), source="s"))
+    event = make_event("e1", "physics", "floating", (1.0, 2.0), evidence=evidence)
+    report = make_report(domain, make_clip("a"), events=(event,))
+    assert frames_to_show(report) == (3, 7, 15, 16, 24, 31, 32, 40)
+    assert frames_to_show(report, per_claim=3) == (15, 16, 32)
+    assert frames_to_show(report, per_claim=5) == (3, 15, 16, 32, 40)
+
+
+def test_of_an_event_of_one_frame_its_neighbours_are_kept_too(domain: Domain) -> None:
+    event = make_event("e1", "physics", "floating", (2.0, 2.0625))
+    assert frames_to_show(make_report(domain, make_clip("a"), events=(event,))) == (31, 32, 33)
+
+
+def test_at_an_end_of_the_clip_there_is_no_neighbour(domain: Domain) -> None:
+    events = (
+        make_event("e1", "physics", "floating", (0.0, 0.0625), evidence=()),
+        make_event("e2", "physics", "floating", (3.9375, 4.0), evidence=()),
+    )
+    assert frames_to_show(make_report(domain, make_clip("a"), events=events)) == (0, 1, 62, 63)
+
+
+def test_frames_are_wanted_for_claims_set_aside_but_not_twice_for_accepted_ones(domain: Domain) -> None:
+    accepted = make_hypothesis("h1", "physics", "floating", (0.0, 1.0), verdict="accepted", evidence=())
+    rejected = make_hypothesis("h2", "physics", "floating", (2.0, 3.0), evidence=())
+    report = make_report(domain, make_clip("a"), hypotheses=(accepted, rejected))
+    assert frames_to_show(report) == (31, 32, 40, 47, 48)
+
+
+def test_a_span_between_two_frames_shows_the_one_on_show(domain: Domain) -> None:
+    event = make_event("e1", "physics", "floating", (1.01, 1.02), evidence=())
+    assert frames_to_show(make_report(domain, make_clip("a"), events=(event,))) == (15, 16, 17)
+
+
+def test_a_clean_clip_wants_no_frames(domain: Domain) -> None:
+    assert frames_to_show(make_report(domain, make_clip("a"))) == ()

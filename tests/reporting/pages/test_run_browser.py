@@ -1,0 +1,355 @@
+"""The page of a run in a real browser, opened from disk."""
+
+from base64 import b64encode
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from making import coverage
+
+from robogaze.core.report import Failure, Report
+from robogaze.domains import Domain
+from robogaze.reporting import render_html
+
+from ..browsing import Opener, Visit
+from ..cases import UNREADABLE
+from ..samples import ATTACK, FPS, make_clip, make_hypothesis, make_report, make_video, page
+
+SHOWN_FRAME = """() => {
+  const video = document.querySelector("video");
+  const canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [video.videoWidth, video.videoHeight];
+  const pen = canvas.getContext("2d");
+  pen.drawImage(video, 0, 0);
+  const row = pen.getImageData(0, 8, canvas.width, 1).data;
+  const bit = (n) => row[4 * Math.floor((n + 0.5) * canvas.width / 6)] > 128;
+  return [0, 1, 2, 3, 4, 5].reduce((frame, n) => frame + (bit(n) ? 2 ** n : 0), 0);
+}"""
+
+
+@pytest.fixture(scope="module")
+def index(reports: list[Report], domain: Domain, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page with an embedded video, a linked one, none, and one that is missing."""
+    folder = tmp_path_factory.mktemp("page")
+    video = make_video()
+    (folder / "linked.mp4").write_bytes(video)
+    videos = (f"data:video/mp4;base64,{b64encode(video).decode()}", "linked.mp4", None, "missing.mp4", None)
+    pages = [page(report, address) for report, address in zip(reports, videos, strict=True)]
+    path = folder / "index.html"
+    path.write_text(render_html(pages, [UNREADABLE], domain, f"A title {ATTACK}"), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def visit(open_page: Opener, index: Path) -> Callable[..., Visit]:
+    """Opens the page at a hash."""
+    return lambda hash_="", path=index, **settings: open_page(path, hash_, **settings)
+
+
+def test_the_page_opens_from_disk_and_plays_its_video(visit: Callable[..., Visit]) -> None:
+    opened = visit()
+    opened.wait("document.querySelector('video').readyState >= 2")
+    assert opened.page.locator("#clip h2").inner_text().startswith("disc-0001")
+    assert all(url.startswith(("file:", "data:")) for url in opened.requests)
+    assert sum(url.startswith("file:") for url in opened.requests) == 1
+
+
+def test_a_video_beside_the_page_plays_too(visit: Callable[..., Visit]) -> None:
+    opened = visit("#clip=disc-0002")
+    opened.wait("document.querySelector('video').readyState >= 2")
+
+
+def test_an_event_is_sought_and_repeated_until_escape(visit: Callable[..., Visit]) -> None:
+    opened = visit("#clip=disc-0001")
+    opened.page.locator(".lanes .bar", has_text="Passing through").first.click()
+    opened.wait("document.querySelector('video').currentTime < 0.6")  # a second before it
+    opened.wait("document.querySelector('video').currentTime > 3.4")  # and on after it
+    opened.wait("document.querySelector('video').currentTime < 0.6")  # it came round
+    assert 0.24 <= opened.time() < 3.76
+    opened.wait("location.hash.includes('event=e1')")
+    opened.page.keyboard.press("Escape")
+    opened.wait("document.querySelector('video').currentTime > 3.85")
+
+
+def test_an_event_in_two_parts_repeats_both(visit: Callable[..., Visit]) -> None:
+    opened = visit("#clip=disc-0001")
+    opened.page.locator(".lanes .bar", has_text="Flicker").first.click()
+    opened.wait("document.querySelector('video').currentTime >= 3")
+    opened.wait("document.querySelector('video').currentTime < 0.6")
+
+
+def test_arrows_step_exactly_one_frame(visit: Callable[..., Visit]) -> None:
+    opened = visit("#clip=disc-0001")  # which opens at its worst event, frame 20
+    opened.wait("document.querySelector('video').readyState >= 2")
+    for frame in (21, 22, 23, 24, 25):
+        opened.page.keyboard.press("ArrowRight")
+        opened.wait(f"!document.querySelector('video').seeking && ({SHOWN_FRAME})() === {frame}")
+        assert f"frame {frame} of" in opened.page.locator(".readout").inner_text()
+    opened.page.keyboard.press("ArrowLeft")
+    opened.wait(f"!document.querySelector('video').seeking && ({SHOWN_FRAME})() === 24")
+
+
+def test_a_picture_of_evidence_goes_to_its_very_frame(visit: Callable[..., Visit]) -> None:
+    opened = visit("#clip=disc-0001&event=e1")
+    opened.page.get_by_role("button", name="enlarge frame 26 ").first.click()
+    opened.wait(f"!document.querySelector('video').seeking && ({SHOWN_FRAME})() === 26")
+    assert opened.page.evaluate("document.querySelector('video').paused")
+
+
+def test_keys_go_through_events_clips_and_playing(visit: Callable[..., Visit]) -> None:
+    opened = visit("#clip=disc-0001")
+    opened.wait("document.querySelector('video').readyState >= 2")
+    opened.page.keyboard.press("n")
+    opened.wait("location.hash.includes('event=e4')")  # the first in time
+    opened.page.keyboard.press("n")
+    opened.wait("location.hash.includes('event=e1')")
+    opened.page.keyboard.press("p")
+    opened.wait("location.hash.includes('event=e4')")
+    opened.page.keyboard.press("Escape")
+    opened.wait("!document.querySelector('video').paused")
+    opened.page.keyboard.press(" ")
+    opened.wait("document.querySelector('video').paused")
+    opened.page.keyboard.press("j")
+    assert opened.page.locator("#clip h2").inner_text().startswith("disc-0003")
+
+
+def test_space_pauses_even_when_the_bar_that_was_clicked_has_the_focus(visit: Callable[..., Visit]) -> None:
+    opened = visit("#clip=disc-0001")
+    opened.page.locator(".lanes .bar", has_text="Floating").first.click()
+    opened.wait("!document.querySelector('video').paused && document.querySelector('video').currentTime > 2.3")
+    opened.page.keyboard.press(" ")
+    opened.wait("document.querySelector('video').paused")
+    assert opened.time() > 2.2
+
+
+def test_without_welcome_motion_an_event_is_only_sought(visit: Callable[..., Visit]) -> None:
+    opened = visit("#clip=disc-0001", reduced_motion="reduce")
+    opened.page.locator(".lanes .bar", has_text="Passing through").first.click()
+    opened.wait(f"!document.querySelector('video').seeking && ({SHOWN_FRAME})() === 20")
+    assert opened.page.evaluate("document.querySelector('video').paused")
+
+
+def test_an_instruction_that_is_an_attack_shows_as_text(visit: Callable[..., Visit]) -> None:
+    opened = visit("#clip=disc-0002")
+    assert ATTACK in opened.page.locator(".instruction").inner_text()
+    assert ATTACK in opened.page.locator(".title-line").inner_text()
+    assert opened.page.evaluate("document.images.length") == 0
+
+
+def lanes_of(opened: Visit) -> list[tuple[str, str]]:
+    """The state of every lane, and its words."""
+    lanes = opened.page.locator(".lanes .row[data-state]").all()
+    return [(lane.get_attribute("data-state"), " ".join(lane.inner_text().split())) for lane in lanes]
+
+
+def colour_of(opened: Visit, selector: str) -> str:
+    return str(opened.page.evaluate("s => getComputedStyle(document.querySelector(s)).color", selector))
+
+
+def test_lanes_say_what_was_not_examined_and_what_is_undecided(visit: Callable[..., Visit]) -> None:
+    lanes = lanes_of(visit("#clip=disc-0003"))
+    assert lanes[0] == ("not_examined", "TA Task Progress not examined: the clip has no instruction")
+    assert lanes[1][0] == "examined"
+    assert "nothing found" not in lanes[1][1], "there is an event"
+    assert lanes[2] == ("undecided", "PI Picture Quality undecided: no answer within 60 s, 3 attempts")
+
+
+def test_the_lanes_of_a_clean_clip_say_that_nothing_was_found(visit: Callable[..., Visit]) -> None:
+    assert lanes_of(visit("#clip=disc-0002")) == [
+        ("examined", "TA Task Progress nothing found"),
+        ("examined", "PH Physical Plausibility nothing found"),
+        ("examined", "PI Picture Quality nothing found"),
+    ]
+
+
+def test_an_undecided_clip_has_a_yellow_badge_and_its_coverage(visit: Callable[..., Visit]) -> None:
+    opened = visit("#clip=disc-0006")
+    badge = opened.page.locator(".clip-head .status")
+    assert (badge.inner_text(), badge.get_attribute("data-standing")) == ("undecided", "undecided")
+    assert "no picture-quality fault found" in opened.page.locator("#clip").inner_text()
+    assert lanes_of(opened) == [
+        ("not_examined", "TA Task Progress not examined: no stage of the pipeline plain looks for it"),
+        ("partial", "PH Physical Plausibility partially covered, nothing found"),
+        ("examined", "PI Picture Quality nothing found"),
+    ]
+    tokens = {
+        name: opened.page.evaluate(
+            """token => {
+              const one = document.body.appendChild(document.createElement("i"));
+              one.style.color = `var(${token})`;
+              const colour = getComputedStyle(one).color;
+              one.remove();
+              return colour;
+            }""",
+            name,
+        )
+        for name in ("--care", "--good")
+    }
+    assert tokens["--care"] != tokens["--good"]
+    assert colour_of(opened, ".clip-head .status") == tokens["--care"]
+    green = opened.page.evaluate(
+        """colour => [...document.querySelectorAll("#clip *")].filter(
+          (one) => [getComputedStyle(one).color, getComputedStyle(one).backgroundColor].includes(colour)).length""",
+        tokens["--good"],
+    )
+    assert green == 0
+    opened.go("#clip=disc-0002")
+    assert colour_of(opened, ".clip-head .status") == tokens["--good"]
+
+
+def test_the_reason_for_a_state_is_at_hand(visit: Callable[..., Visit]) -> None:
+    words = visit("#clip=disc-0006").page.locator(".lanes .lane-words")
+    assert [one.get_attribute("title") for one in words.all()] == [
+        "no stage of the pipeline plain looks for it",
+        "measured in the pixels, which show some faults",
+        "measured in the pixels of every frame",
+    ]
+
+
+def test_a_lane_shows_what_is_ruled_out_or_undecided(
+    visit: Callable[..., Visit], domain: Domain, tmp_path: Path
+) -> None:
+    noticed = Failure(stage="measure", dimension="physics", kind="evidence_only", message="perhaps")
+    claims = [
+        make_hypothesis("h1", "picture", "blur", (0, 1), verdict="unverified", reason=reason)
+        for reason in ("", "no word")
+    ]
+    some = coverage("picture", ruled_out=["task"], partial=["physics"])
+    for claim in claims:
+        report = make_report(domain, make_clip("a"), failures=(noticed,), hypotheses=(claim,), coverage=some)
+        path = tmp_path / "index.html"
+        path.write_text(render_html([page(report, None)], [], domain, "few"), encoding="utf-8")
+        assert lanes_of(visit(path=path)) == [
+            ("ruled_out", "TA Task Progress ruled out by the router"),
+            ("undecided", "PH Physical Plausibility undecided: perhaps"),
+            ("undecided", "PI Picture Quality 3 undecided: Blur"),
+        ]
+
+
+def test_without_a_video_pictures_and_timeline_still_work(visit: Callable[..., Visit]) -> None:
+    opened = visit("#clip=disc-0003")
+    assert "carries no video" in opened.page.locator(".reason").inner_text()
+    opened.page.locator(".lanes .bar", has_text="Floating").click()
+    assert "frame 16 of" in opened.page.locator(".readout").inner_text()
+    assert opened.page.locator(".stage img").get_attribute("alt") == "frame 16 · 1.00 s"
+
+
+def test_a_video_that_cannot_be_played_is_replaced_by_a_message(visit: Callable[..., Visit]) -> None:
+    opened = visit("#clip=disc-0004")
+    opened.wait("!document.querySelector('.reason').hidden")
+    assert "missing.mp4" in opened.page.locator(".reason").inner_text()
+    assert opened.problems == ["Failed to load resource: net::ERR_FILE_NOT_FOUND"]
+    opened.problems.clear()
+
+
+def test_claims_set_aside_show_hollow_when_asked_for(visit: Callable[..., Visit]) -> None:
+    opened = visit("#clip=disc-0001")
+    hollow = opened.page.locator(".lanes .bar[data-kind=hypothesis]:visible")
+    assert hollow.count() == 0
+    opened.page.get_by_label("show 4 claims set aside").check()
+    assert hollow.count() == 4
+    opened.page.locator(".lanes .bar", has_text="rejected: Blur").click()
+    detail = opened.page.locator("[data-open] .detail").inner_text()
+    assert "The frames do not show it." in detail
+    assert "picture specialist" in detail
+
+
+def test_an_undecided_claim_is_always_shown(visit: Callable[..., Visit], domain: Domain, tmp_path: Path) -> None:
+    claim = make_hypothesis("h1", "picture", "blur", (0, 1), verdict="unverified", reason="no word")
+    path = tmp_path / "index.html"
+    undecided = make_report(domain, make_clip("a"), hypotheses=(claim,))
+    path.write_text(render_html([page(undecided, None)], [], domain, "few"), encoding="utf-8")
+    opened = visit(path=path)
+    assert opened.page.locator(".lanes .bar[data-kind=hypothesis]:visible").count() == 1
+    assert "undecided: no word" in opened.page.locator(".findings").inner_text()
+
+
+def test_the_filter_lives_in_the_address(visit: Callable[..., Visit]) -> None:
+    opened = visit("#status=clean")
+    assert opened.listed() == ["disc-0002"]
+    for hash_, expected in {
+        "#": ["disc-0001", "disc-0003", "disc-0006", "disc-0004", "disc-0002", UNREADABLE.uri],
+        "#order=run": ["disc-0001", "disc-0002", "disc-0003", "disc-0004", "disc-0006", UNREADABLE.uri],
+        "#status=complete": ["disc-0001", "disc-0006", "disc-0002"],
+        "#status=faulty": ["disc-0001", "disc-0003"],
+        "#status=undecided": ["disc-0006", "disc-0004"],
+        "#status=unscored": ["disc-0004"],
+        "#status=unreadable": [UNREADABLE.uri],
+        "#dimension=task": ["disc-0001"],
+        "#severity=1": ["disc-0001"],
+        "#type=floating": ["disc-0001", "disc-0003"],
+        "#type=floating&severity=4": ["disc-0001"],
+        "#type=floating&severity=5": [],
+        "#text=disc FLOAT": ["disc-0001", "disc-0003"],
+        "#text=FLOAT&status=partial": ["disc-0003"],
+        "#text=nowhere": [],
+    }.items():
+        opened.go(hash_)
+        assert opened.listed() == expected, hash_
+
+
+def test_the_list_has_each_verdict_and_no_undecided_clip_is_clean(visit: Callable[..., Visit]) -> None:
+    rows = visit().page.locator(".clips li:visible").all()
+    said = {" ".join(row.locator(".clip-id").inner_text().split()): row for row in rows}
+    assert {name: row.locator(".status").inner_text() for name, row in said.items()} == {
+        "disc-0001": "faulty",
+        "disc-0002": "clean",
+        "disc-0003": "faulty, partial",
+        "disc-0004": "unscored",
+        "disc-0006": "undecided",
+        UNREADABLE.uri: "unreadable",
+    }
+    assert said["disc-0002"].locator(".clip-found").inner_text() == "nothing found in any dimension"
+    assert said["disc-0006"].locator(".clip-found").inner_text() == "nothing found, 1 of 3 dimensions examined"
+    assert said["disc-0004"].locator(".clip-found").inner_text() == "nothing is known"
+
+
+def test_what_is_filtered_can_be_linked(visit: Callable[..., Visit]) -> None:
+    opened = visit()
+    opened.page.get_by_role("combobox", name="Verdict or status").select_option("partial")
+    opened.page.get_by_role("searchbox").fill("float")
+    assert opened.listed() == ["disc-0003"]
+    opened.wait_address("text=float&status=partial")
+
+
+def test_the_ledger_shows_what_a_call_was_shown(visit: Callable[..., Visit]) -> None:
+    opened = visit("#clip=disc-0001")
+    opened.page.get_by_role("button", name="c9").click()
+    said = opened.page.get_by_text("c9 (verify, h3) was shown").inner_text()
+    assert said == "c9 (verify, h3) was shown 3 pictures of 640×400 px: frames 8, 12, 16."
+
+
+def test_the_report_can_be_saved_as_json(visit: Callable[..., Visit], reports: list[Report]) -> None:
+    opened = visit("#clip=disc-0001")
+    opened.page.get_by_text("Report as JSON").click()
+    with opened.page.expect_download() as download:
+        opened.page.get_by_role("link", name="save").click()
+    assert Report.model_validate_json(Path(download.value.path()).read_bytes()) == reports[0]
+
+
+@pytest.mark.parametrize("width", [420, 1400])
+def test_nothing_is_wider_than_the_window(visit: Callable[..., Visit], width: int) -> None:
+    opened = visit("#clip=disc-0001&event=e1")
+    opened.page.set_viewport_size({"width": width, "height": 900})
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_clip_that_is_a_part_of_its_file_is_shown_from_there_to_its_own_end(
+    open_page: Opener, domain: Domain, tmp_path: Path
+) -> None:
+    times = tuple(number / FPS for number in range(32))
+    clip = make_clip("part", start_s=1.0, end_s=3.0, frame_count=32, frame_times_s=times, duration_s=2.0)
+    video = f"data:video/mp4;base64,{b64encode(make_video()).decode()}"
+    path = tmp_path / "index.html"
+    path.write_text(render_html([page(make_report(domain, clip), video)], [], domain, "part"), encoding="utf-8")
+    opened = open_page(path)
+    opened.wait(f"document.querySelector('video').readyState >= 2 && ({SHOWN_FRAME})() === 16")
+    opened.page.keyboard.press("ArrowRight")
+    opened.wait(f"!document.querySelector('video').seeking && ({SHOWN_FRAME})() === 17")
+    assert "frame 1 of 0–31 · 0.06 s" in opened.page.locator(".readout").inner_text()
+    opened.page.keyboard.press(" ")
+    opened.wait("document.querySelector('video').currentTime > 2.5")
+    opened.wait(f"document.querySelector('video').paused && ({SHOWN_FRAME})() === 47")
+    assert "frame 31 of" in opened.page.locator(".readout").inner_text()
+    opened.page.get_by_text("How this was made").click()
+    assert "1.00–3.00 s" in opened.page.get_by_role("row", name="part of that file").inner_text()

@@ -1,0 +1,183 @@
+"""The page of a run of many clips: its data in files beside it, its list drawn where it is looked at."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from robogaze.core.report import Report
+from robogaze.domains import Domain
+from robogaze.reporting import ClipPage, render_html
+from robogaze.reporting.pages import bundles
+from robogaze.reporting.pages.run import run_files
+
+from ..browsing import Opener, Visit
+from ..cases import clean_report, faulty_report
+from ..samples import FPS, FRAMES, make_clip, page
+
+CLIPS = 500
+
+
+def run(domain: Domain, clips: int) -> Iterator[ClipPage]:
+    """Clips by turns with events and clean, of three checkpoints."""
+    kinds = faulty_report(domain), clean_report(domain)
+    thumbnails = page(kinds[0], None).thumbnails
+    for number in range(clips):
+        said = {"checkpoint": f"step_{number % 3}", "split": "test", "prompt_id": f"prompt-{number}"}
+        clip = make_clip(f"clip-{number:04}", **said)
+        yield ClipPage(kinds[number % 2].with_(clip=clip), None, thumbnails if number % 2 == 0 else {})
+
+
+@pytest.fixture(scope="module")
+def written(domain: Domain) -> dict[str, str]:
+    """The files of a page with data beside it from 200,000 signs on, in files of 1,000,000 each."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bundles, "IN_PAGE_CHARACTERS", 200_000)
+        patch.setattr(bundles, "BUNDLE_CHARACTERS", 1_000_000)
+        return dict(run_files(run(domain, CLIPS), [], domain, "many"))
+
+
+@pytest.fixture
+def large(written: dict[str, str], tmp_path: Path) -> Path:
+    """The index of that page."""
+    (tmp_path / "page").mkdir()
+    for name, text in written.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    return tmp_path / "index.html"
+
+
+@pytest.fixture
+def visit(open_page: Opener, large: Path) -> Callable[..., Visit]:
+    """Opens the page at a hash."""
+    return lambda hash_="": open_page(large, hash_)
+
+
+def files(opened: Visit) -> list[str]:
+    """The files beside the page that were asked for."""
+    return [url.rpartition("/")[2] for url in opened.requests if url.endswith(".js")]
+
+
+def test_the_index_stays_small_and_comes_last(large: Path) -> None:
+    beside = sorted(one.name for one in (large.parent / "page").iterdir())
+    assert len(beside) > 5
+    assert beside == [f"{number:03}.js" for number in range(len(beside))]
+    assert large.stat().st_size < 400_000
+
+
+def test_opening_a_clip_loads_only_its_own_file(visit: Callable[..., Visit]) -> None:
+    opened = visit("#clip=clip-0200&event=e1")
+    opened.wait("document.querySelector('#clip h2')?.textContent.startsWith('clip-0200')")
+    assert len(files(opened)) == 1
+    assert opened.page.locator(".lanes .bar[data-claim=e1]").get_attribute("aria-pressed") == "true"
+    assert opened.page.evaluate("Number(document.querySelector('.ruler').ariaValueMax)") == FRAMES - 1
+    opened.page.keyboard.press("Escape")
+    assert opened.page.locator(".readout").inner_text().endswith(f"{20 / FPS:.2f} s")
+    opened.page.keyboard.press("j")
+    opened.wait("document.querySelector('#clip h2')?.textContent.startsWith('clip-0202')")
+    assert len(files(opened)) == 1
+
+
+def test_of_clips_asked_for_one_after_the_other_the_last_one_is_shown(visit: Callable[..., Visit]) -> None:
+    opened = visit("#clip=clip-0000")
+    opened.page.evaluate(
+        "() => { for (const n of ['0050', '0150', '0250', '0100']) {"
+        " location.hash = `clip=clip-${n}`; dispatchEvent(new Event('hashchange')); } }"
+    )
+    opened.wait("document.querySelector('#clip h2')?.textContent.startsWith('clip-0100')")
+    opened.wait("document.querySelector('script[src]') === null")
+    assert opened.page.locator("#clip h2").inner_text().startswith("clip-0100")
+
+
+def test_a_file_that_is_missing_is_named(visit: Callable[..., Visit], large: Path) -> None:
+    (large.parent / "page" / "000.js").unlink()
+    opened = visit()
+    opened.wait("document.querySelector('.problem') !== null")
+    assert "page/000.js is missing" in opened.page.locator(".problem").inner_text()
+    opened.page.keyboard.press("j")
+    opened.wait_address("clip=clip-0002")
+    opened.wait("document.querySelector('script[src]') === null")
+    opened.problems.clear()
+    opened.go("#clip=clip-0250")
+    opened.wait("document.querySelector('#clip h2')?.textContent.startsWith('clip-0250')")
+
+
+def test_a_file_of_another_version_is_named(visit: Callable[..., Visit], large: Path) -> None:
+    (large.parent / "page" / "000.js").write_text('bundleArrived("page/000.js", "{}");')
+    opened = visit()
+    opened.wait("document.querySelector('.problem') !== null")
+    assert "page/000.js, beside this page, is of another version" in opened.page.locator(".problem").inner_text()
+
+
+def test_no_script_runs_but_the_pages_own_and_the_files_it_asks_for(visit: Callable[..., Visit], large: Path) -> None:
+    (large.parent / "other.js").write_text("globalThis.stranger = true;")
+    text = large.read_text()
+    assert "'unsafe" not in text.partition("script-src")[2].partition(";")[0]
+    strange = '<script src="other.js"></script><script>globalThis.stranger = true;</script>'
+    large.write_text(text.replace("<body>", f'<body>{strange}<img src="x" onerror="globalThis.stranger = true">'))
+    opened = visit()
+    opened.wait("document.querySelector('#clip h2') !== null")
+    assert opened.page.evaluate("globalThis.stranger") is None
+    assert all("Content Security Policy" in one for one in opened.problems)
+    assert len(opened.problems) >= 3
+    opened.problems.clear()
+
+
+def test_only_rows_in_view_are_in_the_page(visit: Callable[..., Visit]) -> None:
+    opened = visit()
+    opened.wait("document.querySelectorAll('.clips li').length > 0")
+    assert opened.page.locator(".clips li").count() < 40
+    assert opened.page.locator(".shown").inner_text() == f"{CLIPS} clips"
+    opened.page.evaluate("document.querySelector('.clips').scrollTop = 1e9")
+    opened.wait("document.querySelector('.clips li:last-child').textContent.includes('clip-0499')")
+    assert opened.page.locator(".clips li").count() < 40
+    assert opened.page.locator(".clips li").last.get_attribute("aria-posinset") == f"{CLIPS}"
+    assert opened.page.locator(".clips li").last.get_attribute("aria-setsize") == f"{CLIPS}"
+
+
+def test_the_clip_of_the_address_is_in_view(visit: Callable[..., Visit]) -> None:
+    opened = visit("#clip=clip-0222")
+    row = opened.page.locator(".clips a[aria-current=true]")
+    assert row.locator(".clip-id").inner_text() == "clip-0222"
+    box, frame = row.bounding_box(), opened.page.locator(".clips").bounding_box()
+    assert frame["y"] <= box["y"]
+    assert box["y"] + box["height"] <= frame["y"] + frame["height"] + 1
+
+
+def test_the_tab_key_goes_through_rows_that_are_not_drawn_yet(visit: Callable[..., Visit]) -> None:
+    opened = visit()
+    opened.wait("document.querySelectorAll('.clips a').length > 0")
+    opened.page.locator(".clips a").first.focus()
+    for _ in range(40):
+        opened.page.keyboard.press("Tab")
+    assert opened.page.evaluate("document.activeElement.querySelector('.clip-id')?.textContent") == "clip-0080"
+
+
+def test_a_filter_by_a_field_of_the_clips_lives_in_the_address(visit: Callable[..., Visit]) -> None:
+    opened = visit("#checkpoint=step_1&status=clean")
+    assert opened.listed()[:2] == ["clip-0001", "clip-0007"]
+    assert opened.page.get_by_role("combobox", name="Checkpoint").input_value() == "step_1"
+    assert opened.page.get_by_role("combobox", name="Split").count() == 0, "a field that all share tells nothing"
+    assert opened.page.get_by_role("combobox", name="Prompt id").count() == 0, "nor one that all have of their own"
+    opened.page.reload()
+    assert opened.listed()[:2] == ["clip-0001", "clip-0007"]
+    opened.page.get_by_role("combobox", name="Checkpoint").select_option("step_2")
+    assert opened.listed()[0] == "clip-0005"
+    opened.wait_address("checkpoint=step_2")
+    opened.go("#text=prompt-77")
+    assert opened.listed() == ["clip-0077"]
+
+
+def test_five_hundred_clips_are_listed_within_two_seconds(visit: Callable[..., Visit]) -> None:
+    opened = visit()
+    drawn = "performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd"
+    opened.wait(f"{drawn} > 0")
+    assert opened.page.locator(".clips a").count() > 0
+    assert opened.page.evaluate(drawn) < 2000
+
+
+def test_little_data_stays_in_the_page(domain: Domain, reports: list[Report]) -> None:
+    pages = [page(report, None) for report in reports]
+    ((name, text),) = run_files(iter(pages), [], domain, "few")
+    assert name == "index.html"
+    assert text == render_html(pages, [], domain, "few")
+    assert "strict-dynamic" not in text
