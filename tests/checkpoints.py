@@ -43,7 +43,7 @@ def annotation(clip_id: str, *findings: AnnotatedEvent, **said: Any) -> ClipAnno
     known: dict[str, Any] = {
         "author": "judge",
         "status": "complete",
-        "findings": tuple(replace(one, id=f"e{number}") for number, one in enumerate(findings)),
+        "findings": tuple(replace(event, id=f"e{number}") for number, event in enumerate(findings)),
         "coverage": NONE if said.get("status") == "unscored" else ALL,
         "duration_s": 60.0,
         "instruction": clip_id.partition("-")[2] or None,
@@ -82,7 +82,11 @@ def without_a_model(
 ) -> Run:
     """The same of a run without a model, which covers PIXELS."""
     found = clean_and_faulty(name, clean, kind)
-    scored = {key: replace(one, coverage=covers) for key, one in found.annotations.items() if one.status != "unscored"}
+    scored = {
+        key: replace(annotation, coverage=covers)
+        for key, annotation in found.annotations.items()
+        if annotation.status != "unscored"
+    }
     return replace(found, annotations={**found.annotations, **scored})
 
 

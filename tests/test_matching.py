@@ -43,7 +43,7 @@ def test_a_bonus_that_is_no_number_from_0_up_is_refused(bonus: float) -> None:
         Weighting(dimension_bonus=bonus)
 
 
-def test_a_dimension_that_is_not_said_is_not_shared() -> None:
+def test_a_missing_dimension_is_not_shared() -> None:
     sides = [finding(dimension="a"), finding(dimension=None)]
     assert same_dimension(sides, sides).tolist() == [[True, False], [False, False]]
 
@@ -140,7 +140,7 @@ def test_the_contents_decide_between_assignments_that_weigh_the_same() -> None:
         assert references[one.reference].severity == 2
 
 
-def test_findings_that_say_the_same_are_told_apart_by_their_similarities() -> None:
+def test_equal_events_are_distinguished_by_their_similarities() -> None:
     references = [finding((0, 1), severity=severity) for severity in (1, 3, 5)]
     likely, unlikely = [1.0, 1.0, 1.0], [0.5, 0.5, 0.5]
     found = [
@@ -169,7 +169,7 @@ def test_the_order_of_the_findings_and_their_ids_decide_nothing(use: Use) -> Non
 def said(found: tuple[Match, ...], references: list[AnnotatedEvent], predictions: list[AnnotatedEvent]) -> list[str]:
     """What the matched events say, their ids apart, and how they were matched."""
     return sorted(
-        str([(one.spans, one.description, one.dimension, one.type, one.severity) for one in events])
+        str([(event.spans, event.description, event.dimension, event.type, event.severity) for event in events])
         + f"{pair.similarity} {pair.iou} {pair.weight}"
         for pair in found
         for events in [(references[pair.reference], predictions[pair.prediction])]
@@ -215,7 +215,7 @@ def test_a_recurring_event_overlaps_by_the_union_of_its_spans() -> None:
     assert overlap(finding((0, 1), (2, 3)), finding((0.5, 2.5))) == 10 / 30
 
 
-def test_an_event_shorter_than_a_frame_stands_for_the_frame_shown_at_its_start() -> None:
+def test_an_event_shorter_than_a_frame_covers_the_frame_shown_at_its_start() -> None:
     blink = finding((0.42, 0.47))
     assert overlap(blink, blink) == 1.0
     assert overlap(blink, finding((0.4, 0.5))) == 1.0
@@ -259,7 +259,7 @@ def test_iou_has_a_row_for_each_reference_and_a_column_for_each_prediction() -> 
 
 def test_overlap_on_frames_agrees_with_counting_them_one_by_one() -> None:
     for case in corpus(9, 300, tied=False):
-        wanted = [[iou_of(one, other, FRAMES) for other in case.predicted] for one in case.reference.findings]
+        wanted = [[iou_of(event, other, FRAMES) for other in case.predicted] for event in case.reference.findings]
         assert case.iou == pytest.approx(np.array(wanted).reshape(case.iou.shape), abs=1e-12, nan_ok=True)
 
 

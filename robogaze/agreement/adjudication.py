@@ -72,27 +72,29 @@ def adjudicate(matched: Sequence[MatchedClip], iou: Overlap) -> Adjudication:
     for clip in matched:
         settled: list[AnnotatedEvent] = []
         for unit in clip.units:
-            merged = merge(unit, clip.clip, iou)
-            reasons = (*_missing(unit, clip.clip.authors), *merged.disputes)
+            merged = merge(unit, clip.annotated, iou)
+            reasons = (*_missing(unit, clip.annotated.authors), *merged.disputes)
             if reasons:
-                queue.append(AdjudicationItem(clip.clip.clip_id, _by_author(unit, clip.clip.authors), reasons))
+                queue.append(
+                    AdjudicationItem(clip.annotated.clip_id, _by_author(unit, clip.annotated.authors), reasons)
+                )
             else:
                 settled.append(merged.finding)
         open_questions = len(settled) < len(clip.units)
         numbered = [replace(event, id=f"e{number}") for number, event in enumerate(settled, start=1)]
-        annotations.append(_account(clip.clip, numbered, "partial" if open_questions else "complete"))
+        annotations.append(_consensus_annotation(clip.annotated, numbered, "partial" if open_questions else "complete"))
     return Adjudication(tuple(annotations), tuple(queue))
 
 
 def consensus(clip: MatchedClip, iou: Overlap) -> ClipAnnotation:
     """What more than half of a clip's annotators agree on; "partial" if they agree on none of their events."""
     merged = [
-        merge(unit, clip.clip, iou)
+        merge(unit, clip.annotated, iou)
         for unit in clip.units
-        if 2 * sum(found is not None for found in unit) > len(clip.clip.annotations)
+        if 2 * sum(found is not None for found in unit) > len(clip.annotated.annotations)
     ]
     agreed = [event.finding for event in merged if event.timed]
-    return _account(clip.clip, agreed, "complete" if agreed or not clip.units else "partial")
+    return _consensus_annotation(clip.annotated, agreed, "complete" if agreed or not clip.units else "partial")
 
 
 def merge(unit: EventGroup, clip: ClipAnnotations, iou: Overlap) -> MergedEvent:
@@ -166,7 +168,7 @@ def _by_author(unit: EventGroup, authors: Sequence[str]) -> tuple[tuple[str, Ann
     return tuple((author, found) for author, found in zip(authors, unit, strict=True) if found is not None)
 
 
-def _account(clip: ClipAnnotations, findings: Sequence[AnnotatedEvent], status: Status) -> ClipAnnotation:
+def _consensus_annotation(clip: ClipAnnotations, findings: Sequence[AnnotatedEvent], status: Status) -> ClipAnnotation:
     first = clip.annotations[0]
     instructions = sorted(
         {annotation.instruction for annotation in clip.annotations if annotation.instruction is not None}

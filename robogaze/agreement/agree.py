@@ -35,7 +35,7 @@ def agree(
 
     Each source holds the annotations of one annotator, or of several; in a mapping by name or as "NAME=PATH" it holds
     those of one, who gets that name. See `robogaze.evaluate` for `judge`, `rubric`, `environ` and `notify`. Raises
-    InputError for what cannot be read or compared. Inside a running event loop use `agree_async`.
+    InputError for what cannot be read or compared. In async code use `agree_async`.
     """
     return run_sync(
         agree_async(annotations, config, judge=judge, rubric=rubric, environ=environ, reading=reading, notify=notify)
@@ -52,7 +52,7 @@ async def agree_async(
     reading: ReadOptions | None = None,
     notify: Notify = log_warning,
 ) -> AgreementResult:
-    """`agree` inside a running event loop."""
+    """`agree` for async code."""
     reading, config = reading or ReadOptions(), config or AgreementConfig()
     opened = open_judge(judge, rubric or reading.rubric(), environ)
     return await measure_agreement(_read(annotations, config, reading, notify), opened, config)

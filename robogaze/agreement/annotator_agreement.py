@@ -95,7 +95,7 @@ async def measure_agreement(annotation_set: AnnotationSet, judge: Judge, config:
     annotators = annotation_set.annotators
     kappas = choose_kappas(matched, annotators)
     resampling = Resampling(config.resamples, config.seed, config.level, config.units)
-    datasets = sorted({clip.clip.dataset for clip in matched})
+    datasets = sorted({clip.annotated.dataset for clip in matched})
     scoring = EvaluationConfig(
         iou=config.iou,
         resamples=config.resamples,
@@ -112,7 +112,7 @@ async def measure_agreement(annotation_set: AnnotationSet, judge: Judge, config:
         kappas=kappas,
         overall=measure(matched, annotators, kappas, resampling),
         datasets={
-            name: measure([clip for clip in matched if clip.clip.dataset == name], annotators, kappas, resampling)
+            name: measure([clip for clip in matched if clip.annotated.dataset == name], annotators, kappas, resampling)
             for name in datasets
         },
         dimensions={name: measure(matched, annotators, kappas, resampling, name) for name in _dimensions(matched)},
@@ -125,9 +125,12 @@ async def measure_agreement(annotation_set: AnnotationSet, judge: Judge, config:
 
 def _dimensions(matched: Sequence[MatchedClip]) -> list[str]:
     """The dimensions that were looked for, as far as that is known, and those of events."""
-    looked_for = {name for clip in matched for name in clip.clip.dimensions or ()}
+    looked_for = {name for clip in matched for name in clip.annotated.dimensions or ()}
     found = {
-        event.dimension for clip in matched for annotation in clip.clip.annotations for event in annotation.findings
+        event.dimension
+        for clip in matched
+        for annotation in clip.annotated.annotations
+        for event in annotation.findings
     }
     return sorted(looked_for | {name for name in found if name is not None})
 

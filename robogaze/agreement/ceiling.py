@@ -72,7 +72,7 @@ async def human_ceiling(
     all_trials = [
         _Trial(place, named(annotation), _others(clip, annotation.author, config))
         for place, clip in enumerate(matched)
-        for annotation in clip.clip.annotations
+        for annotation in clip.annotated.annotations
     ]
     trials = [trial for trial in all_trials if trial.reference.status == "complete"]
     judged = await similarities([(trial.reference, trial.annotation.findings) for trial in trials], judge)
@@ -86,8 +86,8 @@ async def human_ceiling(
     frame = _Frame(tuple(matched), tuple(trials), config)
     of = {name: [trial.annotation.author == name for trial in trials] for name in annotators}
     within = {
-        name: [matched[trial.place].clip.dataset == name for trial in trials]
-        for name in sorted({clip.clip.dataset for clip in matched})
+        name: [matched[trial.place].annotated.dataset == name for trial in trials]
+        for name in sorted({clip.annotated.dataset for clip in matched})
     }
     return Ceiling(
         whole=frame.pooled(kept_rows),
@@ -107,9 +107,9 @@ def _only(chosen: Sequence[bool], rows: Matrix) -> Matrix:
 
 def _others(clip: MatchedClip, author: str, config: EvaluationConfig) -> ClipAnnotation:
     """What the other annotators of a clip report together."""
-    names = [name for name in clip.clip.authors if name != author]
+    names = [name for name in clip.annotated.authors if name != author]
     if len(names) == 1:
-        return named(next(annotation for annotation in clip.clip.annotations if annotation.author != author))
+        return named(next(annotation for annotation in clip.annotated.annotations if annotation.author != author))
     others = clip.only(names)
     assert others is not None
     return consensus(others, config.iou)
@@ -160,8 +160,8 @@ class _Frame:
         ends = np.searchsorted([trial.place for trial in self.trials], range(1, len(self.matched)))
         # Each column of a clip is added up from the smallest: the order of the annotators must leave no trace.
         clips = np.stack([np.sort(trials, axis=0).sum(axis=0) for trials in np.split(with_clip_values(rows), ends)])
-        strata = [clip.clip.dataset for clip in self.matched]
-        units = [clip.clip.unit(self.config.units) for clip in self.matched]
+        strata = [clip.annotated.dataset for clip in self.matched]
+        units = [clip.annotated.unit(self.config.units) for clip in self.matched]
         return draw_resamples(strata, self.config.resamples, np.random.default_rng(self.config.seed), units).sums(
             clips[None]
         )

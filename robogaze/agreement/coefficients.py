@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from robogaze.agreement.event_matching import MatchedClip
-from robogaze.agreement.kappas import Kind, choose, kappa, mean_cohen
+from robogaze.agreement.kappas import KappaKind, choose_kappa, kappa, mean_cohen
 from robogaze.agreement.slices import Slice
 from robogaze.core.scores import Estimate, undefined
 from robogaze.stats.agreement import Rating, alpha
@@ -18,9 +18,9 @@ from robogaze.stats.interval import Statistic, estimate
 from robogaze.stats.resample import Clusters, Floats, Resamples, draw_resamples, mean, mean_rows, ratio
 from robogaze.stats.unitizing import alpha_u
 
-NO_CASES = "no clip has two annotators"
+NO_CLIPS = "no clip has two annotators"
 NO_EVENTS = "nobody reports an event"
-NO_LINKS = "no two annotators report the same event"
+NO_MATCHES = "no two annotators report the same event"
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,8 @@ class Resampling:
 class KappaChoice:
     """Which statistic is reported as "kappa"."""
 
-    detection: Kind
-    dimension: Kind
+    detection: KappaKind
+    dimension: KappaKind
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class AgreementScores:
 def choose_kappas(matched: Sequence[MatchedClip], annotators: Sequence[str]) -> KappaChoice:
     """The statistics for a whole annotation set."""
     choice = Slice.of(matched, annotators)
-    return KappaChoice(choose(choice.detection()), choose([rated for _, rated in choice.dimensions()]))
+    return KappaChoice(choose_kappa(choice.detection()), choose_kappa([rated for _, rated in choice.dimensions()]))
 
 
 def measure(
@@ -95,7 +95,7 @@ def measure(
 ) -> AgreementScores:
     """The numbers for some clips; for one dimension, if it is given."""
     choice = Slice.of(matched, annotators, dimension)
-    clips = [clip.clip for clip in choice.matched]
+    clips = [clip.annotated for clip in choice.matched]
     units = [clip.unit(resampling.units) for clip in clips]
     resamples = draw_resamples(
         [clip.dataset for clip in clips], resampling.resamples, np.random.default_rng(resampling.seed), units
@@ -151,7 +151,7 @@ class _Sample:
     def detection_cohen(self) -> Estimate:
         ratings = self.choice.detection()
         if not ratings:
-            return undefined(NO_CASES)
+            return undefined(NO_CLIPS)
         return mean_cohen(ratings, by=self._by(range(len(ratings))), level=self.level)
 
     def dimension_cohen(self) -> Estimate:
@@ -160,9 +160,9 @@ class _Sample:
             return self._none()
         return mean_cohen([given for _, given in rated], by=self._by(place for place, _ in rated), level=self.level)
 
-    def _kappa(self, kind: Kind, rated: Sequence[tuple[int, list[Rating]]]) -> Estimate:
+    def _kappa(self, kind: KappaKind, rated: Sequence[tuple[int, list[Rating]]]) -> Estimate:
         if not self.choice.matched:
-            return undefined(NO_CASES)
+            return undefined(NO_CLIPS)
         by = self._by(place for place, _ in rated)
         return kappa(kind, [given for _, given in rated], by=by, level=self.level)
 
@@ -189,13 +189,13 @@ class _Sample:
         rows = self.choice.shares()
         matched, events = rows.sum(axis=0)
         if not events:
-            return undefined(NO_EVENTS if self.choice.matched else NO_CASES)
+            return undefined(NO_EVENTS if self.choice.matched else NO_CLIPS)
         return self._estimate(float(matched / events), rows, _share, range(len(rows)), int(events))
 
     def timeline(self) -> Estimate:
         timed = self.choice.timelines()
         if not timed:
-            return undefined("no clip's length is known" if self.choice.matched else NO_CASES)
+            return undefined("no clip's length is known" if self.choice.matched else NO_CLIPS)
         by = self._by(place for place, _ in timed)
         return alpha_u([timeline for _, timeline in timed], by=by, level=self.level)
 
@@ -208,5 +208,5 @@ class _Sample:
     def _none(self) -> Estimate:
         """There is no matched event."""
         if not self.choice.matched:
-            return undefined(NO_CASES)
-        return undefined(NO_LINKS if self.choice.events else NO_EVENTS)
+            return undefined(NO_CLIPS)
+        return undefined(NO_MATCHES if self.choice.events else NO_EVENTS)

@@ -31,7 +31,7 @@ Matrix = NDArray[np.float64]
 
 By = Literal["iou*similarity", "iou"]
 
-NEXT_TO_NOTHING = 1e-9
+TINY = 1e-9
 """The weight that breaks ties, and that of an unknown similarity."""
 
 _WEIGHTING = Weighting(use="similarity*iou")
@@ -59,21 +59,21 @@ EventGroup = tuple[AnnotatedEvent | None, ...]
 class MatchedClip:
     """A clip with its matches, and the groups they form."""
 
-    clip: ClipAnnotations
+    annotated: ClipAnnotations
     matches: tuple[EventMatch, ...]
     units: tuple[EventGroup, ...]
 
     def finding(self, place: EventRef) -> AnnotatedEvent:
         """The event of a reference."""
         annotator, number = place
-        return self.clip.annotations[annotator].findings[number]
+        return self.annotated.annotations[annotator].findings[number]
 
     def only(self, authors: Collection[str]) -> "MatchedClip | None":
         """The same for some of the annotators; None if fewer than two of them annotated the clip."""
-        kept = [number for number, name in enumerate(self.clip.authors) if name in authors]
+        kept = [number for number, name in enumerate(self.annotated.authors) if name in authors]
         if len(kept) < 2:
             return None
-        clip = replace(self.clip, annotations=tuple(self.clip.annotations[number] for number in kept))
+        clip = replace(self.annotated, annotations=tuple(self.annotated.annotations[number] for number in kept))
         moved = {number: place for place, number in enumerate(kept)}
         matches = tuple(
             replace(
@@ -82,32 +82,32 @@ class MatchedClip:
             for match in self.matches
             if {match.first[0], match.second[0]} <= moved.keys()
         )
-        return MatchedClip(clip, matches, _units(clip, matches))
+        return MatchedClip(clip, matches, _groups(clip, matches))
 
 
 async def match_annotators(
     clips: Sequence[ClipAnnotations], judge: Judge, by: By, iou: Overlap
 ) -> tuple[tuple[MatchedClip, ...], int]:
     """The clips with matched events, and the number of overlapping pairs of events without a judgement."""
-    meetings = [
-        _Meeting(
+    annotator_pairs = [
+        _AnnotatorPair(
             clip, i, j, iou_matrix(clip.annotations[i].findings, clip.annotations[j].findings, clip.frame_times_s, iou)
         )
         for clip in clips
         for i, j in combinations(range(len(clip.annotations)), 2)
     ]
-    similarities = await _similarities(meetings, judge)
+    similarities = await _similarities(annotator_pairs, judge)
     matches: dict[str, list[EventMatch]] = {clip.clip_id: [] for clip in clips}
     failed = 0
-    for meeting, similarity in zip(meetings, similarities, strict=True):
-        matches[meeting.clip.clip_id] += _links(meeting, similarity, by)
-        failed += int((np.isnan(similarity) & (meeting.iou > 0)).sum())
-    matched = (MatchedClip(clip, tuple(matches[clip.clip_id]), _units(clip, matches[clip.clip_id])) for clip in clips)
+    for annotator_pair, similarity in zip(annotator_pairs, similarities, strict=True):
+        matches[annotator_pair.clip.clip_id] += _matches(annotator_pair, similarity, by)
+        failed += int((np.isnan(similarity) & (annotator_pair.iou > 0)).sum())
+    matched = (MatchedClip(clip, tuple(matches[clip.clip_id]), _groups(clip, matches[clip.clip_id])) for clip in clips)
     return tuple(matched), failed
 
 
 @dataclass(frozen=True)
-class _Meeting:
+class _AnnotatorPair:
     """Two annotators of a clip, with the IoU of every pair of their events."""
 
     clip: ClipAnnotations
@@ -125,14 +125,19 @@ class _Meeting:
         return ((int(row), int(column)) for row, column in np.argwhere(self.iou > 0))
 
 
-async def _similarities(meetings: Sequence[_Meeting], judge: Judge) -> list[Matrix]:
+async def _similarities(annotator_pairs: Sequence[_AnnotatorPair], judge: Judge) -> list[Matrix]:
     """The similarity of every overlapping pair of events, NaN for all others and without a judgement."""
-    queries = [pair for meeting in meetings for place in meeting.overlapping for pair in _both_ways(meeting, place)]
+    queries = [
+        pair
+        for annotator_pair in annotator_pairs
+        for place in annotator_pair.overlapping
+        for pair in _both_ways(annotator_pair, place)
+    ]
     judged = iter(await judge.rate(queries))
     found = []
-    for meeting in meetings:
-        matrix = np.full(meeting.iou.shape, np.nan)
-        for place in meeting.overlapping:
+    for annotator_pair in annotator_pairs:
+        matrix = np.full(annotator_pair.iou.shape, np.nan)
+        for place in annotator_pair.overlapping:
             given = [
                 similarity
                 for similarity in (next(judged).similarity, next(judged).similarity)
@@ -143,12 +148,12 @@ async def _similarities(meetings: Sequence[_Meeting], judge: Judge) -> list[Matr
     return found
 
 
-def _both_ways(meeting: _Meeting, place: EventRef) -> tuple[DescriptionPair, DescriptionPair]:
+def _both_ways(annotator_pair: _AnnotatorPair, place: EventRef) -> tuple[DescriptionPair, DescriptionPair]:
     first, second = (
         (event_name(annotation.author, annotation.findings[number]), annotation.findings[number].description)
-        for annotation, number in zip(meeting.annotations, place, strict=True)
+        for annotation, number in zip(annotator_pair.annotations, place, strict=True)
     )
-    return _pair(meeting.annotations, first, second), _pair(meeting.annotations, second, first)
+    return _pair(annotator_pair.annotations, first, second), _pair(annotator_pair.annotations, second, first)
 
 
 def _pair(
@@ -167,30 +172,30 @@ def _pair(
     )
 
 
-def _links(meeting: _Meeting, similarity: Matrix, by: By) -> Iterator[EventMatch]:
-    for match in _best(meeting, _appeal(similarity, by)):
+def _matches(annotator_pair: _AnnotatorPair, similarity: Matrix, by: By) -> Iterator[EventMatch]:
+    for match in _best(annotator_pair, _iou_factor(similarity, by)):
         place = match.reference, match.prediction
         yield EventMatch(
-            first=(meeting.first, match.reference),
-            second=(meeting.second, match.prediction),
+            first=(annotator_pair.first, match.reference),
+            second=(annotator_pair.second, match.prediction),
             iou=match.iou,
             similarity=float(similarity[place]),
             weight=match.weight,
         )
 
 
-def _appeal(similarity: Matrix, by: By) -> Matrix:
+def _iou_factor(similarity: Matrix, by: By) -> Matrix:
     """The factor of a pair's IoU in its weight, in [0, 1]."""
     if by == "iou":
-        return 1 - NEXT_TO_NOTHING * (1 - np.nan_to_num(similarity))
-    return np.where(np.isnan(similarity), NEXT_TO_NOTHING, similarity)
+        return 1 - TINY * (1 - np.nan_to_num(similarity))
+    return np.where(np.isnan(similarity), TINY, similarity)
 
 
-def _best(meeting: _Meeting, appeal: Matrix) -> Iterable[Match]:
+def _best(annotator_pair: _AnnotatorPair, appeal: Matrix) -> Iterable[Match]:
     """The best assignment; ties are broken independently of the order of the annotators."""
-    first, second = ([content(finding) for finding in annotation.findings] for annotation in meeting.annotations)
+    first, second = ([content(finding) for finding in annotation.findings] for annotation in annotator_pair.annotations)
     turned = second < first
-    arrays = (appeal.T, meeting.iou.T) if turned else (appeal, meeting.iou)
+    arrays = (appeal.T, annotator_pair.iou.T) if turned else (appeal, annotator_pair.iou)
     found = match_pairs(*arrays, np.zeros(arrays[0].shape, dtype=np.bool_), _WEIGHTING)
     return (
         [replace(estimate, reference=estimate.prediction, prediction=estimate.reference) for estimate in found]
@@ -199,7 +204,7 @@ def _best(meeting: _Meeting, appeal: Matrix) -> Iterable[Match]:
     )
 
 
-def _units(clip: ClipAnnotations, matches: Sequence[EventMatch]) -> tuple[EventGroup, ...]:
+def _groups(clip: ClipAnnotations, matches: Sequence[EventMatch]) -> tuple[EventGroup, ...]:
     """Join matches into groups, the heaviest first; each event ends up in one group."""
     findings = {
         (annotator, number): event
@@ -207,7 +212,7 @@ def _units(clip: ClipAnnotations, matches: Sequence[EventMatch]) -> tuple[EventG
         for number, event in enumerate(annotation.findings)
     }
     unit_of: dict[EventRef, Mapping[int, EventRef]] = {place: {place[0]: place} for place in findings}
-    for match in sorted(matches, key=lambda match: _rank(match, findings)):
+    for match in sorted(matches, key=lambda match: _match_order(match, findings)):
         first, second = unit_of[match.first], unit_of[match.second]
         if first.keys().isdisjoint(second.keys()):
             joined = {**first, **second}
@@ -219,5 +224,5 @@ def _units(clip: ClipAnnotations, matches: Sequence[EventMatch]) -> tuple[EventG
     return tuple(sorted(placed, key=lambda unit: sorted(content(event) for event in unit if event is not None)))
 
 
-def _rank(match: EventMatch, findings: Mapping[EventRef, AnnotatedEvent]) -> tuple[float, list[tuple[Any, ...]]]:
+def _match_order(match: EventMatch, findings: Mapping[EventRef, AnnotatedEvent]) -> tuple[float, list[tuple[Any, ...]]]:
     return -match.weight, sorted(content(findings[place]) for place in (match.first, match.second))

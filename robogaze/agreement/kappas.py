@@ -16,10 +16,10 @@ from robogaze.stats.agreement import ALL_THE_SAME, Ratings, alpha, cohen, fleiss
 from robogaze.stats.interval import NOISE, estimate
 from robogaze.stats.resample import Clusters, Floats, ratio
 
-Kind = Literal["cohen", "fleiss", "krippendorff"]
+KappaKind = Literal["cohen", "fleiss", "krippendorff"]
 
 
-def choose(ratings: Ratings) -> Kind:
+def choose_kappa(ratings: Ratings) -> KappaKind:
     """The statistic for ratings with a place for every annotator."""
     if all(len(unit) == 2 for unit in ratings):
         return "cohen"
@@ -27,7 +27,7 @@ def choose(ratings: Ratings) -> Kind:
     return "fleiss" if len(sizes) == 1 else "krippendorff"
 
 
-def kappa(kind: Kind, ratings: Ratings, *, by: Clusters, level: float) -> Estimate:
+def kappa(kind: KappaKind, ratings: Ratings, *, by: Clusters, level: float) -> Estimate:
     """Agreement beyond chance; `n` counts the units that were rated twice or more."""
     if kind == "cohen":
         return cohen(ratings, by=by, level=level)

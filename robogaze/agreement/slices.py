@@ -33,7 +33,9 @@ class Slice:
     def of(cls, matched: Iterable[MatchedClip], annotators: Sequence[str], named: str | None = None) -> "Slice":
         """All of some clips, or what belongs to a dimension."""
         looked_for = (
-            clip for clip in matched if named is None or clip.clip.dimensions is None or named in clip.clip.dimensions
+            clip
+            for clip in matched
+            if named is None or clip.annotated.dimensions is None or named in clip.annotated.dimensions
         )
         return cls(tuple(looked_for), tuple(annotators), named)
 
@@ -42,7 +44,7 @@ class Slice:
         return sum(
             self.has(event)
             for clip in self.matched
-            for annotation in clip.clip.annotations
+            for annotation in clip.annotated.annotations
             for event in annotation.findings
         )
 
@@ -53,7 +55,7 @@ class Slice:
     def detection(self) -> list[list[Rating]]:
         """For each clip whether each annotator reports an event."""
         return [
-            self._placed(clip, [any(map(self.has, annotation.findings)) for annotation in clip.clip.annotations])
+            self._placed(clip, [any(map(self.has, annotation.findings)) for annotation in clip.annotated.annotations])
             for clip in self.matched
         ]
 
@@ -71,7 +73,7 @@ class Slice:
 
     def _placed(self, clip: MatchedClip, ratings: Sequence[Rating]) -> list[Rating]:
         """Ratings of a clip's annotators at the places they have among all annotators."""
-        given = dict(zip(clip.clip.authors, ratings, strict=True))
+        given = dict(zip(clip.annotated.authors, ratings, strict=True))
         return [given.get(name) for name in self.annotators]
 
     def severities(self) -> list[tuple[int, list[Rating]]]:
@@ -94,7 +96,7 @@ class Slice:
         """For each clip, over its pairs of annotators: the number of matched events and of events, (clips, 2)."""
         rows = np.zeros((len(self.matched), 2))
         for place, clip in enumerate(self.matched):
-            counts = [sum(map(self.has, annotation.findings)) for annotation in clip.clip.annotations]
+            counts = [sum(map(self.has, annotation.findings)) for annotation in clip.annotated.annotations]
             ends = (clip.finding(end) for match in clip.matches for end in (match.first, match.second))
             rows[place] = sum(map(self.has, ends)), sum(a + b for a, b in combinations(counts, 2))
         return rows
@@ -105,10 +107,10 @@ class Slice:
         for place, clip in enumerate(self.matched):
             marks = [
                 [span for found in annotation.findings if self.has(found) for span in found.spans]
-                for annotation in clip.clip.annotations
+                for annotation in clip.annotated.annotations
             ]
-            if clip.clip.duration_s is not None:
-                length = max([clip.clip.duration_s, *(span.end for spans in marks for span in spans)])
+            if clip.annotated.duration_s is not None:
+                length = max([clip.annotated.duration_s, *(span.end for spans in marks for span in spans)])
                 stretches = (tuple(LabelledStretch(span.start, span.end, True) for span in spans) for spans in marks)
                 found.append((place, Timeline(length, tuple(stretches))))
         return found

@@ -170,7 +170,7 @@ def _decode(entry: ManifestEntry, advance: Callable[[int], None]) -> DecodedFact
     "dimensions",
     metavar="NAME",
     multiple=True,
-    help="A dimension in which --keep wants clips to be clean; repeatable. Default: all dimensions of the domain.",
+    help="A dimension that --keep clean checks; repeatable. Default: all dimensions of the domain.",
 )
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="A folder for the files.")
 def export(run: Path, to: str | None, keep: str | None, dimensions: tuple[str, ...], out: Path) -> int:
@@ -190,7 +190,7 @@ def export(run: Path, to: str | None, keep: str | None, dimensions: tuple[str, .
         raise click.UsageError("--dimension needs --keep clean")
     finished = read_run(run)
     if not finished.reports:
-        raise InputError(f"{run} has no report; a run writes <clip id>/report.json")
+        raise InputError(f"{run} has no report; a run writes reports/<clip id>.json")
     files = _exported(finished, to, out) if to is not None else _clean(finished, dimensions, out)
     for name, content in files.items():
         write_whole(out / name, content)

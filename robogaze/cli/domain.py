@@ -87,7 +87,7 @@ def check(name: str) -> int:
     file and line. NAME is a built-in domain or a folder.
     """
     from robogaze.domains import load_domain
-    from robogaze.forge.plant.recipe import find_recipe, read_recipe
+    from robogaze.forge.plant.planting_config import find_planting_file, load_planting_config
     from robogaze.rehearse import rehearse
     from robogaze.reporting.wording import count
     from robogaze.stages.pipeline import Pipeline
@@ -95,8 +95,13 @@ def check(name: str) -> int:
     found = load_domain(name)
     for pipeline in found.pipelines:
         asyncio.run(rehearse(Pipeline.build(found, pipeline)))
-    plants = "" if find_recipe(name) is None else f", {count(len(read_recipe(name).plants), 'plant')}"
-    click.echo(f"{found.id} is valid: {len(found.types)} types, {len(found.pipelines)} pipelines rehearsed{plants}")
+    planted = (
+        ""
+        if find_planting_file(name) is None
+        else f", {count(len(load_planting_config(name).glitches), 'kind')} of glitch"
+    )
+    parts = f"{len(found.types)} types, {len(found.pipelines)} pipelines rehearsed{planted}"
+    click.echo(f"{found.id} is valid: {parts}")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""`robogaze forge`: glitches whose truth is known, and what an evaluator sees of them."""
+"""`robogaze forge`: clips with known glitches, and which of them an evaluator detects."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from robogaze.cli.shared import clips, options
 from robogaze.cli.shared.tables import as_text, print_tables, write_files
 
 if TYPE_CHECKING:
-    from robogaze.forge.plant.folder import Planted
+    from robogaze.forge.plant.planted_dataset import PlantedDataset
     from robogaze.reporting.tables import ResultTable
 
 SCHEMA_VERSION = 1
@@ -23,7 +23,7 @@ SCHEMA_VERSION = 1
 
 @click.group()
 def forge() -> None:
-    """The forge: clips with known glitches, to find out how much of them an evaluator sees."""
+    """Make clips with known glitches and measure which of them an evaluator detects."""
 
 
 forge.add_command(simulate)
@@ -31,14 +31,16 @@ forge.add_command(simulate)
 
 @forge.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="CLIP...")
-@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="The data set's folder.")
-@click.option("-i", "--instruction", help="What the clips show. For different ones, use sidecars or a manifest.")
+@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder for the data set.")
+@click.option("-i", "--instruction", help="Instruction of all clips. For different ones, use sidecars or a manifest.")
 @click.option("--layout", help=clips.LAYOUT)
-@click.option("--domain", help="Whose glitches, a built-in domain or a folder.  [default: the built-in default]")
-@click.option("--only", multiple=True, metavar="NAME", help="Plant this and no other; may be given several times.")
-@click.option("--each", type=click.IntRange(min=1), default=1, show_default=True, help="How many of each in a clip.")
+@click.option("--domain", help="A built-in domain or a folder.  [default: the built-in default]")
+@click.option("--only", multiple=True, metavar="NAME", help="Only this glitch; repeatable.")
+@click.option(
+    "--each", type=click.IntRange(min=1), default=1, show_default=True, help="Number of each glitch per clip."
+)
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-@click.option("--json", "as_json", is_flag=True, help="Print what was planted as one JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print a summary as one JSON object.")
 def plant(
     paths: tuple[Path, ...],
     out: Path,
@@ -50,78 +52,77 @@ def plant(
     seed: int,
     as_json: bool,
 ) -> int:
-    """Plant known glitches into clips that have none, one in each copy, and write a data set of them.
+    """Plant known glitches into clips that have none, one per copy, and write a data set.
 
-    CLIP is a video, a folder of videos, or a manifest (.jsonl). An untouched copy of every clip is the control. The
-    same command resumes one that was killed; the same seed gives the same pixels and annotations.
+    CLIP is a video, a folder of videos, or a manifest (.jsonl). An untouched copy of every clip is the control. Run the
+    same command again to resume. The same seed gives the same pixels and annotations.
     """
     from robogaze.cli import EXIT_UNFINISHED
     from robogaze.domains import default_domain
     from robogaze.errors import InputError
-    from robogaze.forge.plant.folder import PlantingOrder, plant_clips
-    from robogaze.forge.plant.recipe import read_recipe
+    from robogaze.forge.plant.planted_dataset import PlantingOptions, plant_clips
+    from robogaze.forge.plant.planting_config import load_planting_config
     from robogaze.run.clips import list_clips
 
     clips.check_exist(*paths)
-    recipe = read_recipe(domain or default_domain())
+    recipe = load_planting_config(domain or default_domain())
     entries = list_clips(paths, instruction=instruction, layout=clips.parse_layout(layout)).entries
-    order = PlantingOrder(recipe, recipe.chosen(only), each, seed)
+    planting = PlantingOptions(recipe, recipe.select(only), each, seed)
     interrupt.keeps_clips(out)
     with click.progressbar(length=len(entries), label="planting", file=sys.stderr) as bar:
-        planted = plant_clips(entries, order, out, lambda source: bar.update(1))
+        planted = plant_clips(entries, planting, out, lambda source: bar.update(1))
     for reason in planted.unreadable:
         click.echo(f"error: {reason}", err=True)
     if not planted.sources:
         raise InputError("no clip could be read, so nothing was planted")
-    _tell(planted)
+    _print_left_out(planted)
     click.echo(f"data set: {out}", err=True)
     if as_json:
         click.echo(json.dumps(planted.as_json(), ensure_ascii=False))
     else:
-        print_tables([_planted_sheet(planted)], "terminal")
+        print_tables([_planted_table(planted)], "terminal")
     return EXIT_UNFINISHED if planted.unreadable else 0
 
 
-def _tell(planted: Planted) -> None:
-    """Say what was left out and why, by reason."""
+def _print_left_out(planted: PlantedDataset) -> None:
     from collections import Counter
 
     from robogaze.reporting.wording import count
 
-    reasons = Counter((one.plant, one.reason) for source in planted.sources for one in source.left_out)
+    reasons = Counter((skipped.glitch, skipped.reason) for source in planted.sources for skipped in source.left_out)
     for (name, reason), number in reasons.items():
         click.echo(f"left out: {name} {count(number, 'time')}, because {reason}", err=True)
 
 
-def _planted_sheet(planted: Planted) -> ResultTable:
+def _planted_table(planted: PlantedDataset) -> ResultTable:
     from robogaze.reporting.tables import ResultTable
     from robogaze.reporting.wording import count
 
     rows = tuple(
-        (name, one["planted"], one["left_out"], sum(one["refused_draws"].values()))
-        for name, one in planted.by_plant.items()
+        (name, counts["planted"], counts["left_out"], sum(counts["refused_draws"].values()))
+        for name, counts in planted.by_glitch.items()
     )
     return ResultTable(
         name="planted",
-        title=f"Planted in {count(len(planted.sources), 'clip')}, besides an untouched copy of each",
-        columns=("plant", "planted", "left out", "draws refused"),
+        title=f"Planted in {count(len(planted.sources), 'clip')}, next to an untouched copy of each",
+        columns=("glitch", "planted", "left out", "refused draws"),
         rows=rows,
-        notes=("planted.json says why draws were refused and plants left out",),
+        notes=("planted.json has the reasons for refused draws and glitches left out",),
     )
 
 
 @forge.command()
 @click.argument("run", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--reference", required=True, type=click.Path(file_okay=False, path_type=Path),
-              help="The data set that forge plant wrote.")  # fmt: skip
+              help="Data set of forge plant.")  # fmt: skip
 @options.resampling
 @options.printing("every table and report.json")
 def report(
     run: Path, reference: Path, resamples: int, level: float, seed: int, form: str, as_json: bool, out: Path | None
 ) -> int:
-    """Measure an evaluator's sensitivity: which of the planted glitches a RUN over planted clips found.
+    """Measure which of the planted glitches the evaluator of RUN found.
 
-    RUN is a folder of `robogaze score` or `robogaze bench` over the data set's clips.jsonl.
+    RUN is a run folder over the data set's clips.jsonl.
     """
     from robogaze.cli import EXIT_UNFINISHED
     from robogaze.errors import InputError
@@ -136,19 +137,19 @@ def report(
         raise InputError(f"{run} holds no report; make some with: robogaze score {reference}/clips.jsonl --out {run}")
     result = measure(references, found.reports, run.name, level=level, resamples=resamples, seed=seed)
     tables = list(sensitivity_tables(result))
-    told = as_text(sensitivity_json(result, str(run), level))
+    text = as_text(sensitivity_json(result, str(run), level))
     if out is not None:
         from robogaze.cli.report import show_notes
         from robogaze.reporting.pages.results import domain_of
         from robogaze.reporting.pages.sensitivity import write_sensitivity_page
         from robogaze.reporting.tables import table_files
 
-        write_files(out, (("report.json", f"{told}\n"), *table_files(tables)), f"{len(tables)} tables and report.json")
+        write_files(out, (("report.json", f"{text}\n"), *table_files(tables)), f"{len(tables)} tables and report.json")
         domain = domain_of({reference.domain.taxonomy for reference in references})
         page = write_sensitivity_page(result, references, found.reports, run, out, domain)
         click.echo(f"page: {show_notes(page)}", err=True)
     if as_json:
-        click.echo(told)
+        click.echo(text)
     else:
         print_tables(tables, form)
     if result.unreported:

@@ -1,4 +1,4 @@
-"""`robogaze forge simulate`: clips of a simulated machine at work, with glitches whose truth is known."""
+"""`robogaze forge simulate`: simulated clips with faults and exact annotations."""
 
 from __future__ import annotations
 
@@ -13,35 +13,37 @@ import click
 from robogaze.cli import interrupt
 
 if TYPE_CHECKING:
-    from robogaze.forge.sim.draw import Gl
-    from robogaze.forge.sim.folder import Simulated
+    from robogaze.forge.simulate.playback import Gl
+    from robogaze.forge.simulate.simulated_dataset import SimulatedDataset
     from robogaze.reporting.tables import ResultTable
 
 
 def _size(context: click.Context, parameter: click.Parameter, text: str) -> tuple[int, int]:
     found = re.fullmatch(r"(\d{2,4})x(\d{2,4})", text)
     size = (int(found[1]), int(found[2])) if found else (0, 0)
-    # Two views stand side by side in a picture, and the encoding takes even sides.
+    # Two views are side by side in a frame, and the encoder needs even sides.
     if not (64 <= size[0] <= 1280 and 64 <= size[1] <= 960) or size[0] % 4 or size[1] % 4:
         raise click.BadParameter("a size is WIDTHxHEIGHT, multiples of 4 from 64x64 to 1280x960")
     return size
 
 
 @click.command()
-@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="The data set's folder.")
-@click.option("--clips", type=click.IntRange(min=1), required=True, help="How many clips.")
+@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder for the data set.")
+@click.option("--clips", type=click.IntRange(min=1), required=True, help="Number of clips.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-@click.option("--types", multiple=True, metavar="TYPE", help="Only this event type; may be given several times.")
-@click.option("--tasks", multiple=True, metavar="NAME", help="Only this task; may be given several times.")
-@click.option("--clean-share", type=click.FloatRange(0, 1), default=0.3, show_default=True, help="How many are clean.")
-@click.option("--twins", is_flag=True, help="Write the clean twin of each glitchy clip, too, as a clip of its own.")
-@click.option("--size", callback=_size, default="640x480", show_default=True, help="Of the picture, in pixels.")
-@click.option("--world", help="Arms, surfaces, cameras and light of this world only; the domain names worlds.")
-@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="How many processes.")
+@click.option("--types", multiple=True, metavar="TYPE", help="Only this event type; repeatable.")
+@click.option("--tasks", multiple=True, metavar="NAME", help="Only this task; repeatable.")
+@click.option(
+    "--clean-share", type=click.FloatRange(0, 1), default=0.3, show_default=True, help="Share of clean clips."
+)
+@click.option("--twins", is_flag=True, help="Also write the clean twin of each faulty clip.")
+@click.option("--size", callback=_size, default="640x480", show_default=True, help="Size in pixels.")
+@click.option("--world", help="Only the surroundings and objects of this world.")
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of processes.")
 @click.option("--gl", type=click.Choice(["auto", "egl", "osmesa"]), default="auto", show_default=True,
-              help="What draws without a screen.")  # fmt: skip
-@click.option("--domain", help="Whose event types, a built-in domain or a folder.  [default: the built-in default]")
-@click.option("--json", "as_json", is_flag=True, help="Print what was made as one JSON object.")
+              help="Offscreen renderer.")  # fmt: skip
+@click.option("--domain", help="A built-in domain or a folder.  [default: the built-in default]")
+@click.option("--json", "as_json", is_flag=True, help="Print a summary as one JSON object.")
 def simulate(
     out: Path,
     clips: int,
@@ -57,50 +59,49 @@ def simulate(
     domain: str | None,
     as_json: bool,
 ) -> int:
-    """Simulate clips, glitchy and clean, with exact annotations, as a data set.
+    """Simulate faulty and clean clips with exact annotations, as a data set.
 
-    Physics is recorded once and played back with edits, so a glitchy clip differs from its clean twin in the frames
-    that its annotation names, and in no others. The same command resumes one that was killed; the same seed gives
-    the same pixels and annotations.
+    Physics is recorded once and played back with edits: a faulty clip differs from its clean twin only in the frames
+    of its annotation. Run the same command again to resume. The same seed gives the same pixels and annotations.
     """
     from robogaze.cli import EXIT_UNFINISHED
     from robogaze.cli.shared.tables import print_tables
     from robogaze.domains import default_domain, load_domain
-    from robogaze.forge.sim import load_simulator
+    from robogaze.forge.simulate import require_simulator
 
-    load_simulator()
-    from robogaze.forge.sim.folder import SimulationPlan, chosen_types, simulate_clips
-    from robogaze.forge.sim.make import Workshop
-    from robogaze.forge.sim.recipe import load_recipe
+    require_simulator()
+    from robogaze.forge.simulate.generate import SimulationContext
+    from robogaze.forge.simulate.simulated_dataset import SimulationPlan, select_types, simulate_clips
+    from robogaze.forge.simulate.simulation_config import load_simulation_config
 
     name = domain or default_domain()
-    recipe = load_recipe(name).only(tasks)
-    recipe.world(world)  # a name that is unknown is told before anything is made
-    shop = Workshop(out, load_domain(name), recipe, seed, size, cast("Gl", gl), world)
-    plan = SimulationPlan(shop, clips, chosen_types(recipe, types), clean_share, twins)
+    recipe = load_simulation_config(name).with_tasks(tasks)
+    recipe.world(world)  # an unknown name is an error before anything is written
+    context = SimulationContext(out, load_domain(name), recipe, seed, size, cast("Gl", gl), world)
+    plan = SimulationPlan(context, clips, select_types(recipe, types), clean_share, twins)
     interrupt.keeps_clips(out)
     with click.progressbar(length=clips, label="simulating", file=sys.stderr) as bar:
-        done = simulate_clips(plan, jobs, lambda: bar.update(1))
-    for given_up in done.given_up:
-        click.echo(f"error: {given_up}", err=True)
+        dataset = simulate_clips(plan, jobs, lambda: bar.update(1))
+    for error in dataset.failed:
+        click.echo(f"error: {error}", err=True)
     click.echo(f"data set: {out}", err=True)
     if as_json:
-        click.echo(json.dumps(done.as_json(), ensure_ascii=False))
+        click.echo(json.dumps(dataset.as_json(), ensure_ascii=False))
     else:
-        print_tables([_sheet(done)], "terminal")
-    return EXIT_UNFINISHED if done.given_up else 0
+        print_tables([_table(dataset)], "terminal")
+    return EXIT_UNFINISHED if dataset.failed else 0
 
 
-def _sheet(done: Simulated) -> ResultTable:
+def _table(dataset: SimulatedDataset) -> ResultTable:
     from robogaze.reporting.tables import ResultTable
     from robogaze.reporting.wording import count
 
-    rows = tuple((name or "clean", number) for name, number in done.by_type.items())
-    turned_down = sum(sum(reasons.values()) for reasons in done.rejections.values())
+    rows = tuple((name or "clean", number) for name, number in dataset.by_type.items())
+    rejected = sum(sum(reasons.values()) for reasons in dataset.rejections.values())
     return ResultTable(
         name="simulated",
-        title=f"{count(len(done.made), 'clip')} simulated, seed {done.plan.workshop.seed}",
+        title=f"{count(len(dataset.clips), 'clip')} simulated, seed {dataset.plan.context.seed}",
         columns=("type", "clips"),
         rows=rows,
-        notes=(f"{count(turned_down, 'draw')} turned down; simulated.json says why",),
+        notes=(f"{count(rejected, 'draw')} rejected; simulated.json has the reasons",),
     )

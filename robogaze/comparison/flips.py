@@ -9,7 +9,7 @@ from robogaze.comparison.clip_measures import load_of
 from robogaze.core.annotation import ClipAnnotation
 from robogaze.metrics.tally import scored
 
-Kind = Literal["new", "worse", "changed", "better", "fixed"]
+FlipKind = Literal["new", "worse", "changed", "better", "fixed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Flip:
     prompt: str
     before: str
     after: str
-    kind: Kind
+    kind: FlipKind
     gained: tuple[tuple[str, int | None], ...]
     lost: tuple[tuple[str, int | None], ...]
     load: tuple[int, int]
@@ -52,7 +52,7 @@ class Flips:
     def counts(self) -> Mapping[str, int]:
         """The number of each kind."""
         kinds = Counter(flip.kind for flip in self.found)
-        by_kind = {kind: kinds[kind] for kind in get_args(Kind)}
+        by_kind = {kind: kinds[kind] for kind in get_args(FlipKind)}
         return {**by_kind, "same": self.same, "unknown": self.unknown}
 
 
@@ -91,7 +91,7 @@ def _flip(prompt: str, before: ClipAnnotation, after: ClipAnnotation) -> Flip | 
 
 def _kind(
     before: ClipAnnotation, after: ClipAnnotation, was: Set[str], now: Set[str], load: tuple[int, int]
-) -> Kind | None:
+) -> FlipKind | None:
     if bool(before.findings) is not bool(after.findings):
         return "new" if after.findings else "fixed"
     weight = (load[0], len(before.findings)), (load[1], len(after.findings))

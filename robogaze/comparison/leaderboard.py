@@ -105,8 +105,8 @@ def leaderboard_row(
         ),
         worst=clean / whole if whole else float("nan"),
         best=possible / whole if whole else float("nan"),
-        dimensions=_shares(annotations, names.dimensions, dimensions_of, looked_for, config),
-        types=_shares(annotations, names.types, types_of, _any_dimension, config),
+        dimensions=_label_shares(annotations, names.dimensions, dimensions_of, looked_for, config),
+        types=_label_shares(annotations, names.types, types_of, _is_scored, config),
         ungraded=sum(found.severity is None for annotation in annotations for found in annotation.findings),
         cost_per_clip=_cost(run, config),
     )
@@ -139,11 +139,11 @@ def looked_for(annotation: ClipAnnotation, dimension: str) -> bool:
     )
 
 
-def _any_dimension(annotation: ClipAnnotation, _: str) -> bool:
+def _is_scored(annotation: ClipAnnotation, _: str) -> bool:
     return scored(annotation)
 
 
-def _shares(
+def _label_shares(
     annotations: Sequence[ClipAnnotation],
     names: Sequence[str],
     held: Callable[[ClipAnnotation], frozenset[str]],
@@ -171,10 +171,10 @@ def _means(
         for name, measure in MEASURES.items()
         if name != CLEAN
     }
-    return found | {CLEAN: _clustered(sums, clean, config)}
+    return found | {CLEAN: _with_prompts(sums, clean, config)}
 
 
-def _clustered(sums: Sums, clean: Estimate, config: ComparisonConfig) -> Estimate:
+def _with_prompts(sums: Sums, clean: Estimate, config: ComparisonConfig) -> Estimate:
     """The clean rate with the interval of the effective number of independent clips, if several share a prompt."""
     if not sums.clustered:
         return clean

@@ -48,7 +48,7 @@ def evaluate(
     `by` names clip fields to break the results down by. `judge` is `offline`, `table:FILE`, a model as
     KIND:NAME[@URL], or a Judge. `rubric` is what a model is asked, that of the domain by default; `environ` holds the
     API keys of model servers (pass os.environ). `notify` is called with a sentence for everything that was skipped or
-    read in a special way. Raises InputError for what cannot be read or paired. Inside a running event loop use
+    read in a special way. Raises InputError for what cannot be read or paired. In async code use
     `evaluate_async`.
     """
     return run_sync(
@@ -80,7 +80,7 @@ async def evaluate_async(
     reading: ReadOptions | None = None,
     notify: Notify = log_warning,
 ) -> Evaluation:
-    """`evaluate` inside a running event loop."""
+    """`evaluate` for async code."""
     reading = reading or ReadOptions()
     judges = [
         open_judge(spec, rubric or reading.rubric(), environ) for spec in (judge, second_judge) if spec is not None

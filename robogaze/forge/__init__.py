@@ -1,1 +1,1 @@
-"""The forge: glitches whose truth is known exactly, to find out what an evaluator sees."""
+"""Clips with known glitches, planted or simulated, and the sensitivity of an evaluator to them."""

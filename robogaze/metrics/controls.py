@@ -37,7 +37,7 @@ SHUFFLED_RULE = (
     "from other prompts, compared by the judge."
 )
 
-Kind = tuple[str | None, str | None]
+EventLabel = tuple[str | None, str | None]
 """Dimension and type of an event."""
 
 
@@ -157,9 +157,9 @@ def _by_unit(clips: Iterable[ClipAnnotation], units: Iterable[Hashable]) -> dict
     return by_unit
 
 
-def _events(units: Iterable[Sequence[ClipAnnotation]]) -> dict[Kind, Matrix]:
+def _events(units: Iterable[Sequence[ClipAnnotation]]) -> dict[EventLabel, Matrix]:
     """All events by kind: the number of the unit, start and end as shares of the clip, and severity; NaN if unknown."""
-    by_kind: dict[Kind, list[tuple[float, float, float, float]]] = {}
+    by_kind: dict[EventLabel, list[tuple[float, float, float, float]]] = {}
     for unit, clips in enumerate(units):
         for clip in clips:
             length_s = duration_s(clip)
@@ -172,7 +172,7 @@ def _events(units: Iterable[Sequence[ClipAnnotation]]) -> dict[Kind, Matrix]:
     return {kind: np.array(events) for kind, events in by_kind.items()}
 
 
-def _typical(kind: Kind, events: Matrix) -> AnnotatedEvent:
+def _typical(kind: EventLabel, events: Matrix) -> AnnotatedEvent:
     """An event with the medians of its kind; its span is in shares of a clip."""
     start, end, severity = (
         float(np.median(column[~np.isnan(column)])) if not np.isnan(column).all() else nan for column in events[:, 1:].T

@@ -86,7 +86,7 @@ def _severity_weighted_f1(sums: Matrix) -> Matrix:
     return np.where(both > 0, safe_divide(2 * precision * recall, both), nothing_found)
 
 
-def _asked(field: str, top: str) -> Callable[[Matrix], Matrix]:
+def _doubled_share(field: str, top: str) -> Callable[[Matrix], Matrix]:
     """Twice a sum over the events of which a field is asked; NaN if there are references and none has the field."""
 
     def value(sums: Matrix) -> Matrix:
@@ -97,20 +97,20 @@ def _asked(field: str, top: str) -> Callable[[Matrix], Matrix]:
     return value
 
 
-def _of_field(name: str, doc: str, field: str, top: str) -> Metric:
+def _field_metric(name: str, doc: str, field: str, top: str) -> Metric:
     counted = (f"predictions_{field}", f"references_{field}")
-    return Metric(name, doc, "events", "events", counted, _asked(field, top))
+    return Metric(name, doc, "events", "events", counted, _doubled_share(field, top))
 
 
-def _of_events(name: str, doc: str, top: str, *bottom: str) -> Metric:
+def _event_metric(name: str, doc: str, top: str, *bottom: str) -> Metric:
     return Metric(name, doc, "events", "events", bottom, _ratio(top, *bottom))
 
 
-def _of_pairs(name: str, doc: str, top: str, bottom: str) -> Metric:
+def _pair_metric(name: str, doc: str, top: str, bottom: str) -> Metric:
     return Metric(name, doc, "events", "pairs", (bottom,), _ratio(top, bottom))
 
 
-def _of_clips(name: str, doc: str, top: str, *bottom: str) -> Metric:
+def _clip_metric(name: str, doc: str, top: str, *bottom: str) -> Metric:
     counted = bottom if len(bottom) == 1 else ("clips",)
     return Metric(name, doc, "clips", "clips", counted, _ratio(top, *bottom))
 
@@ -118,23 +118,23 @@ def _of_clips(name: str, doc: str, top: str, *bottom: str) -> Metric:
 _OVERLAPPED = ("predictions_overlapped", "references_overlapped")
 
 _ALL = (
-    _of_events("desc_precision", "Sum of S over matched pairs / N.", "similarity", "predictions"),
-    _of_events("desc_recall", "Sum of S over matched pairs / M.", "similarity", "references"),
-    _of_events("desc_f1", "2 * sum of S over matched pairs / (N + M).", "similarity", "predictions", "references"),
-    _of_pairs("miou", "Mean IoU over matched pairs whose reference has a time.", "iou", "matched_timed"),
-    _of_field(
+    _event_metric("desc_precision", "Sum of S over matched pairs / N.", "similarity", "predictions"),
+    _event_metric("desc_recall", "Sum of S over matched pairs / M.", "similarity", "references"),
+    _event_metric("desc_f1", "2 * sum of S over matched pairs / (N + M).", "similarity", "predictions", "references"),
+    _pair_metric("miou", "Mean IoU over matched pairs whose reference has a time.", "iou", "matched_timed"),
+    _field_metric(
         "f1_iou",
         "2 * sum of S * IoU over matched pairs / (N + M), of references with a time.",
         "timed",
         "similarity_iou",
     ),
-    _of_pairs(
+    _pair_metric(
         "severity_exact",
         "Share of matched pairs with equal severities, of those whose reference has one.",
         "severity_exact",
         "severity_pairs",
     ),
-    _of_pairs(
+    _pair_metric(
         "severity_within1",
         "Share of matched pairs whose severities differ by at most 1, of those whose reference has one.",
         "severity_within1",
@@ -151,25 +151,25 @@ _ALL = (
         ("predictions", "references_graded"),
         _severity_weighted_f1,
     ),
-    _of_clips(
+    _clip_metric(
         "clean_accuracy",
         "Share of the clips without reference events that were completed, covered and reported without any.",
         "clean_found",
         "clean",
     ),
-    _of_clips(
+    _clip_metric(
         "detection_precision",
         "Share of the clips reported with events whose reference has events.",
         "faulty_found",
         "alarms",
     ),
-    _of_clips(
+    _clip_metric(
         "detection_recall",
         "Share of the clips with reference events that were reported with events.",
         "faulty_found",
         "faulty",
     ),
-    _of_clips(
+    _clip_metric(
         "detection_f1",
         "2 * clips with events on both sides / (clips reported with events + clips with reference events).",
         "faulty_found",
@@ -177,7 +177,7 @@ _ALL = (
         "faulty",
     ),
     *(
-        _of_field(
+        _field_metric(
             f"tiou_f1_{percent}",
             f"2 * matched pairs with an IoU of at least 0.{percent // 10} / (N + M), of references with a time.",
             "timed",
@@ -185,25 +185,25 @@ _ALL = (
         )
         for percent in (30, 50, 70)
     ),
-    _of_events(
+    _event_metric(
         "desc_precision_strict",
         "Sum of S over matched pairs that share time / predicted events that share time with a reference event.",
         "similarity_overlapped",
         "predictions_overlapped",
     ),
-    _of_events(
+    _event_metric(
         "desc_recall_strict",
         "Sum of S over matched pairs that share time / reference events that share time with a predicted event.",
         "similarity_overlapped",
         "references_overlapped",
     ),
-    _of_events(
+    _event_metric(
         "desc_f1_strict",
         "2 * sum of S over matched pairs that share time / events that share time with one of the other side.",
         "similarity_overlapped",
         *_OVERLAPPED,
     ),
-    _of_field(
+    _field_metric(
         "desc_f1_dimension",
         "2 * sum of S over matched pairs of one dimension / (N + M), of references with a dimension.",
         "dimensioned",

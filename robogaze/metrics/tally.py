@@ -126,18 +126,18 @@ def tally(
         raise ValueError(f"{reference.clip_id}: an annotation that is {reference.status} cannot be a reference")
     kept = judgeable(reference, prediction)
     if not scored(prediction):
-        return _row(_of_events(reference.findings, (), None) | _of_clip(reference, None, 0))
+        return _row(_event_counts(reference.findings, (), None) | _clip_counts(reference, None, 0))
     if not all(kept[match.prediction] for match in matches):
         raise ValueError(f"{reference.clip_id}: an event that the reference cannot judge was matched")
     predicted = [event for event, judged in zip(prediction.findings, kept, strict=True) if judged]
     pairs = [(reference.findings[match.reference], prediction.findings[match.prediction], match) for match in matches]
     return _row(
-        _of_events(reference.findings, predicted, prediction.looked_for)
-        | _of_fields(reference.findings, predicted, pairs)
-        | _of_clip(reference, prediction, len(predicted))
-        | _of_pairs(pairs)
-        | _of_severities(pairs)
-        | _of_overlap(iou[:, kept])
+        _event_counts(reference.findings, predicted, prediction.looked_for)
+        | _field_counts(reference.findings, predicted, pairs)
+        | _clip_counts(reference, prediction, len(predicted))
+        | _match_counts(pairs)
+        | _severity_counts(pairs)
+        | _overlap_counts(iou[:, kept])
         | {"unjudgeable": len(kept) - len(predicted)}
     )
 
@@ -149,9 +149,9 @@ def _row(numbers: dict[str, float]) -> Matrix:
     return np.array([numbers.get(column, 0) for column in COLUMNS], dtype=np.float64)
 
 
-def _of_clip(reference: ClipAnnotation, prediction: ClipAnnotation | None, predicted: int) -> dict[str, float]:
+def _clip_counts(reference: ClipAnnotation, prediction: ClipAnnotation | None, predicted: int) -> dict[str, float]:
     complete = scored(prediction) and prediction.status == "complete"
-    said_clean = complete and not predicted and _covers(prediction, reference)
+    said_clean = complete and not predicted and _covers_reference(prediction, reference)
     return {
         "clips": 1,
         "unscored": not scored(prediction),
@@ -163,7 +163,7 @@ def _of_clip(reference: ClipAnnotation, prediction: ClipAnnotation | None, predi
     }
 
 
-def _covers(prediction: ClipAnnotation | None, reference: ClipAnnotation) -> bool:
+def _covers_reference(prediction: ClipAnnotation | None, reference: ClipAnnotation) -> bool:
     """Whether the prediction examined or ruled out every dimension that the reference covers."""
     if prediction is None or prediction.coverage is None:
         return prediction is not None
@@ -172,7 +172,7 @@ def _covers(prediction: ClipAnnotation | None, reference: ClipAnnotation) -> boo
     return bool(spoken_for) and (prediction.covered or frozenset()).issuperset(spoken_for)
 
 
-def _of_events(
+def _event_counts(
     references: Sequence[AnnotatedEvent], predictions: Sequence[AnnotatedEvent], looked_for: frozenset[str] | None
 ) -> dict[str, float]:
     numbers: dict[str, float] = {
@@ -196,7 +196,7 @@ _FIELDS: Mapping[str, Callable[[AnnotatedEvent], bool]] = {
 """The fields that may be blank, and whether an event has each."""
 
 
-def _of_fields(
+def _field_counts(
     references: Sequence[AnnotatedEvent], predictions: Sequence[AnnotatedEvent], pairs: Pairs
 ) -> dict[str, float]:
     """How many predictions a field is asked of, and how many leave blank a field that the reference's events have."""
@@ -211,7 +211,7 @@ def _of_fields(
     return numbers | {"predictions_blank": len(blank)}
 
 
-def _of_pairs(pairs: Pairs) -> dict[str, float]:
+def _match_counts(pairs: Pairs) -> dict[str, float]:
     asked = [pair for reference, _, pair in pairs if reference.spans]
     timed = [match for match in asked if not math.isnan(match.iou)]
     numbers: dict[str, float] = {
@@ -231,7 +231,7 @@ def _of_pairs(pairs: Pairs) -> dict[str, float]:
     return numbers | reached
 
 
-def _of_severities(pairs: Pairs) -> dict[str, float]:
+def _severity_counts(pairs: Pairs) -> dict[str, float]:
     apart = [
         math.inf if prediction.severity is None else abs(reference.severity - prediction.severity)
         for reference, prediction, _ in pairs
@@ -252,7 +252,7 @@ def _weighted(credit: Iterable[tuple[float, int | None]]) -> float:
     return math.fsum(similarity * severity for similarity, severity in credit if severity is not None)
 
 
-def _of_overlap(iou: Matrix) -> dict[str, float]:
+def _overlap_counts(iou: Matrix) -> dict[str, float]:
     overlapping = iou > 0
     return {
         "references_overlapped": int(overlapping.any(axis=1).sum()),

@@ -15,7 +15,7 @@ unitizing.py             Krippendorff's alpha for stretches of time
 from robogaze.stats.agreement import alpha, alpha_by_class, cohen, fleiss
 from robogaze.stats.correlation import mean_absolute_error, mean_difference, pearson, spearman
 from robogaze.stats.interval import Intervals, interval
-from robogaze.stats.multiple_comparisons import benjamini_hochberg, holm, min_resamples
+from robogaze.stats.multiple_comparisons import benjamini_hochberg, holm
 from robogaze.stats.paired import Difference, Rank, pairwise_differences, ranks
 from robogaze.stats.proportions import wilson
 from robogaze.stats.resample import Clusters, Resamples, Sums, draw_resamples, mean, mean_rows, ratio
@@ -43,7 +43,6 @@ __all__ = [
     "mean_absolute_error",
     "mean_difference",
     "mean_rows",
-    "min_resamples",
     "pairwise_differences",
     "pearson",
     "ranks",

@@ -3,7 +3,6 @@
 A p-value that is NaN is no comparison: it is not counted and stays NaN.
 """
 
-import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -23,14 +22,6 @@ def benjamini_hochberg(p: Sequence[float] | Floats) -> Floats:
     from scipy.stats import false_discovery_control
 
     return _adjusted(p, lambda known: np.asarray(false_discovery_control(known, method="bh"), dtype=np.float64))
-
-
-def min_resamples(comparisons: int, level: float = 0.05) -> int:
-    """The number of resamples from which Holm's adjustment can make any of so many comparisons significant.
-
-    A p-value from B resamples is at least 2 / (B + 1): with 1,000, none of 276 pairs can be significant.
-    """
-    return max(1, math.ceil(round(2 * comparisons / level, 6)) - 1)
 
 
 def _adjusted(p: Sequence[float] | Floats, adjust: Callable[[Floats], Floats]) -> Floats:

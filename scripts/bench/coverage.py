@@ -1,11 +1,12 @@
-"""How often the intervals of `evaluate` hold the truth, on corpora whose truth is known.
+"""How often the intervals of `evaluate` contain the true value, on simulated corpora: the table under "Intervals" in
+docs/metrics/coverage.md.
 
     python scripts/bench/coverage.py [--simulations 800] [--units 20 60 120 300] [--seed 0]
 
-A clip has one to three events or, one time of three, none. An event is found with a chance that depends on the ease of
-its clip; S and the IoU of a found event vary, and so does the number of false alarms. Two systems share the ease of a
-clip. Clips are independent, or four share a prompt, from which three quarters of the ease come. The truth is the mean
-of 2,000,000 clips. The same code is run as by `evaluate`, from rows of counts on.
+A clip has one to three events, or none with probability one third. The probability that an event is found depends on
+how easy the clip is; the similarity and the IoU of a found event and the number of false alarms vary. Two systems share
+the ease of a clip. Clips are independent, or four share a prompt, which decides three quarters of the ease. The true
+value is the mean of 2,000,000 clips. From the rows of counts on, the code is that of `evaluate`.
 """
 
 import argparse
@@ -29,7 +30,7 @@ SKILL = (0.3, 0.0)
 """How much better than the ease of a clip each system is."""
 
 TRUTH, PART = 2_000_000, 20_000
-"""From how many clips the truth is taken, so many at a time."""
+"""The number of clips for the true value, and how many at a time."""
 
 Matrix = NDArray[np.float64]
 
@@ -37,7 +38,7 @@ Matrix = NDArray[np.float64]
 def corpus(
     rng: np.random.Generator, clips: int, *, per: int = 1, skills: Sequence[float] = SKILL
 ) -> tuple[Matrix, list[int]]:
-    """Rows of systems (skills, clips, columns), and the prompt of each clip, of which each has `per`."""
+    """Rows (systems, clips, columns), and the prompt of each clip; `per` clips share a prompt."""
     prompts = [clip // per for clip in range(clips)]
     own, shared = rng.normal(size=clips), rng.normal(size=clips)[prompts]
     ease = np.sqrt(0.75) * shared + 0.5 * own if per > 1 else own
@@ -65,9 +66,8 @@ def corpus(
 
 
 def true_values(rng: np.random.Generator, *, clustered: bool) -> Matrix:
-    """The metrics of both systems (systems, metrics); those of means are such that they differ by what pairs show.
-
-    Pairs of means are over the clips that have a value under both.
+    """The metrics of both systems (systems, metrics). The difference of two means is over the clips that have a value
+    for both.
     """
     resamples = draw_resamples([""] * PART, 1, rng)
     sums, apart = [], np.zeros((2, len(SHOWN[:2])))
@@ -84,8 +84,10 @@ def true_values(rng: np.random.Generator, *, clustered: bool) -> Matrix:
     return truth
 
 
-def held(rng: np.random.Generator, simulations: int, clips: int, truth: Matrix, *, clustered: bool) -> dict[str, float]:
-    """The share of simulations in which each interval holds the truth; one without an interval does not."""
+def coverage(
+    rng: np.random.Generator, simulations: int, clips: int, truth: Matrix, *, clustered: bool
+) -> dict[str, float]:
+    """The share of simulations in which each interval contains the true value; a missing interval does not."""
     counts = dict.fromkeys((*SHOWN, *(f"{name} difference" for name in SHOWN)), 0)
     config = EvaluationConfig(resamples=1)
     for _ in range(simulations):
@@ -107,24 +109,23 @@ def held(rng: np.random.Generator, simulations: int, clips: int, truth: Matrix, 
 
 
 def main() -> None:
-    """Print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--simulations", type=int, default=800)
     parser.add_argument("--units", type=int, nargs="+", default=[20, 60, 120, 300], help="Clips, or prompts of four.")
     parser.add_argument("--seed", type=int, default=0)
-    given = parser.parse_args()
+    args = parser.parse_args()
     names = [*SHOWN, *(f"{name} difference" for name in SHOWN)]
     print(f"| clips | units | {' | '.join(names)} | s |\n|{'---|' * (len(names) + 3)}")
     for clustered in (False, True):
-        rng = np.random.default_rng(given.seed)
+        rng = np.random.default_rng(args.seed)
         truth = true_values(rng, clustered=clustered)
-        for units in given.units:
+        for units in args.units:
             start = time.perf_counter()
             clips = units * SEEDS if clustered else units
-            found = held(rng, given.simulations, clips, truth, clustered=clustered)
+            found = coverage(rng, args.simulations, clips, truth, clustered=clustered)
             shares = " | ".join(f"{found[name]:.3f}" for name in names)
-            told = f"{clips:,} of {units:,} prompts" if clustered else f"{clips:,}"
-            print(f"| {told} | {units:,} | {shares} | {time.perf_counter() - start:.0f} |", flush=True)
+            label = f"{clips:,} of {units:,} prompts" if clustered else f"{clips:,}"
+            print(f"| {label} | {units:,} | {shares} | {time.perf_counter() - start:.0f} |", flush=True)
 
 
 if __name__ == "__main__":

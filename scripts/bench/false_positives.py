@@ -90,7 +90,7 @@ def equal_within(rng: Random, clips: int, systems: int) -> bool:
     values = rng.normal(size=(systems, clips)) + shift[:, None]
     pairs = pairwise_mean_differences(values, draw_resamples([""] * clips, 1, rng))
     differ = [(a, b) for a, b in combinations(range(systems), 2) if shift[a] != shift[b]]
-    return any(pair.most < 0.4 for pair in pairs if (pair.first, pair.second) in differ)
+    return any(pair.equivalence_bound < 0.4 for pair in pairs if (pair.first, pair.second) in differ)
 
 
 class SameText:

@@ -1,12 +1,13 @@
-"""A run that is killed (-9) at random moments, beside one that is left alone.
+"""A run that is killed (-9) at random times, compared with an undisturbed one: the figures in docs/bench.md
+("Measured").
 
-Printed: how often it was killed, whether any answered request was sent again, and whether the reports are the same:
-byte by byte as those of an undisturbed run that is given the same answers, and, but for what a clock says (latencies),
-as those of one that asks for itself.
+Prints how often it was killed, whether an answered request was sent again, and whether the reports are equal: byte by
+byte to those of an undisturbed run that is given the same answers, and, except for latencies, to those of a run that
+sends its own requests.
 
     python scripts/bench/killed.py [--clips 100] [--kills 60]
 
-The kills are shared by `score` and `bench`, in as many runs as they need.
+The kills are divided between `score` and `bench`, in as many runs as they need.
 """
 
 import argparse
@@ -29,12 +30,12 @@ from synthetic import write_clip
 
 AT_ONCE = 16
 EARLY = 0.15
-"""The share of the kills that may come before a start has asked anything."""
+"""The share of the kills that may come before a start has sent a request."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What came of a run; `sent_again` counts requests beyond those answered and those under way at a kill."""
+    """The result of a run; `sent_again` counts requests beyond those answered and those in flight at a kill."""
 
     clips: int
     kills: int
@@ -48,7 +49,7 @@ class Trial:
 
     @property
     def holds(self) -> bool:
-        """Whether all is as if nobody had killed it."""
+        """Whether the result is that of an undisturbed run."""
         whole = self.code == 0 and self.reports == self.clips
         return whole and not self.sent_again and self.same and self.same_bytes
 
@@ -56,7 +57,7 @@ class Trial:
 def trial(folder: Path, clips: int, kills: int, rng: random.Random, longest_s: float) -> Trial:
     """Do a run of short clips undisturbed, and once more with `kills` kills.
 
-    A kill comes up to `longest_s` after the first request of its start, or, of a few, after the start itself.
+    A kill comes up to `longest_s` after the first request of a start, or, for a few, after the start itself.
     """
     clip = write_clip(folder / "bar.mp4", frames=32, width=64, height=48)
     rows = [{"path": clip.name, "instruction": f"Move bar {number}"} for number in range(clips)]
@@ -98,7 +99,7 @@ def trial(folder: Path, clips: int, kills: int, rng: random.Random, longest_s: f
 
 
 def _wait_for_requests(run: subprocess.Popen[bytes], stub: Stub, sent: int) -> None:
-    """Wait until a run asks, or ends."""
+    """Wait until a run sends a request, or ends."""
     while stub.requests == sent and run.poll() is None:
         time.sleep(0.005)
 
@@ -120,7 +121,7 @@ def _written(out: Path) -> dict[str, bytes]:
 
 
 def _less_clocks(out: Path) -> dict[str, Any]:
-    """Every report of a run, less what a clock decides."""
+    """Every report of a run without latencies."""
     found = {}
     for name, text in _written(out).items():
         report = json.loads(text)
@@ -132,7 +133,7 @@ def _less_clocks(out: Path) -> dict[str, Any]:
 
 
 def _answered(out: Path) -> int:
-    """How many answers a run folder holds."""
+    """The number of answers in a run folder."""
     if not (out / "calls.sqlite").exists():
         return 0
     with closing(sqlite3.connect(out / "calls.sqlite")) as database:
@@ -150,7 +151,7 @@ def trials(clips: int, kills: int, rng: random.Random, longest_s: float) -> list
 
 
 def main() -> None:
-    """Measure and print; exit code 1 where something was not as if nobody had killed it."""
+    """Measure and print; exit code 1 if a result differs from that of an undisturbed run."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--clips", type=int, default=100, help="of each run")
     parser.add_argument("--kills", type=int, default=60, help="in all runs")

@@ -1,9 +1,10 @@
-"""Runs of many clips: how soon finished ones are passed over, and what memory a run takes by its number of clips.
+"""Runs of many clips: the time to skip finished ones, and the memory by number of clips: the figures in docs/bench.md
+("Measured").
 
     python scripts/bench/many.py [--finished 10000] [--clips 100 2000]
 
-Memory is the peak of the process (`ru_maxrss`) that does the run under the pipeline with one call a clip, against the
-stub server; its page is left out (`robogaze report` writes it).
+Memory is the peak of the process (`ru_maxrss`) that runs the pipeline with one call per clip against the stub server,
+without its page.
 """
 
 import argparse
@@ -23,7 +24,6 @@ ROBOGAZE = [sys.executable, "-m", "robogaze"]
 
 
 def main() -> None:
-    """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--finished", type=int, default=10_000)
     parser.add_argument("--clips", type=int, nargs=2, default=(100, 2_000))
@@ -36,7 +36,7 @@ def main() -> None:
 
 
 def _resume(folder: Path, clips: int, command: list[str]) -> None:
-    """Do one clip, put its report in place of all others, and start the run again."""
+    """Score one clip, copy its report for all others, and start the run again."""
     manifest, run = _listed(folder / "finished", clips), folder / "finished" / "run"
     print(f"first start, which reads every file: {_seconds(manifest, run, [*command, '--max-calls', '1']):.1f} s")
     done = next(run.glob("reports/*.json"))
@@ -50,9 +50,9 @@ def _memory(folder: Path, clips: int, command: list[str]) -> float:
     """The peak memory of a run, in MiB."""
     home = folder / f"run-{clips}"
     manifest = _listed(home, clips)
-    told = [*ROBOGAZE, "score", str(manifest), "--out", str(home / "run"), *command]
+    arguments = [*ROBOGAZE, "score", str(manifest), "--out", str(home / "run"), *command]
     started = time.perf_counter()
-    with subprocess.Popen(told, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+    with subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         _, code, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(code)
     assert process.returncode == 0, "the stub answers everything"
@@ -71,7 +71,7 @@ def _seconds(manifest: Path, run: Path, command: list[str]) -> float:
 
 
 def _listed(folder: Path, clips: int) -> Path:
-    """A manifest of clips, each a file of its own."""
+    """A manifest of clips, each in a file of its own."""
     folder.mkdir()
     first = write_clip(folder / "bar.mp4", frames=16, width=64, height=48)
     rows = []

@@ -1,9 +1,9 @@
-"""How close a run comes to what its model allows.
+"""How close a run comes to the throughput of its server: the figures in docs/bench.md ("Measured") and docs/cost.md.
 
-64 clips under the full pipeline against a stub server of fixed latency, in a process of its own. The bound is what no
-scheduler can beat: the rounds of a clip one after another, or all calls at the given concurrency, whichever is longer.
-Printed are the wall time, its ratio to the bound, and the orchestrator's own CPU time a clip (decoding and encoding
-pictures included), so that a slow machine shows as such.
+64 clips under the full pipeline against a stub server with fixed latency in a separate process. The bound is what no
+scheduler can beat: the rounds of a clip in sequence, or all calls at the given concurrency, whichever is longer. Prints
+the wall time, its ratio to the bound, and the CPU time per clip of RoboGaze itself (with decoding and encoding), which
+shows a slow machine.
 
     python scripts/bench/orchestration.py [--clips 64] [--concurrency 64] [--latency 2.0]
 """
@@ -31,7 +31,6 @@ from robogaze.stages.pipeline import Pipeline
 
 
 def main() -> None:
-    """Run and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--clips", type=int, default=64)
     parser.add_argument("--concurrency", type=int, default=64)

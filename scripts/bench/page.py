@@ -1,9 +1,10 @@
-"""How long the page of a run takes to open from disk in Chromium: with all data inside, and with it in files beside.
+"""How fast a run page opens from disk in Chromium, with all data inside and with data in files: the table under "Size"
+in docs/reports.md.
 
-The run is made up: clips of 8.7 s at 16 frames a second with a video, events, claims set aside, a ledger of nine calls
-and pictures of their frames, of the size that `robogaze score` keeps. Seconds count from the start of the navigation;
-"list" is when rows of the list can be clicked, "clip" when the first clip is on the desk. Each is the median of some
-visits, the two layouts by turns; each visit is a browser of its own.
+The run is synthetic: clips of 8.7 s at 16 frames per second with a video, events, rejected hypotheses, a ledger of nine
+calls and pictures of their frames, in the sizes that `robogaze score` writes. Times count from the start of the
+navigation; "list" is when rows of the list can be clicked, "clip" when the first clip is shown. Each is the median of
+several visits, the two layouts in turn; each visit uses a new browser.
 
     python scripts/bench/page.py [--clips 500] [--pictures 12] [--visits 5]
 """
@@ -53,7 +54,7 @@ def pages(domain: Domain, clips: int, pictures: int) -> Iterator[ClipPage]:
 
 
 def jpeg(rng: np.random.Generator) -> bytes:
-    """About 20 KB of picture."""
+    """A picture of about 20 KB."""
     coarse = rng.integers(0, 255, (32, 48, 3), dtype=np.uint8)
     image = cv2.resize(coarse, (480, 300), interpolation=cv2.INTER_LINEAR)
     noisy = np.clip(image + rng.normal(0, 4, image.shape), 0, 255).astype(np.uint8)
@@ -73,9 +74,9 @@ def made_up(domain: Domain, number: int, rng: np.random.Generator) -> Report:
         ),
         domain=domain.ref, pipeline="full", author="bench",
         coverage=all_examined(domain.dimensions, "made up"),
-        events=tuple(Event(**one) for one in claims[:3]),
+        events=tuple(Event(**fields) for fields in claims[:3]),
         hypotheses=tuple(
-            Hypothesis(**one, verdict="rejected", reason="Not seen.", proposed_by="bench") for one in claims[3:]
+            Hypothesis(**fields, verdict="rejected", reason="Not seen.", proposed_by="bench") for fields in claims[3:]
         ),
         usage=Usage(calls=9, rounds=5),
         provenance=Provenance(pictures=tuple(map(picture, shown)), calls=tuple(call(at, shown) for at in range(9))),
@@ -83,25 +84,23 @@ def made_up(domain: Domain, number: int, rng: np.random.Generator) -> Report:
 
 
 def claim(domain: Domain, at: int, rng: np.random.Generator) -> dict[str, Any]:
-    """What an event and a hypothesis have in common."""
+    """The fields that an event and a hypothesis share."""
     kind = list(domain.types.values())[int(rng.integers(len(domain.types)))]
     start = float(rng.uniform(0, 6))
-    said = f"What was seen as number {at}: {kind.definition}"
+    text = f"What was seen as number {at}: {kind.definition}"
     return {
         "id": f"e{at}", "dimension": domain.dimension_of[kind.id], "type": kind.id,
         "spans": (Span(start, start + 2.0),), "severity": int(rng.integers(1, 6)), "confidence": 0.7,
-        "description": said, "evidence": (Evidence(text=said, frames=(int(start * FPS),), source="bench"),),
+        "description": text, "evidence": (Evidence(text=text, frames=(int(start * FPS),), source="bench"),),
     }  # fmt: skip
 
 
 def picture(frame: int) -> Picture:
-    """A frame as it was shown."""
     size = {"width": 640, "height": 400, "sha256": "0" * 64}
     return Picture(id=f"F{frame}", frames=(frame,), times_s=(frame / FPS,), views=("main",), **size)
 
 
 def call(at: int, shown: tuple[int, ...]) -> Call:
-    """A line of the ledger."""
     return Call(
         id=f"c{at}", stage="propose", subject="clip", role="vlm", model="bench", round=1 + at // 3, attempt=1,
         pictures=tuple(f"F{frame}" for frame in shown), key="0" * 64, outcome="answered",
@@ -109,7 +108,7 @@ def call(at: int, shown: tuple[int, ...]) -> Call:
 
 
 def visited(chromium: Any, path: str, index: Path) -> dict[str, float]:
-    """Seconds until the list and the clip are there, in a browser of its own."""
+    """Seconds until the list and the clip are shown in a new browser."""
     browser = chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
     page = browser.new_page()
     page.add_init_script(f"({SINCE_START})()")
@@ -121,7 +120,7 @@ def visited(chromium: Any, path: str, index: Path) -> dict[str, float]:
 
 
 def written(folder: Path, domain: Domain, clips: int, pictures: int) -> tuple[dict[str, Path], Path]:
-    """The two layouts of one run, each with its index; and the folder of what lies beside the second."""
+    """The index of each layout of one run, and the folder of the data files of the second."""
     whole, beside = folder / "whole", folder / "beside"
     (beside / "page").mkdir(parents=True)
     whole.mkdir()
@@ -136,29 +135,30 @@ def written(folder: Path, domain: Domain, clips: int, pictures: int) -> tuple[di
 
 
 def main() -> None:
-    """Print a line for each layout, and their ratio."""
     from playwright.sync_api import sync_playwright
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--clips", type=int, default=500)
     parser.add_argument("--pictures", type=int, default=12)
     parser.add_argument("--visits", type=int, default=5)
-    given = parser.parse_args()
+    args = parser.parse_args()
     if (path := shutil.which("chromium") or shutil.which("google-chrome")) is None:
         parser.error("no chromium is on the PATH")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
-        layouts, files = written(Path(folder), load_domain(default_domain()), given.clips, given.pictures)
+        layouts, files = written(Path(folder), load_domain(default_domain()), args.clips, args.pictures)
         seen: dict[str, list[dict[str, float]]] = {name: [] for name in layouts}
-        for _ in range(given.visits):
+        for _ in range(args.visits):
             for name, index in layouts.items():
                 seen[name].append(visited(driver.chromium, path, index))
-        print(f"{given.clips} clips with {given.pictures} pictures each; medians of {given.visits} visits\n")
+        print(f"{args.clips} clips with {args.pictures} pictures each; medians of {args.visits} visits\n")
         print("| data | index.html, MB | files beside, MB | list, s | clip, s |\n|---|---|---|---|---|")
         for name, index in layouts.items():
-            beside = sum(one.stat().st_size for one in files.glob("*.js")) if name != "inside" else 0
-            times = " | ".join(f"{median(one[what] for one in seen[name]):.2f}" for what in ("list", "clip"))
+            beside = sum(path.stat().st_size for path in files.glob("*.js")) if name != "inside" else 0
+            times = " | ".join(f"{median(visit[what] for visit in seen[name]):.2f}" for what in ("list", "clip"))
             print(f"| {name} | {index.stat().st_size / 1e6:.1f} | {beside / 1e6:.1f} | {times} |")
-        ratio = median(one["list"] for one in seen["inside"]) / median(one["list"] for one in seen["as written"])
+        ratio = median(visit["list"] for visit in seen["inside"]) / median(
+            visit["list"] for visit in seen["as written"]
+        )
         print(f"\nratio of the lists, inside to as written: {ratio:.1f}")
 
 

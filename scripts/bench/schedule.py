@@ -1,8 +1,7 @@
-"""What a clip costs under each pipeline: calls, rounds, prompt tokens and bytes of pictures, and how much of their
-prompts the specialists have in common.
+"""The cost of a clip under each pipeline: calls, rounds, prompt tokens, bytes of pictures, and the share of the prompt
+that specialists have in common: the table of docs/cost.md.
 
-Measured against the stub server (tokens are its estimates) over the three clip lengths of the paper's benchmark. The
-table is printed as Markdown; docs/cost.md holds it.
+Measured against the stub server (tokens are its estimates) over the three clip lengths of the paper's benchmark.
 
     python scripts/bench/schedule.py
 """
@@ -15,6 +14,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -33,11 +33,11 @@ SPECIALISTS = "propose"
 
 
 ROUTED = (2, 3)
-"""How many specialists the stub routes to: each clip is asked about once with each number, 2.5 on average."""
+"""The numbers of specialists the stub routes to: each clip is scored once with each, 2.5 on average."""
 
 
 async def costs(pipeline: Pipeline, opened: OpenClip, stub: Stub, url: str) -> list[tuple[Report, list[Any]]]:
-    """Reports of a clip under routings that differ, each with the requests that were sent for it."""
+    """The reports of a clip under different routings, each with the requests sent for it."""
     models = Models.open(ModelsConfig.read(f"openai:stub@{url}"), None, os.environ)
     found = []
     clip = opened.clip.with_(instruction="Push the red bar to the right")
@@ -51,7 +51,7 @@ async def costs(pipeline: Pipeline, opened: OpenClip, stub: Stub, url: str) -> l
 
 
 def common_share(bodies: Sequence[Any]) -> float | None:
-    """The length of the longest common beginning of some requests' messages, as a share of their mean length."""
+    """The length of the longest common prefix of the requests' messages, as a share of their mean length."""
     texts = [json.dumps(body["messages"]) for body in bodies]
     if len(texts) < 2:
         return None
@@ -60,7 +60,7 @@ def common_share(bodies: Sequence[Any]) -> float | None:
 
 
 def row(name: str, found: Sequence[tuple[Report, list[Any]]]) -> str:
-    """One line of the table: means over the clips."""
+    """A row of the table: means over the clips."""
     usages = [report.usage for report, _ in found]
     shown = mean(sum(len(picture) for body in bodies for picture in pictures_of(body)) for _, bodies in found)
     shares = [
@@ -80,7 +80,6 @@ def row(name: str, found: Sequence[tuple[Report, list[Any]]]) -> str:
 
 
 def main() -> None:
-    """Print the table."""
     domain = load_domain(default_domain())
     stub = Stub()
     pipelines = [Pipeline.build(domain, name) for name in domain.pipelines]
@@ -88,11 +87,11 @@ def main() -> None:
     print("|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder, running(stub) as url, ExitStack() as stack:
         clips = [write_clip(Path(folder) / f"{name[:4]}.mp4", *size) for name, size in BENCHMARK_CLIPS.items()]
-        for _, group in groupby(sorted(pipelines, key=lambda one: one.measures), lambda one: one.measures):
+        for _, group in groupby(sorted(pipelines, key=attrgetter("measures")), attrgetter("measures")):
             asking = [pipeline for pipeline in group if pipeline.roles]
             opened = [stack.enter_context(open_clip(ManifestEntry(path=clip), asking[0], None)) for clip in clips]
             for pipeline in asking:
-                found = [one for clip in opened for one in asyncio.run(costs(pipeline, clip, stub, url))]
+                found = [cost for clip in opened for cost in asyncio.run(costs(pipeline, clip, stub, url))]
                 print(row(pipeline.name, found), flush=True)
 
 

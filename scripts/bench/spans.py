@@ -1,12 +1,13 @@
-"""Whether the annotated spans of simulated clips are those in which their films differ from their clean twins' films.
+"""Whether the annotated spans of simulated clips are those in which the decoded clips differ from their clean twins:
+the tables under "Spans" in docs/forge-simulate.md.
 
-Reads a data set that was written with --twins, or makes one first, and decodes every glitchy clip and its twin. The
-first frame that differs at all is held against the annotated onset. After a fault has ended the encoder goes on from
-other pictures and leaves noise, so the last frame is the last that differs in 20 pixels by more than 8 levels, each
-pixel averaged with those around it, 7 by 7.
+Reads a data set with twins, or makes one first, and decodes every faulty clip and its twin. The onset is compared with
+the first frame that differs at all. After a fault has ended, encoder noise remains, so the end is compared with the
+last frame in which 20 pixels differ by more than 8 levels, averaged over 7 by 7 pixels.
 
-A clip that ends early is the beginning of its twin: nothing differs, and its span ends where it ends. Where the motion
-takes another course, the annotation begins when a body is 2 cm from where it is in the twin, and the picture before.
+A clip that ends early is the start of its twin: nothing differs, and its span ends with the clip. For a different
+motion, the annotated onset is where a body is 2 cm from its place in the twin, which is later than the first different
+pixel.
 
     python scripts/bench/spans.py DATA_SET [DATA_SET ...]
     python scripts/bench/spans.py DATA_SET --make 60 [--seed 12] [--size 320x240]
@@ -37,10 +38,7 @@ Frame = NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class Difference:
-    """Frames of a clip: the first that differs from its twin at all, and the last that does so visibly.
-
-    None where none does.
-    """
+    """The first frame that differs from the twin at all, and the last that differs visibly; None if there is none."""
 
     first: int | None
     last: int | None
@@ -48,9 +46,8 @@ class Difference:
 
 @dataclass(frozen=True)
 class Checked:
-    """A glitchy clip: by how many frames its annotated onset and last frame are later than those of the pixels.
-
-    None where the pixels do not say.
+    """By how many frames the annotated onset and last frame of a clip are later than in the pixels; None if the pixels
+    do not show them.
     """
 
     clip_id: str
@@ -60,7 +57,7 @@ class Checked:
 
 
 def difference(clip: Sequence[Frame], twin: Sequence[Frame]) -> Difference:
-    """Compare frame by frame; where the twin is over, with its last frame."""
+    """Compare frame by frame; after the end of the twin, with its last frame."""
     first = last = None
     for number, frame in enumerate(clip):
         apart = frame.astype(np.float32) - twin[min(number, len(twin) - 1)]
@@ -80,7 +77,7 @@ def annotated(report: Report) -> tuple[int, int]:
 
 
 def checked(folder: Path) -> Iterator[Checked]:
-    """Every glitchy clip of a data set with twins."""
+    """Every faulty clip of a data set with twins."""
     lines = (folder / "annotations.jsonl").read_text().splitlines()
     reports = {report.clip.id: report for report in map(Report.model_validate_json, lines)}
     for line in (folder / "truth.jsonl").read_text().splitlines():
@@ -93,9 +90,8 @@ def checked(folder: Path) -> Iterator[Checked]:
 
 
 def check(folder: Path, truth: dict[str, Any], reports: dict[str, Report]) -> Checked:
-    """One clip."""
     report, twin = reports[truth["clip_id"]], reports[truth["twin"]]
-    shown, clean = ([frame.image for frame in read_frames(folder / one.clip.uri)] for one in (report, twin))
+    shown, clean = ([frame.image for frame in read_frames(folder / shown.clip.uri)] for shown in (report, twin))
     found, (first, last) = difference(shown, clean), annotated(report)
     if truth["make"] == ENDS_EARLY and found.first is None:
         return Checked(report.clip.id, truth["make"], None, last - (len(shown) - 1))
@@ -108,45 +104,44 @@ def check(folder: Path, truth: dict[str, Any], reports: dict[str, Report]) -> Ch
 
 
 def counts(offsets: Sequence[int | None]) -> str:
-    """How many are exact, within one frame, and other; the last with the range they are in."""
-    known = [one for one in offsets if one is not None]
-    other = [one for one in known if abs(one) > 1]
-    told = f"{sum(one == 0 for one in known):3} {sum(abs(one) == 1 for one in known):3} {len(other):3}"
-    return f"{told}  {f'{min(other):+} .. {max(other):+}' if other else '':12}"
+    """The number of exact offsets, of those within one frame, and of others with their range."""
+    known = [offset for offset in offsets if offset is not None]
+    other = [offset for offset in known if abs(offset) > 1]
+    exact, near = sum(offset == 0 for offset in known), sum(abs(offset) == 1 for offset in known)
+    return f"{exact:3} {near:3} {len(other):3}  {f'{min(other):+} .. {max(other):+}' if other else '':12}"
 
 
-def table(all_: Sequence[Checked]) -> Iterator[str]:
-    """The lines of the table by make, and the disagreements by name."""
+def table(clips: Sequence[Checked]) -> Iterator[str]:
+    """The table by `make`, and the clips that disagree."""
     by_make: dict[str, list[Checked]] = defaultdict(list)
-    for one in all_:
-        by_make[one.make].append(one)
+    for clip in clips:
+        by_make[clip.make].append(clip)
     yield f"{'':16} {'':5}  {'onset':26}  end"
     yield f"{'make':16} clips   =  ±1 other                =  ±1 other"
-    for make, ones in [*sorted(by_make.items()), ("all", list(all_))]:
-        onset, end = counts([one.onset for one in ones]), counts([one.end for one in ones])
-        yield f"{make:16} {len(ones):5} {onset} {end}".rstrip()
-    for one in all_:
-        if one.onset or one.end:
-            yield f"{one.clip_id} ({one.make}): onset {_told(one.onset)}, end {_told(one.end)}"
+    for make, group in [*sorted(by_make.items()), ("all", list(clips))]:
+        onset, end = counts([clip.onset for clip in group]), counts([clip.end for clip in group])
+        yield f"{make:16} {len(group):5} {onset} {end}".rstrip()
+    for clip in clips:
+        if clip.onset or clip.end:
+            yield f"{clip.clip_id} ({clip.make}): onset {_offset(clip.onset)}, end {_offset(clip.end)}"
 
 
-def _told(offset: int | None) -> str:
+def _offset(offset: int | None) -> str:
     return "not in the pixels" if offset is None else "exact" if offset == 0 else f"{offset:+} frames"
 
 
 def main() -> None:
-    """Read the command line, make what is asked for, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", metavar="DATA_SET", nargs="+", type=Path)
     parser.add_argument("--make", type=int, metavar="CLIPS", help="make each data set first, with so many clips")
     parser.add_argument("--seed", type=int, default=12)
     parser.add_argument("--size", default="320x240")
-    asked = parser.parse_args()
-    for folder in asked.folders if asked.make else ():
-        words = ["--out", str(folder), "--clips", str(asked.make), "--seed", str(asked.seed), "--size", asked.size]
-        simulate = [sys.executable, "-m", "robogaze", "forge", "simulate", *words, "--clean-share", "0", "--twins"]
+    args = parser.parse_args()
+    for folder in args.folders if args.make else ():
+        options = ["--out", str(folder), "--clips", str(args.make), "--seed", str(args.seed), "--size", args.size]
+        simulate = [sys.executable, "-m", "robogaze", "forge", "simulate", *options, "--clean-share", "0", "--twins"]
         subprocess.run(simulate, check=True)
-    print(*table([one for folder in asked.folders for one in checked(folder)]), sep="\n")
+    print(*table([clip for folder in args.folders for clip in checked(folder)]), sep="\n")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""A chat completions server that answers at once, or after a fixed time, without a model.
+"""A chat completions server without a model that answers at once, or after a fixed time. Benchmarks and tests use it.
 
-It answers any JSON schema with the plainest valid answer, and the questions of the paper's pipeline with typical ones:
-two or three routed dimensions in turn (2.5 on average), one hypothesis a specialist, a critic that accepts the first
-and rejects the rest. Token counts are estimates: 4 characters of text, or 28 x 28 pixels of a picture, a token.
+It answers any JSON schema with the plainest valid answer, and the stages of the paper's pipeline with typical ones: two
+or three routed dimensions in turn (2.5 on average), one hypothesis per specialist, a critic that accepts the first and
+rejects the rest. Token counts are estimates: 4 characters of text, or 28 x 28 pixels of a picture, per token.
 
     python scripts/bench/stub_server.py --port 8133 --latency 0.2
 """
@@ -29,7 +29,7 @@ Body = dict[str, Any]
 
 @dataclass
 class Reply:
-    """What the server sends; `content` None sends `raw` as it stands, and with neither the connection is cut."""
+    """What the server sends; with `content` None it sends `raw` unchanged, and with neither it cuts the connection."""
 
     content: str | None = None
     status: int = 200
@@ -42,11 +42,11 @@ class Reply:
 
 @dataclass
 class Stub:
-    """The ASGI application. `behave` may answer in place of the default; `asked` keeps what came, if `keep`.
+    """The ASGI application. `behave` may answer instead of the default; `asked` keeps the requests if `keep` is set.
 
-    While it is `away`, its gateway answers in its place. While it is `held`, its answers wait, and who hangs up
-    meanwhile has `left`. `name` is the model it says it is in answers, `listed` what it answers to `/models`.
-    `keys` are the authorizations that came.
+    While it is `away`, its gateway answers. While it is `held`, its answers wait, and clients that disconnect meanwhile
+    are counted in `left`. `name` is the model in its answers, `listed` its answer to `/models`. `keys` are the
+    authorizations received.
     """
 
     latency_s: float = 0.0
@@ -92,7 +92,7 @@ class Stub:
         await _send(send, reply)
 
     async def _let_go(self, receive: Any) -> None:
-        """Wait while answers are held; after the whole request only the end of the connection is received."""
+        """Wait while answers are held; after the whole request, only the end of the connection can be received."""
         if not self.held:
             return
         hung_up = asyncio.ensure_future(receive())
@@ -103,44 +103,41 @@ class Stub:
 
 
 def stage_of(body: Body) -> str:
-    """Which stage asked: the name its schema was sent under; empty for a request without a schema."""
+    """The stage that asked: the name of its schema; empty for a request without a schema."""
     return str(body.get("response_format", {}).get("json_schema", {}).get("name", ""))
 
 
 def schema_of(body: Body) -> Any:
-    """The schema of a request."""
     return body["response_format"]["json_schema"]["schema"]
 
 
 def text_of(body: Body) -> str:
-    """All text of a request."""
     parts = body["messages"][1]["content"]
     return "\n".join([body["messages"][0]["content"], *(part["text"] for part in parts if part["type"] == "text")])
 
 
 def pictures_of(body: Body) -> list[bytes]:
-    """The pictures of a request."""
     urls = [part["image_url"]["url"] for part in body["messages"][1]["content"] if part["type"] == "image_url"]
     return [base64.b64decode(url.split(",", 1)[1]) for url in urls]
 
 
 def answer(body: Body, specialists: int | None = None) -> Any:
-    """A typical answer; without a number, two or three specialists are routed to by what is asked."""
+    """A typical answer; without `specialists`, two or three are routed to, depending on the request."""
     if "response_format" not in body or "json_schema" not in body["response_format"]:
         return {"events": []}
-    said = plainest(schema_of(body))
-    for routed in [*said.get("segments", []), *said.get("routes", {}).values()]:
+    reply = plainest(schema_of(body))
+    for routed in [*reply.get("segments", []), *reply.get("routes", {}).values()]:
         if dimensions := routed.get("candidate_dimensions"):
             wanted = specialists or 2 + sha256(text_of(body).encode()).digest()[0] % 2
             routed["candidate_dimensions"] = dimensions[-wanted:]
-    if "decisions" in said:
-        for decision in list(said["decisions"].values())[1:]:
+    if "decisions" in reply:
+        for decision in list(reply["decisions"].values())[1:]:
             decision.update(decision="REJECT", frames=[])
-    return said
+    return reply
 
 
 def completion_of(body: Body, reply: Reply, name: str = "stub") -> Any:
-    """The chat completion that a reply with content is sent as."""
+    """The chat completion for a reply with content."""
     prompt = len(text_of(body)) // 4 + sum(_jpeg_tokens(picture) for picture in pictures_of(body))
     written = len(reply.content or "") // 4
     message = {"role": "assistant", "content": reply.content, **reply.message}
@@ -179,7 +176,7 @@ async def _send(send: Any, reply: Reply) -> None:
         # A body that is promised and does not come: the server closes the connection on its own fault.
         raw.append((b"content-length", b"100"))
         await send({"type": "http.response.start", "status": reply.status, "headers": raw})
-        raise ConnectionResetError("the stub cuts this connection, as told")
+        raise ConnectionResetError("the stub cuts this connection, as configured")
     await send({"type": "http.response.start", "status": reply.status, "headers": raw})
     await send({"type": "http.response.body", "body": reply.raw})
 
@@ -203,7 +200,6 @@ def running(stub: Stub, port: int = 0) -> Iterator[str]:
 
 
 def main() -> None:
-    """Serve until stopped."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--port", type=int, default=8133)
     parser.add_argument("--latency", type=float, default=0.0, help="seconds before each answer")

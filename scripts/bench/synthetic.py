@@ -1,4 +1,4 @@
-"""Clips for benchmarks: a bar that crosses a textured background, as long and as large as asked."""
+"""Clips for benchmarks and tests: a bar that crosses a textured background."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import numpy as np
 
 
 def write_clip(path: Path, frames: int, width: int, height: int, fps: int = 16, seed: int = 0) -> Path:
-    """Write an H.264 clip; the same arguments give the same pixels."""
+    """Write an H.264 clip; equal arguments give equal pixels."""
     rng = np.random.default_rng(seed)
     coarse = rng.integers(60, 200, (height // 16, width // 16, 3), dtype=np.uint8)
     background = np.kron(coarse, np.ones((16, 16, 1), dtype=np.uint8))

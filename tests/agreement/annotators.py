@@ -25,7 +25,7 @@ def event(start: float, end: float, text: str = "the cup falls", **said: Any) ->
 
 def annotation(author: str, clip_id: str, *findings: AnnotatedEvent, **said: Any) -> ClipAnnotation:
     """What an annotator says of a clip of ten seconds; events are numbered."""
-    numbered = tuple(replace(one, id=f"e{number}") for number, one in enumerate(findings, start=1))
+    numbered = tuple(replace(event, id=f"e{number}") for number, event in enumerate(findings, start=1))
     known: dict[str, Any] = {
         "frame_times_s": FRAMES,
         "duration_s": 10.0,
@@ -55,7 +55,7 @@ class WordJudge:
 
     async def rate(self, pairs: Sequence[DescriptionPair]) -> Sequence[Judgement]:
         self.asked += pairs
-        return [self._judged(one.reference, one.prediction) for one in pairs]
+        return [self._judged(pair.reference, pair.prediction) for pair in pairs]
 
     def _judged(self, reference: str, prediction: str) -> Judgement:
         if "unreadable" in reference + prediction:

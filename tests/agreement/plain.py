@@ -21,9 +21,9 @@ Label = Any
 def plain_measures(annotation_set: AnnotationSet, dimension: str | None) -> dict[str, float | None]:
     """Every number by name, None where it is undefined."""
     about = [
-        one
-        for one in annotation_set.clips
-        if dimension is None or one.dimensions is None or dimension in one.dimensions
+        clip
+        for clip in annotation_set.clips
+        if dimension is None or clip.dimensions is None or dimension in clip.dimensions
     ]
     matches = [(clip, *match) for clip in about for match in all_matches(clip)]
     units = [unit for clip in about for unit in units_of(clip, [match[1:] for match in matches if match[0] is clip])]
@@ -42,17 +42,17 @@ def plain_measures(annotation_set: AnnotationSet, dimension: str | None) -> dict
     ]
     pairs = [(a, b) for _, (_, a), (_, b) in matches if asked(a) or asked(b)]
     severities = [
-        [one.severity for one in unit.values() if one.severity is not None]
+        [value.severity for value in unit.values() if value.severity is not None]
         for unit in units
         if len(unit) > 1 and any(map(asked, unit.values()))
     ]
     every = [(clip, *two) for clip in about for two in combinations(clip.annotations, 2)]
-    events = sum(asked(one) for _, *two in every for annotation in two for one in annotation.findings)
+    events = sum(asked(event) for _, *two in every for annotation in two for event in annotation.findings)
     ends = sum(asked(one) for _, (_, a), (_, b) in matches for one in (a, b))
     cohen_only = len(annotation_set.annotators) == 2
     everyone = whole_panel(annotation_set)
     return {
-        "detection_kappa": kappa(detection, cohen_only, sizes([set(one) for one in everyone["clips"]])),
+        "detection_kappa": kappa(detection, cohen_only, sizes([set(clip) for clip in everyone["clips"]])),
         "dimension_kappa": kappa(labels, cohen_only, sizes(everyone["units"])),
         "tiou": mean([overlap(a, b) for a, b in pairs]),
         "severity_alpha": ordinal_alpha(severities),
@@ -60,7 +60,7 @@ def plain_measures(annotation_set: AnnotationSet, dimension: str | None) -> dict
         "events_matched": ends / events if events else None,
         "timeline_alpha": timeline_alpha(
             [
-                [[seconds(one) for one in annotation.findings if asked(one)] for annotation in clip.annotations]
+                [[seconds(event) for event in annotation.findings if asked(event)] for annotation in clip.annotations]
                 for clip in about
             ]
         ),
@@ -112,9 +112,9 @@ def all_matches(clip: ClipAnnotations) -> list[tuple[Named, Named]]:
 
 def units_of(clip: ClipAnnotations, matches: Sequence[tuple[Named, Named]]) -> list[dict[str, AnnotatedEvent]]:
     """Matches chained, the heaviest first, without two events of one annotator."""
-    units = [{annotation.author: one} for annotation in clip.annotations for one in annotation.findings]
-    for (who, one), (whom, other) in sorted(matches, key=lambda match: -weight(match[0][1], match[1][1])):
-        first = next(unit for unit in units if unit.get(who) is one)
+    units = [{annotation.author: event} for annotation in clip.annotations for event in annotation.findings]
+    for (who, match), (whom, other) in sorted(matches, key=lambda match: -weight(match[0][1], match[1][1])):
+        first = next(unit for unit in units if unit.get(who) is match)
         second = next(unit for unit in units if unit.get(whom) is other)
         if not first.keys() & second.keys():
             units = [unit for unit in units if unit is not first and unit is not second] + [{**first, **second}]
@@ -204,7 +204,7 @@ def timeline_alpha(clips: Sequence[Sequence[Sequence[set[int]]]]) -> float | Non
 def runs(events: Sequence[set[int]]) -> list[set[int]]:
     """Events that overlap, joined."""
     joined: list[set[int]] = []
-    for one in events:
-        together = [other for other in joined if other & one]
-        joined = [other for other in joined if not other & one] + [one.union(*together)]
+    for event in events:
+        together = [other for other in joined if other & event]
+        joined = [other for other in joined if not other & event] + [event.union(*together)]
     return joined

@@ -18,12 +18,12 @@ async def matched(*annotations: ClipAnnotation) -> MatchedClip:
 
 async def settled(*events: AnnotatedEvent) -> Adjudication:
     """One event of each of some annotators."""
-    annotations = [annotation(name, "a", one) for name, one in zip(("ann", "bob", "eve"), events, strict=False)]
+    annotations = [annotation(name, "a", event) for name, event in zip(("ann", "bob", "eve"), events, strict=False)]
     return adjudicate([await matched(*annotations)], "frames")
 
 
 async def reasons(*events: AnnotatedEvent) -> list[tuple[str, ...]]:
-    return [one.reasons for one in (await settled(*events)).queue]
+    return [event.reasons for event in (await settled(*events)).queue]
 
 
 async def test_what_both_report_alike_is_settled() -> None:
@@ -80,7 +80,7 @@ async def test_labels_that_differ_go_to_a_person() -> None:
     assert await reasons(event(0, 8, **x), event(0, 8, dimension="x", type="t")) == [("types differ: ann s, bob t",)]
 
 
-async def test_a_label_that_one_alone_gives_stands() -> None:
+async def test_a_label_given_by_a_single_annotator_is_kept() -> None:
     (one,) = (await settled(event(0, 8, dimension="x", secondary=("z",)), event(0, 8))).annotations
     assert (one.findings[0].dimension, one.findings[0].secondary) == ("x", ("z",))
 
@@ -94,7 +94,7 @@ async def test_what_one_alone_reports_goes_to_a_person_and_the_clip_is_not_finis
     assert (found.annotations[0].status, len(found.annotations[0].findings)) == ("partial", 1)
 
 
-async def test_all_reasons_are_told() -> None:
+async def test_all_reasons_are_listed() -> None:
     found = await reasons(event(0, 8, severity=1, dimension="x"), event(0, 4, severity=5, dimension="y"))
     assert found == [
         (
@@ -121,18 +121,22 @@ async def test_a_clip_that_all_find_clean_is_clean() -> None:
 
 
 async def agreed(*events: tuple[AnnotatedEvent, ...]) -> ClipAnnotation:
-    annotations = [annotation(name, "a", *one) for name, one in zip(("ann", "bob", "eve", "pam"), events, strict=False)]
+    annotations = [
+        annotation(name, "a", *event) for name, event in zip(("ann", "bob", "eve", "pam"), events, strict=False)
+    ]
     return consensus(await matched(*annotations), "frames")
 
 
 async def test_the_consensus_holds_what_more_than_half_report() -> None:
     cup, hand = event(0, 4, "cup falls"), event(6, 9, "hand stops")
-    assert [one.description for one in (await agreed((cup, hand), (cup,))).findings] == ["cup falls"]
-    assert [one.description for one in (await agreed((cup, hand), (cup,), (hand,))).findings] == [
+    assert [event.description for event in (await agreed((cup, hand), (cup,))).findings] == ["cup falls"]
+    assert [event.description for event in (await agreed((cup, hand), (cup,), (hand,))).findings] == [
         "cup falls",
         "hand stops",
     ]
-    assert [one.description for one in (await agreed((cup, hand), (cup,), (cup, hand), ())).findings] == ["cup falls"]
+    assert [event.description for event in (await agreed((cup, hand), (cup,), (cup, hand), ())).findings] == [
+        "cup falls"
+    ]
 
 
 async def test_the_consensus_does_not_say_what_is_in_dispute() -> None:
@@ -152,7 +156,7 @@ async def test_who_agrees_on_nothing_they_report_does_not_call_the_clip_clean() 
     assert (await agreed((), ())).clean
 
 
-async def test_an_event_of_the_consensus_goes_by_the_name_of_the_one_whose_description_it_keeps() -> None:
+async def test_an_event_of_the_consensus_has_the_name_of_the_event_whose_description_it_keeps() -> None:
     (one,) = (await agreed((event(0, 8, "cup falls"),), (event(0, 8, "the cup falls"),))).findings
     assert (one.id, one.description) == ("bob/e1", "the cup falls")
 

@@ -9,7 +9,7 @@ from robogaze.agreement.annotation_set import AnnotationSet, common_dimensions
 from robogaze.errors import InputError
 
 
-def test_a_clip_of_two_annotators_is_a_case_and_one_of_a_single_annotator_is_listed() -> None:
+def test_a_clip_of_two_annotators_is_compared_and_one_of_a_single_annotator_is_listed() -> None:
     annotation_set = AnnotationSet.of(
         [annotation("bob", "a"), annotation("ann", "a"), annotation("ann", "b"), annotation("bob", "c")]
     )
@@ -18,13 +18,13 @@ def test_a_clip_of_two_annotators_is_a_case_and_one_of_a_single_annotator_is_lis
     assert annotation_set.single_annotator == ("b", "c")
 
 
-def test_cases_come_in_the_order_of_their_ids_whatever_order_accounts_come_in() -> None:
+def test_clips_are_sorted_by_id_whatever_the_order_of_annotations() -> None:
     annotations = [annotation(author, clip) for author in ("ann", "bob") for clip in ("a", "b", "c")]
     assert AnnotationSet.of(reversed(annotations)) == AnnotationSet.of(annotations)
     assert [clip.clip_id for clip in AnnotationSet.of(annotations).clips] == ["a", "b", "c"]
 
 
-def test_an_account_that_is_not_finished_says_nothing_and_is_listed() -> None:
+def test_an_unfinished_annotation_is_not_compared_and_is_listed() -> None:
     annotation_set = AnnotationSet.of(
         [annotation("ann", "a"), annotation("bob", "a", status="partial"), annotation("eve", "a", status="unscored")]
     )
@@ -38,7 +38,7 @@ def test_only_what_all_annotators_looked_for_is_compared() -> None:
     bob = annotation("bob", "a", event(0, 1, dimension="x"), coverage=looked_for("x", "z"))
     annotation_set = AnnotationSet.of([ann, bob])
     assert annotation_set.clips[0].dimensions == {"x", "z"}
-    assert [one.dimension for one in annotation_set.clips[0].annotations[0].findings] == ["x", None]
+    assert [event.dimension for event in annotation_set.clips[0].annotations[0].findings] == ["x", None]
     assert annotation_set.excluded_events == 1
 
 
@@ -91,7 +91,7 @@ def test_two_datasets_of_one_clip_are_refused() -> None:
 
 
 @pytest.mark.parametrize("status", ["complete", "partial"])
-def test_two_accounts_of_a_clip_by_one_annotator_are_refused_and_the_way_out_is_told(status: str) -> None:
+def test_two_annotations_of_a_clip_by_one_annotator_are_refused_with_a_way_out(status: str) -> None:
     both = [annotation("ann", "a", status=status), annotation("ann", "a", source="other.json")]
     with pytest.raises(InputError, match=r"ann annotates a twice, .*ANN=FILE"):
         AnnotationSet.of(both)
@@ -103,7 +103,7 @@ def test_one_id_for_two_files_is_refused() -> None:
         AnnotationSet.of(both)
 
 
-def test_labels_of_two_taxonomies_are_compared_only_when_told() -> None:
+def test_labels_of_two_taxonomies_are_compared_only_if_mixed() -> None:
     both = [annotation("ann", "a", taxonomy="one"), annotation("bob", "a", taxonomy="two")]
     with pytest.raises(InputError, match="different taxonomies; --mixed compares them anyway"):
         AnnotationSet.of(both)

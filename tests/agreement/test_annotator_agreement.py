@@ -21,7 +21,7 @@ async def result(*annotations: ClipAnnotation, config: AgreementConfig = TERMS) 
 
 async def test_everything_is_there_for_all_clips_each_dataset_dimension_and_pair() -> None:
     annotations = demo_annotators(["ann", "bob", "eve"])
-    halves = [replace(one, fields={"split": "ab"[number % 2]}) for number, one in enumerate(annotations)]
+    halves = [replace(annotation, fields={"split": "ab"[number % 2]}) for number, annotation in enumerate(annotations)]
     found = await result(*halves)
     assert found.overall.clips == 10
     assert {name: one.clips for name, one in found.datasets.items()} == {"a": 5, "b": 5}
@@ -29,9 +29,9 @@ async def test_everything_is_there_for_all_clips_each_dataset_dimension_and_pair
     assert list(found.pairs) == [("ann", "bob"), ("ann", "eve"), ("bob", "eve")]
     assert found.ceiling.whole.n + found.ceiling.without == 30
     assert len(found.adjudication.annotations) == 10
-    assert sum(one.events for one in found.dimensions.values()) == found.overall.events
-    for one in (found.overall, *found.datasets.values(), *found.dimensions.values(), *found.pairs.values()):
-        assert {name for name, _ in one.estimates()} == {name for name, _ in found.overall.estimates()}
+    assert sum(value.events for value in found.dimensions.values()) == found.overall.events
+    for pair in (found.overall, *found.datasets.values(), *found.dimensions.values(), *found.pairs.values()):
+        assert {name for name, _ in pair.estimates()} == {name for name, _ in found.overall.estimates()}
 
 
 async def test_two_runs_give_the_same_bytes() -> None:
@@ -44,8 +44,10 @@ async def test_the_order_of_files_and_of_events_and_the_ids_of_events_change_no_
     before = agreement_json(await result(*annotations))
     Random(3).shuffle(annotations)
     turned = [
-        replace(one, findings=tuple(replace(each, id=f"{each.id}x") for each in reversed(one.findings)))
-        for one in annotations
+        replace(
+            annotation, findings=tuple(replace(event, id=f"{event.id}x") for event in reversed(annotation.findings))
+        )
+        for annotation in annotations
     ]
     after = agreement_json(await result(*turned))
     assert numbers(after) == numbers(before)
@@ -55,7 +57,9 @@ async def test_other_names_of_annotators_change_no_number() -> None:
     annotations = demo_annotators(["ann", "bob", "eve"])
     before = agreement_json(await result(*annotations))
     names = {"ann": "zoe", "bob": "max", "eve": "abe"}
-    after = agreement_json(await result(*(replace(one, author=names[one.author]) for one in annotations)))
+    after = agreement_json(
+        await result(*(replace(annotation, author=names[annotation.author]) for annotation in annotations))
+    )
     for key in ("overall", "per_dataset", "per_dimension"):
         assert after[key] == before[key]
     for key in ("macro", "micro", "per_dataset", "annotations_without_consensus"):

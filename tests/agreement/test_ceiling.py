@@ -63,10 +63,10 @@ async def test_the_row_of_an_annotator_is_that_of_a_system_in_evaluate(seed: int
     annotations = random_accounts(Random(seed), 3, 0.0)
     found = await ceiling(*annotations)
     for name in ("p0", "p1", "p2"):
-        others = AnnotationSet.of([one for one in annotations if one.author != name])
+        others = AnnotationSet.of([annotation for annotation in annotations if annotation.author != name])
         matched, _ = await match_annotators(others.clips, WordJudge(), "iou*similarity", "frames")
-        references = [consensus(one, "frames") for one in matched]
-        system = System.of(name, [one for one in annotations if one.author == name])
+        references = [consensus(clip, "frames") for clip in matched]
+        system = System.of(name, [annotation for annotation in annotations if annotation.author == name])
         (row,) = (await evaluate(pair(references, [system]), WordJudge(), TERMS)).systems
         for ours, theirs in ((found.annotators[name].macro, row.macro), (found.annotators[name].micro, row.micro)):
             assert {metric: same(one) for metric, one in ours.items()} == {
@@ -106,7 +106,7 @@ async def test_a_failed_judgement_leaves_the_estimate_and_gives_bounds() -> None
 
 async def test_without_a_case_nothing_is_defined() -> None:
     found = await ceiling(annotation("ann", "a", event(0, 4)))
-    assert not any(one.defined for row in (found.whole, found.annotators["ann"]) for one in row.macro.values())
+    assert not any(value.defined for row in (found.whole, found.annotators["ann"]) for value in row.macro.values())
     assert (found.whole.n, found.worst, found.best) == (0, None, None)
 
 
@@ -127,7 +127,10 @@ async def test_the_order_of_annotators_and_events_changes_no_number() -> None:
     before = await ceiling(*annotations)
     rng.shuffle(annotations)
     names = {"p0": "zoe", "p1": "max", "p2": "abe"}
-    turned = [replace(one, author=names[one.author], findings=one.findings[::-1]) for one in annotations]
+    turned = [
+        replace(annotation, author=names[annotation.author], findings=annotation.findings[::-1])
+        for annotation in annotations
+    ]
     after = await ceiling(*turned)
     assert repr(after.whole) == repr(before.whole)
     assert {names[name]: repr(row) for name, row in before.annotators.items()} == {

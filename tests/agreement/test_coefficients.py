@@ -343,7 +343,7 @@ async def test_the_order_of_annotators_clips_and_events_changes_no_number() -> N
     annotations = random_accounts(rng, 3, 0.1)
     before = repr(await measured(*annotations))
     rng.shuffle(annotations)
-    turned = [replace(one, findings=tuple(reversed(one.findings))) for one in annotations]
+    turned = [replace(annotation, findings=tuple(reversed(annotation.findings))) for annotation in annotations]
     assert repr(await measured(*turned)) == before
     names = {"p0": "zoe", "p1": "max", "p2": "abe"}
     assert repr(await measured(*(replace(one, author=names[one.author]) for one in turned))) == before

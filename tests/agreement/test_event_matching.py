@@ -21,9 +21,9 @@ async def matched(
     return found
 
 
-def pairs(one: MatchedClip) -> set[tuple[str, str]]:
+def pairs(pair: MatchedClip) -> set[tuple[str, str]]:
     """The descriptions of matched events."""
-    return {(one.finding(match.first).description, one.finding(match.second).description) for match in one.matches}
+    return {(pair.finding(match.first).description, pair.finding(match.second).description) for match in pair.matches}
 
 
 def described(one: MatchedClip) -> list[tuple[str | None, ...]]:

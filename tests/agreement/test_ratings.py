@@ -64,7 +64,7 @@ def test_what_does_not_fit_is_refused_with_its_file_line_and_key(tmp_path: Path,
         Ratings.read(written(tmp_path / "a.csv", text))
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"gone\.csv is not a file; give a table of ratings"):
         Ratings.read(tmp_path / "gone.csv")
 
@@ -88,7 +88,7 @@ def test_the_alpha_of_a_label_is_of_the_units_that_most_ratings_give_it() -> Non
 def test_the_labels_make_up_the_whole() -> None:
     rng = Random(2)
     found = agreement(table(*("".join(rng.choices("bbbn", k=3)) for _ in range(50))))
-    weighted = sum(one.value * one.n for one in found.labels.values()) / 50
+    weighted = sum(value.value * value.n for value in found.labels.values()) / 50
     assert weighted == pytest.approx(found.overall.value, abs=1e-9)
     assert found.overall.low < found.overall.value < found.overall.high
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from domains.folders import change, make_folder
-from forge.plant.takes import scenery, write
+from forge.plant.sample_clips import scenery, write
 
 from cli.running import Shell
 from robogaze.core.report import Report
@@ -21,8 +21,8 @@ def clip(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def a_run(root: Path, planted: Path, keep: Callable[[Report], bool] = lambda report: True) -> Path:
-    """The run of an evaluator that knows the truth of the clips it was shown."""
-    with RunFolder(root, {"evaluator": "all-knowing"}) as run:
+    """The run of an evaluator that knows the annotations."""
+    with RunFolder(root, {"evaluator": "oracle"}) as run:
         for report in map(Report.model_validate_json, (planted / "annotations.jsonl").read_text().splitlines()):
             if keep(report):
                 address = run.address(planted / report.clip.uri)
@@ -35,20 +35,24 @@ def test_glitches_are_planted_and_their_recall_is_measured(robogaze: Shell, clip
     only = [word for name in ("smear", "shake", "other_hand") for word in ("--only", name)]
     done = robogaze("forge", "plant", clip, "--out", tmp_path / "set", *only, "--json")
     assert done.code == 0
-    told = json.loads(done.out)
-    assert {name: one["planted"] for name, one in told["plants"].items()} == {"smear": 1, "shake": 1, "other_hand": 1}
+    summary = json.loads(done.out)
+    assert {name: counts["planted"] for name, counts in summary["glitches"].items()} == {
+        "smear": 1,
+        "shake": 1,
+        "other_hand": 1,
+    }
     run = a_run(tmp_path / "run", tmp_path / "set")
     found = robogaze("forge", "report", run, "--reference", tmp_path / "set", "--json")
     result = json.loads(found.out)
     assert (found.code, result["schema_version"], result["total"]["planted"]) == (0, 1, 3)
-    assert {name: one["found"]["value"] for name, one in result["by"]["plant"].items()} == dict.fromkeys(
+    assert {name: group["found"]["value"] for name, group in result["by"]["glitch"].items()} == dict.fromkeys(
         ("other_hand", "shake", "smear"), 1
     )
     assert (result["total"]["tiou"]["value"], result["total"]["tiou"]["n"]) == (1, 2)
     assert (result["untouched"]["untouched"], result["untouched"]["clips"]["value"]) == (1, 0)
 
 
-def test_the_report_is_tables_with_what_they_mean(robogaze: Shell, clip: Path, tmp_path: Path) -> None:
+def test_the_report_has_tables_and_notes(robogaze: Shell, clip: Path, tmp_path: Path) -> None:
     robogaze("forge", "plant", clip, "--out", tmp_path / "set", "--only", "smear")
     run = a_run(tmp_path / "run", tmp_path / "set")
     done = robogaze("forge", "report", run, "--reference", tmp_path / "set", "--out", tmp_path / "tables")
@@ -60,7 +64,7 @@ def test_the_report_is_tables_with_what_they_mean(robogaze: Shell, clip: Path, t
     assert (tmp_path / "tables" / "sensitivity-type.csv").is_file()
 
 
-def test_clips_without_a_report_are_told_and_the_exit_code_says_so(robogaze: Shell, clip: Path, tmp_path: Path) -> None:
+def test_clips_without_a_report_are_reported_and_set_the_exit_code(robogaze: Shell, clip: Path, tmp_path: Path) -> None:
     robogaze("forge", "plant", clip, "--out", tmp_path / "set", "--only", "smear")
     run = a_run(tmp_path / "run", tmp_path / "set", keep=lambda report: bool(report.events))
     done = robogaze("forge", "report", run, "--reference", tmp_path / "set", "--json")
@@ -73,17 +77,17 @@ def test_clips_without_a_report_are_told_and_the_exit_code_says_so(robogaze: She
     assert "without a report: 1 of 2 clips" in done.err
 
 
-def test_a_run_without_reports_is_told_how_to_make_some(robogaze: Shell, clip: Path, tmp_path: Path) -> None:
+def test_a_run_without_reports_is_an_error_with_the_command(robogaze: Shell, clip: Path, tmp_path: Path) -> None:
     robogaze("forge", "plant", clip, "--out", tmp_path / "set", "--only", "smear")
     done = robogaze("forge", "report", tmp_path / "run", "--reference", tmp_path / "set")
     assert done.code == 1
     assert f"robogaze score {tmp_path / 'set'}/clips.jsonl --out {tmp_path / 'run'}" in done.err
 
 
-def test_what_is_left_out_is_said_on_stderr_with_the_reason(robogaze: Shell, clip: Path, tmp_path: Path) -> None:
+def test_glitches_left_out_are_on_stderr_with_the_reason(robogaze: Shell, clip: Path, tmp_path: Path) -> None:
     done = robogaze("forge", "plant", clip, "--out", tmp_path / "set", "--only", "other_order", "--only", "smear")
     assert done.code == 0
-    assert "left out: other_order 1 time, because its instruction has no such words" in done.err
+    assert "left out: other_order 1 time, because the instruction has no matching words" in done.err
     assert "other_order" in done.out
 
 
@@ -98,10 +102,10 @@ def test_a_clip_that_cannot_be_read_is_an_error_and_the_others_are_planted(
     assert f"error: {gone} does not exist" in none.err
 
 
-def test_an_unknown_plant_is_told_the_known_ones(robogaze: Shell, clip: Path, tmp_path: Path) -> None:
+def test_an_unknown_glitch_is_answered_with_the_known_ones(robogaze: Shell, clip: Path, tmp_path: Path) -> None:
     done = robogaze("forge", "plant", clip, "--out", tmp_path / "set", "--only", "blur")
     assert done.code == 1
-    assert "plants no 'blur' (but smear, darken, " in done.err
+    assert "has no glitch 'blur'; known: smear, darken, " in done.err
 
 
 def test_a_domain_s_glitches_are_checked_with_it(robogaze: Shell, tmp_path: Path) -> None:
@@ -109,15 +113,15 @@ def test_a_domain_s_glitches_are_checked_with_it(robogaze: Shell, tmp_path: Path
     path = folder / "forge.yaml"
     path.write_text(
         "schema_version: 1\n"
-        "plants:\n"
+        "glitches:\n"
         "  - planter: erase\n"
         "    type: disappearance\n"
         "    severity: {4: 0.0}\n"
-        "    describe: It is gone.\n"
+        "    description: It is gone.\n"
     )
     whole = robogaze("domain", "check", folder)
-    assert (whole.code, whole.out.endswith(", 1 plant\n")) == (0, True)
+    assert (whole.code, whole.out.endswith(", 1 kind of glitch\n")) == (0, True)
     change(path, "disappearance", "disapearance")
     broken = robogaze("domain", "check", folder)
     assert broken.code == 1
-    assert f"{path}:4: plants.0.type: 'disapearance' is not in the taxonomy" in broken.err
+    assert f"{path}:4: glitches.0.type: 'disapearance' is not in the taxonomy" in broken.err

@@ -44,7 +44,7 @@ def test_without_a_model_the_terminal_says_what_was_examined_and_no_clip_is_clea
     assert "1 of 6" in ran.out
     assert "1 clip: 0 faulty, 0 clean, 1 undecided" in ran.out
     assert "clean" not in ran.out.replace("0 clean", "")
-    assert "Not examined: Task Progress and Instruction Consistency" in ran.out
+    assert "Not examined: Task Progress, Instruction Consistency and Robot-Body Consistency" in ran.out
 
 
 def test_json_is_one_object_on_stdout_and_every_report_loads(robogaze: Shell, clip: Path) -> None:

@@ -77,8 +77,8 @@ def test_labels_of_each_run_correct_the_difference_and_the_verdict() -> None:
     plain = compare_runs(runs, ComparisonConfig(resamples=50))
     assert plain.verdicts[0].startswith("b is better than a: clean rate +30.0 points")
     samples = {
-        one.name: pair_calibration(*lenient_about(one.name, faulty), [one], mixed=False)
-        for one, faulty in zip(runs, (0, 14), strict=True)
+        run.name: pair_calibration(*lenient_about(run.name, faulty), [run], mixed=False)
+        for run, faulty in zip(runs, (0, 14), strict=True)
     }
     found = compare_runs(runs, ComparisonConfig(resamples=50), samples=samples)
     gap = found.pairs[0].corrected

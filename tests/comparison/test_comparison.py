@@ -26,20 +26,20 @@ def three(**settings: str) -> Comparison:
 
 def test_without_a_baseline_every_run_is_compared_with_those_before_it() -> None:
     found = three()
-    assert [(one.first, one.second) for one in found.pairs] == [(1, 0), (2, 0), (2, 1)]
+    assert [(pair.first, pair.second) for pair in found.pairs] == [(1, 0), (2, 0), (2, 1)]
     assert found.pairs[0].clean.difference == paired_shares(35, 5, 10, 0)[0]
 
 
 def test_with_one_every_other_run_is_compared_with_it() -> None:
     found = three(baseline="fair")
-    assert [(one.first, one.second) for one in found.pairs] == [(0, 1), (2, 1)]
+    assert [(pair.first, pair.second) for pair in found.pairs] == [(0, 1), (2, 1)]
     with pytest.raises(InputError, match=r"the baseline best is not one of the runs \(good, fair, poor"):
         three(baseline="best")
 
 
 def test_p_is_adjusted_for_the_number_of_pairs() -> None:
     pairs = three().pairs
-    assert [one.clean.holm for one in pairs] == pytest.approx(list(holm([one.clean.p for one in pairs])))
+    assert [pair.clean.holm for pair in pairs] == pytest.approx(list(holm([pair.clean.p for pair in pairs])))
     assert pairs[1].clean.p < pairs[1].clean.holm
 
 
@@ -50,7 +50,7 @@ def test_only_prompts_that_both_have_count() -> None:
     assert found.pairs[0].clean.difference.value == -0.5
 
 
-def test_runs_that_cannot_be_told_apart_are_one_band() -> None:
+def test_runs_without_a_significant_difference_are_one_band() -> None:
     found = three()
     assert [[found.names[run] for run in band] for band in found.bands] == [["good", "fair"], ["poor"]]
     assert [one.rank.value for one in found.ranks] == [1, 2, 3]
@@ -65,13 +65,13 @@ def test_the_verdict_names_the_best_and_what_became_of_the_baseline() -> None:
     )
 
 
-def test_a_pair_that_differs_says_by_how_much_and_how_sure() -> None:
+def test_the_verdict_of_a_difference_gives_its_size_and_p() -> None:
     found = three(baseline="poor").verdicts[0]
     assert found.startswith("good is better than poor: clean rate +60.0 points [+")
     assert found.endswith("adjusted for 2 comparisons).")
 
 
-def test_a_pair_that_does_not_says_what_could_have_been_seen() -> None:
+def test_the_verdict_of_no_difference_gives_what_is_ruled_out() -> None:
     found = compare_runs([clean_and_faulty("a", "++--"), clean_and_faulty("b", "+-+-")], TERMS)
     assert found.verdicts[0].startswith("No significant difference between b and a: clean rate +0.0 points [-")
     assert found.verdicts[0].endswith(
@@ -109,8 +109,8 @@ def shared_prompts(rng: np.random.Generator, prompts: int, seeds: int) -> list[R
 def test_clips_of_one_prompt_are_no_independent_evidence(prompts: int, seeds: int) -> None:
     rng = np.random.default_rng(1)
     pairs = [compare_runs(shared_prompts(rng, prompts, seeds), replace(TERMS, resamples=1)) for _ in range(150)]
-    assert sum(one.pairs[0].significant(0.95) for one in pairs) / 150 < 0.10
-    assert sum(0 < one.pairs[0].differences["events_per_clip"].p < 0.05 for one in pairs) / 150 < 0.10
+    assert sum(pair.pairs[0].significant(0.95) for pair in pairs) / 150 < 0.10
+    assert sum(0 < pair.pairs[0].differences["events_per_clip"].p < 0.05 for pair in pairs) / 150 < 0.10
     assert pairs[0].units == prompts
 
 
@@ -171,7 +171,7 @@ def test_means_are_over_prompts_whose_clips_both_were_scored() -> None:
 @pytest.mark.parametrize(
     ("name", "step"), [("step_14000", 14000), ("v2-step_14k", 14000), ("1.5m", 5_000_000), ("last", None), ("4b", None)]
 )
-def test_names_tell_steps(name: str, step: int | None) -> None:
+def test_steps_are_read_from_names(name: str, step: int | None) -> None:
     assert step_of(name) == step
 
 
@@ -195,14 +195,14 @@ def test_without_steps_there_is_no_trend(names: tuple[str, ...]) -> None:
 
 def test_the_order_of_clips_and_runs_changes_no_number() -> None:
     runs = [clean_and_faulty(name, signs) for name, signs in (("a", GOOD), ("b", POOR))]
-    turned: list[Run] = [replace(one, annotations=dict(reversed(one.annotations.items()))) for one in runs]
+    turned: list[Run] = [replace(run, annotations=dict(reversed(run.annotations.items()))) for run in runs]
     first, second = compare_runs(runs, TERMS, baseline="a"), compare_runs(turned[::-1], TERMS, baseline="a")
     assert first.pairs[0].differences == second.pairs[0].differences
     assert first.leaderboard == second.leaderboard[::-1]
     assert first.verdict == second.verdict
 
 
-def test_two_checkpoints_of_a_known_difference_are_told_what_it_is() -> None:
+def test_the_known_difference_of_two_checkpoints_is_found() -> None:
     """A small part of the benchmark, whose figures stand in docs/compare.md."""
     found = tried((0.5, 0.8), 0.5, repetitions=20, prompts=80, seed=0)
     assert found.held >= 0.8

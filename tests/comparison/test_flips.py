@@ -33,13 +33,13 @@ def test_of_the_same_load_another_type_is_neither_worse_nor_better() -> None:
     assert kind([event("colour_shift", 2)], [event("shape_hole", 2)]) == "changed"
 
 
-def test_events_without_a_severity_are_told_by_their_number() -> None:
+def test_events_without_a_severity_are_counted() -> None:
     shift, hole = event("colour_shift", None), event("shape_hole", None)
     assert kind([shift], [shift, hole]) == "worse"
     assert kind([shift, hole], [shift]) == "better"
 
 
-def test_it_says_what_was_gained_and_lost_the_most_severe_first() -> None:
+def test_gained_and_lost_types_are_listed_most_severe_first() -> None:
     found = flip(
         [event("colour_shift", 4), event("colour_cast", 1)],
         [event("shape_hole", 2), event("shape_bend", 5), event("colour_cast", 1)],
@@ -59,7 +59,7 @@ def test_new_severe_ones_come_first_then_what_grew_worse_then_what_grew_better()
         "severe": (annotation("a-4", severe), annotation("b-4")),
         "hidden": (annotation("a-5", severe), annotation("b-5", mild, mild, mild)),
     }
-    assert [one.prompt for one in flips_between(clips).found] == ["severe", "hidden", "mild", "worse", "fixed"]
+    assert [clip.prompt for clip in flips_between(clips).found] == ["severe", "hidden", "mild", "worse", "fixed"]
 
 
 def test_a_clip_that_is_not_complete_is_unknown_until_something_is_found() -> None:

@@ -116,7 +116,7 @@ def test_too_few_prompts_show_nothing_and_do_not_pass() -> None:
     )
 
 
-def test_without_a_clean_rate_the_rule_fails_and_says_why() -> None:
+def test_without_a_clean_rate_the_rule_fails_with_a_reason() -> None:
     found = only(CLEAN, clean_and_faulty("base", "+" * 300), without_a_model("new", "+" * 300))
     assert not found.passed
     assert found.message == (
@@ -167,7 +167,7 @@ def test_events_beside_the_baseline() -> None:
 def test_events_by_themselves_need_no_baseline() -> None:
     rule = gate({"events_per_clip": {"at_most": 0.5}})
     runs = clean_and_faulty("a", "+-"), clean_and_faulty("b", "--")
-    assert [one.passed for one in check_gate(rule, result(*runs, baseline=None))] == [True, False]
+    assert [run.passed for run in check_gate(rule, result(*runs, baseline=None))] == [True, False]
 
 
 def test_what_was_not_scored_or_not_made_is_counted() -> None:

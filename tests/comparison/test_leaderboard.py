@@ -12,8 +12,8 @@ from robogaze.stats import wilson
 TERMS = ComparisonConfig(resamples=200)
 
 
-def of(one: Run, missing: int = 0) -> LeaderboardRow:
-    return leaderboard_row(one, missing, EventLabels.of([one]), TERMS)
+def of(row: Run, missing: int = 0) -> LeaderboardRow:
+    return leaderboard_row(row, missing, EventLabels.of([row]), TERMS)
 
 
 def test_only_complete_clips_that_cover_every_dimension_are_clean() -> None:

@@ -30,7 +30,7 @@ def test_a_key_that_only_some_clips_have_is_named_with_one_that_has_not() -> Non
     assert by_prompt(runs).passed_over == ("not by instruction: c2 of a has none",)
 
 
-def test_the_initial_frame_tells_equal_instructions_apart() -> None:
+def test_the_initial_frame_distinguishes_equal_instructions() -> None:
     runs = [
         run(name, *(annotation(f"{name}{at}-lift", instruction="lift") for at in "12"),
             metadata={f"{name}{at}-lift": metadata(initial_frame=f"{at}.png") for at in "12"})
@@ -56,7 +56,7 @@ def test_a_key_that_was_asked_for_must_serve() -> None:
 
 def test_a_prompt_that_another_run_has_is_missing() -> None:
     runs = [clean_and_faulty("a", "+++"), clean_and_faulty("b", "+")]
-    assert [by_prompt(runs).missing(at, one) for at, one in enumerate(runs)] == [0, 2]
+    assert [by_prompt(runs).missing(at, run) for at, run in enumerate(runs)] == [0, 2]
 
 
 def test_so_is_a_clip_that_the_manifest_lists() -> None:

@@ -42,13 +42,13 @@ def test_clips_that_carry_a_prompt_id_are_paired_by_it(tmp_path: Path) -> None:
     assert (found.key, found.shared(0, 1), found.passed_over) == ("prompt_id", ("0", "1", "2"), ())
 
 
-def test_a_foreign_format_says_none_of_it(tmp_path: Path) -> None:
+def test_a_foreign_format_has_no_metadata(tmp_path: Path) -> None:
     table = tmp_path / "run.csv"
     table.write_text("clip_id,type,dimension,start_s,end_s,description\nc1,hole,shape,0,1,a hole\n")
     assert read(table).metadata == {}
 
 
-def test_a_run_folder_tells_what_it_lacks(tmp_path: Path) -> None:
+def test_a_run_folder_counts_missing_and_unreadable_clips(tmp_path: Path) -> None:
     folder = write_reports(tmp_path / "run", [report("a-p0")])
     (folder / "run.json").write_text("{}")
     line = {"clip_id": "a-p0", "instruction": "p0", "path": "../cup.mp4", "split": None}
@@ -80,7 +80,7 @@ def test_a_run_of_several_checkpoints_is_split() -> None:
     check_comparable(parts, mixed=False)
 
 
-def test_what_has_no_report_goes_where_the_manifest_says_when_a_run_is_split() -> None:
+def test_clips_without_a_report_are_assigned_by_the_manifest_if_a_run_is_split() -> None:
     said = {"a-1": "a", "a-2": "a", "b-1": "b", "c-1": "c"}
     both = run(
         "run",
@@ -116,12 +116,12 @@ def test_a_clip_without_the_field_cannot_be_split() -> None:
         list(run("run", annotation("a-p")).split_by("checkpoint"))
 
 
-def test_a_clip_has_one_account() -> None:
+def test_a_clip_has_one_annotation() -> None:
     with pytest.raises(InputError, match="two annotations"):
         run("run", annotation("a-p"), annotation("a-p", author="other"))
 
 
-def test_names_tell_runs_apart() -> None:
+def test_two_runs_need_two_names() -> None:
     with pytest.raises(InputError, match="NAME=PATH"):
         check_comparable([clean_and_faulty("a", "+"), clean_and_faulty("a", "-")], mixed=True)
 

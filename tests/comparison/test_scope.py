@@ -59,7 +59,7 @@ def test_where_no_dimension_is_covered_the_rate_is_the_same() -> None:
     ]
     found = compare_runs(runs, TERMS)
     assert found.scope == Scope(())
-    assert [one.clean_rate for one in found.leaderboard] == [wilson(1, 2), wilson(2, 2)]
+    assert [row.clean_rate for row in found.leaderboard] == [wilson(1, 2), wilson(2, 2)]
     assert found.pairs[0].clean.difference.value == 0.5
 
 

@@ -1,7 +1,6 @@
 """The demo data set of games as it is shipped: films, manifest and annotations fit together, and it redraws itself."""
 
 import json
-import sys
 from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
@@ -67,7 +66,7 @@ def test_every_dimension_was_examined_in_every_clip_under_the_domain_as_it_is() 
     every = dict.fromkeys(domain.dimensions, "examined")
     for report in REPORTS.values():
         assert (report.status, states(report.coverage)) == ("complete", every)
-        assert report.domain.taxonomy == domain.ref.taxonomy, "run scripts/render_demo_games.py --annotations-only"
+        assert report.domain.taxonomy == domain.ref.taxonomy
 
 
 def test_three_clips_are_clean_and_one_event_recurs_after_a_gap() -> None:
@@ -96,18 +95,3 @@ def test_the_files_stay_small() -> None:
     sizes = {path: path.stat().st_size for path in DEMO.rglob("*") if path.is_file()}
     assert sum(sizes.values()) < FOLDER_BYTES
     assert max(sizes.values()) < FILE_BYTES
-
-
-@pytest.mark.parametrize("name", ["hop_stretched", "yard_flicker"])
-def test_a_clip_drawn_again_differs_from_its_twin_where_the_annotation_says(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys, "path", [str(ROOT / "scripts"), *sys.path])
-    from render_demo.games import clips
-
-    story, report = clips.CLIPS[name](), REPORTS[name]
-    inside = frames_in(report.events[0].spans, report.clip.frame_times_s)
-    near = {number + step for number in inside for step in (-2, -1, 0, 1, 2)} & set(range(story.count))
-    seen = {number for number in sorted(near) if (story.draw(number, True) != story.draw(number, False)).any()}
-    assert seen <= inside
-    assert {min(inside), max(inside)} <= seen

@@ -27,11 +27,11 @@ def parts(schema: Any) -> Iterator[dict[str, Any]]:
         yield schema
         for key, value in schema.items():
             below = value.values() if key in ("properties", "$defs") else [value]
-            for one in below:
-                yield from parts(one)
+            for part in below:
+                yield from parts(part)
     if isinstance(schema, list):
-        for one in schema:
-            yield from parts(one)
+        for part in schema:
+            yield from parts(part)
 
 
 def assert_bounded(schema: dict[str, Any]) -> None:

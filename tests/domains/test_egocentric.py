@@ -112,7 +112,7 @@ async def test_the_whole_pipeline_ends_in_a_report(egocentric: Domain, video: Pa
     assert (report.status, report.failures) == ("complete", ())
     assert {each.state for each in report.coverage.values()} <= {"examined", "ruled_out"}
     assert len(report.coverage) == 5
-    assert [one.verdict for one in report.hypotheses] == ["accepted", "rejected", "merged"]
+    assert [hypothesis.verdict for hypothesis in report.hypotheses] == ["accepted", "rejected", "merged"]
     (event,) = report.events
     assert (event.dimension, event.type, event.severity) == ("instruction_consistency", "wrong_effector", 4)
     assert event.secondary == ("hand_body_consistency",)

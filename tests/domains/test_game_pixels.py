@@ -27,7 +27,9 @@ def game() -> Domain:
 def rules(game: Domain) -> Measure:
     """The stage that measures, as the pipeline without a model has it."""
     assert game.file.pipeline_without_model is not None
-    (stage,) = (one for _, one in Pipeline.build(game, game.file.pipeline_without_model).stages if type(one) is Measure)
+    (stage,) = (
+        found for _, found in Pipeline.build(game, game.file.pipeline_without_model).stages if type(found) is Measure
+    )
     return stage
 
 

@@ -72,14 +72,14 @@ def kitchen(tmp_path: Path) -> Path:
 
 def test_the_robot_domain_is_the_papers() -> None:
     robot = load_domain("robot")
-    found = {name: {kind.id: kind.severity for kind in one.types} for name, one in robot.dimensions.items()}
+    found = {name: {kind.id: kind.severity for kind in dimension.types} for name, dimension in robot.dimensions.items()}
     assert found == ROBOT
     assert (len(robot.dimensions), len(robot.types)) == (6, 30)
 
 
 def test_the_robot_domain_needs_an_instruction_where_the_task_is_judged() -> None:
     robot = load_domain("robot")
-    needy = [name for name, one in robot.dimensions.items() if one.needs]
+    needy = [name for name, dimension in robot.dimensions.items() if dimension.needs]
     assert needy == ["task_progress", "instruction_consistency"]
 
 
@@ -102,8 +102,8 @@ def test_a_built_in_domain_explains_every_type(built_in: Domain) -> None:
 
 def test_a_built_in_domain_confuses_a_type_with_others_only(built_in: Domain) -> None:
     for kind in built_in.types.values():
-        assert kind.id not in [one.type for one in kind.confused_with]
-        assert all(one.tell for one in kind.confused_with)
+        assert kind.id not in [confusion.type for confusion in kind.confused_with]
+        assert all(confusion.tell for confusion in kind.confused_with)
 
 
 def test_the_severity_rubric_has_five_levels(built_in: Domain) -> None:

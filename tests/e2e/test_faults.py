@@ -23,7 +23,7 @@ from robogaze.domains import load_domain
 from robogaze.stages.pipeline import Pipeline
 
 SAMPLE = {"full": 16, "glide": 12, "vote3": 8, "vanilla": 8}
-"""How many faults are tried over HTTP; `scripts/bench/faults.py` tries any number."""
+"""How many faults are tried over HTTP."""
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,4 @@
-"""Faults of the table at every question of every pipeline, without a socket: a sample, stratified and seeded.
-
-`scripts/bench/faults.py` draws any number of them.
-"""
+"""Faults of the table at every question of every pipeline, without a socket: a sample, stratified and seeded."""
 
 import random
 from collections.abc import Iterator
@@ -16,7 +13,7 @@ from synthetic import write_clip
 
 from robogaze.core.time import Span
 
-OUTCOMES: tuple[Outcome, ...] = ("kept", "retried", "refused", "asked again", "put again")
+OUTCOMES: tuple[Outcome, ...] = ("accepted", "retried", "refused", "invalid", "undecided")
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +26,7 @@ def sample(bench: Bench, rng: random.Random) -> Iterator[Case]:
     """A fault of each outcome at each question: one that passes, and, where that makes a difference, one that lasts."""
     for question, outcome, passes in product(PLAYS[bench.play].questions, OUTCOMES, (True, False)):
         fitting = [one for one in FAULTS.values() if one.outcome == outcome and question in one.questions]
-        same_either_way = (outcome == "kept" and not passes) or (outcome == "refused" and passes)
+        same_either_way = (outcome == "accepted" and not passes) or (outcome == "refused" and passes)
         if not same_either_way and (fitting := [one for one in fitting if not one.rare]):
             fault = rng.choice(fitting)
             yield bench.draw(rng, fault, "once" if passes else rng.choice(EXTENTS[1:]), question)

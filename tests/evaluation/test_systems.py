@@ -14,6 +14,7 @@ from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.scores import Estimate
 from robogaze.core.time import Span
 from robogaze.datasets.pairing import System, pair
+from robogaze.errors import InputError
 from robogaze.evaluation.config import EvaluationConfig
 from robogaze.evaluation.results import Evaluation
 from robogaze.evaluation.systems import evaluate_pairing
@@ -39,7 +40,7 @@ class SameWords:
 
     async def rate(self, pairs: Sequence[DescriptionPair]) -> Sequence[Judgement]:
         self.asked += pairs
-        return [Judgement(self.similarity(one), rationale="") for one in pairs]
+        return [Judgement(self.similarity(pair), rationale="") for pair in pairs]
 
     def similarity(self, one: DescriptionPair) -> float | None:
         if "?" in one.prediction:
@@ -98,7 +99,7 @@ def test_a_clean_clip_without_a_prediction_is_not_clean() -> None:
     assert found.macro["clean_accuracy"].value == 0.5
 
 
-def test_an_unscored_clip_counts_like_a_missing_one_and_is_told_apart() -> None:
+def test_an_unscored_clip_counts_like_a_missing_one_and_is_listed_separately() -> None:
     found = run([clip("a", event(1, 2)), clip("b")], [clip("a", status="unscored"), clip("b", status="unscored")])
     counts = found.systems[0].counts
     assert (counts["missing"], counts["unscored"]) == (0, 2)
@@ -158,9 +159,11 @@ def test_bounds_hold_whatever_the_judge_would_have_said() -> None:
 
 def test_systems_are_compared_on_the_clips_that_both_have_a_value_for() -> None:
     references = [clip(f"{number:02}", event(1, 2)) for number in range(20)]
-    half = [clip(one.clip_id, event(1, 2 if number < 10 else 1.5, "a" if number < 10 else "?"))
-            for number, one in enumerate(references)]  # fmt: skip
-    whole = [clip(one.clip_id, event(1, 2 if number < 10 else 1.5)) for number, one in enumerate(references)]
+    half = [clip(reference.clip_id, event(1, 2 if number < 10 else 1.5, "a" if number < 10 else "?"))
+            for number, reference in enumerate(references)]  # fmt: skip
+    whole = [
+        clip(reference.clip_id, event(1, 2 if number < 10 else 1.5)) for number, reference in enumerate(references)
+    ]
     (pair_,) = run(references, half, whole).comparisons["miou"].pairs
     assert (pair_.difference.value, pair_.difference.n) == (0.0, 10)
 
@@ -187,7 +190,7 @@ def test_the_mean_over_strata_weighs_data_sets_alike() -> None:
     assert found.strata_mean["desc_f1"].n == 2
 
 
-def test_every_kind_of_error_is_told_with_what_it_costs() -> None:
+def test_every_kind_of_error_is_listed_with_its_cost() -> None:
     references = [clip("a", event(1, 2), event(5, 6, "b"))]
     found = run(references, [clip("a", event(1, 2), event(8, 9, "c"))]).systems[0]
     errors = {kind: (number, gain.value) for kind, (number, gain) in found.error_costs.items() if number}
@@ -235,13 +238,13 @@ def test_controls_stand_beside_every_system() -> None:
     assert controls["constant_severity"][0]["severity_within1"].value == 1.0
 
 
-def test_a_system_that_has_seen_nothing_is_no_better_than_its_floor_and_a_warning_says_so() -> None:
+def test_a_system_that_has_seen_nothing_is_not_above_its_floor_and_gets_a_warning() -> None:
     rng = random.Random(3)
     texts = [rng.choice("ab") for _ in range(60)]
     references = [clip(f"{number:02}", event(1, 2, text)) for number, text in enumerate(texts)]
-    blind = [clip(one.clip_id, event(1, 2, "a")) for one in references]
+    blind = [clip(reference.clip_id, event(1, 2, "a")) for reference in references]
     result = run(references, references, blind)
-    seeing, guessing = (one.floor for one in result.systems)
+    seeing, guessing = (system.floor for system in result.systems)
     assert seeing is not None
     assert guessing is not None
     assert result.systems[0].macro["desc_f1"].value == 1.0
@@ -271,19 +274,19 @@ def test_floors_ask_the_judge_and_can_be_left_out() -> None:
 
 def test_the_papers_headline_is_named_beside_the_mean_over_clips() -> None:
     references = [clip(name, event(1, 2), fields={"split": "big" if name < "d" else "small"}) for name in "abcd"]
-    found = {one.name: one for one in evaluation_tables(run(references, [references[3]]))}
+    found = {table.name: table for table in evaluation_tables(run(references, [references[3]]))}
     assert found["scores-data-sets"].title.startswith("Scores, mean over 2 data sets (split): the headline of the Rob")
     assert [row[1].value for row in found["scores-data-sets"].rows] == [0.5]  # type: ignore[union-attr]
     assert found["scores"].title == "Scores, mean over clips"
     assert found["scores"].rows[0][1].value == 0.25  # type: ignore[union-attr]
-    one_set = run([replace(each, fields={}) for each in references], [references[3]])
-    assert "scores-data-sets" not in {each.name for each in evaluation_tables(one_set)}
+    one_set = run([replace(reference, fields={}) for reference in references], [references[3]])
+    assert "scores-data-sets" not in {table.name for table in evaluation_tables(one_set)}
 
 
 def test_two_systems_are_compared_on_the_same_clips() -> None:
     references = [clip(f"{number:02}", event(1, 2)) for number in range(30)]
-    good = [clip(one.clip_id, *one.findings) for one in references[:27]]
-    bad = [clip(one.clip_id, *one.findings) for one in references[:6]]
+    good = [clip(reference.clip_id, *reference.findings) for reference in references[:27]]
+    bad = [clip(reference.clip_id, *reference.findings) for reference in references[:6]]
     found = run(references, good, bad, resamples=500).comparisons["desc_f1"]
     (difference,) = found.pairs
     assert difference.difference.value == pytest.approx(0.7)
@@ -314,15 +317,16 @@ def test_clips_of_one_prompt_are_one_piece_of_evidence() -> None:
     assert apart.systems[0].macro["desc_f1"].low > alone.systems[0].macro["desc_f1"].low + 0.05
 
 
-def test_where_the_offline_judge_ranks_it_says_that_it_may_be_wrong() -> None:
+def test_rankings_by_the_offline_judge_carry_a_warning() -> None:
     class Offline(SameWords):
         name = "offline"
 
     references = [clip("a", event(1, 2)), clip("b", event(1, 2))]
-    tables = {one.name: one for one in evaluation_tables(run(references, references, references, judge=Offline()))}
+    result = run(references, references, references, judge=Offline())
+    tables = {table.name: table for table in evaluation_tables(result)}
     for name in ("scores", "pairs-desc_f1", "ranks-desc_f1"):
         assert any("can reverse the order of two systems" in note for note in tables[name].notes), name
-    alone = {one.name: one for one in evaluation_tables(run(references, references, judge=Offline()))}
+    alone = {table.name: table for table in evaluation_tables(run(references, references, judge=Offline()))}
     assert not any("reverse" in note for note in alone["scores"].notes)
 
 
@@ -375,10 +379,13 @@ def test_what_things_are_called_and_their_order_changes_no_number(change: str) -
         if change == "events":
             rng.shuffle(findings)
         if change == "ids":
-            findings = [replace(one, id=f"x{number}") for number, one in enumerate(findings)]
+            findings = [replace(event, id=f"x{number}") for number, event in enumerate(findings)]
         return replace(annotation, findings=tuple(findings))
 
-    references, predictions = [shuffled(one) for one in references], [shuffled(one) for one in predictions]
+    references, predictions = (
+        [shuffled(reference) for reference in references],
+        [shuffled(prediction) for prediction in predictions],
+    )
     if change == "clips":
         rng.shuffle(references)
         rng.shuffle(predictions)
@@ -412,26 +419,26 @@ def corpus(rng: random.Random, clips: int = 40) -> tuple[list[ClipAnnotation], l
 
 def test_every_table_and_file_is_written_and_nothing_is_a_bare_mean() -> None:
     references, predictions = corpus(random.Random(2))
-    faulty = {one.clip_id for one in references if one.findings}
-    first = next(place for place, one in enumerate(predictions[:20]) if one.clip_id in faulty)
+    faulty = {reference.clip_id for reference in references if reference.findings}
+    first = next(place for place, prediction in enumerate(predictions[:20]) if prediction.clip_id in faulty)
     predictions[first] = replace(predictions[first], findings=(event(0, 10, "?"),))
     predictions[first + 1] = replace(predictions[first + 1], candidates=(event(1, 2, confidence=0.9),))
     result = run(references, predictions, predictions[:20], by=("split",))
     tables = list(evaluation_tables(result))
-    names = [one.name for one in tables]
+    names = [table.name for table in tables]
     assert len(set(names)) == len(names)
     assert {"scores", "s0-metrics", "s0-by-dimension", "s0-by-split", "s0-losses", "s0-bounds", "pairs-desc_f1"} <= set(
         names
     )
     written = dict(table_files(tables))
-    parts = {one.part.file if one.part else one.name for one in tables}
+    parts = {table.part.file if table.part else table.name for table in tables}
     assert set(written) == {"tables.md", "tables.tex", *(f"{name}.csv" for name in parts)}
-    assert all("Judge same-words: A judge for tests." in one.notes for one in tables)
+    assert all("Judge same-words: A judge for tests." in table.notes for table in tables)
     for column in zip(*(row[1:] for row in tables[0].rows), strict=True):
         assert all(isinstance(cell, Estimate) for cell in column)
 
 
-def test_every_table_says_its_terms_its_judge_and_what_is_missing() -> None:
+def test_every_table_names_its_config_its_judge_and_what_is_missing() -> None:
     references = [clip("a", event(1, 2)), clip("b"), clip("u", status="partial")]
     said = "\n".join(evaluation_notes(run(references, [clip("a"), clip("z")])))
     for words in (
@@ -461,7 +468,7 @@ def test_json_has_the_contract_s_keys_at_the_top_for_one_system() -> None:
 
 def test_systems_that_differ_are_in_the_json_too() -> None:
     references = [clip(f"{number:02}", event(1, 2)) for number in range(30)]
-    found = evaluation_json(run(references, references, [clip(one.clip_id) for one in references[:20]]))
+    found = evaluation_json(run(references, references, [clip(reference.clip_id) for reference in references[:20]]))
     told = json.loads(json.dumps(found, allow_nan=False))
     (difference,) = told["pairs"]["desc_f1"]["differences"]
     assert (difference["significant"], difference["verdict"]) == (True, "different")
@@ -474,8 +481,8 @@ def _numbers(value: Any) -> list[float]:
     return [number for part in parts for number in _numbers(part)]
 
 
-def test_the_terms_keep_to_their_convention() -> None:
-    with pytest.raises(ValueError, match="there is no convention 'mine'"):
+def test_a_config_keeps_the_weight_of_its_convention() -> None:
+    with pytest.raises(InputError, match="'mine' is not one of the conventions: robogaze, glide-paper"):
         EvaluationConfig.of("mine")
     with pytest.raises(ValueError, match="glide-paper weighs pairs by similarity\\*iou, not by similarity"):
         EvaluationConfig(convention="glide-paper", use="similarity")

@@ -26,7 +26,7 @@ def test_a_threshold_chooses_the_candidates_that_reach_it(threshold: float, chos
     assert ids(at_threshold(annotation(candidates=CANDIDATES), threshold)) == chosen
 
 
-def test_without_a_confidence_a_finding_stands_always_and_a_candidate_never() -> None:
+def test_without_a_confidence_an_event_is_always_kept_and_a_candidate_never() -> None:
     one = annotation(*REPORTED, candidates=(*CANDIDATES, UNSURE))
     assert ids(at_threshold(one, 0.9)) == ["E3", "H9"]
     assert ids(at_threshold(one, 0.0)) == ["E3", "H2", "H5", "H6", "H9"]
@@ -36,7 +36,7 @@ def test_where_no_candidates_are_stored_the_findings_are_chosen_from() -> None:
     assert ids(at_threshold(annotation(*REPORTED), 0.7)) == ["E3", "E1"]
 
 
-def test_an_account_stays_what_it_is_but_for_its_findings() -> None:
+def test_only_the_events_of_an_annotation_change() -> None:
     one = annotation(*REPORTED, candidates=CANDIDATES, status="partial")
     assert at_threshold(one, 0.5) == replace(one, findings=at_threshold(one, 0.5).findings)
 

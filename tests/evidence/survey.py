@@ -16,9 +16,9 @@ import numpy as np
 from robogaze.domains import load_domain
 from robogaze.evidence import Classifier, ClipSignals, RuleFinding, find, measurement_gaps, with_classes
 from robogaze.media.decode import Image
-from robogaze.stages import Pipeline
 from robogaze.stages.event_rule import EventRule
 from robogaze.stages.measure import Measure
+from robogaze.stages.pipeline import Pipeline
 
 from .cases import CLEAN, FAULTS, Planted
 from .measuring import measured

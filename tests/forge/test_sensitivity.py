@@ -1,4 +1,4 @@
-"""What an evaluator found of what was planted, counted by hand."""
+"""The sensitivity of an evaluator, counted by hand."""
 
 import math
 from pathlib import Path
@@ -16,7 +16,7 @@ from robogaze.forge.sensitivity import Sensitivity, measure, read_planted
 from robogaze.stats import wilson
 
 SOFT, SHAKY, GONE = "blur", "camera_instability", "object_disappearance"
-OPTICS, THINGS = "visual_quality", "object_scene_consistency"
+OPTICS, OBJECTS = "visual_quality", "object_scene_consistency"
 
 
 def failed(dimension: str) -> Failure:
@@ -24,7 +24,7 @@ def failed(dimension: str) -> Failure:
 
 
 @pytest.fixture
-def say(robot: Domain) -> Any:
+def report_on(robot: Domain) -> Any:
     """Makes a report: of a clip, with events as (type, start, end)."""
 
     def make(clip_id: str, *events: tuple[str, float, float], **fields: Any) -> Report:
@@ -47,13 +47,18 @@ def say(robot: Domain) -> Any:
 
 
 @pytest.fixture
-def planted(say: Any) -> Any:
+def planted(report_on: Any) -> Any:
     """Makes what was planted: a clip's untouched copy (`ID-0`) or, with an event, a planted one."""
 
     def make(clip_id: str, *events: tuple[str, float, float], source: str = "cup") -> Report:
-        told = {"source": source, "untouched": f"{source}-0", "plant": events[0][0] if events else "", "strength": 0.5}
-        report: Report = say(clip_id, *events)
-        return report.with_(provenance=report.provenance.with_(media={"planted": told}))
+        fields = {
+            "source": source,
+            "untouched": f"{source}-0",
+            "plant": events[0][0] if events else "",
+            "strength": 0.5,
+        }
+        report: Report = report_on(clip_id, *events)
+        return report.with_(provenance=report.provenance.with_(media={"planted": fields}))
 
     return make
 
@@ -62,16 +67,16 @@ def measured(references: list[Report], reports: list[Report]) -> Sensitivity:
     return measure(references, reports, "run", level=0.95, resamples=200, seed=0)
 
 
-def test_found_is_the_type_at_the_time_and_noticed_is_anything_at_the_time(say: Any, planted: Any) -> None:
+def test_found_is_the_type_at_the_time_and_noticed_is_anything_at_the_time(report_on: Any, planted: Any) -> None:
     references = [planted("cup-0"), *(planted(f"cup-{n}", (SOFT, 1.0, 2.0)) for n in (1, 2, 3, 4))]
     found = measured(
         references,
         [
-            say("cup-0"),
-            say("cup-1", (SOFT, 1.5, 3.0)),
-            say("cup-2", (SHAKY, 1.0, 2.0)),
-            say("cup-3", (SOFT, 2.5, 3.0)),
-            say("cup-4"),
+            report_on("cup-0"),
+            report_on("cup-1", (SOFT, 1.5, 3.0)),
+            report_on("cup-2", (SHAKY, 1.0, 2.0)),
+            report_on("cup-3", (SOFT, 2.5, 3.0)),
+            report_on("cup-4"),
         ],
     )
     assert found.total.found.value == wilson(1, 4)
@@ -80,81 +85,83 @@ def test_found_is_the_type_at_the_time_and_noticed_is_anything_at_the_time(say: 
     assert (found.total.planted, found.total.found.open) == (4, 0)
 
 
-def test_where_is_told_of_what_was_found_by_the_event_that_overlaps_most(say: Any, planted: Any) -> None:
+def test_onset_error_and_tiou_are_of_the_event_that_overlaps_most(report_on: Any, planted: Any) -> None:
     references = [planted("cup-0"), planted("cup-1", (SOFT, 1.0, 2.0)), planted("cup-2", (SOFT, 1.0, 2.0))]
-    reports = [say("cup-0"), say("cup-1", (SOFT, 0.5, 1.125), (SOFT, 1.25, 2.0)), say("cup-2", (SOFT, 0.5, 2.5))]
+    reports = [
+        report_on("cup-0"),
+        report_on("cup-1", (SOFT, 0.5, 1.125), (SOFT, 1.25, 2.0)),
+        report_on("cup-2", (SOFT, 0.5, 2.5)),
+    ]
     found = measured(references, reports)
-    assert [one.onset_error_s for one in found.trials] == [0.25, 0.5]
-    assert [one.tiou for one in found.trials] == [0.75, 0.5]
+    assert [trial.onset_error_s for trial in found.trials] == [0.25, 0.5]
+    assert [trial.tiou for trial in found.trials] == [0.75, 0.5]
     assert (found.total.onset_error_s.value, found.total.onset_error_s.n) == (0.375, 2)
     assert found.total.tiou.value == 0.625
 
 
-def test_what_lasts_the_whole_clip_has_no_place(say: Any, planted: Any) -> None:
+def test_a_glitch_of_the_whole_clip_has_no_localisation(report_on: Any, planted: Any) -> None:
     references = [planted("cup-0"), planted("cup-1", (SOFT, 0.0, 4.0))]
-    found = measured(references, [say("cup-0"), say("cup-1", (SOFT, 1.0, 2.0))])
+    found = measured(references, [report_on("cup-0"), report_on("cup-1", (SOFT, 1.0, 2.0))])
     assert found.total.found.value.value == 1
     assert math.isnan(found.total.tiou.value)
     assert found.total.onset_error_s.n == 0
 
 
-def test_what_is_undecided_is_open_and_bounds_say_what_it_could_be(say: Any, planted: Any, robot: Domain) -> None:
+def test_undecided_glitches_are_open_and_in_the_bounds(report_on: Any, planted: Any, robot: Domain) -> None:
     references = [planted("cup-0"), *(planted(f"cup-{n}", (SOFT, 1.0, 2.0)) for n in (1, 2, 3, 4, 5))]
     reports = [
-        say("cup-1", (SOFT, 1.0, 2.0)),
-        say("cup-2", coverage=coverage(not_examined=tuple(robot.dimensions))),
-        say("cup-3", failures=(failed(OPTICS),)),  # the dimension of what was planted is undecided
-        say("cup-4", failures=(failed(THINGS),)),  # another one is
+        report_on("cup-1", (SOFT, 1.0, 2.0)),
+        report_on("cup-2", coverage=coverage(not_examined=tuple(robot.dimensions))),
+        report_on("cup-3", failures=(failed(OPTICS),)),  # the dimension of what was planted is undecided
+        report_on("cup-4", failures=(failed(OBJECTS),)),  # another one is
     ]
     total = measured(references, reports).total
     assert total.found.value == wilson(1, 2)
     assert (total.found.open, total.found.worst, total.found.best) == (3, 1 / 5, 4 / 5)
 
 
-def test_what_a_partial_report_found_is_found(say: Any, planted: Any, robot: Domain) -> None:
-    report = say("cup-1", (SOFT, 1.0, 2.0), failures=(failed(OPTICS),))
-    total = measured([planted("cup-0"), planted("cup-1", (SOFT, 1.0, 2.0))], [say("cup-0"), report]).total
+def test_a_partial_report_can_find_a_glitch(report_on: Any, planted: Any, robot: Domain) -> None:
+    report = report_on("cup-1", (SOFT, 1.0, 2.0), failures=(failed(OPTICS),))
+    total = measured([planted("cup-0"), planted("cup-1", (SOFT, 1.0, 2.0))], [report_on("cup-0"), report]).total
     assert (total.found.value.value, total.found.open) == (1, 0)
 
 
-def test_a_dimension_that_is_not_looked_for_is_missed_and_counted(say: Any, planted: Any) -> None:
-    report = say("cup-1", coverage=coverage(THINGS, not_examined=[OPTICS]))
-    total = measured([planted("cup-0"), planted("cup-1", (SOFT, 1.0, 2.0))], [say("cup-0"), report]).total
-    assert (total.not_looked_for, total.found.value.value, total.found.open) == (1, 0, 0)
+def test_a_dimension_that_is_not_examined_is_missed_and_counted(report_on: Any, planted: Any) -> None:
+    report = report_on("cup-1", coverage=coverage(OBJECTS, not_examined=[OPTICS]))
+    total = measured([planted("cup-0"), planted("cup-1", (SOFT, 1.0, 2.0))], [report_on("cup-0"), report]).total
+    assert (total.not_examined, total.found.value.value, total.found.open) == (1, 0, 0)
 
 
-def test_a_dimension_that_is_covered_partially_is_looked_for_and_open_where_something_was_noticed(
-    say: Any, planted: Any
-) -> None:
-    some = {"coverage": coverage(THINGS, partial=[OPTICS])}
+def test_a_partially_covered_dimension_is_examined(report_on: Any, planted: Any) -> None:
+    some = {"coverage": coverage(OBJECTS, partial=[OPTICS])}
     references = [planted("cup-0"), planted("cup-1", (SOFT, 1.0, 2.0)), planted("cup-2", (SOFT, 1.0, 2.0))]
-    reports = [say("cup-0"), say("cup-1", **some), say("cup-2", **some, failures=(failed(OPTICS),))]
+    reports = [report_on("cup-0"), report_on("cup-1", **some), report_on("cup-2", **some, failures=(failed(OPTICS),))]
     total = measured(references, reports).total
-    assert (total.not_looked_for, total.found.value.value, total.found.open) == (0, 0, 1)
+    assert (total.not_examined, total.found.value.value, total.found.open) == (0, 0, 1)
 
 
-def test_what_is_said_of_the_untouched_clip_too_is_told(say: Any, planted: Any) -> None:
+def test_the_same_event_in_the_untouched_clip_is_counted(report_on: Any, planted: Any) -> None:
     references = [planted("cup-0"), planted("cup-1", (SOFT, 1.0, 2.0)), planted("cup-2", (GONE, 1.0, 2.0))]
     always = (SOFT, 0.0, 4.0)
-    total = measured(references, [say(f"cup-{n}", always) for n in (0, 1, 2)]).total
+    total = measured(references, [report_on(f"cup-{n}", always) for n in (0, 1, 2)]).total
     assert total.found.value == wilson(1, 2)
     assert total.found_untouched.value == wilson(1, 2)
 
 
-def test_groups_are_by_type_severity_and_plant(say: Any, planted: Any) -> None:
+def test_groups_are_by_type_severity_and_glitch(report_on: Any, planted: Any) -> None:
     references = [planted("cup-0"), planted("cup-1", (SOFT, 1.0, 2.0)), planted("cup-2", (GONE, 1.0, 2.0))]
-    by = measured(references, [say("cup-0"), say("cup-1", (SOFT, 1.0, 2.0)), say("cup-2")]).by
-    assert {name: one.found.value.value for name, one in by["type"].items()} == {SOFT: 1, GONE: 0}
-    assert {name: one.planted for name, one in by["severity"].items()} == {"3": 2}
-    assert by["plant"].keys() == {SOFT, GONE}
+    by = measured(references, [report_on("cup-0"), report_on("cup-1", (SOFT, 1.0, 2.0)), report_on("cup-2")]).by
+    assert {name: group.found.value.value for name, group in by["type"].items()} == {SOFT: 1, GONE: 0}
+    assert {name: group.planted for name, group in by["severity"].items()} == {"3": 2}
+    assert by["glitch"].keys() == {SOFT, GONE}
 
 
-def test_alarms_are_what_was_said_of_untouched_clips(say: Any, planted: Any) -> None:
+def test_alarms_are_events_in_untouched_clips(report_on: Any, planted: Any) -> None:
     references = [planted(f"{name}-0", source=name) for name in ("a", "b", "c", "d")]
     reports = [
-        say("a-0", (SOFT, 0.0, 1.0), (SOFT, 2.0, 3.0)),
-        say("b-0"),
-        say("c-0", (GONE, 0.0, 1.0), failures=(failed(OPTICS),)),
+        report_on("a-0", (SOFT, 0.0, 1.0), (SOFT, 2.0, 3.0)),
+        report_on("b-0"),
+        report_on("c-0", (GONE, 0.0, 1.0), failures=(failed(OPTICS),)),
     ]
     alarms = measured([*references, planted("a-1", (SOFT, 1.0, 2.0), source="a")], reports).alarms
     assert alarms.clips.value == wilson(2, 3)
@@ -164,38 +171,42 @@ def test_alarms_are_what_was_said_of_untouched_clips(say: Any, planted: Any) -> 
     assert (alarms.untouched, alarms.partial, dict(alarms.types)) == (4, 1, {SOFT: 2, GONE: 1})
 
 
-def test_a_clip_that_was_covered_partially_has_no_alarm_unless_something_is_undecided(say: Any, planted: Any) -> None:
+def test_a_partially_covered_clip_has_no_alarm_unless_something_is_undecided(report_on: Any, planted: Any) -> None:
     references = [planted(f"{name}-0", source=name) for name in ("a", "b", "c")]
-    part = {"coverage": coverage(partial=[OPTICS], not_examined=[THINGS])}
-    reports = [say("a-0", **part), say("b-0", (SOFT, 0.0, 1.0), **part), say("c-0", **part, failures=(failed(OPTICS),))]
+    part = {"coverage": coverage(partial=[OPTICS], not_examined=[OBJECTS])}
+    reports = [
+        report_on("a-0", **part),
+        report_on("b-0", (SOFT, 0.0, 1.0), **part),
+        report_on("c-0", **part, failures=(failed(OPTICS),)),
+    ]
     alarms = measured(references, reports).alarms
     assert (alarms.clips.value, alarms.clips.open) == (wilson(1, 2), 1)
 
 
-def test_without_alarms_the_share_still_has_an_interval(say: Any, planted: Any) -> None:
-    alarms = measured([planted("cup-0")], [say("cup-0")]).alarms
+def test_without_alarms_the_proportion_has_an_interval(report_on: Any, planted: Any) -> None:
+    alarms = measured([planted("cup-0")], [report_on("cup-0")]).alarms
     assert (alarms.clips.value.value, alarms.per_clip.value) == (0, 0)
     assert alarms.clips.value.high > 0.5
     assert alarms.per_clip.why
 
 
-def test_reports_of_other_clips_and_other_files_are_refused(say: Any, planted: Any) -> None:
+def test_reports_of_other_clips_and_other_files_are_refused(report_on: Any, planted: Any) -> None:
     with pytest.raises(InputError, match="no prediction has the id"):
-        measured([planted("cup-0")], [say("pot-0")])
-    other = say("cup-0", clip=make_clip(id="cup-0", sha256="0" * 64))
-    with pytest.raises(InputError, match="speaks of another file"):
+        measured([planted("cup-0")], [report_on("pot-0")])
+    other = report_on("cup-0", clip=make_clip(id="cup-0", sha256="0" * 64))
+    with pytest.raises(InputError, match="is about another file"):
         measured([planted("cup-0")], [other])
 
 
-def test_only_a_folder_that_was_planted_is_a_reference(tmp_path: Path, say: Any, planted: Any) -> None:
+def test_only_a_planted_data_set_is_a_reference(tmp_path: Path, report_on: Any, planted: Any) -> None:
     with pytest.raises(InputError, match="name a folder that forge plant wrote"):
         read_planted(tmp_path)
     path = tmp_path / "annotations.jsonl"
-    path.write_text(say("cup-0").model_dump_json() + "\n")
+    path.write_text(report_on("cup-0").model_dump_json() + "\n")
     with pytest.raises(InputError, match="does not say what was planted"):
         read_planted(tmp_path)
     path.write_text("{}\n")
     with pytest.raises(InputError, match="is damaged"):
         read_planted(tmp_path)
     path.write_text(planted("cup-0").model_dump_json() + "\n")
-    assert [one.clip.id for one in read_planted(tmp_path)] == ["cup-0"]
+    assert [report.clip.id for report in read_planted(tmp_path)] == ["cup-0"]

@@ -1,7 +1,7 @@
-"""Clips that are diagnosed side by side, each with a fault of its own or none, and what must come of each.
+"""Diagnoses clips concurrently, each with one fault or none, and checks the result of each.
 
-The server is the stub server on loopback, or the same stub without a socket: then requests go through all of the
-client and the backend's wrappers, and only the connection is left out.
+The server is the stub server on loopback, or the same stub without a socket: requests then go through the client and
+all middleware, and only the connection is left out.
 """
 
 import asyncio
@@ -40,24 +40,24 @@ Extent = Literal["once", "lasting", "everywhere", "server"]
 EXTENTS: tuple[Extent, ...] = ("once", "lasting", "everywhere", "server")
 
 AT_ONCE = 8
-"""How many clips with a fault are diagnosed side by side."""
+"""How many clips with a fault are diagnosed concurrently."""
 
 ENDING = ("ground", "observe", "segment", "remember", "recurring")
-"""Questions without whose answer nothing is judged."""
+"""Questions without an answer to which the clip is unscored."""
 ENDING_EVERYWHERE = (*ENDING, "scan", "direct")
 """The same where the question is never answered."""
 
 _KINDS = {
     "retried": {"server_fault", "stalled", "unreachable", "rate_limited"},
     "refused": {"refused"},
-    "asked again": {"invalid_answer"},
-    "put again": {"undecided"},
+    "invalid": {"invalid_answer"},
+    "undecided": {"undecided"},
 }
 
 
 @dataclass(frozen=True)
 class Case:
-    """A fault and its place: at which of a clip's calls of a question, and how long."""
+    """A fault, the call of a clip in which it occurs, and how long it lasts."""
 
     fault: Fault
     play: str
@@ -71,14 +71,14 @@ class Case:
 
     @property
     def passes(self) -> bool:
-        """Whether the clip must be judged as if nothing had been."""
+        """Whether the report must be the same as without the fault."""
         passing = self.extent == "once" and self.fault.outcome != "refused"
-        return passing or self.fault.outcome == "kept"
+        return passing or self.fault.outcome == "accepted"
 
     @property
     def leaves_something(self) -> bool:
-        """Whether it leaves a report that is not complete, or an odd reply in the cache, for the next start."""
-        return not self.passes or self.fault.outcome in ("asked again", "put again")
+        """Whether an incomplete report or an invalid reply in the cache is left for the next start."""
+        return not self.passes or self.fault.outcome in ("invalid", "undecided")
 
 
 @dataclass
@@ -308,7 +308,7 @@ class Bench:
                 counts[asked.question] += 1
         if not places:
             return None
-        if extent == "lasting" and fault.outcome == "put again":
+        if extent == "lasting" and fault.outcome == "undecided":
             extent = "everywhere"  # what is put again is another call
         question = rng.choice(sorted(places))
         way, nth = rng.choice(places[question])
@@ -422,7 +422,7 @@ def differs(report: Report, good: Report) -> str | None:
 def _asked_otherwise(report: Report, case: Case) -> str | None:
     """What is wrong with the ledger of a clip that a fault passed by."""
     invalid = [call.stage for call in report.provenance.calls if call.outcome == "invalid"]
-    expected = [STAGE_OF[case.question]] if case.fault.outcome == "asked again" else []
+    expected = [STAGE_OF[case.question]] if case.fault.outcome == "invalid" else []
     return None if invalid == expected else f"invalid answers in {invalid}, not in {expected}"
 
 

@@ -1,14 +1,14 @@
-"""Everything that can be wrong with a reply: the one table that the suites of faults are made from.
+"""The table of faults in replies. The tests of faults run each of its rows.
 
-A fault says what it makes of a good reply and what must come of it:
+A fault changes a good reply. Its outcome says what RoboGaze must do:
 
-kept          it is read as the answer that it is
-retried       it is the server's fault, and asked again as it was; while it lasts, that call's failure
-refused       it is that call's failure, for asking again changes nothing
-asked again   it is sent back with what is wrong; while it lasts, that call's failure
-put again     it says nothing of what was asked, which is asked about once more; while it lasts, left undecided
+accepted    the reply is a valid answer
+retried     the request is sent again unchanged; if the fault lasts, the call fails
+refused     the call fails at once, because a retry changes nothing
+invalid     the request is sent again with the error message; if the fault lasts, the call fails
+undecided   the answer leaves out a hypothesis, which is requested once more; if the fault lasts, it stays undecided
 
-Whatever comes of it, a clip is never clean by it, no other clip notices, and nothing but an answer is stored.
+In all cases the fault makes no clip clean, affects no other clip, and only valid answers are stored.
 """
 
 import copy
@@ -26,20 +26,20 @@ from robogaze.backends import Completion
 from robogaze.errors import RateLimited, RequestRefused, ServerFault, ServerStalled, Unreachable
 
 Level = Literal["transport", "completion", "answer", "backend"]
-Outcome = Literal["kept", "retried", "refused", "asked again", "put again"]
+Outcome = Literal["accepted", "retried", "refused", "invalid", "undecided"]
 Spoil = Callable[[Completion], Completion]
 
 
 @dataclass
 class OddReply(Reply):
-    """A good reply that a backend of another make spoils, or raises an error on."""
+    """A good reply that a backend of another package changes, or for which it raises an error."""
 
     spoil: Spoil | None = None
 
 
 @dataclass(frozen=True)
 class Fault:
-    """A row of the table. `rare` are those that take long, `ended` whether its completion ended by itself."""
+    """A row of the table. `rare` marks slow rows; `ended` is False where the completion is not finished."""
 
     name: str
     level: Level
@@ -50,18 +50,18 @@ class Fault:
     ended: bool = True
 
     def fits(self, asked: Asked) -> bool:
-        """Whether it can be tried on a question: it is of this kind, and the fault makes a difference to its answer."""
+        """Whether the fault applies to a question and changes its answer."""
         return asked.question in self.questions and (
             self.level != "answer" or self.reply(asked) != Reply(content=json.dumps(asked.good))
         )
 
     @property
     def is_stored(self) -> bool:
-        """Whether what it makes of a reply is a whole completion, which is stored and read again as strictly."""
-        return self.outcome in ("kept", "put again", "asked again") and self.ended
+        """Whether the changed reply is a finished completion, which is stored."""
+        return self.outcome in ("accepted", "undecided", "invalid") and self.ended
 
 
-# What a transport does: statuses, headers, bodies, connections.
+# Transport: statuses, headers, bodies, connections.
 
 
 def _sends(name: str, outcome: Outcome, reply: Reply, *, rare: bool = False) -> Fault:
@@ -128,7 +128,7 @@ def _transport() -> Iterator[Fault]:
     yield Fault(
         "a compressed completion",
         "transport",
-        "kept",
+        "accepted",
         lambda asked: Reply(raw=gzip.compress(_good(asked)), headers={"content-encoding": "gzip"}),
     )
 
@@ -172,7 +172,7 @@ def _completions() -> Iterator[Fault]:
         for reason in (5, True, [], {}, ["stop"], "\ud800"):
             yield _edit(f"finish_reason {_shown(reason)}", "retried", "choices.0.finish_reason", reason, content)
         yield _edit("finish_reason 'content_filter'", "refused", "choices.0.finish_reason", "content_filter", content)
-        cut = _edit("finish_reason 'length'", "asked again", "choices.0.finish_reason", "length", content)
+        cut = _edit("finish_reason 'length'", "invalid", "choices.0.finish_reason", "length", content)
         yield replace(cut, ended=False)
         yield _edit("a refusal", "refused", f"{_MESSAGE}.refusal", "I cannot help with that", content)
         for odd in (True, 5, ["no"], {"a": 1}, "\ud800"):
@@ -182,32 +182,32 @@ def _completions() -> Iterator[Fault]:
         yield _edit("an error of the choice", "retried", "choices.0.error", {"message": "overloaded"}, content)
         for part in ({"type": "image_url"}, {"type": "tool_use"}, 5, None, {"type": "text", "text": 5}, {}, "text"):
             yield _edit(f"a part {_shown(part)}", "retried", _CONTENT, _parts(part), content)
-    yield _edit("no finish_reason", "kept", "choices.0.finish_reason", None)
+    yield _edit("no finish_reason", "accepted", "choices.0.finish_reason", None)
     for field in ("reasoning", "reasoning_content"):
         for content in ("hypotheses", "events", "type"):
             draft = json.dumps({content: []})
-            yield _edit(f"a draft of {content} in {field}", "asked again", f"{_MESSAGE}.{field}", draft, NONE)
+            yield _edit(f"a draft of {content} in {field}", "invalid", f"{_MESSAGE}.{field}", draft, NONE)
         for odd in (5, True, ["a"], {"a": []}):
-            yield _edit(f"{field} {_shown(odd)}", "kept", f"{_MESSAGE}.{field}", odd)
-            yield _edit(f"{field} {_shown(odd)}", "asked again", f"{_MESSAGE}.{field}", odd, NONE)
+            yield _edit(f"{field} {_shown(odd)}", "accepted", f"{_MESSAGE}.{field}", odd)
+            yield _edit(f"{field} {_shown(odd)}", "invalid", f"{_MESSAGE}.{field}", odd, NONE)
     for odd in (5, 1.5, True, {"text": "{}"}, ["{}"], [5], [[]], "\ud800"):
         yield _edit(f"content {_shown(odd)}", "retried", _CONTENT, odd)
     for empty in (None, "", " \n", [], [{"type": "thinking", "thinking": "so"}]):
-        yield _edit(f"content {_shown(empty)}", "asked again", _CONTENT, empty)
-    yield _edit("content in parts", "kept", _CONTENT, _parts())
-    yield _edit("content in parts with reasoning", "kept", _CONTENT, _parts({"type": "thinking", "thinking": [{}]}))
+        yield _edit(f"content {_shown(empty)}", "invalid", _CONTENT, empty)
+    yield _edit("content in parts", "accepted", _CONTENT, _parts())
+    yield _edit("content in parts with reasoning", "accepted", _CONTENT, _parts({"type": "thinking", "thinking": [{}]}))
     for odd in (None, [], {}, 5, "choice", [None], [5], [[]]):
         yield _edit(f"choices {_shown(odd)}", "retried", "choices", odd)
     for odd in (None, [], 5, "message"):
         yield _edit(f"message {_shown(odd)}", "retried", _MESSAGE, odd)
     for path in ("usage.prompt_tokens", "usage.completion_tokens", "usage.prompt_tokens_details"):
         for odd in (1.5, [1], {}, "9", -1, True, math.nan, math.inf, 1e308, 10**30, None):
-            yield _edit(f"{path} {_shown(odd)}", "kept", path, odd)
+            yield _edit(f"{path} {_shown(odd)}", "accepted", path, odd)
     for odd in ("9", [1], 1.5, 10**9, -1, None):
-        yield _edit(f"cached_tokens {_shown(odd)}", "kept", "usage.prompt_tokens_details", {"cached_tokens": odd})
+        yield _edit(f"cached_tokens {_shown(odd)}", "accepted", "usage.prompt_tokens_details", {"cached_tokens": odd})
     for path in ("usage", "model", "system_fingerprint", "id", "created", "logprobs", "choices.0.logprobs"):
         for odd in (None, 5, [], {"a": [1]}, "\ud800", "x" * 5000):
-            yield _edit(f"{path} {_shown(odd)}", "kept", path, odd)
+            yield _edit(f"{path} {_shown(odd)}", "accepted", path, odd)
 
 
 def _parts(*more: Any) -> Callable[[Any], list[Any]]:
@@ -245,53 +245,47 @@ _PROSE = {
 
 def _texts() -> Iterator[Fault]:
     for said in ("", " \n\t", "I could not find anything wrong.", "{}{}", "{}", "[]", "null", "true", "5", '"{}"'):
-        yield _text(f"the text {said!r}", "asked again", lambda asked, said=said: said)
-    yield _text("JSON cut short", "asked again", lambda asked: json.dumps(asked.good)[:-7])
-    yield _text("JSON twice", "asked again", lambda asked: json.dumps(asked.good) * 2)
-    yield _text("JSON with a comma too many", "asked again", lambda asked: json.dumps(asked.good)[:-1] + ",}")
-    yield _text("Python in place of JSON", "asked again", lambda asked: repr({"a": None, **asked.good}))
-    yield _text("JSON within a record", "asked again", lambda asked: json.dumps({"answer": asked.good}))
-    yield _text("JSON within a list and prose", "asked again", lambda asked: f"[{json.dumps({'a': asked.good})}]")
-    yield _text("JSON within a text", "asked again", lambda asked: json.dumps(json.dumps(asked.good)))
-    yield _text(
-        "JSON in capitals", "asked again", lambda asked: json.dumps({k.upper(): v for k, v in asked.good.items()})
-    )
-    yield _text("JSON with another key", "asked again", lambda asked: json.dumps({**asked.good, "extra": 1}))
-    yield _text(
-        "JSON without its first key", "asked again", lambda asked: json.dumps(dict(list(asked.good.items())[1:]))
-    )
-    yield _text("JSON with a key twice", "asked again", _key_twice)
-    yield _text("JSON of nulls", "asked again", lambda asked: json.dumps(dict.fromkeys(asked.good)))
+        yield _text(f"the text {said!r}", "invalid", lambda asked, said=said: said)
+    yield _text("JSON cut short", "invalid", lambda asked: json.dumps(asked.good)[:-7])
+    yield _text("JSON twice", "invalid", lambda asked: json.dumps(asked.good) * 2)
+    yield _text("JSON with a comma too many", "invalid", lambda asked: json.dumps(asked.good)[:-1] + ",}")
+    yield _text("Python in place of JSON", "invalid", lambda asked: repr({"a": None, **asked.good}))
+    yield _text("JSON within a record", "invalid", lambda asked: json.dumps({"answer": asked.good}))
+    yield _text("JSON within a list and prose", "invalid", lambda asked: f"[{json.dumps({'a': asked.good})}]")
+    yield _text("JSON within a text", "invalid", lambda asked: json.dumps(json.dumps(asked.good)))
+    yield _text("JSON in capitals", "invalid", lambda asked: json.dumps({k.upper(): v for k, v in asked.good.items()}))
+    yield _text("JSON with another key", "invalid", lambda asked: json.dumps({**asked.good, "extra": 1}))
+    yield _text("JSON without its first key", "invalid", lambda asked: json.dumps(dict(list(asked.good.items())[1:])))
+    yield _text("JSON with a key twice", "invalid", _key_twice)
+    yield _text("JSON of nulls", "invalid", lambda asked: json.dumps(dict.fromkeys(asked.good)))
     for odd in (5, True, "", [[]], [5], {"a": 1}, [None]):
-        yield _text(
-            f"JSON of {odd!r}", "asked again", lambda asked, odd=odd: json.dumps(dict.fromkeys(asked.good, odd))
-        )
-    yield _text("JSON nested 3,000 deep", "asked again", lambda asked: '{"a":' * 3000 + "1" + "}" * 3000)
-    yield _text("a number of 5,000 digits", "asked again", lambda asked: '{"a": ' + "9" * 5000 + "}")
-    yield _text("half a character", "asked again", lambda asked: json.dumps({**asked.good, "extra": "\ud800"}))
-    yield _text("an unclosed <think>", "asked again", lambda asked: f"<think>so {json.dumps(asked.good)}")
-    yield _text(
-        "an unclosed <think> before nothing", "asked again", lambda asked: f"<think>so {json.dumps(asked.nothing)}"
-    )
-    yield _text("<think> within JSON", "asked again", _think_within)
-    yield _text("20,000 times <think>", "asked again", lambda asked: "<think>" * 20_000, rare=True)
-    yield _text("20,000 times {", "asked again", lambda asked: "{" * 20_000, rare=True)
-    yield _text("two million characters", "asked again", lambda asked: '{"a": "' + "x" * 2_000_000 + '"}', rare=True)
-    yield _text("a closed <think>", "kept", lambda asked: f"<think>{{3}} or {{}}</think>\n{json.dumps(asked.good)}")
-    yield _text("a fence", "kept", lambda asked: f"```json\n{json.dumps(asked.good)}\n```")
-    yield _text("spaces around", "kept", lambda asked: f"\n\n {json.dumps(asked.good, indent=4)} \n")
+        yield _text(f"JSON of {odd!r}", "invalid", lambda asked, odd=odd: json.dumps(dict.fromkeys(asked.good, odd)))
+    yield _text("JSON nested 3,000 deep", "invalid", lambda asked: '{"a":' * 3000 + "1" + "}" * 3000)
+    yield _text("a number of 5,000 digits", "invalid", lambda asked: '{"a": ' + "9" * 5000 + "}")
+    yield _text("half a character", "invalid", lambda asked: json.dumps({**asked.good, "extra": "\ud800"}))
+    yield _text("an unclosed <think>", "invalid", lambda asked: f"<think>so {json.dumps(asked.good)}")
+    yield _text("an unclosed <think> before nothing", "invalid", lambda asked: f"<think>so {json.dumps(asked.nothing)}")
+    yield _text("<think> within JSON", "invalid", _think_within)
+    yield _text("20,000 times <think>", "invalid", lambda asked: "<think>" * 20_000, rare=True)
+    yield _text("20,000 times {", "invalid", lambda asked: "{" * 20_000, rare=True)
+    yield _text("two million characters", "invalid", lambda asked: '{"a": "' + "x" * 2_000_000 + '"}', rare=True)
+    yield _text("a closed <think>", "accepted", lambda asked: f"<think>{{3}} or {{}}</think>\n{json.dumps(asked.good)}")
+    yield _text("a fence", "accepted", lambda asked: f"```json\n{json.dumps(asked.good)}\n```")
+    yield _text("spaces around", "accepted", lambda asked: f"\n\n {json.dumps(asked.good, indent=4)} \n")
     prosaic = [question for question in QUESTIONS if question not in _QUIET]
     for prose in sorted(_PROSE):
         around = prose.replace("{}", "%s")
-        yield _text(f"prose {prose!r}", "kept", lambda asked, around=around: around % json.dumps(asked.good), prosaic)
+        yield _text(
+            f"prose {prose!r}", "accepted", lambda asked, around=around: around % json.dumps(asked.good), prosaic
+        )
         yield _text(
             f"prose {prose!r} around nothing",
-            "asked again",
+            "invalid",
             lambda asked, around=around: around % json.dumps(asked.nothing),
             _QUIET,
         )
     blind = "I cannot see any picture. The form would be %s"
-    yield _text("a form that is shown", "asked again", lambda asked: blind % json.dumps(asked.nothing), _QUIET)
+    yield _text("a form that is shown", "invalid", lambda asked: blind % json.dumps(asked.nothing), _QUIET)
 
 
 def _key_twice(asked: Asked) -> str:
@@ -313,7 +307,7 @@ def _spoil(part: Any, key: str, value: Any) -> Any:
     return [_spoil(below, key, value) for below in part] if isinstance(part, list) else part
 
 
-def _field(key: str, value: Any, questions: Sequence[str], outcome: Outcome = "asked again") -> Fault:
+def _field(key: str, value: Any, questions: Sequence[str], outcome: Outcome = "invalid") -> Fault:
     # Python writes NaN as NaN, which is what a careless server sends.
     def write(asked: Asked) -> str:
         return json.dumps(_spoil(asked.good, key, value))
@@ -321,7 +315,7 @@ def _field(key: str, value: Any, questions: Sequence[str], outcome: Outcome = "a
     return _text(f"{key} {_shown(value)} in {'/'.join(questions)}", outcome, write, questions)
 
 
-def _with(name: str, questions: Sequence[str], change: Callable[[Any], Any], outcome: Outcome = "asked again") -> Fault:
+def _with(name: str, questions: Sequence[str], change: Callable[[Any], Any], outcome: Outcome = "invalid") -> Fault:
     return _text(name, outcome, lambda asked: json.dumps(change(copy.deepcopy(asked.good))), questions)
 
 
@@ -439,10 +433,10 @@ def _contradictions() -> Iterator[Fault]:
     )
     yield _with("a type that is not of its dimension", ("propose", "direct"), _of_another)
     yield _with("a dimension of another type", ("recurring",), _every("events", dimension="logic_glitch"))
-    yield _with("no decision", ("verify",), lambda said: {"decisions": {}}, "put again")
-    yield _with("a decision left out", ("verify",), _less("decisions"), "put again")
+    yield _with("no decision", ("verify",), lambda said: {"decisions": {}}, "undecided")
+    yield _with("a decision left out", ("verify",), _less("decisions"), "undecided")
     yield _with(
-        "a decision of null", ("verify",), lambda said: {"decisions": dict.fromkeys(said["decisions"])}, "put again"
+        "a decision of null", ("verify",), lambda said: {"decisions": dict.fromkeys(said["decisions"])}, "undecided"
     )
     for name, question in (("decisions", "verify"), ("windows", "observe"), ("same", "same")):
         yield _with(f"more {name} than asked for", (question,), _more(name))
@@ -511,7 +505,9 @@ def _backends() -> Iterator[Fault]:
     yield _odd("a backend gives finish_reason 'content_filter'", "refused",
                lambda completion: replace(completion, finish_reason="content_filter"))  # fmt: skip
     yield _odd("a backend gives a refusal", "refused", lambda completion: replace(completion, refusal="no"))
-    yield _odd("a backend gives no finish_reason", "kept", lambda completion: replace(completion, finish_reason=None))
+    yield _odd(
+        "a backend gives no finish_reason", "accepted", lambda completion: replace(completion, finish_reason=None)
+    )
 
 
 def _table() -> dict[str, Fault]:

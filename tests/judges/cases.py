@@ -46,6 +46,6 @@ def model_judge(folder: Path, *entries: dict[str, Any], rubric: str = "robogaze"
 def write_table(path: Path, pairs: Sequence[DescriptionPair], similarity: float = 0.5) -> Path:
     """A table that holds pairs."""
     names = ("clip_id", "reference_id", "prediction_id")
-    lines = [{**{name: getattr(one, name) for name in names}, "similarity": similarity} for one in pairs]
+    lines = [{**{name: getattr(pair, name) for name in names}, "similarity": similarity} for pair in pairs]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return path

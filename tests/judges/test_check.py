@@ -22,7 +22,7 @@ def measured(people: list[float], *runs: list[float | None], units: str = "") ->
     return check_judge(rated, judged, np.random.default_rng(0))
 
 
-def test_a_judge_that_says_what_people_say_agrees_wholly() -> None:
+def test_a_judge_equal_to_the_ratings_agrees_perfectly() -> None:
     found = measured([0, 0.2, 0.4, 1], [0, 0.2, 0.4, 1]).agreement
     assert found.pearson.value == pytest.approx(1)
     assert found.spearman.value == pytest.approx(1)
@@ -53,7 +53,7 @@ def test_a_judge_that_scores_nothing_has_no_agreement() -> None:
     assert found.agreement.pearson.why
 
 
-def test_a_judge_that_always_says_the_same_has_no_correlation() -> None:
+def test_a_constant_judge_has_no_correlation() -> None:
     found = measured([0, 0.5, 1], [0.5, 0.5, 0.5]).agreement
     assert math.isnan(found.pearson.value)
     assert found.mean_absolute_error.value == pytest.approx(1 / 3)
@@ -68,7 +68,7 @@ def test_intervals_are_over_what_was_rated_together() -> None:
     assert together.high - together.low > 2 * (apart.high - apart.low)
 
 
-def test_one_run_says_nothing_of_stability() -> None:
+def test_one_run_has_no_stability() -> None:
     assert measured([0, 1], [0, 1]).stability is None
 
 

@@ -59,7 +59,7 @@ def test_two_judges_of_one_making_are_one_judge(make: Make, tmp_path: Path) -> N
 
 
 @every_judge
-def test_a_judge_says_who_it_is_in_a_sentence(make: Make, tmp_path: Path) -> None:
+def test_a_judge_describes_itself_in_a_sentence(make: Make, tmp_path: Path) -> None:
     judge = make(tmp_path)
     assert judge.name
     assert judge.note.startswith("Similarities are ")

@@ -173,7 +173,7 @@ def test_a_refused_pair_is_unscored_and_the_others_are_judged(tmp_path: Path) ->
     judge = model_judge(tmp_path, refusal, {"reply": ratings(), "repeat": True})
     pairs = [pair(f"Number {number} falls.", prediction_id=str(number)) for number in range(4)]
     judged = rate(judge, pairs)
-    assert [one.similarity for one in judged] == [0.8, 0.8, None, 0.8]
+    assert [judgement.similarity for judgement in judged] == [0.8, 0.8, None, 0.8]
     assert judged[2].rationale == "RequestRefused: no such thing"
 
 
@@ -189,7 +189,7 @@ def test_a_limit_of_calls_stops_the_run_and_keeps_what_was_answered(tmp_path: Pa
 
     with pytest.raises(BudgetExhausted, match="the limit of 3 calls is reached"):
         rate(judge({"calls": 3}), pairs)
-    assert [one.similarity for one in rate(judge({"calls": 1}), pairs)] == [0.8] * 4
+    assert [pair.similarity for pair in rate(judge({"calls": 1}), pairs)] == [0.8] * 4
 
 
 def test_a_batch_holds_every_pair_before_the_run_stops(tmp_path: Path) -> None:
@@ -213,13 +213,13 @@ def test_a_key_that_is_not_set_is_named(tmp_path: Path) -> None:
 def test_the_same_texts_are_asked_about_once(tmp_path: Path) -> None:
     judge = model_judge(tmp_path, {"reply": ratings()})
     pairs = [pair(clip_id=clip, prediction_id=clip) for clip in "abc"]
-    assert [one.similarity for one in rate(judge, pairs)] == [0.8] * 3
+    assert [pair.similarity for pair in rate(judge, pairs)] == [0.8] * 3
 
 
 def test_the_same_texts_under_another_instruction_or_turned_round_are_another_question(tmp_path: Path) -> None:
     judge = model_judge(tmp_path, *({"reply": ratings(number)} for number in (1, 2, 3)))
     pairs = [pair(), pair(instruction="Hold it"), pair("The mug drops.", "The cup falls.")]
-    assert sorted(one.axes["event_faithfulness"] for one in rate(judge, pairs)) == [1, 2, 3]
+    assert sorted(pair.axes["event_faithfulness"] for pair in rate(judge, pairs)) == [1, 2, 3]
 
 
 def test_an_answer_is_kept_for_the_next_time_but_not_for_another_sample(tmp_path: Path) -> None:
@@ -250,7 +250,7 @@ def test_a_server_is_asked_side_by_side_within_its_limit(tmp_path: Path) -> None
         config = ModelsConfig.read(f"openai:stub@{url}").with_concurrency(4)
         judge = ModelJudge(read_rubric("robogaze"), config, tmp_path / "answers.sqlite", {})
         judged = rate(judge, pairs)
-    assert [one.similarity for one in judged] == [0.0, 1.0] * 6 + [1.0]
+    assert [judgement.similarity for judgement in judged] == [0.0, 1.0] * 6 + [1.0]
     assert stub.requests == len(pairs) + 1, "one was asked again"
     assert 1 < stub.most_at_once <= 4
     assert schema_of(stub.asked[0])["properties"]["specificity"]["maximum"] == 5

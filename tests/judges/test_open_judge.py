@@ -28,7 +28,7 @@ def test_a_models_file_binds_the_judge(tmp_path: Path) -> None:
     assert open_judge(str(path), "robogaze", {}).name == "scripted:b by robogaze"
 
 
-def test_what_is_no_judge_is_told_what_there_is() -> None:
+def test_an_unknown_judge_lists_the_known_ones() -> None:
     with pytest.raises(InputError, match=r"a judge is offline, table:FILE or a model; a model is KIND:NAME"):
         open_judge("ofline", "robogaze", {})
     with pytest.raises(InputError, match=r"nothing\.jsonl cannot be read"):
@@ -37,7 +37,7 @@ def test_what_is_no_judge_is_told_what_there_is() -> None:
         open_judge("scripted:x", "robogase", {})
 
 
-def test_answers_are_kept_where_it_is_told(tmp_path: Path) -> None:
+def test_answers_are_stored_in_the_given_file(tmp_path: Path) -> None:
     judge = open_judge("scripted:x", "robogaze", {}, answers=tmp_path / "here.sqlite")
     assert isinstance(judge, ModelJudge)
     assert judge.answers == tmp_path / "here.sqlite"

@@ -16,7 +16,7 @@ AXES = {"event_faithfulness": 5, "specificity": 4, "causal_correctness": 3}
 def read(folder: Path, *lines: dict[str, Any], split: str | None = None) -> tuple[RatedPair, ...]:
     path = folder / "pairs.jsonl"
     path.write_text(
-        "\n".join(json.dumps({"reference": "It falls.", "prediction": "It drops.", **one}) for one in lines)
+        "\n".join(json.dumps({"reference": "It falls.", "prediction": "It drops.", **pair}) for pair in lines)
     )
     return read_rated_pairs(path, read_rubric("robogaze"), split)
 
@@ -27,7 +27,7 @@ def test_a_pair_is_rated_by_a_similarity_or_by_axes(tmp_path: Path) -> None:
     assert (other.similarity, other.axes) == (0.8, AXES)
 
 
-def test_without_ids_its_line_stands_for_them(tmp_path: Path) -> None:
+def test_without_ids_the_line_number_is_used(tmp_path: Path) -> None:
     one, other = read(tmp_path, {"similarity": 1}, {"similarity": 1, "clip_id": "c", "reference_id": "r"})
     assert (one.pair.clip_id, one.pair.reference_id, one.pair.prediction_id) == ("", "1", "1")
     assert (other.pair.clip_id, other.pair.reference_id, other.pair.prediction_id) == ("c", "r", "2")
@@ -35,12 +35,12 @@ def test_without_ids_its_line_stands_for_them(tmp_path: Path) -> None:
 
 def test_what_was_rated_together_is_its_event_else_its_clip_else_itself(tmp_path: Path) -> None:
     lines = [{"event": "e", "clip_id": "c"}, {"clip_id": "c"}, {}]
-    assert [one.unit for one in read(tmp_path, *({"similarity": 0, **one} for one in lines))] == ["e", "c", "3"]
+    assert [one.unit for one in read(tmp_path, *({"similarity": 0, **pair} for pair in lines))] == ["e", "c", "3"]
 
 
 def test_one_split_can_be_read_alone(tmp_path: Path) -> None:
     lines = [{"similarity": number / 10, "split": "ab"[number % 2]} for number in range(4)]
-    assert [one.similarity for one in read(tmp_path, *lines, split="b")] == [0.1, 0.3]
+    assert [pair.similarity for pair in read(tmp_path, *lines, split="b")] == [0.1, 0.3]
     with pytest.raises(InputError, match=r"pairs\.jsonl holds no pair of the split 'c' \(a, b\)"):
         read(tmp_path, *lines, split="c")
     with pytest.raises(InputError, match=r"pairs\.jsonl holds no pair$"):

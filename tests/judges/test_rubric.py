@@ -54,7 +54,7 @@ def test_every_rubric_on_the_shelf_bears_the_name_of_its_file() -> None:
     assert [read_rubric(name).id for name in names] == names == ["gbqa", "glide", "robogaze"]
 
 
-def test_an_unknown_rubric_is_told_the_known_ones() -> None:
+def test_an_unknown_rubric_lists_the_known_ones() -> None:
     with pytest.raises(InputError, match=r"robogase is neither a rubric \(gbqa, glide, robogaze\) nor a YAML file"):
         read_rubric("robogase")
 

@@ -87,8 +87,8 @@ class Pair:
         return tally(self.reference, self.prediction, self.matched(weighting), self.iou)
 
 
-def _taken(one: ClipAnnotation, order: Sequence[int]) -> ClipAnnotation:
-    return replace(one, findings=tuple(one.findings[index] for index in order))
+def _taken(clip: ClipAnnotation, order: Sequence[int]) -> ClipAnnotation:
+    return replace(clip, findings=tuple(clip.findings[index] for index in order))
 
 
 def pair(reference: ClipAnnotation, prediction: ClipAnnotation | None, *rows: Sequence[float]) -> Pair:
@@ -132,7 +132,7 @@ def _random_account(rng: Random, clip_id: str, status: Status, tied: bool) -> Cl
     count = 0 if status == "unscored" else rng.choice((0, 1, 2, 3, 4))
     findings = [_random_finding(rng, f"e{number}", tied) for number in range(count)]
     if rng.random() < 0.1:
-        findings = [replace(one, severity=None) for one in findings]
+        findings = [replace(event, severity=None) for event in findings]
     covered = rng.choice((None, None, ("a", "b")))
     return annotation(*findings, clip_id=clip_id, status=status, covered=covered)
 

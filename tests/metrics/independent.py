@@ -54,7 +54,7 @@ class Clip:
     ious: list[float] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.ious = [iou_of(one, other, self.times_s) for one, other, _ in self.pairs]
+        self.ious = [iou_of(pair, other, self.times_s) for pair, other, _ in self.pairs]
 
 
 def clip_of(
@@ -64,7 +64,7 @@ def clip_of(
     times_s = reference.frame_times_s or ()
     if prediction is None or prediction.status == "unscored":
         return Clip(list(reference.findings), [], [], times_s, False)
-    predictions = [one for one in prediction.findings if can_judge(reference, one)]
+    predictions = [event for event in prediction.findings if can_judge(reference, event)]
     events = [(reference.findings[row], prediction.findings[column], s) for row, column, s in pairs]
     return Clip(list(reference.findings), predictions, events, times_s, said_clean(reference, prediction))
 
@@ -140,12 +140,14 @@ def _strict(clips: Sequence[Clip], predictions: bool, references: bool) -> float
 
 def asked(clips: Sequence[Clip], has: Callable[[AnnotatedEvent], bool]) -> float:
     """The events that a field is asked of: NaN, which no ratio survives, where no reference has it."""
-    if any(clip.references for clip in clips) and not any(has(one) for clip in clips for one in clip.references):
+    if any(clip.references for clip in clips) and not any(
+        has(reference) for clip in clips for reference in clip.references
+    ):
         return NAN
     events = 0
     for clip in clips:
-        if not clip.references or any(has(one) for one in clip.references):
-            excused = [other for one, other, _ in clip.pairs if not has(one)]
+        if not clip.references or any(has(reference) for reference in clip.references):
+            excused = [other for pair, other, _ in clip.pairs if not has(pair)]
             events += sum(map(has, clip.references)) + len(clip.predictions) - len(excused)
     return events
 
@@ -158,8 +160,8 @@ def _ious(clips: Sequence[Clip]) -> list[float]:
     return [
         0.0 if math.isnan(iou) else iou
         for clip in clips
-        for (one, *_), iou in zip(clip.pairs, clip.ious, strict=True)
-        if one.spans
+        for (pair, *_), iou in zip(clip.pairs, clip.ious, strict=True)
+        if pair.spans
     ]
 
 
@@ -178,31 +180,37 @@ def tiou_f1(clips: Sequence[Clip], least: float) -> float:
 
 def severity_within(clips: Sequence[Clip], most: int) -> float:
     apart = [
-        99 if other.severity is None else abs(one.severity - other.severity)
+        99 if other.severity is None else abs(pair.severity - other.severity)
         for clip in clips
-        for one, other, _ in clip.pairs
-        if one.severity is not None
+        for pair, other, _ in clip.pairs
+        if pair.severity is not None
     ]
     return ratio(sum(steps <= most for steps in apart), len(apart))
 
 
 def severity_weighted_f1(clips: Sequence[Clip]) -> float:
-    references = [one for clip in clips for one in clip.references]
-    predictions = [one for clip in clips for one in clip.predictions]
+    references = [reference for clip in clips for reference in clip.references]
+    predictions = [prediction for clip in clips for prediction in clip.predictions]
     if not references and not predictions:
         return NAN
-    if references and all(one.severity is None for one in references):
+    if references and all(reference.severity is None for reference in references):
         return NAN
     if not references or not predictions:
         return 0.0
     pairs = [pair for clip in clips for pair in clip.pairs]
-    right = sum(s * (other.severity or 0) for _, other, s in pairs) / sum(one.severity or 5 for one in predictions)
-    found = sum(s * (one.severity or 0) for one, _, s in pairs) / sum(one.severity or 0 for one in references)
+    right = sum(s * (other.severity or 0) for _, other, s in pairs) / sum(
+        prediction.severity or 5 for prediction in predictions
+    )
+    found = sum(s * (pair.severity or 0) for pair, _, s in pairs) / sum(
+        reference.severity or 0 for reference in references
+    )
     return 2 * right * found / (right + found) if right and found else 0.0
 
 
 def f1_dimension(clips: Sequence[Clip]) -> float:
-    same = [s for clip in clips for one, other, s in clip.pairs if one.dimension and one.dimension == other.dimension]
+    same = [
+        s for clip in clips for pair, other, s in clip.pairs if pair.dimension and pair.dimension == other.dimension
+    ]
     return ratio(2 * sum(same), asked(clips, lambda one: one.dimension is not None))
 
 

@@ -31,7 +31,7 @@ CROSSED = pair(
 )
 
 
-def test_a_match_is_credited_where_each_of_its_events_stands() -> None:
+def test_a_match_counts_in_the_group_of_each_of_its_events() -> None:
     assert counts(CROSSED) == {"a": [1, 1, 0.5, 0.5, 0.5], "b": [2, 0, 0.8, 0, 0], "c": [0, 2, 0, 0.8, 0]}
 
 
@@ -67,7 +67,7 @@ def test_the_confusion_counts_every_event_once_on_either_side() -> None:
     assert table.tolist() == wanted.tolist()
 
 
-def test_groups_are_those_that_occur_and_what_is_not_said_comes_first() -> None:
+def test_groups_are_those_that_occur_and_unnamed_comes_first() -> None:
     annotations = [CROSSED.reference, annotation(finding(dimension=None, kind="x"))]
     assert groups_in(annotations, dimension_of) == ("", "a", "b")
     assert groups_in(annotations, type_of) == ("", "x")
@@ -81,7 +81,7 @@ def test_a_group_that_is_not_in_the_list_is_refused() -> None:
 
 
 @pytest.mark.parametrize("prediction", [None, annotation(finding((0, 1)), status="unscored")])
-def test_a_prediction_that_says_nothing_misses_every_event(prediction: ClipAnnotation | None) -> None:
+def test_an_empty_prediction_misses_every_event(prediction: ClipAnnotation | None) -> None:
     silent = replace(CROSSED, prediction=prediction, similarity=np.zeros((3, 0)))
     assert counts(silent) == {"a": [1, 0, 0, 0, 0], "b": [2, 0, 0, 0, 0]}
     table = confusion(silent.reference, silent.prediction, (), dimension_of, DIMENSIONS)
@@ -123,8 +123,8 @@ def test_the_confusion_of_many_clips_can_be_counted_event_by_event() -> None:
         matches = case.matched()
         total += confusion(case.reference, case.prediction, matches, dimension_of, DIMENSIONS)
         found.update(
-            (case.reference.findings[one.reference].dimension or "", case.predicted[one.prediction].dimension or "")
-            for one in matches
+            (case.reference.findings[match.reference].dimension or "", case.predicted[match.prediction].dimension or "")
+            for match in matches
         )
     for row, reference in enumerate(DIMENSIONS):
         for column, prediction in enumerate(DIMENSIONS):

@@ -56,7 +56,7 @@ def test_a_constant_severity_of_4_is_within_1_wherever_all_are_3_to_5() -> None:
     assert found["desc_f1"] == found["miou"] == 1
 
 
-def test_a_control_is_a_finished_account_of_the_same_clip_that_says_who_it_is() -> None:
+def test_a_control_is_a_complete_annotation_of_the_clip_with_its_own_author() -> None:
     for name, control in CONTROLS.items():
         guess = control.predict(REFERENCE)
         assert guess is not None
@@ -76,7 +76,7 @@ def test_a_control_is_a_finished_account_of_the_same_clip_that_says_who_it_is() 
         (None, None, None),
     ],
 )
-def test_a_clip_lasts_as_long_as_is_said_or_to_the_end_of_its_last_frame(
+def test_the_duration_is_the_annotated_one_or_the_end_of_the_last_frame(
     said_s: float | None, times_s: tuple[float, ...] | None, wanted_s: float | None
 ) -> None:
     assert duration_s(replace(REFERENCE, duration_s=said_s, frame_times_s=times_s)) == wanted_s
@@ -95,7 +95,7 @@ def clip(name: str, *findings: object, **known: object) -> ClipAnnotation:
     return replace(annotation(*findings), clip_id=name, **known)  # type: ignore[arg-type]
 
 
-def test_the_type_prior_says_what_is_most_frequent_in_the_other_clips() -> None:
+def test_the_type_prior_predicts_what_is_most_frequent_in_the_other_clips() -> None:
     common = {"dimension": "physics", "kind": "passing_through"}
     references = [
         clip("a", finding((1, 2), severity=3, **common)),
@@ -126,11 +126,13 @@ def test_where_the_other_clips_name_no_type_there_is_no_prior() -> None:
     assert type_prior([clip("a", nameless), clip("b", nameless)], "ab") == {}
 
 
-def test_every_clip_gets_what_was_said_of_another_and_nothing_is_lost() -> None:
+def test_every_clip_gets_the_events_of_another_and_none_is_lost() -> None:
     references = [clip(f"{number:02}") for number in range(20)]
-    said = {one.clip_id: replace(one, author="system", findings=(finding((0, 1), text=one.clip_id),))
-            for one in references}  # fmt: skip
-    moved = shuffled(references, said, [""] * 20, [one.clip_id for one in references], np.random.default_rng(0))
+    said = {reference.clip_id: replace(reference, author="system", findings=(finding((0, 1), text=reference.clip_id),))
+            for reference in references}  # fmt: skip
+    moved = shuffled(
+        references, said, [""] * 20, [reference.clip_id for reference in references], np.random.default_rng(0)
+    )
     assert moved.keys() == said.keys()
     come_from = {name: one.findings[0].description for name, one in moved.items() if one is not None}
     assert all(name != home for name, home in come_from.items())

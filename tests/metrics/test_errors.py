@@ -46,7 +46,7 @@ A, A_LATE, B = finding((0, 4)), finding((5, 9)), finding((0, 4), dimension="b")
 # Of which kind an error is, and what it costs.
 
 
-def test_a_perfect_account_has_no_errors() -> None:
+def test_a_perfect_prediction_has_no_errors() -> None:
     case = pair(annotation(A), annotation(A))
     assert explained(case).errors == ()
     assert gained(case) == {}
@@ -56,7 +56,7 @@ def test_a_clip_without_events_on_either_side_has_no_errors() -> None:
     assert explained(pair(annotation(), annotation())).errors == ()
 
 
-def test_an_event_that_nothing_tells_of_is_missed() -> None:
+def test_an_event_without_a_prediction_is_missed() -> None:
     #  reference   aaaa bbbb
     #  prediction  aaaa
     case = pair(annotation(A, A_LATE), annotation(A), [1.0], [0.0])
@@ -64,13 +64,13 @@ def test_an_event_that_nothing_tells_of_is_missed() -> None:
     assert gained(case) == {"missed": pytest.approx(1 - 2 / 3)}
 
 
-def test_a_prediction_that_tells_of_nothing_is_spurious() -> None:
+def test_a_prediction_of_no_reference_is_spurious() -> None:
     case = pair(annotation(A), annotation(A, A_LATE), [1.0, 0.0])
     assert explained(case).errors == (EventError("spurious", prediction=1),)
     assert gained(case) == {"spurious": pytest.approx(1 - 2 / 3)}
 
 
-def test_the_same_event_told_of_another_time_has_the_wrong_span() -> None:
+def test_the_same_event_at_another_time_has_the_wrong_span() -> None:
     #  reference   aaaa
     #  prediction       aaaa
     case = pair(annotation(A), annotation(A_LATE))
@@ -94,13 +94,13 @@ def test_a_matched_event_of_another_dimension_costs_only_where_the_dimension_is_
     assert gained(case, "desc_f1_dimension") == {"dimension": 1.0}
 
 
-def test_a_dimension_that_is_not_said_is_no_error() -> None:
-    for one, other in ((A, replace(A, dimension=None)), (replace(A, dimension=None), A)):
-        assert explained(pair(annotation(one), annotation(other))).errors == ()
+def test_a_missing_dimension_is_no_error() -> None:
+    for error, other in ((A, replace(A, dimension=None)), (replace(A, dimension=None), A)):
+        assert explained(pair(annotation(error), annotation(other))).errors == ()
 
 
 @pytest.mark.parametrize("similarity", [0.0, 0.4])
-def test_a_well_placed_event_that_says_something_else_has_the_wrong_description(similarity: float) -> None:
+def test_a_well_placed_event_with_another_description_has_the_wrong_description(similarity: float) -> None:
     # Without any similarity the two are not matched, with a little they are: it is the same error.
     case = pair(annotation(A), annotation(A), [similarity])
     assert explained(case).errors == (EventError("description", 0, 0),)
@@ -119,7 +119,7 @@ def test_what_a_good_match_lacks_to_1_is_lost_to_no_error() -> None:
     assert gained(case) == gained(case, "f1_iou") == {}
 
 
-def test_an_event_told_twice_is_a_duplicate() -> None:
+def test_an_event_predicted_twice_is_a_duplicate() -> None:
     #  reference   aaaa
     #  prediction  aaaa
     #              aaa
@@ -128,7 +128,7 @@ def test_an_event_told_twice_is_a_duplicate() -> None:
     assert gained(case) == {"duplicate": pytest.approx(1 - 2 / 3)}
 
 
-def test_an_event_told_in_parts_is_split() -> None:
+def test_an_event_predicted_in_parts_is_split() -> None:
     #  reference   aaaa
     #  prediction  aaa
     #                 a
@@ -184,7 +184,7 @@ def test_half_the_similarity_is_the_same_event_and_half_the_overlap_well_placed(
     assert explained(pair(annotation(A), annotation(A, A), [1.0, 0.5])).errors == (EventError("duplicate", 0, 1),)
 
 
-def test_the_second_prediction_of_a_merged_event_stands_for_that_event_alone() -> None:
+def test_the_copy_of_a_merged_event_is_for_that_event_only() -> None:
     # The last reference shares its time with the merged one, and the dimension with the prediction.
     references = annotation(A, replace(A_LATE, dimension="b"), A_LATE)
     case = pair(references, annotation(finding((0, 9))), [0.9], [0.5], [0.45])
@@ -192,7 +192,7 @@ def test_the_second_prediction_of_a_merged_event_stands_for_that_event_alone() -
     assert gained(case)["merged"] == pytest.approx(2 * 1.4 / 5 - 2 * 0.9 / 4)
 
 
-def test_an_event_without_a_time_is_told_where_only_similarity_counts() -> None:
+def test_an_event_without_a_time_is_matched_if_only_similarity_counts() -> None:
     timeless = finding()
     twice = pair(annotation(timeless), annotation(timeless, timeless))
     assert explained(twice, "similarity").errors == (EventError("duplicate", 0, 1),)
@@ -227,17 +227,19 @@ def test_every_unmatched_event_is_one_error_and_every_matched_pair_at_most_one(u
     for case in corpus(31, 300, tied=True):
         found = explained(case, use)
         matches = [] if case.prediction is None else case.matched(Weighting(use))
-        references = {one.reference for one in matches}
-        predictions = {one.prediction for one in matches}
+        references = {match.reference for match in matches}
+        predictions = {match.prediction for match in matches}
         kept = judgeable(case.reference, case.prediction)
         spare = [
-            one.prediction for one in found.errors if one.prediction is not None and one.prediction not in predictions
+            error.prediction
+            for error in found.errors
+            if error.prediction is not None and error.prediction not in predictions
         ]
-        assert sorted(spare) == [one for one in range(len(kept)) if kept[one] and one not in predictions]
-        lone = {one.reference for one in found.errors if one.reference is not None} - references
+        assert sorted(spare) == [error for error in range(len(kept)) if kept[error] and error not in predictions]
+        lone = {error.reference for error in found.errors if error.reference is not None} - references
         assert lone == set(range(len(case.reference.findings))) - references
-        pairs = [one for one in found.errors if one.prediction in predictions and one.reference in references]
-        assert len(pairs) == len({one.prediction for one in pairs})
+        pairs = [error for error in found.errors if error.prediction in predictions and error.reference in references]
+        assert len(pairs) == len({pair.prediction for pair in pairs})
         assert found.counts.sum() == len(found.errors)
 
 
@@ -253,7 +255,7 @@ def test_a_kind_that_does_not_occur_leaves_the_row_as_it_is_and_the_random_clips
 
 def test_finding_what_was_missed_and_dropping_what_is_not_there_never_costs() -> None:
     for case in corpus(33, 300, tied=False):
-        if not all(one.spans for one in case.reference.findings):
+        if not all(event.spans for event in case.reference.findings):
             continue
         gain = gained(case)
         assert all(gain.get(kind, 0) >= 0 for kind in ("missed", "spurious", "duplicate"))

@@ -16,7 +16,7 @@ def test_the_pages_are_those_of_the_metrics() -> None:
 
 
 @pytest.mark.parametrize("name", METRICS)
-def test_a_page_says_all_there_is_to_know(name: str) -> None:
+def test_a_metric_page_has_all_parts(name: str) -> None:
     text = (PAGES / f"{name}.md").read_text()
     assert text.startswith(f"# {name}\n")
     for part in PARTS:

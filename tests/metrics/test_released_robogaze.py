@@ -61,7 +61,7 @@ def test_a_perfect_single_frame_event_scores_nothing_and_is_still_detected() -> 
     assert value(scores, "detection_f1") == 1.0
 
 
-def test_an_event_of_one_frame_cannot_be_told_from_a_moment() -> None:
+def test_an_event_of_one_frame_equals_a_moment() -> None:
     """The release writes one as 5 to 6, the other as 5 to 5, and finds that the first has an overlap with itself."""
     assert finding(5, 6).spans == finding(5, 5).spans
 
@@ -174,12 +174,12 @@ def test_a_dimension_that_no_one_names_has_nothing_to_average() -> None:
     assert (row.value, row.n, row.why) == (0.0, 0, "nothing to average; the released evaluator prints 0")
 
 
-def test_a_type_stands_for_its_dimension_where_none_is_said() -> None:
+def test_a_type_gives_the_dimension_if_none_is_given() -> None:
     told, typed = finding(0, 10, dimension="picture"), finding(0, 10, dimension=None, type="haze")
     assert one([told], [typed]).per_dimension["picture"].value == 1.0
 
 
-def test_a_dimension_that_is_said_stands_before_that_of_the_type() -> None:
+def test_a_given_dimension_comes_before_that_of_the_type() -> None:
     assert one([EVENT], [finding(0, 10, type="haze")]).per_dimension["motion"].value == 1.0
 
 
@@ -194,7 +194,7 @@ def test_unknown_types_are_a_dimension_of_their_own_in_matching_and_have_no_row(
 @pytest.mark.parametrize(
     ("reference", "prediction", "within"), [(3, 4, 1.0), (3, 5, 0.0), (1, None, 1.0), (2, None, 0.0)]
 )
-def test_a_severity_that_is_not_said_is_0(reference: int, prediction: int | None, within: float) -> None:
+def test_a_missing_severity_is_0(reference: int, prediction: int | None, within: float) -> None:
     scores = one([finding(0, 10, severity=reference)], [finding(0, 10, severity=prediction)])
     assert value(scores, "severity_within1") == within
 

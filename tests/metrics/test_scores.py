@@ -114,7 +114,7 @@ def test_the_metrics_of_a_clip_can_be_counted_by_hand() -> None:
     assert over_clips(HALF) == pytest.approx(wanted, nan_ok=True)
 
 
-def test_a_perfect_account_scores_1_everywhere() -> None:
+def test_a_perfect_prediction_scores_1_everywhere() -> None:
     scores = of_corpus(PERFECT, QUIET)
     assert scores == over_clips(PERFECT, QUIET) == dict.fromkeys(METRICS, 1.0)
 
@@ -152,7 +152,9 @@ def test_severities_weigh_what_was_found() -> None:
     references = annotation(finding((0, 1), severity=4), finding((2, 3), severity=1))
     grave, slight = (
         pair(
-            references, annotation(replace(found, severity=3)), *([float(one is found)] for one in references.findings)
+            references,
+            annotation(replace(found, severity=3)),
+            *([float(event is found)] for event in references.findings),
         )
         for found in references.findings
     )
@@ -169,7 +171,7 @@ def test_severities_that_the_reference_does_not_give_leave_their_metric_undefine
     assert of_corpus(pair(graded, graded, [0.0]))["severity_weighted_f1"] == 0.0
 
 
-def test_strict_scores_drop_what_is_told_of_the_wrong_time() -> None:
+def test_strict_scores_exclude_events_at_the_wrong_time() -> None:
     case = pair(
         annotation(finding((0, 1)), finding((5, 6))), annotation(finding((0, 1)), finding((8, 9)), finding((9, 10)))
     )
@@ -190,7 +192,7 @@ def test_a_field_left_blank_never_pays(blank: dict[str, object], use: Use) -> No
     for case in corpus(11, 300, tied=False):
         if case.prediction is None or (use == "similarity*iou*bonus" and "spans" in blank):
             continue
-        less = replace(case.prediction, findings=tuple(replace(one, **blank) for one in case.prediction.findings))
+        less = replace(case.prediction, findings=tuple(replace(event, **blank) for event in case.prediction.findings))
         before, after = (independent_of_judging(one, Weighting(use)) for one in (case, replace(case, prediction=less)))
         for name in ("miou", "f1_iou", "severity_exact", "severity_within1", "severity_weighted_f1", "tiou_f1_30",
                      "desc_f1_dimension"):  # fmt: skip
@@ -243,7 +245,7 @@ def test_a_macro_value_rests_on_the_clips_where_it_is_defined() -> None:
 @pytest.mark.parametrize("bonus", [0.0, 0.25, 0.5])
 def test_matching_and_all_metrics_agree_with_the_second_implementation(bonus: float) -> None:
     cases = corpus(1, 200, tied=False)
-    clips = [independent.full(one.reference, one.prediction, one.similarity.tolist(), bonus) for one in cases]
+    clips = [independent.full(clip.reference, clip.prediction, clip.similarity.tolist(), bonus) for clip in cases]
     agree(cases, clips, Weighting(dimension_bonus=bonus))
 
 
@@ -255,7 +257,7 @@ def test_all_metrics_agree_with_the_second_implementation_where_many_are_tied(us
 
 def counted_alike(case: Pair, weighting: Weighting) -> independent.Clip:
     """A clip with the matches of the package, for where several are equally good."""
-    pairs = [(one.reference, one.prediction, one.similarity) for one in case.matched(weighting)]
+    pairs = [(clip.reference, clip.prediction, clip.similarity) for clip in case.matched(weighting)]
     return independent.clip_of(case.reference, case.prediction, pairs)
 
 

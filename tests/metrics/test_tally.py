@@ -161,7 +161,7 @@ def test_a_reference_that_is_not_finished_is_refused(status: str) -> None:
         (annotation(covered=[], partial=["a"]), annotation(covered=[]), False),
     ],
 )
-def test_a_clip_is_found_clean_only_where_all_was_covered_that_the_reference_speaks_for(
+def test_a_clip_is_clean_only_if_every_dimension_of_the_reference_is_covered(
     reference: ClipAnnotation, prediction: ClipAnnotation, found_clean: bool
 ) -> None:
     found = counted(pair(reference, prediction))
@@ -182,16 +182,16 @@ SEEN_BY_A = annotation(finding((0, 1), dimension="a"), covered=["a"])
         (finding(dimension=None), True),
     ],
 )
-def test_a_reference_speaks_for_the_dimensions_its_author_looked_for(predicted: object, can: bool) -> None:
+def test_a_reference_judges_the_dimensions_its_author_looked_for(predicted: object, can: bool) -> None:
     assert judgeable(SEEN_BY_A, annotation(predicted)).tolist() == [can]  # type: ignore[arg-type]
     assert judgeable(annotation(), annotation(predicted)).tolist() == [True]  # type: ignore[arg-type]
 
 
-def test_a_reference_speaks_for_the_dimensions_in_which_it_found_something() -> None:
+def test_a_reference_judges_the_dimensions_of_its_events() -> None:
     assert judgeable(annotation(finding(dimension="b"), covered=["a"]), annotation(finding(dimension="b"))).all()
 
 
-def test_there_is_nothing_to_judge_in_a_prediction_that_says_nothing() -> None:
+def test_an_empty_prediction_has_no_judgeable_event() -> None:
     assert (
         judgeable(SEEN_BY_A, None).shape == judgeable(SEEN_BY_A, annotation(finding(), status="unscored")).shape == (0,)
     )

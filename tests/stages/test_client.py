@@ -127,8 +127,12 @@ async def test_the_ledger_says_which_frames_at_which_times_and_size(client_for: 
     await client.ask(question(client), context)
     (call,) = client.ledger()
     shown = [client.pictures[name] for name in call.pictures]
-    assert [(one.frames, one.times_s) for one in shown] == [((0,), (0.0,)), ((32,), (2.0,)), ((63,), (3.9375,))]
-    assert {(one.width, one.height) for one in shown} == {(64, 48)}
+    assert [(picture.frames, picture.times_s) for picture in shown] == [
+        ((0,), (0.0,)),
+        ((32,), (2.0,)),
+        ((63,), (3.9375,)),
+    ]
+    assert {(picture.width, picture.height) for picture in shown} == {(64, 48)}
 
 
 async def test_contact_sheets_hold_nine_frames_and_the_ledger_knows_them(client_for: Any) -> None:

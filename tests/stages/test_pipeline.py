@@ -42,7 +42,7 @@ async def test_every_pipeline_can_be_rehearsed(robot: Domain, name: str) -> None
 
 
 def test_every_stage_is_used_by_some_pipeline() -> None:
-    pipelines = [one for name in domain_folders() for one in load_domain(name).pipelines.values()]
+    pipelines = [pipeline for name in domain_folders() for pipeline in load_domain(name).pipelines.values()]
     assert {stage.name for pipeline in pipelines for stage in pipeline.stages} == set(STAGES.names())
 
 
@@ -224,7 +224,7 @@ async def test_what_several_stages_propose_becomes_one_report(folder: Path, vide
     pipeline = built(folder, [*looks, "  - compose: {accept_unverified: true}"])
     await rehearse(pipeline)
     (report,) = await reports_of([ManifestEntry(path=video)], pipeline, models_of(RehearsalBackend()))
-    names = [one.id for one in report.hypotheses]
+    names = [hypothesis.id for hypothesis in report.hypotheses]
     assert len(names) >= 2
     assert names == [f"H{number}" for number in range(1, len(names) + 1)]
 

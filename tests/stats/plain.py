@@ -57,8 +57,8 @@ def bca(value: float, drawn: Sequence[float], left_out: Sequence[float], level: 
 
 def two_sided(differences: Sequence[float]) -> float:
     count = len(differences)
-    low = (1 + sum(one <= 0 for one in differences)) / (count + 1)
-    high = (1 + sum(one >= 0 for one in differences)) / (count + 1)
+    low = (1 + sum(difference <= 0 for difference in differences)) / (count + 1)
+    high = (1 + sum(difference >= 0 for difference in differences)) / (count + 1)
     return min(1.0, 2 * min(low, high))
 
 
@@ -195,8 +195,8 @@ def alpha_u(timelines: Sequence[Timeline], cells: int = 1) -> float:
                     row[cell] = ((number, observer, place), (unit.category,))
             rows.append(row)
             said += row
-        for one, other in combinations(rows, 2):
-            apart += sum(a[1] != b[1] for a, b in zip(one, other, strict=True)) * 2 / (len(rows) - 1)
+        for row, other in combinations(rows, 2):
+            apart += sum(a[1] != b[1] for a, b in zip(row, other, strict=True)) * 2 / (len(rows) - 1)
         there += sum(map(len, rows))
     pairs = [(a, b) for a, b in permutations(said, 2) if a[0] != b[0]]
     expected = sum(a[1] != b[1] for a, b in pairs) / len(pairs)

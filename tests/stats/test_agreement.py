@@ -306,14 +306,14 @@ SAME = "all ratings are the same, so agreement cannot be distinguished from chan
         ),
     ],
 )
-def test_what_is_undefined_says_why(coefficient: Callable[..., Estimate], units: Units, n: int, why: str) -> None:
+def test_an_undefined_value_has_a_reason(coefficient: Callable[..., Estimate], units: Units, n: int, why: str) -> None:
     found = coefficient(units, by=Clusters(draw_resamples([0] * len(units), 20, rng()), range(len(units))))
     assert not found.defined
     assert math.isnan(found.low)
     assert (found.n, found.why) == (n, why)
 
 
-def test_one_who_always_says_the_same_agrees_by_chance_alone() -> None:
+def test_a_constant_rater_agrees_by_chance_only() -> None:
     assert cohen([["a", "a"], ["a", "b"], ["a", "a"]]).value == pytest.approx(0)
     assert cohen([["a", "b"], ["a", "b"]]).value == pytest.approx(0)
 

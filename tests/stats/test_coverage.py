@@ -88,7 +88,7 @@ def test_the_smallest_difference_is_found_four_times_of_five() -> None:
 
 
 @pytest.mark.parametrize("n", [10, 20, 60])
-def test_wilson_holds_the_share_as_often_as_it_says_on_average(n: int) -> None:
+def test_wilson_covers_the_share_at_its_level_on_average(n: int) -> None:
     """Exactly, from the binomial distribution, over shares from 0.05 to 0.95."""
     bounds = [wilson(hits, n) for hits in range(n + 1)]
     held = [

@@ -169,7 +169,7 @@ def test_an_interval_comes_out_as_an_estimate() -> None:
         ([0.1, *[math.nan] * 20], r"it is undefined in 3\d% of the resamples"),
     ],
 )
-def test_where_the_resamples_cannot_tell_there_is_no_interval(values: list[float], why: str, method: str) -> None:
+def test_there_is_no_interval_if_the_resamples_do_not_support_it(values: list[float], why: str, method: str) -> None:
     low, high, said = only(values, method=method)
     assert math.isnan(low)
     assert math.isnan(high)

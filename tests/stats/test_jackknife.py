@@ -29,12 +29,12 @@ def test_where_nothing_varies_the_interval_is_that_of_a_share_of_the_units_that_
     assert (found.low, found.high) == (pytest.approx(expected.low), pytest.approx(expected.high))
 
 
-def test_a_single_value_between_the_ends_says_nothing_of_how_it_varies() -> None:
+def test_a_single_value_between_the_ends_has_no_interval() -> None:
     found = student_intervals(sums_of([[0.5]]), mean, share=True).estimate(0, n=1)
     assert (found.value, np.isnan(found.low), found.why) == (0.5, True, "it is undefined without one of the units")
 
 
-def test_seeds_of_one_prompt_are_one_of_the_units_that_say_something() -> None:
+def test_seeds_of_one_prompt_are_one_unit_with_a_value() -> None:
     units = [clip // 4 for clip in range(CLIPS)]
     found = student_intervals(sums_of([[1.0] * 12], units), mean, share=True).estimate(0, n=12)
     assert found.low == pytest.approx(wilson(3, 3).low)
@@ -45,13 +45,13 @@ def test_two_that_never_differ_are_as_equal_as_the_units_that_say_something_show
         (pair,) = pairwise_differences(sums_of([[1.0] * 12, [1.0] * 12], units), mean, share=True)
         assert pair.difference.high == pytest.approx(wilson(0, telling).high)
         assert pair.difference.n == telling
-        assert pair.most == pytest.approx(wilson(0, telling, level=0.9).high)
+        assert pair.equivalence_bound == pytest.approx(wilson(0, telling, level=0.9).high)
         values = np.full((2, CLIPS), np.nan)
         values[:, :12] = 1.0
         (of_means,) = pairwise_mean_differences(
             values, draw_resamples([""] * CLIPS, 10, np.random.default_rng(0), units)
         )
-        assert (of_means.difference.n, of_means.most) == (12, pytest.approx(pair.most))
+        assert (of_means.difference.n, of_means.equivalence_bound) == (12, pytest.approx(pair.equivalence_bound))
 
 
 def test_what_two_that_never_differ_would_have_shown_is_no_0() -> None:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from robogaze.stats import benjamini_hochberg, holm, min_resamples
+from robogaze.stats import benjamini_hochberg, holm
 
 from . import plain
 
@@ -50,10 +50,3 @@ def test_few_or_none(ours) -> None:  # type: ignore[no-untyped-def]
 def test_what_is_no_probability_is_refused(ours, wrong: float) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(ValueError, match="lies in"):
         ours([0.5, wrong])
-
-
-@pytest.mark.parametrize(("comparisons", "least"), [(0, 1), (1, 39), (28, 1119), (276, 11039)])
-def test_how_many_resamples_holm_needs(comparisons: int, least: int) -> None:
-    assert min_resamples(comparisons) == least
-    if comparisons:
-        assert comparisons * 2 / (least + 1) <= 0.05 + 1e-12 < comparisons * 2 / least

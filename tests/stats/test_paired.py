@@ -39,7 +39,8 @@ def sums_of(values: list[list[float]], strata: list[str] | None = None, count: i
 
 def drawn_means(values: list[list[float]], resamples: Resamples) -> list[list[float]]:
     return [
-        [math.fsum(one[clip] for clip in sample) / len(sample) for sample in plain.samples(resamples)] for one in values
+        [math.fsum(value[clip] for clip in sample) / len(sample) for sample in plain.samples(resamples)]
+        for value in values
     ]
 
 
@@ -93,7 +94,7 @@ def test_a_pair_separates_where_the_two_intervals_overlap() -> None:
     assert pairwise_differences(sums, mean)[0].verdict() == "different"
 
 
-def test_what_is_not_shown_to_differ_says_which_difference_is_ruled_out() -> None:
+def test_a_difference_that_is_not_significant_gives_what_is_ruled_out() -> None:
     _, sums = sums_of([rng(1).random(30).tolist(), rng(2).random(30).tolist()])
     pair = pairwise_differences(sums, mean)[0]
     assert pair.significant is False
@@ -119,8 +120,8 @@ def test_of_five_alike_systems_some_pair_is_called_different_in_one_run_of_twent
     for seed in range(400):
         values = rng(seed).normal(size=60) + rng(seed + 1000).normal(size=(5, 60))
         alarms += any(
-            one.significant
-            for one in pairwise_differences(draw_resamples([0] * 60, 1, rng()).sums(mean_rows(values)), mean)
+            row.significant
+            for row in pairwise_differences(draw_resamples([0] * 60, 1, rng()).sums(mean_rows(values)), mean)
         )
     assert alarms / 400 < 0.07
 
@@ -201,7 +202,7 @@ def test_ranks_are_those_in_every_resample(seed: int) -> None:
     values = rng(seed).integers(0, 3, size=(4, 15)).astype(float).tolist()
     resamples, sums = sums_of(values, STRATA)
     taken = [plain.places(row) for row in zip(*drawn_means(values, resamples), strict=True)]
-    now = plain.places([math.fsum(one) for one in values])
+    now = plain.places([math.fsum(value) for value in values])
     for system, found in enumerate(ranks(sums, mean)):
         places = sorted(place[system] for place in taken)
         assert found.rank.value == now[system]
@@ -250,7 +251,7 @@ def test_no_system_with_a_value_leaves_no_rank() -> None:
         ([[0.2, *[math.nan] * 20], [0.1] * 21], ["a"] * 21, "a system is undefined in"),
     ],
 )
-def test_where_resamples_cannot_tell_a_rank_has_no_interval(
+def test_a_rank_has_no_interval_if_the_resamples_do_not_support_it(
     values: list[list[float]], strata: list[str], why: str
 ) -> None:
     _, sums = sums_of(values, strata)

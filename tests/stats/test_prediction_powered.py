@@ -57,7 +57,7 @@ def test_a_judge_without_errors_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize(("predictions", "labels"), [(40, 29), (1, 40), (0, 40)])
-def test_too_few_of_either_tell_nothing(predictions: int, labels: int) -> None:
+def test_too_few_of_either_are_undefined(predictions: int, labels: int) -> None:
     found = calibrated_mean(np.ones(predictions), np.ones(labels), np.zeros(labels))
     assert not found.defined
     assert found.why

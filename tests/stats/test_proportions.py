@@ -34,7 +34,7 @@ def test_p_is_the_binomial_one_with_half_of_what_was_seen() -> None:
     assert p == pytest.approx(exact - scipy.stats.binom.pmf(5, 20, 0.5))
 
 
-def test_without_a_pair_nothing_is_said() -> None:
+def test_without_a_pair_the_difference_is_undefined() -> None:
     found, p = paired_shares(0, 0, 0, 0)
     assert not found.defined
     assert math.isnan(p)

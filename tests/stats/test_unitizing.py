@@ -212,7 +212,7 @@ SAME = "all places are the same, so agreement cannot be distinguished from chanc
         ([timeline(5, [(0, 5 * (1 - 1e-14), "a")], [(0, 5, "a")])], 1, SAME),
     ],
 )
-def test_what_is_undefined_says_why(timelines: list[Timeline], n: int, why: str) -> None:
+def test_an_undefined_value_has_a_reason(timelines: list[Timeline], n: int, why: str) -> None:
     found = alpha_u(timelines)
     assert not found.defined
     assert math.isnan(found.low)

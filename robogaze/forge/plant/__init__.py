@@ -1,14 +1,52 @@
-"""Known glitches planted into the clips a user has.
+"""Planting known glitches into existing clips.
 
-recipe.py      which glitches a domain has planted, and what they are called there: forge.yaml
-frame_array.py a clip with its frames at hand, in any order
-scene.py       what can be asked of a clip before something is planted; standing.py: which things stand still in it
-edit.py        what a planter answers, and the names of the planters
-pictures.py    planters that change whole pictures
-cover.py       the planter that covers what moves
-order.py       planters that change which frames are shown
-things.py      planters that change one thing in the picture
-words.py       the planter that changes the instruction
-truth.py       what is true of the clip that comes of it
-folder.py      the data set they become, resumable
+From clip to data set:
+
+    planting_config  the glitches of a domain, forge.yaml: planter, event type, severity, description
+    planting_scene   a clip with its frames in random access, and what a planter needs to know about it
+    planters         functions of a scene and a random generator that return an edit, or raise DrawRefused:
+                     picture_planters, frame_planters, object_planters, instruction_planter
+    truth            writes the edited clip and its report
+    planted_dataset  a data set of planted clips, resumable
+
+A planter is found by name in PLANTERS.
 """
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from robogaze.registry import Registry
+
+if TYPE_CHECKING:
+    from robogaze.forge.plant.planting_scene import GlitchEdit
+
+_PICTURE, _FRAME, _OBJECT, _INSTRUCTION = (
+    f"{__name__}.{module}"
+    for module in ("picture_planters", "frame_planters", "object_planters", "instruction_planter")
+)
+
+PLANTERS: Registry[Callable[..., GlitchEdit]] = Registry(
+    "planters",
+    {
+        "smear": f"{_PICTURE}:smear",
+        "darken": f"{_PICTURE}:darken",
+        "shake": f"{_PICTURE}:shake",
+        "blocks": f"{_PICTURE}:blocks",
+        "tear": f"{_PICTURE}:tear",
+        "cover": f"{_PICTURE}:cover",
+        "hold": f"{_FRAME}:hold",
+        "skip": f"{_FRAME}:skip",
+        "cut": f"{_FRAME}:cut",
+        "reverse": f"{_FRAME}:reverse",
+        "erase": f"{_OBJECT}:erase",
+        "paste": f"{_OBJECT}:paste",
+        "tint": f"{_OBJECT}:tint",
+        "reword": f"{_INSTRUCTION}:reword",
+    },
+)
+"""Planters by name: (scene, random generator) -> edit; REWORD takes the change of the instruction as well."""
+
+REWORD = "reword"
+"""The planter that changes the instruction and no frame."""

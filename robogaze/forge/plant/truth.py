@@ -1,9 +1,8 @@
-"""Making a planted clip, and saying what is true of it.
+"""Writing a planted clip and its report.
 
-The span of a glitch is not what was planned but what can be seen: from the first to the last planned frame that a
-viewer can tell from the untouched clip (`scene.differ`, before encoding). A glitch that too few frames between show
-is refused. Where it lies in what is left out, it is the frame beside the gap; where it lies in the instruction, it is
-the whole clip.
+The span of a glitch is what is visible: from the first to the last frame that differs visibly from the untouched clip
+before encoding. A glitch that is visible in too few of the frames between is refused. For frames that are left out, the
+span is the frame next to the gap; for a changed instruction, the whole clip.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,68 +18,65 @@ from robogaze.core.sampling import evenly
 from robogaze.core.time import Span
 from robogaze.datasets.manifest import ManifestEntry, file_sha256
 from robogaze.domains import Domain
-from robogaze.forge.plant.edit import GlitchEdit, Refused
-from robogaze.forge.plant.frame_array import FrameArray
-from robogaze.forge.plant.recipe import Plant, filled
-from robogaze.forge.plant.scene import differ
+from robogaze.forge.plant.planting_config import Glitch, fill_description
+from robogaze.forge.plant.planting_scene import DrawRefused, FrameArray, GlitchEdit, differ
 from robogaze.media.decode import Image, read_frames
 from robogaze.media.encode import write_video
 
 AUTHOR = "forge"
 
 LEAST_SHOWN = 0.75
-"""The share of the frames of a span, its ends among them, in which a glitch must be to be seen."""
+"""The least share of the frames of a span in which a glitch must be visible."""
 
 _LEAST_FRAMES = 2
 _LIBRARIES = ("robogaze", "av", "numpy", "opencv-python-headless")
 
 
-def make(path: Path, reel: FrameArray, edit: GlitchEdit) -> tuple[int, int]:
-    """Write a clip with a glitch in it, and say in which frames that is to be seen.
+def write_clip(path: Path, frames: FrameArray, edit: GlitchEdit) -> tuple[int, int]:
+    """Write a clip with a glitch and return the frames (first, end) in which it is visible.
 
-    Raises Refused, and leaves no file, when it can hardly be.
+    Raises DrawRefused, and leaves no file, if it is barely visible.
     """
     seen: dict[int, bool] = {}
     count = len(edit.sources)
-    # Where frames are left out or change places, the moments of the clip go on as they were.
-    duration_s = reel.duration_s if count == len(reel.times_s) else reel.times_s[count]
-    write_video(path, _frames(reel, edit, seen), reel.times_s[:count], duration_s)
+    # If frames are left out or exchanged, the times of the frames stay.
+    duration_s = frames.duration_s if count == len(frames.times_s) else frames.times_s[count]
+    write_video(path, _frames(frames, edit, seen), frames.times_s[:count], duration_s)
     try:
         return _span(seen) if edit.seen else (edit.first, edit.end)
-    except Refused:
+    except DrawRefused:
         path.unlink()
         raise
 
 
-def untouched(reel: FrameArray) -> GlitchEdit:
-    """The edit that changes nothing."""
-    count = len(reel.times_s)
+def untouched(frames: FrameArray) -> GlitchEdit:
+    count = len(frames.times_s)
     return GlitchEdit(tuple(range(count)), 0, count, 0.0, "", "", seen=False)
 
 
-def _frames(reel: FrameArray, edit: GlitchEdit, seen: dict[int, bool]) -> Iterator[Image]:
-    """The frames with the glitch; `seen` is filled with whether each planned one can be told from the clip's."""
-    views = range(len(reel.layout.active))
+def _frames(frames: FrameArray, edit: GlitchEdit, seen: dict[int, bool]) -> Iterator[Image]:
+    """The edited frames; `seen` is filled with whether each edited frame differs visibly from the original."""
+    views = range(len(frames.layout.active))
     for number, source in enumerate(edit.sources):
-        image = reel.images[source]
+        image = frames.images[source]
         if edit.first <= number < edit.end:
             if edit.change is not None and edit.view is not None:
-                window, image = reel.window(edit.view), image.copy()
+                window, image = frames.window(edit.view), image.copy()
                 image[window] = edit.change(number, image[window])
             if edit.seen:
-                seen[number] = any(differ(image[reel.window(view)], reel.view(number, view)) for view in views)
+                seen[number] = any(differ(image[frames.window(view)], frames.view(number, view)) for view in views)
         yield image
 
 
 def _span(seen: dict[int, bool]) -> tuple[int, int]:
     shown = [number for number, visible in seen.items() if visible]
     if len(shown) < _LEAST_FRAMES or len(shown) < LEAST_SHOWN * (shown[-1] + 1 - shown[0]):
-        raise Refused("it can hardly be seen")
+        raise DrawRefused("it is barely visible")
     return shown[0], shown[-1] + 1
 
 
-def report(clip: Clip, domain: Domain, events: Sequence[Event], planted: dict[str, Any]) -> Report:
-    """What is true of a clip as far as the forge knows; `planted` says how it was made."""
+def report_of(clip: Clip, domain: Domain, events: Sequence[Event], planted: dict[str, Any]) -> Report:
+    """The report of a clip; `planted` says how it was made."""
     return Report(
         clip=clip,
         domain=domain.ref,
@@ -93,15 +89,15 @@ def report(clip: Clip, domain: Domain, events: Sequence[Event], planted: dict[st
     )
 
 
-def event(clip: Clip, plant: Plant, edit: GlitchEdit, frames: tuple[int, int], domain: Domain) -> Event:
-    """The glitch that was planted in the half-open run of frames."""
+def event_of(clip: Clip, glitch: Glitch, edit: GlitchEdit, frames: tuple[int, int], domain: Domain) -> Event:
+    """The event of a glitch in the frames (first, end)."""
     first, end = frames
     span = Span(clip.frame_span(first).start, clip.frame_span(end - 1).end)
     _, old, new = edit.instruction or ("", "", "")
-    told = {"start": f"{span.start:.2f} s", "end": f"{span.end:.2f} s", "length": f"{span.length:.2f} s",
-            "where": edit.where, "amount": edit.amount, "old": old, "new": new}  # fmt: skip
+    fields = {"start": f"{span.start:.2f} s", "end": f"{span.end:.2f} s", "length": f"{span.length:.2f} s",
+              "where": edit.where, "amount": edit.amount, "old": old, "new": new}  # fmt: skip
     evidence = Evidence(
-        text=f"{plant.planter} of strength {edit.strength:.2f}: {edit.amount}",
+        text=f"{glitch.planter} of strength {edit.strength:.2f}: {edit.amount}",
         frames=evenly(range(first, end), 3),
         view=None if edit.view is None else clip.layout.active[edit.view],
         box=edit.box,
@@ -109,19 +105,19 @@ def event(clip: Clip, plant: Plant, edit: GlitchEdit, frames: tuple[int, int], d
     )
     return Event(
         id=f"{clip.id}-1",
-        dimension=domain.dimension_of[plant.type],
-        type=plant.type,
-        secondary=plant.secondary,
+        dimension=domain.dimension_of[glitch.type],
+        type=glitch.type,
+        secondary=glitch.secondary,
         spans=(span,),
-        severity=plant.level(edit.strength),
+        severity=glitch.level(edit.strength),
         confidence=None,
-        description=filled(plant.describe, told),
+        description=fill_description(glitch.description, fields),
         evidence=(evidence,),
     )
 
 
-def clip_of(path: Path, folder: Path, clip_id: str, reel: FrameArray, entry: ManifestEntry) -> Clip:
-    """The record of a file that was written, from what it decodes to."""
+def clip_of(path: Path, folder: Path, clip_id: str, frames: FrameArray, entry: ManifestEntry) -> Clip:
+    """The record of a written file, from what it decodes to."""
     times_s, end_s, size = [], 0.0, (0, 0)
     for frame in read_frames(path):
         times_s.append(frame.time_s)
@@ -139,6 +135,6 @@ def clip_of(path: Path, folder: Path, clip_id: str, reel: FrameArray, entry: Man
         height=size[0],
         width=size[1],
         initial_frame=None if entry.initial_frame is None else entry.initial_frame.as_posix(),
-        layout=reel.layout,
+        layout=frames.layout,
         **{name: getattr(entry, name) for name in given},
     )

@@ -95,7 +95,7 @@ def _checks(result: Sensitivity) -> Iterator[ValidityCheck]:
             f"{count(undecided, 'glitch', 'glitches')} undecided, in no share; the share of found glitches is between "
             f"{share.worst:.3f} and {share.best:.3f}, depending on these.",
         )
-    if missing := result.total.not_looked_for:
+    if missing := result.total.not_examined:
         yield ValidityCheck(
             False, f"{count(missing, 'glitch', 'glitches')} in dimensions that are not examined count as missed."
         )
@@ -145,16 +145,16 @@ class _Pairs:
         event = annotation_of(reference).findings[0]
         words = {True: "found", None: "undecided", False: "noticed" if trial.noticed else "missed"}
         result = words[trial.found]
-        if trial.found is None and trial.noticed is None and trial.looked_for is False:
+        if trial.found is None and trial.noticed is None and trial.examined is False:
             result = "missed"
         place = "" if trial.tiou is None else f", tIoU {trial.tiou:.2f}, onset error {trial.onset_error_s or 0.0:.2f} s"
         return self._entry(
             reference,
             result,
-            trial.plant,
-            f"{trial.plant} of severity {trial.severity}, planted in {trial.source}: {result}{place}",
+            trial.glitch,
+            f"{trial.glitch} of severity {trial.severity}, planted in {trial.source}: {result}{place}",
             ("−", "planted", event.type or "(no type)", event.severity),
-            {"plant": (trial.plant,), "type": (trial.type,), "severity": (str(trial.severity),)},
+            {"plant": (trial.glitch,), "type": (trial.type,), "severity": (str(trial.severity),)},
             {event.id: (result, "")},
         )
 

@@ -7,7 +7,7 @@ from robogaze.agreement.adjudication import MAX_SEVERITY_GAP, MIN_IOU
 from robogaze.agreement.annotator_agreement import AgreementResult
 from robogaze.agreement.ceiling import Ceiling
 from robogaze.agreement.coefficients import AgreementScores
-from robogaze.agreement.kappas import Kind
+from robogaze.agreement.kappas import KappaKind
 from robogaze.agreement.ratings import RatingAgreement
 from robogaze.core.annotation import AnnotatedEvent
 from robogaze.core.scores import Estimate
@@ -34,7 +34,7 @@ FURTHER = {
 }
 """The measures that the first table needs beside it."""
 
-_KINDS: Mapping[Kind, str] = {
+_KINDS: Mapping[KappaKind, str] = {
     "cohen": "Cohen's kappa",
     "fleiss": "Fleiss' kappa",
     "krippendorff": "Krippendorff's nominal alpha, because some ratings are missing",

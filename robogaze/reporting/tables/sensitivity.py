@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from robogaze.forge.sensitivity import RULE, Group, Sensitivity, Share
+from robogaze.forge.sensitivity import RULE, BoundedProportion, Group, Sensitivity
 from robogaze.reporting.tables.table import ResultTable, Row
 
 _COLUMNS = (
@@ -55,9 +55,9 @@ def _cells(group: Group) -> Row:
         group.found_untouched.value,
         group.onset_error_s,
         group.tiou,
-        group.not_looked_for,
+        group.not_examined,
     )
 
 
-def _bounds(share: Share) -> str | None:
+def _bounds(share: BoundedProportion) -> str | None:
     return f"{share.worst:.3f} to {share.best:.3f}" if share.open else None

@@ -5,15 +5,15 @@ from pathlib import Path
 import pytest
 
 from robogaze.datasets.manifest import ManifestEntry
-from robogaze.forge.plant.folder import Planted, PlantingOrder, plant_clips
-from robogaze.forge.plant.recipe import PlantingConfig, read_recipe
+from robogaze.forge.plant.planted_dataset import PlantedDataset, PlantingOptions, plant_clips
+from robogaze.forge.plant.planting_config import PlantingConfig, load_planting_config
 
-from .takes import INSTRUCTION, scenery, write
+from .sample_clips import INSTRUCTION, scenery, write
 
 
 @pytest.fixture(scope="session")
 def recipe() -> PlantingConfig:
-    return read_recipe("robot")
+    return load_planting_config("robot")
 
 
 @pytest.fixture(scope="session")
@@ -30,6 +30,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def planted(folder: Path, sources: tuple[ManifestEntry, ...], recipe: PlantingConfig) -> Planted:
+def planted(folder: Path, sources: tuple[ManifestEntry, ...], recipe: PlantingConfig) -> PlantedDataset:
     """Everything, once in each clip."""
-    return plant_clips(sources, PlantingOrder(recipe, recipe.chosen(()), 1, 0), folder)
+    return plant_clips(sources, PlantingOptions(recipe, recipe.select(()), 1, 0), folder)

@@ -89,7 +89,7 @@ def test_labels_count_only_where_both_are_given(features: Features) -> None:
     assert labels("a", None) == labels(None, "b") == labels(None, None) == set()
 
 
-def test_length_tells_which_side_says_more(features: Features) -> None:
+def test_length_compares_the_two_sides(features: Features) -> None:
     longer = of(features, pair("The cup falls.", "The cup falls, slowly and for a long while."))["longer"]
     shorter = of(features, pair("The cup falls, slowly and for a long while.", "The cup falls."))["longer"]
     assert longer == -shorter > 0
@@ -111,6 +111,6 @@ def test_features_of_a_pair_do_not_depend_on_the_others(features: Features) -> N
     texts = [*CORPUS, "A scarlet cup comes down.", "Nothing of it."]
     pairs = [pair(one, other) for one in texts for other in texts]
     together, _ = features.of(pairs)
-    for number, one in enumerate(pairs):
-        alone, _ = features.of([one])
+    for number, single in enumerate(pairs):
+        alone, _ = features.of([single])
         assert all(np.array_equal(alone[name][0], together[name][number]) for name in together)

@@ -13,7 +13,7 @@ from judges.cases import pair, rate
 from robogaze.errors import DomainError
 from robogaze.judges.offline import FIT, HELD_OUT, OfflineJudge, data_folder, read_pairs
 
-SCRIPT = Path(__file__).parents[3] / "scripts" / "fit_offline_judge.py"
+SCRIPT = Path(__file__).parents[3] / "scripts" / "research" / "fit_offline_judge.py"
 STORED: dict[str, Any] = yaml.safe_load((data_folder() / "fitted.yaml").read_text())
 LINES: list[dict[str, Any]] = [json.loads(line) for line in (data_folder() / "pairs.jsonl").read_text().splitlines()]
 
@@ -83,7 +83,7 @@ def test_the_similarity_is_the_mean_of_the_axes_over_5(judge: OfflineJudge) -> N
 
 
 def test_many_pairs_are_judged_in_parts_to_the_same_end(judge: OfflineJudge, monkeypatch: pytest.MonkeyPatch) -> None:
-    pairs = [one.pair for one in read_pairs(data_folder(), FIT)[:50]]
+    pairs = [pair.pair for pair in read_pairs(data_folder(), FIT)[:50]]
     whole = rate(judge, pairs)
     monkeypatch.setattr("robogaze.judges.offline._AT_ONCE", 7)
     assert rate(judge, pairs) == whole
@@ -99,7 +99,7 @@ def test_there_are_pairs_of_every_kind_in_both_halves() -> None:
         assert min(kinds[FIT][wanted], kinds[HELD_OUT][wanted]) >= 5
 
 
-def test_no_event_and_no_description_stands_in_both_halves() -> None:
+def test_no_event_and_no_description_is_in_both_halves() -> None:
     for key in (("event",), ("reference", "prediction")):
         fit, held_out = (
             {line[name] for line in LINES if line["split"] == half for name in key} for half in (FIT, HELD_OUT)
@@ -108,7 +108,7 @@ def test_no_event_and_no_description_stands_in_both_halves() -> None:
         assert not fit & held_out
 
 
-def test_no_pair_stands_twice() -> None:
+def test_no_pair_is_listed_twice() -> None:
     pairs = Counter((line["reference"], line["prediction"]) for line in LINES)
     assert pairs.most_common(1)[0][1] == 1
 
@@ -144,7 +144,7 @@ def test_measuring_again_gives_the_stored_figures(refitted: Any) -> None:
         assert refitted["held_out"][name] == pytest.approx(held_out[name], abs=0.001)
 
 
-def test_its_note_says_how_far_to_trust_it(judge: OfflineJudge) -> None:
+def test_its_note_gives_its_measured_agreement(judge: OfflineJudge) -> None:
     found = STORED["held_out"]
     low, high = found["pearson"]["low"], found["pearson"]["high"]
     assert f"Pearson {found['pearson']['value']:.2f} [{low:.2f}, {high:.2f}]" in judge.note

@@ -48,7 +48,7 @@ def test_of_phrases_the_longest_is_found_and_none_within_another() -> None:
     assert found == [(0, 3, "floating"), (2, 4, "bag"), (4, 5, "in")]
 
 
-def test_the_list_says_what_belongs_together(tmp_path: Path) -> None:
+def test_the_list_groups_related_concepts(tmp_path: Path) -> None:
     words = read_words(write_words(tmp_path))
     assert words.kinds["cup"] == "thing"
     assert ("rise", "fall") in words.opposites

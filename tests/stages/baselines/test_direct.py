@@ -7,7 +7,7 @@ from making import examined, scripted
 from robogaze.stages.baselines.direct import Direct
 
 
-def claim(**fields: Any) -> dict[str, Any]:
+def fault(**fields: Any) -> dict[str, Any]:
     return {
         "description": "the picture softens", "evidence": "edges are soft", "frames": [16, 20],
         "dimension": "visual_quality", "type": "blur", "span_s": [1.0, 1.5],
@@ -16,12 +16,14 @@ def claim(**fields: Any) -> dict[str, Any]:
 
 
 async def test_a_sample_reports_events_of_any_dimension(client_for: Any) -> None:
-    event = {**claim(), "severity": 3}
+    event = {**fault(), "severity": 3}
     del event["severity_proposal"], event["confidence"]
     models, _ = scripted({"reply": {"events": [{**event, "type": "failed_grasp"}]}}, {"reply": {"events": [event]}})
     client, context = client_for(models)
     context = await Direct(prompt="vanilla").run(context, client)
-    assert [one.type for one in context.hypotheses] == ["blur"], "a type of another dimension is asked again"
+    assert [hypothesis.type for hypothesis in context.hypotheses] == ["blur"], (
+        "a type of another dimension is asked again"
+    )
     assert context.hypotheses[0].confidence is None
 
 

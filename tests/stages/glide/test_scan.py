@@ -47,7 +47,7 @@ async def test_a_suspicion_is_a_hypothesis_as_long_as_its_window(client_for: Any
 
 async def test_every_window_says_what_it_shows(client_for: Any) -> None:
     context, _, _ = await scan(client_for, seen("W0"), seen("W1", **FLOATS))
-    assert [one.notes["context"] for one in context.scanned] == ["W0 shows a table", "W1 shows a table"]
+    assert [observation.notes["context"] for observation in context.scanned] == ["W0 shows a table", "W1 shows a table"]
     assert examined(context) == set(context.dimensions)
 
 
@@ -70,9 +70,9 @@ async def test_an_answer_that_contradicts_itself_is_sent_back(client_for: Any, b
 
 async def test_a_window_without_an_answer_is_a_failure_and_the_others_count(client_for: Any) -> None:
     context, _, _ = await scan(client_for, seen("W1", **FLOATS))
-    assert [one.id for one in context.hypotheses] == ["H1"]
+    assert [hypothesis.id for hypothesis in context.hypotheses] == ["H1"]
     assert [failure.stage for failure in context.failures] == ["scan"]
-    assert [bool(one.notes) for one in context.scanned] == [False, True]
+    assert [bool(observation.notes) for observation in context.scanned] == [False, True]
 
 
 async def test_without_any_answer_the_diagnosis_does_not_go_on(client_for: Any) -> None:

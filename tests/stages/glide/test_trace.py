@@ -41,13 +41,13 @@ TOLD = summary("H1", "A red cup floats.")
 REST = {"when": {"stage": "trace"}, "reply": {"reasoning": "not here", "visible": "no"}, "repeat": True}
 
 
-async def trace(client_for: Any, claims: list[Hypothesis], *lines: dict[str, Any], seconds: float = 12.0) -> Any:
+async def trace(client_for: Any, hypotheses: list[Hypothesis], *lines: dict[str, Any], seconds: float = 12.0) -> Any:
     models, backend = scripted(*lines)
     clip = make_clip(seconds)
     scanned = tuple(Observation(window=window, notes={"context": "x"}) for window in cut(clip, 4, 8))
-    client, context = client_for(models, clip, hypotheses=tuple(claims), scanned=scanned)
+    client, context = client_for(models, clip, hypotheses=tuple(hypotheses), scanned=scanned)
     context = await Trace().run(context, client)
-    return {one.id: one for one in context.hypotheses}, context, client, backend
+    return {hypothesis.id: hypothesis for hypothesis in context.hypotheses}, context, client, backend
 
 
 def subjects(backend: Any) -> list[str]:
@@ -88,8 +88,8 @@ async def test_events_that_differ_stay_apart_and_may_share_time(client_for: Any)
 
 
 async def test_a_chain_of_sameness_ends_at_the_first(client_for: Any) -> None:
-    claims = [found("H1", 0), found("H2", 2), found("H3", 4)]
-    after, _, _, _ = await trace(client_for, claims, same(H2="H1", H3="H2"), TOLD, REST)
+    hypotheses = [found("H1", 0), found("H2", 2), found("H3", 4)]
+    after, _, _, _ = await trace(client_for, hypotheses, same(H2="H1", H3="H2"), TOLD, REST)
     assert after["H3"].merged_into == after["H2"].merged_into == "H1"
     assert after["H1"].spans == (Span(0, 2), Span(4, 6), Span(8, 10))
 
@@ -102,9 +102,9 @@ async def test_the_first_hypothesis_represents_the_event(client_for: Any) -> Non
 
 
 async def test_sameness_points_backward_only(client_for: Any) -> None:
-    claims = [found("H1", 0), found("H2", 2), found("H3", 4)]
+    hypotheses = [found("H1", 0), found("H2", 2), found("H3", 4)]
     wrong, right = same(H2="H3", H3="H2"), same(H2="H2", H3="H2")
-    _, _, client, _ = await trace(client_for, claims, wrong, right, REST)
+    _, _, client, _ = await trace(client_for, hypotheses, wrong, right, REST)
     assert [call.outcome for call in client.ledger() if call.subject == "same"] == ["invalid", "answered"]
 
 
@@ -135,7 +135,7 @@ async def test_what_is_known_stands_and_what_is_not_is_a_failure(client_for: Any
     lines = [same(H2="H2"), *(visible(name, n, "no") for name in ("H1", "H2") for n in range(6))]
     heard = [line for line in lines if line["when"]["subject"] != silent]
     after, context, _, _ = await trace(client_for, [found("H1", 1), found("H2", 4)], *heard)
-    assert [one.verdict for one in after.values()] == ["accepted", "accepted"]
+    assert [hypothesis.verdict for hypothesis in after.values()] == ["accepted", "accepted"]
     assert after["H1"].spans == (Span(2, 4),)
     assert [(failure.stage, failure.kind) for failure in context.failures] == [("trace", "refused")]
 
@@ -153,8 +153,8 @@ async def test_an_event_of_several_windows_gets_one_description(client_for: Any)
 
 
 async def test_an_event_that_fills_the_clip_is_described_without_being_followed(client_for: Any) -> None:
-    claims = [found("H1", 0), found("H2", 1)]
-    after, _, _, backend = await trace(client_for, claims, same(H2="H1"), TOLD, seconds=4.0)
+    hypotheses = [found("H1", 0), found("H2", 1)]
+    after, _, _, backend = await trace(client_for, hypotheses, same(H2="H1"), TOLD, seconds=4.0)
     assert after["H1"].description == "A red cup floats."
     assert subjects(backend) == ["same", "H1 summary"]
 

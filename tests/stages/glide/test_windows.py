@@ -33,13 +33,18 @@ def test_windows_cover_the_clip_and_share_nothing_at_any_rate() -> None:
 def test_a_clip_of_uneven_frames_keeps_its_true_times() -> None:
     times = (0.0, 0.3, 0.5, 1.1, 1.6)
     clip = make_clip(frame_count=5, frame_times_s=times, duration_s=2.0, fps=2.5)
-    assert [(one.span, one.frames) for one in cut(clip, 2, 2)] == [(Span(0, 1.1), (0, 2)), (Span(1.1, 2), (3, 4))]
+    assert [(window.span, window.frames) for window in cut(clip, 2, 2)] == [
+        (Span(0, 1.1), (0, 2)),
+        (Span(1.1, 2), (3, 4)),
+    ]
 
 
 def test_windows_are_found_by_time() -> None:
     windows = cut(make_clip(8.0), 4, 8)
-    assert [one.id for one in within([Span(2, 4)], windows)] == [1], "a span that only touches a window is not in it"
-    assert [one.id for one in within([Span(1.9, 2.1), Span(7, 8)], windows)] == [0, 1, 3]
+    assert [window.id for window in within([Span(2, 4)], windows)] == [1], (
+        "a span that only touches a window is not in it"
+    )
+    assert [window.id for window in within([Span(1.9, 2.1), Span(7, 8)], windows)] == [0, 1, 3]
 
 
 def test_windows_joined_are_one_with_some_of_their_frames() -> None:

@@ -35,7 +35,7 @@ async def test_windows_share_requests_and_frames_are_sent_once(client_for: Any) 
     models, backend = scripted(windows_reply(0, 2), windows_reply(3, 5), windows_reply(6, 6))
     client, context = client_for(models, make_clip(8.0))
     context = await Observe(frames_per_request=16).run(context, client)
-    assert [one.window.id for one in context.observations] == [0, 1, 2, 3, 4, 5, 6]
+    assert [observation.window.id for observation in context.observations] == [0, 1, 2, 3, 4, 5, 6]
     assert [len(request.images) for request in backend.asked] == [16, 16, 8]
     assert client.usage().rounds == 1
     shown = {frame for request in backend.asked for shot in request.images for frame in shot.picture.frames}

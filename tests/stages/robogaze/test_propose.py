@@ -11,7 +11,7 @@ from robogaze.core.time import Span
 from robogaze.stages.robogaze.propose import Propose
 
 
-def claim(**fields: Any) -> dict[str, Any]:
+def fault(**fields: Any) -> dict[str, Any]:
     return {
         "description": "the picture softens", "evidence": "edges are soft", "frames": [16, 20],
         "dimension": "visual_quality", "type": "blur", "span_s": [1.0, 1.5],
@@ -28,7 +28,7 @@ async def specialists(client_for: Any, *lines: dict[str, Any], routes: Any = ("v
 
 
 async def test_only_routed_specialists_are_queried_and_the_others_are_ruled_out(client_for: Any) -> None:
-    context, backend, _ = await specialists(client_for, {"reply": {"hypotheses": [claim()]}})
+    context, backend, _ = await specialists(client_for, {"reply": {"hypotheses": [fault()]}})
     assert [request.subject for request in backend.asked] == ["visual_quality"]
     assert context.coverage.pop("visual_quality") == Coverage(
         state="examined", reason="a specialist was shown 16 of 64 frames"
@@ -62,7 +62,7 @@ async def test_specialists_share_everything_but_their_prompt(client_for: Any) ->
 
 
 async def test_a_weak_hypothesis_is_kept_as_rejected(client_for: Any) -> None:
-    context, _, _ = await specialists(client_for, {"reply": {"hypotheses": [claim(confidence=0.29)]}})
+    context, _, _ = await specialists(client_for, {"reply": {"hypotheses": [fault(confidence=0.29)]}})
     (found,) = context.hypotheses
     assert (found.verdict, found.reason) == ("rejected", "proposed with confidence 0.29, under 0.30")
 
@@ -95,7 +95,7 @@ async def test_a_dimension_whose_specialist_gives_no_answer_is_not_examined(clie
     ],
 )
 async def test_an_invalid_field_is_sent_back_and_never_corrected(client_for: Any, fields: dict[str, Any]) -> None:
-    lines = [{"reply": {"hypotheses": [claim(**fields)]}}, {"reply": {"hypotheses": []}}]
+    lines = [{"reply": {"hypotheses": [fault(**fields)]}}, {"reply": {"hypotheses": []}}]
     context, _, client = await specialists(client_for, *lines)
     assert [call.outcome for call in client.ledger()] == ["invalid", "answered"]
     assert context.hypotheses == ()

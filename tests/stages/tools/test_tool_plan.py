@@ -15,7 +15,7 @@ from robogaze.stages.robogaze.propose import Propose
 from robogaze.stages.robogaze.verify import Verify
 
 TOOLS = ("vqa", "zoom_in", "object_tracking")
-CLAIM = Hypothesis(
+HYPOTHESIS = Hypothesis(
     id="H1",
     dimension="physical_plausibility",
     type="object_floating",
@@ -49,7 +49,7 @@ def plan(*uses: dict[str, Any], about: str = "H1", subject: str = "tool plan") -
 
 async def verified(client_for: Any, *lines: dict[str, Any], **parameters: Any) -> Any:
     models, backend = scripted(*lines)
-    client, context = client_for(models, hypotheses=(CLAIM,))
+    client, context = client_for(models, hypotheses=(HYPOTHESIS,))
     context = await Verify(tools=TOOLS, **parameters).run(context, client)
     return context, client, backend
 
@@ -79,7 +79,7 @@ async def test_a_plan_without_tool_calls_costs_one_request(client_for: Any) -> N
 
 async def test_without_tools_the_critic_is_asked_as_before(client_for: Any) -> None:
     models, backend = scripted(DECIDED)
-    client, context = client_for(models, hypotheses=(CLAIM,))
+    client, context = client_for(models, hypotheses=(HYPOTHESIS,))
     await Verify().run(context, client)
     assert "tool plan" not in str(backend.asked[0].parts[-1]).lower()
 
@@ -115,7 +115,7 @@ async def test_an_object_is_followed_from_a_second_before_the_hypothesis_to_a_se
         "reply": {"seen": "a cup", "box": [300, 300, 600, 600]},
     }
     models, backend = scripted(plan(follow), located, DECIDED)
-    client, context = client_for(models, clip=make_clip(6.0), hypotheses=(CLAIM,))
+    client, context = client_for(models, clip=make_clip(6.0), hypotheses=(HYPOTHESIS,))
     await Verify(tools=TOOLS).run(context, client)
     assert "through frame 0 to 47, 0.00 to 2.94 s" in str(backend.asked[-1].parts[-1])
 
@@ -132,7 +132,7 @@ async def test_a_frame_that_only_a_tool_showed_can_be_evidence(client_for: Any) 
 async def test_where_a_model_takes_no_more_pictures_a_look_is_told_in_words_alone(client_for: Any) -> None:
     config = ModelConfig(kind="scripted", max_pictures=16)
     models, backend = scripted(plan(ZOOM), ZOOMED, DECIDED, config=config)
-    client, context = client_for(models, hypotheses=(CLAIM,))
+    client, context = client_for(models, hypotheses=(HYPOTHESIS,))
     context = await Verify(tools=TOOLS).run(context, client)
     assert context.hypotheses[0].verdict == "accepted"
     assert len(backend.asked[-1].images) == 16

@@ -1,0 +1,172 @@
+"""The glitches that are planted for a domain: `forge.yaml` next to its other files.
+
+A planter edits frames or the instruction. The domain maps its result to an event type, a description and a severity:
+
+    schema_version: 1
+    glitches:
+      - name: mirror                  # default: the planter's name
+        planter: smear                # a name in PLANTERS
+        type: some_type               # from the taxonomy; the dimension follows
+        secondary: [dimension]
+        severity: {2: 0.0, 3: 0.5}    # level: the strength (0 to 1) from which it applies
+        description: "{where} is out of focus ({amount})."
+
+`description` may use `{start}`, `{end}`, `{length}` (times with their unit), `{where}`, `{amount}`, and for changed
+instructions `{old}` and `{new}`. A glitch that changes the instruction has `instruction_change`.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from string import Formatter
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from robogaze.core.data import Data, Fraction
+from robogaze.core.events import Name, Severity
+from robogaze.domains import Domain, load_domain
+from robogaze.domains.load import find_domain
+from robogaze.domains.resources import resource_folder
+from robogaze.domains.yaml_files import Key, read_yaml
+from robogaze.errors import InputError
+from robogaze.forge.plant import PLANTERS, REWORD
+
+FILE = "forge.yaml"
+
+_FIELDS = frozenset({"start", "end", "length", "where", "amount", "old", "new"})
+_SLOT, _PARTS = frozenset({"slot"}), frozenset({"first", "second"})
+
+
+class InstructionChange(Data):
+    """How an instruction is changed.
+
+    `pattern` is a regular expression, case-insensitive. Its group `slot` is replaced by one of `replacements`; or its
+    groups `first` and `second` are exchanged. An instruction with an excluded word in a group is not changed.
+    """
+
+    pattern: str = Field(min_length=1)
+    replacements: tuple[str, ...] = ()
+    excluded_words: tuple[str, ...] = ()
+
+
+class Glitch(Data):
+    """A kind of glitch."""
+
+    planter: Name
+    name: Name = ""
+    type: Name
+    secondary: tuple[Name, ...] = ()
+    severity: Annotated[dict[Severity, Fraction], Field(min_length=1)]
+    description: str = Field(min_length=1)
+    instruction_change: InstructionChange | None = None
+
+    @property
+    def id(self) -> str:
+        """Its name, or the planter's."""
+        return self.name or self.planter
+
+    def level(self, strength: float) -> int:
+        """The severity at a strength in [0, 1]: the highest level that applies."""
+        return max(level for level, least in self.severity.items() if strength >= least)
+
+
+class GlitchesFile(Data):
+    """The contents of forge.yaml."""
+
+    schema_version: Literal[1]
+    glitches: tuple[Glitch, ...] = Field(min_length=1)
+
+
+@dataclass(frozen=True)
+class PlantingConfig:
+    """A domain and its glitches by name."""
+
+    domain: Domain
+    glitches: Mapping[str, Glitch]
+
+    def select(self, names: tuple[str, ...]) -> tuple[Glitch, ...]:
+        """The glitches with these names, or all if none is named. Raises InputError for an unknown name."""
+        for name in names:
+            if name not in self.glitches:
+                raise InputError(
+                    f"the domain {self.domain.id} has no glitch {name!r}; known: {', '.join(self.glitches)}"
+                )
+        return tuple(glitch for name, glitch in self.glitches.items() if not names or name in names)
+
+
+def find_planting_file(name_or_path: str | Path) -> Path | None:
+    """The forge.yaml of a domain, or of the built-in domain with its id; None if there is none."""
+    folder = find_domain(name_or_path)
+    folders = (folder, resource_folder("taxonomy") / load_domain(name_or_path).id)
+    return next((folder / FILE for folder in folders if (folder / FILE).is_file()), None)
+
+
+def load_planting_config(name_or_path: str | Path) -> PlantingConfig:
+    """Raises InputError if the domain has no forge.yaml, DomainError with the line for an invalid one."""
+    path, domain = find_planting_file(name_or_path), load_domain(name_or_path)
+    if path is None:
+        raise InputError(f"the domain {domain.id} has no {FILE}, so nothing can be planted (see docs/forge.md)")
+    file = read_yaml(path)
+    glitches = file.parse(GlitchesFile).glitches
+    for number, glitch in enumerate(glitches):
+        for key, message in (*_problems(glitch, domain), *_duplicate(glitches, number)):
+            raise file.fault(f"glitches.{number}.{key[0]}: {message}", ("glitches", number, *key))
+    return PlantingConfig(domain, {glitch.id: glitch for glitch in glitches})
+
+
+Problem = tuple[Key, str]
+
+
+def _duplicate(glitches: tuple[Glitch, ...], number: int) -> Iterator[Problem]:
+    if glitches[number].id in {glitch.id for glitch in glitches[:number]}:
+        yield ("planter",), f"{glitches[number].id!r} is used twice; give each glitch a name"
+
+
+def _problems(glitch: Glitch, domain: Domain) -> Iterator[Problem]:
+    if glitch.planter not in PLANTERS:
+        yield ("planter",), f"unknown planter {glitch.planter!r}; known: {', '.join(PLANTERS.names())}"
+    if glitch.type not in domain.types:
+        yield ("type",), f"{glitch.type!r} is not in the taxonomy"
+        return
+    for dimension in glitch.secondary:
+        if dimension not in domain.dimensions or dimension == domain.dimension_of[glitch.type]:
+            yield ("secondary",), f"{dimension!r} is not another dimension of the domain"
+    if min(glitch.severity.values()) > 0:
+        yield ("severity",), "no level applies from strength 0"
+    if [level for level, _ in sorted(glitch.severity.items(), key=lambda item: item[1])] != sorted(glitch.severity):
+        yield ("severity",), "a higher level must apply from a higher strength"
+    yield from _description_problems(glitch.description)
+    if (glitch.instruction_change is not None) is not (glitch.planter == REWORD):
+        yield ("planter",), f"{REWORD} needs 'instruction_change', and no other planter has it"
+    if glitch.instruction_change is not None:
+        yield from _instruction_problems(glitch.instruction_change)
+
+
+def _description_problems(template: str) -> Iterator[Problem]:
+    try:
+        used = {field for _, field, _, _ in Formatter().parse(template) if field is not None}
+    except ValueError as error:
+        yield ("description",), f"is not a valid format string: {error}"
+        return
+    if unknown := sorted(used - _FIELDS):
+        yield ("description",), f"unknown field {{{unknown[0]}}}; known: {', '.join(sorted(_FIELDS))}"
+
+
+def _instruction_problems(change: InstructionChange) -> Iterator[Problem]:
+    try:
+        groups = frozenset(re.compile(change.pattern).groupindex)
+    except re.error as error:
+        yield ("instruction_change", "pattern"), f"is not a regular expression: {error}"
+        return
+    if groups not in (_SLOT, _PARTS):
+        yield ("instruction_change", "pattern"), "needs the group 'slot', or the groups 'first' and 'second'"
+    if (groups == _SLOT) is not bool(change.replacements):
+        yield ("instruction_change", "replacements"), "is required with the group 'slot' and not allowed without it"
+
+
+def fill_description(template: str, fields: Mapping[str, Any]) -> str:
+    """A description with its fields, starting with a capital."""
+    text = template.format_map(fields)
+    return text[0].upper() + text[1:]

@@ -1,0 +1,240 @@
+"""Edits of camera, light and the finished picture. Each function returns an edit of a recording; see `state_edits`."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import cv2
+import mujoco
+import numpy as np
+
+from robogaze.forge.simulate.arm import HAND, Vector
+from robogaze.forge.simulate.playback import Frame, PlaybackEdit
+from robogaze.forge.simulate.recording import FPS
+from robogaze.forge.simulate.scene import Camera
+from robogaze.forge.simulate.scene_edits import draw_new
+from robogaze.forge.simulate.scene_sampler import DrawRejected, RecordedSetup
+from robogaze.forge.simulate.state_edits import Generator, ease, sample_interval
+
+_BLOCK_PX = 16
+_COVER_AT_M = 0.35
+"""The distance from the camera at which something covers the view."""
+
+_Change = Callable[[int, Sequence[Frame]], Frame]
+
+
+def _window(recorded: RecordedSetup, rng: Generator, least: int = 8, most: int = 28) -> tuple[int, int]:
+    """A first and an end frame anywhere in the recording."""
+    frames = int(rng.integers(least, most + 1))
+    first = int(rng.integers(2, recorded.frame_count - frames - 1))
+    return first, first + frames
+
+
+def _picture(first: int, last: int, change: _Change) -> PlaybackEdit:
+    """An edit of the pictures from frame `first` to before frame `last`."""
+
+    def picture(number: int, frames: Sequence[Frame]) -> Frame:
+        return change(number, frames) if first <= number < last else frames[number]
+
+    return PlaybackEdit(picture=picture)
+
+
+def _swell(number: int, first: int, last: int, ramp: int) -> float:
+    """The strength of something that fades in and out, above 0 and up to 1."""
+    return float(min(number - first + 1, last - number, ramp) / ramp)
+
+
+def defocus(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
+    """The picture goes out of focus and back."""
+    first, last = _window(recorded, rng)
+    most, ramp = rng.uniform(0.006, 0.013), int(rng.integers(1, 5))
+
+    def change(number: int, frames: Sequence[Frame]) -> Frame:
+        depth = most * frames[number].shape[1] * _swell(number, first, last, ramp)
+        return np.asarray(cv2.GaussianBlur(frames[number], (0, 0), depth), np.uint8)
+
+    return _picture(first, last, change)
+
+
+def smear(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
+    """The picture is smeared along one direction, as by a moving camera."""
+    first, last = _window(recorded, rng)
+    share, angle = rng.uniform(0.03, 0.06), rng.uniform(0, np.pi)
+
+    def change(number: int, frames: Sequence[Frame]) -> Frame:
+        size = int(share * frames[number].shape[1]) | 1
+        kernel = np.zeros((size, size), np.float32)
+        reach = np.array([np.cos(angle), np.sin(angle)]) * (size // 2)
+        ends = [tuple(int(value) for value in np.round(size // 2 + sign * reach)) for sign in (-1, 1)]
+        cv2.line(kernel, ends[0], ends[1], 1.0)
+        return np.asarray(cv2.filter2D(frames[number], -1, kernel / kernel.sum()), np.uint8)
+
+    return _picture(first, last, change)
+
+
+def dim(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
+    """Almost no light is left."""
+    first, last = _window(recorded, rng, least=12)
+    left, ramp = rng.uniform(0.06, 0.14), int(rng.integers(1, 7))
+    noise = int(rng.integers(2**31))
+
+    def change(number: int, frames: Sequence[Frame]) -> Frame:
+        light = 1 - (1 - left) * _swell(number, first, last, ramp)
+        grain = np.random.default_rng([noise, number]).normal(0, 2.0, frames[number].shape)
+        return np.asarray(np.clip(frames[number] * light + grain, 0, 255), np.uint8)
+
+    return _picture(first, last, change)
+
+
+def fog(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
+    """Contrast is lost in a grey haze."""
+    first, last = _window(recorded, rng, least=12)
+    left, ramp, grey = rng.uniform(0.06, 0.14), int(rng.integers(1, 7)), rng.uniform(110, 200)
+
+    def change(number: int, frames: Sequence[Frame]) -> Frame:
+        share = (1 - left) * _swell(number, first, last, ramp)
+        return np.asarray(frames[number] * (1 - share) + grey * share, np.uint8)
+
+    return _picture(first, last, change)
+
+
+def scramble(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
+    """Blocks of the picture show another part of it, or a plain colour."""
+    first, last = _window(recorded, rng, least=6, most=20)
+    share, seed = rng.uniform(0.08, 0.3), int(rng.integers(2**31))
+
+    def change(number: int, frames: Sequence[Frame]) -> Frame:
+        own = np.random.default_rng([seed, number])
+        frame = frames[number].copy()
+        rows, columns = frame.shape[0] // _BLOCK_PX, frame.shape[1] // _BLOCK_PX
+        for _ in range(round(share * rows * columns / 3)):
+            (y, x), (v, u) = (own.integers(0, (rows, columns - 3)) * _BLOCK_PX for _ in range(2))
+            there = np.s_[y : y + _BLOCK_PX, x : x + 3 * _BLOCK_PX]
+            plain = own.random() < 0.3
+            frame[there] = (
+                own.integers(0, 256, 3) if plain else frames[number][v : v + _BLOCK_PX, u : u + 3 * _BLOCK_PX]
+            )
+        return frame
+
+    return _picture(first, last, change)
+
+
+def tear(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
+    """Bands of rows are shifted sideways."""
+    first, last = _window(recorded, rng, least=6, most=20)
+    seed = int(rng.integers(2**31))
+
+    def change(number: int, frames: Sequence[Frame]) -> Frame:
+        own = np.random.default_rng([seed, number])
+        frame = frames[number].copy()
+        height, width = frame.shape[:2]
+        for _ in range(int(own.integers(2, 6))):
+            top = int(own.integers(0, height - 20))
+            band = np.s_[top : top + int(own.integers(10, height // 4))]
+            frame[band] = np.roll(frame[band], int(own.integers(width // 20, width // 4)), axis=1)
+        return frame
+
+    return _picture(first, last, change)
+
+
+def freeze(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
+    """The picture freezes while an arm moves, and then jumps."""
+    subtask = recorded.setup.subtasks[rng.integers(len(recorded.setup.subtasks))]
+    low, high = recorded.first_frame(subtask.main_phase, subtask), recorded.first_frame(subtask.ending_phase, subtask)
+    frames_ = int(rng.integers(8, 14))
+    if high - low < frames_ + 2:
+        raise DrawRejected("too short")
+    first = int(rng.integers(low + 1, high - frames_))
+    return _picture(first, first + frames_, lambda number, frames: frames[first - 1])
+
+
+def shake(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
+    """The camera jitters from frame to frame."""
+    first, last = _window(recorded, rng, least=10)
+    knocks = rng.normal(size=(last - first, 5)) * rng.uniform(0.7, 1.3) * [1.4, 1.1, 0.006, 0.013, 0.013]
+
+    def camera(number: int, view: Camera) -> Camera:
+        if not first <= number < last:
+            return view
+        azimuth, elevation, *shift = knocks[number - first]
+        x, y, z = np.add(view.lookat, shift)
+        return replace(view, lookat=(x, y, z), azimuth=view.azimuth + azimuth, elevation=view.elevation + elevation)
+
+    return PlaybackEdit(camera=camera)
+
+
+def look_away(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
+    """The camera turns to the arm's base, away from the goal, before the release there, and stays so."""
+    subtask = recorded.setup.subtasks[-1]
+    last = recorded.first_frame("release", subtask)
+    first, frames = last - int(rng.integers(8, 18)), int(rng.integers(8, 20))
+    aside = 0.3 if subtask.goal.at[1] < 0 else -0.3
+
+    def camera(number: int, view: Camera) -> Camera:
+        if number < first:
+            return view
+        share = ease(number, first, frames)
+        x, y, z = np.add(view.lookat, share * np.array([-0.25, aside, 0.2]))
+        return replace(view, lookat=(x, y, z), distance=view.distance * (1 - 0.4 * share))
+
+    names = (subtask.goal.name, subtask.obj.name)
+    return PlaybackEdit(
+        hides=names, description_fields=dict(zip(("goal", "object"), names, strict=True)), camera=camera
+    )
+
+
+def cover(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
+    """Something dark comes between the camera and the hand at the grasp or the release, and leaves again."""
+    subtask = recorded.setup.subtasks[rng.integers(len(recorded.setup.subtasks))]
+    middle = recorded.first_frame(
+        "grasp" if subtask.action == "place" and rng.random() < 0.5 else subtask.ending_phase, subtask
+    )
+    half, ramp = int(rng.integers(7, 12)), 4
+    first, last = max(middle - half, 2), min(middle + half, recorded.frame_count - 2)
+    hand = _place_of(recorded, f"{subtask.side}{HAND}", middle) - [0, 0, 0.09]
+    rgba = np.array([*(rng.uniform(0.04, 0.16) * np.array([1.0, 0.85, 0.7])), 1.0])
+    size = np.array([rng.uniform(0.05, 0.08), rng.uniform(0.05, 0.08), rng.uniform(0.14, 0.2)])
+    lean, side = rng.uniform(-0.5, 0.5), rng.choice([-1, 1])
+    kind = (mujoco.mjtGeom.mjGEOM_CAPSULE, mujoco.mjtGeom.mjGEOM_ELLIPSOID)[rng.integers(2)]
+
+    def scene(number: int, drawn: mujoco.MjvScene) -> None:
+        if not first <= number < last:
+            return
+        eye = drawn.camera[0]
+        ahead, up = np.array(eye.forward), np.array(eye.up)
+        right = np.cross(ahead, up)
+        way = hand - eye.pos
+        place = eye.pos + way * (_COVER_AT_M / (way @ ahead))
+        place = place + side * right * 0.4 * (1 - _swell(number, first, last, ramp))
+        axis = np.cos(lean) * up + np.sin(lean) * right
+        turn = np.stack([np.cross(axis, ahead), ahead, axis], axis=1)
+        draw_new(drawn, kind, size, place, turn, rgba)
+
+    return PlaybackEdit(bodies=("",), hides=(f"{subtask.side}{HAND}",), scene=scene)
+
+
+def _place_of(recorded: RecordedSetup, body: str, number: int) -> Vector:
+    model = recorded.recording.scene.model
+    data = mujoco.MjData(model)
+    data.qpos[:] = recorded.recording.states[number]
+    mujoco.mj_kinematics(model, data)
+    return np.array(data.body(body).xpos)
+
+
+def change_light(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
+    """No fault: the light slowly becomes brighter or darker, and everything stays visible."""
+    first, _ = sample_interval(rng, 4, recorded.frame_count)
+    most, ramp = rng.choice([rng.uniform(0.66, 0.8), rng.uniform(1.2, 1.35)]), int(rng.integers(12, 24))
+
+    def scene(number: int, drawn: mujoco.MjvScene) -> None:
+        for light in drawn.lights[: drawn.nlight]:
+            factor = 1 + (most - 1) * (ease(number, first, ramp) if number >= first else 0.0)
+            light.ambient[:] = light.ambient * factor
+            light.diffuse[:] = light.diffuse * factor
+
+    return PlaybackEdit(scene=scene)
+
+
+def go_round(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
+    """No fault: the camera moves slowly around the table."""
+    speed = rng.choice([-1, 1]) * rng.uniform(3.0, 7.0) / FPS
+    return PlaybackEdit(camera=lambda number, view: replace(view, azimuth=view.azimuth + speed * number))

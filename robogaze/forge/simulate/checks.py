@@ -1,0 +1,285 @@
+"""Checks that decide whether a clip is accepted: grasps hold, bodies do not overlap, the label is right, the fault is
+visible.
+
+Each check returns the reason for rejecting the clip, or None. Reasons are counted. A rejected clip is drawn again with
+the same fault.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from robogaze.forge.simulate.arm import FINGERS
+from robogaze.forge.simulate.clip_spec import ClipSpec, FaultFrames
+from robogaze.forge.simulate.playback import CAMERA, Frame, Renderer
+from robogaze.forge.simulate.recording import FPS, Recording
+from robogaze.forge.simulate.scene_sampler import TaskSetup
+from robogaze.forge.simulate.tasks import Subtask, all_done
+
+DEEPEST_M = 0.0025
+"""The deepest overlap of two solid bodies."""
+LONGEST_STEP_M = 0.12
+"""The furthest an object may move within a frame: a fall from 15 cm, or twice the fastest carry."""
+LONGEST_UNHELD = 2
+"""The longest time, in frames, an object may touch nothing without falling."""
+SLIP_M = 0.012
+"""How far an object may move in the hand that holds it."""
+MOVED_M = 0.008
+"""How far a bystander may move that nothing should touch."""
+LEAST_SHARE = 0.0012
+"""The least share of the picture that the affected bodies fill at the onset."""
+HIDDEN_SHARE = 0.25
+"""The largest share of what an edit should hide that may remain visible."""
+LEAST_FACING_COSINE = 0.2
+"""The least cosine of the angle between the direction a front faces and the direction to the camera."""
+APART_M = 0.04
+"""The least final distance between a body in the clip and in the twin, for a fault of behaviour."""
+_VISIBLE_LEVELS, _VISIBLE_PIXELS = 12, 20
+_LEAST_FRAMES = 2
+_FALL_M = 0.25 * 9.81 / FPS**2
+"""The least fall within a frame of an object that has been falling for a quarter of one."""
+
+
+@dataclass(frozen=True)
+class Audit:
+    """Extreme values of a recording, and which of them exceed their limit."""
+
+    penetration_m: float
+    step_m: float
+    unheld_frames: int
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """The values beyond their limit."""
+        limits = (
+            (self.penetration_m, DEEPEST_M, "penetration"),
+            (self.step_m, LONGEST_STEP_M, "jump"),
+            (self.unheld_frames, LONGEST_UNHELD, "without support"),
+        )
+        return tuple(name for value, limit, name in limits if value > limit)
+
+
+def audit(recording: Recording, setup: TaskSetup) -> Audit:
+    loose = [obj.name for obj in setup.objects if obj.movable and not obj.hidden]
+    return Audit(
+        penetration_m=float(recording.penetration_m.max()),
+        step_m=max((_step(recording, name) for name in loose), default=0.0),
+        unheld_frames=max((_unheld(recording, name) for name in loose), default=0),
+    )
+
+
+def _places(recording: Recording, obj: str) -> np.ndarray:
+    start = recording.scene.qpos_start(obj)
+    return recording.states[:, start : start + 3]
+
+
+def _step(recording: Recording, obj: str) -> float:
+    return float(np.linalg.norm(np.diff(_places(recording, obj), axis=0), axis=1).max())
+
+
+def _unheld(recording: Recording, obj: str) -> int:
+    """The longest run of frames in which an object touches nothing and does not fall."""
+    falls = np.diff(_places(recording, obj)[:, 2]) < -_FALL_M
+    longest = run = 0
+    for number, falling in enumerate(falls):
+        alone = not any(obj in pair for pair in recording.touching_sometime[number])
+        run = run + 1 if alone and not falling else 0
+        longest = max(longest, run)
+    return longest
+
+
+def motion_problem(spec: ClipSpec) -> str | None:
+    """Why the recordings are rejected, or None."""
+    return next((reason for check in _MOTION_CHECKS if (reason := check(spec))), None)
+
+
+def visibility_problem(spec: ClipSpec, renderer: Renderer, fault_frames: FaultFrames) -> str | None:
+    """Why the way the fault shows is rejected, or None."""
+    return next(
+        (reason for check in _VISIBILITY_CHECKS if (reason := check(spec, renderer, fault_frames)) is not None), None
+    )
+
+
+def _penetration(spec: ClipSpec) -> str | None:
+    depth = max(spec.playback.recording.penetration_m.max(), spec.twin.recording.penetration_m.max())
+    return "penetration" if depth > DEEPEST_M else None
+
+
+def _outcome(spec: ClipSpec) -> str | None:
+    """The twin does the task; the clip does or does not, as the label says."""
+    twin = spec.twin.recording
+    if not all_done(twin, spec.subtasks, len(twin.states) - 1):
+        return "the task is not done in the twin"
+    wanted = True if spec.fault is None else spec.fault.task_done
+    done = all_done(spec.playback.recording, spec.subtasks, spec.playback.frame_count - 1)
+    return None if wanted is None or done == wanted else "the outcome is not what the label says"
+
+
+def _fronts(spec: ClipSpec) -> str | None:
+    """A front that is opened or closed is not turned away from the camera."""
+    turn = np.radians(spec.first_camera.azimuth)
+    to_camera = -np.array([np.cos(turn), np.sin(turn)])
+    for obj in (subtask.obj for subtask in spec.subtasks if subtask.obj.has_front):
+        if to_camera @ [np.cos(obj.yaw), np.sin(obj.yaw)] < LEAST_FACING_COSINE:
+            return f"a {obj.shape.form} is turned away from the camera"
+    return None
+
+
+def _grasps(spec: ClipSpec) -> str | None:
+    subtasks = [(spec.playback.recording, subtask) for subtask in spec.behaviour.subtasks if spec.behaviour.keeps_grasp]
+    subtasks += [
+        (spec.twin.recording, subtask)
+        for subtask in spec.subtasks
+        if spec.twin.recording is not spec.playback.recording
+    ]
+    return (
+        None if all(stays_in_hand(recording, subtask) for recording, subtask in subtasks) else "a grasp does not hold"
+    )
+
+
+def stays_in_hand(recording: Recording, subtask: Subtask) -> bool:
+    """Whether both fingers touch an object in every frame in which it is carried, and it does not shift in the hand.
+
+    True if it is never picked up.
+    """
+    first = _first_frame(recording, "carry", subtask) or _first_frame(recording, "hold", subtask)
+    if subtask.action != "place" or first is None:
+        return True
+    end = _first_frame(recording, "release", subtask) or len(recording.states)
+    for number in range(first + 2, end - 1):
+        contacts = recording.touching_sometime[number]
+        if any(frozenset((subtask.obj.name, f"{subtask.side}{finger}")) not in contacts for finger in FINGERS):
+            return False
+    places = np.array([_in_hand(recording, subtask, number) for number in range(first + 2, end - 1)])
+    return bool(np.ptp(places, axis=0).max() <= SLIP_M)
+
+
+def _in_hand(recording: Recording, subtask: Subtask, number: int) -> np.ndarray:
+    """Height of an object below the tool, and its distance from it sideways; the hand always points down."""
+    model = recording.scene.model
+    data = mujoco.MjData(model)
+    data.qpos[:] = recording.states[number]
+    mujoco.mj_kinematics(model, data)
+    tool, obj = data.site(f"{subtask.side}tool").xpos, recording.pose(number, subtask.obj.name)[:3]
+    return np.array([tool[2] - obj[2], np.linalg.norm(tool[:2] - obj[:2])])
+
+
+def _first_frame(recording: Recording, phase: str, subtask: Subtask) -> int | None:
+    found = [known.first for known in recording.phases if (known.name, known.obj) == (phase, subtask.obj.name)]
+    return found[0] if found else None
+
+
+def _bystanders(spec: ClipSpec) -> str | None:
+    """Nothing moves except what the label names."""
+    twin, playback = spec.twin.recording, spec.playback.recording
+    setup = spec.sampled.setup
+    for obj in (*setup.bystanders, *(goal for goal in setup.unused_goals if goal.is_fixture)):
+        if _has_moved(twin, obj.name) or (obj.name not in spec.bodies and _has_moved(playback, obj.name)):
+            return "a bystander is touched"
+    return None
+
+
+def _has_moved(recording: Recording, obj: str) -> bool:
+    return bool(recording.moved_m(obj).max() > MOVED_M)
+
+
+def _audited(spec: ClipSpec) -> str | None:
+    findings = audit(spec.twin.recording, spec.sampled.setup).findings
+    return f"audit: {findings[0]}" if findings else None
+
+
+def _differs(spec: ClipSpec, renderer: Renderer, fault_frames: FaultFrames) -> str | None:
+    if len(fault_frames.shown) < _LEAST_FRAMES:
+        return "no difference from the twin"
+    if spec.is_edited:
+        allowed = spec.bodies or (CAMERA,)
+        return None if fault_frames.bodies <= set(allowed) else "more differs from the twin than the edit is about"
+    return None
+
+
+def _far_apart(spec: ClipSpec, renderer: Renderer, fault_frames: FaultFrames) -> str | None:
+    """A fault of behaviour ends visibly different from the twin."""
+    if spec.is_edited or spec.behaviour.cut_in or spec.behaviour.passes_through:
+        return None
+    if all(subtask.obj.is_fixture for subtask in spec.subtasks):
+        return None  # whether it is done is read off the joint, and the label is checked against the twin
+    last = spec.playback.frame_count - 1
+    twin_last = min(last, len(spec.twin.recording.states) - 1)
+    for obj in {*spec.bodies} & {known.name for known in spec.sampled.setup.objects if known.movable}:
+        apart = spec.playback.recording.pose(last, obj)[:3] - spec.twin.recording.pose(twin_last, obj)[:3]
+        if np.linalg.norm(apart) > APART_M:
+            return None
+    # If the results are alike, it is the motion that differs.
+    return None if spec.fault is not None and spec.fault.task_done else "too little differs from the twin"
+
+
+def _visible(spec: ClipSpec, renderer: Renderer, fault_frames: FaultFrames) -> str | None:
+    """What is affected is visible at the onset and once developed, in the clip or, where it is gone, in the twin."""
+    if not spec.bodies:
+        return None
+    for number in (fault_frames.onset, fault_frames.developing[-1]):
+        twin_number = min(number, len(spec.twin.recording.states) - 1)
+        where = (
+            [(spec.playback, number)]
+            if spec.behaviour.passes_through
+            else [(spec.playback, number), (spec.twin, twin_number)]
+        )
+        seen = [renderer.visible_share(playback, at, spec.first_camera, spec.bodies) for playback, at in where]
+        if max(seen) < LEAST_SHARE:
+            return "what is affected is out of sight at the onset"
+    return None
+
+
+def _hidden(spec: ClipSpec, renderer: Renderer, fault_frames: FaultFrames) -> str | None:
+    """What an edit should hide is hidden at its strongest: at its middle, or from there to the end of the clip."""
+    for edit in spec.playback.edits:
+        if edit.hides:
+            lasting = fault_frames.shown[-1] == spec.playback.frame_count - 1
+            number = fault_frames.shown[-1] if lasting else fault_frames.shown[len(fault_frames.shown) // 2]
+            before, after = (
+                renderer.visible_share(playback, number, spec.first_camera, edit.hides)
+                for playback in (spec.twin, spec.playback)
+            )
+            if before < LEAST_SHARE or after > HIDDEN_SHARE * before or (lasting and after > 0):
+                return "what should be hidden is not"
+    return None
+
+
+def _exact(spec: ClipSpec, renderer: Renderer, fault_frames: FaultFrames) -> str | None:
+    """The frame before the onset equals the twin's pixel for pixel, and the event differs visibly from the twin."""
+    if not spec.is_edited or not spec.playback.edits[0].bodies:
+        return None
+    if fault_frames.onset < 1:
+        return "it begins before the clip"
+    before, at = (
+        [renderer.frame(playback, number) for playback in (spec.playback, spec.twin)]
+        for number in (fault_frames.onset - 1, fault_frames.developing[-1])
+    )
+    if not np.array_equal(before[0], before[1]):
+        return "the clip differs from the twin before the onset"
+    return None if _differ_visibly(at[0], at[1]) else "the event is not visibly different from the twin"
+
+
+def _differ_visibly(frame: Frame, twin: Frame) -> bool:
+    """Whether enough pixels of two pictures differ visibly."""
+    change = np.abs(frame.astype(np.int16) - twin).max(axis=2)
+    return int((change > _VISIBLE_LEVELS).sum()) >= _VISIBLE_PIXELS
+
+
+_MOTION_CHECKS: tuple[Callable[[ClipSpec], str | None], ...] = (
+    _fronts,
+    _outcome,
+    _penetration,
+    _grasps,
+    _bystanders,
+    _audited,
+)
+_VISIBILITY_CHECKS: tuple[Callable[[ClipSpec, Renderer, FaultFrames], str | None], ...] = (
+    _differs,
+    _far_apart,
+    _visible,
+    _hidden,
+    _exact,
+)

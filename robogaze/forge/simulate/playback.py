@@ -1,0 +1,270 @@
+"""Rendering: a recording is played back as pictures, with or without edits.
+
+An edit changes a frame in one of four places: the state (objects move or disappear), the rendered scene (geoms change,
+are hidden or copied), the camera, or the finished picture. Everything else is rendered identically, so the only
+difference from the clean twin, the same recording without the edit, is the edit.
+"""
+
+import sys
+from collections.abc import Callable, Collection, Mapping, Sequence
+from ctypes.util import find_library
+from dataclasses import dataclass, field
+from importlib import import_module
+from types import TracebackType
+from typing import Any, Literal, Self, TypeVar
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from robogaze.errors import RobogazeError
+from robogaze.forge.simulate.arm import Vector
+from robogaze.forge.simulate.fixtures import shine
+from robogaze.forge.simulate.objects import UNSEEN_GROUP
+from robogaze.forge.simulate.recording import FPS, Recording
+from robogaze.forge.simulate.scene import Camera
+
+HAND_CAMERA = "camera"
+"""The name of the camera on a hand."""
+LIGHT, CAMERA = "*light", "*camera"
+"""Names for differences of the light and the camera, next to those of bodies."""
+_MOST_GEOMS = 600
+
+Frame = NDArray[np.uint8]
+Gl = Literal["auto", "egl", "osmesa"]
+_T = TypeVar("_T")
+
+
+def _same(number: int, value: _T) -> _T:
+    return value
+
+
+def _nothing(number: int, drawn: mujoco.MjvScene) -> None:
+    return None
+
+
+def _as_drawn(number: int, frames: Sequence[Frame]) -> Frame:
+    return frames[number]
+
+
+@dataclass(frozen=True)
+class PlaybackEdit:
+    """A change of the playback. Each of the four functions takes the number of a frame and what it may change.
+
+    `bodies` are those that are rendered differently ("" for what is added), empty for edits of light, camera or
+    picture. `hides` are those that are invisible when the edit is at its strongest. `picture` takes the frames rendered
+    so far and returns the last one, the same array if it is unchanged. `description_fields` are names for the
+    description.
+    """
+
+    bodies: tuple[str, ...] = ()
+    hides: tuple[str, ...] = ()
+    description_fields: Mapping[str, str] = field(default_factory=dict)
+    state: Callable[[int, Vector], Vector] = _same
+    scene: Callable[[int, mujoco.MjvScene], None] = _nothing
+    camera: Callable[[int, Camera], Camera] = _same
+    picture: Callable[[int, Sequence[Frame]], Frame] = _as_drawn
+
+    @property
+    def edits_picture(self) -> bool:
+        """Whether it changes the finished picture and nothing else."""
+        return self.picture is not _as_drawn
+
+
+@dataclass(frozen=True)
+class Playback:
+    """What is shown: a recording up to a number of frames, edits, and the views by name (a camera, or an arm's
+    HAND_CAMERA).
+    """
+
+    recording: Recording
+    edits: tuple[PlaybackEdit, ...]
+    views: Mapping[str, Camera | str]
+    frame_count: int
+
+
+class Renderer:
+    """Renders playbacks of one model; use it in a `with` statement.
+
+    Raises RobogazeError if this machine cannot render.
+    """
+
+    def __init__(self, model: mujoco.MjModel, size: tuple[int, int], gl: Gl = "auto") -> None:
+        self._model = model
+        self._data = mujoco.MjData(model)
+        self.width, self.height = size
+        self._canvas = _canvas(gl, max(size[0], 16), max(size[1], 16))
+        self._canvas.make_current()
+        self._context = mujoco.MjrContext(model, mujoco.mjtFontScale.mjFONTSCALE_100.value)
+        mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN.value, self._context)
+        self.drawn = mujoco.MjvScene(model, _MOST_GEOMS)
+        self.drawn.flags[mujoco.mjtRndFlag.mjRND_REFLECTION] = 0
+        self._option = mujoco.MjvOption()
+        self._option.geomgroup[UNSEEN_GROUP] = 0
+        self._option.sitegroup[:] = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._canvas.make_current()
+        self._context.free()
+        self._canvas.free()
+
+    def frame(self, playback: Playback, number: int) -> Frame:
+        """A frame before edits of the finished picture: one view, or a 2x2 grid in which missing views are black."""
+        single = len(playback.views) == 1
+        size = (self.width, self.height) if single else (self.width // 2, self.height // 2)
+        panels = []
+        for view in playback.views.values():
+            self.update_scene(playback, number, view)
+            panels.append(self._render(size))
+        if single:
+            return panels[0]
+        panels += [np.zeros_like(panels[0])] * (4 - len(panels))
+        return np.vstack([np.hstack(panels[:2]), np.hstack(panels[2:])])
+
+    def update_scene(self, playback: Playback, number: int, view: Camera | str) -> None:
+        """Update the rendered scene to a frame and a view."""
+        state = playback.recording.states[number].copy()
+        for edit in playback.edits:
+            state = edit.state(number, state)
+        self._data.qpos[:] = state
+        mujoco.mj_forward(self._model, self._data)
+        if isinstance(view, Camera):
+            for edit in playback.edits:
+                view = edit.camera(number, view)
+        everything = mujoco.mjtCatBit.mjCAT_ALL.value
+        camera = self._camera(view, number)
+        mujoco.mjv_updateScene(self._model, self._data, self._option, None, camera, everything, self.drawn)
+        self._light(playback.recording.scene.lit_lamp_geoms(state))
+        for edit in playback.edits:
+            edit.scene(number, self.drawn)
+
+    def _light(self, lamps: Collection[int]) -> None:
+        for geom in self.drawn.geoms[: self.drawn.ngeom] if lamps else ():
+            if geom.objtype == mujoco.mjtObj.mjOBJ_GEOM and geom.objid in lamps:
+                shine(geom)
+
+    def _camera(self, view: Camera | str, number: int) -> mujoco.MjvCamera:
+        camera = mujoco.MjvCamera()
+        if isinstance(view, str):
+            camera.type, camera.fixedcamid = mujoco.mjtCamera.mjCAMERA_FIXED, self._model.camera(view).id
+            return camera
+        camera.lookat[:] = view.lookat
+        camera.distance = view.distance
+        camera.azimuth = view.azimuth + view.pan * number / FPS
+        camera.elevation = view.elevation
+        return camera
+
+    def _render(self, size: tuple[int, int]) -> Frame:
+        pixels = np.empty((size[1], size[0], 3), np.uint8)
+        where = mujoco.MjrRect(0, 0, *size)
+        self._canvas.make_current()  # another renderer may have drawn since
+        mujoco.mjr_render(where, self.drawn, self._context)
+        mujoco.mjr_readPixels(pixels, None, where, self._context)
+        return np.flipud(pixels)
+
+    def visible_share(self, playback: Playback, number: int, view: Camera | str, bodies: Collection[str]) -> float:
+        """The share of a view's pixels that show some bodies, in [0, 1]; "" is what edits add."""
+        self.update_scene(playback, number, view)
+        flags = (mujoco.mjtRndFlag.mjRND_SEGMENT, mujoco.mjtRndFlag.mjRND_IDCOLOR)
+        for flag in flags:
+            self.drawn.flags[flag] = 1
+        coded = self._render((self.width, self.height)).astype(np.int32)
+        for flag in flags:
+            self.drawn.flags[flag] = 0
+        numbers = coded[..., 0] + 256 * coded[..., 1] + 65536 * coded[..., 2] - 1
+        shown = [number for number, body in self._bodies_drawn().items() if body in bodies]
+        return float(np.isin(numbers, shown).mean())
+
+    def _bodies_drawn(self) -> dict[int, str]:
+        """The body of each rendered geom, by its number in a segmentation."""
+        return {geom.segid: body_of(self._model, geom) for geom in self.drawn.geoms[: self.drawn.ngeom]}
+
+    def frame_state(self, playback: Playback, number: int, view: Camera | str) -> "FrameState":
+        """Everything that decides how a frame is rendered."""
+        self.update_scene(playback, number, view)
+        return FrameState.of(self._model, self.drawn)
+
+
+@dataclass(frozen=True)
+class FrameState:
+    """Everything that decides how a frame is rendered: place, rotation, size and colour of each geom, lights and
+    camera.
+    """
+
+    bodies: tuple[str, ...]
+    geoms: NDArray[np.float32]
+    lights: NDArray[np.float32]
+    camera: NDArray[np.float32]
+
+    @classmethod
+    def of(cls, model: mujoco.MjModel, drawn: mujoco.MjvScene) -> "FrameState":
+        geoms = drawn.geoms[: drawn.ngeom]
+        lights = [np.concatenate([light.ambient, light.diffuse]) for light in drawn.lights[: drawn.nlight]]
+        eye = drawn.camera[0]
+        rows = [np.concatenate([geom.pos, np.ravel(geom.mat), geom.size, geom.rgba]) for geom in geoms]
+        return cls(
+            bodies=tuple(body_of(model, geom) for geom in geoms),
+            geoms=np.array(rows, np.float32),
+            lights=np.array(lights, np.float32),
+            camera=np.concatenate([eye.pos, eye.forward, eye.up]),
+        )
+
+    def differences(self, other: "FrameState") -> dict[str, float]:
+        """How differently each body is rendered in another state (m, or shares); equal bodies are left out.
+
+        Geoms that only one of the two has count as the body ""; LIGHT and CAMERA are separate.
+        """
+        shared = min(len(self.geoms), len(other.geoms))
+        apart = np.abs(self.geoms[:shared] - other.geoms[:shared]).max(axis=1)
+        found: dict[str, float] = {"": 1.0} if len(self.geoms) != len(other.geoms) else {}
+        for number in np.flatnonzero(apart):
+            body = self.bodies[number]
+            found[body] = max(found.get(body, 0.0), float(apart[number]))
+        found[LIGHT] = float(np.abs(self.lights - other.lights).max())
+        found[CAMERA] = float(np.abs(self.camera - other.camera).max())
+        return {name: amount for name, amount in found.items() if amount > 0}
+
+
+def body_of(model: mujoco.MjModel, geom: mujoco.MjvGeom) -> str:
+    """The name of a rendered geom's body, "" for what was added to the scene."""
+    if geom.objtype != mujoco.mjtObj.mjOBJ_GEOM:
+        return ""
+    return str(model.body(model.geom_bodyid[geom.objid]).name)
+
+
+def apply_picture_edits(playback: Playback, number: int, plain: Sequence[Frame]) -> Frame:
+    """A frame after the edits of the finished picture; the same array if there are none. A missing view stays black."""
+    frames = plain
+    for edit in playback.edits:
+        changed = edit.picture(number, frames)
+        if changed is not frames[number]:
+            frames = [*frames[:number], _black_where_nothing_is_shown(playback, changed)]
+    return frames[number]
+
+
+def _black_where_nothing_is_shown(playback: Playback, frame: Frame) -> Frame:
+    if len(playback.views) == 1:
+        return frame
+    height, width = frame.shape[:2]
+    kept = frame.copy()
+    kept[height // 2 :, width // 2 :] = 0
+    return kept
+
+
+def _canvas(gl: Gl, width: int, height: int) -> Any:
+    """An offscreen context: EGL if available, else OSMesa, else the system's."""
+    kind = gl
+    if kind == "auto" and sys.platform == "linux":
+        kind = "egl" if find_library("EGL") else "osmesa"
+    module = "mujoco.gl_context" if kind == "auto" else f"mujoco.{kind}"
+    try:
+        return import_module(module).GLContext(width, height)
+    except (ImportError, AttributeError, RuntimeError) as error:
+        raise RobogazeError(
+            f"nothing can be drawn here with {kind} ({error}); install libegl1 or libosmesa6, or choose another --gl"
+        ) from error

@@ -1,0 +1,252 @@
+"""Recording the motion: scripts of moves for the arms, and the physics that follows from them.
+
+The joints of the arms are set and follow their scripts exactly. Everything else is physics: fingers close with a
+limited force; objects are held by friction, fall, slide and roll. Nothing is attached to a hand.
+"""
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from robogaze.forge.simulate.arm import FINGERS, OPEN_M, STEP_S, Arm, Pose, Vector
+from robogaze.forge.simulate.scene import CompiledScene
+
+FPS = 16
+_STEPS_PER_FRAME = round(1 / FPS / STEP_S)
+_STEPS_PER_POSE = 4
+_SETTLE_S = 0.3
+_SLIPPERY = (0.012, 0.0001, 0.0001)
+
+States = NDArray[np.float64]
+Pairs = frozenset[frozenset[str]]
+"""Pairs of bodies in contact, by name."""
+
+
+_BROKEN_DOWN = (
+    mujoco.mjtWarning.mjWARN_BADQPOS,
+    mujoco.mjtWarning.mjWARN_BADQVEL,
+    mujoco.mjtWarning.mjWARN_BADQACC,
+)
+# MuJoCo writes warnings to stdout; they are still counted in the data.
+mujoco.set_mju_user_warning(lambda text: None)
+
+
+class UnstableSimulation(Exception):
+    """The simulation diverged; the clip is drawn again."""
+
+
+@dataclass(frozen=True)
+class Move:
+    """A move of the tool to a place (m) that starts and ends at rest.
+
+    `lift` raises the path between its ends, up first and down last (m). `gap` is the opening of the fingers at the end
+    (m) and `yaw` the rotation of the hand (radians); None keeps the current one. `around` bends the path around a place
+    on the table, by less than half a turn. `phase` names the phase that starts with the move, and `about` its object
+    and goal.
+    """
+
+    seconds: float
+    to: tuple[float, float, float] | None = None
+    lift: float = 0.0
+    gap: float | None = None
+    yaw: float | None = None
+    around: tuple[float, float] | None = None
+    phase: str = ""
+    about: tuple[str, str] = ("", "")
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A part of a recording, from frame `first` on: what one arm does, with which object and goal."""
+
+    name: str
+    first: int
+    side: str
+    obj: str
+    goal: str
+
+
+@dataclass(frozen=True)
+class Recording:
+    """The state at every frame, the phases, and the contacts.
+
+    `touching_throughout` has for each frame the pairs of bodies in contact in every step of it, `touching_sometime`
+    those in contact in any step, and `penetration_m` the deepest overlap of two solid bodies.
+    """
+
+    scene: CompiledScene
+    states: States
+    phases: tuple[Phase, ...]
+    touching_throughout: tuple[Pairs, ...]
+    touching_sometime: tuple[Pairs, ...]
+    penetration_m: NDArray[np.float64]
+
+    def phase_at(self, frame: int) -> Phase:
+        return [phase for phase in self.phases if phase.first <= frame][-1]
+
+    def pose(self, frame: int, obj: str) -> Vector:
+        """Place and quaternion of a movable object at a frame."""
+        start = self.scene.qpos_start(obj)
+        return self.states[frame, start : start + 7].copy()
+
+    def offsets_m(self, obj: str) -> Vector:
+        """The offset of a fixture's moving part at every frame."""
+        return np.asarray(self.states[:, self.scene.qpos_start(obj)] * self.scene.objects[obj].lever_m)
+
+    def moved_m(self, obj: str) -> Vector:
+        """The distance of an object, or of a fixture's moving part, from where it was at first, at every frame."""
+        if self.scene.objects[obj].is_fixture:
+            return np.asarray(np.abs(self.offsets_m(obj) - self.offsets_m(obj)[0]))
+        start = self.scene.qpos_start(obj)
+        places = self.states[:, start : start + 3]
+        return np.asarray(np.linalg.norm(places - places[0], axis=1))
+
+
+Plan = Mapping[str, Sequence[Move]]
+"""The moves of each arm by side; an arm without moves rests."""
+
+
+def record(
+    scene: CompiledScene, plan: Plan, *, intangible: Sequence[str] = (), slippery_fingers: bool = False
+) -> Recording:
+    """Simulate a plan.
+
+    `intangible` objects collide with the table only; `slippery_fingers` have almost no friction. Raises OutOfReach and
+    UnstableSimulation.
+    """
+    model = copy(scene.model)
+    for name in intangible:
+        own, table = model.geom_bodyid == model.body(name).id, model.geom("table").id
+        for layer in (model.geom_contype, model.geom_conaffinity):
+            layer[own], layer[table] = 2, 3
+    if slippery_fingers:
+        fingers = [model.body(f"{side}{name}").id for side in scene.sides for name in FINGERS]
+        pads = np.isin(model.geom_bodyid, fingers)
+        model.geom_friction[pads] = _SLIPPERY
+        model.geom_priority[pads] = 2
+    return _play(scene, model, plan)
+
+
+def _play(scene: CompiledScene, model: mujoco.MjModel, plan: Plan) -> Recording:
+    data = mujoco.MjData(model)
+    arms = [Arm(model, side, base) for side, base in zip(scene.sides, scene.bases, strict=True)]
+    scripts, phases = [], []
+    for arm in arms:
+        arm.reset(data)
+        poses, found = _script(plan.get(arm.side, ()), arm.rest, arm.side)
+        scripts.append(poses)
+        phases += found
+    for _ in range(round(_SETTLE_S / STEP_S)):
+        _step(model, data, [(arm, arm.angles, OPEN_M) for arm in arms])
+    log = _ContactLog(model)
+    for number in range(max(len(script) for script in scripts)):
+        poses = [script[min(number, len(script) - 1)] for script in scripts]
+        aims = [(arm, arm.angles.copy(), arm.solve(pose), pose.gap) for arm, pose in zip(arms, poses, strict=True)]
+        for part in range(_STEPS_PER_POSE):
+            if (number * _STEPS_PER_POSE + part) % _STEPS_PER_FRAME == 0:
+                log.frame(data)
+            share = (part + 1) / _STEPS_PER_POSE
+            _step(model, data, [(arm, start + (aim - start) * share, gap) for arm, start, aim, gap in aims])
+            log.step(data)
+    if any(data.warning[int(kind)].number for kind in _BROKEN_DOWN):
+        raise UnstableSimulation
+    in_order = tuple(sorted(phases, key=lambda phase: phase.first))
+    return Recording(
+        scene=scene,
+        states=np.array(log.states),
+        phases=in_order,
+        touching_throughout=log.named(log.throughout),
+        touching_sometime=log.named(log.sometime),
+        penetration_m=np.array(log.depths),
+    )
+
+
+def _step(model: mujoco.MjModel, data: mujoco.MjData, moves: Sequence[tuple[Arm, Vector, float]]) -> None:
+    """One step of physics, after which the joints of each arm are at the angles they were sent to."""
+    for arm, angles, gap in moves:
+        arm.command(data, angles, gap)
+    mujoco.mj_step(model, data)
+    for arm, angles, _ in moves:
+        arm.settle(data, angles)
+
+
+class _ContactLog:
+    """States and contacts of a simulation, frame by frame."""
+
+    def __init__(self, model: mujoco.MjModel) -> None:
+        self._body_of = model.geom_bodyid
+        self._names = [model.body(number).name for number in range(model.nbody)]
+        self.states: list[Vector] = []
+        self.depths: list[float] = []
+        self.throughout: list[set[tuple[int, int]]] = []
+        self.sometime: list[set[tuple[int, int]]] = []
+        self._begun = False
+
+    def frame(self, data: mujoco.MjData) -> None:
+        """Start a frame."""
+        self.states.append(data.qpos.copy())
+        self.depths.append(0.0)
+        self.throughout.append(set())
+        self.sometime.append(set())
+        self._begun = True
+
+    def step(self, data: mujoco.MjData) -> None:
+        """Record the contacts of a step."""
+        bodies = self._body_of[data.contact.geom]
+        pairs = {(int(min(pair)), int(max(pair))) for pair in bodies}
+        self.throughout[-1] = pairs if self._begun else self.throughout[-1] & pairs
+        self.sometime[-1] |= pairs
+        self._begun = False
+        if data.ncon:
+            self.depths[-1] = max(self.depths[-1], float(-data.contact.dist.min()))
+
+    def named(self, frames: Sequence[set[tuple[int, int]]]) -> tuple[Pairs, ...]:
+        """Pairs of bodies by name."""
+        names = self._names
+        return tuple(frozenset(frozenset((names[a], names[b])) for a, b in pairs) for pairs in frames)
+
+
+def _script(plan: Sequence[Move], rest: Vector, side: str) -> tuple[list[Pose], list[Phase]]:
+    """A pose for every few steps of a plan, and its phases."""
+    last = Pose(rest, 0.0, OPEN_M)
+    poses, phases = [last], []
+    for move in plan:
+        if move.phase:
+            first = len(poses) * _STEPS_PER_POSE // _STEPS_PER_FRAME
+            phases.append(Phase(move.phase, first, side, *move.about))
+        count = round(move.seconds / STEP_S / _STEPS_PER_POSE)
+        poses += [_between(last, move, (step + 1) / count) for step in range(count)]
+        last = poses[-1]
+    return poses, phases
+
+
+def _between(start: Pose, move: Move, share: float) -> Pose:
+    """The pose after a share of a move."""
+    target = start.place if move.to is None else np.array(move.to)
+    gap = start.gap if move.gap is None else move.gap
+    yaw = start.yaw if move.yaw is None else move.yaw
+    # A lifted path rises before it moves sideways, and is over its goal before it comes down.
+    over = _ease((share - 0.12) / 0.70) if move.lift else _ease(share)
+    place = start.place + (target - start.place) * over
+    if move.around is not None:
+        place[:2] = _on_arc(start.place[:2], target[:2], np.array(move.around), over)
+    place[2] += move.lift * (_ease(share / 0.45) - _ease((share - 0.55) / 0.45))
+    return Pose(place, start.yaw + (yaw - start.yaw) * _ease(share), start.gap + (gap - start.gap) * _ease(share))
+
+
+def _on_arc(start: Vector, end: Vector, middle: Vector, share: float) -> Vector:
+    """The place after a share of the shorter way around `middle`; the radius changes linearly."""
+    (x, y), (a, b) = start - middle, end - middle
+    near, far = np.hypot(x, y), np.hypot(a, b)
+    angle = np.arctan2(y, x) + share * np.arctan2(x * b - y * a, x * a + y * b)
+    return np.asarray(middle + (near + (far - near) * share) * np.array([np.cos(angle), np.sin(angle)]))
+
+
+def _ease(share: float) -> float:
+    """From 0 to 1 without speed or acceleration at either end."""
+    s = min(max(share, 0.0), 1.0)
+    return s**3 * (10 - 15 * s + 6 * s**2)

@@ -1,0 +1,284 @@
+"""A scene: a table in a room, one or two arms, objects, and light.
+
+What varies without consequence (textures, colours, light) is drawn from the clip's random generator, within the ranges
+of a world. Textures are computed: pixels of shape (size, size, 3).
+"""
+
+import colorsys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from robogaze.forge.simulate.arm import STEP_S, ArmStyle, add_arm
+from robogaze.forge.simulate.fixtures import add_fixture, is_switched, lamp_of
+from robogaze.forge.simulate.objects import TOUCH, SimulatedObject, add_object
+from robogaze.forge.simulate.simulation_config import Surface, World
+
+Texture = NDArray[np.uint8]
+
+
+def _grain(colour: NDArray[np.float64], rng: np.random.Generator, size: int = 512) -> Texture:
+    """Wooden planks, each with its own shade and grain."""
+    planks = int(rng.integers(4, 10))
+    across, along = np.mgrid[0 : 1 : size * 1j, 0 : 1 : size * 1j]
+    board = np.minimum((across * planks).astype(int), planks - 1)
+    shade, offset = rng.uniform(0.88, 1.06, planks)[board], rng.uniform(0, 50, planks)[board]
+    bend = 0.012 * np.sin(9 * along + offset) + 0.006 * np.sin(23 * along + 1.7 * offset)
+    rings = np.sin(150 * (across + bend) + offset) + 0.6 * np.sin(410 * (across + 0.7 * bend) + 2 * offset)
+    fibre = rng.normal(size=(size, size // 32)).repeat(32, axis=1)
+    gap = 1 - 0.35 * (np.abs(across * planks - np.round(across * planks)) < 0.008)
+    return _pixels(shade * gap * (1 + 0.035 * rings + 0.018 * fibre), colour)
+
+
+def _plaster(colour: NDArray[np.float64], rng: np.random.Generator, size: int = 512) -> Texture:
+    """A nearly even surface with soft spots of several sizes."""
+    tone = np.ones((size, size))
+    for cells, strength in ((8, 0.02), (32, 0.012), (128, 0.01)):
+        spots = rng.normal(size=(cells, cells)).repeat(size // cells, axis=0).repeat(size // cells, axis=1)
+        tone += strength * _smooth(spots, size // cells)
+    return _pixels(tone, colour)
+
+
+def _weave(colour: NDArray[np.float64], rng: np.random.Generator, size: int = 512) -> Texture:
+    """Cloth: fine threads both ways, and a few stripes."""
+    across, along = np.mgrid[0 : 1 : size * 1j, 0 : 1 : size * 1j]
+    threads = 0.04 * np.sin(2 * np.pi * 128 * across) * np.sin(2 * np.pi * 128 * along)
+    stripes = 0.12 * (np.sin(2 * np.pi * rng.integers(2, 6) * along + rng.uniform(0, 6)) > 0.9)
+    return _pixels(1 + threads - stripes + rng.normal(0, 0.015, (size, size)), colour)
+
+
+def _tiles(colour: NDArray[np.float64], rng: np.random.Generator, size: int = 512) -> Texture:
+    """Square tiles of slightly different shades, with joints."""
+    count = int(rng.integers(4, 9))
+    across, along = (grid * count for grid in np.mgrid[0 : 1 : size * 1j, 0 : 1 : size * 1j])
+    shade = rng.uniform(0.92, 1.06, (count + 1, count + 1))[across.astype(int), along.astype(int)]
+    joint = (across % 1 < 0.03) | (along % 1 < 0.03)
+    return _pixels(np.where(joint, 0.7, shade) + rng.normal(0, 0.008, (size, size)), colour)
+
+
+def _chips(colour: NDArray[np.float64], rng: np.random.Generator, size: int = 512) -> Texture:
+    """Polished stone with light and dark chips."""
+    tone = np.ones((size, size))
+    for cells, share, strength in ((64, 0.12, -0.3), (64, 0.12, 0.2), (128, 0.1, -0.15)):
+        chips = (rng.random((cells, cells)) < share).astype(float)
+        wide = size // cells
+        soft = _smooth(chips.repeat(wide, axis=0).repeat(wide, axis=1), wide)
+        tone += strength * (soft > 0.45)
+    return _pixels(tone + rng.normal(0, 0.01, (size, size)), colour)
+
+
+def _boards(colour: NDArray[np.float64], rng: np.random.Generator, size: int = 512) -> Texture:
+    """Boards of one shade, rounded towards dark joints."""
+    across = np.arange(size) / size * int(rng.integers(10, 22)) % 1
+    rounded = 1 - 0.35 * np.abs(2 * across - 1) ** 6
+    return _pixels(rounded * np.ones((size, 1)) + rng.normal(0, 0.01, (size, size)), colour)
+
+
+def _checks(colour: NDArray[np.float64], rng: np.random.Generator, size: int = 512) -> Texture:
+    """Checked cloth: wide stripes both ways, darker where they cross."""
+    stripe = np.arange(size) / size * int(rng.integers(5, 12)) % 1 < 0.5
+    depth = rng.uniform(0.1, 0.22)
+    tone = 1 - depth * (stripe[:, None].astype(float) + stripe)
+    return _pixels(tone + rng.normal(0, 0.012, (size, size)), colour)
+
+
+def _bricks(colour: NDArray[np.float64], rng: np.random.Generator, size: int = 512) -> Texture:
+    """A brick wall: every second row is shifted by half a brick, and each brick has its own shade."""
+    courses = 2 * int(rng.integers(8, 14))
+    down, across = (grid * courses for grid in np.mgrid[0 : 1 : size * 1j, 0 : 1 : size * 1j])
+    behaviour = np.minimum(down.astype(int), courses - 1)
+    along = (across / 2 + 0.5 * (behaviour % 2)) % (courses // 2)
+    shade = rng.uniform(0.85, 1.05, (courses, courses // 2))[behaviour, along.astype(int)]
+    joint = (down % 1 < 0.09) | (along % 1 < 0.05)
+    return _pixels(np.where(joint, 1.08, shade) + rng.normal(0, 0.012, (size, size)), colour)
+
+
+def _dots(colour: NDArray[np.float64], rng: np.random.Generator, size: int = 512) -> Texture:
+    """Cloth with pale dots; every second row is shifted by half a step."""
+    count = 2 * int(rng.integers(6, 12))
+    down, across = (grid * count for grid in np.mgrid[0 : 1 : size * 1j, 0 : 1 : size * 1j])
+    along = across + 0.5 * (np.floor(down) % 2)
+    dot = np.hypot(down % 1 - 0.5, along % 1 - 0.5) < rng.uniform(0.15, 0.3)
+    return _pixels(np.where(dot, 1.3, 0.95) + rng.normal(0, 0.012, (size, size)), colour)
+
+
+def _stripes(colour: NDArray[np.float64], rng: np.random.Generator, size: int = 512) -> Texture:
+    """Wallpaper with stripes of several widths."""
+    edges = np.sort(rng.integers(0, size, 2 * int(rng.integers(6, 14))))
+    dark = np.searchsorted(edges, np.arange(size)) % 2
+    return _pixels((1 - 0.15 * dark) * np.ones((size, 1)) + rng.normal(0, 0.01, (size, size)), colour)
+
+
+SURFACES: dict[Surface, Callable[[NDArray[np.float64], np.random.Generator], Texture]] = {
+    "grain": _grain,
+    "plaster": _plaster,
+    "weave": _weave,
+    "tiles": _tiles,
+    "chips": _chips,
+    "boards": _boards,
+    "checks": _checks,
+    "bricks": _bricks,
+    "dots": _dots,
+    "stripes": _stripes,
+}
+"""Textures by name: a colour and a random generator -> pixels."""
+
+
+def _smooth(spots: NDArray[np.float64], reach: int) -> NDArray[np.float64]:
+    """A running mean over `reach` pixels in both directions, wrapped at the edges."""
+    for axis in (0, 1):
+        size = spots.shape[axis]
+        total = np.cumsum(np.concatenate([spots, spots.take(range(reach), axis)], axis), axis)
+        spots = (total.take(range(reach, reach + size), axis) - total.take(range(size), axis)) / reach
+    return spots
+
+
+def _pixels(tone: NDArray[np.float64], colour: NDArray[np.float64]) -> Texture:
+    return np.asarray(np.clip(tone[..., None] * colour, 0, 1) * 255).round().astype(np.uint8)
+
+
+BASE_X_M, BASE_APART_M = -0.06, 0.56
+
+Rgb = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Camera:
+    """A camera: the point it looks at (m), its distance from it (m), azimuth and elevation (degrees)."""
+
+    lookat: tuple[float, float, float]
+    distance: float
+    azimuth: float
+    elevation: float
+    pan: float = 0.0
+    """Degrees per second by which the azimuth changes."""
+
+
+@dataclass(frozen=True)
+class CompiledScene:
+    """A compiled scene with its objects by name. `sides` are the prefixes of the arms' bodies, "" for a single arm."""
+
+    model: mujoco.MjModel
+    objects: dict[str, SimulatedObject]
+    sides: tuple[str, ...]
+    bases: tuple[tuple[float, float, float], ...]
+
+    def qpos_start(self, obj: str) -> int:
+        """The first index in a state of a movable object's place and quaternion, or the index of a fixture's joint."""
+        return int(self.model.joint(obj).qposadr[0])
+
+    def lit_lamp_geoms(self, state: NDArray[np.float64]) -> tuple[int, ...]:
+        """The geoms of the lamps that are on in a state."""
+        buttons = [obj for obj in self.objects.values() if obj.shape.form == "button"]
+        on = [obj for obj in buttons if is_switched(obj, state[self.qpos_start(obj.name)])]
+        return tuple(int(self.model.geom(lamp_of(obj)).id) for obj in on)
+
+
+def build_scene(
+    objects: Sequence[SimulatedObject], marks: dict[str, Rgb], world: World, rng: np.random.Generator
+) -> CompiledScene:
+    """Build the scene. `marks` maps the side of each arm to the colour of its bands."""
+    spec = mujoco.MjSpec()
+    spec.compiler.degree = False
+    spec.option.timestep = STEP_S
+    spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+    spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
+    spec.option.impratio = 10
+    _add_surfaces(spec, world, rng)
+    _add_room(spec)
+    _add_lights(spec, world, rng)
+    across = (0.0,) if len(marks) == 1 else (BASE_APART_M / 2, -BASE_APART_M / 2)
+    bases = tuple((BASE_X_M, y, 0.0) for y in across)
+    arm = ArmStyle(thickness=rng.uniform(*world.thickness), links=world.links[rng.integers(len(world.links))])
+    shell = _shade(rng, saturation=0.12, low=0.55, high=0.93)
+    for (side, mark), base in zip(marks.items(), bases, strict=True):
+        _paint(spec, f"{side}shell", shell, 0.5)
+        _paint(spec, f"{side}accent", mark, 0.4)
+        add_arm(spec, side, base, arm)
+    for obj in objects:
+        (add_fixture if obj.is_fixture else add_object)(spec, obj)
+    return CompiledScene(spec.compile(), {obj.name: obj for obj in objects}, tuple(marks), bases)
+
+
+def _shade(rng: np.random.Generator, saturation: float, low: float, high: float) -> Rgb:
+    """A random hue with at most this saturation."""
+    return colorsys.hsv_to_rgb(rng.uniform(), rng.uniform(0, saturation), rng.uniform(low, high))
+
+
+def _paint(spec: mujoco.MjSpec, name: str, rgb: Rgb, shine: float) -> None:
+    spec.add_material(name=name, rgba=(*rgb, 1), specular=shine, shininess=0.6 * shine)
+
+
+def _add_surfaces(spec: mujoco.MjSpec, world: World, rng: np.random.Generator) -> None:
+    table = world.tables[rng.integers(len(world.tables))]
+    wood = colorsys.hsv_to_rgb(rng.uniform(0.04, 0.12), rng.uniform(0.2, 0.6), rng.uniform(0.4, 0.8))
+    surface = wood if table == "grain" else _shade(rng, saturation=0.35, low=0.35, high=0.8)
+    wall = _shade(rng, saturation=0.2, low=0.55, high=0.85)
+    _add_texture(spec, "surface", SURFACES[table](np.array(surface), rng))
+    behind = world.walls[rng.integers(len(world.walls))]
+    _add_texture(spec, "wall", SURFACES[behind](np.array(wall), rng))
+    _add_texture(spec, "floor", SURFACES["plaster"](np.array(_shade(rng, saturation=0.2, low=0.25, high=0.5)), rng))
+    for name, rgb, shine in (
+        ("dark", (0.13, 0.135, 0.15), 0.4),
+        ("rubber", (0.28, 0.28, 0.29), 0.0),
+        ("metal", (0.70, 0.71, 0.73), 0.8),
+        ("painted", (1.0, 1.0, 1.0), 0.35),
+    ):
+        _paint(spec, name, rgb, shine)
+    sky, fade = mujoco.mjtTexture.mjTEXTURE_SKYBOX, mujoco.mjtBuiltin.mjBUILTIN_GRADIENT
+    high, low = np.array(wall) * 1.1, np.array(wall) * 0.6
+    spec.add_texture(name="sky", type=sky, builtin=fade, rgb1=high, rgb2=low, width=64, height=384)
+
+
+def _add_texture(spec: mujoco.MjSpec, name: str, picture: Texture) -> None:
+    """A texture and a matt material of the same name."""
+    height, width, _ = picture.shape
+    flat = mujoco.mjtTexture.mjTEXTURE_2D
+    texture = spec.add_texture(name=name, type=flat, width=width, height=height, nchannel=3)
+    texture.data = picture.tobytes()
+    material = spec.add_material(name=name, specular=0.1, shininess=0.2)
+    material.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = name
+
+
+def _add_room(spec: mujoco.MjSpec) -> None:
+    box, plane = mujoco.mjtGeom.mjGEOM_BOX, mujoco.mjtGeom.mjGEOM_PLANE
+    apart = {"contype": 0, "conaffinity": 0}
+    world = spec.worldbody
+    world.add_geom(name="floor", type=plane, size=[7, 7, 1], pos=[0, 0, -0.72], material="floor", **apart)
+    upright = [np.sqrt(0.5), 0, np.sqrt(0.5), 0]
+    back = {"size": [1.6, 7, 1], "pos": [-1.05, 0, 0.88], "quat": upright}
+    world.add_geom(name="wall", type=plane, material="wall", **back, **apart)
+    world.add_geom(type=box, size=[0.012, 7, 0.05], pos=[-1.04, 0, -0.67], material="dark", **apart)
+    # The table top is a body of its own, so that its contacts are separate from the room's.
+    table = world.add_body(name="table")
+    table.add_geom(name="table", type=box, size=[0.56, 0.80, 0.02], pos=[0.34, 0, -0.02], material="surface", **TOUCH)
+    for x in (-0.16, 0.84):
+        for y in (-0.74, 0.74):
+            world.add_geom(type=box, size=[0.025, 0.025, 0.34], pos=[x, y, -0.38], material="dark", **apart)
+
+
+def _add_lights(spec: mujoco.MjSpec, world: World, rng: np.random.Generator) -> None:
+    """One lamp that casts shadows, and ambient light; brightness and warmth vary."""
+    warmth = np.array([1.0, 1.0, 1.0]) + rng.uniform(-0.06, 0.06) * np.array([1.0, 0.0, -1.0])
+    spec.visual.headlight.ambient = rng.uniform(0.28, 0.40) * warmth
+    spec.visual.headlight.diffuse = rng.uniform(0.15, 0.28) * warmth
+    spec.visual.headlight.specular = [0.0] * 3
+    spec.visual.quality.shadowsize = 2048
+    spec.visual.quality.offsamples = 4
+    spec.visual.map.shadowclip = 1.0
+    spec.visual.map.znear = 0.01
+    spec.stat.extent = 2.0
+    spec.stat.center = [0.35, 0, 0.1]
+    spec.visual.global_.offwidth, spec.visual.global_.offheight = 1280, 960
+    beam = np.array([rng.uniform(-0.55, -0.1), rng.uniform(*world.light_tilt), -1.0])
+    spec.worldbody.add_light(
+        pos=np.array([0.35, 0, 0]) - 1.6 * beam,
+        dir=beam,
+        directional=True,
+        diffuse=rng.uniform(0.45, 0.65) * warmth,
+        specular=[0.25] * 3,
+        castshadow=True,
+    )

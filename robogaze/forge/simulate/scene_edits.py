@@ -1,0 +1,264 @@
+"""Edits of the rendered scene: bodies look as they cannot. Objects are copied or change shape or colour; parts of an
+arm are lost, copied, added, bent, or marked as the other arm's.
+"""
+
+from collections.abc import Iterator
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from robogaze.forge.simulate.arm import HAND, HAND_PARTS, Vector
+from robogaze.forge.simulate.playback import PlaybackEdit, body_of
+from robogaze.forge.simulate.scene_sampler import DrawRejected, RecordedSetup
+from robogaze.forge.simulate.state_edits import (
+    SHORTEST,
+    Generator,
+    ease,
+    resting_object,
+    resting_or_carried_object,
+    sample_interval,
+)
+
+Matrix = NDArray[np.float64]
+
+
+def geoms_of(recorded: RecordedSetup, drawn: mujoco.MjvScene, bodies: tuple[str, ...]) -> Iterator[mujoco.MjvGeom]:
+    """The rendered geoms of some bodies."""
+    model = recorded.recording.scene.model
+    for geom in drawn.geoms[: drawn.ngeom]:
+        if body_of(model, geom) in bodies:
+            yield geom
+
+
+def transform(geoms: list[mujoco.MjvGeom], pivot: Vector, matrix: Matrix) -> None:
+    """Transform some rendered geoms by a matrix about a pivot."""
+    for geom in geoms:
+        geom.pos[:] = pivot + matrix @ (geom.pos - pivot)
+        geom.mat[:] = matrix @ geom.mat
+
+
+def draw_copy(drawn: mujoco.MjvScene, geom: mujoco.MjvGeom, place: Vector, turn: Matrix) -> None:
+    """Render a geom again, at a place and with a rotation."""
+    copy = draw_new(drawn, int(geom.type), np.array(geom.size), place, turn, np.array(geom.rgba))
+    for name in ("matid", "dataid", "emission", "specular", "shininess", "reflectance", "category"):
+        setattr(copy, name, getattr(geom, name))
+
+
+def draw_new(
+    drawn: mujoco.MjvScene, kind: int, size: Vector, place: Vector, turn: Matrix, rgba: Vector
+) -> mujoco.MjvGeom:
+    """Render a geom that belongs to no body."""
+    geom = drawn.geoms[drawn.ngeom]
+    mujoco.mjv_initGeom(geom, kind, size, place, np.ravel(turn), rgba)
+    # Fields that are not set hold whatever was in memory.
+    geom.label = ""
+    geom.objtype, geom.objid, geom.segid = mujoco.mjtObj.mjOBJ_UNKNOWN.value, -1, drawn.ngeom
+    geom.category, geom.transparent, geom.camdist = mujoco.mjtCatBit.mjCAT_DYNAMIC.value, 0, 0.0
+    drawn.ngeom += 1
+    return geom
+
+
+def shear(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
+    """A rigid object is stretched and slanted, upwards from its base, and may return to its shape."""
+    obj, low, high = resting_or_carried_object(recorded, rng, 0.5)
+    first, last = sample_interval(rng, low, high)
+    slant = rng.uniform(0.5, 1.0, 2) * rng.choice([-1, 1], 2)
+    tall, wide = rng.uniform(0.4, 1.1), rng.uniform(-0.35, 0.5, 2)
+    change = np.array([[wide[0], 0, slant[0]], [0, wide[1], slant[1]], [0, 0, tall]])
+    return _reshaped(recorded, obj, change, first, last, ramp=int(rng.integers(4, 10)), back=True)
+
+
+def drift_in_size(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
+    """An object slowly becomes smaller or larger and stays so."""
+    obj, low, high = resting_object(recorded, rng)
+    first = int(rng.integers(low, high - SHORTEST))
+    share = rng.choice([rng.uniform(-0.45, -0.3), rng.uniform(0.35, 0.6)])
+    return _reshaped(recorded, obj, np.eye(3) * share, first, high, ramp=int(rng.integers(12, 28)), back=False)
+
+
+def _reshaped(
+    recorded: RecordedSetup, obj: str, change: Matrix, first: int, last: int, ramp: int, back: bool
+) -> PlaybackEdit:
+    """Transform an object by a matrix about its base, growing over `ramp` frames."""
+    start = recorded.recording.scene.qpos_start(obj)
+
+    def scene(number: int, drawn: mujoco.MjvScene) -> None:
+        if first <= number < last:
+            share = ease(number, first, ramp)
+            if back and last < recorded.frame_count:
+                share *= 1 - ease(number, last - ramp, ramp + 1)
+            foot = recorded.recording.states[number, start : start + 3]
+            transform(list(geoms_of(recorded, drawn, (obj,))), foot, np.eye(3) + share * change)
+
+    return PlaybackEdit(bodies=(obj,), description_fields={"object": obj}, scene=scene)
+
+
+def recolour(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
+    """An object slowly changes its colour and keeps the new one."""
+    obj, low, high = resting_object(recorded, rng)
+    first, ramp = int(rng.integers(low, high - SHORTEST)), int(rng.integers(8, 24))
+    old = next(known.rgb for known in recorded.setup.objects if known.name == obj)
+    far = [hidden for hidden in recorded.setup.hidden_objects if np.abs(np.subtract(hidden.rgb, old)).max() > 0.4]
+    if not far:
+        raise DrawRejected("no other colour")
+    new = np.array(far[rng.integers(len(far))].rgb)
+
+    def scene(number: int, drawn: mujoco.MjvScene) -> None:
+        share = ease(number, first, ramp) if number >= first else 0.0
+        for geom in geoms_of(recorded, drawn, (obj,)):
+            geom.rgba[:3] = geom.rgba[:3] * (1 - share) + new * share
+
+    return PlaybackEdit(bodies=(obj,), description_fields={"object": obj}, scene=scene)
+
+
+def double(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
+    """A second copy of a bystander is on the table."""
+    if not recorded.setup.bystanders:
+        raise DrawRejected("no bystander")
+    obj = recorded.setup.bystanders[rng.integers(len(recorded.setup.bystanders))]
+    first, last = sample_interval(rng, round(0.1 * recorded.frame_count), recorded.frame_count)
+    away = np.array([*recorded.free_spot(rng, obj.radius_m), 0.0]) - [
+        *recorded.recording.pose(first, obj.name)[:2],
+        0.0,
+    ]
+
+    def scene(number: int, drawn: mujoco.MjvScene) -> None:
+        if first <= number < last:
+            for geom in list(geoms_of(recorded, drawn, (obj.name,))):
+                draw_copy(drawn, geom, geom.pos + away, np.array(geom.mat))
+
+    return PlaybackEdit(bodies=("",), description_fields={"object": obj.name}, scene=scene)
+
+
+_OUT_OF_SIGHT_M = -9.0
+_PARTS = {
+    "hand": HAND_PARTS,
+    "fingers": HAND_PARTS[1:],
+    "finger": HAND_PARTS[1:2],
+    "wrist": ("roll", "wrist", "spin"),
+}
+"""What can be lost, by its name in the recipe's `part_names`."""
+
+
+def _side(recorded: RecordedSetup, rng: Generator) -> str:
+    """The side of an arm that has a subtask."""
+    return recorded.setup.subtasks[rng.integers(len(recorded.setup.subtasks))].side
+
+
+def _during(recorded: RecordedSetup, rng: Generator) -> tuple[int, int]:
+    return sample_interval(rng, round(0.1 * recorded.frame_count), recorded.frame_count)
+
+
+def lose_part(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
+    """A part of the arm disappears; what it held stays in the air."""
+    side, part = _side(recorded, rng), list(_PARTS)[rng.integers(len(_PARTS))]
+    bodies = tuple(f"{side}{name}" for name in _PARTS[part])
+    first, last = _during(recorded, rng)
+
+    def scene(number: int, drawn: mujoco.MjvScene) -> None:
+        if first <= number < last:
+            for geom in geoms_of(recorded, drawn, bodies):
+                geom.pos[2] = _OUT_OF_SIGHT_M
+
+    return PlaybackEdit(
+        bodies=bodies, description_fields={"part": recorded.setup.part_names[f"{side}{part}"]}, scene=scene
+    )
+
+
+def copy_hand(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
+    """A rotated copy of the hand is in the air next to it, attached to nothing."""
+    side = _side(recorded, rng)
+    bodies = tuple(f"{side}{name}" for name in HAND_PARTS)
+    first, last = _during(recorded, rng)
+    turn = _turn(rng, most=0.9)
+    away = np.array([rng.uniform(-0.05, 0.1), rng.choice([-1, 1]) * rng.uniform(0.13, 0.2), rng.uniform(0.0, 0.08)])
+
+    def scene(number: int, drawn: mujoco.MjvScene) -> None:
+        if first <= number < last:
+            geoms = list(geoms_of(recorded, drawn, bodies))
+            pivot = np.mean([geom.pos for geom in geoms], axis=0)
+            for geom in geoms:
+                draw_copy(drawn, geom, pivot + turn @ (geom.pos - pivot) + away, turn @ geom.mat)
+
+    return PlaybackEdit(
+        bodies=("",), description_fields={"part": recorded.setup.part_names[f"{side}{HAND}"]}, scene=scene
+    )
+
+
+def graft(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
+    """A jointed limb that belongs to no arm sticks out of the table."""
+    first, last = _during(recorded, rng)
+    x, y = recorded.free_spot(rng, 0.03)
+    knee = np.array([x, y, 0]) + rng.uniform((-0.04, -0.04, 0.10), (0.04, 0.04, 0.16))
+    tip = knee + rng.uniform((-0.09, -0.09, 0.02), (0.09, 0.09, 0.08))
+    ends = [(np.array([x, y, -0.02]), knee, 0.019), (knee, tip, 0.015)]
+    ends += [(tip, tip + rng.uniform(-0.03, 0.03, 3) + [0, 0, 0.02], 0.007) for _ in range(3)]
+    material = recorded.recording.scene.model.material(f"{_side(recorded, rng)}shell")
+
+    def scene(number: int, drawn: mujoco.MjvScene) -> None:
+        if first <= number < last:
+            for start, end, radius in ends:
+                _limb(drawn, start, end, ease(number, first, 3) * radius, np.array(material.rgba))
+
+    return PlaybackEdit(bodies=("",), scene=scene)
+
+
+def _limb(drawn: mujoco.MjvScene, start: np.ndarray, end: np.ndarray, radius: float, rgba: np.ndarray) -> None:
+    capsule = mujoco.mjtGeom.mjGEOM_CAPSULE
+    geom = draw_new(drawn, capsule, np.zeros(3), np.zeros(3), np.eye(3), rgba)
+    mujoco.mjv_connector(geom, capsule, radius, start, end)
+    geom.specular, geom.shininess = 0.5, 0.3
+
+
+def bend(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
+    """Links of the arm stretch and bend where there is no joint."""
+    side = _side(recorded, rng)
+    bodies = tuple(f"{side}{name}" for name in (("roll", "wrist"), ("roll",), HAND_PARTS)[rng.integers(3)])
+    first, last = _during(recorded, rng)
+    change = rng.uniform(0.35, 0.8, (3, 3)) * rng.choice([-1, 1], (3, 3))
+    np.fill_diagonal(change, rng.uniform(-0.2, 0.9, 3))
+    ramp = int(rng.integers(3, 9))
+
+    def scene(number: int, drawn: mujoco.MjvScene) -> None:
+        if first <= number < last:
+            share = ease(number, first, ramp) * (
+                1 - (ease(number, last - ramp, ramp + 1) if last < recorded.frame_count else 0)
+            )
+            geoms = list(geoms_of(recorded, drawn, bodies))
+            transform(geoms, np.mean([geom.pos for geom in geoms], axis=0), np.eye(3) + share * change)
+
+    part = "hand" if bodies[0].endswith(HAND) else "wrist"
+    return PlaybackEdit(
+        bodies=bodies, description_fields={"part": recorded.setup.part_names[f"{side}{part}"]}, scene=scene
+    )
+
+
+def swap_marks(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
+    """Two arms exchange the colours of their bands. Raises DrawRejected for a single arm."""
+    scene_ = recorded.recording.scene
+    if len(scene_.sides) < 2:
+        raise DrawRejected("a single arm")
+    first, last = _during(recorded, rng)
+    materials = [scene_.model.material(f"{side}accent") for side in scene_.sides]
+    other = {materials[0].id: materials[1].rgba, materials[1].id: materials[0].rgba}
+
+    def scene(number: int, drawn: mujoco.MjvScene) -> None:
+        if first <= number < last:
+            for geom in drawn.geoms[: drawn.ngeom]:
+                if geom.matid in other:
+                    geom.rgba[:] = other[geom.matid]
+
+    marked = {
+        int(body) for body, own in zip(scene_.model.geom_bodyid, scene_.model.geom_matid, strict=True) if own in other
+    }
+    return PlaybackEdit(bodies=tuple(scene_.model.body(number).name for number in sorted(marked)), scene=scene)
+
+
+def _turn(rng: Generator, most: float) -> np.ndarray:
+    """A rotation about a random axis by 0.4 to `most` radians."""
+    axis = rng.normal(size=3)
+    quaternion, matrix = np.zeros(4), np.zeros(9)
+    mujoco.mju_axisAngle2Quat(quaternion, axis / np.linalg.norm(axis), rng.uniform(0.4, most))
+    mujoco.mju_quat2Mat(matrix, quaternion)
+    return matrix.reshape(3, 3)

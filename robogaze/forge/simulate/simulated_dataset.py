@@ -1,0 +1,215 @@
+"""A data set of simulated clips.
+
+    clips/<clip id>.mp4    the clips; names and order reveal nothing
+    clips.jsonl            the manifest
+    annotations.jsonl      one report per clip
+    truth.jsonl            how each clip was made: variation, frames of the fault, phases, measurements
+    simulated.json         the settings, clips per type, and why draws were rejected
+    .simulated/            one file per finished clip, the settings, a lock
+
+A clip depends only on the settings and its number, not on the process that generates it, so a run can be resumed.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from robogaze.core.report import Report
+from robogaze.errors import InputError
+from robogaze.forge.dataset_folder import dataset_lock, read_record, write_annotations
+from robogaze.forge.simulate.generate import NoValidDraw, PlannedClip, SimulatedClip, SimulationContext, generate_clip
+from robogaze.forge.simulate.simulation_config import SimulationConfig, Variation
+from robogaze.store import write_whole
+
+SCHEMA_VERSION: Literal[1] = 1
+SIMULATOR = "3.3.0"
+"""The version of MuJoCo; another version gives other physics and pixels."""
+
+_HIDDEN = ".simulated"
+
+
+@dataclass(frozen=True)
+class SimulationPlan:
+    """The number of clips, their types, the share of clean ones, and whether to write twins in addition."""
+
+    context: SimulationContext
+    clips: int
+    types: tuple[str, ...]
+    clean_share: float
+    twins: bool = False
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """Everything that decides the content of the data set; the domain's fingerprint covers the recipe."""
+        context = self.context
+        return {
+            "domain": context.domain.ref.model_dump(),
+            "simulator": f"mujoco {SIMULATOR}",
+            "clips": self.clips,
+            "types": list(self.types),
+            "tasks": list(context.recipe.tasks),
+            "clean_share": self.clean_share,
+            "twins": self.twins,
+            "size": list(context.size),
+            "world": context.world,
+            "seed": context.seed,
+        }
+
+    def planned_clips(self) -> tuple[PlannedClip, ...]:
+        """Every clip, in random order: all types equally often, and all faults of a type."""
+        rng = np.random.default_rng([self.context.seed])
+        recipe, clean = self.context.recipe, round(self.clips * self.clean_share)
+        variations: list[Variation] = list(_in_turn(recipe, self.types, self.clips - clean, rng))
+        variations += [recipe.clean[number % len(recipe.clean)] for number in range(clean)]
+        mixed = [variations[place] for place in rng.permutation(len(variations))]
+        # Random numbers, which reveal neither the fault nor which clip is whose twin.
+        names = [f"sim-{number:05}" for number in rng.permutation(len(mixed) * (1 + self.twins))]
+        twins = names[len(mixed) :] if self.twins else [""] * len(mixed)
+        return tuple(
+            PlannedClip(names[number], number, variation, twins[number]) for number, variation in enumerate(mixed)
+        )
+
+
+def _in_turn(
+    recipe: SimulationConfig, types: Sequence[str], count: int, rng: np.random.Generator
+) -> Iterator[Variation]:
+    """Faults, type after type in random order; each type's faults in turn, starting at a random one."""
+    by_type = {name: [fault for fault in recipe.faults if fault.type == name] for name in types}
+    shuffled = [types[place] for place in rng.permutation(len(types))]
+    starts = {name: int(rng.integers(len(faults))) for name, faults in by_type.items()}
+    for number in range(count):
+        name = shuffled[number % len(shuffled)]
+        yield by_type[name][(starts[name] + number // len(shuffled)) % len(by_type[name])]
+
+
+def select_types(recipe: SimulationConfig, names: Sequence[str]) -> tuple[str, ...]:
+    """The named types, all if none is named. Raises InputError for one that the recipe's tasks cannot make."""
+    for name in names:
+        if name not in recipe.types:
+            where = f" in {', '.join(recipe.tasks)}"
+            raise InputError(f"{name!r} cannot be simulated{where}; these types can: {', '.join(recipe.types)}")
+    return tuple(dict.fromkeys(names)) or recipe.types
+
+
+@dataclass(frozen=True)
+class SimulatedDataset:
+    """A data set: the clips by name, also those of earlier runs, and those without a valid draw."""
+
+    plan: SimulationPlan
+    clips: tuple[SimulatedClip, ...]
+    failed: tuple[NoValidDraw, ...]
+
+    @property
+    def rejections(self) -> dict[str, dict[str, int]]:
+        """The reasons for rejected draws and their counts, by `make`."""
+        found: dict[str, Counter[str]] = {}
+        rejected = [(clip.truth["make"], clip.rejected) for clip in self.clips]
+        for name, reasons in rejected + [(error.make, error.rejected) for error in self.failed]:
+            found.setdefault(name, Counter()).update(reasons)
+        return {name: dict(sorted(reasons.items())) for name, reasons in sorted(found.items())}
+
+    @property
+    def by_type(self) -> dict[str, int]:
+        """The number of clips per type; "" is clean."""
+        counts = Counter(clip.truth["type"] or "" for clip in self.clips)
+        return {name: counts[name] for name in ("", *self.plan.types)}
+
+    @property
+    def reports(self) -> tuple[Report, ...]:
+        return tuple(report for clip in self.clips for report in clip.reports)
+
+    def as_json(self) -> dict[str, Any]:
+        """The contents of simulated.json."""
+        by_type = self.by_type
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "clips": len(self.clips),
+            "clean": by_type.pop(""),
+            "with_a_second_fault": sum(len(report.events) > 1 for report in self.reports),
+            "twins": len(self.reports) - len(self.clips),
+            "types": by_type,
+            "draws": len(self.clips) + sum(sum(reasons.values()) for reasons in self.rejections.values()),
+            "rejected": self.rejections,
+            "given_up": [str(error) for error in self.failed],
+            "settings": dict(self.plan.settings),
+        }
+
+
+def simulate_clips(
+    plan: SimulationPlan, processes: int = 1, on_done: Callable[[], None] = lambda: None
+) -> SimulatedDataset:
+    """Generate the missing clips and write the data set. `on_done` is called after each clip, new or existing.
+
+    `processes` is the number of worker processes. A clip without a valid draw is reported in the result; the others
+    continue. Raises RunError if another process uses the folder or it was made with other settings.
+    """
+    out = plan.context.folder
+    with dataset_lock(out, _HIDDEN, plan.settings, made="simulated"):
+        clips: list[SimulatedClip] = []
+        failed: list[NoValidDraw] = []
+        for result in _results(plan, processes):
+            if isinstance(result, SimulatedClip):
+                clips.append(result)
+            else:
+                failed.append(result)
+            on_done()
+        in_order = tuple(sorted(clips, key=lambda clip: str(clip.truth["clip_id"])))
+        dataset = SimulatedDataset(plan, in_order, tuple(sorted(failed, key=lambda error: error.name)))
+        write_annotations(dataset.reports, out)
+        truths = (json.dumps(clip.truth, ensure_ascii=False) for clip in dataset.clips)
+        write_whole(out / "truth.jsonl", "".join(f"{truth}\n" for truth in truths))
+        write_whole(out / "simulated.json", json.dumps(dataset.as_json(), ensure_ascii=False, indent=1) + "\n")
+    return dataset
+
+
+def _results(plan: SimulationPlan, processes: int) -> Iterator[SimulatedClip | NoValidDraw]:
+    missing = []
+    for planned in plan.planned_clips():
+        earlier = _earlier(plan.context.folder, planned)
+        if earlier is None:
+            missing.append(planned)
+        else:
+            yield earlier
+    if processes == 1 or len(missing) < 2:
+        for planned in missing:
+            yield _generate(plan.context, planned)
+        return
+    # A new interpreter each: a rendering context must not be shared by a fork.
+    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
+        waiting = [pool.submit(_generate, plan.context, planned) for planned in missing]
+        try:
+            for done in as_completed(waiting):
+                yield done.result()
+        finally:
+            # If this ends early, clips that wait are not started.
+            for future in waiting:
+                future.cancel()
+
+
+def _generate(context: SimulationContext, planned: PlannedClip) -> SimulatedClip | NoValidDraw:
+    try:
+        clip = generate_clip(context, planned)
+    except NoValidDraw as error:
+        return error
+    write_whole(_record(context.folder, planned), clip.model_dump_json())
+    return clip
+
+
+def _record(folder: Path, planned: PlannedClip) -> Path:
+    return folder / _HIDDEN / f"{planned.name}.json"
+
+
+def _earlier(folder: Path, planned: PlannedClip) -> SimulatedClip | None:
+    """The clip from an earlier run, or None if it has to be generated. Raises InputError."""
+    path = _record(folder, planned)
+    if not path.is_file():
+        return None
+    clip = read_record(path, SimulatedClip)
+    return clip if all((folder / report.clip.uri).is_file() for report in clip.reports) else None

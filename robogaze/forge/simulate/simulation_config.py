@@ -1,0 +1,274 @@
+"""The recipe of a domain, simulate.yaml: objects, goals, tasks, worlds and the faults to simulate.
+
+Edits and behaviours change what bodies do (jump, vanish, hover). The recipe maps each to an event type, a severity and
+a description. Descriptions are format strings; the names in braces are filled in for each clip.
+"""
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Annotated, Literal, Self, TypeVar
+
+from pydantic import Field, model_validator
+
+from robogaze.core.data import Data, Fraction
+from robogaze.core.events import Name, Severity
+from robogaze.domains.load import find_domain
+from robogaze.domains.yaml_files import read_yaml
+from robogaze.errors import InputError
+from robogaze.forge.simulate import BEHAVIOURS, EDITS, FROM_BEHIND
+
+FILE = "simulate.yaml"
+_MIN_OBJECTS = 2
+"""Objects and goals at least: the one in use, and one to confuse it with."""
+
+Colour = tuple[Fraction, Fraction, Fraction]
+Range = tuple[float, float]
+Links = Literal["round", "square", "twin", "ribbed", "stepped"]
+Surface = Literal["grain", "plaster", "weave", "tiles", "chips", "boards", "checks", "bricks", "dots", "stripes"]
+Form = Literal[
+    "box", "ball", "cylinder", "bottle", "cup", "carton",
+    "crate", "basket", "bowl", "plate", "mat", "disc",
+    "drawer", "door", "button",
+]  # fmt: skip
+Condition = Literal["handled", "lasting", "decisive"]
+"""What a severity can depend on. `handled`: the affected object is one the task handles. `lasting`: the fault lasts to
+the end of the clip. `decisive`: the fault covers a grasp, a release or a press.
+"""
+
+
+class Shape(Data):
+    """The form of an object, a goal or a fixture, with sizes in metres.
+
+    box       half sizes along x, y, z
+    carton    half sizes along x, y, z
+    ball      radius
+    cylinder  radius, half height
+    bottle    radius, half height
+    cup       radius at the top, half height
+    crate     half side, height
+    basket    radius, height
+    mat       half side
+    disc      radius
+    plate     radius
+    bowl      no size
+    drawer    half width, half depth, half height, travel
+    door      half width, half depth of the case behind it, half height, travel of the handle along its arc
+    button    radius, travel
+    """
+
+    form: Form
+    size: tuple[Annotated[float, Field(gt=0)], ...] = ()
+    preposition: str = "on"
+
+
+class TaskConfig(Data):
+    """A kind of task: the action, its objects and goals, and the instruction.
+
+    `subtasks` is the number of objects, each with a goal of its own. `objects` and `goals` name the shapes to choose
+    from; a goal that is also an object is one to stack on. A fixture (drawer, door, button) has no goal. `weight` is
+    the relative frequency among the tasks in which a variation is possible; 0 means only where no other task is
+    possible.
+    """
+
+    family: str
+    action: Literal["place", "push", "open", "close", "press"]
+    subtasks: int = Field(default=1, ge=1, le=2)
+    objects: tuple[str, ...] = Field(min_length=1)
+    goals: tuple[str, ...] = ()
+    instruction: str
+    weight: float = Field(default=1.0, ge=0)
+
+
+class World(Data):
+    """The ranges from which surroundings are drawn; by default everything.
+
+    `thickness` scales the radii of an arm's links. A camera is `azimuth_deg` to the side of the line that faces the
+    arm, `elevation_deg` above the table and `distance_m` away; grids of views and views from behind use azimuths of
+    their own. `light_tilt` is the sideways part of the light's direction relative to its downward part. `objects` names
+    the objects and goals of the world, empty for all; fixtures are the same in every world.
+    """
+
+    links: tuple[Links, ...] = Field(default=("round", "square", "twin", "ribbed", "stepped"), min_length=1)
+    thickness: Range = (0.6, 1.25)
+    tables: tuple[Surface, ...] = Field(
+        default=("grain", "plaster", "weave", "tiles", "chips", "checks", "dots"), min_length=1
+    )
+    walls: tuple[Surface, ...] = Field(default=("plaster", "tiles", "boards", "bricks", "stripes"), min_length=1)
+    azimuth_deg: Range = (-62.0, 76.0)
+    elevation_deg: Range = (17.0, 54.0)
+    distance_m: Range = (0.8, 1.3)
+    light_tilt: Range = (-0.9, 1.15)
+    objects: tuple[str, ...] = ()
+
+
+class SeverityRule(Data):
+    """A severity level and the conditions it needs; without conditions it always applies."""
+
+    level: Severity
+    when: tuple[Condition, ...] = ()
+
+
+class Variation(Data):
+    """Something done in a clip; by itself, something unusual that is no fault.
+
+    `make` names an edit, a behaviour, or FROM_BEHIND. `tasks` are the tasks in which it is possible, empty for all;
+    `arms` is the least number of arms; `single_view` excludes grids of views.
+    """
+
+    make: str
+    tasks: tuple[str, ...] = ()
+    arms: int = Field(default=1, ge=1, le=2)
+    single_view: bool = False
+
+
+class SimulatedFault(Variation):
+    """A variation that is a fault: its event type, severity and description.
+
+    `task_done` says whether the task is done at the end of the recording; None allows both. The first rule of
+    `severity` whose conditions hold applies. `evidence` describes what the frames show.
+    """
+
+    type: Name
+    task_done: bool | None = True
+    secondary: tuple[Name, ...] = ()
+    severity: tuple[SeverityRule, ...] = Field(min_length=1)
+    description: str
+    evidence: str
+
+    @model_validator(mode="after")
+    def _always_has_a_severity(self) -> Self:
+        if self.severity[-1].when:
+            raise ValueError("the last rule of a severity must have no conditions")
+        return self
+
+    def level(self, holding: Collection[Condition]) -> int:
+        return next(rule.level for rule in self.severity if set(rule.when) <= set(holding))
+
+
+class SimulationConfig(Data):
+    """The contents of simulate.yaml.
+
+    `embodiments` describes one arm and two arms. `sides` maps the names of two arms to the colours of their bands;
+    `instruction_with_side` is an instruction that names one of them. `part_names` are the names of an arm's parts in
+    descriptions; `part_of_side` and `arm_of_side` are the forms for two arms. `phases` describes what the arm is doing.
+    `clean` lists variations that are no faults. A share of `second_fault_share` of the faulty clips gets another fault,
+    one whose `make` is in `second_faults`. `worlds` are subsets of all surroundings, so that what is fitted in one can
+    be tested in another.
+    """
+
+    schema_version: Literal[1]
+    embodiments: tuple[str, str]
+    part_names: dict[str, str]
+    sides: dict[str, str] = Field(min_length=2, max_length=2)
+    instruction_with_side: str
+    part_of_side: str
+    arm_of_side: str
+    colours: dict[str, Colour] = Field(min_length=8)
+    objects: dict[str, Shape] = Field(min_length=_MIN_OBJECTS)
+    goals: dict[str, Shape] = Field(min_length=_MIN_OBJECTS)
+    fixtures: dict[str, Shape] = {}
+    tasks: dict[str, TaskConfig] = Field(min_length=1)
+    phases: dict[str, str]
+    clean: tuple[Variation, ...] = Field(min_length=1)
+    second_fault_share: Fraction = 0.0
+    second_faults: tuple[str, ...] = ()
+    views: tuple[str, str, str]
+    worlds: dict[str, World] = {}
+    faults: tuple[SimulatedFault, ...] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _makes_are_known(self) -> Self:
+        known = {*EDITS.names(), *BEHAVIOURS.names(), FROM_BEHIND}
+        if unknown := sorted({variation.make for variation in (*self.faults, *self.clean)} - known):
+            raise ValueError(f"make: unknown {', '.join(unknown)}; known: {', '.join(sorted(known))}")
+        return self
+
+    @model_validator(mode="after")
+    def _tasks_have_what_they_name(self) -> Self:
+        for name, task in self.tasks.items():
+            known = {*self.objects, *self.goals} if task.goals else {*self.fixtures}
+            if unknown := sorted({*task.objects, *task.goals} - known):
+                raise ValueError(
+                    f"tasks.{name}: there is no {', '.join(unknown)}; there are: {', '.join(sorted(known))}"
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _worlds_have_enough_for_every_task(self) -> Self:
+        for name, chosen in ((name, set(world.objects)) for name, world in self.worlds.items() if world.objects):
+            if unknown := sorted(chosen - {*self.objects, *self.goals}):
+                raise ValueError(f"worlds.{name}.objects: there is no object or goal {', '.join(unknown)}")
+            if min(len(chosen & {*self.objects}), len(chosen & {*self.goals})) < _MIN_OBJECTS:
+                raise ValueError(f"worlds.{name}.objects: name at least two objects and two goals")
+            for called, task in self.tasks.items():
+                if task.goals and not (chosen.intersection(task.objects) and chosen.intersection(task.goals)):
+                    raise ValueError(f"worlds.{name}.objects: nothing is left for the task {called}; name more")
+        return self
+
+    def with_tasks(self, tasks: Collection[str]) -> "SimulationConfig":
+        """The recipe with only these tasks, empty for all, and the variations they allow. Raises InputError."""
+        for name in tasks:
+            if name not in self.tasks:
+                raise InputError(f"unknown task {name!r}; known: {', '.join(self.tasks)}")
+        if not tasks:
+            return self
+        clean, faults = _in_some_of(self.clean, tasks), _in_some_of(self.faults, tasks)
+        if not clean or not faults:
+            raise InputError(f"no {'fault' if clean else 'clean variation'} is possible in {', '.join(tasks)}")
+        kept = {name: task for name, task in self.tasks.items() if name in tasks}
+        return self.with_(tasks=kept, clean=clean, faults=faults)
+
+    def world(self, name: str | None) -> World:
+        """The world with this name; None for everything. Raises InputError."""
+        if name is None:
+            return World()
+        if name not in self.worlds:
+            raise InputError(f"unknown world {name!r}; known: {', '.join(self.worlds) or 'none'}")
+        return self.worlds[name]
+
+    def in_world(self, world: World) -> "SimulationConfig":
+        """The recipe with only the objects and goals of a world."""
+        if not world.objects:
+            return self
+        chosen = {*world.objects, *self.fixtures}
+        tasks = {
+            name: task.with_(objects=_among(task.objects, chosen), goals=_among(task.goals, chosen))
+            for name, task in self.tasks.items()
+        }
+        objects, goals = (
+            {name: shape for name, shape in shapes.items() if name in chosen} for shapes in (self.objects, self.goals)
+        )
+        return self.with_(objects=objects, goals=goals, tasks=tasks, worlds={})
+
+    @property
+    def second_fault_choices(self) -> tuple[SimulatedFault, ...]:
+        """The faults that can be added to another fault."""
+        return tuple(fault for fault in self.faults if fault.make in self.second_faults)
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The event types that can be simulated, in the order of the file."""
+        return tuple(dict.fromkeys(fault.type for fault in self.faults))
+
+
+def _among(names: Sequence[str], chosen: Collection[str]) -> tuple[str, ...]:
+    return tuple(name for name in names if name in chosen)
+
+
+_Any = TypeVar("_Any", bound=Variation)
+
+
+def _in_some_of(variations: Sequence[_Any], tasks: Collection[str]) -> tuple[_Any, ...]:
+    """The variations possible in these tasks, limited to these tasks."""
+    narrowed = [
+        variation.with_(tasks=tuple(name for name in variation.tasks if name in tasks)) for variation in variations
+    ]
+    return tuple(new for new, old in zip(narrowed, variations, strict=True) if new.tasks or not old.tasks)
+
+
+def load_simulation_config(domain: str | Path) -> SimulationConfig:
+    """Raises DomainError with file and line; InputError if the domain has no simulate.yaml."""
+    path = find_domain(domain) / FILE
+    if not path.is_file():
+        raise InputError(f"{path} does not exist; it defines what can be simulated (docs/forge-simulate.md)")
+    return read_yaml(path).parse(SimulationConfig)

@@ -1,0 +1,57 @@
+"""Frames rendered from a recording."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+pytest.importorskip("mujoco", reason="needs the simulator: pip install 'robogaze[forge]'")
+
+from robogaze.forge.simulate.clip_spec import ClipSpec
+from robogaze.forge.simulate.playback import CAMERA, HAND_CAMERA, Playback, PlaybackEdit, Renderer, apply_picture_edits
+from robogaze.forge.simulate.scene import Camera
+
+
+def test_a_frame_is_rendered_the_same_every_time(spec: ClipSpec, renderer: Renderer) -> None:
+    first = renderer.frame(spec.playback, 10)
+    assert first.std() > 10, "something is visible"
+    renderer.frame(spec.playback, 40)
+    assert np.array_equal(renderer.frame(spec.playback, 10), first)
+
+
+def test_a_grid_shows_its_views_and_stays_black_where_there_is_none(spec: ClipSpec, renderer: Renderer) -> None:
+    views: dict[str, Camera | str] = {
+        "a": spec.first_camera,
+        "b": replace(spec.first_camera, azimuth=spec.first_camera.azimuth + 40),
+        "c": HAND_CAMERA,
+    }
+    grid = Playback(
+        spec.playback.recording, (PlaybackEdit(picture=lambda number, frames: 255 - frames[number]),), views, 1
+    )
+    plain = renderer.frame(grid, 0)
+    shown = apply_picture_edits(grid, 0, [plain])
+    quarters = [shown[y : y + 32, x : x + 48] for y in (0, 32) for x in (0, 48)]
+    assert [quarter.any() for quarter in quarters] == [True, True, True, False]
+    assert not np.array_equal(quarters[0], quarters[1])
+    assert not np.array_equal(shown, plain)
+
+
+def test_an_unchanged_picture_is_the_same_array(spec: ClipSpec, renderer: Renderer) -> None:
+    plain = [renderer.frame(spec.playback, number) for number in range(2)]
+    assert apply_picture_edits(spec.playback, 1, plain) is plain[1]
+
+
+def test_the_visible_share_of_a_body(spec: ClipSpec, renderer: Renderer) -> None:
+    other, hidden = spec.sampled.setup.bystanders[0].name, spec.sampled.setup.hidden_objects[0].name
+    assert 0 < renderer.visible_share(spec.playback, 0, spec.first_camera, {other}) < 0.1
+    assert renderer.visible_share(spec.playback, 0, spec.first_camera, {hidden}) == 0, "it is far below the table"
+    assert renderer.visible_share(spec.playback, 0, spec.first_camera, {"table"}) > 0.2
+
+
+def test_frame_states_differ_only_in_the_camera_when_only_that_moves(spec: ClipSpec, renderer: Renderer) -> None:
+    moved = replace(spec.first_camera, azimuth=spec.first_camera.azimuth + 1)
+    differences = renderer.frame_state(spec.playback, 0, spec.first_camera).differences(
+        renderer.frame_state(spec.playback, 0, moved)
+    )
+    assert CAMERA in differences
+    assert not {name for name in differences if not name.startswith("*")}

@@ -1,0 +1,207 @@
+"""simulate.yaml and its taxonomy."""
+
+from itertools import combinations, pairwise
+from pathlib import Path
+from string import Formatter
+from typing import get_args
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+
+pytest.importorskip("mujoco", reason="needs the simulator: pip install 'robogaze[forge]'")
+
+from robogaze.domains import Domain
+from robogaze.errors import InputError
+from robogaze.forge.simulate import BEHAVIOURS, EDITS
+from robogaze.forge.simulate.clip_spec import sample_clip
+from robogaze.forge.simulate.objects import SimulatedObject
+from robogaze.forge.simulate.scene import SURFACES, build_scene
+from robogaze.forge.simulate.simulation_config import (
+    Links,
+    SeverityRule,
+    SimulatedFault,
+    SimulationConfig,
+    Surface,
+    Variation,
+    World,
+    load_simulation_config,
+)
+from robogaze.forge.simulate.tasks import Subtask
+
+NAMES = {"object", "goal", "into", "hand", "phase", "Phase", "an_object", "other", "an_other", "part", "asked"}
+
+
+def names_in(sentence: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(sentence) if name}
+
+
+def test_every_type_of_the_taxonomy_can_be_simulated(recipe: SimulationConfig, domain: Domain) -> None:
+    assert set(recipe.types) == set(domain.types)
+
+
+def test_every_make_is_an_edit_or_a_behaviour(recipe: SimulationConfig) -> None:
+    assert all(EDITS.load(name) for name in EDITS.names())
+    assert all(BEHAVIOURS.load(name) for name in BEHAVIOURS.names())
+    with pytest.raises(ValidationError, match="make: unknown wobble; known: "):
+        recipe.with_(clean=(*recipe.clean, Variation(make="wobble")))
+    assert {fault.make for fault in recipe.second_fault_choices} == set(recipe.second_faults)
+
+
+def test_secondary_dimensions_and_tasks_of_a_fault_exist(recipe: SimulationConfig, domain: Domain) -> None:
+    for fault in recipe.faults:
+        assert set(fault.secondary) <= set(domain.dimensions) - {domain.dimension_of[fault.type]}, fault.make
+    for variation in (*recipe.faults, *recipe.clean):
+        assert set(variation.tasks) <= set(recipe.tasks), variation.make
+
+
+def test_descriptions_use_known_names(recipe: SimulationConfig) -> None:
+    for fault in recipe.faults:
+        assert names_in(fault.description) | names_in(fault.evidence) <= NAMES, fault.make
+    for phase in recipe.phases.values():
+        assert names_in(phase) <= {"hand", "object", "goal"}
+
+
+def test_worlds_are_disjoint_subsets_of_all_surroundings(recipe: SimulationConfig) -> None:
+    everything = World()
+    for name in set(World.model_fields) - {"objects"}:
+        whole, parts = getattr(everything, name), [getattr(world, name) for world in recipe.worlds.values()]
+        if isinstance(whole[0], str):
+            assert all(set(part) <= set(whole) for part in parts), name
+            assert all(not set(part) & set(other) for part, other in combinations(parts, 2)), name
+        else:
+            assert all(whole[0] <= low < high <= whole[1] for low, high in parts), name
+            assert all(lower[1] <= upper[0] for lower, upper in pairwise(sorted(parts))), name
+
+
+def test_one_world_has_objects_that_no_other_has(recipe: SimulationConfig) -> None:
+    *bystanders, last = recipe.worlds.values()
+    assert last.objects
+    assert not set(last.objects).intersection(*(world.objects for world in bystanders))
+
+
+def test_a_world_has_its_own_objects_and_goals_and_the_same_fixtures(recipe: SimulationConfig) -> None:
+    world = World(objects=("cup", "book", "plate", "pad"))
+    chosen = recipe.in_world(world)
+    assert (set(chosen.objects), set(chosen.goals)) == ({"cup", "book"}, {"plate", "pad"})
+    assert chosen.tasks["place"].objects == ("cup",)
+    assert chosen.tasks["stack"].goals == ("book",)
+    assert chosen.tasks["open"] == recipe.tasks["open"]
+    assert recipe.in_world(World()) == recipe
+
+
+@pytest.mark.parametrize(
+    ("objects", "message"),
+    [
+        (("cup", "teapot"), "no object or goal teapot"),
+        (("bottle", "plate"), "name at least two objects and two goals"),
+        (("bottle", "ball", "plate", "basket"), "nothing is left for the task two"),
+    ],
+)
+def test_a_world_without_objects_for_a_task_is_refused(
+    recipe: SimulationConfig, objects: tuple[str, ...], message: str
+) -> None:
+    with pytest.raises(ValidationError, match=f"worlds.bare.objects: .*{message}"):
+        recipe.with_(worlds={"bare": World(objects=objects)})
+
+
+def test_a_task_with_unknown_objects_is_refused(recipe: SimulationConfig) -> None:
+    place = recipe.tasks["place"].with_(objects=("cube", "teapot"))
+    with pytest.raises(ValidationError, match=r"tasks\.place: there is no teapot; there are: ball, "):
+        recipe.with_(tasks={"place": place})
+    with pytest.raises(ValidationError, match=r"tasks\.open: there is no drawer"):
+        recipe.with_(fixtures={})
+
+
+def test_a_clip_of_a_world_has_only_its_objects(recipe: SimulationConfig) -> None:
+    world = recipe.world("fifth")
+    spec = sample_clip(recipe, Variation(make="plain", tasks=("place",)), world, np.random.default_rng(2))
+    kinds = {obj.kind for obj in spec.sampled.setup.objects}
+    assert kinds <= set(world.objects)
+
+
+def test_every_surface_and_every_link_style_can_be_built(recipe: SimulationConfig) -> None:
+    kinds = {name: World.model_fields[name].default for name in ("links", "tables", "walls")}
+    assert set(get_args(Links)) == set(kinds["links"])
+    assert set(get_args(Surface)) == {*kinds["tables"], *kinds["walls"]}
+    for links in kinds["links"]:
+        build_scene([], {"": (1.0, 0.0, 0.0)}, World(links=(links,)), np.random.default_rng(0))
+    for surface in get_args(Surface):
+        picture = SURFACES[surface](np.array([0.4, 0.5, 0.6]), np.random.default_rng(0))
+        assert picture.shape[:2] == (512, 512)
+        assert picture.std() > 0
+
+
+def test_every_shape_of_a_task_exists(recipe: SimulationConfig) -> None:
+    for task in recipe.tasks.values():
+        assert set(task.objects) <= set(recipe.objects if task.goals else recipe.fixtures)
+        assert set(task.goals) <= {*recipe.goals, *recipe.objects}
+
+
+def test_every_phase_of_a_subtask_has_a_description(recipe: SimulationConfig) -> None:
+    shape = recipe.objects["cube"]
+    obj, goal = (SimulatedObject(name, "cube", shape, (1, 1, 1), (x, 0.0)) for name, x in (("a", 0.3), ("b", 0.5)))
+    for action in ("place", "push"):
+        phases = {move.phase for move in Subtask(obj, goal, "", action).moves()}
+        assert phases <= set(recipe.phases)
+    for action, kind in (
+        *(("open", "drawer"), ("close", "drawer")),
+        *(("open", "door"), ("close", "door")),
+        ("press", "button"),
+    ):
+        fixture = SimulatedObject("a", kind, recipe.fixtures[kind], (1, 1, 1), (0.4, 0.0), movable=False)
+        subtask = Subtask(fixture, fixture, "", action)
+        phases = {move.phase for move in subtask.moves()}
+        assert {subtask.main_phase, subtask.ending_phase} <= phases <= set(recipe.phases)
+
+
+def test_pick_and_place_is_the_most_frequent(recipe: SimulationConfig) -> None:
+    weights = {name: task.weight for name, task in recipe.tasks.items()}
+    assert max(weights, key=lambda name: weights[name]) == "place"
+    assert all(weight <= weights["place"] / 4 for name, weight in weights.items() if name != "place")
+
+
+def test_selected_tasks_keep_their_variations_in_order(recipe: SimulationConfig) -> None:
+    only = recipe.with_tasks(["press", "push"])
+    assert list(only.tasks) == ["push", "press"]
+    kept = [fault for fault in recipe.faults if not fault.tasks or {"push", "press"} & {*fault.tasks}]
+    assert [(fault.type, fault.make) for fault in only.faults] == [(fault.type, fault.make) for fault in kept]
+    assert all(set(variation.tasks) <= {"push", "press"} for variation in (*only.faults, *only.clean))
+    assert {variation.make for variation in recipe.clean} - {variation.make for variation in only.clean} == {
+        "grasp_again",
+        "drop",
+        "detour",
+    }
+    assert recipe.with_tasks([]) is recipe
+
+
+def test_an_unknown_task_is_answered_with_the_known_ones(recipe: SimulationConfig) -> None:
+    with pytest.raises(InputError, match="unknown task 'fold'; known: place, two, "):
+        recipe.with_tasks(["place", "fold"])
+
+
+def test_tasks_without_a_fault_are_refused(recipe: SimulationConfig) -> None:
+    right_only = recipe.with_(faults=[fault.with_(tasks=["two"]) for fault in recipe.faults], second_faults=())
+    with pytest.raises(InputError, match="no fault is possible in push"):
+        right_only.with_tasks(["push"])
+
+
+def test_the_first_severity_rule_whose_conditions_hold_decides() -> None:
+    fault = fault_with(SeverityRule(level=5, when=("handled", "lasting")), SeverityRule(level=3))
+    assert fault.level(["handled", "lasting", "decisive"]) == 5
+    assert fault.level(["handled"]) == 3
+
+
+def test_a_severity_without_an_unconditional_rule_is_refused() -> None:
+    with pytest.raises(ValueError, match="the last rule of a severity must have no conditions"):
+        fault_with(SeverityRule(level=5, when=("handled",)))
+
+
+def test_a_domain_without_a_recipe_is_an_error_with_the_missing_file(tmp_path: Path) -> None:
+    (tmp_path / "domain.yaml").touch()
+    with pytest.raises(InputError, match=r"simulate\.yaml does not exist"):
+        load_simulation_config(tmp_path)
+
+
+def fault_with(*severity: SeverityRule) -> SimulatedFault:
+    return SimulatedFault(type="wobble", make="jump", severity=severity, description="It wobbles.", evidence="a wobble")
