@@ -15,7 +15,7 @@ from robogaze.datasets.formats.labels import Labels, load_labels
 from robogaze.datasets.formats.read import read_annotations
 from robogaze.datasets.pairing import match_clip_ids
 from robogaze.domains import default_domain, load_domain
-from robogaze.errors import InputError
+from robogaze.errors import InputError, OptionError
 
 Source = str | Path | Iterable[Report | ClipAnnotation]
 
@@ -23,7 +23,7 @@ Notify = Callable[[str], None]
 """Is called with a sentence for each part of a file that was skipped or read in a special way."""
 
 
-class SourceError(InputError):
+class SourceError(OptionError):
     """The sources do not go together: a name is unknown, missing or used twice."""
 
 

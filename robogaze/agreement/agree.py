@@ -18,10 +18,10 @@ from robogaze.annotations import (
 from robogaze.core.annotation import ClipAnnotation
 from robogaze.judges import open_judge
 from robogaze.judges.base import Judge
-from robogaze.sync import run_sync
+from robogaze.sync import synchronous
 
 
-def agree(
+async def agree_async(
     annotations: Mapping[str, Source] | Sequence[Source] | Source,
     config: AgreementConfig | None = None,
     *,
@@ -35,27 +35,14 @@ def agree(
 
     Each source holds the annotations of one annotator, or of several; in a mapping by name or as "NAME=PATH" it holds
     those of one, who gets that name. See `robogaze.evaluate` for `judge`, `rubric`, `environ` and `notify`. Raises
-    InputError for what cannot be read or compared. In async code use `agree_async`.
+    InputError for what cannot be read or compared.
     """
-    return run_sync(
-        agree_async(annotations, config, judge=judge, rubric=rubric, environ=environ, reading=reading, notify=notify)
-    )
-
-
-async def agree_async(
-    annotations: Mapping[str, Source] | Sequence[Source] | Source,
-    config: AgreementConfig | None = None,
-    *,
-    judge: str | Judge = "offline",
-    rubric: str | None = None,
-    environ: Mapping[str, str] | None = None,
-    reading: ReadOptions | None = None,
-    notify: Notify = log_warning,
-) -> AgreementResult:
-    """`agree` for async code."""
     reading, config = reading or ReadOptions(), config or AgreementConfig()
     opened = open_judge(judge, rubric or reading.rubric(), environ)
     return await measure_agreement(_read(annotations, config, reading, notify), opened, config)
+
+
+agree = synchronous(agree_async)
 
 
 def _read(

@@ -19,7 +19,7 @@ import numpy as np
 from robogaze.agreement.adjudication import consensus, named
 from robogaze.agreement.event_matching import MatchedClip
 from robogaze.core.annotation import ClipAnnotation
-from robogaze.core.scores import undefined
+from robogaze.core.estimate import undefined
 from robogaze.evaluation.config import EvaluationConfig
 from robogaze.evaluation.estimates import Matrix, Scores, Values, estimates, macro_scores, micro_scores
 from robogaze.evaluation.rows import clip_row, mask_unjudgeable

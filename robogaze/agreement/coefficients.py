@@ -12,7 +12,7 @@ import numpy as np
 from robogaze.agreement.event_matching import MatchedClip
 from robogaze.agreement.kappas import KappaKind, choose_kappa, kappa, mean_cohen
 from robogaze.agreement.slices import Slice
-from robogaze.core.scores import Estimate, undefined
+from robogaze.core.estimate import Estimate, undefined
 from robogaze.stats.agreement import Rating, alpha
 from robogaze.stats.interval import Statistic, estimate
 from robogaze.stats.resample import Clusters, Floats, Resamples, draw_resamples, mean, mean_rows, ratio

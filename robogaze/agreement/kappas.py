@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from robogaze.core.scores import Estimate, undefined
+from robogaze.core.estimate import Estimate, undefined
 from robogaze.stats.agreement import ALL_THE_SAME, Ratings, alpha, cohen, fleiss
 from robogaze.stats.interval import NOISE, estimate
 from robogaze.stats.resample import Clusters, Floats, ratio

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from robogaze.core.scores import Estimate
+from robogaze.core.estimate import Estimate
 from robogaze.datasets.documents import Document, FormatError, Place, Table, documents
 from robogaze.datasets.formats.records import ForeignRecord, Identifier, parse
 from robogaze.errors import InputError

@@ -65,10 +65,9 @@ def agree(
     check_sources(paths, "PATH")
     quiet_retries()
     reading = ReadOptions(**{name: rest[name] for name in options.READING})
-    with options.usage_errors():
-        result = measure(
-            paths, config, judge=judge, rubric=rubric, environ=os.environ, reading=reading, notify=options.notify
-        )
+    result = measure(
+        paths, config, judge=judge, rubric=rubric, environ=os.environ, reading=reading, notify=options.notify
+    )
     _show(result, reading.domain, form, as_json, out)
     if not result.annotation_set.clips:
         return _exit_code("no clip has complete annotations by two annotators")

@@ -19,11 +19,17 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("checkpoints", nargs=-1, required=True, metavar="[NAME=]PATH...")
-@click.option("--out", type=click.Path(path_type=Path), required=True, metavar="DIR", help="The folder of the result.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    required=True,
+    metavar="DIR",
+    help="Folder for the runs and the comparison.",
+)
 @click.option("--baseline", metavar="NAME", help="The checkpoint to compare with.  [default: all pairs]")
 @runs.setup_options
 @runs.run_options
-@click.option("--no-page", is_flag=True, help="Write no pages of the runs.")
+@click.option("--no-page", is_flag=True, help="Do not write the pages of the runs.")
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as one JSON object.")
 @click.pass_context
 def bench(
@@ -38,9 +44,9 @@ def bench(
 ) -> int:
     """Score checkpoints on the same prompts and say which is better: from folders to a decision.
 
-    PATH holds the clips of one checkpoint, as for robogaze score; it goes by its own name, NAME=PATH gives another.
-    Every checkpoint gets a run folder DIR/NAME; the comparison is in DIR. The same command resumes. To split a
-    checkpoint into shards, use robogaze score and robogaze compare.
+    PATH holds the clips of one checkpoint, as for robogaze score. The name of a checkpoint is that of its path;
+    NAME=PATH sets another. Each checkpoint gets a run folder DIR/NAME; the comparison is in DIR. The same command
+    resumes. To split a checkpoint into shards, use robogaze score and robogaze compare.
     """
     named = _named(checkpoints)
     clips.check_exist(*named.values())

@@ -77,20 +77,17 @@ def compare(
 
     tracker = tracking.opened(track)
     rules = None if gate is None else read_gate(gate)
-    with options.usage_errors():
-        result = compare_runs(
-            paths,
-            ComparisonConfig(
-                level=rest["level"], resamples=rest["resamples"], seed=rest["seed"], margin=rest["margin"]
-            ),
-            baseline=baseline,
-            by=by,
-            pair_by=pair_by,
-            calibrations=calibrations,
-            references=reference,
-            reading=ReadOptions(**{name: rest[name] for name in options.READING}, author=rest["author"]),
-            notify=options.notify,
-        )
+    result = compare_runs(
+        paths,
+        ComparisonConfig(level=rest["level"], resamples=rest["resamples"], seed=rest["seed"], margin=rest["margin"]),
+        baseline=baseline,
+        by=by,
+        pair_by=pair_by,
+        calibrations=calibrations,
+        references=reference,
+        reading=ReadOptions(**{name: rest[name] for name in options.READING}, author=rest["author"]),
+        notify=options.notify,
+    )
     checks = None if rules is None else check_gate(rules, result)
     _show(result, checks, form, as_json, out, rest["domain"])
     code = _gate_code(checks or (), junit)

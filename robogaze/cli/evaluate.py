@@ -80,13 +80,11 @@ def evaluate(
     }  # fmt: skip
     if not isinstance(CONVENTIONS.load(convention), Convention):
         _refuse_options(convention)
-        with options.usage_errors():
-            released = evaluate_released(predictions, reference, convention, **shared)
+        released = evaluate_released(predictions, reference, convention, **shared)
         _show_released(released, form, as_json, out)
         return 0
     config = _config(convention, {name: value for name, value in rest.items() if value is not None})
-    with options.usage_errors():
-        result = run_evaluation(predictions, reference, config, by=by, second_judge=second_judge, **shared)
+    result = run_evaluation(predictions, reference, config, by=by, second_judge=second_judge, **shared)
     _show(result, by, reading.domain, form, as_json, out)
     return 0 if result.judged else EXIT_UNFINISHED
 

@@ -20,7 +20,7 @@ from types import FrameType
 
 EXIT_INTERRUPTED = 130
 
-_NOTHING = "this command keeps nothing of what it began; run it again"
+_NOTHING = "nothing was saved; run the command again"
 _LAST_S = 1.0
 """How long the last words may take, on a stderr that nobody reads."""
 

@@ -14,7 +14,7 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from robogaze.core.scores import Estimate
+    from robogaze.core.estimate import Estimate
     from robogaze.judges.base import Judge, Judgement
     from robogaze.judges.check import JudgeCheck
     from robogaze.judges.rated_pairs import RatedPair

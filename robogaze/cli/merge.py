@@ -14,7 +14,7 @@ import click
 def merge(runs: tuple[Path, ...], out: Path | None) -> int:
     """Merge the shards of each RUN (RUN.shards/*, as --shard writes them) into RUN.
 
-    With --out, the given run folders are merged there. Merging again adds what was scored since; nothing is removed.
+    With --out, the given run folders are merged there. Merge again to add clips that were scored later.
     """
     from robogaze.errors import InputError
     from robogaze.run.shards import shards_of, written_shards

@@ -46,14 +46,14 @@ _SHARD_FLAGS = {
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
 @click.option("-i", "--instruction", help="What the clips were generated for. For many, use sidecars or a manifest.")
-@click.option("--initial-frame", type=click.Path(path_type=Path), help="A picture of the scene before the clip starts.")
+@click.option("--initial-frame", type=click.Path(path_type=Path), help="An image of the scene before the clip.")
 @click.option("--layout", help=clips.LAYOUT)
 @click.option("--out", type=click.Path(path_type=Path), metavar="RUN", help="The run folder; needed to resume.")
 @runs.setup_options
 @runs.run_options
 @click.option("--shard", metavar="I/N", help="Score shard I of N; robogaze merge joins the shards.")
-@click.option("--estimate", "only_estimate", is_flag=True, help="Print what the run will cost, and stop.")
-@click.option("--no-page", is_flag=True, help="Write no page; robogaze report RUN writes it.")
+@click.option("--estimate", "only_estimate", is_flag=True, help="Print the estimated cost and exit.")
+@click.option("--no-page", is_flag=True, help="Do not write index.html; robogaze report RUN writes it later.")
 @tracking.option
 @click.option("--json", "as_json", is_flag=True, help="Print the reports as one JSON object.")
 def score(

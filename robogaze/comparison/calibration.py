@@ -18,7 +18,7 @@ from robogaze.comparison.leaderboard import ComparisonConfig
 from robogaze.comparison.pairs import Clips, PairedDifference
 from robogaze.comparison.runs import Run
 from robogaze.core.annotation import ClipAnnotation
-from robogaze.core.scores import Estimate, undefined
+from robogaze.core.estimate import Estimate, undefined
 from robogaze.errors import InputError
 from robogaze.stats.jackknife import JackknifeError, influences, stratum_numbers
 from robogaze.stats.paired import DETECTED, one_sided_level

@@ -20,7 +20,7 @@ from robogaze.comparison.runs import Run, check_comparable
 from robogaze.comparison.scope import Scope, scope_of
 from robogaze.comparison.trend import Trend, trend
 from robogaze.core.annotation import ClipAnnotation
-from robogaze.core.scores import undefined
+from robogaze.core.estimate import undefined
 from robogaze.dataframes import data_frame
 from robogaze.errors import InputError
 from robogaze.stats.paired import Rank, ranks

@@ -27,8 +27,8 @@ from robogaze.comparison.comparison import Comparison
 from robogaze.comparison.pairs import clean_rate_difference, mean_differences
 from robogaze.comparison.runs import Run
 from robogaze.core.data import Data, Fraction
+from robogaze.core.estimate import Estimate
 from robogaze.core.events import Severity
-from robogaze.core.scores import Estimate
 from robogaze.domains.yaml_files import read_yaml
 from robogaze.errors import InputError
 

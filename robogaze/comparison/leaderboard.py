@@ -11,8 +11,8 @@ from robogaze.comparison.clip_measures import CLEAN, MEASURES, could_be_clean, d
 from robogaze.comparison.runs import Run
 from robogaze.comparison.scope import Scope
 from robogaze.core.annotation import ClipAnnotation
+from robogaze.core.estimate import Estimate, undefined
 from robogaze.core.report import Status
-from robogaze.core.scores import Estimate, undefined
 from robogaze.metrics.tally import scored
 from robogaze.stats.jackknife import JackknifeError, clustered_wilson, influences, stratum_numbers, student_intervals
 from robogaze.stats.proportions import wilson

@@ -18,7 +18,7 @@ from robogaze.comparison.flips import Flips, flips_between
 from robogaze.comparison.leaderboard import ComparisonConfig, EventLabels, looked_for
 from robogaze.comparison.scope import Scope
 from robogaze.core.annotation import ClipAnnotation
-from robogaze.core.scores import Estimate, undefined
+from robogaze.core.estimate import Estimate, undefined
 from robogaze.metrics.tally import scored
 from robogaze.stats.multiple_comparisons import benjamini_hochberg, holm
 from robogaze.stats.paired import Difference, difference_of_shares, pairwise_differences

@@ -6,7 +6,7 @@ from math import isnan
 from robogaze.comparison.calibration import CorrectedEstimate
 from robogaze.comparison.leaderboard import ComparisonConfig, LeaderboardRow
 from robogaze.comparison.pairs import PairedDifference, RunPair
-from robogaze.core.scores import Estimate
+from robogaze.core.estimate import Estimate
 
 
 def pair_verdict(pair: RunPair, names: Sequence[str], comparisons: int, config: ComparisonConfig) -> str:

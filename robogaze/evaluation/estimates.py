@@ -6,7 +6,7 @@ from math import isnan
 import numpy as np
 from numpy.typing import NDArray
 
-from robogaze.core.scores import Estimate
+from robogaze.core.estimate import Estimate
 from robogaze.evaluation.config import EvaluationConfig
 from robogaze.metrics.breakdown import group_scores
 from robogaze.metrics.scores import METRICS, macro, macro_n, micro, micro_n, safe_divide, with_clip_values

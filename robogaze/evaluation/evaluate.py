@@ -23,10 +23,10 @@ from robogaze.evaluation.results import Evaluation
 from robogaze.evaluation.systems import evaluate_pairing
 from robogaze.judges import open_judge
 from robogaze.judges.base import Judge
-from robogaze.sync import run_sync
+from robogaze.sync import run_sync, synchronous
 
 
-def evaluate(
+async def evaluate_async(
     predictions: Mapping[str, Source] | Sequence[Source] | Source,
     references: Source,
     config: EvaluationConfig | None = None,
@@ -48,39 +48,8 @@ def evaluate(
     `by` names clip fields to break the results down by. `judge` is `offline`, `table:FILE`, a model as
     KIND:NAME[@URL], or a Judge. `rubric` is what a model is asked, that of the domain by default; `environ` holds the
     API keys of model servers (pass os.environ). `notify` is called with a sentence for everything that was skipped or
-    read in a special way. Raises InputError for what cannot be read or paired. In async code use
-    `evaluate_async`.
+    read in a special way. Raises InputError for what cannot be read or paired.
     """
-    return run_sync(
-        evaluate_async(
-            predictions,
-            references,
-            config,
-            by=by,
-            judge=judge,
-            second_judge=second_judge,
-            rubric=rubric,
-            environ=environ,
-            reading=reading,
-            notify=notify,
-        )
-    )
-
-
-async def evaluate_async(
-    predictions: Mapping[str, Source] | Sequence[Source] | Source,
-    references: Source,
-    config: EvaluationConfig | None = None,
-    *,
-    by: Sequence[str] = (),
-    judge: str | Judge = "offline",
-    second_judge: str | Judge | None = None,
-    rubric: str | None = None,
-    environ: Mapping[str, str] | None = None,
-    reading: ReadOptions | None = None,
-    notify: Notify = log_warning,
-) -> Evaluation:
-    """`evaluate` for async code."""
     reading = reading or ReadOptions()
     judges = [
         open_judge(spec, rubric or reading.rubric(), environ) for spec in (judge, second_judge) if spec is not None
@@ -88,6 +57,9 @@ async def evaluate_async(
     pairing = read_pairing(predictions, references, reading, notify)
     first, *others = [await evaluate_pairing(pairing, judge, config or EvaluationConfig(), by) for judge in judges]
     return replace(first, second_judge=others[0]) if others else first
+
+
+evaluate = synchronous(evaluate_async)
 
 
 def evaluate_released(

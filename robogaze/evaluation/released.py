@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
-from robogaze.core.scores import Estimate
+from robogaze.core.estimate import Estimate
 from robogaze.datasets.pairing import Pairing, System
 from robogaze.errors import InputError
 from robogaze.evaluation import CONVENTIONS

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from robogaze.core.annotation import ClipAnnotation
-from robogaze.core.scores import Estimate
+from robogaze.core.estimate import Estimate
 from robogaze.dataframes import data_frame
 from robogaze.datasets.pairing import System
 from robogaze.evaluation.config import EvaluationConfig

@@ -10,7 +10,7 @@ from itertools import chain
 import numpy as np
 
 from robogaze.core.annotation import ClipAnnotation
-from robogaze.core.scores import Estimate
+from robogaze.core.estimate import Estimate
 from robogaze.datasets.pairing import Pairing, System
 from robogaze.errors import InputError
 from robogaze.evaluation.config import DIMENSION_BONUSES, STRATA, EvaluationConfig

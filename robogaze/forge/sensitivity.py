@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from robogaze.core.annotation import AnnotatedEvent, annotation_of
+from robogaze.core.estimate import Estimate, undefined
 from robogaze.core.report import Report
-from robogaze.core.scores import Estimate, undefined
 from robogaze.datasets.pairing import System, pair
 from robogaze.errors import InputError
 from robogaze.matching import Match, Weighting, iou_matrix, match_events

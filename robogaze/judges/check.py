@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from robogaze.core.scores import Estimate
+from robogaze.core.estimate import Estimate
 from robogaze.judges.base import Judgement
 from robogaze.judges.rated_pairs import RatedPair
 from robogaze.stats.correlation import auc, mean_absolute_error, mean_difference, pearson, spearman

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 
 from robogaze.core.annotation import AnnotatedEvent
-from robogaze.core.scores import Estimate
+from robogaze.core.estimate import Estimate
 from robogaze.core.time import RESOLUTION
 
 UNKNOWN = "unknown"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from robogaze.core.scores import Estimate
+from robogaze.core.estimate import Estimate
 from robogaze.reporting.wording import printable
 
 WIDTH = 480

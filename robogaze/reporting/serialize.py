@@ -22,7 +22,7 @@ from robogaze.comparison import Comparison, GateCheck, RunPair
 from robogaze.comparison.flips import Flip
 from robogaze.core.annotation import FIELDS, AnnotatedEvent, ClipAnnotation
 from robogaze.core.coverage import as_cell
-from robogaze.core.scores import Estimate
+from robogaze.core.estimate import Estimate
 from robogaze.core.time import RESOLUTION
 from robogaze.evaluation.released import ReleasedScores
 from robogaze.evaluation.results import Evaluation, SystemComparisons, SystemResult

@@ -52,4 +52,4 @@ class RunOptions:
         if self.max_cost_usd is not None and any(model.price is None for model in models):
             raise OptionError("--max-cost needs the price of every model in the models file; see docs/models.md")
         if self.max_cost_usd is not None and any(model.kind == "batch" for model in models):
-            raise OptionError("--max-cost is not for a batch, which is paid when it is answered; use --max-calls")
+            raise OptionError("--max-cost cannot limit a batch, whose cost is known only afterwards; use --max-calls")

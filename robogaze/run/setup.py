@@ -80,9 +80,9 @@ def _default_pipeline(domain: Domain, model: str | None) -> str:
 def _models(model: str | None, pipeline: Pipeline, concurrency: int | None) -> ModelsConfig | None:
     if not pipeline.roles:
         if model is not None:
-            _log.warning("the pipeline %s asks no model; --model is not used", pipeline.name)
+            _log.warning("the pipeline %s needs no model; --model is not used", pipeline.name)
         return None
     if model is None:
-        raise OptionError(f"the pipeline {pipeline.name} asks a model; give --model, or another --pipeline")
+        raise OptionError(f"the pipeline {pipeline.name} needs a model; give --model, or another --pipeline")
     config = ModelsConfig.read(model)
     return config if concurrency is None else config.with_concurrency(concurrency)

@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from robogaze.core.scores import Estimate, undefined
+from robogaze.core.estimate import Estimate, undefined
 from robogaze.stats.interval import LEVEL, Statistic, estimate
 from robogaze.stats.resample import Clusters, Floats, ratio
 

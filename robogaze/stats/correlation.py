@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from robogaze.core.scores import Estimate, undefined
+from robogaze.core.estimate import Estimate, undefined
 from robogaze.stats.interval import LEVEL, NOISE, estimate, percentile
 from robogaze.stats.resample import Clusters, Floats, mean, mean_rows, ratio
 

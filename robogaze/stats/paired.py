@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from robogaze.core.scores import Estimate, undefined
+from robogaze.core.estimate import Estimate, undefined
 from robogaze.stats.interval import LEVEL, MIN_DEFINED_SHARE, NOISE, Statistic
 from robogaze.stats.jackknife import (
     SAME,

@@ -17,7 +17,7 @@ from math import nan, sqrt
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from robogaze.core.scores import Estimate, undefined
+from robogaze.core.estimate import Estimate, undefined
 from robogaze.stats.interval import LEVEL
 from robogaze.stats.resample import Floats
 

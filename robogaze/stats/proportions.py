@@ -10,7 +10,7 @@ from math import sqrt
 
 from scipy.special import bdtr, ndtri
 
-from robogaze.core.scores import Estimate, undefined
+from robogaze.core.estimate import Estimate, undefined
 from robogaze.stats.interval import LEVEL
 
 

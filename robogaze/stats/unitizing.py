@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from robogaze.core.scores import Estimate, undefined
+from robogaze.core.estimate import Estimate, undefined
 from robogaze.stats.interval import LEVEL, NOISE, estimate
 from robogaze.stats.resample import Clusters, Floats, ratio
 

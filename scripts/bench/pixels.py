@@ -27,9 +27,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "research"))
 from measured_clips import simulated_clips
 
 from robogaze.core.coverage import COVERED
+from robogaze.core.estimate import Estimate
 from robogaze.core.events import Claim, Hypothesis
 from robogaze.core.report import Report
-from robogaze.core.scores import Estimate
 from robogaze.core.time import frame_iou
 from robogaze.diagnose import OpenClip, diagnose
 from robogaze.domains import load_domain

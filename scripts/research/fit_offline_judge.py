@@ -18,7 +18,7 @@ import yaml
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from robogaze.core.scores import Estimate
+from robogaze.core.estimate import Estimate
 from robogaze.judges.check import JudgeAgreement, judge_agreement, same_event_auc
 from robogaze.judges.offline import (
     FIT,

@@ -20,7 +20,7 @@ import numpy as np
 from fit_offline_judge import fitted, measured, similarities, texts, without_unseen_words
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from robogaze.core.scores import Estimate
+from robogaze.core.estimate import Estimate
 from robogaze.judges.base import Judgement
 from robogaze.judges.check import check_judge
 from robogaze.judges.offline import FIT, HELD_OUT, RUBRIC, data_folder, judge_pairs, read_features, read_pairs

@@ -13,7 +13,7 @@ from robogaze.agreement.annotation_set import AnnotationSet
 from robogaze.agreement.ceiling import Ceiling, human_ceiling
 from robogaze.agreement.event_matching import match_annotators
 from robogaze.core.annotation import ClipAnnotation
-from robogaze.core.scores import Estimate
+from robogaze.core.estimate import Estimate
 from robogaze.datasets.pairing import System, pair
 from robogaze.evaluation.config import EvaluationConfig
 from robogaze.evaluation.systems import evaluate_pairing as evaluate

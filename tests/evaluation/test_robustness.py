@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from robogaze.core.scores import Estimate, undefined
+from robogaze.core.estimate import Estimate, undefined
 from robogaze.evaluation.robustness import Robustness, robustness
 
 

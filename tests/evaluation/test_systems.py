@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
-from robogaze.core.scores import Estimate
+from robogaze.core.estimate import Estimate
 from robogaze.core.time import Span
 from robogaze.datasets.pairing import System, pair
 from robogaze.errors import InputError

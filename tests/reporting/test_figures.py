@@ -2,7 +2,7 @@
 
 from xml.etree import ElementTree
 
-from robogaze.core.scores import Estimate, undefined
+from robogaze.core.estimate import Estimate, undefined
 from robogaze.reporting.figures import STRIP, Point, curve, interval_strip, line_chart
 
 SVG = "{http://www.w3.org/2000/svg}"

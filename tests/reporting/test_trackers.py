@@ -306,6 +306,21 @@ def test_a_tracker_that_is_not_installed_names_its_extra(name: str, monkeypatch:
         open_tracker(f"{name}:project")
 
 
+def test_a_tracker_of_another_package_is_opened_by_its_entry_point(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "notes_tracker.py").write_text(
+        "class Notes:\n    def __init__(self, project):\n        self.place = f'notes:{project}'\n"
+        "    @classmethod\n    def open(cls, project):\n        return cls(project)\n"
+    )
+    metadata = tmp_path / "notes_tracker-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: notes-tracker\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text("[robogaze.trackers]\nnotes = notes_tracker:Notes\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert open_tracker("notes:mine").place == "notes:mine"
+
+
 @pytest.mark.parametrize("text", ["trackio", "trackio:", "wandb: ", "tensorboard:project", ""])
 def test_what_names_no_tracker_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="write KIND:PROJECT, where KIND is one of: trackio, wandb, mlflow"):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from robogaze.core.scores import Estimate
+from robogaze.core.estimate import Estimate
 from robogaze.stats import Clusters, alpha, alpha_by_class, cohen, draw_resamples, fleiss
 from robogaze.stats.agreement import Scale
 

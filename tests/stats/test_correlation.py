@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from robogaze.core.scores import Estimate
+from robogaze.core.estimate import Estimate
 from robogaze.stats import Clusters, draw_resamples, mean_absolute_error, mean_difference, pearson, spearman
 from robogaze.stats.correlation import auc
 

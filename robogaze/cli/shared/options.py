@@ -1,9 +1,8 @@
-"""Options that read reports and annotations, ask a judge and print tables have in common."""
+"""Options that several commands share: reading annotations, judging, resampling, printing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,15 +15,15 @@ READING = ("format", "fps", "first_frame", "lenient", "mixed", "domain")
 
 
 def reading(command: Command) -> Command:
-    """--format, --fps, --first-frame, --lenient, --mixed and --domain: how accounts are read."""
+    """--format, --fps, --first-frame, --lenient, --mixed and --domain: how annotations are read."""
     return _added(
         command,
         click.option("--format", default="auto", show_default=True, help="The format of the files."),
-        click.option("--fps", type=float, help="Frames a second, for formats that count in frames and do not say."),
+        click.option("--fps", type=float, help="Frames per second, for formats in frames that do not state it."),
         click.option("--first-frame", type=click.IntRange(0, 1), help="The number of the first frame in such formats."),
-        click.option("--lenient", is_flag=True, help="Leave out what does not fit, and count it."),
-        click.option("--mixed", is_flag=True, help="Compare labels of different taxonomies or versions anyway."),
-        click.option("--domain", help="Whose labels are used, a name or a folder.  [default: the built-in default]"),
+        click.option("--lenient", is_flag=True, help="Skip invalid entries and count them."),
+        click.option("--mixed", is_flag=True, help="Allow labels of different taxonomies or versions."),
+        click.option("--domain", help="The domain of the labels: a name or a folder.  [default: the built-in default]"),
     )
 
 
@@ -33,24 +32,13 @@ def notify(message: str) -> None:
     click.echo(message, err=True)
 
 
-@contextmanager
-def usage_errors() -> Iterator[None]:
-    """Report sources that do not go together as wrong usage."""
-    from robogaze.annotations import SourceError
-
-    try:
-        yield
-    except SourceError as error:
-        raise click.UsageError(str(error)) from error
-
-
 def judging(command: Command) -> Command:
     """--judge and --rubric."""
-    spec = "offline, table:FILE, or KIND:NAME[@URL], a model."
+    spec = "offline, table:FILE, or a model: KIND:NAME[@URL]."
     return _added(
         command,
         click.option("--judge", default="offline", show_default=True, help=spec),
-        click.option("--rubric", help="What the judge is asked, a name in judges/.  [default: the domain's]"),
+        click.option("--rubric", help="The judge's rubric, a name in judges/.  [default: the domain's]"),
     )
 
 
@@ -59,9 +47,11 @@ def resampling(command: Command) -> Command:
     share = click.FloatRange(0, 1, min_open=True, max_open=True)
     return _added(
         command,
-        click.option("--resamples", type=click.IntRange(min=1), default=1000, show_default=True),
-        click.option("--level", type=share, default=0.95, show_default=True),
-        click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True),
+        click.option(
+            "--resamples", type=click.IntRange(min=1), default=1000, show_default=True, help="Bootstrap resamples."
+        ),
+        click.option("--level", type=share, default=0.95, show_default=True, help="Confidence level of intervals."),
+        click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed."),
     )
 
 

@@ -29,10 +29,16 @@ def setup_options(command: Command) -> Command:
     return _with_options(
         command,
         click.option("--domain", help="A built-in domain or the folder of one.  [default: the built-in default]"),
-        click.option("--pipeline", help="A pipeline of the domain.  [default: by whether a model is given]"),
+        click.option("--pipeline", help="A pipeline of the domain.  [default: depends on --model]"),
         click.option("--model", help=kinds),
-        click.option("--concurrency", type=click.IntRange(min=1), help="Requests to each model, and clips, at once."),
-        click.option("--decoder", type=click.Choice(["pyav", "decord"]), default="pyav", show_default=True),
+        click.option(
+            "--concurrency",
+            type=click.IntRange(min=1),
+            help="Maximum requests per model, and clips, at once.",
+        ),
+        click.option(
+            "--decoder", type=click.Choice(["pyav", "decord"]), default="pyav", show_default=True, help="Video decoder."
+        ),
     )
 
 
@@ -46,8 +52,14 @@ def run_options(command: Command) -> Command:
         click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Score a random sample of N clips only."),
         click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random order of the clips."),
         click.option("--retry-failed", is_flag=True, help=retry),
-        click.option("--engine", type=engines, default="local", show_default=True, help="Where clips are scored."),
-        click.option("--workers", type=click.IntRange(min=1), help="Processes of an engine that has several."),
+        click.option(
+            "--engine",
+            type=engines,
+            default="local",
+            show_default=True,
+            help="Where clips are scored.",
+        ),
+        click.option("--workers", type=click.IntRange(min=1), help="Number of processes (ray and datatrove)."),
         click.option("--address", envvar="RAY_ADDRESS", help="A Ray cluster.  [default: a new one on this machine]"),
         click.option("--max-calls", type=click.IntRange(min=1), help="Maximum calls, across restarts."),
         click.option("--max-cost", type=usd, metavar="USD", help="Maximum cost, across restarts."),
@@ -57,7 +69,7 @@ def run_options(command: Command) -> Command:
             default=30,
             show_default=True,
             metavar="MINUTES",
-            help="How long to wait for a server that goes away.",
+            help="How long to wait for a server that becomes unreachable.",
         ),
     )
 
@@ -156,11 +168,10 @@ def announce(run: Run) -> None:
         click.echo(f"{count(len(plan.tasks), 'clip')} to score, {len(plan.finished):,} finished before", err=True)
     if run.folder is not None and run.is_whole:
         if plan.added:
-            what = f"{count(len(plan.added), 'clip')} new"
-            click.echo(f"the clips changed since {run.folder.root} began: {what}", err=True)
+            click.echo(f"{count(len(plan.added), 'new clip')} since the first start of {run.folder.root}", err=True)
         if plan.removed:
-            what = f"{count(len(plan.removed), 'clip')} of {run.folder.root} not given ({plan.removed[0]}, ...)"
-            click.echo(f"{what}; their reports stay in the run", err=True)
+            what = f"{count(len(plan.removed), 'clip')} of {run.folder.root} ({plan.removed[0]}, ...)"
+            click.echo(f"not in this command: {what}; their reports are kept", err=True)
     is_capped = run.options.max_calls is not None or run.options.max_cost_usd is not None
     if run.setup.models is not None and plan.tasks and (is_capped or len(plan.tasks) >= _MANY_CLIPS):
         found = asyncio.run(estimate(run))
@@ -190,7 +201,9 @@ def say_estimate(run: Run) -> None:
         click.echo(in_words(found))
         _say_cap(run, found)
     else:
-        click.echo("no call: " + ("no model is asked" if run.setup.models is None else "nothing is left to score"))
+        click.echo(
+            "no calls: " + ("the pipeline uses no model" if run.setup.models is None else "all clips are scored")
+        )
 
 
 def _say_cap(run: Run, found: CostEstimate) -> None:
@@ -206,7 +219,7 @@ def _say_cap(run: Run, found: CostEstimate) -> None:
         shares.append((options.max_cost_usd - cost_usd) / found.cost_usd[0])
     if shares and min(shares) < 1:
         clips = int(max(0.0, min(shares)) * found.clips)
-        click.echo(f"the cap will end the run after about {count(clips, 'more clip')}", err=True)
+        click.echo(f"the limit will be reached after about {count(clips, 'more clip')}", err=True)
 
 
 def _spent(run: Run) -> tuple[int, float]:
@@ -233,9 +246,9 @@ def in_words(found: CostEstimate) -> str:
     cost = found.cost_usd
     parts.append("cost unknown (no price)" if cost is None else f"{_range(*(f'{usd:,.2f}' for usd in cost))} USD")
     if found.measured:
-        basis = f"from the {count(found.sample, 'clip')} finished before"
+        basis = f"the mean of the {count(found.sample, 'clip')} finished before"
     else:
-        basis = f"from a rehearsal of {found.sample}, as if every dimension were asked about and nothing twice"
+        basis = f"estimated from {count(found.sample, 'clip')}, with every dimension examined and no retries"
     return f"{', '.join(parts)}; {basis}"
 
 
@@ -255,10 +268,10 @@ def say_result(run: Run) -> None:
     for clip in run.unreadable:
         click.echo(f"error: {clip.reason}", err=True)
     for path in run.plan.repeated:
-        click.echo(f"{path} is the same clip as another and was scored once", err=True)
+        click.echo(f"{path} is a duplicate of another clip and was scored once", err=True)
     for clip_id, changed in run.plan.replaced.items():
         click.echo(
-            f"{clip_id} has another {changed.replace('_', ' ')} than when it was scored; its old report is replaced",
+            f"{clip_id} changed since it was scored ({changed.replace('_', ' ')}); its report is replaced",
             err=True,
         )
     if run.stopped is not None:

@@ -22,7 +22,7 @@ NO_TELEMETRY = {
     "MLFLOW_DISABLE_TELEMETRY": "true",
     "WANDB_ERROR_REPORTING": "false",
 }
-"""Set where the user has not: the libraries are to tell their makers nothing."""
+"""Environment variables that turn off the telemetry of the libraries, where the user has not set them."""
 
 
 def option(command: Command) -> Command:
@@ -32,7 +32,7 @@ def option(command: Command) -> Command:
 
 
 def opened(text: str | None) -> Tracker | None:
-    """The tracker that is asked for; its library must be there before the work begins, not when it is done."""
+    """Open the tracker of --track; a missing library is an error before the work begins."""
     if text is None:
         return None
     from robogaze.reporting.trackers import open_tracker
@@ -44,7 +44,7 @@ def opened(text: str | None) -> Tracker | None:
 
 
 def track(tracker: Tracker, name: str, configuration: Mapping[str, Plain], numbers: Mapping[str, float]) -> None:
-    """Send the numbers of a run, at the step that its name tells, else at 0."""
+    """Send the numbers of a run, at the training step in its name, else at 0."""
     from robogaze import __version__
     from robogaze.comparison.trend import step_of
     from robogaze.reporting.trackers import send

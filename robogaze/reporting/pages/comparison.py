@@ -196,7 +196,7 @@ def _entry(number: int, pair: RunPair, flip: Flip, data: ComparisonPageData) -> 
     return Entry(
         id=f"{number}/{flip.prompt}",
         title=flip.prompt,
-        subtitle=f"{sides[0][1].name} → {sides[1][1].name}" if len(data.comparison.pairs) > 1 else load,
+        subtitle=f"{sides[0][1].name} → {sides[1][1].name}" if len(data.comparison.pairs) > 1 else "",
         mark=(flip.kind, tone),
         sentence=f"{sentence}: {load}",
         tags={"kind": (flip.kind,), "pair": (str(number),)},

@@ -16,9 +16,9 @@ from markupsafe import Markup
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.coverage import CoverageState
 from robogaze.core.data import Data
+from robogaze.core.estimate import Estimate
 from robogaze.core.events import Severity
 from robogaze.core.report import Status, Verdict
-from robogaze.core.scores import Estimate
 from robogaze.core.time import Span
 from robogaze.domains import Domain, domain_folders, load_domain
 from robogaze.reporting.figures import interval_strip

@@ -10,7 +10,7 @@ from robogaze.agreement.coefficients import AgreementScores
 from robogaze.agreement.kappas import KappaKind
 from robogaze.agreement.ratings import RatingAgreement
 from robogaze.core.annotation import AnnotatedEvent
-from robogaze.core.scores import Estimate
+from robogaze.core.estimate import Estimate
 from robogaze.metrics.scores import METRICS
 from robogaze.reporting.tables.evaluation import HEADLINE
 from robogaze.reporting.tables.table import Cell, ResultTable, Row

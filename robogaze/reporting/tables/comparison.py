@@ -9,8 +9,8 @@ from robogaze.comparison import Comparison, GateCheck, PairedDifference, RunPair
 from robogaze.comparison.clip_measures import MEASURES
 from robogaze.comparison.flips import Flip
 from robogaze.comparison.verdict import points
+from robogaze.core.estimate import Estimate
 from robogaze.core.report import Status
-from robogaze.core.scores import Estimate
 from robogaze.evaluation.config import MIN_UNITS
 from robogaze.reporting.tables.forms import file_name
 from robogaze.reporting.tables.table import ResultTable, Row

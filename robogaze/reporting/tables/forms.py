@@ -10,7 +10,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from robogaze.core.scores import Estimate
+from robogaze.core.estimate import Estimate
 from robogaze.reporting.tables.latex import to_latex
 from robogaze.reporting.tables.table import Cell, ResultTable, cell_text
 from robogaze.reporting.wording import printable

@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from robogaze.core.scores import Estimate
+from robogaze.core.estimate import Estimate
 from robogaze.reporting.tables.table import Cell, ResultTable, cell_text
 
 PAGE_PT, PAGE_LINES = 345.0, 42

@@ -6,7 +6,7 @@ No cell is a bare mean: an estimate is written with its interval and n, and an u
 import math
 from dataclasses import dataclass
 
-from robogaze.core.scores import Estimate
+from robogaze.core.estimate import Estimate
 from robogaze.reporting.wording import printable
 
 Cell = str | int | float | Estimate | None

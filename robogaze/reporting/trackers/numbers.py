@@ -18,9 +18,9 @@ from typing import get_args
 from robogaze.comparison import LeaderboardRow
 from robogaze.comparison.scope import Scope
 from robogaze.core.coverage import covers_all
+from robogaze.core.estimate import Estimate
 from robogaze.core.report import Status, Unreadable, Verdict
 from robogaze.core.report_summary import ReportSummary
-from robogaze.core.scores import Estimate
 from robogaze.domains import Domain
 from robogaze.reporting.summary import RunSummary
 from robogaze.reporting.wording import Total

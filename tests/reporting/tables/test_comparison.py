@@ -10,7 +10,7 @@ from checkpoints import annotation as account
 from robogaze.comparison import Comparison, ComparisonConfig, GateCheck
 from robogaze.comparison import compare_runs as compare
 from robogaze.comparison import pair_calibration as calibration
-from robogaze.core.scores import Estimate
+from robogaze.core.estimate import Estimate
 from robogaze.reporting.serialize import comparison_json, gate_junit
 from robogaze.reporting.tables import FORMS, ResultTable
 from robogaze.reporting.tables.comparison import comparison_tables

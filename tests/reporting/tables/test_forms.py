@@ -8,7 +8,7 @@ import re
 import pytest
 from rich.console import Console
 
-from robogaze.core.scores import Estimate, undefined
+from robogaze.core.estimate import Estimate, undefined
 from robogaze.reporting.tables import (
     ResultTable,
     TablePart,

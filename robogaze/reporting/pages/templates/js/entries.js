@@ -69,7 +69,7 @@ function entryRow(entry, isCurrent, onOpen) {
     make("span", { class: "clip-id", "data-alone": !entry.subtitle }, make("bdi", {}, entry.title)),
     markOf(entry),
     entry.subtitle && make("span", { class: "clip-task", dir: "auto" }, entry.subtitle),
-    make("span", { class: "clip-found" }, changesOf(entry)),
+    make("span", { class: "clip-found" }, entry.changes.length ? changesOf(entry) : entry.sentence),
   );
 }
 
