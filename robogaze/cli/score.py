@@ -17,7 +17,7 @@ from robogaze.cli.shared import clips, runs, tracking
 
 if TYPE_CHECKING:
     from robogaze.reporting.trackers import Tracker
-    from robogaze.run import Run
+    from robogaze.run import ScoringRun
 
 SCHEMA_VERSION = 2
 """Of the JSON that --json prints."""
@@ -117,7 +117,7 @@ def score(
     return runs.exit_code(run)
 
 
-def write_page(run: Run) -> Path | None:
+def write_page(run: ScoringRun) -> Path | None:
     """Write the page of a run, unless it is up to date; None where there is nothing to show."""
     if run.folder is None or not (run.summaries or run.unreadable):
         return None
@@ -136,7 +136,7 @@ def _tracker(text: str | None, shard: str | None, engine: str) -> Tracker | None
     return tracking.opened(text)
 
 
-def _track(tracker: Tracker, run: Run) -> None:
+def _track(tracker: Tracker, run: ScoringRun) -> None:
     from robogaze.reporting.trackers import run_numbers
 
     domain = run.setup.domain
@@ -179,7 +179,7 @@ def _shard_arguments(given: Mapping[str, Any]) -> list[str]:
     return arguments
 
 
-def _say_missing_instructions(run: Run) -> None:
+def _say_missing_instructions(run: ScoringRun) -> None:
     """Say which dimensions need an instruction that clips do not have; without a model none of them is examined."""
     from robogaze.reporting.wording import count, listed
 
@@ -194,7 +194,7 @@ def _say_missing_instructions(run: Run) -> None:
         click.echo(f"{what}; give it with -i TEXT, a sidecar or a manifest", err=True)
 
 
-def _show(run: Run, as_json: bool) -> None:
+def _show(run: ScoringRun, as_json: bool) -> None:
     if as_json:
         _print_json(run)
     elif run.summaries or run.unreadable:
@@ -212,7 +212,7 @@ def _show(run: Run, as_json: bool) -> None:
             console.print(line, highlight=False, markup=False)
 
 
-def _print_json(run: Run) -> None:
+def _print_json(run: ScoringRun) -> None:
     """Print counts and reports as one object; reports one by one, for a run may hold more than fits into memory."""
     from robogaze.reporting.tables.clips import counts_as_json
 

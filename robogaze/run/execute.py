@@ -48,7 +48,7 @@ class ClipResult:
 
 
 @dataclass
-class Run:
+class ScoringRun:
     """A run over clips.
 
     `summaries` are the reports at a glance by clip id, in the order of the clips once the run ended; `scored` are the
@@ -188,7 +188,7 @@ def open_run(
     models: Models | None = None,
     answers: AnswerStore | None = None,
     is_whole: bool = False,
-) -> Iterator[Run]:
+) -> Iterator[ScoringRun]:
     """List the clips of a run and hold its folder; nothing is scored yet.
 
     `root` is the folder from which clips are named when they are sampled or divided into shards, by default the
@@ -209,7 +209,7 @@ def open_run(
     with ExitStack() as stack:
         folder = _open_folder(setup, options, stack)
         plan = make_plan(entries, folder, retry_failed=options.retry_failed, seed=options.seed)
-        run = Run(
+        run = ScoringRun(
             entries, setup, options, plan, folder, environ or {}, models, answers, is_whole and options.limit is None
         )
         run.summaries.update(plan.finished)

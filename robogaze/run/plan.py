@@ -22,7 +22,7 @@ from robogaze.store import ManifestLine, RunFolder
 
 
 @dataclass(frozen=True)
-class PlannedClip:
+class RunClip:
     """A clip of the run, before it is opened."""
 
     entry: ManifestEntry
@@ -39,7 +39,7 @@ class RunPlan:
     not in the run folder's manifest yet, and those that only it lists; both are empty for a run that begins.
     """
 
-    clips: Mapping[str, PlannedClip]
+    clips: Mapping[str, RunClip]
     finished: Mapping[str, ReportSummary]
     tasks: Sequence[Task]
     unreadable: Sequence[Unreadable]
@@ -78,9 +78,9 @@ def make_plan(
 
 def _clips(
     entries: Sequence[ManifestEntry], folder: RunFolder | None
-) -> tuple[dict[str, PlannedClip], list[Unreadable], list[str]]:
+) -> tuple[dict[str, RunClip], list[Unreadable], list[str]]:
     """The clips by id, the files that cannot be read, and those that are the same clip as another."""
-    clips: dict[str, PlannedClip] = {}
+    clips: dict[str, RunClip] = {}
     unreadable: list[Unreadable] = []
     repeated: list[str] = []
     contents = _Contents(folder)
@@ -89,7 +89,7 @@ def _clips(
             unreadable.append(Unreadable(uri=entry.address, reason=entry.fault))
             continue
         try:
-            clip = PlannedClip(entry, _line(entry, contents))
+            clip = RunClip(entry, _line(entry, contents))
         except VideoError as error:
             unreadable.append(Unreadable(uri=entry.address, reason=str(error)))
             continue
@@ -106,7 +106,7 @@ def _is_scored_again(summary: ReportSummary, retry_failed: bool) -> bool:
     return summary.status != "complete" and (retry_failed or awaits_answer(summary))
 
 
-def _changes(clips: Mapping[str, PlannedClip], folder: RunFolder | None) -> tuple[Sequence[str], Sequence[str]]:
+def _changes(clips: Mapping[str, RunClip], folder: RunFolder | None) -> tuple[Sequence[str], Sequence[str]]:
     """The ids that the run folder does not know yet, and those that it alone knows."""
     known = {} if folder is None else {line.clip_id: line for line in folder.lines}
     if folder is None or not known:

@@ -14,7 +14,7 @@ from robogaze.reporting.pages.notebook import report_html
 from robogaze.reporting.pages.run import write_run_page
 from robogaze.reports import Reports
 from robogaze.run.clips import list_clips
-from robogaze.run.execute import Run, open_run
+from robogaze.run.execute import ScoringRun, open_run
 from robogaze.run.options import RunOptions
 from robogaze.run.setup import make_setup
 from robogaze.sync import synchronous
@@ -123,7 +123,7 @@ async def score_async(
     return await _execute(opening)
 
 
-async def _execute(opening: AbstractContextManager[Run]) -> RunResult:
+async def _execute(opening: AbstractContextManager[ScoringRun]) -> RunResult:
     run = await in_thread(opening.__enter__)
     try:
         async with aclosing(run.execute()) as results:
@@ -139,7 +139,7 @@ async def _execute(opening: AbstractContextManager[Run]) -> RunResult:
 score = synchronous(score_async)
 
 
-def result_of(run: Run) -> RunResult:
+def result_of(run: ScoringRun) -> RunResult:
     """The result of a run that was executed."""
     folder = None if run.folder is None else run.folder.root
     return RunResult(Reports(tuple(run.reports())), tuple(run.unreadable), run.stopped, folder)

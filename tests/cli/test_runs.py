@@ -19,7 +19,7 @@ from cli.running import Ran, Shell
 from robogaze.cli.shared.runs import exit_code
 from robogaze.core.report import Report
 from robogaze.core.report_summary import ReportSummary
-from robogaze.run import Run, RunOptions, make_setup
+from robogaze.run import RunOptions, ScoringRun, make_setup
 from robogaze.run.plan import make_plan
 from robogaze.store import read_run
 
@@ -318,7 +318,7 @@ def test_an_unscored_clip_of_which_nobody_says_why_is_unfinished_work(robogaze: 
         coverage=coverage(not_examined=list(report.coverage)), events=(), hypotheses=(), failures=()
     )
     setup, plan = make_setup("robot"), make_plan([])
-    run = Run([], setup, RunOptions(), plan, None, summaries={"bar": ReportSummary.of(unscored)}, scored={"bar"})
+    run = ScoringRun([], setup, RunOptions(), plan, None, summaries={"bar": ReportSummary.of(unscored)}, scored={"bar"})
     assert exit_code(run) == 4
 
 

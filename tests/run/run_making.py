@@ -8,7 +8,7 @@ from making import models_of
 
 from robogaze.backends.rehearsal import RehearsalBackend
 from robogaze.datasets import ManifestEntry
-from robogaze.run import Run, RunOptions, RunSetup, open_run
+from robogaze.run import RunOptions, RunSetup, ScoringRun, open_run
 from robogaze.run.shards import Shard
 from robogaze.stages.pipeline import Pipeline
 
@@ -19,7 +19,7 @@ async def execute(
     out: Path | None = None,
     shard: Shard | None = None,
     options: RunOptions | None = None,
-) -> Run:
+) -> ScoringRun:
     """Execute a run whose model gives the plainest answers."""
     options = replace(options or RunOptions(), out=out, shard=shard)
     models = models_of(RehearsalBackend())

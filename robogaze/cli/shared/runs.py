@@ -14,7 +14,7 @@ import click
 from robogaze.cli import interrupt
 
 if TYPE_CHECKING:
-    from robogaze.run import Run, RunOptions, RunSetup
+    from robogaze.run import RunOptions, RunSetup, ScoringRun
     from robogaze.run.estimate import CostEstimate
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -130,7 +130,7 @@ class GivenOptions:
         )
 
 
-def execute(run: Run) -> None:
+def execute(run: ScoringRun) -> None:
     """Execute a run with a progress bar."""
     from contextlib import aclosing
 
@@ -159,7 +159,7 @@ def say_what_is_kept(folder: Path | None) -> None:
         interrupt.keeps_clips(folder)
 
 
-def announce(run: Run) -> None:
+def announce(run: ScoringRun) -> None:
     """Say what a run will do, before it does it: clips, changes of the manifest and, for many clips, the cost."""
     from robogaze.reporting.wording import count
 
@@ -180,7 +180,7 @@ def announce(run: Run) -> None:
             _say_cap(run, found)
 
 
-async def estimate(run: Run) -> CostEstimate | None:
+async def estimate(run: ScoringRun) -> CostEstimate | None:
     """What a run will take; None when no model is asked, or nothing is known."""
     from robogaze.run.estimate import estimate as estimated
 
@@ -190,7 +190,7 @@ async def estimate(run: Run) -> CostEstimate | None:
     return await estimated(plan.tasks, plan.finished, run.setup.pipeline, run.setup.models, run.setup.decoder)
 
 
-def say_estimate(run: Run) -> None:
+def say_estimate(run: ScoringRun) -> None:
     """Print what a run will take."""
     from robogaze.reporting.wording import count
 
@@ -206,7 +206,7 @@ def say_estimate(run: Run) -> None:
         )
 
 
-def _say_cap(run: Run, found: CostEstimate) -> None:
+def _say_cap(run: ScoringRun, found: CostEstimate) -> None:
     """Say how far a cap lets a run come, if not to its end."""
     from robogaze.reporting.wording import count
 
@@ -222,7 +222,7 @@ def _say_cap(run: Run, found: CostEstimate) -> None:
         click.echo(f"the limit will be reached after about {count(clips, 'more clip')}", err=True)
 
 
-def _spent(run: Run) -> tuple[int, float]:
+def _spent(run: ScoringRun) -> tuple[int, float]:
     """The calls and the cost of earlier starts."""
     from robogaze.backends import AnswerStore
 
@@ -260,7 +260,7 @@ def _range(least: str, most: str) -> str:
     return least if least == most else f"{least} to {most}"
 
 
-def say_result(run: Run) -> None:
+def say_result(run: ScoringRun) -> None:
     """Say on stderr what went wrong, and what to do about it."""
     from robogaze.reporting.wording import count
     from robogaze.run import awaits_answer, has_invalid_answers
@@ -286,7 +286,7 @@ def say_result(run: Run) -> None:
         click.echo(f"{what}; {way_out} to ask again", err=True)
 
 
-def exit_code(run: Run) -> int:
+def exit_code(run: ScoringRun) -> int:
     """The exit code of a command that scored clips."""
     from robogaze.cli import EXIT_ERROR, EXIT_UNFINISHED, EXIT_UNREACHABLE
     from robogaze.run import found_no_server
