@@ -13,22 +13,42 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from robogaze.agreement import AgreementConfig as AgreementConfig
+    from robogaze.agreement.agree import agree as agree
+    from robogaze.agreement.agree import agree_async as agree_async
+    from robogaze.annotations import ReadOptions as ReadOptions
+    from robogaze.comparison import ComparisonConfig as ComparisonConfig
+    from robogaze.comparison.compare import compare as compare
     from robogaze.core.clip import Clip as Clip
     from robogaze.core.events import Event as Event
     from robogaze.core.report import Report as Report
     from robogaze.core.time import Span as Span
     from robogaze.domains import load_domain as load_domain
+    from robogaze.evaluation.config import EvaluationConfig as EvaluationConfig
+    from robogaze.evaluation.evaluate import evaluate as evaluate
+    from robogaze.evaluation.evaluate import evaluate_async as evaluate_async
+    from robogaze.reports import load_reports as load_reports
     from robogaze.run.options import RunOptions as RunOptions
     from robogaze.run.score import score as score
     from robogaze.run.score import score_async as score_async
 
 _MODULES = {
+    "AgreementConfig": "robogaze.agreement",
     "Clip": "robogaze.core.clip",
+    "ComparisonConfig": "robogaze.comparison",
+    "EvaluationConfig": "robogaze.evaluation.config",
     "Event": "robogaze.core.events",
+    "ReadOptions": "robogaze.annotations",
     "Report": "robogaze.core.report",
     "RunOptions": "robogaze.run.options",
     "Span": "robogaze.core.time",
+    "agree": "robogaze.agreement.agree",
+    "agree_async": "robogaze.agreement.agree",
+    "compare": "robogaze.comparison.compare",
+    "evaluate": "robogaze.evaluation.evaluate",
+    "evaluate_async": "robogaze.evaluation.evaluate",
     "load_domain": "robogaze.domains",
+    "load_reports": "robogaze.reports",
     "score": "robogaze.run.score",
     "score_async": "robogaze.run.score",
 }

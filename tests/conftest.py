@@ -76,6 +76,3 @@ def client_for(robot: Domain) -> Iterator[Callable[..., tuple[ModelClient, Conte
     yield make
     for decoded in opened:
         decoded.close()
-
-
-desk_for = client_for

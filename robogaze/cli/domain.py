@@ -150,14 +150,17 @@ def render(
 
     Example: robogaze domain render full verify cup.mp4 --out verify.html
     """
+    if run is not None and (clip is None or model is not None):
+        raise click.UsageError("--run needs a CLIP, and takes the models of the run instead of --model")
+    if clip is not None and run is None:
+        clips.check_exist(Path(clip))
+
     from robogaze.backends import ModelsConfig
     from robogaze.domains import default_domain, load_domain
     from robogaze.render import as_json as to_json
     from robogaze.render import as_page, as_text, render_clip, render_noise
     from robogaze.stages.pipeline import Pipeline
 
-    if run is not None and (clip is None or model is not None):
-        raise click.UsageError("--run needs a CLIP, and takes the models of the run instead of --model")
     built = Pipeline.build(load_domain(name or default_domain()), pipeline)
     models = None if model is None else ModelsConfig.read(model)
     if clip is None:
@@ -180,7 +183,6 @@ def _entry(clip: str, run: Path | None, instruction: str | None, layout: str | N
     if run is not None:
         return clip_of_run(run, clip)
     path = Path(clip)
-    clips.check_exist(path)
     entries = list_clips([path], instruction=instruction, layout=clips.parse_layout(layout)).entries
     if len(entries) != 1:
         raise click.UsageError(f"{path} holds {len(entries)} clips; name one video")

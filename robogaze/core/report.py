@@ -10,6 +10,7 @@ Status and verdict follow from the other fields. They are written for the reader
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from importlib import import_module
 from typing import Any, Literal, Self, TypeVar
 
 from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator
@@ -156,6 +157,12 @@ class Report(Data):
         """A validated copy with some fields changed; status and verdict are derived again."""
         fields = {name: getattr(self, name) for name in type(self).model_fields if name not in _DERIVED}
         return type(self)(**{**fields, **changes})
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: verdict, coverage, timeline and frames of the events."""
+        # The one look upwards: only a notebook calls this, and nothing of it is imported before.
+        html: str = import_module("robogaze.reporting.pages.notebook").report_html(self)
+        return html
 
     @property
     def clean(self) -> bool:

@@ -87,6 +87,7 @@ async def render_clip(
 
 def clip_of_run(run: Path, clip_id: str) -> ManifestEntry:
     """A clip of a run folder, as the run scored it. Raises InputError that lists the clips if there is no such clip."""
+    models_of_run(run)  # raises if the folder holds no run
     stored = StoredRun(run)
     paths = {line.clip_id: line.path for line in stored.lines}
     if clip_id not in paths:

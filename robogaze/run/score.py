@@ -5,16 +5,26 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, aclosing
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from robogaze.core.clip import Layout
 from robogaze.core.report import Report, Unreadable
 from robogaze.errors import InputError, RunStopped
+from robogaze.reporting.pages.notebook import report_html
+from robogaze.reporting.pages.run import write_run_page
+from robogaze.reports import Reports
 from robogaze.run.clips import list_clips
 from robogaze.run.execute import Run, open_run
 from robogaze.run.options import RunOptions
 from robogaze.run.setup import make_setup
 from robogaze.sync import synchronous
 from robogaze.threads import in_thread
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+_SHOWN_REPORTS = 20
+"""How many reports of a run a notebook shows."""
 
 Paths = str | Path | Sequence[str | Path]
 
@@ -24,10 +34,10 @@ class RunResult:
     """The reports of a run, in the order of its clips; iterate it, or turn it into a data frame.
 
     `unreadable` are the clips without a report, which stay in every denominator. `stopped` says why the run ended
-    early, None when it did not. `folder` is the run folder, None without one.
+    early, None when it did not. `folder` is the run folder with its page `index.html`, None without one.
     """
 
-    reports: tuple[Report, ...]
+    reports: Reports
     unreadable: tuple[Unreadable, ...]
     stopped: RunStopped | None
     folder: Path | None
@@ -46,6 +56,15 @@ class RunResult:
             if report.clip.id == clip:
                 return report
         raise KeyError(clip)
+
+    def to_dataframe(self) -> "DataFrame":
+        """One row per clip with a report; see `Reports.to_dataframe`. Raises MissingExtra without pandas."""
+        return self.reports.to_dataframe()
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the reports, worst first."""
+        worst_first = sorted(self.reports, key=lambda report: -sum(event.severity or 0 for event in report.events))
+        return "".join(report_html(report) for report in worst_first[:_SHOWN_REPORTS])
 
 
 async def score_async(
@@ -110,6 +129,8 @@ async def _execute(opening: AbstractContextManager[Run]) -> RunResult:
         async with aclosing(run.execute()) as results:
             async for _ in results:
                 pass
+        if run.folder is not None and (run.summaries or run.unreadable):
+            await in_thread(write_run_page, run.folder.root, run.setup.domain)
         return await in_thread(result_of, run)
     finally:
         opening.__exit__(None, None, None)
@@ -121,7 +142,7 @@ score = synchronous(score_async)
 def result_of(run: Run) -> RunResult:
     """The result of a run that was executed."""
     folder = None if run.folder is None else run.folder.root
-    return RunResult(tuple(run.reports()), tuple(run.unreadable), run.stopped, folder)
+    return RunResult(Reports(tuple(run.reports())), tuple(run.unreadable), run.stopped, folder)
 
 
 def _listed(paths: Paths) -> tuple[Path, ...]:

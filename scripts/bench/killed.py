@@ -55,7 +55,7 @@ class Trial:
 
 
 def trial(folder: Path, clips: int, kills: int, rng: random.Random, longest_s: float) -> Trial:
-    """Do a run of short clips undisturbed, and once more with `kills` kills.
+    """Run short clips undisturbed, and again with `kills` kills.
 
     A kill comes up to `longest_s` after the first request of a start, or, for a few, after the start itself.
     """
@@ -116,7 +116,7 @@ def _start(folder: Path, out: str, url: str) -> subprocess.Popen[bytes]:
 
 
 def _written(out: Path) -> dict[str, bytes]:
-    """Every report of a run as it stands on the disk."""
+    """Every report of a run as it is on disk."""
     return {path.name: path.read_bytes() for path in out.glob("reports/*.json")}
 
 
@@ -142,7 +142,7 @@ def _answered(out: Path) -> int:
 
 
 def trials(clips: int, kills: int, rng: random.Random, longest_s: float) -> list[Trial]:
-    """As many runs as it takes to kill `kills` times."""
+    """As many runs as needed for `kills` kills."""
     found: list[Trial] = []
     while (left := kills - sum(trial.kills for trial in found)) > 0:
         with tempfile.TemporaryDirectory() as folder:

@@ -28,7 +28,8 @@ def test_a_name_renames_the_only_annotator_of_a_source() -> None:
 async def test_inside_an_event_loop_both_twins_give_the_same() -> None:
     awaited = await agree_async({"ann": DEMO, "bob": DEMO}, FEW)
     assert awaited.overall.events_matched.value == 1.0
-    assert agree({"ann": DEMO, "bob": DEMO}, FEW).overall == awaited.overall
+    blocking = agree({"ann": DEMO, "bob": DEMO}, FEW)
+    assert repr(blocking.overall) == repr(awaited.overall)
 
 
 def test_data_frame_has_a_row_per_group_and_measure() -> None:

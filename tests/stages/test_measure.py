@@ -52,16 +52,16 @@ HAZE = rule("haze", "object_scene_consistency", "object_disappearance")
 
 
 async def measure(
-    desk_for: Any, measured: ClipSignals, *rules: dict[str, Any], **allowed: Any
+    client_for: Any, measured: ClipSignals, *rules: dict[str, Any], **allowed: Any
 ) -> tuple[Context, Measure]:
     stage = Measure.model_validate({"rules": rules, **allowed})
     layout = Layout(rows=1, columns=len(measured.views), views=tuple(measured.views))
-    desk, context = desk_for(None, make_clip(1.0, layout=layout), evidence=measured)
-    return await stage.run(context, desk), stage
+    client, context = client_for(None, make_clip(1.0, layout=layout), evidence=measured)
+    return await stage.run(context, client), stage
 
 
-async def test_a_dimension_without_gaps_is_examined(desk_for: Any) -> None:
-    context, _ = await measure(desk_for, evidence(hot(at=(4, 5))), rule())
+async def test_a_dimension_without_gaps_is_examined(client_for: Any) -> None:
+    context, _ = await measure(client_for, evidence(hot(at=(4, 5))), rule())
     assert context.coverage["visual_quality"] == Coverage(
         state="examined", reason="measured in the pixels of every frame: Blur"
     )
@@ -71,9 +71,9 @@ async def test_a_dimension_without_gaps_is_examined(desk_for: Any) -> None:
 
 
 async def test_without_an_allowance_one_unmeasured_frame_makes_the_coverage_partial(
-    desk_for: Any, robot: Domain
+    client_for: Any, robot: Domain
 ) -> None:
-    context, stage = await measure(desk_for, evidence(hot(missing=(7,), at=(4,))), rule(), HAZE)
+    context, stage = await measure(client_for, evidence(hot(missing=(7,), at=(4,))), rule(), HAZE)
     assert examined(context) == {"object_scene_consistency"}
     assert context.coverage["visual_quality"] == Coverage(
         state="partial", reason="not measured in 1 of 15 frames: there was no light"
@@ -91,9 +91,9 @@ async def test_without_an_allowance_one_unmeasured_frame_makes_the_coverage_part
     assert not any("Blur in" in note for note in stage.notes(robot, context.evidence)), "the failure reports it"
 
 
-async def test_gaps_within_the_allowance_are_reported_in_a_note(desk_for: Any, robot: Domain) -> None:
+async def test_gaps_within_the_allowance_are_reported_in_a_note(client_for: Any, robot: Domain) -> None:
     allowed = {"unmeasured": {"share": 0.4, "stretch_s": 0.25}}
-    context, stage = await measure(desk_for, evidence(hot(missing=(3, 4, 8, 10, 12))), rule(), **allowed)
+    context, stage = await measure(client_for, evidence(hot(missing=(3, 4, 8, 10, 12))), rule(), **allowed)
     assert examined(context) == {"visual_quality"}
     assert context.failures == ()
     assert stage.notes(robot, context.evidence)[-1] == (
@@ -107,33 +107,33 @@ async def test_gaps_within_the_allowance_are_reported_in_a_note(desk_for: Any, r
     ids=["as many", "one more", "as long", "one frame longer"],
 )
 async def test_the_allowance_limits_the_share_of_frames_and_the_longest_gap(
-    desk_for: Any, missing: tuple[int, ...], covered: bool
+    client_for: Any, missing: tuple[int, ...], covered: bool
 ) -> None:
     allowed = {"unmeasured": {"share": 0.4, "stretch_s": 0.25}}
-    context, _ = await measure(desk_for, evidence(hot(missing=missing)), rule(), **allowed)
+    context, _ = await measure(client_for, evidence(hot(missing=missing)), rule(), **allowed)
     assert (examined(context) == {"visual_quality"}) is covered
     assert bool(context.failures) is not covered
 
 
-async def test_a_dimension_with_one_unmeasured_type_is_partially_covered(desk_for: Any) -> None:
+async def test_a_dimension_with_one_unmeasured_type_is_partially_covered(client_for: Any) -> None:
     also = rule("haze", kind="occlusion")
-    context, _ = await measure(desk_for, evidence(hot(missing=range(FRAMES))), rule(), also)
+    context, _ = await measure(client_for, evidence(hot(missing=range(FRAMES))), rule(), also)
     assert context.coverage["visual_quality"].state == "partial"
     both = evidence(hot(missing=range(FRAMES)), hot())
-    context, _ = await measure(desk_for, both, rule())
+    context, _ = await measure(client_for, both, rule())
     assert context.coverage["visual_quality"].state == "partial", "one of two views was measured"
 
 
-async def test_a_dimension_without_any_measured_frame_is_not_examined(desk_for: Any) -> None:
-    context, _ = await measure(desk_for, evidence(hot(missing=range(FRAMES))), rule())
+async def test_a_dimension_without_any_measured_frame_is_not_examined(client_for: Any) -> None:
+    context, _ = await measure(client_for, evidence(hot(missing=range(FRAMES))), rule())
     assert context.coverage["visual_quality"] == Coverage(
         state="not_examined", reason="not measured in 15 of 15 frames: there was no light"
     )
 
 
-async def test_the_allowance_applies_to_each_view(desk_for: Any, robot: Domain) -> None:
+async def test_the_allowance_applies_to_each_view(client_for: Any, robot: Domain) -> None:
     measured = evidence(hot(missing=(1, 2)), hot(missing=tuple(range(1, 16))), hot(missing=(9,)))
-    context, stage = await measure(desk_for, measured, rule(), unmeasured={"share": 0.5, "stretch_s": 1.0})
+    context, stage = await measure(client_for, measured, rule(), unmeasured={"share": 0.5, "stretch_s": 1.0})
     (failure,) = context.failures
     assert "Blur in 15 of 15 frames of the view view 2 (0.06-1.00 s): there was no light" in failure.message
     assert stage.notes(robot, context.evidence)[-1] == (
@@ -145,17 +145,19 @@ async def test_the_allowance_applies_to_each_view(desk_for: Any, robot: Domain) 
 GONE = HAZE["dimension"]
 
 
-async def partially(desk_for: Any, measured: ClipSignals, dimensions: Sequence[str], *rules: Any) -> Context:
+async def partially(client_for: Any, measured: ClipSignals, dimensions: Sequence[str], *rules: Any) -> Context:
     stage = Measure.model_validate({"rules": rules, "partial": [GONE]})
     partial = () if GONE in dimensions else (GONE,)
     clip = make_clip(1.0)
-    desk, context = desk_for(None, clip, evidence=measured, dimensions=tuple(dimensions), partial_dimensions=partial)
-    return await stage.run(context, desk)
+    client, context = client_for(
+        None, clip, evidence=measured, dimensions=tuple(dimensions), partial_dimensions=partial
+    )
+    return await stage.run(context, client)
 
 
-async def test_a_finding_in_a_partially_covered_dimension_is_an_event(desk_for: Any) -> None:
+async def test_a_finding_in_a_partially_covered_dimension_is_an_event(client_for: Any) -> None:
     measured = evidence({**hot(), "haze": [float(frame == 4) for frame in range(FRAMES)]})
-    context = await partially(desk_for, measured, ["visual_quality"], rule(), HAZE)
+    context = await partially(client_for, measured, ["visual_quality"], rule(), HAZE)
     assert [(hypothesis.type, hypothesis.verdict) for hypothesis in context.hypotheses or ()] == [
         ("object_disappearance", "unverified")
     ]
@@ -171,21 +173,21 @@ def test_partial_dimensions_are_not_covered(robot: Domain) -> None:
     assert (stage.covers(robot), stage.covers_partly(robot)) == ({"visual_quality"}, {GONE})
 
 
-async def test_a_gap_is_a_failure_of_a_partially_covered_dimension_too(desk_for: Any) -> None:
+async def test_a_gap_is_a_failure_of_a_partially_covered_dimension_too(client_for: Any) -> None:
     gone = rule("heat", GONE, HAZE["type"])
     for missing, kinds in ((4, 5), ["not_measured"]), ((), []):
-        context = await partially(desk_for, evidence(hot(missing)), ["visual_quality"], rule("haze"), gone)
+        context = await partially(client_for, evidence(hot(missing)), ["visual_quality"], rule("haze"), gone)
         assert [(failure.dimension, failure.kind) for failure in context.failures] == [(GONE, kind) for kind in kinds]
         assert examined(context) == {"visual_quality"}
         assert context.coverage[GONE].state == "partial"
 
 
-async def test_a_dimension_that_another_stage_examines_gets_no_failure(desk_for: Any) -> None:
+async def test_a_dimension_that_another_stage_examines_gets_no_failure(client_for: Any) -> None:
     """Neither a gap nor an uncertain finding makes it undecided, because a stage that sees more decides."""
     seen = {"haze": [NAN if frame == 9 else float(frame == 4) for frame in range(FRAMES)]}
     uncertain = rule("haze", GONE, "object_identity_swap", report_only="1 of 7 such findings were correct")
     dimensions = ["visual_quality", GONE]
-    context = await partially(desk_for, evidence({**hot(), **seen}), dimensions, rule(), HAZE, uncertain)
+    context = await partially(client_for, evidence({**hot(), **seen}), dimensions, rule(), HAZE, uncertain)
     assert (examined(context), context.failures) == ({"visual_quality"}, ())
     assert context.coverage[GONE].state == "not_examined", "that stage has not run yet"
     assert {hypothesis.verdict for hypothesis in context.hypotheses or ()} == {"unverified", "rejected"}
@@ -198,25 +200,27 @@ def test_a_partial_dimension_needs_a_rule_that_makes_events(robot: Domain) -> No
             stage.check(robot)
 
 
-async def test_the_worst_gap_of_several_rules_of_a_type_is_reported(desk_for: Any) -> None:
+async def test_the_worst_gap_of_several_rules_of_a_type_is_reported(client_for: Any) -> None:
     measured = evidence({**hot(missing=(3, 4)), "haze": [0.0, 1.0, *[0.0] * 14]})
     also = rule("haze", also=[{"signal": "heat", "above": 0.5}])
-    context, _ = await measure(desk_for, measured, also, rule())
+    context, _ = await measure(client_for, measured, also, rule())
     (failure,) = context.failures
     assert "Blur in 2 of 15 frames" in failure.message
 
 
-async def test_a_dimension_that_a_clip_is_not_examined_for_cannot_fail(desk_for: Any) -> None:
+async def test_a_dimension_that_a_clip_is_not_examined_for_cannot_fail(client_for: Any) -> None:
     needing = rule(dimension="task_progress", kind="failed_grasp")
     stage = Measure.model_validate({"rules": [needing]})
     measured = evidence(hot(missing=(3,)))
-    desk, context = desk_for(None, make_clip(1.0, instruction=None), evidence=measured, dimensions=("visual_quality",))
-    context = await stage.run(context, desk)
+    client, context = client_for(
+        None, make_clip(1.0, instruction=None), evidence=measured, dimensions=("visual_quality",)
+    )
+    context = await stage.run(context, client)
     assert (examined(context), context.failures) == (set(), ())
 
 
-async def test_the_limitation_of_a_signal_is_a_note_on_its_event_type(desk_for: Any, robot: Domain) -> None:
-    context, stage = await measure(desk_for, evidence(hot()), rule(), HAZE)
+async def test_the_limitation_of_a_signal_is_a_note_on_its_event_type(client_for: Any, robot: Domain) -> None:
+    context, stage = await measure(client_for, evidence(hot()), rule(), HAZE)
     (hidden,) = stage.notes(robot, context.evidence)
     assert hidden == "Object disappearance: haze is taken against the clip's own."
 
@@ -234,18 +238,18 @@ def test_an_invalid_allowance_is_refused(allowed: dict[str, float]) -> None:
 SURE = [{"peak": 0.5, "correct": 6, "of": 10}, {"peak": 0.8, "correct": 18, "of": 18}]
 
 
-async def test_confidence_comes_from_counts_of_findings_with_as_high_a_peak(desk_for: Any) -> None:
+async def test_confidence_comes_from_counts_of_findings_with_as_high_a_peak(client_for: Any) -> None:
     weak, strong = [0.0] * FRAMES, [0.0] * FRAMES
     weak[4], strong[4] = 0.6, 0.9
     for series, expected in ((weak, 7 / 12), (strong, 19 / 20)):
-        context, _ = await measure(desk_for, evidence({"heat": series}), rule(confidence=SURE))
+        context, _ = await measure(client_for, evidence({"heat": series}), rule(confidence=SURE))
         (found,) = context.hypotheses
         assert found.confidence == pytest.approx(expected)
         assert found.verdict == "unverified"
 
 
-async def test_without_counts_there_is_no_confidence(desk_for: Any) -> None:
-    context, _ = await measure(desk_for, evidence(hot(at=(4,))), rule())
+async def test_without_counts_there_is_no_confidence(client_for: Any) -> None:
+    context, _ = await measure(client_for, evidence(hot(at=(4,))), rule())
     assert context.hypotheses[0].confidence is None
 
 
@@ -256,11 +260,11 @@ def test_confidence_that_falls_as_the_peak_rises_is_refused(steps: list[dict[str
 
 
 async def test_a_report_only_finding_is_a_rejected_hypothesis_and_a_note_and_covers_nothing(
-    desk_for: Any, robot: Domain
+    client_for: Any, robot: Domain
 ) -> None:
     uncertain = {**HAZE, "report_only": "7 of 12 such findings were correct"}
     measured = evidence({"haze": [float(frame == 4) for frame in range(FRAMES)]})
-    context, stage = await measure(desk_for, measured, rule(), uncertain)
+    context, stage = await measure(client_for, measured, rule(), uncertain)
     assert examined(context) == {"visual_quality"}
     assert stage.covers(robot) == {"visual_quality"}
     (found,) = context.hypotheses
@@ -273,41 +277,41 @@ async def test_a_report_only_finding_is_a_rejected_hypothesis_and_a_note_and_cov
     )
 
 
-async def test_a_report_only_finding_makes_an_examined_dimension_undecided(desk_for: Any) -> None:
+async def test_a_report_only_finding_makes_an_examined_dimension_undecided(client_for: Any) -> None:
     uncertain = rule("haze", report_only="7 of 12 such findings were correct")
     seen = {"haze": [float(frame == 4) for frame in range(FRAMES)]}
-    context, _ = await measure(desk_for, evidence({**hot(), **seen}), rule(), uncertain)
+    context, _ = await measure(client_for, evidence({**hot(), **seen}), rule(), uncertain)
     (failure,) = context.failures
     assert (failure.dimension, failure.kind) == ("visual_quality", "evidence_only")
     assert failure.message.startswith("Blur at 0.25-0.31 s is undecided: 7 of 12")
 
 
-async def test_a_report_only_finding_makes_a_dimension_undecided_that_nothing_examines(desk_for: Any) -> None:
+async def test_a_report_only_finding_makes_a_dimension_undecided_that_nothing_examines(client_for: Any) -> None:
     uncertain = {**HAZE, "report_only": "7 of 12 such findings were correct"}
     measured = evidence({"haze": [float(frame == 4) for frame in range(FRAMES)]})
     stage = Measure.model_validate({"rules": [rule(), uncertain]})
-    desk, context = desk_for(None, make_clip(1.0), evidence=measured, dimensions=("visual_quality",))
-    context = await stage.run(context, desk)
+    client, context = client_for(None, make_clip(1.0), evidence=measured, dimensions=("visual_quality",))
+    context = await stage.run(context, client)
     assert examined(context) == {"visual_quality"}
     assert [(failure.dimension, failure.kind) for failure in context.failures] == [
         ("object_scene_consistency", "evidence_only")
     ]
 
 
-async def test_a_report_only_finding_that_overlaps_an_event_of_its_type_is_left_out(desk_for: Any) -> None:
+async def test_a_report_only_finding_that_overlaps_an_event_of_its_type_is_left_out(client_for: Any) -> None:
     uncertain = rule("haze", report_only="7 of 12 such findings were correct")
     seen = {"haze": [float(frame == 4) for frame in range(FRAMES)]}
-    context, _ = await measure(desk_for, evidence({**hot(at=(4,)), **seen}), rule(), uncertain)
+    context, _ = await measure(client_for, evidence({**hot(at=(4,)), **seen}), rule(), uncertain)
     assert (examined(context), context.failures) == ({"visual_quality"}, ())
 
 
 WEAK = {"value": 0.4, "reason": "half of such findings were correct"}
 
 
-async def test_a_finding_above_the_weak_threshold_is_reported_without_an_event(desk_for: Any, robot: Domain) -> None:
+async def test_a_finding_above_the_weak_threshold_is_reported_without_an_event(client_for: Any, robot: Domain) -> None:
     heat = [0.45 * (frame == 4) + 0.3 * (frame == 9) for frame in range(FRAMES)]
     measured = evidence({"heat": heat})
-    context, stage = await measure(desk_for, measured, rule(weak_threshold=WEAK))
+    context, stage = await measure(client_for, measured, rule(weak_threshold=WEAK))
     (found,) = context.hypotheses
     assert (found.verdict, found.onset_s) == ("rejected", 4 / 16)
     assert found.reason == "too uncertain for an event: half of such findings were correct"
@@ -315,47 +319,47 @@ async def test_a_finding_above_the_weak_threshold_is_reported_without_an_event(d
     assert "Too uncertain for an event: Blur. half of such findings were correct." in stage.notes(robot, measured)
 
 
-async def test_a_finding_above_the_threshold_is_not_reported_again_as_weak(desk_for: Any, robot: Domain) -> None:
+async def test_a_finding_above_the_threshold_is_not_reported_again_as_weak(client_for: Any, robot: Domain) -> None:
     measured = evidence({"heat": [0.9 * (frame == 4) for frame in range(FRAMES)]})
-    context, stage = await measure(desk_for, measured, rule(weak_threshold=WEAK))
+    context, stage = await measure(client_for, measured, rule(weak_threshold=WEAK))
     assert [hypothesis.verdict for hypothesis in context.hypotheses] == ["unverified"]
     assert (examined(context), context.failures) == ({"visual_quality"}, ())
     assert not any("uncertain" in note for note in stage.notes(robot, measured))
 
 
-async def test_an_explained_weak_finding_is_not_reported(desk_for: Any) -> None:
+async def test_an_explained_weak_finding_is_not_reported(client_for: Any) -> None:
     moves = {"signal": "haze", "above": 1, "explanation": "the camera moves"}
     heat = [0.45 * (frame == 4) + 0.9 * (frame == 9) for frame in range(FRAMES)]
     measured = evidence({"heat": heat, "haze": [2.0 * (frame in (4, 9)) for frame in range(FRAMES)]})
-    context, _ = await measure(desk_for, measured, rule(unless=[moves], weak_threshold=WEAK))
+    context, _ = await measure(client_for, measured, rule(unless=[moves], weak_threshold=WEAK))
     assert [(hypothesis.verdict, hypothesis.onset_s) for hypothesis in context.hypotheses] == [("rejected", 9 / 16)]
     assert examined(context) == {"visual_quality"}
 
 
-async def test_a_weak_finding_is_not_merged_with_an_earlier_event(desk_for: Any) -> None:
+async def test_a_weak_finding_is_not_merged_with_an_earlier_event(client_for: Any) -> None:
     measured = evidence({"heat": [0.9 * (frame == 4) + 0.45 * (frame == 8) for frame in range(FRAMES)]})
-    context, _ = await measure(desk_for, measured, rule(weak_threshold=WEAK, merge_gap_s=0.5))
+    context, _ = await measure(client_for, measured, rule(weak_threshold=WEAK, merge_gap_s=0.5))
     assert [(hypothesis.verdict, hypothesis.onset_s) for hypothesis in context.hypotheses] == [
         ("unverified", 4 / 16),
         ("rejected", 8 / 16),
     ]
 
 
-async def test_an_undecidable_weak_finding_is_a_gap(desk_for: Any, robot: Domain) -> None:
+async def test_an_undecidable_weak_finding_is_a_gap(client_for: Any, robot: Domain) -> None:
     undecidable = {"signal": "haze", "above": 1, "explanation": "the view rides on what moves"}
     seen = {"heat": [0.45 * (frame == 4) for frame in range(FRAMES)], "haze": [2.0] * FRAMES}
     for weak, notes in ((WEAK, 1), (None, 0)):
         context, stage = await measure(
-            desk_for, evidence(seen), rule(undecidable_when=[undecidable], weak_threshold=weak)
+            client_for, evidence(seen), rule(undecidable_when=[undecidable], weak_threshold=weak)
         )
         texts = [*(failure.message for failure in context.failures), *stage.notes(robot, evidence(seen))]
         assert sum("Not measured: Blur" in text for text in texts) == notes
 
 
-async def test_the_weak_threshold_of_a_rule_with_below_is_higher(desk_for: Any) -> None:
+async def test_the_weak_threshold_of_a_rule_with_below_is_higher(client_for: Any) -> None:
     cold = {**rule(), "above": None, "below": 0.2, "weak_threshold": {"value": 0.3, "reason": "half were correct"}}
     measured = evidence({"heat": [1 - 0.75 * (frame == 4) for frame in range(FRAMES)]})
-    context, _ = await measure(desk_for, measured, cold)
+    context, _ = await measure(client_for, measured, cold)
     assert [(hypothesis.verdict, hypothesis.onset_s) for hypothesis in context.hypotheses] == [("rejected", 4 / 16)]
     with pytest.raises(ValidationError, match="must come before its threshold"):
         Measure.model_validate({"rules": [{**cold, "weak_threshold": {"value": 0.1, "reason": "half were correct"}}]})
@@ -374,19 +378,19 @@ def test_an_invalid_weak_threshold_is_refused(changes: dict[str, Any], message: 
         Measure.model_validate({"rules": [rule(**changes)]})
 
 
-async def test_an_explained_finding_is_a_rejected_hypothesis_with_reason_and_value(desk_for: Any) -> None:
+async def test_an_explained_finding_is_a_rejected_hypothesis_with_reason_and_value(client_for: Any) -> None:
     moves = {"signal": "haze", "above": 1, "explanation": "the camera moves"}
     measured = evidence({**hot(at=(4, 5, 9)), "haze": [2.5 * (frame in (4, 5)) for frame in range(FRAMES)]})
-    context, _ = await measure(desk_for, measured, rule(unless=[moves]))
+    context, _ = await measure(client_for, measured, rule(unless=[moves]))
     found, explained = context.hypotheses
     assert (found.verdict, found.onset_s) == ("unverified", 9 / 16)
     assert (explained.verdict, explained.onset_s, explained.id) == ("rejected", 4 / 16, "H2")
     assert explained.reason == "the camera moves: haze reaches 2.5 of 1 (explains it: above 1)"
 
 
-async def test_a_finding_lists_the_explanations_that_do_not_hold(desk_for: Any) -> None:
+async def test_a_finding_lists_the_explanations_that_do_not_hold(client_for: Any) -> None:
     moves = {"signal": "haze", "above": 1, "explanation": "the camera moves"}
-    context, _ = await measure(desk_for, evidence(hot(at=(4,))), rule(unless=[moves]))
+    context, _ = await measure(client_for, evidence(hot(at=(4,))), rule(unless=[moves]))
     assert context.hypotheses[0].reason == "not explained by: the camera moves"
 
 
