@@ -65,7 +65,7 @@ def sensitivity_page(
         sections=tuple(_sections(result, names_of(domain))),
         filters=(
             Filter("result", "Result", {word: word for word in _ORDER}),
-            Filter("plant", "Plant", {plant: plant for plant in sorted(result.by["plant"])}),
+            Filter("glitch", "Glitch", {glitch: glitch for glitch in sorted(result.by["glitch"])}),
             *event_filters(entries, domain),
         ),
         entries=tuple(entries),
@@ -154,7 +154,7 @@ class _Pairs:
             trial.glitch,
             f"{trial.glitch} of severity {trial.severity}, planted in {trial.source}: {result}{place}",
             ("−", "planted", event.type or "(no type)", event.severity),
-            {"plant": (trial.glitch,), "type": (trial.type,), "severity": (str(trial.severity),)},
+            {"glitch": (trial.glitch,), "type": (trial.type,), "severity": (str(trial.severity),)},
             {event.id: (result, "")},
         )
 
@@ -164,7 +164,7 @@ class _Pairs:
         scored = report is not None and report.status != "unscored"
         result = "undecided" if not scored else "alarm" if report is not None and report.events else "no alarm"
         sentence = f"untouched clip: {result}"
-        return self._entry(reference, result, "untouched", sentence, None, {"plant": ("untouched",)}, {})
+        return self._entry(reference, result, "untouched", sentence, None, {"glitch": ("untouched",)}, {})
 
     def _entry(
         self, reference: Report, result: str, subtitle: str, sentence: str,
