@@ -26,7 +26,7 @@ def pair_verdict(pair: RunPair, names: Sequence[str], comparisons: int, config: 
         sentence = f"{first} is {word} than {second}: {rate} {by} {over}, {_p(found.p, found.holm, comparisons)}"
         return f"{sentence}{_reversal(pair)}."
     if found.excludes_zero:
-        why = f"the interval excludes zero, but {_p(found.p, found.holm, comparisons)} does not hold"
+        why = f"the interval excludes zero, but {_p(found.p, found.holm, comparisons)} is not below {1 - config.level:.2g}"
         return f"No significant difference between {first} and {second}: {rate} {by} {over}; {why}."
     return f"No significant difference between {first} and {second}: {rate} {by} {over}; {_ruled_out(found, config)}."
 
@@ -59,14 +59,20 @@ def overall_verdict(
     top = bands[0]
     if not any(pair.prompts for pair in pairs):
         return "No two runs share a prompt, so they cannot be compared."
-    best = (
-        f"{names[top[0]]} has the highest {config.scope.name}, {_rate(top[0], leaderboard, corrected)}"
-        if len(top) == 1
-        else f"{_listed([names[run] for run in top])} do not differ significantly as the best"
-    )
-    if baseline is None:
+    best = _best([names[run] for run in top], len(names))
+    if len(top) == 1:
+        best = f"{best} {config.scope.name}, {_rate(top[0], leaderboard, corrected)}"
+    if baseline is None or len(top) == len(names) == 2:
         return f"{best}."
     return f"{best}; {_against(pairs, names, baseline, config)}."
+
+
+def _best(top: Sequence[str], runs: int) -> str:
+    if len(top) == 1:
+        return f"{top[0]} has the highest"
+    if len(top) == runs:
+        return f"No significant difference between {_listed(top)}"
+    return f"{_listed(top)} are the best, with no significant difference between them"
 
 
 def _against(pairs: Sequence[RunPair], names: Sequence[str], baseline: int, config: ComparisonConfig) -> str:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from checkpoints import annotation, clean_and_faulty, event, run
-from compare import tried
+from compare import simulate
 
 from robogaze.comparison import Comparison, ComparisonConfig, Run, compare_runs
 from robogaze.comparison.trend import step_of
@@ -60,7 +60,7 @@ def test_runs_without_a_significant_difference_are_one_band() -> None:
 def test_the_verdict_names_the_best_and_what_became_of_the_baseline() -> None:
     said = three(baseline="fair").verdict
     assert said == (
-        "good and fair do not differ significantly as the best; "
+        "good and fair are the best, with no significant difference between them; "
         "against fair, poor is worse, good is not significantly different."
     )
 
@@ -131,7 +131,7 @@ def test_an_interval_is_not_enough_when_many_are_compared() -> None:
     one = found.pairs[0]
     assert one.clean.p < 0.05 < 0.1 < one.clean.holm
     assert not one.significant(0.95)
-    assert "does not hold" in found.verdicts[0]
+    assert "is not below 0.05" in found.verdicts[0]
 
 
 def test_unscored_clips_that_could_turn_the_difference_are_named() -> None:
@@ -203,9 +203,9 @@ def test_the_order_of_clips_and_runs_changes_no_number() -> None:
 
 
 def test_the_known_difference_of_two_checkpoints_is_found() -> None:
-    """A small part of the benchmark, whose figures stand in docs/compare.md."""
-    found = tried((0.5, 0.8), 0.5, repetitions=20, prompts=80, seed=0)
-    assert found.held >= 0.8
-    assert found.held_events >= 0.8
+    """A small part of the benchmark, whose figures are in docs/compare.md."""
+    found = simulate((0.5, 0.8), 0.5, repetitions=20, prompts=80, seed=0)
+    assert found.covered >= 0.8
+    assert found.covered_events >= 0.8
     assert found.different >= 0.9
-    assert tried((0.5, 0.5), 0.5, repetitions=20, prompts=80, seed=0).different <= 0.15
+    assert simulate((0.5, 0.5), 0.5, repetitions=20, prompts=80, seed=0).different <= 0.15
