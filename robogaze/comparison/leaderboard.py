@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import get_args
 
 import numpy as np
@@ -167,7 +167,7 @@ def _means(
         return {name: undefined("no clip was scored") for name in MEASURES if name != CLEAN} | {CLEAN: clean}
     sums = draw_resamples([0] * len(table), 1, config.rng, units).sums(table[None])
     found = {
-        name: student_intervals(sums, measure, level=config.level).estimate(0, n=known)
+        name: _from_zero(student_intervals(sums, measure, level=config.level).estimate(0, n=known))
         for name, measure in MEASURES.items()
         if name != CLEAN
     }
@@ -190,4 +190,9 @@ def _cost(run: Run, config: ComparisonConfig) -> Estimate:
     if not known:
         return undefined("no report has a cost")
     sums = draw_resamples([0] * len(known), 1, config.rng).sums(mean_rows(np.array([known])))
-    return student_intervals(sums, mean, level=config.level).estimate(0, n=len(known))
+    return _from_zero(student_intervals(sums, mean, level=config.level).estimate(0, n=len(known)))
+
+
+def _from_zero(estimate: Estimate) -> Estimate:
+    """The estimate of a quantity that is never negative: of few clips, the interval of Student reaches below 0."""
+    return replace(estimate, low=0.0) if estimate.low < 0 else estimate

@@ -209,3 +209,14 @@ def test_the_known_difference_of_two_checkpoints_is_found() -> None:
     assert found.covered_events >= 0.8
     assert found.different >= 0.9
     assert simulate((0.5, 0.5), 0.5, repetitions=20, prompts=80, seed=0).different <= 0.15
+
+
+def test_intervals_of_counts_end_at_zero() -> None:
+    few = [
+        run(name, annotation(f"{name}-p0", event("colour_shift")), annotation(f"{name}-p1"), annotation(f"{name}-p2"))
+        for name in ("a", "b")
+    ]
+    for row in compare_runs(few, ComparisonConfig()).leaderboard:
+        for name, measure in row.measures.items():
+            assert not measure.low < 0, name
+            assert measure.low <= measure.value <= measure.high, name
