@@ -26,7 +26,8 @@ def pair_verdict(pair: RunPair, names: Sequence[str], comparisons: int, config: 
         sentence = f"{first} is {word} than {second}: {rate} {by} {over}, {_p(found.p, found.holm, comparisons)}"
         return f"{sentence}{_reversal(pair)}."
     if found.excludes_zero:
-        why = f"the interval excludes zero, but {_p(found.p, found.holm, comparisons)} is not below {1 - config.level:.2g}"
+        p, alpha = _p(found.p, found.holm, comparisons), f"{1 - config.level:.2g}"
+        why = f"the interval excludes zero, but {p} is not below {alpha}"
         return f"No significant difference between {first} and {second}: {rate} {by} {over}; {why}."
     return f"No significant difference between {first} and {second}: {rate} {by} {over}; {_ruled_out(found, config)}."
 
