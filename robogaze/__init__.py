@@ -3,7 +3,7 @@
     import robogaze
 
     run = robogaze.score("clips/", model="openai:MODEL@URL", out="runs/step_14000")
-    print(run.to_dataframe()[["clip", "verdict", "events"]])
+    print(run.to_dataframe()[["clip_id", "verdict", "events"]])
 
 Importing the package does no work; a name is loaded when it is first used.
 """

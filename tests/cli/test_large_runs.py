@@ -99,7 +99,7 @@ def test_an_estimate_asks_nothing_and_leaves_nothing(score: Score, tmp_path: Pat
         ran = score(url, "--estimate", more=(PRICE,))
     assert (ran.code, stub.requests) == (0, 0)
     assert ran.out.startswith("about 6 calls, ")
-    assert " USD; from a rehearsal of 3" in ran.out
+    assert " USD; estimated from 3 clips" in ran.out
     assert not (tmp_path / "run").exists()
 
 
@@ -135,7 +135,7 @@ def test_a_cap_ends_the_run_with_a_random_sample_and_a_higher_one_goes_on(score:
         assert score(url).code == 0
     assert first.code == 4
     assert "the limit of 2 calls is reached (retries and unfinished clips count); raise --max-calls" in first.err
-    assert "the cap will end the run after about 2 more clips" in first.err
+    assert "the limit will be reached after about 2 more clips" in first.err
     assert len(some) == 2
     assert some != {"bar-0", "bar-1"}, "the first of the manifest would be no sample"
     assert stub.requests == CLIPS
@@ -146,7 +146,7 @@ def test_a_cap_of_cost_wants_a_price(score: Score) -> None:
         assert score(url, "--max-cost", 1).code == 2
         ran = score(url, "--max-cost", 0.000001, more=(PRICE,))
     assert ran.code == 4
-    assert "raise --max-cost and start again" in ran.err
+    assert "raise --max-cost to resume" in ran.err
 
 
 @pytest.mark.parametrize("text", ["7", "0/2", "3/2"])
@@ -247,10 +247,9 @@ def test_a_manifest_that_changed_is_said_so_and_loses_nothing(score: Score, tmp_
         more = score(url)
         listed(tmp_path, CLIPS - 2)
         less = score(url)
-    assert "the clips changed since" in more.err
-    assert "2 clips new" in more.err
+    assert "2 new clips since the first start of" in more.err
     assert "4 clips of" in less.err
-    assert "their reports stay in the run" in less.err
+    assert "their reports are kept" in less.err
     assert len(list((tmp_path / "run" / "reports").iterdir())) == CLIPS + 2
 
 
@@ -260,7 +259,7 @@ def test_a_clip_that_was_replaced_under_its_name_is_scored_again(score: Score, t
         write_clip(tmp_path / "bar.mp4", frames=24, width=64, height=48)
         ran = score(url)
     assert ran.code == 0
-    assert ran.err.count("has another file than when it was scored; its old report is replaced") == CLIPS
+    assert ran.err.count("changed since it was scored (file); its report is replaced") == CLIPS
     assert len(list((tmp_path / "run" / "reports").iterdir())) == CLIPS
     assert len(list((tmp_path / "run" / "reports").iterdir())) == CLIPS
 
@@ -302,7 +301,7 @@ def test_another_model_behind_the_address_ends_the_run_and_loses_nothing(score: 
     with running(stub) as url:
         ran = score(url, "--concurrency", 1)
         assert ran.code == 4
-        assert "answers as another now and answers as stub when this run began" in ran.err
+        assert "answers as another, but answers as stub when this run began" in ran.err
         stub.behave = lambda body: None
         again = score(url)
     assert "3 clips to score, 3 finished before" in again.err

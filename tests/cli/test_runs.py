@@ -438,7 +438,7 @@ def test_videos_that_are_gone_or_too_large_to_carry_are_told(
     assert robogaze("score", measured, "--out", out).err == f"report: {out / 'index.html'}\n"
     monkeypatch.setattr("robogaze.reporting.pages.videos.EMBED_LIMIT_BYTES", 10)
     linked = robogaze("report", out)
-    assert "links to 1 video and does not carry them" in linked.err
+    assert "links to 1 video instead of embedding them" in linked.err
     assert '"video":"../bar.mp4"' in (out / "index.html").read_text().replace(" ", "")
     measured.unlink()
     gone = robogaze("report", out)

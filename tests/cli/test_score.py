@@ -297,7 +297,7 @@ def test_another_instruction_or_file_replaces_the_clip(robogaze: Shell, clip: Pa
     ran = robogaze("score", clip, "-i", "Lift the cup", "--out", out, "--json")
     (report,) = json.loads(ran.out)["reports"]
     assert (report["clip"]["id"], report["clip"]["instruction"]) == ("bar", "Lift the cup")
-    assert "bar has another instruction than when it was scored; its old report is replaced" in ran.err
+    assert "bar changed since it was scored (instruction); its report is replaced" in ran.err
     write_clip(clip, frames=20, width=64, height=48)
     again = robogaze("score", clip, "-i", "Lift the cup", "--out", out, "--json")
     assert json.loads(again.out)["reports"][0]["clip"]["frame_count"] == 20

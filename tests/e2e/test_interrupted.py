@@ -82,7 +82,7 @@ def test_where_nothing_can_be_resumed_it_says_so(long_clip: Path, tmp_path: Path
     with started("dataset", "check", manifest) as process:
         time.sleep(2.0)
         said = interrupted(process)
-    assert said == "interrupted: this command keeps nothing of what it began; run it again"
+    assert said == "interrupted: nothing was saved; run the command again"
 
 
 def test_while_clips_are_planted(long_clip: Path, tmp_path: Path) -> None:
