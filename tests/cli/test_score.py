@@ -301,6 +301,6 @@ def test_another_instruction_or_file_replaces_the_clip(robogaze: Shell, clip: Pa
     write_clip(clip, frames=20, width=64, height=48)
     again = robogaze("score", clip, "-i", "Lift the cup", "--out", out, "--json")
     assert json.loads(again.out)["reports"][0]["clip"]["frame_count"] == 20
-    assert "bar has another file" in again.err
+    assert "bar changed since it was scored (file)" in again.err
     assert [path.stem for path in out.glob("reports/*.json")] == ["bar"]
     assert (out / "manifest.jsonl").read_text().count("\n") == 1
