@@ -543,7 +543,7 @@ def test_ids_that_differ_only_in_case_are_two_clips_elsewhere(root: Path) -> Non
         (lambda text: text.replace('"pipeline"', '"pipelein"'), "pipelein: unknown key"),
         (lambda text: text.replace('"status": "complete"', '"status": "fine"'), "status: Input should be 'complete'"),
         (lambda text: text.replace('"width": 64', '"width": 0'), r"clip\.width: Input should be greater"),
-        (lambda text: text.replace('"status": "complete"', '"status": "partial"'), "status is 'partial', but from"),
+        (lambda text: text.replace('"status": "complete"', '"status": "partial"'), "status is 'partial', but coverage"),
         (
             lambda text: text.replace('"schema_version": 2', '"schema_version": 1'),
             "schema_version: this report has schema 1",

@@ -442,5 +442,5 @@ def test_videos_that_are_gone_or_too_large_to_carry_are_told(
     assert '"video":"../bar.mp4"' in (out / "index.html").read_text().replace(" ", "")
     measured.unlink()
     gone = robogaze("report", out)
-    assert f"without the video of 1 clip ({measured.name}" in gone.err
+    assert f"has no video of 1 clip ({measured.name}" in gone.err
     assert gone.code == 0
