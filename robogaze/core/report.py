@@ -9,8 +9,7 @@ verdict    faulty (an event); clean (complete, no event, every dimension examine
 Status and verdict follow from the other fields. They are written for the reader and checked when a report is read.
 """
 
-from collections.abc import Collection, Mapping, Sequence
-from importlib import import_module
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Literal, Self, TypeVar
 
 from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator
@@ -22,8 +21,14 @@ from robogaze.core.events import Claim, Event, Hypothesis, Name
 from robogaze.core.pictures import Picture
 from robogaze.core.time import RESOLUTION
 from robogaze.errors import FailureKind
+from robogaze.registry import Registry
 
 SCHEMA_VERSION: Literal[2] = 2
+
+VIEWS: Registry[Callable[["Report"], str]] = Registry(
+    "report_views", {"notebook": "robogaze.reporting.pages.notebook:report_html"}
+)
+"""How a report shows itself, as HTML; imported when it is first shown."""
 
 Status = Literal["complete", "partial", "unscored"]
 Verdict = Literal["faulty", "clean", "undecided"]
@@ -160,9 +165,7 @@ class Report(Data):
 
     def _repr_html_(self) -> str:
         """What a notebook shows: verdict, coverage, timeline and frames of the events."""
-        # The one look upwards: only a notebook calls this, and nothing of it is imported before.
-        html: str = import_module("robogaze.reporting.pages.notebook").report_html(self)
-        return html
+        return VIEWS.load("notebook")(self)
 
     @property
     def clean(self) -> bool:
