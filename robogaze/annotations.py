@@ -85,12 +85,16 @@ class NamedSource:
 
     @property
     def label(self) -> str:
-        """The name, else the stem of the path. Raises InputError for loaded values without a name."""
+        """The name, else that of the folder, or of the file without its suffix.
+
+        Raises InputError for loaded values without a name.
+        """
         if self.name is not None:
             return self.name
         if self.path is None:
             raise SourceError("loaded reports or annotations need a name; give a mapping from names to values")
-        return self.path.resolve().stem
+        path = self.path.resolve()
+        return path.name if path.is_dir() else path.stem
 
 
 def named_sources(sources: Mapping[str, Source] | Sequence[Source] | Source) -> list[NamedSource]:

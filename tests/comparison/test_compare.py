@@ -26,6 +26,10 @@ def test_runs_have_the_names_of_their_paths_or_those_given(runs: list[Path]) -> 
     assert compare({"a": runs[0], "b": load_reports(runs[1])}, FEW).names == ("a", "b")
 
 
+def test_run_folder_with_a_dot_keeps_its_whole_name(runs: list[Path]) -> None:
+    assert compare([runs[0].rename(runs[0].with_name("v1.5"))], FEW).names == ("v1.5",)
+
+
 def test_paths_and_loaded_reports_give_the_same_leaderboard(runs: list[Path]) -> None:
     by_path = compare(runs, FEW, baseline="base")
     loaded = compare({"base": load_reports(runs[0]), "new": load_reports(runs[1])}, FEW, baseline="base")

@@ -67,7 +67,7 @@ def test_unreadable_clip_is_counted(folder: Path) -> None:
 def test_missing_path_and_missing_model_are_named(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"missing\.mp4 does not exist"):
         robogaze.score(tmp_path / "missing.mp4")
-    with pytest.raises(OptionError, match="the pipeline full asks a model; give --model"):
+    with pytest.raises(OptionError, match="the pipeline full needs a model; give --model"):
         robogaze.score(folder, pipeline="full")
 
 
