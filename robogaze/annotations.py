@@ -8,9 +8,10 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 from robogaze.core.annotation import ClipAnnotation, annotation_of
-from robogaze.core.report import Report
+from robogaze.core.report import Report, Unreadable
 from robogaze.datasets.formats.labels import Labels, load_labels
 from robogaze.datasets.formats.read import read_annotations
 from robogaze.datasets.pairing import match_clip_ids
@@ -21,6 +22,15 @@ Source = str | Path | Iterable[Report | ClipAnnotation]
 
 Notify = Callable[[str], None]
 """Is called with a sentence for each part of a file that was skipped or read in a special way."""
+
+
+@runtime_checkable
+class HasUnreadable(Protocol):
+    """Loaded reports that also know which clips have none, such as the result of `robogaze.score`."""
+
+    @property
+    def unreadable(self) -> tuple[Unreadable, ...]:
+        """The clips whose file cannot be read."""
 
 
 class SourceError(OptionError):

@@ -7,7 +7,9 @@ from checkpoints import report, write_reports
 
 from robogaze.annotations import SourceError
 from robogaze.comparison import ComparisonConfig, compare
+from robogaze.core.report import Unreadable
 from robogaze.reports import load_reports
+from robogaze.run.score import RunResult
 
 FEW = ComparisonConfig(resamples=20)
 
@@ -36,6 +38,18 @@ def test_paths_and_loaded_reports_give_the_same_leaderboard(runs: list[Path]) ->
     assert [row.clean_rate for row in by_path.leaderboard] == [row.clean_rate for row in loaded.leaderboard]
     assert by_path.pairs[0].clean == loaded.pairs[0].clean
     assert by_path.pairs[0].clean.difference.value == pytest.approx(0.3)
+
+
+def test_unreadable_clips_of_a_scored_run_stay_in_its_counts(runs: list[Path]) -> None:
+    lost = (Unreadable(uri="lost.mp4", reason="lost.mp4 is empty"),)
+    scored = RunResult(load_reports(runs[0]), lost, None, None)
+    result = compare({"base": scored, "new": load_reports(runs[1])}, FEW)
+    assert {row.name: row.clips["unreadable"] for row in result.leaderboard} == {"base": 1, "new": 0}
+
+
+def test_no_run_is_refused() -> None:
+    with pytest.raises(SourceError, match="no run is given"):
+        compare([], FEW)
 
 
 def test_the_baseline_is_a_name_or_a_path(runs: list[Path]) -> None:
