@@ -8,9 +8,10 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 from robogaze.core.annotation import ClipAnnotation, annotation_of
-from robogaze.core.report import Report
+from robogaze.core.report import Report, Unreadable
 from robogaze.datasets.formats.labels import Labels, load_labels
 from robogaze.datasets.formats.read import read_annotations
 from robogaze.datasets.pairing import match_clip_ids
@@ -21,6 +22,15 @@ Source = str | Path | Iterable[Report | ClipAnnotation]
 
 Notify = Callable[[str], None]
 """Is called with a sentence for each part of a file that was skipped or read in a special way."""
+
+
+@runtime_checkable
+class HasUnreadable(Protocol):
+    """Loaded reports that also know which clips have none, such as the result of `robogaze.score`."""
+
+    @property
+    def unreadable(self) -> tuple[Unreadable, ...]:
+        """The clips whose file cannot be read."""
 
 
 class SourceError(OptionError):
@@ -85,12 +95,16 @@ class NamedSource:
 
     @property
     def label(self) -> str:
-        """The name, else the stem of the path. Raises InputError for loaded values without a name."""
+        """The name, else that of the folder, or of the file without its suffix.
+
+        Raises InputError for loaded values without a name.
+        """
         if self.name is not None:
             return self.name
         if self.path is None:
             raise SourceError("loaded reports or annotations need a name; give a mapping from names to values")
-        return self.path.resolve().stem
+        path = self.path.resolve()
+        return path.name if path.is_dir() else path.stem
 
 
 def named_sources(sources: Mapping[str, Source] | Sequence[Source] | Source) -> list[NamedSource]:

@@ -54,7 +54,10 @@ def _read(
     """The annotations of all sources, clip by clip; the first source's clip ids are used."""
     reader = SourceReader(reading, reading.labels(), notify)
     found: list[ClipAnnotation] = []
-    for source in named_sources(sources):
+    named = named_sources(sources)
+    if not named:
+        raise SourceError("no annotations are given")
+    for source in named:
         found += reader.with_ids_of(found, _of_annotator(reader, source), str(source.path or source.name))
     return AnnotationSet.of(found, config.by, mixed=reading.mixed)
 

@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from robogaze.cli import EXIT_UNREACHABLE
+from robogaze.cli import EXIT_ERROR, EXIT_UNREACHABLE
 from robogaze.cli.compare import compare
 from robogaze.cli.score import write_page
 from robogaze.cli.shared import clips, runs
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from robogaze.run import RunSetup
+    from robogaze.run.clips import ClipList
 
 
 @click.command()
@@ -49,7 +52,8 @@ def bench(
     resumes. To split a checkpoint into shards, use robogaze score and robogaze compare.
     """
     named = _named(checkpoints)
-    clips.check_exist(*named.values())
+    for path in named.values():
+        clips.check_exist(path)
     if baseline is not None and baseline not in named:
         raise click.BadParameter(f"{baseline} is none of {', '.join(named)}", param_hint="--baseline")
     options = runs.GivenOptions(**given)
@@ -57,13 +61,21 @@ def bench(
         raise click.UsageError("--engine datatrove is for robogaze score; robogaze compare takes its runs")
     setup = options.setup()
     codes = []
-    for name, path in named.items():
-        codes.append(_score(name, path, setup, options, out / name, no_page))
-        if codes[-1] == EXIT_UNREACHABLE:  # nor will it be reached for the next
+    empty = {}
+    for name, found in _clips(named).items():
+        click.echo(f"{name}: {named[name]}", err=True)
+        code, reports = _score(found, setup, options, out / name, no_page)
+        if code == EXIT_UNREACHABLE:  # nor will it be reached for the next
             return EXIT_UNREACHABLE
+        codes.append(code)
+        if not reports:
+            empty[name] = code
+    if empty:
+        click.echo(f"not compared: {', '.join(empty)} has no report", err=True)
+        return max(empty.values()) or EXIT_ERROR
     shown = [f"{name}={out / name}" for name in named]
-    code: int = context.invoke(compare, paths=tuple(shown), out=out, baseline=baseline, as_json=as_json)
-    return code or max(codes)
+    compared: int = context.invoke(compare, paths=tuple(shown), out=out, baseline=baseline, as_json=as_json)
+    return compared or max(codes)
 
 
 def _named(checkpoints: tuple[str, ...]) -> dict[str, Path]:
@@ -72,27 +84,33 @@ def _named(checkpoints: tuple[str, ...]) -> dict[str, Path]:
     for text in checkpoints:
         before, sign, after = text.partition("=")
         path = Path(after if sign and not Path(text).exists() else text)
-        name = before if path != Path(text) else path.resolve().stem
-        if name in named or name != Path(name).name:
+        whole = path.resolve()
+        own = whole.name if whole.is_dir() else whole.stem
+        name = before if path != Path(text) else own
+        if name in named or name in ("", "..") or name != Path(name).name:
             why = "is the name of two checkpoints" if name in named else "cannot be the name of a folder"
-            raise click.BadParameter(f"{name} {why}; give another: NAME=PATH", param_hint="PATH")
+            raise click.BadParameter(f"{name or 'an empty text'} {why}; give another: NAME=PATH", param_hint="PATH")
         named[name] = path
     return named
 
 
-def _score(name: str, path: Path, setup: RunSetup, options: runs.GivenOptions, out: Path, no_page: bool) -> int:
-    """Score one checkpoint; the exit code."""
-    from robogaze.run import open_run
+def _clips(named: Mapping[str, Path]) -> dict[str, ClipList]:
+    """The clips of every checkpoint. Raises InputError, before anything is scored, for one that has none."""
     from robogaze.run.clips import list_clips
 
-    click.echo(f"{name}: {path}", err=True)
+    return {name: list_clips([path]) for name, path in named.items()}
+
+
+def _score(found: ClipList, setup: RunSetup, options: runs.GivenOptions, out: Path, no_page: bool) -> tuple[int, int]:
+    """Score one checkpoint; the exit code and the number of its reports."""
+    from robogaze.run import open_run
+
     run_options = options.run_options(out)
     run_options.check(setup)
-    found = list_clips([path])
     with open_run(found.entries, setup, run_options, os.environ, root=found.root, is_whole=found.is_whole) as run:
         runs.announce(run)
         runs.execute(run)
         if not no_page:
             write_page(run)
     runs.say_result(run)
-    return runs.exit_code(run)
+    return runs.exit_code(run), len(run.summaries)

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from robogaze.annotations import (
+    HasUnreadable,
     NamedSource,
     Notify,
     ReadOptions,
@@ -51,6 +52,8 @@ def compare(
     """
     reader = _RunReader(reading or ReadOptions(), notify)
     sources = named_sources(runs)
+    if not sources:
+        raise SourceError("no run is given")
     read = [part for source in sources for part in reader.parts(source, by, alone=len(sources) == 1)]
     read, baseline_name = _with_baseline(read, sources, baseline, reader, split=by is not None)
     common, own = _calibrations(named_sources(calibrations), references, read, reader)
@@ -76,7 +79,11 @@ class _RunReader:
         labels = None if self._are_reports(source) and self.options.domain is None else self.options.labels()
         annotations = SourceReader(self.options, labels, self.notify).read(source)
         of_author = [annotation for annotation in annotations if self.options.author in (None, annotation.author)]
-        return Run.of(source.label, of_author, source.path)
+        run = Run.of(source.label, of_author, source.path)
+        if not isinstance(source.source, HasUnreadable):
+            return run
+        unreadable = tuple(clip.uri for clip in source.source.unreadable)
+        return replace(run, unreadable=len(unreadable), at=unreadable)
 
     def parts(self, source: NamedSource, by: str | None, *, alone: bool) -> list[Run]:
         """The run, split by a clip field if one is given; parts of several runs carry their run's name."""

@@ -102,6 +102,8 @@ def read_pairing(
     skipped: list[str] = []
     reader = SourceReader(reading, reading.labels(), notify, as_written, skipped)
     named = named_sources(predictions)
+    if not named:
+        raise SourceError("no predictions are given")
     names = [source.label for source in named]
     if len(set(names)) < len(names):
         raise SourceError(f"two predictions have the same name ({', '.join(names)}); write NAME=PATH")
@@ -125,10 +127,12 @@ def _references(reader: SourceReader, references: Source, predictions: Sequence[
         found = strict.read(source)
     except InputError:
         found = reader.read(source, clips=_clips_with_frames(reader, predictions))
+    if not found:
+        raise InputError("the references hold no annotation")
     of_author = [reference for reference in found if author in (None, reference.author)]
     if not of_author:
         authors = ", ".join(sorted({reference.author for reference in found}))
-        raise SourceError(f"no reference is by the author {author}; authors: {authors or 'none'}")
+        raise SourceError(f"no reference is by the author {author}; authors: {authors}")
     return of_author
 
 

@@ -38,6 +38,7 @@ class RunOptions:
 
     def check(self, setup: RunSetup) -> None:
         """Raise OptionError for options that contradict each other, and for a cap that could not be kept."""
+        self._check_values()
         if self.shard is not None and self.out is None:
             raise OptionError("--shard needs --out: the folder of the whole run")
         config = setup.models
@@ -53,3 +54,12 @@ class RunOptions:
             raise OptionError("--max-cost needs the price of every model in the models file; see docs/models.md")
         if self.max_cost_usd is not None and any(model.kind == "batch" for model in models):
             raise OptionError("--max-cost cannot limit a batch, whose cost is known only afterwards; use --max-calls")
+
+    def _check_values(self) -> None:
+        """Raise OptionError for a number with which nothing, or not what was meant, would be scored."""
+        for name in ("limit", "clips_at_once", "workers", "max_calls"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise OptionError(f"{name} must be at least 1, not {value}")
+        if self.max_cost_usd is not None and not self.max_cost_usd > 0:
+            raise OptionError(f"max_cost_usd must be above 0, not {self.max_cost_usd}")

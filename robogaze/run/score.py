@@ -7,9 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pydantic import ValidationError
+
 from robogaze.core.clip import Layout
+from robogaze.core.data import first_fault
 from robogaze.core.report import Report, Unreadable
-from robogaze.errors import InputError, RunStopped
+from robogaze.errors import InputError, OptionError, RunStopped
+from robogaze.media.picture_files import open_picture
 from robogaze.reporting.pages.notebook import report_html
 from robogaze.reporting.pages.run import write_run_page
 from robogaze.reports import Reports
@@ -107,18 +111,24 @@ async def score_async(
         OptionError: Options contradict each other, or the pipeline needs a model and none is given.
         Unreachable: No server answers.
     """
+    listed = _listed(paths)
+    if concurrency is not None and concurrency < 1:
+        raise OptionError(f"concurrency must be at least 1, not {concurrency}")
     setup = await in_thread(make_setup, domain, pipeline, model, concurrency=concurrency, decoder=decoder)
     chosen = options or RunOptions()
     if out is not None:
         chosen = replace(chosen, out=Path(out))
     if concurrency is not None:
         chosen = replace(chosen, clips_at_once=concurrency)
+    frame = None if initial_frame is None else Path(initial_frame)
+    if frame is not None:
+        await in_thread(open_picture, frame, f"the initial frame {frame}")  # it is given for every clip
     given = {
         "instruction": instruction,
-        "initial_frame": None if initial_frame is None else Path(initial_frame),
-        "layout": None if layout is None else Layout.parse(layout),
+        "initial_frame": frame,
+        "layout": None if layout is None else _layout(layout),
     }
-    clips = await in_thread(list_clips, _listed(paths), **given)
+    clips = await in_thread(list_clips, listed, **given)
     opening = open_run(clips.entries, setup, chosen, environ, root=clips.root, is_whole=clips.is_whole)
     return await _execute(opening)
 
@@ -147,7 +157,18 @@ def result_of(run: ScoringRun) -> RunResult:
 
 def _listed(paths: Paths) -> tuple[Path, ...]:
     listed = (Path(paths),) if isinstance(paths, str | Path) else tuple(Path(path) for path in paths)
+    if not listed:
+        raise InputError("no path of a clip is given")
     for path in listed:
         if not os.path.lexists(path):
             raise InputError(f"{path} does not exist")
     return listed
+
+
+def _layout(text: str) -> Layout:
+    try:
+        return Layout.parse(text)
+    except ValidationError as error:
+        raise OptionError(first_fault(error)[1]) from error
+    except ValueError as error:
+        raise OptionError(str(error)) from error

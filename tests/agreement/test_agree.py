@@ -25,6 +25,11 @@ def test_a_name_renames_the_only_annotator_of_a_source() -> None:
         agree({"zoe": demo_annotators(["ann", "bob"])}, FEW)
 
 
+def test_no_annotations_are_refused() -> None:
+    with pytest.raises(SourceError, match="no annotations are given"):
+        agree([], FEW)
+
+
 async def test_inside_an_event_loop_both_twins_give_the_same() -> None:
     awaited = await agree_async({"ann": DEMO, "bob": DEMO}, FEW)
     assert awaited.overall.events_matched.value == 1.0

@@ -61,6 +61,45 @@ def test_name_of_two_checkpoints_is_refused(robogaze: Shell, checkpoints: list[P
     assert not (tmp_path / "out").exists()
 
 
+def test_folder_with_a_dot_keeps_its_whole_name(robogaze: Shell, checkpoints: list[Path], tmp_path: Path) -> None:
+    paths = [path.rename(tmp_path / f"v1.{number}") for number, path in enumerate(checkpoints)]
+    ran = robogaze("bench", *paths, "--out", tmp_path / "out", "--limit", 1)
+    assert (tmp_path / "out" / "v1.0" / "run.json").is_file(), ran.err
+    assert (tmp_path / "out" / "v1.1" / "run.json").is_file()
+
+
+@pytest.mark.parametrize("name", ["", ".."])
+def test_name_that_is_no_folder_name_is_refused(
+    robogaze: Shell, checkpoints: list[Path], tmp_path: Path, name: str
+) -> None:
+    ran = robogaze("bench", f"{name}={checkpoints[0]}", "--out", tmp_path / "out" / "inner")
+    assert ran.code == 2
+    assert "cannot be the name of a folder; give another: NAME=PATH" in ran.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_path_without_clips_is_refused_before_anything_is_scored(
+    robogaze: Shell, checkpoints: list[Path], tmp_path: Path
+) -> None:
+    (tmp_path / "none").mkdir()
+    for path, why in ((tmp_path / "missing", "does not exist"), (tmp_path / "none", "has no video")):
+        ran = robogaze("bench", checkpoints[0], path, "--out", tmp_path / "out")
+        assert ran.code == 1
+        assert why in ran.err
+        assert not (tmp_path / "out").exists()
+
+
+def test_checkpoint_without_a_report_is_named_and_nothing_is_compared(
+    robogaze: Shell, checkpoints: list[Path], tmp_path: Path
+) -> None:
+    for path in checkpoints[1].glob("*.mp4"):
+        path.write_bytes(b"no video")
+    ran = robogaze("bench", *checkpoints, "--out", tmp_path / "out", "--limit", 1)
+    assert ran.code == 1
+    assert "not compared: step_2000 has no report" in ran.err
+    assert not (tmp_path / "out" / "comparison.json").exists()
+
+
 def test_unknown_baseline_is_refused_before_anything_is_scored(
     robogaze: Shell, checkpoints: list[Path], tmp_path: Path
 ) -> None:
@@ -84,7 +123,9 @@ def test_clips_of_one_checkpoint_that_fail_stay_in_the_comparison(
     assert ran.code == 4
     assert "0.mp4" in ran.err
     counts = {run["name"]: run["clips"] for run in json.loads(ran.out)["runs"]}
-    assert counts == {"step_1000": PROMPTS, "step_2000": PROMPTS} or counts, counts
+    assert {name: sum(count.values()) for name, count in counts.items()} == {"step_1000": 4, "step_2000": 4}
+    assert counts["step_2000"]["unreadable"] == 1
+    assert [run["unscored"] + run["partial"] for run in counts.values()] == [1, 1]
 
 
 def test_unreachable_server_ends_the_command_at_once(robogaze: Shell, checkpoints: list[Path], tmp_path: Path) -> None:

@@ -7,7 +7,9 @@ from checkpoints import report, write_reports
 
 from robogaze.annotations import SourceError
 from robogaze.comparison import ComparisonConfig, compare
+from robogaze.core.report import Unreadable
 from robogaze.reports import load_reports
+from robogaze.run.score import RunResult
 
 FEW = ComparisonConfig(resamples=20)
 
@@ -26,12 +28,28 @@ def test_runs_have_the_names_of_their_paths_or_those_given(runs: list[Path]) -> 
     assert compare({"a": runs[0], "b": load_reports(runs[1])}, FEW).names == ("a", "b")
 
 
+def test_run_folder_with_a_dot_keeps_its_whole_name(runs: list[Path]) -> None:
+    assert compare([runs[0].rename(runs[0].with_name("v1.5"))], FEW).names == ("v1.5",)
+
+
 def test_paths_and_loaded_reports_give_the_same_leaderboard(runs: list[Path]) -> None:
     by_path = compare(runs, FEW, baseline="base")
     loaded = compare({"base": load_reports(runs[0]), "new": load_reports(runs[1])}, FEW, baseline="base")
     assert [row.clean_rate for row in by_path.leaderboard] == [row.clean_rate for row in loaded.leaderboard]
     assert by_path.pairs[0].clean == loaded.pairs[0].clean
     assert by_path.pairs[0].clean.difference.value == pytest.approx(0.3)
+
+
+def test_unreadable_clips_of_a_scored_run_stay_in_its_counts(runs: list[Path]) -> None:
+    lost = (Unreadable(uri="lost.mp4", reason="lost.mp4 is empty"),)
+    scored = RunResult(load_reports(runs[0]), lost, None, None)
+    result = compare({"base": scored, "new": load_reports(runs[1])}, FEW)
+    assert {row.name: row.clips["unreadable"] for row in result.leaderboard} == {"base": 1, "new": 0}
+
+
+def test_no_run_is_refused() -> None:
+    with pytest.raises(SourceError, match="no run is given"):
+        compare([], FEW)
 
 
 def test_the_baseline_is_a_name_or_a_path(runs: list[Path]) -> None:

@@ -48,6 +48,10 @@ def test_sources_that_do_not_go_together_are_refused(half: Path) -> None:
         evaluate([load_reports(half)], DEMO, FEW)
     with pytest.raises(SourceError, match="no reference is by the author zoe; authors: "):
         evaluate(half, DEMO, FEW, reading=ReadOptions(author="zoe"))
+    with pytest.raises(SourceError, match="no predictions are given"):
+        evaluate([], DEMO, FEW)
+    with pytest.raises(InputError, match="the references hold no annotation"):
+        evaluate(half, [], FEW)
     with pytest.raises(InputError, match="nowhere does not exist"):
         evaluate("nowhere", DEMO, FEW)
 

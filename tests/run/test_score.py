@@ -4,6 +4,7 @@ import asyncio
 import inspect
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from stub_server import Stub, running
@@ -69,6 +70,46 @@ def test_missing_path_and_missing_model_are_named(folder: Path, tmp_path: Path) 
         robogaze.score(tmp_path / "missing.mp4")
     with pytest.raises(OptionError, match="the pipeline full needs a model; give --model"):
         robogaze.score(folder, pipeline="full")
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"limit": 0}, "limit must be at least 1, not 0"),
+        ({"limit": -1}, "limit must be at least 1, not -1"),
+        ({"clips_at_once": 0}, "clips_at_once must be at least 1, not 0"),
+        ({"workers": 0}, "workers must be at least 1, not 0"),
+        ({"max_calls": 0}, "max_calls must be at least 1, not 0"),
+        ({"max_cost_usd": 0.0}, r"max_cost_usd must be above 0, not 0\.0"),
+    ],
+)
+def test_options_that_would_score_fewer_clips_in_silence_are_refused(
+    folder: Path, options: dict[str, Any], why: str
+) -> None:
+    with pytest.raises(OptionError, match=why):
+        robogaze.score(folder, options=robogaze.RunOptions(**options))
+
+
+def test_concurrency_of_zero_is_refused(folder: Path) -> None:
+    with pytest.raises(OptionError, match="concurrency must be at least 1, not 0"):
+        robogaze.score(folder, concurrency=0)
+
+
+def test_no_path_is_refused() -> None:
+    with pytest.raises(InputError, match="no path of a clip is given"):
+        robogaze.score([])
+
+
+def test_layout_that_cannot_be_parsed_is_refused(folder: Path) -> None:
+    with pytest.raises(OptionError, match="a layout is 'single' or"):
+        robogaze.score(folder, layout="3")
+    with pytest.raises(OptionError, match="a 2x2 layout has 4 panels, not 1"):
+        robogaze.score(folder, layout="2x2:left")
+
+
+def test_initial_frame_of_all_clips_that_cannot_be_read_is_refused(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"the initial frame .*missing\.png cannot be read"):
+        robogaze.score(folder, initial_frame=tmp_path / "missing.png")
 
 
 def test_both_twins_have_one_signature_and_one_text() -> None:
