@@ -44,14 +44,14 @@ def bench(
 ) -> int:
     """Score checkpoints on the same prompts and say which is better: from folders to a decision.
 
-    PATH holds the clips of one checkpoint, as for robogaze score. The name of a checkpoint is that of its path;
-    NAME=PATH sets another. Each checkpoint gets a run folder DIR/NAME; the comparison is in DIR. The same command
-    resumes. To split a checkpoint into shards, use robogaze score and robogaze compare.
+    PATH holds the clips of one checkpoint, as for robogaze score. A checkpoint is named after its path; NAME=PATH sets
+    another name. Each checkpoint gets a run folder DIR/NAME; the comparison is in DIR. The same command resumes. To
+    split a checkpoint into shards, use robogaze score and robogaze compare.
     """
     named = _named(checkpoints)
     clips.check_exist(*named.values())
     if baseline is not None and baseline not in named:
-        raise click.BadParameter(f"{baseline} is none of {', '.join(named)}", param_hint="--baseline")
+        raise click.BadParameter(f"{baseline} is not one of {', '.join(named)}", param_hint="--baseline")
     options = runs.GivenOptions(**given)
     if options.engine == "datatrove":
         raise click.UsageError("--engine datatrove is for robogaze score; robogaze compare takes its runs")
@@ -59,7 +59,7 @@ def bench(
     codes = []
     for name, path in named.items():
         codes.append(_score(name, path, setup, options, out / name, no_page))
-        if codes[-1] == EXIT_UNREACHABLE:  # nor will it be reached for the next
+        if codes[-1] == EXIT_UNREACHABLE:  # the next checkpoint would not reach it either
             return EXIT_UNREACHABLE
     shown = [f"{name}={out / name}" for name in named]
     code: int = context.invoke(compare, paths=tuple(shown), out=out, baseline=baseline, as_json=as_json)
@@ -67,7 +67,7 @@ def bench(
 
 
 def _named(checkpoints: tuple[str, ...]) -> dict[str, Path]:
-    """The paths of the checkpoints by name. Raises BadParameter for a name that two of them share."""
+    """The paths of the checkpoints by name. Raises BadParameter if two of them have the same name."""
     named: dict[str, Path] = {}
     for text in checkpoints:
         before, sign, after = text.partition("=")
