@@ -71,7 +71,7 @@ def main() -> None:
 
 
 class _Stderr(logging.Handler):
-    """Prints what the library has to say, a sentence a line."""
+    """Prints the messages of the library, one sentence per line."""
 
     def emit(self, record: logging.LogRecord) -> None:
         click.echo(record.getMessage(), err=True)
@@ -79,7 +79,7 @@ class _Stderr(logging.Handler):
 
 @contextmanager
 def _messages() -> Iterator[None]:
-    """Show the messages of the library while the context lasts."""
+    """Show the messages of the library inside the context."""
     logger, handler = logging.getLogger("robogaze"), _Stderr()
     level = logger.level
     logger.addHandler(handler)
@@ -106,7 +106,7 @@ def _run() -> object:
         click.echo(interrupt.said(), err=True)
         code = interrupt.EXIT_INTERRUPTED
     except Exception as error:
-        # Nothing above catches it: without this, there would be only the traceback, which --debug shows.
+        # Nothing above catches it. Without this the user would see only the traceback, which --debug shows.
         if "--debug" in sys.argv:
             raise
         code = _explain(error)
@@ -114,7 +114,7 @@ def _run() -> object:
 
 
 def _let_threads_end() -> None:
-    """Wait briefly for threads whose work was abandoned: a library must not be cut off within a call."""
+    """Wait briefly for threads whose work was abandoned, because the process must not end inside a library call."""
     from threading import enumerate as threads
 
     until = time.monotonic() + _THREADS_END_S
@@ -137,13 +137,13 @@ def _explain(error: Exception) -> int:
         click.echo(f"error: {what}", err=True)
         _give_up_stdout()
         return EXIT_ERROR
-    said = " ".join(str(error).split())
-    click.echo(f"error: {type(error).__name__}: {said}; this is a bug in RoboGaze; --debug shows where", err=True)
+    message = " ".join(str(error).split())
+    click.echo(f"error: {type(error).__name__}: {message}; this is a bug in RoboGaze; --debug shows where", err=True)
     return EXIT_ERROR
 
 
 def _give_up_stdout() -> None:
-    """Replace a stdout that cannot be written: Python would fail again when it flushes it at exit."""
+    """Replace a stdout that cannot be written, because Python would fail again when it flushes it at exit."""
     try:
         sys.stdout.flush()
     except OSError:

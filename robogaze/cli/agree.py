@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from robogaze.reporting.tables import ResultTable
 
 _SHOWN = 10
-"""How many events of the queue a terminal shows; --out and --json hold all."""
+"""The number of events of the queue that a terminal shows; --out and --json contain all."""
 
 
 @click.command()
@@ -29,7 +29,7 @@ _SHOWN = 10
 @options.reading
 @options.judging
 @click.option("--match", type=click.Choice(["iou*similarity", "iou"]), default="iou*similarity", show_default=True,
-              help="What the events of two annotators are matched by.")  # fmt: skip
+              help="How the events of two annotators are matched.")  # fmt: skip
 @click.option("--iou", type=click.Choice(["frames", "exact"]), default="frames", show_default=True,
               help="Measure overlap in frames or in seconds.")  # fmt: skip
 @click.option("--by", default="split", show_default=True, metavar="FIELD", help="The clip field that names data sets.")
@@ -47,10 +47,10 @@ def agree(
     out: Path | None,
     **rest: Any,
 ) -> int:
-    """Measure how far annotators agree, how a human scores as a system would, and list what needs adjudication.
+    """Measure how far annotators agree, score each annotator as a system, and list the events that need adjudication.
 
-    PATH holds the annotations of one annotator, or of several. An annotator has the name in the file, else that of
-    the file; NAME=PATH gives another. Reads reports and annotations only: no video, no model library.
+    PATH holds the annotations of one annotator, or of several. The name of an annotator is the one in the file, or else
+    the file name; NAME=PATH sets another name. Reads reports and annotations only: no video, no model library.
     """
     from robogaze.agreement import AgreementConfig
     from robogaze.agreement import agree as measure
@@ -75,7 +75,7 @@ def agree(
 
 
 def _exit_code(why_not: str) -> int:
-    """1 if nothing could be computed, with the reason on stderr; 0 without a reason."""
+    """Print the reason on stderr and return 1 if nothing could be computed; return 0 if the reason is empty."""
     from robogaze.cli import EXIT_ERROR
 
     if why_not:
@@ -84,7 +84,7 @@ def _exit_code(why_not: str) -> int:
 
 
 def _show_ratings(path: Path, config: AgreementConfig, form: str, as_json: bool, out: Path | None) -> str:
-    """Print the agreement on labels; return why it is undefined, empty if it is defined."""
+    """Print the agreement on labels; return the reason if it is undefined, otherwise an empty text."""
     from robogaze.agreement import Ratings, agree_on_ratings
     from robogaze.reporting.serialize import ratings_json
     from robogaze.reporting.tables.agreement import ratings_table
@@ -127,7 +127,7 @@ def _print(
     as_json: bool,
     out: Path | None,
 ) -> None:
-    """Write the files if a folder is given; print the first of the texts, which is the JSON, or tables."""
+    """Write the files if a folder is given; print the JSON, which is the first of the texts, or tables."""
     from robogaze.reporting.tables import table_files
 
     if out is not None:

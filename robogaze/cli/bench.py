@@ -47,15 +47,15 @@ def bench(
 ) -> int:
     """Score checkpoints on the same prompts and say which is better: from folders to a decision.
 
-    PATH holds the clips of one checkpoint, as for robogaze score. The name of a checkpoint is that of its path;
-    NAME=PATH sets another. Each checkpoint gets a run folder DIR/NAME; the comparison is in DIR. The same command
-    resumes. To split a checkpoint into shards, use robogaze score and robogaze compare.
+    PATH holds the clips of one checkpoint, as for robogaze score. A checkpoint is named after its path; NAME=PATH sets
+    another name. Each checkpoint gets a run folder DIR/NAME; the comparison is in DIR. The same command resumes. To
+    split a checkpoint into shards, use robogaze score and robogaze compare.
     """
     named = _named(checkpoints)
     for path in named.values():
         clips.check_exist(path)
     if baseline is not None and baseline not in named:
-        raise click.BadParameter(f"{baseline} is none of {', '.join(named)}", param_hint="--baseline")
+        raise click.BadParameter(f"{baseline} is not one of {', '.join(named)}", param_hint="--baseline")
     options = runs.GivenOptions(**given)
     if options.engine == "datatrove":
         raise click.UsageError("--engine datatrove is for robogaze score; robogaze compare takes its runs")
@@ -65,7 +65,7 @@ def bench(
     for name, found in _clips(named).items():
         click.echo(f"{name}: {named[name]}", err=True)
         code, reports = _score(found, setup, options, out / name, no_page)
-        if code == EXIT_UNREACHABLE:  # nor will it be reached for the next
+        if code == EXIT_UNREACHABLE:  # the next checkpoint would not reach it either
             return EXIT_UNREACHABLE
         codes.append(code)
         if not reports:
@@ -79,7 +79,7 @@ def bench(
 
 
 def _named(checkpoints: tuple[str, ...]) -> dict[str, Path]:
-    """The paths of the checkpoints by name. Raises BadParameter for a name that two of them share."""
+    """The paths of the checkpoints by name. Raises BadParameter if two of them have the same name."""
     named: dict[str, Path] = {}
     for text in checkpoints:
         before, sign, after = text.partition("=")

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 _KEYS = ("auto", "prompt_id", "instruction", "instruction and initial frame", "clip id")
 _BRIEF = ("leaderboard", "clips", "by-dimension", "calibrated", "-pair", "-in-what", "-flips", "trend", "gate")
-"""The tables that a terminal shows; --out writes all."""
+"""The tables that a terminal shows; --out writes all tables."""
 
 _SHOWN = 10
-"""How many rows a terminal shows of the tables in _LONG."""
+"""The number of rows that a terminal shows of the tables in _LONG."""
 
 _LONG = ("-in-what", "-flips")
 
@@ -67,8 +67,8 @@ def compare(
 ) -> int:
     """Compare checkpoints: which is better, in what, by how much, whether it is significant, which clips to look at.
 
-    RUN holds the reports of one checkpoint: a run folder, a folder, JSONL. It has the name of its path; NAME=RUN gives
-    another. Reads reports only: no video, no model library.
+    RUN holds the reports of one checkpoint: a run folder, a folder, JSONL. A run is named after its path; NAME=RUN sets
+    another name. Reads reports only: no video, no model library.
     """
     _check_usage(paths, calibrations, reference, gate, junit, out)
     from robogaze.annotations import ReadOptions
@@ -118,7 +118,7 @@ def _check_usage(
     if junit is not None and gate is None:
         raise click.UsageError("--junit needs --gate")
     if out is not None and (out / "run.json").is_file():
-        raise click.UsageError(f"{out} is a run folder, whose page would be lost; choose another --out")
+        raise click.UsageError(f"{out} is a run folder, and its page would be overwritten; choose another --out")
 
 
 def _show(
@@ -176,7 +176,7 @@ def _cut(table: ResultTable) -> ResultTable:
     """The first rows of a long table, with a note of how many there are."""
     if not table.name.endswith(_LONG) or len(table.rows) <= _SHOWN:
         return table
-    note = f"The first {_SHOWN} of {len(table.rows)}; --out and --json hold all."
+    note = f"The first {_SHOWN} of {len(table.rows)}; --out and --json contain all."
     return replace(table, rows=table.rows[:_SHOWN], notes=(*table.notes, note))
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 
 _MAX_NAMED = 3
-"""How many files a line names."""
+"""The number of files that a line names."""
 
 
 @click.group()
@@ -39,7 +39,7 @@ def dataset() -> None:
 def import_(path: Path, layout: str, out: Path, hashed: bool, dry_run: bool, as_json: bool) -> int:
     """Write a manifest of the clips in PATH, a folder or a file that lists them.
 
-    Prints the clips, and which files were ignored and why. No video is opened: see `robogaze dataset check`. Clips in
+    Prints the clips, and the ignored files with the reason. No video is opened: see `robogaze dataset check`. Clips in
     tar files are unpacked next to the manifest. With --hash, a file that is replaced later is noticed.
     """
     from robogaze.datasets.layouts.base import UNPACKED
@@ -112,9 +112,9 @@ def _some(names: Sequence[str]) -> str:
 def check(manifest: Path, as_json: bool) -> int:
     """Decode every clip of a MANIFEST to its end and report problems; exit 1 if there are any.
 
-    Reported are unreadable files, duplicates, clips without an instruction, frame rates that differ from the others',
-    uneven frames, and files whose content differs from the manifest's sha256 (see `robogaze dataset import --hash`);
-    without a sha256, files that changed after the manifest was written.
+    Reports unreadable files, duplicates, clips without an instruction, frame rates that differ from the others', uneven
+    frames, and files whose content differs from the manifest's sha256 (see `robogaze dataset import --hash`). Without a
+    sha256 it reports files that changed after the manifest was written.
     """
     from robogaze.cli import EXIT_ERROR
     from robogaze.datasets.check import check_entries
@@ -176,9 +176,9 @@ def _decode(entry: ManifestEntry, advance: Callable[[int], None]) -> DecodedFact
 def export(run: Path, to: str | None, keep: str | None, dimensions: tuple[str, ...], out: Path) -> int:
     """Write the reports of a RUN in another format (--to), or a manifest of its clean clips (--keep).
 
-    A clip is clean in a dimension that was examined or ruled out and in which nothing was found or left undecided.
-    --keep clean writes a manifest of the clips that are clean in every dimension asked for. If clips are episodes of a
-    LeRobot data set, it also writes a list of the episodes that are clean in every camera.
+    A clip is clean in a dimension if the dimension was examined or ruled out and nothing in it was found or is
+    undecided. --keep clean writes a manifest of the clips that are clean in every requested dimension. If clips are
+    episodes of a LeRobot data set, it also writes a list of the episodes that are clean in every camera.
     """
     from robogaze.errors import InputError
     from robogaze.reporting.wording import count
@@ -228,7 +228,7 @@ def _clean(run: FinishedRun, names: Sequence[str], out: Path) -> Mapping[str, st
     others = f"{faulty} faulty, {len(run.reports) - faulty - len(entries)} undecided"
     if not entries:
         examined = [name for name in known if any(report.coverage[name].state in COVERED for report in run.reports)]
-        way_out = f"; use --dimension to ask for fewer (examined in some clip: {listed(examined) or 'none'})"
+        way_out = f"; use --dimension to check fewer (examined in some clip: {listed(examined) or 'none'})"
         raise InputError(f"no clip of {run.root} is clean in {wanted}: {others}{way_out if not names else ''}")
     rest = f"of the others {others}" if len(entries) < len(run.reports) else "no others"
     click.echo(f"clean in {wanted}: {len(entries)} of {count(len(run.reports), 'clip')}; {rest}", err=True)
@@ -248,7 +248,7 @@ def _clean_episodes(run: FinishedRun, dimensions: Sequence[str]) -> Mapping[str,
         click.echo(f"clean: {len(data_set.clean)} of {scored} of {data_set.root}, in {cameras}", err=True)
         if data_set.other_clips:
             clips = count(data_set.other_clips, "clip")
-            click.echo(f"left out: {clips} of {data_set.root} that are not one of its episodes", err=True)
+            click.echo(f"left out: {clips} of {data_set.root} that are not episodes of it", err=True)
         if data_set.clean:
             root = file_name(data_set.root.as_posix())
             name = "episodes.json" if len(data_sets) == 1 else f"episodes of {root}.json"

@@ -1,4 +1,4 @@
-"""`robogaze domain`: list, show, check and start domains, and render what a model gets."""
+"""`robogaze domain`: list, show, check and create domains, and render the requests to a model."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def domain() -> None:
-    """Domains: folders of data that say what to look for and how to ask."""
+    """Domains: folders of data that define what to look for and how to ask for it."""
 
 
 @domain.command("list")
@@ -108,7 +108,7 @@ def check(name: str) -> int:
 @domain.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 def new(folder: Path) -> int:
-    """Start a domain: write a FOLDER with the files to fill in."""
+    """Create a domain: write a FOLDER with the files to fill in."""
     from robogaze.domains.scaffold import scaffold
 
     for path in scaffold(folder):
@@ -142,10 +142,10 @@ def render(
     out: Path | None,
     as_json: bool,
 ) -> int:
-    """Print what a model gets from a STAGE of a PIPELINE: system prompt, images, text and schema.
+    """Print what a STAGE of a PIPELINE sends to a model: system prompt, images, text and schema.
 
-    No model is queried. CLIP is a video, or the id of a clip in the run folder; without one, a clip of noise is
-    used. The answers of earlier stages come from the run folder if one is given, else they are the simplest valid
+    No model is queried. CLIP is a video, or the id of a clip in the run folder; without one, a clip of noise is used.
+    The answers of earlier stages come from the run folder if one is given; otherwise they are the simplest valid
     answers.
 
     Example: robogaze domain render full verify cup.mp4 --out verify.html
@@ -190,7 +190,7 @@ def _entry(clip: str, run: Path | None, instruction: str | None, layout: str | N
 
 
 def _report(rendered: RenderedStage, shown: RenderedStage, out: Path | None) -> None:
-    """Say on stderr what is not shown, and where the page is."""
+    """Print on stderr what is not shown, and where the page is."""
     if rendered.note:
         click.echo(rendered.note, err=True)
     if hidden := len(rendered.requests) - len(shown.requests):

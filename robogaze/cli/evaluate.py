@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 @click.option("--convention", type=click.Choice(CONVENTIONS.names()), default="robogaze", show_default=True,
               help="How events are matched and scored.")  # fmt: skip
 @click.option("--normalise", "normalisation", type=click.Choice(["loose", "strict"]), default="loose",
-              show_default=True, help="By all events, or by those that overlap in time with any event.")  # fmt: skip
+              show_default=True, help="Divide by all events, or by those that overlap any event in time.")  # fmt: skip
 @click.option("--iou", type=click.Choice(["frames", "exact"]), help="Measure overlap in frames or in seconds.")
 @click.option("--lambda", "dimension_bonus", type=click.FloatRange(min=0), help="The bonus for a shared dimension.")
 @click.option("--by", multiple=True, metavar="FIELD", help="Break results down by a clip field, such as task_family.")
@@ -61,7 +61,7 @@ def evaluate(
     out: Path | None,
     **rest: Any,
 ) -> int:
-    """Score predictions against references: what was found, missed and invented, with confidence intervals.
+    """Score predictions against references: matched, missed and spurious events, with confidence intervals.
 
     Reads reports and annotations only: no video, no model library. PATH is a report, a folder of reports, JSONL, or
     any format that is recognised (see docs/formats.md).
@@ -133,7 +133,7 @@ _UNUSED = (
     "second_judge", "by", "normalisation", "iou", "dimension_bonus", "strata", "units", "interval", "margin",
     "floors", "resamples", "level", "seed",
 )  # fmt: skip
-"""The options that a released evaluator does not have."""
+"""The options that released evaluators do not have."""
 
 
 def _refuse_options(convention: str) -> None:

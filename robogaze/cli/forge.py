@@ -32,7 +32,9 @@ forge.add_command(simulate)
 @forge.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="CLIP...")
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder for the data set.")
-@click.option("-i", "--instruction", help="Instruction of all clips. For different ones, use sidecars or a manifest.")
+@click.option(
+    "-i", "--instruction", help="Instruction of all clips. For different instructions, use sidecars or a manifest."
+)
 @click.option("--layout", help=clips.LAYOUT)
 @click.option("--domain", help="A built-in domain or a folder.  [default: the built-in default]")
 @click.option("--only", multiple=True, metavar="NAME", help="Only this glitch; repeatable.")
@@ -52,7 +54,7 @@ def plant(
     seed: int,
     as_json: bool,
 ) -> int:
-    """Plant known glitches into clips that have none, one per copy, and write a data set.
+    """Plant known glitches into clips without glitches, one per copy, and write a data set.
 
     CLIP is a video, a folder of videos, or a manifest (.jsonl). An untouched copy of every clip is the control. Run the
     same command again to resume. The same seed gives the same pixels and annotations.
@@ -107,7 +109,7 @@ def _planted_table(planted: PlantedDataset) -> ResultTable:
         title=f"Planted in {count(len(planted.sources), 'clip')}, next to an untouched copy of each",
         columns=("glitch", "planted", "left out", "refused draws"),
         rows=rows,
-        notes=("planted.json has the reasons for refused draws and glitches left out",),
+        notes=("planted.json gives the reasons for refused draws and omitted glitches",),
     )
 
 
@@ -134,7 +136,7 @@ def report(
     references = read_planted(reference)
     found = read_run(run)
     if not found.reports:
-        raise InputError(f"{run} holds no report; make some with: robogaze score {reference}/clips.jsonl --out {run}")
+        raise InputError(f"{run} has no report; make some with: robogaze score {reference}/clips.jsonl --out {run}")
     result = measure(references, found.reports, run.name, level=level, resamples=resamples, seed=seed)
     tables = list(sensitivity_tables(result))
     text = as_text(sensitivity_json(result, str(run), level))

@@ -103,5 +103,5 @@ def _table(dataset: SimulatedDataset) -> ResultTable:
         title=f"{count(len(dataset.clips), 'clip')} simulated, seed {dataset.plan.context.seed}",
         columns=("type", "clips"),
         rows=rows,
-        notes=(f"{count(rejected, 'draw')} rejected; simulated.json has the reasons",),
+        notes=(f"{count(rejected, 'draw')} rejected; simulated.json gives the reasons",),
     )

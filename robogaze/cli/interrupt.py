@@ -1,8 +1,8 @@
-"""Ctrl-C: the program ends at once, and says what is kept and how to resume.
+"""Ctrl-C: the program prints what is kept and how to resume, and ends at once.
 
-All that is written is there whole or not at all, so there is nothing to unwind: a run that is interrupted is one that
-is killed, and says so. A thread watches for the signal, since Python runs a handler in the main thread only, between
-two of its steps, and a step may take long (a decoder, a large product of matrices).
+Every file is written completely or not at all, so nothing needs to be undone: an interrupted run is like a killed run,
+with a message. A thread watches for the signal, because Python runs a handler only in the main thread and between two
+of its instructions, and an instruction may take long (a decoder, a large matrix product).
 """
 
 from __future__ import annotations
@@ -22,33 +22,33 @@ EXIT_INTERRUPTED = 130
 
 _NOTHING = "nothing was saved; run the command again"
 _LAST_S = 1.0
-"""How long the last words may take, on a stderr that nobody reads."""
+"""The time limit for the last message, in case nobody reads stderr."""
 
 _CLEAR = b"\r\x1b[2K\x1b[?25h"
-"""Removes a progress bar from a terminal, and shows the cursor again."""
+"""Removes a progress bar from a terminal and shows the cursor again."""
 
 _kept = [_NOTHING]
 _ending = threading.Lock()
 
 
 def keeps(text: str) -> None:
-    """Say from now on, when the command is interrupted, what is kept and how to resume."""
+    """Set the message about what is kept and how to resume that is printed when the command is interrupted."""
     _kept[0] = text
 
 
 def keeps_clips(folder: Path) -> None:
-    """Say that finished clips are kept in a folder, and that the same command does the rest."""
+    """The message that finished clips are kept in a folder and that the same command resumes the run."""
     keeps(f"finished clips are kept in {folder}; run the same command again to resume")
 
 
 def said() -> str:
-    """The sentence of the command as it is now."""
+    """The current message of the command."""
     return f"interrupted: {_kept[0]}"
 
 
 @contextmanager
 def watching() -> Iterator[None]:
-    """End the process on Ctrl-C while the context lasts. A SIGINT that is ignored, or handled by others, stays so."""
+    """End the process on Ctrl-C inside the context. A SIGINT that is ignored, or handled elsewhere, is not changed."""
     keeps(_NOTHING)
     mine = threading.current_thread() is threading.main_thread()
     if not mine or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
@@ -64,7 +64,7 @@ def watching() -> Iterator[None]:
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.set_wakeup_fd(before)
-        pythons.close()  # which ends the watching thread
+        pythons.close()  # this ends the watching thread
 
 
 def _watch(ours: socket.socket, process: int) -> None:
@@ -75,15 +75,15 @@ def _watch(ours: socket.socket, process: int) -> None:
 
 
 def _handler(_signal: int, _frame: FrameType | None) -> None:
-    """The same, where an event loop has taken the descriptor that the thread watches."""
+    """The same, in case an event loop replaced the descriptor that the thread watches."""
     _end(os.getpid())
 
 
 def _end(process: int) -> None:
-    """Say the sentence and end the process with its children."""
-    if not _ending.acquire(blocking=False):  # the other one of thread and handler is at it
+    """Print the message and end the process with its children."""
+    if not _ending.acquire(blocking=False):  # the handler or the thread is already doing this
         time.sleep(2 * _LAST_S)
-    if os.getpid() != process:  # a fork, whose parent speaks
+    if os.getpid() != process:  # a fork: the parent prints the message
         os._exit(EXIT_INTERRUPTED)
     threading.Thread(target=_end_anyway, daemon=True).start()
     for child in multiprocessing.active_children():

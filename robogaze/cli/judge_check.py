@@ -32,7 +32,9 @@ _MEASURES = {
 @click.command("judge-check")
 @click.argument("pairs", type=click.Path(path_type=Path))
 @click.option("--judge", default="offline", show_default=True, help="offline, table:FILE, or a model: KIND:NAME[@URL].")
-@click.option("--rubric", default="robogaze", show_default=True, help="What a model is asked, and which axes count.")
+@click.option(
+    "--rubric", default="robogaze", show_default=True, help="The questions to a model, and the axes that count."
+)
 @click.option("--split", help="Only the pairs of this split of the file.")
 @click.option("--repeats", type=click.IntRange(min=1), default=1, show_default=True,
               help="How often to judge each pair.")  # fmt: skip
@@ -43,7 +45,7 @@ def judge_check(pairs: Path, judge: str, rubric: str, split: str | None, repeats
 
     PAIRS is a JSONL file of {"reference": ..., "prediction": ..., "similarity": 0..1} or, in place of the similarity,
     "axes": ratings on the axes of the rubric. Intervals are over "event" or "clip_id" if lines have them. With
-    --repeats a model is asked several times about each pair, and changes are counted.
+    --repeats the model judges each pair several times, and changed answers are counted.
     """
     import numpy as np
 
@@ -67,7 +69,7 @@ def judge_check(pairs: Path, judge: str, rubric: str, split: str | None, repeats
 
 
 def _print_unscored(rated: Sequence[RatedPair], run: Sequence[Judgement]) -> None:
-    """The number of pairs without a similarity, and the first reason; all often have the same cause."""
+    """The number of pairs without a similarity, and the first reason, because the cause is often the same for all."""
     failed = [
         (pair.pair, judgement.rationale)
         for pair, judgement in zip(rated, run, strict=True)

@@ -1,4 +1,4 @@
-"""`robogaze merge`: the shards of a run become the run."""
+"""`robogaze merge`: merge the shards of a run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import click
 def merge(runs: tuple[Path, ...], out: Path | None) -> int:
     """Merge the shards of each RUN (RUN.shards/*, as --shard writes them) into RUN.
 
-    With --out, the given run folders are merged there. Merge again to add clips that were scored later.
+    With --out, merge the given run folders into that folder. Merge again to add clips that were scored later.
     """
     from robogaze.errors import InputError
     from robogaze.run.shards import shards_of, written_shards
@@ -26,7 +26,7 @@ def merge(runs: tuple[Path, ...], out: Path | None) -> int:
     for run in runs:
         shards = written_shards(run)
         if not shards:
-            raise InputError(f"{shards_of(run)} holds no shards; robogaze score --shard I/N --out {run} writes them")
+            raise InputError(f"{shards_of(run)} has no shards; robogaze score --shard I/N --out {run} writes them")
         codes.append(join(shards, run, "shard"))
     return max(codes)
 

@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     from robogaze.reporting.pages.bundles import WrittenPage
 
 COMPARISON = "comparison.json"
-"""The file that a folder of `compare --out` has and a run folder has not."""
+"""The file that distinguishes a folder of `compare --out` from a run folder."""
 
 
 @click.command()
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="RUN|COMPARISON")
 @click.option("--domain", help="The folder of the reports' domain, if it is not a built-in one.")
 def report(folder: Path, domain: str | None) -> int:
-    """Write index.html again: of a run from its reports, of a comparison from the folder of `compare --out`.
+    """Write index.html again, for a run from its reports, for a comparison from the folder of `compare --out`.
 
-    The page needs no network and no server. A large page has files in the folder `page` beside it.
+    The page needs no network and no server. A large page has further files in the folder `page` next to it.
     """
     if (folder / COMPARISON).is_file():
         from robogaze.reporting.pages.comparison import rewrite_comparison_page
@@ -47,7 +47,7 @@ def _run(root: Path, domain: str | None) -> Path:
 
 
 def write_page(root: Path, domain: Domain) -> Path:
-    """Write the page of a run and return its path; stderr says what the page lacks."""
+    """Write the page of a run and return its path; print on stderr what the page lacks."""
     from robogaze.reporting.pages.run import write_run_page
 
     return show_notes(write_run_page(root, domain))

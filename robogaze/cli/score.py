@@ -23,7 +23,7 @@ SCHEMA_VERSION = 2
 """Of the JSON that --json prints."""
 
 _TABLE_CLIPS = 50
-"""Up to how many clips the terminal shows a table of clips; beyond, one of event types."""
+"""The number of clips up to which the terminal shows a table of clips; for more, it shows a table of event types."""
 
 _SHARD_FLAGS = {
     "instruction": "--instruction",
@@ -45,7 +45,11 @@ _SHARD_FLAGS = {
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PATH...")
-@click.option("-i", "--instruction", help="What the clips were generated for. For many, use sidecars or a manifest.")
+@click.option(
+    "-i",
+    "--instruction",
+    help="What the clips were generated for. For several instructions, use sidecars or a manifest.",
+)
 @click.option("--initial-frame", type=click.Path(path_type=Path), help="An image of the scene before the clip.")
 @click.option("--layout", help=clips.LAYOUT)
 @click.option("--out", type=click.Path(path_type=Path), metavar="RUN", help="The run folder; needed to resume.")
@@ -69,10 +73,10 @@ def score(
     as_json: bool,
     **given: Any,
 ) -> int:
-    """Score clips: say what failed in each, when, why and how badly.
+    """Score clips: report what failed in each, when, why and how badly.
 
     PATH is a video, a folder of videos, a manifest (.jsonl) that lists videos, or anything else that robogaze dataset
-    import reads. A sidecar beside a video gives its instruction: cup.txt, or cup.json with any field of a manifest
+    import reads. A sidecar next to a video gives its instruction: cup.txt, or cup.json with any field of a manifest
     line.
 
     Without --model, RoboGaze reports what it can measure in the frames, and which dimensions it did not examine.
@@ -84,7 +88,7 @@ def score(
     if initial_frame is not None:
         from robogaze.media.picture_files import open_picture
 
-        open_picture(initial_frame, f"the initial frame {initial_frame}")  # it is given for every clip
+        open_picture(initial_frame, f"the initial frame {initial_frame}")  # it applies to every clip
     clip_options = {"instruction": instruction, "initial_frame": initial_frame, "layout": clips.parse_layout(layout)}
     options = runs.GivenOptions(**given)
     runs.say_what_is_kept(out)
@@ -118,7 +122,7 @@ def score(
 
 
 def write_page(run: ScoringRun) -> Path | None:
-    """Write the page of a run, unless it is up to date; None where there is nothing to show."""
+    """Write the page of a run, unless it is up to date; None if there is nothing to show."""
     if run.folder is None or not (run.summaries or run.unreadable):
         return None
     path = run.folder.root / "index.html"
@@ -130,7 +134,7 @@ def write_page(run: ScoringRun) -> Path | None:
 
 
 def _tracker(text: str | None, shard: str | None, engine: str) -> Tracker | None:
-    """What --track names; the numbers of a shard would pass for those of the run."""
+    """The tracker of --track. Refused for a shard, because its numbers would look like those of the run."""
     if text is not None and (shard is not None or engine == "datatrove"):
         raise click.UsageError("--track is for a whole run; use robogaze compare RUN --track once it is merged")
     return tracking.opened(text)
@@ -169,7 +173,7 @@ def _score_in_shards(given: Mapping[str, Any]) -> int:
 
 
 def _shard_arguments(given: Mapping[str, Any]) -> list[str]:
-    """The command line of a shard: that of the run, without the engine."""
+    """The command line of a shard: the command line of the run, without the engine."""
     arguments = ["score", *map(str, given["paths"]), "--no-page"]
     for name, flag in _SHARD_FLAGS.items():
         if given[name] is True:
@@ -180,7 +184,7 @@ def _shard_arguments(given: Mapping[str, Any]) -> list[str]:
 
 
 def _say_missing_instructions(run: ScoringRun) -> None:
-    """Say which dimensions need an instruction that clips do not have; without a model none of them is examined."""
+    """Print which dimensions need an instruction that clips do not have; without a model none of them is examined."""
     from robogaze.reporting.wording import count, listed
 
     without = sum(
@@ -213,7 +217,9 @@ def _show(run: ScoringRun, as_json: bool) -> None:
 
 
 def _print_json(run: ScoringRun) -> None:
-    """Print counts and reports as one object; reports one by one, for a run may hold more than fits into memory."""
+    """Print counts and reports as one object. Reports are printed one by one, because a run may have more than fit in
+    memory.
+    """
     from robogaze.reporting.tables.clips import counts_as_json
 
     head = {

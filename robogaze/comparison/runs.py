@@ -188,7 +188,7 @@ def _listed(line: Mapping[str, Any]) -> ManifestClip:
 
 def _unreadable(listed: Path) -> tuple[str, ...]:
     # `read_annotations` has checked the list.
-    return tuple(one["uri"] for one in from_json(listed.read_bytes())) if listed.is_file() else ()
+    return tuple(clip["uri"] for clip in from_json(listed.read_bytes())) if listed.is_file() else ()
 
 
 def check_comparable(runs: Sequence[Run], *, mixed: bool) -> None:

@@ -1,4 +1,4 @@
-"""Data sets: which clips there are (`manifest`, `layouts`), and their annotations (`formats`).
+"""Data sets: lists of clips (`manifest`, `layouts`), and annotations of them (`formats`).
 
 manifest     entries: clips to score, with their sidecars, one by one or in a JSONL file
 layouts      folders of clips, as others arrange them -> a manifest; one file per layout

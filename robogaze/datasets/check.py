@@ -23,7 +23,7 @@ _RATE_TOLERANCE = 0.01
 """The relative difference at which two frame rates still count as equal, such as 29.97 and 30."""
 
 _DURATION_TOLERANCE_S = 0.002
-"""The tolerance for how long a frame is shown: Matroska rounds both of its ends to milliseconds."""
+"""The tolerance for the duration of a frame: Matroska rounds both of its ends to milliseconds."""
 
 
 @dataclass(frozen=True)

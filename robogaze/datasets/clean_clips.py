@@ -1,8 +1,8 @@
-"""The clips of a run that are clean: as a manifest, and as the episodes of LeRobot data sets.
+"""The clean clips of a run, as a manifest and as episodes of LeRobot data sets.
 
-A clip is an episode if it lies in a LeRobot data set and covers what `meta/` says of the episode: a whole file, or
-that part of a file. An episode is clean if its clip of every camera is; the cameras are those that the run has reports
-for.
+A clip is an episode if it is in a LeRobot data set and covers the file, or the part of a file, that `meta/` gives for
+the episode. An episode is clean if its clips from all cameras are clean; only cameras that the run has reports for
+count.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -23,8 +23,8 @@ def clean_entries(
 ) -> tuple[ManifestEntry, ...]:
     """Manifest entries of the clips that are clean in these dimensions (`Report.clean_in`).
 
-    `videos` gives the file of each clip, by clip id. Entries keep the clip's id, the SHA-256 of its file, and a layout
-    of views that was given for it. Raises InputError if an initial frame is missing.
+    `videos` gives the file of each clip, by clip id. Entries keep the clip's id, the SHA-256 of its file, and the
+    layout of views if it was given. Raises InputError if an initial frame is missing.
     """
     return tuple(_entry(report, videos[report.clip.id]) for report in reports if report.clean_in(dimensions))
 
@@ -50,9 +50,9 @@ def _entry(report: Report, video: Path) -> ManifestEntry:
 
 @dataclass(frozen=True)
 class CleanEpisodes:
-    """The clean episodes of a LeRobot data set, out of `scored` episodes, seen by `cameras` cameras.
+    """The clean episodes of a LeRobot data set, out of `scored` episodes with `cameras` cameras.
 
-    `other_clips` counts clips of the run that lie in the data set but are not episodes of it.
+    `other_clips` counts clips of the run that are in the data set but are not episodes of it.
     """
 
     root: Path
@@ -110,5 +110,5 @@ def _covers(clip: Clip, episode: lerobot.EpisodeVideo) -> bool:
 
 
 def _in_real_folder(video: Path) -> Path:
-    """The path with its folder resolved but the file's own name kept: caches link files under other names."""
+    """The path with its folder resolved; the file name is kept, because caches link files under other names."""
     return video.parent.resolve() / video.name

@@ -1,7 +1,7 @@
 """Text files: JSON, JSONL and tables (CSV, TSV), with the line of every value.
 
-The kind follows from the content, not from the name: a table starts with neither `{` nor `[`; a JSONL file has a
-complete object on its first line and more lines after it. A JSONL file is read line by line, the others as a whole.
+The content decides the kind, not the name: a table starts with neither `{` nor `[`; a JSONL file has a complete object
+on its first line and more lines after it. A JSONL file is read line by line, other files at once.
 """
 
 import csv
@@ -50,7 +50,7 @@ def text_of(path: Path) -> str:
 def json_object(text: str, source: str) -> dict[str, Any]:
     """Parse a JSON object. Raises InputError, with `source` as the place, for anything else."""
     try:
-        value = from_json(text)  # unlike json.loads, it refuses values that cannot be written again
+        value = from_json(text)  # unlike json.loads, it refuses values that JSON cannot express
     except ValueError as error:
         raise InputError(f"{source} is not JSON: {error}") from error
     if not isinstance(value, dict):
@@ -87,8 +87,7 @@ class Table:
 class Document:
     """A JSON file, a line of a JSONL file, or a table.
 
-    `folders` are the folders between the path that was asked for and the file. `line` is the line of a JSONL file,
-    else None.
+    `folders` are the folders between the requested path and the file. `line` is the line of a JSONL file, else None.
     """
 
     path: Path
@@ -111,7 +110,7 @@ class Document:
         return self.line or (self._lines.line_of(place) if place else None), dotted(place)
 
     def source(self, place: Place) -> str:
-        """A place as messages name it: `file:line`, or `file: key`."""
+        """A place in the form for messages: `file:line`, or `file: key`."""
         if self.line is not None:
             return f"{self.path}:{self.line}"
         if place and isinstance(self.value, Table):
@@ -180,7 +179,7 @@ def _is_object(raw: bytes) -> bool:
 def _json(raw: bytes) -> Any:
     """A JSON value. NaN is accepted here, and refused with its key where the value is used."""
     try:
-        value = from_json(raw)  # unlike json.loads, it refuses values that cannot be written again
+        value = from_json(raw)  # unlike json.loads, it refuses values that JSON cannot express
         json.loads(raw, object_pairs_hook=_unique_keys)
     except ValueError as error:
         raise error if isinstance(error, FormatError) else FormatError(f"is not JSON: {error}") from error
@@ -229,7 +228,7 @@ class JsonLines:
         self._known: dict[int, dict[str | int, int]] = {}
 
     def line_of(self, place: Place) -> int:
-        """The 1-based line of a value; if there is no such value, of the innermost value around it."""
+        """The 1-based line of a value, or, if there is no such value, of the innermost value around it."""
         at = self._after_space(0)
         for step in place:
             if at not in self._known:

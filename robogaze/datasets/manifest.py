@@ -1,4 +1,4 @@
-"""Manifests: which clips to score, and what each was generated from.
+"""Manifests: the clips to score, and the prompt of each.
 
 A clip is a video with an optional sidecar of the same name, or a line of a manifest. `cup.txt` gives the instruction
 of `cup.mp4`; `cup.json` gives any field of an entry. The instruction is the first non-empty one of `instruction` in the
@@ -23,7 +23,7 @@ from robogaze.datasets.documents import json_object, text_of
 from robogaze.errors import InputError, VideoError
 
 _MISSING_ERRNOS = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG)
-"""How a file system reports that there is no file of a name."""
+"""The errors by which a file system reports that no file has a name."""
 
 _MAX_STEM = 80
 """The most characters of a file's name in a clip id."""
@@ -34,7 +34,7 @@ def _parse_layout(value: Any) -> Any:
 
 
 def _strip(value: Any) -> Any:
-    """An instruction without surrounding white space; None if nothing is left."""
+    """An instruction without surrounding white space; None if it is empty."""
     return value.strip() or None if isinstance(value, str) else value
 
 
@@ -82,11 +82,11 @@ class ManifestEntry(Data):
 
     @property
     def address(self) -> str:
-        """The clip's file, with the part if it is one: `file.mp4#t=5.2,10.1`."""
+        """The clip's file, with the part if the clip is one: `file.mp4#t=5.2,10.1`."""
         return address(self.path.as_posix(), self.start_s, self.end_s)
 
     def check_content(self, content_sha256: str) -> None:
-        """Raise VideoError if the file's content is not what `sha256` says."""
+        """Raise VideoError if the file's content does not match `sha256`."""
         if self.sha256 not in (None, content_sha256):
             hashes = f"its sha256 is {content_sha256[:12]}..., not {self.sha256[:12]}..."
             raise VideoError(f"{self.path} was replaced after the manifest was written: {hashes}; import it again")
@@ -111,14 +111,16 @@ class ManifestEntry(Data):
 
 
 def stem_of(name: str) -> str:
-    """A file's stem as a clip id: no accents, each run of other characters an underscore; `clip` if nothing is left."""
+    """A file's stem as a clip id: without accents, each run of other characters as an underscore; `clip` if nothing is
+    left.
+    """
     plain = (character for character in normalize("NFKD", name) if not combining(character))
     safe = "".join(character if character.isalnum() or character in ".-" else "_" for character in plain)
     return sub("_+", "_", safe).strip("_")[:_MAX_STEM] or "clip"
 
 
 class UnusableEntry(ManifestEntry):
-    """A clip that cannot be scored, and why. The other clips are scored."""
+    """A clip that cannot be scored, and the reason. The other clips are scored."""
 
     fault: str
 
@@ -152,7 +154,7 @@ def file_sha256(path: Path) -> str:
 
 
 def find_entries(paths: Sequence[Path], **given: Any) -> tuple[ManifestEntry, ...]:
-    """Entries for videos and manifests (`.jsonl`). Fields that are `given` apply to all and override sidecars.
+    """Entries for videos and manifests (`.jsonl`). The fields in `given` apply to all clips and override sidecars.
 
     Raises InputError for an invalid sidecar or manifest, and for two clips with one clip_id. Videos are not opened.
     """
@@ -160,7 +162,7 @@ def find_entries(paths: Sequence[Path], **given: Any) -> tuple[ManifestEntry, ..
 
 
 def with_given(entries: Sequence[ManifestEntry], **given: Any) -> tuple[ManifestEntry, ...]:
-    """Entries with the fields that are `given` and not None. Raises InputError for two clips with one clip_id."""
+    """Entries with the fields in `given` that are not None. Raises InputError for two clips with one clip_id."""
     fields = {name: value for name, value in given.items() if value is not None}
     changed = tuple(entry.with_(**fields) for entry in entries)
     first: dict[str, ManifestEntry] = {}
@@ -200,7 +202,7 @@ def manifest_text(entries: Sequence[ManifestEntry], folder: Path) -> str:
 
 
 def _relative(path: Path, folder: Path) -> Path:
-    # Folders are resolved, because `..` leaves a linked folder elsewhere; a file keeps its own name.
+    # Folders are resolved, because `..` in a linked folder leads elsewhere; a file keeps its own name.
     real = path.parent.resolve() / path.name
     try:
         return Path(os.path.relpath(real, folder.resolve()))

@@ -14,7 +14,7 @@ from robogaze.datasets.manifest import stem_of
 from robogaze.errors import InputError
 
 _MAX_NAMED = 3
-"""How many clips a message names."""
+"""The number of clips that a message names."""
 
 _VIDEO_SUFFIXES = (".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi")
 
@@ -34,8 +34,8 @@ class MatchedIds:
 def match_clip_ids(references: Sequence[ClipAnnotation], annotations: Sequence[ClipAnnotation]) -> MatchedIds:
     """Give annotations the clip ids of the references of the same clips: by id, then by sha256, then by file stem.
 
-    A sha256 or a stem matches only if exactly one clip on each side has it, and a stem never matches two files that
-    are known to differ. An annotation without a match keeps its id.
+    A sha256 or a stem matches only if exactly one clip on each side has it, and a stem never matches files that are
+    known to differ. An annotation without a match keeps its id.
     """
     ids = {reference.clip_id for reference in references}
     matches = {annotation.clip_id: annotation.clip_id for annotation in annotations if annotation.clip_id in ids}
@@ -58,7 +58,7 @@ def match_clip_ids(references: Sequence[ClipAnnotation], annotations: Sequence[C
 def _by_unique_key(
     annotations: Sequence[ClipAnnotation], key: Callable[[ClipAnnotation], str | None]
 ) -> dict[str, ClipAnnotation]:
-    """One annotation of each clip, by a key that no other clip has."""
+    """One annotation of each clip, by a key that is unique to the clip."""
     clips = {annotation.clip_id: annotation for annotation in annotations}
     counts = Counter(key(clip) for clip in clips.values())
     return {value: clip for clip in clips.values() if (value := key(clip)) is not None and counts[value] == 1}
@@ -76,7 +76,7 @@ def _stem(annotation: ClipAnnotation) -> str:
 
 @dataclass(frozen=True)
 class System:
-    """A system's predictions: its annotation of every clip it has a report for, by clip id."""
+    """A system's predictions: its annotation of every clip with a report, by clip id."""
 
     name: str
     annotations: Mapping[str, ClipAnnotation]

@@ -20,7 +20,7 @@ def read_parquet(path: Path, skip: str | None = None) -> list[dict[str, Any]]:
         # Columns are selected by number: a name may contain a dot, which means a nested field in pyarrow.
         table = parquet.ParquetFile(path).read()
     except (OSError, arrow.ArrowException) as error:
-        raise InputError(f"{path} is not a Parquet file that can be read: {error}") from error
+        raise InputError(f"{path} is not a readable Parquet file: {error}") from error
     kept = [name for name in names if skip is None or not name.startswith(skip)]
     rows: list[dict[str, Any]] = table.select([table.column_names.index(name) for name in kept]).to_pylist()
     return rows

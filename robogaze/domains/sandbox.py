@@ -97,8 +97,8 @@ class SandboxedTemplates(ImmutableSandboxedEnvironment):
         try:
             tree = parser.parse()
         except (RecursionError, ValueError) as error:  # ValueError: a number of thousands of digits
-            said = "nested too deeply" if isinstance(error, RecursionError) else str(error)
-            raise jinja2.TemplateSyntaxError(said, parser.stream.current.lineno, name, filename) from error
+            message = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+            raise jinja2.TemplateSyntaxError(message, parser.stream.current.lineno, name, filename) from error
         for node, depth, blocks in _below(tree):
             if (fault := _fault(node, depth, blocks)) is not None:
                 raise jinja2.TemplateSyntaxError(fault, node.lineno, name, filename)

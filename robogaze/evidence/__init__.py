@@ -35,7 +35,7 @@ EXTRACTORS: Registry[type[SignalExtractor]] = Registry(
 
 
 def load_extractors() -> dict[str, type[SignalExtractor]]:
-    """Every extractor by name, those of other packages too."""
+    """Every extractor by name, including those of other packages."""
     return {name: EXTRACTORS.load(name) for name in EXTRACTORS.names()}
 
 

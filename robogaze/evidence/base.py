@@ -1,8 +1,8 @@
 """Signals and the extractors that measure them.
 
-A signal is one number per frame and view, with a unit. An extractor receives every frame once, in order, and keeps no
-pixels beyond those that it needs for the next frames, so memory does not grow with the clip's length. A signal is a
-measurement; the rules of a pipeline decide what it indicates.
+A signal is one number per frame and view, with a unit. An extractor receives every frame once, in order, and keeps only
+the pixels that it needs for the next frames, so memory does not grow with the clip's length. A signal is a measurement;
+the rules of a pipeline decide what it indicates.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,15 +26,17 @@ SMALL_SIDE_PX = 320
 """The longer side of the reduced picture that most extractors use."""
 
 SMALLEST_FLOW_PX = 64
-"""Optical flow is not computed where the shorter side of the reduced picture is smaller: objects are too small."""
+"""Optical flow is not computed if the shorter side of the reduced picture is smaller, because objects are then too
+small.
+"""
 
 
 class Signal(Data):
     """What is measured.
 
-    `unit` follows the value in texts; `description` is one sentence. `gap` is the reason for a missing value, empty
-    where a missing value means that there was nothing to measure. `limitation` is what the signal cannot show even when
-    it is measured. `part_of` names the signal that this one details; a detail is left out of summaries.
+    `unit` follows the value in texts; `description` is one sentence. `gap` is the reason for a missing value, empty if
+    a missing value means that there was nothing to measure. `limitation` is what the signal cannot show even if it is
+    measured. `part_of` names the signal of which this one is a detail; details are left out of summaries.
     """
 
     name: str
@@ -79,7 +81,7 @@ class FrameView:
     def contrast(self) -> float:
         """Luma of the lightest 0.5 % of the reduced picture minus that of the darkest 0.5 %, from 0 to 1.
 
-        The shares are small because on a plain table a few objects are all the contrast there is.
+        The shares are small because on a plain table only a few objects have contrast.
         """
         counts = np.bincount(self.small_gray.ravel(), minlength=256)
         dark, bright = np.searchsorted(np.cumsum(counts) / counts.sum(), (0.005, 0.995))

@@ -1,4 +1,4 @@
-"""Classifiers that weigh several signals together, where no single signal decides between several explanations.
+"""Classifiers that weigh several signals together, for cases that no single signal decides.
 
 Multinomial logistic regression: each class has a constant and a weight for every feature and for some products of two
 features. Its probability is exp(sum) / the sum over all classes. Rules use a class by its name, like a signal. The
@@ -37,7 +37,7 @@ class Feature(Data):
 
 
 class FeatureClass(Data):
-    """One of the things that may have happened.
+    """A class: one of the possible explanations.
 
     `weights` are those of the features, in their order, followed by those of the products. `fitted_to` is the type of
     the annotated events at whose onset the class was fitted; empty for the class of frames without an event.
@@ -54,7 +54,7 @@ class Classifier(Data):
     """Gives each frame in which the signal `classifies` is above 0 a probability per class.
 
     `products` are pairs of features, named by their signals, that are multiplied. A probability is 0 where that signal
-    is 0, because nothing happened, and NaN where it or a feature is undefined.
+    is 0, because nothing happened there, and NaN where it or a feature is undefined.
     """
 
     classifies: str
@@ -103,7 +103,7 @@ class Classifier(Data):
 
 
 def class_signals(classifiers: Sequence[Classifier], known: Mapping[str, Signal]) -> Mapping[str, Signal]:
-    """The known signals and the classes as signals. Raises InputError where a classifier reads an unknown signal."""
+    """The known signals and the classes as signals. Raises InputError if a classifier reads an unknown signal."""
     signals = dict(known)
     for classifier in classifiers:
         for name in classifier.signals:

@@ -26,12 +26,12 @@ for _bin in range(_BINS):  # what would be beyond the last bin stays in it
 
 @dataclass(frozen=True)
 class RegionColours:
-    """The colours of a region before and now, and where else they are.
+    """The colours of a region before and now, and where else they occur.
 
-    Shares of the region's pixels: `gained_near` and `lost_near` are new and old colours of which the surroundings have
-    more or less than before, `gained` and `lost` the same for the whole picture, where an object that only moved is
-    neither. `old_near` is the share of the old colours that is still around, `new_near` that of the new colours that
-    was around before. `known` is as in `ReplacedRegion`.
+    Shares of the region's pixels: `gained_near` are new colours of which the surroundings have more than before,
+    `lost_near` old colours of which they have less; `gained` and `lost` are the same for the whole picture, in which an
+    object that only moved counts as neither. `old_near` is the share of the old colours that is still nearby,
+    `new_near` the share of the new colours that was nearby before. `known` is as in `ReplacedRegion`.
     """
 
     before: Histogram
@@ -65,13 +65,13 @@ class RegionColours:
 
 
 class MovingColours:
-    """The colours of what moves in a clip and of what rests, as counts."""
+    """The counts of colours that move in a clip and of colours that rest."""
 
     def __init__(self) -> None:
         self._moving, self._resting = np.zeros(_BINS**3), np.zeros(_BINS**3)
 
     def add(self, change: Change) -> None:
-        """Count the next change: what the flow explains moves, and what the camera's motion explains rests."""
+        """Count the next change: pixels that the flow explains move, pixels that the camera's motion explains rest."""
         image, moving, replaced = (
             np.ascontiguousarray(array[::_STEP_PX, ::_STEP_PX])
             for array in (change.now, change.moving, change.replaced)
@@ -81,7 +81,7 @@ class MovingColours:
         self._resting += histogram(image, ~moves)
 
     def share(self, colours: Histogram) -> float:
-        """How far colours belong to what moves rather than to what rests, from 0 to 1; unknown colours count 0.5."""
+        """How far colours are moving rather than resting colours, from 0 to 1; unknown colours count 0.5."""
         moving, resting = (counts / max(1.0, counts.sum()) + _RARE for counts in (self._moving, self._resting))
         return float((colours * moving / (moving + resting)).sum() / colours.sum())
 
@@ -112,5 +112,5 @@ def colour_change(before: Image, now: Image) -> float:
     """The mean difference of pixels, in levels, beyond what a shadow or a lamp (one factor per pixel) explains."""
     old, new = (pixels.reshape(-1, 3).astype(np.float64) + 1 for pixels in (before, now))
     factor = np.clip((old * new).sum(axis=1) / (old**2).sum(axis=1), 1 / _MOST_SHADE, _MOST_SHADE)
-    # In the darker of the two pictures a change of colour would look small.
+    # In the darker of the two pictures a change of colour looks small.
     return float((np.abs(new - factor[:, None] * old).max(axis=1) / np.minimum(factor, 1)).mean())

@@ -1,8 +1,8 @@
 """Measurement gaps: where a rule gives no answer.
 
-That a rule does not hold is an answer only where it could have held. There is a gap where a signal that the rule needs
-could not be measured and the other signals do not settle the question, where the rule would hold but is undecidable,
-and where the value that it reports is undefined.
+A rule that does not hold is an answer only where it could have held. There is a gap in three cases: a signal that the
+rule needs could not be measured and the other signals do not decide, the rule would hold but is undecidable, or the
+value that it reports is undefined.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ from robogaze.evidence.rules import TOLERANCE_S, Frames, SignalRule, frames_wher
 class MeasurementGap(Data):
     """Where a rule gives no answer in one view.
 
-    `runs` are half-open runs of frame numbers, `of` is the number of frames that were asked for, `longest_s` the
+    `runs` are half-open runs of frame numbers, `of` is the number of frames that were to be measured, `longest_s` the
     duration of the longest run, and `reason` the cause in most of the frames.
     """
 
@@ -35,8 +35,9 @@ class MeasurementGap(Data):
 def measurement_gaps(rule: SignalRule, evidence: ClipSignals) -> tuple[MeasurementGap, ...]:
     """A gap for each view that has one; empty when the rule has an answer everywhere.
 
-    The first frame, which has none before it, does not count unless it is the only one. A run too short for the rule's
-    minimum duration is no gap. In a clip shorter than that duration, a rule that would hold throughout has no answer.
+    The first frame, which has no previous frame, does not count unless it is the only frame. A run too short for the
+    rule's minimum duration is no gap. In a clip shorter than that duration, a rule that would hold throughout has no
+    answer.
     """
     found = (_gap(rule, evidence, view) for view in evidence.views)
     return tuple(gap for gap in found if gap is not None)
@@ -49,7 +50,7 @@ def _gap(rule: SignalRule, evidence: ClipSignals, view: str) -> MeasurementGap |
     least_s = min(rule.min_duration_s, edges_s[-1])
     inside = np.zeros(len(holds), dtype=np.bool_)
     for first, end in merged_runs(rule, possible, edges_s):
-        # A run that is too short for a finding, had it been measured, hides nothing.
+        # A run that is too short for a finding hides nothing.
         inside[first:end] = edges_s[end] - edges_s[first] >= least_s - TOLERANCE_S
     not_asked = 1 if len(holds) > 1 else 0
     inside[:not_asked] = False

@@ -1,4 +1,4 @@
-"""Dense optical flow between two frames, and what it leaves unexplained."""
+"""Dense optical flow between two frames, and the changes that it does not explain."""
 
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -18,13 +18,13 @@ DIFFERENT_LEVELS = 20
 """A larger difference is a change. Compression at CRF 30 and noise of 3 levels leave at most 8."""
 
 CONTEXT_FRAMES = 2
-"""Changes before and after the examined one that are kept."""
+"""The number of changes that are kept before and after the examined one."""
 
 _MEAN_PX = 5  # differences are averaged over this side: where the flow is off by a pixel along an edge, it is narrower
 _STEP_PX = 8  # what the whole picture shares (camera motion, change of light) is estimated from points this far apart
 
 _Flow = NDArray[np.float32]
-"""Where each pixel went, shape (height, width, 2)."""
+"""The displacement of each pixel, shape (height, width, 2)."""
 
 Levels = NDArray[np.uint8]
 """A difference per pixel, in 8-bit levels."""
@@ -34,9 +34,9 @@ Levels = NDArray[np.uint8]
 class Change:
     """The change from one frame to the next, on the reduced picture.
 
-    `replaced` is high where neither frame explains the other by motion: what was there before is nowhere near now, and
-    what is there now was nowhere near before. `moving` is high where the camera's motion does not explain the change:
-    where something moved or was replaced.
+    `replaced` is high where neither frame explains the other by motion: the old content is nowhere nearby now, and the
+    new content was nowhere nearby before. `moving` is high where the camera's motion does not explain the change: where
+    something moved or was replaced.
     """
 
     number: int
@@ -53,7 +53,7 @@ class RecentChanges:
         self._changes: deque[Change] = deque(maxlen=2 * CONTEXT_FRAMES + 1)
 
     def add(self, change: Change) -> Iterator[tuple[Sequence[Change], int]]:
-        """Take the next change; yields the changes and the position of the one that now has its context."""
+        """Add the next change; yields the changes and the position of the change whose context is now complete."""
         self._changes.append(change)
         if len(self._changes) > CONTEXT_FRAMES:
             yield self._changes, len(self._changes) - 1 - CONTEXT_FRAMES
@@ -94,7 +94,7 @@ def _coordinates(height: int, width: int) -> _Flow:
 
 
 def _camera_flow(flow: _Flow) -> _Flow:
-    """The part of a flow that the whole picture shares: shift, rotation and zoom."""
+    """The part of a flow that is common to the whole picture: shift, rotation and zoom."""
     coordinates = _coordinates(*flow.shape[:2])
     points = coordinates[::_STEP_PX, ::_STEP_PX].reshape(-1, 2)
     matrix, _ = cv2.estimateAffinePartial2D(

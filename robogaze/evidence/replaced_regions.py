@@ -1,7 +1,7 @@
 """Regions that are replaced from one frame to the next, compared with the frames around.
 
-Near moving objects nothing rests, so rest cannot be required. Instead the moment must stand out. A region is replaced
-when three things come together, each of them a number:
+Near moving objects nothing rests, so rest cannot be required. Instead the moment must differ from those around it. A
+region is replaced if three conditions hold, each of them measured as a number:
 
 - the place changes far more in this frame than in the frames before and after (what is too fast for the flow changes it
   for several frames);
@@ -10,8 +10,8 @@ when three things come together, each of them a number:
 - the colours of the surroundings change by as much: what moves or turns, or is matched wrongly, leaves them unchanged.
   Colours that the surroundings do not have at all count two or three times.
 
-An object that appears in a place at rest and moves on is not found a frame later either. There only the past is
-considered: the place was at rest, and what was there is still around it.
+An object that appears in a place at rest and then moves is not found a frame later. In such places only the past is
+considered: the place was at rest, and its old content is still around it.
 """
 
 import math
@@ -50,10 +50,10 @@ class ReplacedRegion:
     """A region that is replaced at once.
 
     `appeared` and `disappeared` are strengths, in times (abruptness, novelty and share of the colours, multiplied), for
-    what is there now and for what was there. `abruptness` is how many times more the place changes than a frame before
-    and a frame after, whichever is less. `motion_after` is the change of the place in the two frames after, in levels,
-    beyond the camera's motion. `old_near` is the share of the old colours that is still around, `new_near` that of the
-    new colours that was around before. `edge_before` and `edge_now` are the contrast with the surroundings, in levels.
+    the new and for the old content. `abruptness` is how many times more the place changes than a frame before and a
+    frame after, whichever is less. `motion_after` is the change of the place in the two frames after, in levels, beyond
+    the camera's motion. `old_near` is the share of the old colours that is still nearby, `new_near` the share of the
+    new colours that was nearby before. `edge_before` and `edge_now` are the contrast with the surroundings, in levels.
     `known` is the smaller of two shares: of the old colours that the picture still has, and of the new ones that it had
     before. `gained` and `lost` are the shares of the new colours of which the picture has more, and of the old ones of
     which it has less. `colour_change` is the difference of its pixels beyond that of a shadow, in levels.
@@ -85,7 +85,7 @@ class ReplacedRegion:
 
 @dataclass(frozen=True)
 class Moment:
-    """A change with the changes before and after it, and the one after those where there is one."""
+    """A change with the changes before and after it, and the next change if there is one."""
 
     earlier: Change
     change: Change
@@ -112,7 +112,7 @@ def candidates(change: Change) -> Iterator[tuple[Mask, Box]]:
 
 
 def replaced_regions(moment: Moment) -> Iterator[ReplacedRegion]:
-    """The candidates of a moment that stand out from the frames around it."""
+    """The candidates of a moment that differ from the frames around it."""
     for region, box in candidates(moment.change):
         place = dilated(region, 2)
         own = float(moment.change.replaced[region].mean())
@@ -123,7 +123,7 @@ def replaced_regions(moment: Moment) -> Iterator[ReplacedRegion]:
 
 
 def counterpart_similarity(change: Change, region: ReplacedRegion) -> float:
-    """How similar (0 to 1) what disappeared is to what appears elsewhere at once, or the other way round.
+    """How similar (0 to 1) the content that disappeared is to content that appears elsewhere at once, or vice versa.
 
     The similarity is how much more the colours match in the frame in which they should; 0 without a counterpart.
     """

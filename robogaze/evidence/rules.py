@@ -9,8 +9,8 @@ A remaining run extends over the neighbouring frames in which all of `extend_whi
 slowly is conspicuous only in its middle. NaN is neither above nor below a threshold.
 
 An `unless` with an `explanation` turns what the rule would have found into an `ExplainedFinding`, so that a reader sees
-what was rejected and why; without words, the frame belongs to another rule. In the frames of `undecidable_when` the
-rule gives no answer: what it would find there is a measurement gap.
+what was rejected and why; without an explanation, the frame belongs to another rule. In the frames of
+`undecidable_when` the rule gives no answer; a finding there becomes a measurement gap.
 """
 
 from collections.abc import Iterable, Sequence
@@ -35,8 +35,8 @@ Frames = NDArray[np.bool_]
 class Condition(Data):
     """A signal above or below a threshold, in the signal's unit; exactly one of the two is given.
 
-    With `within_s` the condition also holds in frames this near to one in which it does. `explanation` says, in an
-    `unless`, what the condition means ("the camera moves").
+    With `within_s` the condition also holds in frames this close to a frame in which it holds. `explanation` says, in
+    an `unless`, what the condition means ("the camera moves").
     """
 
     signal: str
@@ -77,7 +77,7 @@ class Condition(Data):
         return _within(holds, np.array(evidence.frame_times_s), self.within_s)
 
     def extreme_frame(self, series: Series, within: Frames) -> int:
-        """Of the given frames, the one in which the series is furthest beyond the threshold."""
+        """The frame, among those given, in which the series is furthest beyond the threshold."""
         height = self.sign * series
         return int(np.where(within & np.isfinite(height), height, -np.inf).argmax())
 
@@ -86,7 +86,7 @@ class SignalRule(Condition):
     """A condition with a minimum duration, and with conditions on other signals.
 
     `min_duration_s` 0 accepts a single frame. A finding reports the value of `reported_signal` at its peak, or the
-    rule's own signal; where that value is undefined there is no finding but a gap.
+    rule's own signal; if that value is undefined, there is a gap instead of a finding.
     """
 
     min_duration_s: float = Field(default=0.0, ge=0)
@@ -135,7 +135,7 @@ class RuleFinding(Data):
 
 
 class ExplainedFinding(Data):
-    """What a rule would have found without its explanations.
+    """A finding that an explanation of the rule rejects.
 
     `condition` explains most of its frames; `peak` is the most extreme value of that condition's signal in them, in
     `unit`.
@@ -148,11 +148,11 @@ class ExplainedFinding(Data):
 
 
 def check_signals(rule: SignalRule, known: Iterable[str]) -> None:
-    """Raise InputError when the rule reads an unknown signal."""
+    """Raise InputError if the rule reads an unknown signal."""
     names = tuple(known)
     for name in rule.signals:
         if name not in names:
-            raise InputError(f"there is no signal {name!r}; there is: {', '.join(names)}")
+            raise InputError(f"there is no signal {name!r}; the signals are: {', '.join(names)}")
 
 
 def find(rule: SignalRule, evidence: ClipSignals) -> tuple[RuleFinding, ...]:
@@ -165,9 +165,9 @@ def find(rule: SignalRule, evidence: ClipSignals) -> tuple[RuleFinding, ...]:
 
 
 def explained_findings(rule: SignalRule, evidence: ClipSignals) -> tuple[ExplainedFinding, ...]:
-    """What the rule's explanations reject; empty without any.
+    """The findings that the rule's explanations reject; empty without any.
 
-    A span of which the rule finds a part is a finding and not explained.
+    A span of which the rule finds a part is a finding and not an explained finding.
     """
     unexplained = rule.with_(unless=tuple(condition for condition in rule.unless if not condition.explanation))
     if unexplained == rule:
@@ -210,7 +210,7 @@ def merged_runs(rule: SignalRule, frames: Frames, edges_s: Sequence[float]) -> l
 
 
 def _within(frames: Frames, times_s: Series, distance_s: float) -> Frames:
-    """The frames this near in time to one of those given."""
+    """The frames this close in time to one of the given frames."""
     at = np.concatenate([[-np.inf], times_s[frames], [np.inf]])
     later = np.searchsorted(at, times_s)
     distance = np.minimum(at[later] - times_s, times_s - at[later - 1])

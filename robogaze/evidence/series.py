@@ -1,6 +1,6 @@
 """Statistics of series with undefined values: a clip's usual level, and the median around each frame.
 
-NaN means undefined. It is left out of every statistic and never replaced by a number.
+NaN means undefined. An undefined value is left out of every statistic and never replaced by a number.
 """
 
 import math
@@ -23,7 +23,7 @@ def level(series: Series, percent: float) -> float:
 def own_level(series: Series, times_s: Sequence[float], percent: float) -> float:
     """A clip's own level, with which its frames are compared; NaN when it lasts less than 0.5 s.
 
-    What lasts throughout the clip is part of that level and does not stand out.
+    A condition that lasts throughout the clip is part of that level and does not differ from it.
     """
     return level(series, percent) if times_s[-1] - times_s[0] >= _LEAST_S else math.nan
 

@@ -1,4 +1,4 @@
-"""Signals as text: one line per signal, short enough to be shown to a model beside the frames."""
+"""Signals as text: one line per signal, short enough to be shown to a model next to the frames."""
 
 import numpy as np
 

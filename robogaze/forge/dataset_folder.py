@@ -23,8 +23,8 @@ _Record = TypeVar("_Record", bound=Data)
 def dataset_lock(out: Path, hidden: str, settings: Mapping[str, Any], made: str) -> Iterator[None]:
     """Lock the folder `out`. The settings are written to its subfolder `hidden`.
 
-    `made` is the participle for error messages ("planted"). Raises RunError if another process uses the folder, it
-    cannot be written, or it was made with other settings.
+    `made` is the participle for error messages ("planted"). Raises RunError if another process uses the folder, if it
+    cannot be written, or if it was made with other settings.
     """
     path, lock = out / hidden / "settings.json", FileLock(out / hidden / "lock")
     try:

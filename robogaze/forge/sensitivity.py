@@ -5,8 +5,8 @@ It is noticed if any event overlaps it. The same test is applied to the report o
 there as well is not due to the glitch.
 
 A glitch is undecided if its clip has no report, an unscored report, or one whose dimension is undecided. Undecided
-glitches are in no proportion; the bounds give the proportion if none, or all, of them were found. A glitch in a
-dimension that the evaluator does not examine is missed.
+glitches are left out of the proportions; the bounds give the proportion if none, or all, of them were found. A glitch
+in a dimension that the evaluator does not examine is missed.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -120,7 +120,7 @@ class Sensitivity:
 
 
 def read_planted(folder: Path) -> tuple[Report, ...]:
-    """The annotations of a data set of `forge plant`. Raises InputError if it is none."""
+    """The annotations of a data set of `forge plant`. Raises InputError if it is not such a data set."""
     path = folder / "annotations.jsonl"
     try:
         lines = path.read_bytes().splitlines()
@@ -131,7 +131,7 @@ def read_planted(folder: Path) -> tuple[Report, ...]:
     except ValueError as error:
         raise InputError(f"{path} is damaged ({error}); plant the clips again") from error
     if not reports or any("planted" not in report.provenance.media for report in reports):
-        raise InputError(f"{path} does not say what was planted; name a folder that forge plant wrote")
+        raise InputError(f"{path} does not list the planted glitches; name a folder that forge plant wrote")
     return reports
 
 
@@ -197,7 +197,7 @@ def _trial(reference: Report, by_clip: Mapping[str, Report]) -> Trial:
 
 
 def _decided(report: Report | None, dimension: str) -> bool:
-    """Whether a report decides on a dimension, if only by not examining it."""
+    """Whether a report decides on a dimension; a dimension that it does not examine counts as decided."""
     return report is not None and report.status != "unscored" and dimension not in report.undecided_dimensions
 
 

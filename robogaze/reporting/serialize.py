@@ -1,7 +1,7 @@
 """Results as plain JSON values, annotations as CSV, a gate's checks as JUnit XML.
 
-A data class is an object with the names of its fields as keys, so a field list is written once, where the class is;
-`KEYS` has the exceptions. NaN and infinity are null.
+A data class is an object with the names of its fields as keys, so each list of fields is written once, in the class;
+`KEYS` lists the exceptions. NaN and infinity are null.
 """
 
 import csv
@@ -39,7 +39,7 @@ KEYS = {
     "ungraded": "events_without_severity", "cost_per_clip": "cost_per_clip_usd",
     "without": "annotations_without_consensus", "failed": "annotations_with_failed_judgements",
 }  # fmt: skip
-"""JSON keys of fields whose name says less than the key."""
+"""JSON keys that are clearer than the names of their fields."""
 
 
 def to_json(value: Any) -> Any:
@@ -64,17 +64,17 @@ def to_json(value: Any) -> Any:
 
 
 def without(value: Any, *names: str) -> Json:
-    """The fields of a data class as JSON, but these."""
+    """The fields of a data class as JSON, without the named ones."""
     return only(value, *(field.name for field in fields(value) if field.name not in names))
 
 
 def only(value: Any, *names: str) -> Json:
-    """These fields of a data class as JSON."""
+    """The named fields of a data class as JSON."""
     return {KEYS.get(name, name): to_json(getattr(value, name)) for name in names}
 
 
 def evaluation_json(result: Evaluation) -> Json:
-    """An evaluation; with a single system its keys are at the top, too."""
+    """An evaluation; the keys of a single system are also at the top level."""
     systems = [_system(system, result) for system in result.systems]
     whole = {
         "schema_version": 1,
@@ -143,7 +143,7 @@ def released_json(results: Sequence[ReleasedScores], judge: Judge, convention: s
 
 
 def comparison_json(result: Comparison, checks: Sequence[GateCheck] | None = None) -> Json:
-    """A comparison, with the checks of a gate where there was one. Runs are in the order they were given."""
+    """A comparison, with the checks of the gate if there is one. Runs are in the order they were given."""
     terms = result.config
     whole = {
         "schema_version": 2,
@@ -229,7 +229,7 @@ def _flip(flip: Flip) -> Json:
 
 
 def agreement_json(result: AgreementResult) -> Json:
-    """The agreement of annotators, the events that are settled and those that a person must settle."""
+    """The agreement of annotators, the settled events and those that need adjudication."""
     panel = result.annotation_set
     return {
         "schema_version": 1,
@@ -304,7 +304,7 @@ _EVENT = ("event_id", "dimension", "type", "description", "start_s", "end_s", "s
 def annotations_csv(annotations: Sequence[ClipAnnotation]) -> str:
     """Annotations in the format `csv`: a row for each span, and one row for a clip without an event.
 
-    Frames are kept where their rate is constant; the format cannot hold others.
+    Frame numbers are written if the frame rate is constant; the format cannot express other clips.
     """
     out = io.StringIO()
     writer = csv.DictWriter(out, (*_CLIP, *_EVENT), lineterminator="\n")
@@ -319,7 +319,7 @@ def annotations_csv(annotations: Sequence[ClipAnnotation]) -> str:
 
 
 def _frame_rate(times_s: Sequence[float] | None) -> Json:
-    """The rate and number of a clip's frames; empty where the rate is not constant from 0 on."""
+    """The rate and number of a clip's frames; empty if the rate is not constant from time 0."""
     if times_s is None or len(times_s) < 2 or not times_s[-1] > 0:
         return {}
     fps = (len(times_s) - 1) / times_s[-1]

@@ -25,7 +25,7 @@ Counted = TypeVar("Counted", Report, ReportSummary)
 
 
 def worst_severity(report: Report | ReportSummary) -> int | None:
-    """The highest severity among the events; None when none of them has one."""
+    """The highest severity among the events; None if no event has a severity."""
     return max((event.severity for event in report.events if event.severity is not None), default=None)
 
 
@@ -99,7 +99,7 @@ AnySummary = RunSummary[Report] | RunSummary[ReportSummary]
 
 
 def dimension_names(dimensions: Sequence[str], domain: Domain | None) -> str:
-    """Names of dimensions in the domain's order; by id without a domain, or where the domain does not have one."""
+    """Names of dimensions in the domain's order; the id if there is no domain or it does not have the dimension."""
     known = {} if domain is None else domain.dimensions
     order = [*known, *dimensions]
     return listed([_dimension_name(name, domain) for name in sorted(set(dimensions), key=order.index)])
@@ -120,10 +120,10 @@ def headline(summary: AnySummary) -> str:
 
 
 def nothing_found(dimensions: Iterable[str], domain: Domain | None) -> str:
-    """That these dimensions have no fault, as `no visual-quality fault found`."""
+    """The statement that these dimensions have no fault, such as `no visual-quality fault found`."""
     names = [_dimension_name(name, domain) for name in dimensions]
     if not names:
-        return "no event found, but no dimension was examined as a whole"
+        return "no event found, but no dimension was fully examined"
     if len(names) == 1:
         return f"no {names[0].lower().replace(' ', '-')} fault found"
     return f"no fault found in {listed([name.lower() for name in names])}"
@@ -172,14 +172,14 @@ def not_examined(summary: AnySummary) -> str:
 
 
 def _where(summary: AnySummary, state: str) -> list[str]:
-    """The dimensions in a coverage state, first those that are in it in every clip."""
+    """The dimensions in a coverage state; those in this state in every clip come first."""
     total = len(summary.reports)
     numbers = {name: found[state] for name, found in summary.coverage.items() if found[state]}
     everywhere = [name for name, number in numbers.items() if number == total]
     by_reason: dict[str, list[str]] = {}
     for name in everywhere:
         reasons = {report.coverage[name].reason for report in summary.reports}
-        # The reason of partial coverage is long; the report has it.
+        # The reason for partial coverage is long; the report gives it.
         by_reason.setdefault(reasons.pop() if len(reasons) == 1 and state == "not_examined" else "", []).append(name)
     parts = [
         f"{dimension_names(names, summary.domain)}{f' ({reason})' if reason else ''}"
@@ -193,19 +193,19 @@ def _where(summary: AnySummary, state: str) -> list[str]:
 
 
 def unmeasured(summary: AnySummary) -> str:
-    """The number of clips with frames that could not be measured; empty for none."""
+    """A sentence on the clips with frames that could not be measured; empty for none."""
     gaps = [sum(note.startswith(UNMEASURED) for note in report.notes) for report in summary.reports]
     if not any(gaps):
         return ""
     clips = f"{sum(number > 0 for number in gaps)} of {count(len(gaps), 'clip')} with a report"
     return (
-        f"In {clips} some frames could not be measured, for up to {count(max(gaps), 'type')} of event; "
+        f"In {clips} some frames could not be measured, for up to {count(max(gaps), 'event type')}; "
         "faults in those frames are missed (the notes of each clip name them)."
     )
 
 
 def only_evidence(summary: AnySummary) -> str:
-    """The number of clips with a measurement too uncertain to be an event; empty for none."""
+    """A sentence on the clips with a measurement too uncertain to be an event; empty for none."""
     number = sum(any(note.startswith(ONLY_EVIDENCE) for note in report.notes) for report in summary.reports)
     if not number:
         return ""

@@ -20,7 +20,7 @@ class Total:
 
 
 def count(number: int, noun: str, plural: str | None = None) -> str:
-    """A number with its noun: `1 clip`, `2 clips`; `plural` where that is not the noun with an s."""
+    """A number with its noun: `1 clip`, `2 clips`; `plural` if it is not the noun with an s."""
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
@@ -30,7 +30,7 @@ def listed(words: Sequence[str]) -> str:
 
 
 def amount(total: Total, noun: str = "") -> str:
-    """A sum of whole numbers; `not known` when no part of it is, a lower bound when some are not."""
+    """A sum of whole numbers; `not known` if no part is known, a lower bound if some parts are not."""
     return _bounded(total, f"{total.known:,.0f}", noun)
 
 

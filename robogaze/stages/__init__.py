@@ -1,8 +1,8 @@
 """The stages of a diagnosis, by name.
 
-base       what a stage is                 robogaze/   the stages of RoboGaze
+base       the base class of a stage                 robogaze/   the stages of RoboGaze
 client     the requests to models          glide/      the stages of GLIDE
-context    what stages pass on             baselines/  one request, or a vote over several
+context    the data that stages pass on             baselines/  one request, or a vote over several
 pipeline   the stages of a pipeline file   tools/      closer views that a stage can request
 measure    rules over measured signals
 compose    hypotheses to events

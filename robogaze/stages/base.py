@@ -1,4 +1,4 @@
-"""What a stage is: one step of a diagnosis.
+"""The base class of a stage, which is one step of a diagnosis.
 
 The fields of a stage are its parameters in a pipeline's YAML; unknown keys are refused. A stage declares which slots
 of the context it reads and writes, and which prompts it renders with which variables, so that the whole pipeline is
@@ -40,11 +40,11 @@ class Stage(Data):
         return False
 
     def covers(self, domain: Domain) -> frozenset[str]:
-        """The dimensions that the stage can examine: if it finds nothing there, nothing is wrong as far as it sees."""
+        """The dimensions that the stage can examine: if it finds nothing, it saw no fault there."""
         return frozenset()
 
     def covers_partly(self, domain: Domain) -> frozenset[str]:
-        """The dimensions in which the stage can find some faults, but where finding none says nothing."""
+        """The dimensions in which the stage can find some faults, but in which no finding does not mean no fault."""
         return frozenset()
 
     def templates(self) -> Mapping[str, type]:
@@ -52,7 +52,7 @@ class Stage(Data):
         return self.prompts
 
     def notes(self, domain: Domain, evidence: ClipSignals | None) -> tuple[str, ...]:
-        """Sentences for the report about what these parameters can and cannot find."""
+        """Sentences for the report on what the stage can and cannot find with these parameters."""
         return ()
 
     def check(self, domain: Domain) -> None:

@@ -40,7 +40,7 @@ class SystemVariables(TypedDict):
 
 
 class ContextVariables(TypedDict):
-    """The variables of the prompt `context`: what is known about the clip; None for what is not known.
+    """The variables of the prompt `context`: the known facts about the clip; None for unknown ones.
 
     `has_pictures` says whether the request contains images. `clip_text` is the domain's name for the instruction.
     """
@@ -268,7 +268,7 @@ class ModelClient:
 
 
 def _read(completion: Completion, query: Query) -> tuple[Any, str | None]:
-    """The answer and what is wrong with it; one of both is None. Raises BackendError if there is no answer at all."""
+    """The answer and the error in it; one of the two is None. Raises BackendError if there is no answer at all."""
     try:
         answer = read_completion(completion, query.contract)
     except UnreadableAnswer as error:

@@ -72,7 +72,7 @@ def merge_duplicates(
         merged[first.id] = first.with_(spans=union((*first.spans, *hypothesis.spans)))
         reason = f"same type and time as {first.id}"
         merged[hypothesis.id] = hypothesis.with_(verdict="merged", merged_into=first.id, reason=reason)
-    # A hypothesis that was merged into one of these duplicates before follows it.
+    # A hypothesis that was merged into a duplicate earlier is merged with it.
     return tuple(_followed(merged[hypothesis.id], merged) for hypothesis in hypotheses)
 
 

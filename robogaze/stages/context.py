@@ -1,4 +1,4 @@
-"""What stages pass on: everything known about a clip so far."""
+"""The data that stages pass on: everything known about a clip so far."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -29,7 +29,7 @@ Slot = Literal[
 
 @dataclass(frozen=True)
 class Context:
-    """What is known about a clip so far. A slot is None until a stage has written it.
+    """The data about a clip so far. A slot is None until a stage has written it.
 
     `dimensions` are those that the pipeline can examine in this clip; `partial_dimensions` are others in which it can
     find some types. `coverage` has an entry for every dimension of the domain. `scanned` are disjoint windows that

@@ -1,7 +1,7 @@
 """Rules over signals that indicate an event type, with the confidence of their findings.
 
-Confidence is counted on clips with known events: of a rule's findings whose peak was at least as high, the share that
-was correct. Without counts a finding has no confidence (None).
+Confidence is counted on clips with known events: the share of correct findings among the rule's findings whose peak was
+at least as high. Without counts a finding has no confidence (None).
 """
 
 from itertools import pairwise
@@ -15,7 +15,7 @@ from robogaze.evidence import SignalRule
 
 
 class ConfidenceStep(Data):
-    """How many of the findings whose peak reached `peak` were correct."""
+    """The number of correct findings among those whose peak reached `peak`."""
 
     peak: float
     correct: int = Field(ge=0)
@@ -37,8 +37,9 @@ class WeakThreshold(Data):
 class EventRule(SignalRule):
     """A rule with the event type that it indicates and the prompt that describes a finding.
 
-    `confidence` are steps outward from the threshold that never fall. `report_only` is the reason why the findings are
-    reported without an event; empty where they become events. Then `weak_threshold` may report weaker findings.
+    The steps of `confidence` lead outward from the threshold and never fall. `report_only` is the reason why the
+    findings are reported without an event; empty if they become events. Then `weak_threshold` may report weaker
+    findings.
     """
 
     dimension: Name
@@ -72,7 +73,7 @@ class EventRule(SignalRule):
 
     @property
     def weak_rule(self) -> Self | None:
-        """The rule at its weak threshold, with each span for itself; None without a weak threshold."""
+        """The rule at its weak threshold, without merging spans; None without a weak threshold."""
         if self.weak_threshold is None:
             return None
         return self.at(self.weak_threshold.value).with_(report_only=self.weak_threshold.reason, merge_gap_s=0.0)

@@ -3,14 +3,15 @@
 A rule names a signal, a threshold, a minimum duration and an event type; a template describes the finding. No model is
 asked. Without rules the stage only provides the measurements to later stages.
 
-What a rule's explanation (the camera moves) rejects becomes a rejected hypothesis with the explanation and its measured
-value. So does a finding of a `report_only` rule, and one between a rule's weak threshold and its threshold: too few
-such findings are correct to report an event. They leave the dimension undecided, even one that no rule covers.
+A finding that a rule's explanation (the camera moves) rejects becomes a rejected hypothesis with the explanation and
+its measured value. So does a finding of a `report_only` rule, and one between a rule's weak threshold and its
+threshold: too few such findings are correct to report an event. They leave the dimension undecided, even one that no
+rule covers.
 
-Where a signal could not be measured, a rule has no answer. All such gaps are reported. Beyond the allowance of the
-pipeline the rule's dimension is not examined, and a failure gives the reason.
+If a signal could not be measured, its rule has no answer. All such gaps are reported. If the gaps exceed the allowance
+of the pipeline, the rule's dimension is not examined, and a failure gives the reason.
 
-A dimension whose rules find few of its possible faults is partially covered (`partial`): a finding is an event, and no
+A dimension whose rules find few of its possible faults is partially covered (`partial`): a finding is an event, but no
 finding does not mean no fault.
 """
 
@@ -174,7 +175,7 @@ class Measure(Stage):
         for name in self.classifiers:
             if name not in domain.classifiers:
                 known = ", ".join(domain.classifiers) or "none"
-                raise InputError(f"the domain {domain.id} has no classifier {name!r} (there is: {known})")
+                raise InputError(f"the domain {domain.id} has no classifier {name!r} (known: {known})")
         return tuple(domain.classifiers[name].parse(Classifier) for name in self.classifiers)
 
     def _uncertain(self, evidence: ClipSignals) -> Iterator[tuple[EventRule, RuleFinding]]:
@@ -229,7 +230,7 @@ class Measure(Stage):
         return coverage
 
     def _hypotheses(self, evidence: ClipSignals, clip: Clip, domain: Domain) -> Iterator[Hypothesis]:
-        """The findings, those too uncertain for an event, and those that were explained away."""
+        """The findings, the findings too uncertain for an event, and the explained findings."""
         for rule in self._event_rules:
             tried = "; ".join(condition.explanation for condition in rule.unless if condition.explanation)
             for finding in find(rule, evidence):

@@ -220,7 +220,7 @@ def _check_decided(spec: PipelineSpec, stages: Sequence[tuple[str, Stage]]) -> N
     vote = _last(Vote, stages)
     verify = max((place for place, (_, stage) in enumerate(stages) if _decides(stage)), default=-1)
     if compose.accept_unverified and max(verify, vote) >= 0:
-        problem = f"would accept what {stages[max(verify, vote)][0]} left undecided; remove it"
+        problem = f"would accept hypotheses that {stages[max(verify, vote)][0]} left undecided; remove it"
         line = _line(in_file, ("accept_unverified",))
         raise DomainError(f"compose.accept_unverified: {problem}", spec.path, line)
     undecided = [

@@ -105,7 +105,7 @@ def test_unknown_baseline_is_refused_before_anything_is_scored(
 ) -> None:
     ran = robogaze("bench", *checkpoints, "--out", tmp_path / "out", "--baseline", "best")
     assert ran.code == 2
-    assert "best is none of step_1000, step_2000" in ran.err
+    assert "best is not one of step_1000, step_2000" in ran.err
     assert not (tmp_path / "out").exists()
 
 

@@ -123,7 +123,7 @@ def test_a_terminal_shows_the_beginning_of_a_long_table(robogaze: Shell, tmp_pat
         for name, kinds in (("a", {}), ("b", {"shape_hole": 5}))
     ]
     said = " ".join(robogaze("compare", *paths, *FEW).out.split())
-    assert "The first 10 of 12; --out and --json hold all." in said
+    assert "The first 10 of 12; --out and --json contain all." in said
     assert len(told(robogaze("compare", *paths, *FEW, "--json"))["pairs"][0]["flips"]["clips"]) == 12
 
 

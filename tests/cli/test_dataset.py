@@ -49,7 +49,7 @@ def test_dry_run_prints_clips_and_ignored_files_and_writes_nothing(robogaze: She
         "plain: 2 clips",
         "  without an instruction: 1",
         "ignored: 1 file",
-        "  1 not a video, and describes no clip: notes.md",
+        "  1 neither a video nor the description of a clip: notes.md",
     ]
     assert sorted(Path().rglob("*")) == before
 
@@ -67,7 +67,7 @@ def test_json_output_equals_the_written_manifest(robogaze: Shell, clips: Path) -
     output = json.loads(robogaze("dataset", "import", clips, "--json", "--out", "lists/all.jsonl").out)
     assert output["schema_version"] == 1
     assert output["layout"] == "plain"
-    assert output["ignored"] == [{"file": "notes.md", "reason": "not a video, and describes no clip"}]
+    assert output["ignored"] == [{"file": "notes.md", "reason": "neither a video nor the description of a clip"}]
     assert output["clips"] == [json.loads(line) for line in Path("lists/all.jsonl").read_text().splitlines()]
     assert output["clips"][1] == {"path": "../clips/pot.mp4"}
 
@@ -91,7 +91,7 @@ def test_ignored_files_of_one_kind_are_one_line(robogaze: Shell, clips: Path) ->
     for number in range(5):
         (clips / f"{number}.npy").touch()
     out = robogaze("dataset", "import", clips, "--dry-run").out
-    assert "  6 not a video, and describes no clip: 0.npy, 1.npy, 2.npy, and 3 more\n" in out
+    assert "  6 neither a video nor the description of a clip: 0.npy, 1.npy, 2.npy, and 3 more\n" in out
 
 
 def test_checkpoints_and_splits_are_counted(robogaze: Shell, clips: Path) -> None:
@@ -282,7 +282,7 @@ def test_without_a_model_no_clip_is_clean_in_every_dimension(robogaze: Shell, ru
     ran = robogaze("dataset", "export", run, "--keep", "clean", "--out", "kept")
     assert ran.code == 1
     assert ran.err.startswith("error: no clip of run is clean in 6 dimensions (")
-    assert ran.err.endswith("2 undecided; use --dimension to ask for fewer (examined in some clip: visual_quality)\n")
+    assert ran.err.endswith("2 undecided; use --dimension to check fewer (examined in some clip: visual_quality)\n")
     assert not Path("kept").exists()
 
 
@@ -297,7 +297,7 @@ def test_dimension_option_keeps_clips_clean_in_those_dimensions(robogaze: Shell,
     more = robogaze("dataset", "export", run, *asked, "--dimension", "physical_plausibility")
     assert more.code == 1
     assert "no clip of run is clean in 2 dimensions (visual_quality, physical_plausibility): " in more.err
-    assert "use --dimension to ask for fewer" not in more.err
+    assert "use --dimension to check fewer" not in more.err
 
 
 def test_event_in_another_dimension_does_not_exclude_a_clip(robogaze: Shell, run: Path) -> None:
@@ -313,7 +313,7 @@ def test_event_in_another_dimension_does_not_exclude_a_clip(robogaze: Shell, run
     ran = robogaze("dataset", "export", run, "--keep", "clean", "--out", "other")
     assert ran.code == 1
     dimensions = listed(list(load_domain("robot").dimensions))
-    way_out = f"use --dimension to ask for fewer (examined in some clip: {dimensions})"
+    way_out = f"use --dimension to check fewer (examined in some clip: {dimensions})"
     assert ran.err.endswith(f"): 2 faulty, 0 undecided; {way_out}\n")
 
 
@@ -372,7 +372,7 @@ def test_run_without_a_clean_clip_is_an_error_with_counts(robogaze: Shell, run: 
     ran = robogaze("dataset", "export", run, "--keep", "clean", "--out", "kept")
     assert ran.code == 1
     assert "no clip of run is clean in 6 dimensions (" in ran.err
-    assert "): 0 faulty, 2 undecided; use --dimension to ask for fewer (examined in some clip: none)" in ran.err
+    assert "): 0 faulty, 2 undecided; use --dimension to check fewer (examined in some clip: none)" in ran.err
     assert not Path("kept").exists()
 
 

@@ -46,7 +46,7 @@ def test_without_a_folder_nothing_is_kept(long_clip: Path) -> None:
     with started("score", long_clip) as process:
         time.sleep(3.0)
         said = interrupted(process)
-    assert said == "interrupted: no report is kept without --out; with --out FOLDER a run can be resumed"
+    assert said == "interrupted: without --out no report is kept; with --out FOLDER a run can be resumed"
 
 
 def test_while_a_model_is_asked_and_the_rest_follows(short_clip: Path, tmp_path: Path) -> None:

@@ -233,9 +233,9 @@ def test_each_view_has_its_own_findings() -> None:
     ],
 )
 def test_an_unknown_signal_is_refused_with_the_known_ones(rule: SignalRule) -> None:
-    with pytest.raises(InputError, match=r"no signal 'x'; there is: a, b"):
+    with pytest.raises(InputError, match=r"no signal 'x'; the signals are: a, b"):
         check_signals(rule, ["a", "b"])
-    with pytest.raises(InputError, match=r"no signal 'x'; there is: a"):
+    with pytest.raises(InputError, match=r"no signal 'x'; the signals are: a"):
         find(rule, _evidence({"a": [1]}))
 
 

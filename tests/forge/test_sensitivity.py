@@ -203,7 +203,7 @@ def test_only_a_planted_data_set_is_a_reference(tmp_path: Path, report_on: Any, 
         read_planted(tmp_path)
     path = tmp_path / "annotations.jsonl"
     path.write_text(report_on("cup-0").model_dump_json() + "\n")
-    with pytest.raises(InputError, match="does not say what was planted"):
+    with pytest.raises(InputError, match="does not list the planted glitches"):
         read_planted(tmp_path)
     path.write_text("{}\n")
     with pytest.raises(InputError, match="is damaged"):

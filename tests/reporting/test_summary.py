@@ -93,7 +93,7 @@ def test_nothing_found_names_the_dimensions_it_holds_for(domain: Domain) -> None
     assert nothing_found(["picture"], domain) == "no picture-quality fault found"
     assert nothing_found(["task", "picture"], domain) == "no fault found in task progress and picture quality"
     assert nothing_found(["smell"], domain) == "no smell fault found"
-    assert nothing_found([], domain) == "no event found, but no dimension was examined as a whole"
+    assert nothing_found([], domain) == "no event found, but no dimension was fully examined"
 
 
 def test_nothing_found_in_the_built_in_domain_is_no_visual_quality_fault(robot: Domain) -> None:
@@ -105,7 +105,7 @@ def test_without_a_covered_dimension_the_sentence_names_none(domain: Domain) -> 
         domain, make_clip("a"), coverage=coverage(partial=["physics"], not_examined=["task", "picture"])
     )
     assert verdict_sentence(report, domain) == (
-        "Undecided: no event found, but no dimension was examined as a whole; "
+        "Undecided: no event found, but no dimension was fully examined; "
         "partially covered: Physical Plausibility; not examined: Task Progress and Picture Quality."
     )
 
@@ -173,7 +173,7 @@ def test_frames_that_could_not_be_measured_are_below_the_counts(domain: Domain) 
         [make_report(domain, make_clip("a"), notes=(gap,)), make_report(domain, make_clip("b"))], [], domain
     )
     assert (
-        "In 1 of 2 clips with a report some frames could not be measured, for up to 1 type of event; faults in those "
+        "In 1 of 2 clips with a report some frames could not be measured, for up to 1 event type; faults in those "
         "frames are missed (the notes of each clip name them)."
     ) in lines
     assert not any("measured" in line for line in summary_lines([make_report(domain, make_clip("b"))], [], domain))

@@ -9,7 +9,7 @@ from run_making import execute
 from robogaze.backends.rehearsal import RehearsalBackend
 from robogaze.datasets import ManifestEntry
 from robogaze.errors import OptionError
-from robogaze.run import RunOptions, RunSetup, open_run
+from robogaze.run import RunOptions, RunSetup, make_setup, open_run
 from robogaze.run.shards import Shard, random_order
 from robogaze.stages.pipeline import Pipeline
 from robogaze.store import StoredRun
@@ -85,3 +85,13 @@ def test_shard_without_a_run_folder_is_refused(clips: list[ManifestEntry], pipel
         open_run(clips, RunSetup("robot", pipeline), RunOptions(shard=Shard(1, 2))),
     ):
         pass
+
+
+async def test_batch_of_several_clips_stops_with_the_number_of_all_its_requests(
+    tmp_path: Path, clips: list[ManifestEntry]
+) -> None:
+    setup = make_setup("robot", "vanilla", f"batch:tiny@{tmp_path / 'post'}")
+    with open_run(clips[:3], setup, RunOptions(out=tmp_path / "run")) as run:
+        results = [result async for result in run.execute()]
+    assert results == []
+    assert "3 requests are pending" in str(run.stopped)

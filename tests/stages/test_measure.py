@@ -395,7 +395,7 @@ async def test_a_finding_lists_the_explanations_that_do_not_hold(client_for: Any
 
 
 def test_an_unknown_classifier_is_refused_with_the_known_ones(robot: Domain) -> None:
-    with pytest.raises(ValueError, match=r"robot has no classifier 'other' \(there is: region_replacement\)"):
+    with pytest.raises(ValueError, match=r"robot has no classifier 'other' \(known: region_replacement\)"):
         Measure(classifiers=("other",)).check(robot)
 
 

@@ -156,7 +156,7 @@ def test_a_pipeline_that_could_never_accept_what_it_finds_is_refused(
 @pytest.mark.parametrize("decider", ["verify", "vote"])
 def test_what_a_critic_or_a_vote_leaves_undecided_cannot_be_accepted(folder: Path, decider: str) -> None:
     stages = [LOOKS, f"  - {decider}", "  - compose:", "      merge_iou: 0.4", "      accept_unverified: true"]
-    refused(folder, stages, 7, f"compose.accept_unverified: would accept what {decider} left undecided")
+    refused(folder, stages, 7, f"compose.accept_unverified: would accept hypotheses that {decider} left undecided")
 
 
 @pytest.mark.parametrize(

@@ -1,1 +1,1 @@
-"""What several commands have in common."""
+"""The shared parts of the commands."""

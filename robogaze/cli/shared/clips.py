@@ -17,11 +17,11 @@ LAYOUT = "'single', or 'ROWSxCOLUMNS:name,name,...' for views in a grid, - for a
 """The help of --layout."""
 
 _COMPARED = 10_000
-"""How many names of a folder are compared with a mistyped one."""
+"""The number of names in a folder that are compared with a mistyped name."""
 
 
 def check_exist(*paths: Path) -> None:
-    """Raise InputError when none of the paths exists: before anything is imported or written."""
+    """Raise InputError if none of the paths exists, before anything is imported or written."""
     from robogaze.errors import InputError
 
     if not any(lexists(path) for path in paths):
@@ -29,7 +29,7 @@ def check_exist(*paths: Path) -> None:
 
 
 def _suggestion(path: Path) -> str:
-    """The name in the same folder that was probably meant; empty without one."""
+    """The name in the same folder that was probably meant; empty if there is none."""
     try:
         names = [other.name for other in islice(path.parent.iterdir(), _COMPARED)]
     except OSError:

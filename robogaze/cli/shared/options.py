@@ -56,7 +56,7 @@ def resampling(command: Command) -> Command:
 
 
 def printing(out: str) -> Callable[[Command], Command]:
-    """--as, --json and --out, of which `out` says what it holds."""
+    """--as, --json and --out; `out` describes what --out contains."""
     forms = click.Choice(["terminal", "csv", "markdown", "latex"])
     folder = click.Path(file_okay=False, path_type=Path)
     return lambda command: _added(

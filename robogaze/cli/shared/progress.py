@@ -1,4 +1,4 @@
-"""The progress of a run on stderr: a bar on a terminal, a line now and then in a log."""
+"""The progress of a run on stderr: a bar on a terminal, occasional lines in a log."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ if TYPE_CHECKING:
     from robogaze.run import ClipResult
 
 _FIRST_S, _LONGEST_S = 10.0, 60.0
-"""The pause before the first line of a log, and the longest; each pause is twice the one before."""
+"""The pause before the first line of a log, and the longest pause; each pause is twice as long as the previous one."""
 
 _REDRAWN_S = 0.1
 
 
 @dataclass
 class Progress:
-    """The clips of a run: all, finished before, scored now; the cost of the latter, and for how many it is unknown.
+    """The clips of a run (all, finished before, scored now), the cost of those scored now, and for how many it is
+    unknown.
 
     `decoding` are the clips being decoded, with the decoded share.
     """
@@ -38,7 +39,7 @@ class Progress:
     started: float = field(default_factory=lambda: time.monotonic())
 
     def add(self, result: ClipResult) -> None:
-        """Count a clip; without a report made now it was finished before, or is unreadable."""
+        """Count a clip; without a report from this start, it was finished before or is unreadable."""
         self.decoding.pop(result.clip_id, None)
         if result.report is None and result.summary is not None:
             self.before += 1
@@ -79,7 +80,7 @@ def remaining(minutes: float) -> str:
 
 @dataclass(frozen=True)
 class ProgressLine:
-    """A progress that is shown whenever it changes, in any thread."""
+    """Progress that is shown whenever it changes, from any thread."""
 
     progress: Progress
     show: Callable[[], None]

@@ -1,4 +1,4 @@
-"""What the commands that score clips have in common: their options, the run itself, and the messages about it."""
+"""Shared parts of the commands that score clips: their options, the run itself, and the messages about it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 _MANY_CLIPS = 20
-"""From how many clips on a run says beforehand what it will take; for fewer, the rehearsal costs more than it tells."""
+"""The number of clips from which a run prints an estimate first; for fewer clips the rehearsal is not worth its time.
+"""
 
 
 def setup_options(command: Command) -> Command:
@@ -100,13 +101,13 @@ class GivenOptions:
     outage: float
 
     def setup(self) -> RunSetup:
-        """Load what is done with each clip."""
+        """Load the settings by which each clip is scored."""
         from robogaze.run import make_setup
 
         return make_setup(self.domain, self.pipeline, self.model, concurrency=self.concurrency, decoder=self.decoder)
 
     def run_options(self, out: Path | None, shard: str | None = None) -> RunOptions:
-        """How the run is done. Raises BadParameter for a shard that is none."""
+        """The options of the run. Raises BadParameter for an invalid shard."""
         from robogaze.run import RunOptions
         from robogaze.run.shards import Shard
 
@@ -152,15 +153,15 @@ def execute(run: ScoringRun) -> None:
 
 
 def say_what_is_kept(folder: Path | None) -> None:
-    """Set what the command says when it is interrupted."""
+    """Set the message for an interruption of the command."""
     if folder is None:
-        interrupt.keeps("no report is kept without --out; with --out FOLDER a run can be resumed")
+        interrupt.keeps("without --out no report is kept; with --out FOLDER a run can be resumed")
     else:
         interrupt.keeps_clips(folder)
 
 
 def announce(run: ScoringRun) -> None:
-    """Say what a run will do, before it does it: clips, changes of the manifest and, for many clips, the cost."""
+    """Print what a run will do before it starts: clips, changes of the manifest and, for many clips, the cost."""
     from robogaze.reporting.wording import count
 
     plan = run.plan
@@ -181,7 +182,7 @@ def announce(run: ScoringRun) -> None:
 
 
 async def estimate(run: ScoringRun) -> CostEstimate | None:
-    """What a run will take; None when no model is asked, or nothing is known."""
+    """The estimate of a run; None if no model is queried or nothing is known."""
     from robogaze.run.estimate import estimate as estimated
 
     if run.setup.models is None:
@@ -191,7 +192,7 @@ async def estimate(run: ScoringRun) -> CostEstimate | None:
 
 
 def say_estimate(run: ScoringRun) -> None:
-    """Print what a run will take."""
+    """Print the estimate of a run."""
     from robogaze.reporting.wording import count
 
     plan = run.plan
@@ -207,7 +208,7 @@ def say_estimate(run: ScoringRun) -> None:
 
 
 def _say_cap(run: ScoringRun, found: CostEstimate) -> None:
-    """Say how far a cap lets a run come, if not to its end."""
+    """Print how far a run gets if a cap ends it early."""
     from robogaze.reporting.wording import count
 
     options = run.options
@@ -261,7 +262,7 @@ def _range(least: str, most: str) -> str:
 
 
 def say_result(run: ScoringRun) -> None:
-    """Say on stderr what went wrong, and what to do about it."""
+    """Print on stderr what went wrong and what to do about it."""
     from robogaze.reporting.wording import count
     from robogaze.run import awaits_answer, has_invalid_answers
 
@@ -295,7 +296,7 @@ def exit_code(run: ScoringRun) -> int:
     if scored and all(found_no_server(summary) for summary in scored):
         return EXIT_UNREACHABLE
     if not run.summaries and run.unreadable and run.stopped is None:
-        # A shard of which no clip can be read is finished, and its scheduler must not take it for failed.
+        # A shard without a readable clip is finished, and its scheduler must not count it as failed.
         return EXIT_ERROR if run.options.shard is None else EXIT_UNFINISHED
     complete = all(summary.status == "complete" for summary in run.summaries.values())
     return 0 if run.stopped is None and not run.unreadable and complete else EXIT_UNFINISHED

@@ -25,7 +25,7 @@ def as_text(result: Mapping[str, Any]) -> str:
 
 
 def print_tables(tables: Iterable[ResultTable], form: str) -> None:
-    """Print tables in a form; in the form for terminals, a note of several tables is printed once.
+    """Print tables in a form; in the terminal form, a note that several tables share is printed once.
 
     Titles and notes are lines that begin with `#` in CSV.
     """
@@ -41,7 +41,7 @@ def print_tables(tables: Iterable[ResultTable], form: str) -> None:
             click.echo("".join(f"# {line}\n" for line in comments) + FORMS[form](table))
             continue
         shown = to_terminal(table)
-        # Numbers must not be broken, so a table that is too wide is wider than the terminal.
+        # Numbers must not be broken across lines, so a wide table may exceed the terminal.
         wide = max(console.width, console.measure(shown, options=console.options.update(width=_ANY_WIDTH)).maximum)
         console.print(shown, width=wide, crop=False, no_wrap=True, overflow="ignore")
         for note in (note for note in table.notes if note not in printed):
@@ -51,7 +51,7 @@ def print_tables(tables: Iterable[ResultTable], form: str) -> None:
 
 
 def write_files(out: Path, files: Iterable[tuple[str, str]], what: str) -> None:
-    """Write files into a folder and say on stderr what was written where."""
+    """Write files into a folder and print on stderr what was written where."""
     from robogaze.store import write_whole
 
     out.mkdir(parents=True, exist_ok=True)

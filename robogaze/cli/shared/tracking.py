@@ -1,4 +1,4 @@
-"""--track: the numbers of a run go to a tracker of experiments."""
+"""--track: send the numbers of a run to an experiment tracker."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NO_TELEMETRY = {
     "MLFLOW_DISABLE_TELEMETRY": "true",
     "WANDB_ERROR_REPORTING": "false",
 }
-"""Environment variables that turn off the telemetry of the libraries, where the user has not set them."""
+"""Environment variables that turn off the libraries' telemetry unless the user has set them."""
 
 
 def option(command: Command) -> Command:
@@ -44,7 +44,7 @@ def opened(text: str | None) -> Tracker | None:
 
 
 def track(tracker: Tracker, name: str, configuration: Mapping[str, Plain], numbers: Mapping[str, float]) -> None:
-    """Send the numbers of a run, at the training step in its name, else at 0."""
+    """Send the numbers of a run at the training step in its name, or at step 0 without one."""
     from robogaze import __version__
     from robogaze.comparison.trend import step_of
     from robogaze.reporting.trackers import send

@@ -1,4 +1,4 @@
-"""Formats of annotations: what other tools write, read as `ClipAnnotation`, and what they read, written from reports.
+"""Formats of annotations: reads the files of other tools as `ClipAnnotation`, and writes reports for other tools.
 
 read         files -> documents -> the format -> parts -> annotations, and what was skipped
 export       reports -> the files of a format, and what was left out

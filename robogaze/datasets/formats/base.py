@@ -1,9 +1,9 @@
-"""What a format is, and what it gets while it reads.
+"""The types of a format, and the context that it gets while it reads.
 
-A format is one module with a `Format`. To read, `recognises` looks at a JSON value or a table, `split` divides a
-document into what one author says of one clip, and `read` makes an annotation of such a part. A part that does not fit
-raises FormatError with its place; a lenient reading skips it as a whole, because a clip without one of its events would
-be another clip. To write, `files` makes files from reports.
+A format is one module with a `Format`. To read, `recognises` checks a JSON value or a table, `split` divides a document
+into one part for each author and clip, and `read` makes an annotation from a part. A part that does not fit raises
+FormatError with its place; a lenient reading skips the whole part, because an annotation without one of its events
+would be wrong. To write, `files` makes files from reports.
 """
 
 from array import array
@@ -28,14 +28,14 @@ from robogaze.datasets.formats.time_axis import TimeAxis
 _CLIP_ID: TypeAdapter[str] = TypeAdapter(ClipId)
 
 _RATE_TOLERANCE_S = 1e-5
-"""How far a frame may be from its place at a constant rate: times and rates are rounded."""
+"""How far a frame may be from its place at a constant rate, because times and rates are rounded."""
 
 Shared = TypeVar("Shared", bound=Hashable)
 
 
 @dataclass(frozen=True)
 class AnnotationPart:
-    """What one author says of one clip, as a value at a place of a document."""
+    """One author's annotation of one clip, as a value at a place in a document."""
 
     document: Document
     place: Place
@@ -43,13 +43,13 @@ class AnnotationPart:
 
     @property
     def source(self) -> str:
-        """The place as messages name it."""
+        """The place in the form for messages."""
         return self.document.source(self.place)
 
 
 @dataclass(frozen=True)
 class AnnotationReader:
-    """Reads a format. `summary` says in a few words what it looks like, for the list of known formats."""
+    """Reads a format. `summary` describes it in a few words, for the list of known formats."""
 
     summary: str
     recognises: Callable[[Any], bool]
@@ -89,7 +89,7 @@ def leave_out_undecided(report: Report) -> str | None:
 class ReportWriter:
     """Writes a format.
 
-    `files` makes the files, by name. `why_left_out` gives the reason for which a report is left out, None to keep it.
+    `files` makes the files, by name. `why_left_out` gives the reason for leaving a report out, None to keep it.
     """
 
     files: Callable[[Sequence[ExportedReport]], Mapping[str, str | bytes]]
@@ -112,7 +112,7 @@ def span_in_file(span: Span, clip: Clip) -> Span:
 
 
 def has_constant_rate(clip: Clip) -> bool:
-    """Whether all frames are shown equally long, so that a frame's number gives its time."""
+    """Whether all frames have the same duration, so that a frame's number gives its time."""
     frame_s = clip.duration_s / clip.frame_count
     gaps_s = (after - before for before, after in pairwise((*clip.frame_times_s, clip.duration_s)))
     return all(abs(gap - frame_s) <= _RATE_TOLERANCE_S for gap in gaps_s)
@@ -152,7 +152,7 @@ class ReadLog:
 
 @dataclass(frozen=True)
 class ReadingContext:
-    """What a format gets while it reads.
+    """The context of a format while it reads.
 
     `author` is used if a file does not name one. `clips` are annotations of the same clips, by id, whose frame times
     are used if a file has none; else `fps` is used. `first_frame` is the number of the first frame in tools that count
@@ -224,7 +224,7 @@ class ReadingContext:
         return {**dict.fromkeys(self.labels.dimension_of.values(), "not_examined"), **mapped}
 
     def _map(self, label: str, vocabularies: Mapping[str, Vocabulary], place: Place) -> tuple[str, str]:
-        """The kind of a label, and its id."""
+        """The kind of a label and its id."""
         assert self.labels is not None
         for kind, vocabulary in vocabularies.items():
             if found := vocabulary.find(label):

@@ -1,4 +1,4 @@
-"""CSV: one row per event. A row without any event columns means that nothing was found in its clip.
+"""CSV: one row per event. A row without event columns means that nothing was found in the clip.
 
     clip_id                                   required; the rows of one clip_id and author are one annotation
     author status instruction                 status is complete (the default), partial or unscored
@@ -10,8 +10,8 @@
     start_frame end_frame                     or in frames, from 0, end_frame exclusive
     severity confidence                       1 to 5; in [0, 1]; empty if not given
 
-Read, cells are separated by commas, semicolons or tabs, and numbers have a decimal point. Written, a row is a span of
-an event; the frame rate is left out if the frames of the clip have no constant rate.
+When reading, cells are separated by commas, semicolons or tabs, and numbers have a decimal point. When writing, a row
+is a span of an event; the frame rate is left out if it is not constant.
 """
 
 import csv
@@ -153,7 +153,9 @@ def _coverage(cell: str, rows: Sequence[NumberedRow], context: ReadingContext) -
 
 
 def _merged(record: type[Record], rows: Sequence[NumberedRow], columns: Sequence[str]) -> Record:
-    """The record that rows give together. Raises FormatError if they contradict each other, or for an invalid cell."""
+    """The record that several rows give together. Raises FormatError if they contradict each other, or for an invalid
+    cell.
+    """
     first_with: dict[str, NumberedRow] = {}
     for number, row in rows:
         for name in columns:

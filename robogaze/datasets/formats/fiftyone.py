@@ -1,4 +1,4 @@
-"""FiftyOne, written only: a FiftyOneTemporalDetectionDataset, `data.json` (the videos) and `labels.json`.
+"""FiftyOne (written, not read): a FiftyOneTemporalDetectionDataset, `data.json` (the videos) and `labels.json`.
 
 Times are seconds. A detection is one span, so an event with several spans is several detections. Videos are named by
 their absolute path; for a part of a video, times are those of the video. FiftyOne itself is not needed.

@@ -3,7 +3,7 @@
     {"bugs": [{"id", "bug_type", "difficulty", "minimal_reproduction", "observed_fault"}]}
     {"bugs": [{"title", "description", "confidence", "evidence", "tags"}]}
 
-A list is about one title, which is the clip's id: the text under a key that ends with `_name` or `_id`, or the `name`
+A list belongs to one title, which is the clip's id: the text under a key that ends with `_name` or `_id`, or the `name`
 in the one object that has one. A bug's description is its observed fault (also `actual_behavior`), else its
 description, else its title.
 """
@@ -56,7 +56,7 @@ def _title(record: Mapping[str, Any]) -> str:
     nested = [value.get("name") for value in record.values() if isinstance(value, dict)]
     names = sorted({name for name in (*keyed, *nested) if isinstance(name, str)})
     if len(names) != 1:
-        raise FormatError(f"expected one name of what the bugs were found in, not {', '.join(names) or 'none'}")
+        raise FormatError(f"expected one name of the tested title, not {', '.join(names) or 'none'}")
     return names[0]
 
 

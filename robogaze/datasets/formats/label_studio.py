@@ -1,17 +1,18 @@
 """Label Studio: JSON exports of projects with timeline labels, and tasks with predictions to correct by hand.
 
-Its ranges are frames, with the last one included. Reading converts them to seconds with the clip's frame rate and the
-number of the first frame: 1 in Label Studio's own timeline, 0 in some converters. No file says which, so the caller
+Its ranges are frames, the last one included. Reading converts them to seconds with the clip's frame rate and the number
+of the first frame: 1 in Label Studio's own timeline, 0 in some converters. The files do not state it, so the caller
 must.
 
 A region is one event. Its label names a type or a dimension. A text on the region is its description (else the label
 is); a rating or number named `severity` is its severity.
 
-A clip's id is the task's `clip_id`, else the name of its `video` without the prefix of uploaded files. Each annotation
-is by the person who completed it; a cancelled one is unscored. Predictions are read if a file has no annotation.
+A clip's id is the task's `clip_id`, else the name of its `video` without the prefix of uploaded files. The author of an
+annotation is the person who completed it; a cancelled annotation is unscored. Predictions are read if a file has no
+annotation.
 
-Written are `tasks.json` and the labelling configuration `config.xml`. A region is one span, so an event with several
-spans is several regions. Clips without a constant frame rate and parts of longer videos are left out. A report that is
+Writes `tasks.json` and the labelling configuration `config.xml`. A region is one span, so an event with several spans
+is several regions. Clips without a constant frame rate and parts of longer videos are left out. A report that is
 incomplete or undecided is a task without a prediction.
 """
 

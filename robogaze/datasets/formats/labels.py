@@ -1,4 +1,4 @@
-"""Other people's labels: which types and dimensions of a taxonomy they mean.
+"""Foreign labels: which types and dimensions of a taxonomy they mean.
 
 A taxonomy's own words are the ids and names of its types and dimensions, and the codes of its dimensions. Aliases are
 in `aliases.yaml`, next to a domain's other files:
@@ -44,13 +44,13 @@ class AliasFile(Data):
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The labels of types, or of dimensions: the taxonomy's own words, and aliases."""
+    """The labels of types or of dimensions: the taxonomy's own words, and aliases."""
 
     own: Words
     aliases: Words
 
     def find(self, label: str) -> tuple[str, bool] | None:
-        """The id that a label means, and whether only an alias says so; None for an unknown label."""
+        """The id that a label means, and whether it comes from an alias; None for an unknown label."""
         folded = fold(label)
         if folded in self.own:
             return self.own[folded], False

@@ -1,13 +1,13 @@
 """Read reports and annotations in any format.
 
-Which files of a folder are read, in this order:
+The files of a folder that are read, in this order:
 
 files named report.json, at any depth   if there are any, only these: runs of `robogaze score`, of the RoboGaze
                                         release and of others keep a folder per clip, with other files in it
 reports/*.json                          a run that keeps its reports together
 *.json *.jsonl *.csv *.tsv              at any depth
 
-Names that start with a dot or an underscore are skipped, as the released evaluator does. Other files that were not read
+Names that start with a dot or an underscore are skipped, as the released evaluator does. Other files are not read and
 are counted.
 """
 
@@ -30,7 +30,7 @@ from robogaze.datasets.formats.labels import Labels
 from robogaze.errors import InputError
 
 AUTO = "auto"
-"""The name that asks for the format to be recognised."""
+"""The name by which the format is recognised automatically."""
 
 _REPORT = "report.json"
 _REPORTS = "reports"
@@ -43,8 +43,8 @@ _RUN_FILES = ("run.json", "manifest.jsonl", "unreadable.json")
 class ReadAnnotations:
     """The annotations of a path.
 
-    `skipped` are the parts that did not fit, and the clips whose video a run could not read. `warnings` are sentences,
-    each with a number, on how something was interpreted.
+    `skipped` are the parts that did not fit, and the clips whose video a run could not read. `warnings` are sentences
+    about interpretations, each with a count.
     """
 
     format: str
@@ -219,7 +219,7 @@ def _unreadable_clips(path: Path) -> Iterator[Skipped]:
 
 @dataclass(frozen=True)
 class AnnotationFiles:
-    """The files to read, relative to `root`, and the number of other files that might have been meant."""
+    """The files to read, relative to `root`, and the number of other files of these kinds."""
 
     root: Path
     files: tuple[PurePosixPath, ...]

@@ -1,12 +1,12 @@
 """The RoboGaze release: predictions in `<data set>/<video>/report.json`, references in `<video>.json`.
 
 Both are an object with `video_id` and `glitches`. If a glitch has frames, they are used, as in the released evaluator,
-with its convention that `end_frame` is exclusive. A glitch that ends with the frame it starts with is that one frame
-(in the released evaluator it overlaps nothing). A prediction's report has its frame rate; references do not: read them
-together with the predictions, or with `fps`.
+with its convention that `end_frame` is exclusive. A glitch whose end equals its start is that one frame (in the
+released evaluator it overlaps nothing). A prediction's report has its frame rate; references do not: read them together
+with the predictions, or with `fps`.
 
 A clip's id is `<data set>__<video>`: from `source_dataset` and `source_video_id` of a reference, and from the folders
-of a prediction. The video alone is not used, because the same number is another clip in every data set.
+of a prediction. The video alone is not used, because the same number is a different clip in each data set.
 """
 
 from collections.abc import Iterator
@@ -103,7 +103,7 @@ def _names(record: _Record, document: Document) -> tuple[str, str | None]:
 
 def _event(glitch: _Glitch, number: int, axis: TimeAxis, record: _Record, context: ReadingContext) -> AnnotatedEvent:
     place: Place = ("glitches", number)
-    # The released evaluator reads a person's text from `note` first, and a prediction's from `description`.
+    # The released evaluator reads a person's text from `note` first, and the text of a prediction from `description`.
     texts = (glitch.description, glitch.note) if record.video_meta else (glitch.note, glitch.description)
     text = next((text for text in texts if text), None)
     severity = next((level for level in (glitch.severity, glitch.human_severity) if level), None)

@@ -1,7 +1,7 @@
 """A clip's time axis: from seconds and frames to spans.
 
 Seconds stay as they are written. A frame number becomes the time at which the frame is shown: from the clip's frame
-times if they are known, else the number divided by the frame rate. A span of no length means the one frame at its
+times if they are known, else the number divided by the frame rate. A span of zero length means the single frame at its
 place.
 """
 
@@ -19,8 +19,8 @@ _RATE_MISSING = "the clip's frame rate is not known; give it with --fps"
 class TimeAxis:
     """The time axis of one clip; None means not known.
 
-    `times_s` are the times of its frames, ascending, and come with `duration_s`. `count` takes what a reading should
-    warn about (`ReadLog.count`).
+    `times_s` are the times of its frames, ascending, and come with `duration_s`. `count` counts what the reader should
+    be warned about (`ReadLog.count`).
     """
 
     count: Callable[[str, str], None]
@@ -63,12 +63,12 @@ class TimeAxis:
         return _span(self._time(first, start_place), self._time(max(end, first + 1), end_place), end_place)
 
     def _one_frame(self, time_s: float, place: Place) -> Span:
-        self.count("span", "of no length, read as one frame")
+        self.count("span", "of zero length, read as one frame")
         if self.times_s is not None:
             number = max(bisect_right(self.times_s, time_s + RESOLUTION) - 1, 0)
             return _span(self._time(number, place), self._time(number + 1, place), place)
         if self.fps is None:
-            raise FormatError(f"a span of no length means one frame, but {_RATE_MISSING}", place)
+            raise FormatError(f"a span of zero length means one frame, but {_RATE_MISSING}", place)
         return _span(time_s, time_s + 1 / self.fps, place)
 
     def _time(self, frame: int, place: Place) -> float:

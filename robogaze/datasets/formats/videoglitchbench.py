@@ -1,12 +1,12 @@
 """VideoGlitchBench and GliDe: `{"video_name", title, "no_bugs", "bugs": [text], "time_nodes": [[[s, e], ...], ...]}`.
 
 One record, or a list of them; `time_nodes[i]` are the intervals of bug i, in seconds. The short keys `video` and
-`intervals` are read, too. The title that a clip was recorded in is the one other text whose key ends as the clip's key
-does; if there is none, it is the file's folder. The clip's id is `<title>/<clip>`, so that clips with one name stay
-apart, and the title is a field, under its key.
+`intervals` are read, too. The title that a clip was recorded in is the only other text whose key has the same ending as
+the clip's key; without such a text, it is the file's folder. The clip's id is `<title>/<clip>`, so that clips with the
+same name remain distinct, and the title is a field under its key.
 
-Written, the title is the first part of the id, else the instruction, under the domain's name with `_name`. Dimensions,
-types and severities are lost.
+When writing, the title is the first part of the id, else the instruction, under the domain's name with `_name`.
+Dimensions, types and severities are lost.
 """
 
 import json
@@ -100,7 +100,7 @@ def _title(record: Mapping[str, Any]) -> dict[str, str]:
 def _spans(
     intervals: list[list[float]], axis: TimeAxis, place: tuple[str, int], *, as_written: bool
 ) -> tuple[Span, ...]:
-    """The spans of an event, without those of no length if they are kept as written and no rate is known."""
+    """The spans of an event, without spans of zero length if times are kept as written and no rate is known."""
     spans = []
     for number, (start, end) in enumerate(intervals):
         if as_written and start == end and axis.fps is None and axis.times_s is None:

@@ -1,7 +1,8 @@
-"""WebVTT, written only: a file of cues per clip, to see the events while the video plays. A cue is a span of an event.
+"""WebVTT (written, not read): a file of cues per clip, to see the events while the video plays. A cue is a span of an
+event.
 
-If a report is incomplete or undecided, a comment says so. For a part of a video, times are those of the video, which is
-what plays.
+If a report is incomplete or undecided, a comment says so. For a part of a video, times are relative to the whole video,
+because the whole video is played.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Layouts: folders of clips, as others arrange them, read as entries of a manifest.
+"""Layouts: reads the folders of clips of other tools as entries of a manifest.
 
 importer     a path -> its layout -> entries, and what was ignored and why
 base         what a layout is (`FolderLayout`), and what it reads and fills
@@ -27,6 +27,6 @@ LAYOUTS: Registry[FolderLayout] = Registry(
         "plain": "robogaze.datasets.layouts.plain:LAYOUT",
     },
 )
-"""The layouts by name. The first that recognises a path reads it, so more specific layouts come first."""
+"""The layouts by name. The first layout that recognises a path reads it, so more specific layouts come first."""
 
 __all__ = ["LAYOUTS", "FolderLayout"]

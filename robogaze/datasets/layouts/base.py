@@ -1,7 +1,7 @@
-"""What a layout is, and what it reads and fills.
+"""The types of a layout, its source and its result.
 
-A layout is one module with a `FolderLayout`: `recognises` looks at the names of a source's files (and into a file or
-two), `read` adds a manifest entry for each clip. Nothing is dropped silently: a file that is neither a clip nor
+A layout is one module with a `FolderLayout`: `recognises` checks the names of a source's files (and the content of one
+or two), `read` adds a manifest entry for each clip. Nothing is dropped silently: a file that is neither a clip nor
 describes one is listed as ignored, with the reason.
 """
 
@@ -22,7 +22,7 @@ VIDEOS = (".mp4", ".m4v", ".mov", ".mkv", ".webm")
 """The suffixes of videos that are read."""
 
 OTHER_VIDEOS = (".avi", ".mpeg", ".mpg", ".ts", ".wmv", ".flv", ".gif", ".ogv")
-"""The suffixes of videos that are not read: they give no time per frame, or can be truncated unnoticed."""
+"""The suffixes of videos that are not read, because they have no time per frame or can be truncated unnoticed."""
 
 
 UNPACKED = ".clips"
@@ -72,7 +72,7 @@ class ImportSource:
         return frozenset(self.files)
 
     def has(self, file: PurePosixPath | str) -> bool:
-        """Whether there is such a file below the path."""
+        """Whether this file exists below the path."""
         return PurePosixPath(file) in self._known
 
     def at(self, file: PurePosixPath | str) -> Path:
@@ -94,7 +94,7 @@ def _is_utf8(file: PurePosixPath) -> bool:
 
 @dataclass(frozen=True)
 class Ignored:
-    """A file that is not a clip, relative to the source, and why."""
+    """A file that is not a clip, relative to the source, and the reason."""
 
     file: str
     reason: str
@@ -135,7 +135,7 @@ class ImportState:
             self.ignored.append(Ignored(f"{file}", reason))
 
     def remark(self, text: str) -> None:
-        """Say once how something was interpreted."""
+        """Add a remark on how something was interpreted, once."""
         if text not in self.remarks:
             self.remarks.append(text)
 
@@ -148,8 +148,8 @@ class ImportState:
 class FolderLayout:
     """A layout that can be imported.
 
-    `summary` says in a few words what it reads. `recognises` is true for a source in this layout. `read` adds its clips
-    to the state, and raises InputError if the files contradict each other.
+    `summary` describes in a few words what it reads. `recognises` is true for a source in this layout. `read` adds its
+    clips to the state, and raises InputError if the files contradict each other.
     """
 
     name: str

@@ -1,6 +1,6 @@
 """DreamDojo's evaluation: `<iteration>/<number>_pred.mp4`, with the real clip as `_gt` and both together as `_merged`.
 
-The iteration is the checkpoint. A real clip is a control: an event found in it is a false alarm. It has the split
+The iteration is the checkpoint. A real clip is a control, in which an event is a false alarm. It has the split
 "control" and no checkpoint. Every iteration contains the same real clips; one copy of each is kept. There are no
 instructions, because the clips are generated from actions.
 """
@@ -19,7 +19,7 @@ _ITERATION = re.compile(r"iter_\d+")
 
 
 def recognises(source: ImportSource) -> bool:
-    """Every video is of one of the kinds, and there are predictions and another kind."""
+    """Every video is of one of the kinds, and there are predictions and at least one other kind."""
     kinds = {_kind(video) for video in source.videos}
     return "pred" in kinds and len(kinds) > 1 and None not in kinds
 
@@ -49,7 +49,7 @@ def _kind(video: PurePosixPath) -> str | None:
 
 
 def _iteration(source: ImportSource, video: PurePosixPath) -> str | None:
-    """The folder of a prediction, or the source's own folder if it is an iteration."""
+    """The folder of a prediction, or the source itself if it is the folder of an iteration."""
     if video.parent.parts:
         return video.parent.as_posix()
     name = source.path.resolve().name

@@ -21,7 +21,7 @@ from robogaze.errors import InputError
 from robogaze.store import write_whole
 
 AUTO = "auto"
-"""The name that asks for the layout to be recognised."""
+"""The name by which the layout is recognised automatically."""
 
 
 _FALLBACK = "plain"
@@ -32,8 +32,8 @@ _FALLBACK = "plain"
 class Imported:
     """The clips of a source in the order of their names, its layout, and the files that are not clips.
 
-    `remarks` are sentences on how something was interpreted. `packed` are the clips that must be unpacked (`unpack`)
-    before they can be opened, by the path of their entry.
+    `remarks` are sentences about interpretations. `packed` are the clips that must be unpacked (`unpack`) before use,
+    by the path of their entry.
     """
 
     layout: str
@@ -44,7 +44,7 @@ class Imported:
 
 
 class NoClips(InputError):
-    """A path contains nothing that can be imported."""
+    """Nothing in a path can be imported."""
 
 
 def import_clips(path: Path, layout: str = AUTO) -> Imported:
@@ -137,11 +137,11 @@ def _ignore_the_rest(source: ImportSource, state: ImportState, layout: FolderLay
         if state.is_handled(file):
             continue
         if file.suffix.lower() in OTHER_VIDEOS:
-            state.ignore(file, "a video of a kind that is not read; convert it to MP4")
+            state.ignore(file, "a video of an unsupported kind; convert it to MP4")
         elif file.suffix.lower() in VIDEOS:
             state.ignore(file, f"a video that does not belong to the layout {layout.name}")
         else:
-            state.ignore(file, "not a video, and describes no clip")
+            state.ignore(file, "neither a video nor the description of a clip")
 
 
 def _check_ids(entries: Sequence[ManifestEntry]) -> None:

@@ -1,7 +1,7 @@
 """LeRobot data sets, v2.0, v2.1 and v3.0, read without the `lerobot` package.
 
-A clip is an episode seen by one camera; every feature of type video is a camera. The instruction is the episode's
-first task. v3.0 stores many episodes in one file: such an episode is the part of the file that `meta/episodes` says.
+A clip is an episode seen by one camera; every feature of type video is a camera. The instruction is the episode's first
+task. v3.0 stores many episodes in one file; each is then the part of the file that `meta/episodes` gives.
 """
 
 from collections import Counter
@@ -84,7 +84,7 @@ def read(source: ImportSource, state: ImportState) -> None:
 
 
 def episode_videos(source: ImportSource) -> list[EpisodeVideo]:
-    """The file of every episode and camera; an episode that has a file to itself has no times.
+    """The file of every episode and camera; an episode with its own file has no times.
 
     Raises InputError if the description contradicts itself, or does not say which part of a file an episode is.
     """
@@ -176,7 +176,7 @@ def _split(info: _Info, episode: int) -> str | None:
 
 
 def _embodiment(description: Mapping[str, Any]) -> str | None:
-    """The one string of the description whose key ends with `_type`."""
+    """The only string of the description whose key ends with `_type`."""
     values = [value for key, value in description.items() if key.endswith("_type") and isinstance(value, str)]
     return values[0] if len(values) == 1 else None
 

@@ -6,7 +6,7 @@ The columns are the fields of an entry. Some may have other names:
     instruction   instruction, prompt, text, caption
     checkpoint    checkpoint; with a column model, MODEL/CHECKPOINT, or MODEL alone
 
-The first non-empty one counts. Columns that are not fields of an entry are named in a remark and left out.
+The first non-empty one counts. Columns that are not fields of an entry are left out, with a remark.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -59,7 +59,7 @@ def read_rows(path: Path) -> list[ClipRow]:
 
 
 def add_rows(rows: Sequence[ClipRow], table: Path, folder: Path, state: ImportState, inner: PurePosixPath) -> None:
-    """Add an entry for each row. Paths in the rows are relative to `folder`, which is `inner` within the source."""
+    """Add an entry for each row. Paths in the rows are relative to `folder`, which is `inner` in the source."""
     if rows and not any(name in row.cells for row in rows for name in _PATHS):
         raise InputError(f"{table}: no column names the videos; call it one of {', '.join(_PATHS)}")
     for row in rows:

@@ -1,7 +1,8 @@
 """Tar files, plain or gzipped, read once from start to end, within limits.
 
-Archives are untrusted. Sizes are checked before anything is read or written: members lie within the file, none is
-sparse, compressed content is limited to a multiple of the file's size, and only a small part is in memory at a time.
+Archives are untrusted. Sizes are checked before anything is read or written: every member must be inside the file,
+sparse members are refused, compressed content is limited to a multiple of the file's size, and only a small part is in
+memory at a time.
 """
 
 import gzip
@@ -23,11 +24,11 @@ MIN_LIMIT_BYTES = 64 << 20
 
 _CHUNK_BYTES = 256 << 10
 _HEADER_BYTES = 1 << 20
-"""The most that is read at once: names and other headers are shorter."""
+"""The largest read; names and other headers are shorter."""
 
 
 class _Refused(Exception):
-    """Why an archive is not read further."""
+    """The reason to stop reading an archive."""
 
 
 class _SmallReads:

@@ -1,4 +1,4 @@
-"""Hugging Face's videofolder: `metadata.csv`, `.jsonl` or `.parquet` with a column `file_name`, beside the videos.
+"""Hugging Face's videofolder: `metadata.csv`, `.jsonl` or `.parquet` with a column `file_name`, next to the videos.
 
 Every folder can have one; the name is relative to it. If the first folder below the source is named like a split, it is
 the split.

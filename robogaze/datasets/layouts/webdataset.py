@@ -1,7 +1,7 @@
 """WebDataset: tar files with `<key>.mp4` and `<key>.json` or `<key>.txt`; the key ends at the first dot of the name.
 
 The JSON has the columns of a table (see `table`), the text is the instruction. Until the clips are unpacked
-(`importer.unpack`), the paths of their entries lead into the archives.
+(`importer.unpack`), the paths of their entries are inside the archives.
 """
 
 from collections.abc import Iterator, Mapping
@@ -55,7 +55,7 @@ def _archives(source: ImportSource) -> list[PurePosixPath]:
 
 
 def _read(files: Iterator[Member], path: Path, archive: PurePosixPath, state: ImportState) -> None:
-    names: dict[PurePosixPath, None] = {}  # each name once: of members with the same name, the last counts
+    names: dict[PurePosixPath, None] = {}  # each name once: the last of several members with the same name counts
     texts: dict[PurePosixPath, bytes] = {}
     total = 0
     for member in files:
@@ -76,7 +76,7 @@ def _read(files: Iterator[Member], path: Path, archive: PurePosixPath, state: Im
             state.add(make_entry(f"{path}/{name}", **{**fields, "path": path / name}))
             state.packed[path / name] = PackedClip(path, f"{name}", PurePosixPath(_without_suffix(archive), name))
         elif not (name in texts and _key(name) in keys):
-            state.ignore(archive / name, "not a video, and describes no clip")
+            state.ignore(archive / name, "neither a video nor the description of a clip")
 
 
 def _fields(key: PurePosixPath, texts: Mapping[PurePosixPath, bytes], path: Path) -> dict[str, object]:

@@ -1,9 +1,9 @@
 """Camera motion from frame to frame.
 
 At most one corner per block of the picture is followed to the next frame, so every textured part counts once. A camera
-moves everything: its motion must be shared by points all over the picture, and where points all over the picture stay
-in place, the camera is at rest, however much of the picture moves. Where neither holds, or both do (an arm that fills a
-plain picture, with a few points at rest around it), the motion is undefined (NaN).
+moves everything, so points all over the picture must share its motion. If points all over the picture stay in place,
+the camera is at rest, however much of the picture moves. Where neither holds, or both do (an arm that fills a plain
+picture, with a few points at rest around it), the motion is undefined (NaN).
 
 When the camera moves strongly, near and far objects move differently, and no single motion fits them all. Where hardly
 any point stayed in place, a rough fit is enough, with a tolerance that grows with the motion. It shows that the camera
@@ -98,7 +98,7 @@ class CameraMotion:
         Signal(
             name="camera_shift",
             unit="of the diagonal",
-            description="How far the whole picture moved since the frame before, at its centre.",
+            description="How far the whole picture moved since the previous frame, at its centre.",
             gap=_GAP,
         ),
         Signal(
@@ -241,7 +241,7 @@ def _corners(gray: NDArray[np.uint8]) -> Points:
 
 
 def _can_be_followed(before: NDArray[np.uint8], now: NDArray[np.uint8], corners: Points) -> bool:
-    """Whether enough of a sample return; few points are all followed anyway.
+    """Whether enough points of a sample return; a small number of points is always followed completely.
 
     Points that are not in the next frame take longest to follow. With this check noise takes no longer than video.
     """
@@ -271,12 +271,12 @@ def _regions(points: Points, shape: tuple[int, ...]) -> NDArray[np.bool_]:
 
 
 def _all_around(regions: NDArray[np.bool_]) -> bool:
-    """Whether they are more than a corner or a side, which an object attached to the camera may fill."""
+    """Whether the regions are more than a corner or a side, which an object attached to the camera may fill."""
     return bool(regions.sum() >= _LEAST_AROUND and min(regions.any(axis=0).sum(), regions.any(axis=1).sum()) > 1)
 
 
 def _across(regions: NDArray[np.bool_]) -> bool:
-    """Whether they reach from one side of the picture to the other."""
+    """Whether the regions reach from one side of the picture to the other."""
     return bool(regions.any(axis=0).all() or regions.any(axis=1).all())
 
 

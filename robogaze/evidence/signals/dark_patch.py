@@ -1,9 +1,9 @@
 """A large dark patch between the camera and the scene, and how fast it grows.
 
 An arm can be dark too, and large when it is near, but it approaches at the speed of its motion. Therefore two signals
-are measured: by how much the patch is larger than usual in the clip, and how much of it came within a fraction of a
-second. Thumbnails of all frames, about 3 KB each, are kept until the clip ends, because only then is it known what is
-usual.
+are measured: how much larger the patch is than usual in the clip, and how much of it appeared within a fraction of a
+second. Thumbnails of all frames, about 3 KB each, are kept until the clip ends, because the usual level is known only
+then.
 """
 
 import cv2
@@ -31,7 +31,7 @@ class DarkPatch:
             name="dark_patch_growth",
             unit="of the view",
             description=f"By how much that patch is larger than its smallest size in the {_GROWTH_S} s before.",
-            limitation="only a dark cover that comes fast is found, not a light, a slow or a lasting one",
+            limitation="only a dark cover that appears fast is found, not one that is light, slow or lasting",
         ),
     )
 

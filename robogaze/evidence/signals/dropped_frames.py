@@ -1,8 +1,8 @@
-"""Dropped frames: a step in which everything that moves gets much further than in the steps around it.
+"""Dropped frames: a step in which everything that moves covers a much larger distance than in the steps around it.
 
-Where frames are missing, what moves leaves the places where it moved one frame ago and moves elsewhere one frame later.
-An object that appears, disappears or jumps changes the picture as much, but what moves around it continues where it
-was. What moves fast changes the picture as much in the steps before and after.
+If frames are missing, moving objects leave the places where they moved one frame ago and move elsewhere one frame
+later. An object that appears, disappears or jumps changes the picture as much, but moving objects around it continue in
+place. A fast object changes the picture as much in the steps before and after.
 """
 
 import math
@@ -21,7 +21,7 @@ _NEAR_PX = 3  # how far what moves may get and still be in the same place
 
 
 class DroppedFrames:
-    """Compares each step of a clip with its neighbours; keeps no pictures but the recent ones."""
+    """Compares each step of a clip with its neighbours; keeps only the recent pictures."""
 
     signals: tuple[Signal, ...] = (
         Signal(
@@ -92,7 +92,7 @@ def _relative_rates(rates: Series, times_s: Series) -> Series:
 
 
 def _shares_left(remaining: Series) -> Series:
-    """How much of what moves left its places, from 0 (as much remains as around) to 1 (nothing remains)."""
+    """How much of the motion left its places, from 0 (as much remains as in other steps) to 1 (nothing remains)."""
     left = np.full(len(remaining), math.nan)
     for frame in np.flatnonzero(np.isfinite(remaining)):
         frames = [frame + side * distance for distance in _USUAL_AT for side in (-1, 1)]

@@ -28,29 +28,29 @@ def _detail(name: str, unit: str, description: str) -> Signal:
 
 
 class RegionReplacement:
-    """The strongest replacement in each frame, with its details; keeps no pictures but the recent ones."""
+    """The strongest replacement in each frame, with its details; keeps only the recent pictures."""
 
     signals: tuple[Signal, ...] = (
         Signal(
             name="region_replacement",
             unit="times",
             description=(
-                "How much more abruptly than in the frames around it the strongest region was replaced, by something "
-                "that was nowhere near before or of something that is nowhere near now; 0 without one."
+                "How much more abruptly than in the frames around it the strongest region was replaced, by content "
+                "that was nowhere nearby before or of content that is nowhere nearby now; 0 without such a region."
             ),
             gap=(
                 "the picture is too small for optical flow, or a region was replaced in the clip's first or last "
                 "frames, which have nothing to compare it with"
             ),
         ),
-        _detail("appeared", "times", "That strength for what is in the region now."),
-        _detail("disappeared", "times", "That strength for what was in the region before."),
+        _detail("appeared", "times", "That strength for the new content of the region."),
+        _detail("disappeared", "times", "That strength for the old content of the region."),
         _detail("abruptness", "times", "How much more the region changes than one frame before and after."),
         _detail("area", "of the view", "Area of all regions that are replaced in that frame."),
         _detail("colour_change", "levels", "Difference of the region's pixels beyond what a shadow explains."),
         _detail("motion_after", "levels", "Change of the place in the two frames after, beyond the camera's motion."),
-        _detail("old_near", "of 1", "Share of the region's old colours that is still found around it."),
-        _detail("new_near", "of 1", "Share of the region's new colours that was found around it before."),
+        _detail("old_near", "of 1", "Share of the region's old colours that is still found nearby."),
+        _detail("new_near", "of 1", "Share of the region's new colours that was found nearby before."),
         _detail("edge_before", "levels", "Contrast of the region with its surroundings before."),
         _detail("edge_now", "levels", "Contrast of the region with its surroundings now."),
         _detail(
@@ -61,8 +61,8 @@ class RegionReplacement:
         _detail("gained", "of 1", "Share of its new colours of which the whole picture has more than before."),
         _detail("lost", "of 1", "Share of its old colours of which the whole picture has less than before."),
         _detail("counterpart", "of 1", "Similarity with a region that appeared or disappeared elsewhere in the frame."),
-        _detail("moving_before", "of 1", "How far its old colours are those of what moves rather than what rests."),
-        _detail("moving_now", "of 1", "How far its new colours are those of what moves rather than what rests."),
+        _detail("moving_before", "of 1", "How far its old colours are moving rather than resting colours."),
+        _detail("moving_now", "of 1", "How far its new colours are moving rather than resting colours."),
         _detail(
             "reversal",
             "of 1",
@@ -147,7 +147,7 @@ class RegionReplacement:
         return ViewSignals(series, boxes)
 
     def _moving(self, frame: int) -> Mapping[str, float]:
-        """The details that need the whole clip: only then is it known which colours move."""
+        """The details that need the whole clip, because the moving colours are known only at its end."""
         if frame not in self._colours:
             return {}
         before, now = (self._moving_colours.share(colours) for colours in self._colours[frame])
@@ -155,7 +155,7 @@ class RegionReplacement:
 
 
 def _reversal(past: ReplacedRegion, now: ReplacedRegion) -> float:
-    """How similar what disappeared then is to what appears now, or what appeared then to what disappears now."""
+    """How similar the content that disappeared then is to the content that appears now, or vice versa."""
     returns, leaves = 0.0, 0.0
     if past.disappeared > past.appeared / 2 and now.appeared > now.disappeared / 2:
         returns = overlap(past.before, now.now)

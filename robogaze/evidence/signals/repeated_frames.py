@@ -1,4 +1,4 @@
-"""Frames that repeat the frame before, and the jump after such a run.
+"""Frames that repeat the previous frame, and the jump after such a run.
 
 A repeated frame is not a fault: an arm that waits in a simulator produces exactly equal frames, and afterwards it
 continues as before or starts slowly. A first step that is larger than the steps before the wait, than those after it,
@@ -99,7 +99,7 @@ def _frozen(still: NDArray[np.bool_], times_s: Series) -> Series:
 def _judder(local: Series, times_s: Series) -> Series:
     """The share of frames around each frame that change far less than both of their neighbours.
 
-    At the clip's ends, where fewer frames lie around, the share is of as many as elsewhere.
+    At the clip's ends, where fewer frames are around, the share is of the same number of frames as elsewhere.
     """
     held = np.zeros(len(local))
     held[2:-1] = _HELD_TIMES * np.maximum(local[2:-1], _STILL_LEVELS) < np.minimum(local[1:-2], local[3:])

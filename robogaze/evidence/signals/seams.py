@@ -1,9 +1,9 @@
 """Seams: new straight lines across the picture at which neighbouring rows do not fit together.
 
 Where rows are shifted or blocks of the picture are misplaced, brightness jumps from one row to the next along a
-straight line, more than above and below that line. So it does at the edge of a table, but that edge was there in the
-frame before, at most two rows away, or is usually there and was only blurred or dark. The whole width counts, which a
-moving object rarely fills.
+straight line, more than above and below that line. The edge of a table looks the same, but it was there in the previous
+frame, at most two rows away, or it is usually there and was only blurred or dark. The line must extend over the width,
+which a moving object rarely fills.
 """
 
 import math

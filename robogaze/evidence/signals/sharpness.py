@@ -84,7 +84,7 @@ class Sharpness:
             unit="of the clip's level",
             description="How far sharpness is below that of the clip's sharper frames, in the direction of most loss.",
             gap=f"{_NO_EDGES}, or the clip is too short for a typical sharpness",
-            limitation="a clip that is soft throughout has no drop, because it is compared with its own sharper frames",
+            limitation="a clip that is blurred throughout has no drop, as it is compared with its own sharper frames",
         ),
     )
 

@@ -13,7 +13,7 @@ _TOO_SMALL = "the picture is too small for optical flow"
 
 
 class UnexplainedChange:
-    """The area that neither direction of the optical flow explains, and how far it is spread."""
+    """The area that neither direction of the optical flow explains, and how widely it is spread."""
 
     signals: tuple[Signal, ...] = (
         Signal(

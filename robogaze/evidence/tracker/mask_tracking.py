@@ -23,7 +23,7 @@ Masks = Callable[[Image], NDArray[np.bool_] | None]
 class ByMask:
     """Follows an object in one direction of time; see `robogaze.evidence.tracker.tracking.Chase`.
 
-    Where the first frame has no mask, the object's place there is the spot.
+    If the first frame has no mask, the object's place there is the spot.
     """
 
     def __init__(self, begin: Callable[[Box], Masks], frame: TrackingFrame, spot: Spot) -> None:

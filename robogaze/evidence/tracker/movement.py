@@ -1,7 +1,7 @@
 """Unusual motion of a tracked object.
 
-Motion is relative to the background: the camera's part is removed where it is known. It is measured in frame diagonals,
-so that it does not depend on the clip's size, between the frames in which the object was found. Four kinds are flagged:
+Motion is relative to the background: the camera's part is removed if it is known. It is measured in frame diagonals, so
+that it does not depend on the clip's size, between the frames in which the object was found. Four kinds are flagged:
 
 jump     one step ends JUMP away from where the motion before and after it would have led
 still    it stops within a frame from a speed of MOVING, rests for STILL_S, and continues with a similar velocity
@@ -173,7 +173,7 @@ def _rests(steps: _Steps) -> Iterator[tuple[int, int]]:
 
 def _stills(steps: _Steps, rests: tuple[tuple[int, int], ...]) -> Iterator[Flag]:
     for first, end in rests:
-        # The step in which it stops may be shorter, so the speed is that of the steps before it.
+        # The step in which it stops may be shorter, so the speed is taken from the steps before it.
         before = _usual(steps.velocity, first - 1 - _AROUND, first - 1)
         after = _usual(steps.velocity, end, end + _AROUND)
         speed = float(np.hypot(*before))

@@ -2,7 +2,7 @@
 
 From frame to frame, optical flow follows the corners inside the box and predicts where the box goes and how it grows.
 The first content of the box (and its latest, because objects turn and limbs move) is then searched near that place, to
-a fraction of a pixel. Without a match it is searched in the whole picture, because it may have jumped. Where it is
+a fraction of a pixel. Without a match it is searched in the whole picture, because it may have jumped. If it is found
 nowhere, or in two similar places, it is lost for that frame and searched again in the next. The camera's part of the
 motion comes from points outside the box.
 """
@@ -54,7 +54,7 @@ class Place:
 
     `middle` is the centre of its box before the box is cut to the view, or the centre of mass of its mask, as shares of
     the view's width and height. `unlike` is the difference from the pattern, in 8-bit levels, NaN with a mask.
-    `searched` is true where it was not near the predicted place and was found in the whole picture.
+    `searched` is true if it was not near the predicted place and was found in the whole picture.
     """
 
     box: Box
@@ -67,8 +67,8 @@ class Place:
 class TrackedObject:
     """One object in a sequence of frames of `width` x `height` pixels.
 
-    `places` has None where it was not found. `camera` is the motion of the background from each frame to the next, as
-    shares of the view's width and height, shape (frames - 1, 2); NaN where it is unknown.
+    `places` has None for frames in which it was not found. `camera` is the motion of the background from each frame to
+    the next, as shares of the view's width and height, shape (frames - 1, 2); NaN where it is unknown.
     """
 
     places: tuple[Place | None, ...]
@@ -104,7 +104,7 @@ class Chase(Protocol):
     spot: Spot
 
     def next(self, now: TrackingFrame) -> Place | None:
-        """Its place in the next frame, None where it is not found."""
+        """Its place in the next frame, None if it is not found."""
 
 
 BeginChase = Callable[[TrackingFrame, Spot], Chase]

@@ -46,7 +46,7 @@ PLANTERS: Registry[Callable[..., GlitchEdit]] = Registry(
         "reword": f"{_INSTRUCTION}:reword",
     },
 )
-"""Planters by name: (scene, random generator) -> edit; REWORD takes the change of the instruction as well."""
+"""Planters by name: (scene, random generator) -> edit; REWORD also takes the change of the instruction."""
 
 REWORD = "reword"
-"""The planter that changes the instruction and no frame."""
+"""The planter that changes only the instruction."""

@@ -1,4 +1,4 @@
-"""Planters that change which frames are shown. Each needs motion at its place, without which it would be invisible."""
+"""Planters that change which frames are shown. They need motion at their place, or the change is invisible."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ _LEAST_MOVED = 0.01
 _LEAST_JUMP = 2.5
 """The least ratio of a jump in time to the usual change between frames."""
 
-_CUT_LEAST, _CUT_MOST = 0.4, 0.7  # of the clip: the rest may only be the way back
+_CUT_LEAST, _CUT_MOST = 0.4, 0.7  # of the clip: after that the arm may only be moving back
 _MOVING_S = 0.25
 
 

@@ -1,8 +1,8 @@
-"""The planter that changes the instruction, so that the clip no longer shows what is asked for.
+"""The planter that changes the instruction, so that the clip no longer follows it.
 
-Only words listed in a domain's `forge.yaml` are changed, and only where the new instruction is certainly not what the
-clip shows: the other hand, another object or place, another order of two steps. The clip is assumed to show what the
-original instruction says.
+Only words listed in a domain's `forge.yaml` are changed, and only if the clip certainly does not show the new
+instruction: the other hand, another object or place, another order of two steps. The clip is assumed to follow the
+original instruction.
 """
 
 import re
@@ -14,7 +14,7 @@ from robogaze.forge.plant.planting_scene import DrawRefused, GlitchEdit, Plantin
 
 
 def reword(scene: PlantingScene, rng: np.random.Generator, change: InstructionChange) -> GlitchEdit:
-    """Another instruction for the whole clip. Raises DrawRefused if it has no words to change."""
+    """Another instruction for the whole clip. Raises DrawRefused if the instruction has no words to change."""
     old = scene.instruction
     if old is None:
         raise DrawRefused("the clip has no instruction")

@@ -3,9 +3,9 @@
 Objects are found without knowing what they are. An object is a compact region that differs from its surroundings: from
 the median over a window larger than the object. It has an edge along most of its outline (otherwise it is a piece of
 something larger), and nearly all of its surroundings have one colour (otherwise it is a part of something in front of a
-ground). A region that is darker than its ground and has its hue is not taken, since it may be a shadow or an opening;
-nor is one that reaches the edge of the picture, or is long and thin. A cap on a joint that does not move may still be
-taken for an object.
+ground). Three kinds of regions are not taken: those that are darker than their ground and have its hue (they may be
+shadows or openings), those that reach the edge of the picture, and those that are long and thin. A cap on a joint that
+does not move may be mistaken for an object.
 
 An object is still as long as neither it nor a ring around it changes. The glitch lasts to the end of the clip or ends
 earlier; if the object is moved later, it is shown as it was.
@@ -74,7 +74,7 @@ def sample_object(scene: PlantingScene, rng: np.random.Generator) -> StillObject
     view, number = scene.sample_view(rng), int(rng.integers(scene.frame_count))
     found = find_objects(scene.small[view][number])
     if not found:
-        raise DrawRefused("no compact object stands out")
+        raise DrawRefused("no compact object differs from its surroundings")
     mask = found[int(rng.integers(len(found)))]
     return StillObject(view, mask, still(scene, view, ringed(mask), number))
 
@@ -187,7 +187,7 @@ def erase(scene: PlantingScene, rng: np.random.Generator) -> GlitchEdit:
         light = _mean(image[window], hole == 0) - _mean(patch, hole == 0)
         return _over(image, window, fill_description + light, alpha)
 
-    return _edit(scene, obj, (first, end), obj.size, f"{levels:.0f} levels from what was there", change)
+    return _edit(scene, obj, (first, end), obj.size, f"{levels:.0f} levels from the original", change)
 
 
 def paste(scene: PlantingScene, rng: np.random.Generator) -> GlitchEdit:
@@ -205,7 +205,7 @@ def paste(scene: PlantingScene, rng: np.random.Generator) -> GlitchEdit:
         return _over(image, place, copy, alpha)
 
     moved = StillObject(obj.view, np.roll(obj.mask, there, axis=(0, 1)), obj.still)
-    return _edit(scene, moved, (first, end), obj.size, f"{levels:.0f} levels from what was there", change)
+    return _edit(scene, moved, (first, end), obj.size, f"{levels:.0f} levels from the original", change)
 
 
 def tint(scene: PlantingScene, rng: np.random.Generator) -> GlitchEdit:
@@ -242,7 +242,7 @@ def _moment(scene: PlantingScene, rng: np.random.Generator) -> tuple[StillObject
 
 
 def _empty_place(scene: PlantingScene, obj: StillObject, frames: range, rng: np.random.Generator) -> tuple[int, int]:
-    """How far to move an object in the reduced picture, down and across, to a place where nothing is or moves."""
+    """The offset of an object in the reduced picture, down and across, to a place that is empty and still."""
     height, width = obj.mask.shape
     left, top, wide, high = cv2.boundingRect(obj.mask.astype(np.uint8))
     small = scene.small[obj.view][frames.start]

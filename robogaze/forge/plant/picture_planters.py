@@ -1,7 +1,7 @@
-"""Planters that change whole pictures for a while, or cover what moves.
+"""Planters that change whole pictures for a while, or cover the motion.
 
-Each draws its strength, a run of frames and one view. What varies from frame to frame (the shift of a shaking camera,
-the damaged blocks) depends only on the draw and the number of the frame.
+Each draws its strength, a run of frames and one view. Values that vary from frame to frame (the shift of a shaking
+camera, the damaged blocks) depend only on the draw and the frame number.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from robogaze.forge.plant.planting_scene import DrawRefused, Flags, GlitchEdit, 
 from robogaze.media.decode import Image
 
 SHORTEST_S, LONGEST_S = 0.35, 1.6
-"""How long a picture stays changed."""
+"""The duration of a change."""
 
 _BLOCK_SHARE = 1 / 45  # of the height: 16 pixels of 720
 _LONGEST_RUN = 12  # blocks
@@ -145,13 +145,13 @@ def cover(scene: PlantingScene, rng: np.random.Generator) -> GlitchEdit:
     share = 0.2 + 0.45 * strength
     angle = np.pi / 2 * rng.integers(4) + rng.uniform(-0.4, 0.4)
     inward = np.array([np.cos(angle), np.sin(angle)])
-    # In heights of the view, as deep as 98 % of what moves.
+    # In heights of the view, as deep as 98 % of the motion.
     places = np.stack([columns, rows], axis=1) / len(moving)
     middle = np.median(places, axis=0)
     tip = middle + inward * np.quantile((places - middle) @ inward, 0.98)
     hidden = _bar(moving.shape, tip, inward, share, 1.0) > 0.5
     if (hidden & moving).sum() < LEAST_HIDDEN * moving.sum():
-        raise DrawRefused("the bar hides too little of what moves")
+        raise DrawRefused("the bar hides too little of the motion")
     colour = rng.uniform(15, 80, 3).astype(np.float32)
     slide = scene.to_frames(_SLIDE_S)
 

@@ -7,7 +7,7 @@
     initial/               initial frames, if the sources have them
     .planted/              one file per finished source, the settings, a lock
 
-A run can be resumed: each source is done as a whole, and each glitch has a random generator of its own, seeded with
+A run can be resumed: each source is written completely, and each glitch has a separate random generator, seeded with
 (seed, source, glitch, number). Sources can be added later with the same settings.
 """
 
@@ -38,7 +38,7 @@ from robogaze.store import file_name, write_whole
 SCHEMA_VERSION: Literal[1] = 1
 
 MAX_DRAWS = 20
-"""How often a glitch is drawn, with other places and times, before it is left out."""
+"""The number of times a glitch is drawn, at other places and times, before it is left out."""
 
 _HIDDEN = ".planted"
 
@@ -65,7 +65,7 @@ class PlantingOptions:
 
 
 class SkippedGlitch(Data):
-    """A glitch whose draws were all refused; `reason` is that of the last draw."""
+    """A glitch whose draws were all refused; `reason` is the reason for the last refusal."""
 
     source: str
     glitch: str
@@ -128,8 +128,8 @@ def plant_clips(
 ) -> PlantedDataset:
     """Plant glitches into clips and write the data set. `on_done` is called after each clip, new or existing.
 
-    A clip that cannot be read is listed; the others continue. Raises RunError if another process uses the folder or it
-    was made with other settings.
+    A clip that cannot be read is listed, and the other clips are planted. Raises RunError if another process uses the
+    folder or it was made with other settings.
     """
     unreadable = []
     with dataset_lock(out, _HIDDEN, options.settings, made="planted"):
@@ -151,7 +151,7 @@ def plant_clips(
 
 
 def _plant_source(entry: ManifestEntry, options: PlantingOptions, out: Path) -> PlantedSource:
-    """The result of a source, from an earlier run or new. Raises VideoError."""
+    """The result of a source, new or from an earlier run. Raises VideoError."""
     check_whole(entry.path)
     content = file_sha256(entry.path)
     entry.check_content(content)
@@ -202,7 +202,7 @@ class _Source:
         return PlantedSource(source=self._name, reports=tuple(reports), left_out=tuple(left_out), refused=refused)
 
     def _plant(self, glitch: Glitch, number: int) -> Report | str:
-        """The report of a planted clip, or why there is none."""
+        """The report of a planted clip, or the reason why there is none."""
         domain = self._options.recipe.domain
         needs = domain.dimensions[domain.dimension_of[glitch.type]].needs
         if "instruction" in needs and self._entry.instruction is None:
@@ -210,7 +210,7 @@ class _Source:
         change, reason = glitch.instruction_change, ""
         planter = PLANTERS.load(glitch.planter)
         rng = np.random.default_rng((self._options.seed, int(self._digest(glitch.id, number)[:16], 16)))
-        # An instruction has matching words or not, whatever is drawn.
+        # Whether an instruction has matching words does not depend on the draw.
         for _ in range(MAX_DRAWS if change is None else 1):
             try:
                 edit = planter(self._scene, rng) if change is None else planter(self._scene, rng, change)

@@ -1,4 +1,4 @@
-"""A clip for planting: its frames in random access, what planters need to know about it, and the edit they return.
+"""A clip for planting: its frames in random access, the measurements that planters need, and the edit that they return.
 
 Frames are uncompressed in a memory-mapped temporary file: 139 frames of 1280 x 800 take 430 MB of disk and little
 memory. Motion and rest are measured on frames reduced to 320 pixels, which stay in memory (190 KB per frame and view).
@@ -95,10 +95,10 @@ class DrawRefused(Exception):
 class GlitchEdit:
     """An edit that makes a glitch.
 
-    `sources` are the frames of the clip to show, in order; `first` and `end` (exclusive) count in these. `change` is
-    applied to the view `view` of the frames from `first` to `end`; None leaves them unchanged. `seen` says whether the
-    glitch is a visible difference from the untouched clip; missing frames and changed instructions are not. `strength`
-    is in [0, 1]; `amount` describes it with its unit.
+    `sources` are the frames of the clip to show, in order; `first` and `end` (exclusive) are positions in these.
+    `change` is applied to the view `view` of the frames from `first` to `end`; None leaves them unchanged. `seen` says
+    whether the glitch is a visible difference from the untouched clip; missing frames and changed instructions are not.
+    `strength` is in [0, 1]; `amount` describes it with its unit.
     """
 
     sources: tuple[int, ...]
@@ -116,7 +116,7 @@ class GlitchEdit:
 
 
 VISIBLE_LEVELS = 20
-"""How many of 256 levels a pixel must differ by, in any channel, to be visible."""
+"""The difference in any channel, of 256 levels, from which a pixel differs visibly."""
 
 VISIBLE_SHARE = 0.0004
 """The least share of a view's pixels that must differ visibly; encoding alone reaches 0.00015 in rendered clips."""

@@ -1,6 +1,6 @@
 """Writing a planted clip and its report.
 
-The span of a glitch is what is visible: from the first to the last frame that differs visibly from the untouched clip
+The span of a glitch is its visible part: from the first to the last frame that differs visibly from the untouched clip
 before encoding. A glitch that is visible in too few of the frames between is refused. For frames that are left out, the
 span is the frame next to the gap; for a changed instruction, the whole clip.
 """
@@ -76,15 +76,15 @@ def _span(seen: dict[int, bool]) -> tuple[int, int]:
 
 
 def report_of(clip: Clip, domain: Domain, events: Sequence[Event], planted: dict[str, Any]) -> Report:
-    """The report of a clip; `planted` says how it was made."""
+    """The report of a clip; `planted` describes how it was made."""
     return Report(
         clip=clip,
         domain=domain.ref,
         pipeline="planted",
         author=AUTHOR,
-        coverage=all_examined(domain.dimensions, "what was planted is known"),
+        coverage=all_examined(domain.dimensions, "the planted glitch is known"),
         events=tuple(events),
-        notes=("What was planted, and nothing else: what was wrong with the clip before is not said here.",),
+        notes=("Only the planted glitch is annotated, not the faults that the clip had before.",),
         provenance=Provenance(versions={name: version(name) for name in _LIBRARIES}, media={"planted": planted}),
     )
 
@@ -117,7 +117,7 @@ def event_of(clip: Clip, glitch: Glitch, edit: GlitchEdit, frames: tuple[int, in
 
 
 def clip_of(path: Path, folder: Path, clip_id: str, frames: FrameArray, entry: ManifestEntry) -> Clip:
-    """The record of a written file, from what it decodes to."""
+    """The record of a written file, from its decoded content."""
     times_s, end_s, size = [], 0.0, (0, 0)
     for frame in read_frames(path):
         times_s.append(frame.time_s)

@@ -22,7 +22,7 @@ From recipe to clip:
       |
     simulated_dataset  many clips, resumable
 
-Python knows no event type. The recipe maps what is done to a clip (jump, vanish, hover) to types and descriptions. An
+Python knows no event type. The recipe maps each change of a clip (jump, vanish, hover) to a type and a description. An
 edit or a behaviour is found by name in EDITS or BEHAVIOURS.
 """
 
@@ -109,7 +109,7 @@ BEHAVIOURS: Registry[Callable[[TaskSetup, Generator], Behaviour]] = Registry(
 """Behaviours by name: a task setup and a random generator -> a behaviour."""
 
 FROM_BEHIND = "from_behind"
-"""The variation without an edit or a behaviour: a camera behind the arm, which hides much of what it does."""
+"""The variation without an edit or a behaviour: a camera behind the arm, which hides much of its work."""
 
 
 def require_simulator() -> None:

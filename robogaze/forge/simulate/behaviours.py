@@ -19,11 +19,11 @@ _REST_M, _CLEAR_M = (0.32, 0.36), 0.08
 
 @dataclass(frozen=True)
 class Behaviour:
-    """The subtasks that are done in place of those in the setup, and under which conditions.
+    """The subtasks that replace those of the setup, and their conditions.
 
     `intangible` and `slippery_fingers` are passed to `record`. With `passes_through`, the fault is visible while
     something overlaps that object. `cut_in` (phase, share) ends the clip in that phase, after that share of it.
-    `bodies` are those affected. `keeps_grasp` says whether what is grasped stays in the hand.
+    `bodies` are those affected. `keeps_grasp` says whether a grasped object stays in the hand.
     """
 
     subtasks: tuple[Subtask, ...]
@@ -188,7 +188,7 @@ def brush_past(setup: TaskSetup, rng: Generator) -> Behaviour:
 
 
 def pass_through(setup: TaskSetup, rng: Generator) -> Behaviour:
-    """What is carried, and the hand, pass through a bystander, which does not move."""
+    """The hand and the object in it pass through a bystander, which does not move."""
     behaviour = brush_past(setup, rng)
     other = behaviour.description_fields["other"]
     return replace(behaviour, intangible=(other,), passes_through=other)

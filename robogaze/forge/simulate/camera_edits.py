@@ -163,7 +163,7 @@ def shake(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
 
 
 def look_away(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
-    """The camera turns to the arm's base, away from the goal, before the release there, and stays so."""
+    """The camera turns to the arm's base, away from the goal, before the release there, and stays turned."""
     subtask = recorded.setup.subtasks[-1]
     last = recorded.first_frame("release", subtask)
     first, frames = last - int(rng.integers(8, 18)), int(rng.integers(8, 20))

@@ -27,11 +27,11 @@ LONGEST_UNHELD = 2
 SLIP_M = 0.012
 """How far an object may move in the hand that holds it."""
 MOVED_M = 0.008
-"""How far a bystander may move that nothing should touch."""
+"""The largest movement of a bystander that nothing should touch."""
 LEAST_SHARE = 0.0012
 """The least share of the picture that the affected bodies fill at the onset."""
 HIDDEN_SHARE = 0.25
-"""The largest share of what an edit should hide that may remain visible."""
+"""The largest share, of the bodies that an edit should hide, that may remain visible."""
 LEAST_FACING_COSINE = 0.2
 """The least cosine of the angle between the direction a front faces and the direction to the camera."""
 APART_M = 0.04
@@ -91,12 +91,12 @@ def _unheld(recording: Recording, obj: str) -> int:
 
 
 def motion_problem(spec: ClipSpec) -> str | None:
-    """Why the recordings are rejected, or None."""
+    """The reason for rejecting the recordings, or None."""
     return next((reason for check in _MOTION_CHECKS if (reason := check(spec))), None)
 
 
 def visibility_problem(spec: ClipSpec, renderer: Renderer, fault_frames: FaultFrames) -> str | None:
-    """Why the way the fault shows is rejected, or None."""
+    """The reason for rejecting the visible fault, or None."""
     return next(
         (reason for check in _VISIBILITY_CHECKS if (reason := check(spec, renderer, fault_frames)) is not None), None
     )
@@ -108,13 +108,13 @@ def _penetration(spec: ClipSpec) -> str | None:
 
 
 def _outcome(spec: ClipSpec) -> str | None:
-    """The twin does the task; the clip does or does not, as the label says."""
+    """The task is done in the twin, and done or not done in the clip, as the label says."""
     twin = spec.twin.recording
     if not all_done(twin, spec.subtasks, len(twin.states) - 1):
         return "the task is not done in the twin"
     wanted = True if spec.fault is None else spec.fault.task_done
     done = all_done(spec.playback.recording, spec.subtasks, spec.playback.frame_count - 1)
-    return None if wanted is None or done == wanted else "the outcome is not what the label says"
+    return None if wanted is None or done == wanted else "the result does not match the label"
 
 
 def _fronts(spec: ClipSpec) -> str | None:
@@ -172,7 +172,7 @@ def _first_frame(recording: Recording, phase: str, subtask: Subtask) -> int | No
 
 
 def _bystanders(spec: ClipSpec) -> str | None:
-    """Nothing moves except what the label names."""
+    """Only bodies that the label names move."""
     twin, playback = spec.twin.recording, spec.playback.recording
     setup = spec.sampled.setup
     for obj in (*setup.bystanders, *(goal for goal in setup.unused_goals if goal.is_fixture)):
@@ -195,7 +195,9 @@ def _differs(spec: ClipSpec, renderer: Renderer, fault_frames: FaultFrames) -> s
         return "no difference from the twin"
     if spec.is_edited:
         allowed = spec.bodies or (CAMERA,)
-        return None if fault_frames.bodies <= set(allowed) else "more differs from the twin than the edit is about"
+        return (
+            None if fault_frames.bodies <= set(allowed) else "bodies differ from the twin that the edit does not name"
+        )
     return None
 
 
@@ -204,7 +206,7 @@ def _far_apart(spec: ClipSpec, renderer: Renderer, fault_frames: FaultFrames) ->
     if spec.is_edited or spec.behaviour.cut_in or spec.behaviour.passes_through:
         return None
     if all(subtask.obj.is_fixture for subtask in spec.subtasks):
-        return None  # whether it is done is read off the joint, and the label is checked against the twin
+        return None  # the joint shows whether the task is done, and the label is checked against the twin
     last = spec.playback.frame_count - 1
     twin_last = min(last, len(spec.twin.recording.states) - 1)
     for obj in {*spec.bodies} & {known.name for known in spec.sampled.setup.objects if known.movable}:
@@ -216,7 +218,9 @@ def _far_apart(spec: ClipSpec, renderer: Renderer, fault_frames: FaultFrames) ->
 
 
 def _visible(spec: ClipSpec, renderer: Renderer, fault_frames: FaultFrames) -> str | None:
-    """What is affected is visible at the onset and once developed, in the clip or, where it is gone, in the twin."""
+    """Affected bodies are visible at the onset and once the fault is developed, in the clip or, if they are gone, in
+    the twin.
+    """
     if not spec.bodies:
         return None
     for number in (fault_frames.onset, fault_frames.developing[-1]):
@@ -228,12 +232,14 @@ def _visible(spec: ClipSpec, renderer: Renderer, fault_frames: FaultFrames) -> s
         )
         seen = [renderer.visible_share(playback, at, spec.first_camera, spec.bodies) for playback, at in where]
         if max(seen) < LEAST_SHARE:
-            return "what is affected is out of sight at the onset"
+            return "the affected bodies are out of sight at the onset"
     return None
 
 
 def _hidden(spec: ClipSpec, renderer: Renderer, fault_frames: FaultFrames) -> str | None:
-    """What an edit should hide is hidden at its strongest: at its middle, or from there to the end of the clip."""
+    """The bodies that an edit should hide are hidden at its strongest: at its middle, or from there to the end of the
+    clip.
+    """
     for edit in spec.playback.edits:
         if edit.hides:
             lasting = fault_frames.shown[-1] == spec.playback.frame_count - 1
@@ -243,7 +249,7 @@ def _hidden(spec: ClipSpec, renderer: Renderer, fault_frames: FaultFrames) -> st
                 for playback in (spec.twin, spec.playback)
             )
             if before < LEAST_SHARE or after > HIDDEN_SHARE * before or (lasting and after > 0):
-                return "what should be hidden is not"
+                return "a body that should be hidden is visible"
     return None
 
 

@@ -2,8 +2,8 @@
 
 Spans are measured, never entered by hand. A fault made by an edit lasts for the frames that are rendered differently
 from the twin; a fault of behaviour lasts while the bodies it affects are visibly elsewhere than in the twin. Two kinds
-are measured otherwise: what passes through an object, while the two overlap; and a clip that ends early, in the phase
-that is cut short.
+are measured differently: a body that passes through an object, while the two overlap, and a clip that ends early, in
+the phase that is cut short.
 """
 
 from collections.abc import Mapping, Sequence
@@ -148,7 +148,7 @@ def _views(
     """One camera, or two and the hand's."""
     arms = len(sampled.marks)
     if variation.single_view or arms == 2 or rng.random() >= _GRID_SHARE:
-        # From right behind, the arm would hide everything and not just some of it.
+        # From directly behind, the arm would hide everything.
         behind = rng.choice([-1, 1]) * rng.uniform(28, 60)
         azimuth = behind if variation.make == FROM_BEHIND else 180 + rng.uniform(*world.azimuth_deg)
         return {"main": _camera(rng, world, azimuth, arms)}, Layout()
@@ -282,7 +282,7 @@ def event_of(
         confidence=None,
         description=fault.description.format(**names),
         evidence=(
-            Evidence(text="before, and when it begins", frames=(max(onset - 1, 0), onset), source=_SOURCE),
+            Evidence(text="before it begins, and at its begin", frames=(max(onset - 1, 0), onset), source=_SOURCE),
             Evidence(text=fault.evidence.format(**names), frames=tuple(dict.fromkeys(evidence_frames)), source=_SOURCE),
         ),
         secondary=fault.secondary,

@@ -1,4 +1,6 @@
-"""Generating one clip: drawn, recorded, checked, drawn again until it is accepted, and written with its report."""
+"""Generating one clip: it is drawn, recorded and checked, drawn again until it is accepted, and written with its
+report.
+"""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -36,7 +38,7 @@ from robogaze.forge.simulate.simulation_config import SimulatedFault, Simulation
 from robogaze.media.decode import read_frames
 
 MAX_DRAWS = 60
-"""How often a clip is drawn before it is given up."""
+"""The number of times a clip is drawn before it is given up."""
 _ENCODING = {"crf": "20", "preset": "fast", "tune": "zerolatency", "g": str(4 * FPS), "threads": "1"}
 """Without look-ahead, so that the encoded clip and its twin are equal until they differ."""
 
@@ -53,7 +55,7 @@ class PlannedClip:
 
 @dataclass(frozen=True)
 class SimulationContext:
-    """What all clips of a data set share. `seed` and a clip's number decide everything that is drawn.
+    """The settings that all clips of a data set share. `seed` and a clip's number decide everything that is drawn.
 
     `world` names one of the recipe's worlds; None means everything.
     """
@@ -124,7 +126,7 @@ class RenderedClip:
 
 
 def _render(renderer: Renderer, spec: ClipSpec, with_twin: bool) -> RenderedClip | str:
-    """Render a clip, or return why it is rejected; cheap checks come first."""
+    """Render a clip, or return the reason for rejecting it; cheap checks come first."""
     faults: list[tuple[SimulatedFault, FaultFrames]] = []
     of_picture = spec.fault is not None and spec.playback.edits[0].edits_picture
     if spec.fault is not None and not of_picture:
@@ -243,7 +245,7 @@ def _video_fields(path: Path) -> dict[str, Any]:
 def _truth(
     context: SimulationContext, planned: PlannedClip, attempt: int, spec: ClipSpec, rendered: RenderedClip
 ) -> dict[str, Any]:
-    """The clip's line of truth.jsonl: what does not fit in a report."""
+    """The clip's line of truth.jsonl, with the data that a report cannot contain."""
     own = audit(spec.twin.recording, spec.sampled.setup)
     phases = [phase for phase in spec.playback.recording.phases if phase.first < spec.playback.frame_count]
     return {

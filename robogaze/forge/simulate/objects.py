@@ -1,4 +1,4 @@
-"""Objects on the table: movable ones, and goals to bring them to. Sizes are in metres; an object's base is at z = 0."""
+"""Movable objects on the table, and goals to bring them to. Sizes are in metres; an object has its base at z = 0."""
 
 from dataclasses import dataclass
 
@@ -46,7 +46,7 @@ def _box(spec: mujoco.MjSpec, body: mujoco.MjsBody, size: tuple[float, ...], col
 
 
 def _ball(spec: mujoco.MjSpec, body: mujoco.MjsBody, size: tuple[float, ...], colour: _Colour) -> None:
-    # Its own friction applies on any surface: it rolls easily.
+    # Its own friction applies on any surface, so that it rolls easily.
     rolling = {**TOUCH, "friction": [1.4, 0.01, 0.001], "condim": 6, "priority": 1}
     kind = mujoco.mjtGeom.mjGEOM_SPHERE
     place = [0, 0, size[0]]

@@ -51,9 +51,9 @@ def _as_drawn(number: int, frames: Sequence[Frame]) -> Frame:
 class PlaybackEdit:
     """A change of the playback. Each of the four functions takes the number of a frame and what it may change.
 
-    `bodies` are those that are rendered differently ("" for what is added), empty for edits of light, camera or
-    picture. `hides` are those that are invisible when the edit is at its strongest. `picture` takes the frames rendered
-    so far and returns the last one, the same array if it is unchanged. `description_fields` are names for the
+    `bodies` are the bodies that are rendered differently ("" for added ones), empty for edits of light, camera or
+    picture. `hides` are the bodies that are invisible when the edit is at its strongest. `picture` takes the frames
+    rendered so far and returns the last one, the same array if it is unchanged. `description_fields` are names for the
     description.
     """
 
@@ -67,13 +67,13 @@ class PlaybackEdit:
 
     @property
     def edits_picture(self) -> bool:
-        """Whether it changes the finished picture and nothing else."""
+        """Whether it changes only the finished picture."""
         return self.picture is not _as_drawn
 
 
 @dataclass(frozen=True)
 class Playback:
-    """What is shown: a recording up to a number of frames, edits, and the views by name (a camera, or an arm's
+    """The content of a clip: a recording up to a number of frames, edits, and the views by name (a camera, or an arm's
     HAND_CAMERA).
     """
 
@@ -168,7 +168,7 @@ class Renderer:
         return np.flipud(pixels)
 
     def visible_share(self, playback: Playback, number: int, view: Camera | str, bodies: Collection[str]) -> float:
-        """The share of a view's pixels that show some bodies, in [0, 1]; "" is what edits add."""
+        """The share of a view's pixels that show some bodies, in [0, 1]; "" is for bodies that edits add."""
         self.update_scene(playback, number, view)
         flags = (mujoco.mjtRndFlag.mjRND_SEGMENT, mujoco.mjtRndFlag.mjRND_IDCOLOR)
         for flag in flags:
@@ -231,7 +231,7 @@ class FrameState:
 
 
 def body_of(model: mujoco.MjModel, geom: mujoco.MjvGeom) -> str:
-    """The name of a rendered geom's body, "" for what was added to the scene."""
+    """The name of a rendered geom's body, "" for geoms that were added to the scene."""
     if geom.objtype != mujoco.mjtObj.mjOBJ_GEOM:
         return ""
     return str(model.body(model.geom_bodyid[geom.objid]).name)

@@ -61,7 +61,7 @@ class Move:
 
 @dataclass(frozen=True)
 class Phase:
-    """A part of a recording, from frame `first` on: what one arm does, with which object and goal."""
+    """A part of a recording, from frame `first` on: the action of one arm, with its object and goal."""
 
     name: str
     first: int

@@ -1,7 +1,7 @@
 """A scene: a table in a room, one or two arms, objects, and light.
 
-What varies without consequence (textures, colours, light) is drawn from the clip's random generator, within the ranges
-of a world. Textures are computed: pixels of shape (size, size, 3).
+Properties without effect on the task (textures, colours, light) are drawn from the clip's random generator, within the
+ranges of a world. Textures are computed: pixels of shape (size, size, 3).
 """
 
 import colorsys
@@ -252,7 +252,7 @@ def _add_room(spec: mujoco.MjSpec) -> None:
     back = {"size": [1.6, 7, 1], "pos": [-1.05, 0, 0.88], "quat": upright}
     world.add_geom(name="wall", type=plane, material="wall", **back, **apart)
     world.add_geom(type=box, size=[0.012, 7, 0.05], pos=[-1.04, 0, -0.67], material="dark", **apart)
-    # The table top is a body of its own, so that its contacts are separate from the room's.
+    # The table top is a separate body, so that its contacts are separate from the room's.
     table = world.add_body(name="table")
     table.add_geom(name="table", type=box, size=[0.56, 0.80, 0.02], pos=[0.34, 0, -0.02], material="surface", **TOUCH)
     for x in (-0.16, 0.84):

@@ -1,4 +1,4 @@
-"""Edits of the rendered scene: bodies look as they cannot. Objects are copied or change shape or colour; parts of an
+"""Edits of the rendered scene: bodies look impossible. Objects are copied or change shape or colour; parts of an
 arm are lost, copied, added, bent, or marked as the other arm's.
 """
 
@@ -51,7 +51,7 @@ def draw_new(
     """Render a geom that belongs to no body."""
     geom = drawn.geoms[drawn.ngeom]
     mujoco.mjv_initGeom(geom, kind, size, place, np.ravel(turn), rgba)
-    # Fields that are not set hold whatever was in memory.
+    # Fields that are not set contain arbitrary memory.
     geom.label = ""
     geom.objtype, geom.objid, geom.segid = mujoco.mjtObj.mjOBJ_UNKNOWN.value, -1, drawn.ngeom
     geom.category, geom.transparent, geom.camdist = mujoco.mjtCatBit.mjCAT_DYNAMIC.value, 0, 0.0
@@ -138,7 +138,7 @@ _PARTS = {
     "finger": HAND_PARTS[1:2],
     "wrist": ("roll", "wrist", "spin"),
 }
-"""What can be lost, by its name in the recipe's `part_names`."""
+"""The parts that can be lost, by their names in the recipe's `part_names`."""
 
 
 def _side(recorded: RecordedSetup, rng: Generator) -> str:
@@ -151,7 +151,7 @@ def _during(recorded: RecordedSetup, rng: Generator) -> tuple[int, int]:
 
 
 def lose_part(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
-    """A part of the arm disappears; what it held stays in the air."""
+    """A part of the arm disappears; an object that it held stays in the air."""
     side, part = _side(recorded, rng), list(_PARTS)[rng.integers(len(_PARTS))]
     bodies = tuple(f"{side}{name}" for name in _PARTS[part])
     first, last = _during(recorded, rng)

@@ -26,12 +26,12 @@ _GAP_M = 0.012
 
 
 class DrawRejected(Exception):
-    """A random draw leaves no room for what should happen in the clip; it is drawn again."""
+    """A random draw does not allow the variation of the clip; the clip is drawn again."""
 
 
 @dataclass(frozen=True)
 class TaskSetup:
-    """The subtasks in the order in which they should be done, bystanders, and goals that nothing is brought to.
+    """The subtasks in their correct order, bystanders, and unused goals.
 
     `hidden_objects` are far below the table until an edit uses them. `part_names` maps bodies to their names in
     descriptions.
@@ -264,7 +264,7 @@ class _ObjectSampler:
         return SimulatedObject(name, kind, shape, self._recipe.colours[colour], at, yaw, movable, hidden)
 
     def _name(self, kind: str) -> tuple[str, str]:
-        """A colour that no other object of the kind has, and the name with it."""
+        """A colour that no other object of the kind has, and the name with this colour."""
         free = [colour for colour in self._recipe.colours if f"{colour} {kind}" not in self._names]
         used = {name.rpartition(" ")[0] for name in self._names}
         fresh = [colour for colour in free if colour not in used] or free

@@ -80,7 +80,7 @@ class SimulationPlan:
 def _in_turn(
     recipe: SimulationConfig, types: Sequence[str], count: int, rng: np.random.Generator
 ) -> Iterator[Variation]:
-    """Faults, type after type in random order; each type's faults in turn, starting at a random one."""
+    """Faults: types in random order, and the faults of each type in turn, starting at a random one."""
     by_type = {name: [fault for fault in recipe.faults if fault.type == name] for name in types}
     shuffled = [types[place] for place in rng.permutation(len(types))]
     starts = {name: int(rng.integers(len(faults))) for name, faults in by_type.items()}
@@ -90,7 +90,7 @@ def _in_turn(
 
 
 def select_types(recipe: SimulationConfig, names: Sequence[str]) -> tuple[str, ...]:
-    """The named types, all if none is named. Raises InputError for one that the recipe's tasks cannot make."""
+    """The named types, all if none is named. Raises InputError for a type that the recipe's tasks cannot make."""
     for name in names:
         if name not in recipe.types:
             where = f" in {', '.join(recipe.tasks)}"
@@ -147,8 +147,8 @@ def simulate_clips(
 ) -> SimulatedDataset:
     """Generate the missing clips and write the data set. `on_done` is called after each clip, new or existing.
 
-    `processes` is the number of worker processes. A clip without a valid draw is reported in the result; the others
-    continue. Raises RunError if another process uses the folder or it was made with other settings.
+    `processes` is the number of worker processes. A clip without a valid draw is reported in the result, and the other
+    clips are generated. Raises RunError if another process uses the folder or it was made with other settings.
     """
     out = plan.context.folder
     with dataset_lock(out, _HIDDEN, plan.settings, made="simulated"):
@@ -188,7 +188,7 @@ def _results(plan: SimulationPlan, processes: int) -> Iterator[SimulatedClip | N
             for done in as_completed(waiting):
                 yield done.result()
         finally:
-            # If this ends early, clips that wait are not started.
+            # If this ends early, waiting clips are not started.
             for future in waiting:
                 future.cancel()
 

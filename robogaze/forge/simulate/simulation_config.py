@@ -19,7 +19,7 @@ from robogaze.forge.simulate import BEHAVIOURS, EDITS, FROM_BEHIND
 
 FILE = "simulate.yaml"
 _MIN_OBJECTS = 2
-"""Objects and goals at least: the one in use, and one to confuse it with."""
+"""The least number of objects and of goals: one in use, and one to confuse it with."""
 
 Colour = tuple[Fraction, Fraction, Fraction]
 Range = tuple[float, float]
@@ -31,7 +31,8 @@ Form = Literal[
     "drawer", "door", "button",
 ]  # fmt: skip
 Condition = Literal["handled", "lasting", "decisive"]
-"""What a severity can depend on. `handled`: the affected object is one the task handles. `lasting`: the fault lasts to
+"""The conditions of a severity. `handled`: the affected object is one that the task handles. `lasting`: the fault lasts
+to
 the end of the clip. `decisive`: the fault covers a grasp, a release or a press.
 """
 
@@ -64,10 +65,9 @@ class Shape(Data):
 class TaskConfig(Data):
     """A kind of task: the action, its objects and goals, and the instruction.
 
-    `subtasks` is the number of objects, each with a goal of its own. `objects` and `goals` name the shapes to choose
-    from; a goal that is also an object is one to stack on. A fixture (drawer, door, button) has no goal. `weight` is
-    the relative frequency among the tasks in which a variation is possible; 0 means only where no other task is
-    possible.
+    `subtasks` is the number of objects, each with its own goal. `objects` and `goals` name the shapes to choose from; a
+    goal that is also an object is one to stack on. A fixture (drawer, door, button) has no goal. `weight` is the
+    relative frequency among the tasks in which a variation is possible; 0 means only where no other task is possible.
     """
 
     family: str
@@ -83,9 +83,9 @@ class World(Data):
     """The ranges from which surroundings are drawn; by default everything.
 
     `thickness` scales the radii of an arm's links. A camera is `azimuth_deg` to the side of the line that faces the
-    arm, `elevation_deg` above the table and `distance_m` away; grids of views and views from behind use azimuths of
-    their own. `light_tilt` is the sideways part of the light's direction relative to its downward part. `objects` names
-    the objects and goals of the world, empty for all; fixtures are the same in every world.
+    arm, `elevation_deg` above the table and `distance_m` away; grids of views and views from behind use other azimuths.
+    `light_tilt` is the sideways part of the light's direction relative to its downward part. `objects` names the
+    objects and goals of the world, empty for all; fixtures are the same in every world.
     """
 
     links: tuple[Links, ...] = Field(default=("round", "square", "twin", "ribbed", "stepped"), min_length=1)
@@ -109,7 +109,7 @@ class SeverityRule(Data):
 
 
 class Variation(Data):
-    """Something done in a clip; by itself, something unusual that is no fault.
+    """A change in a clip; without an event type, it is unusual but not a fault.
 
     `make` names an edit, a behaviour, or FROM_BEHIND. `tasks` are the tasks in which it is possible, empty for all;
     `arms` is the least number of arms; `single_view` excludes grids of views.
@@ -152,8 +152,8 @@ class SimulationConfig(Data):
     `instruction_with_side` is an instruction that names one of them. `part_names` are the names of an arm's parts in
     descriptions; `part_of_side` and `arm_of_side` are the forms for two arms. `phases` describes what the arm is doing.
     `clean` lists variations that are no faults. A share of `second_fault_share` of the faulty clips gets another fault,
-    one whose `make` is in `second_faults`. `worlds` are subsets of all surroundings, so that what is fitted in one can
-    be tested in another.
+    one whose `make` is in `second_faults`. `worlds` are subsets of all surroundings, so that thresholds fitted in one
+    can be tested in another.
     """
 
     schema_version: Literal[1]

@@ -1,7 +1,7 @@
-"""Edits of the state of a recording: objects do what they cannot do. Each function returns an edit.
+"""Edits of the state of a recording: objects do impossible things. Each function returns an edit.
 
-Times, places and amounts are drawn from the clip's random generator, so that they do not reveal the fault. If the
-recording leaves no room for the edit, the function raises DrawRejected.
+Times, places and amounts are drawn from the clip's random generator, so that they do not reveal the fault. If the edit
+is not possible in the recording, the function raises DrawRejected.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ Generator = np.random.Generator
 SHORTEST = 8
 """The least number of frames an edit lasts."""
 _CLEAR_M = 0.07
-"""The least height of what hangs in the air, above the rim of a goal."""
+"""The least height of an object that hangs in the air, above the rim of a goal."""
 
 
 def ease(number: int, first: int, frames: int) -> float:
@@ -36,7 +36,7 @@ def sample_interval(rng: Generator, low: int, high: int) -> tuple[int, int]:
 
 
 def resting_object(recorded: RecordedSetup, rng: Generator) -> tuple[str, int, int]:
-    """An object at rest, a bystander or one that was put down, and the frames in which it is."""
+    """An object at rest, a bystander or one that was put down, and the frames in which it rests."""
     bystanders = recorded.setup.bystanders
     if not recorded.carried_subtasks or (bystanders and rng.random() < 0.6):
         if not bystanders:
@@ -47,13 +47,13 @@ def resting_object(recorded: RecordedSetup, rng: Generator) -> tuple[str, int, i
 
 
 def carried_object(recorded: RecordedSetup, rng: Generator) -> tuple[str, int, int]:
-    """An object that an arm carries, and the frames in which it does."""
+    """An object that an arm carries, and the frames in which the arm carries it."""
     subtask = recorded.carried_subtasks[rng.integers(len(recorded.carried_subtasks))]
     return subtask.obj.name, recorded.first_frame("carry", subtask) + 5, recorded.first_frame("release", subtask) - 2
 
 
 def resting_or_carried_object(recorded: RecordedSetup, rng: Generator, resting_share: float) -> tuple[str, int, int]:
-    """An object at rest with this probability, else one that is carried, and the frames in which it is."""
+    """An object at rest with this probability, else a carried one, and the frames in which it rests or is carried."""
     resting = rng.random() < resting_share or not recorded.carried_subtasks
     return (resting_object if resting else carried_object)(recorded, rng)
 
@@ -95,7 +95,7 @@ def vanish(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
 
 
 def appear(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
-    """An object that was not there is on the table."""
+    """A new object is on the table."""
     hidden = recorded.setup.hidden_objects[0]
     first, last = sample_interval(rng, round(0.1 * recorded.frame_count), recorded.frame_count)
     turn = rng.uniform(0, np.pi) / 2
@@ -222,7 +222,7 @@ def trail(recorded: RecordedSetup, rng: Generator) -> PlaybackEdit:
     def state(number: int, whole: Vector) -> Vector:
         if first <= number < last:
             share = ease(number, first, ramp) * (1 - ease(number, last - ramp, ramp + 1))
-            # Not into the table, nor into what is in the way.
+            # Neither into the table nor into another object.
             whole[start + 2] = max(whole[start + 2] - gap * share, min(whole[start + 2], _CLEAR_M))
             whole[fingers] += (OPEN_M / 2 - whole[fingers]) * share
         return whole

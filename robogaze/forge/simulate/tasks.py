@@ -27,11 +27,11 @@ Place = tuple[float, float, float]
 class Subtask:
     """An object that one arm brings to a goal, and how it does so.
 
-    A fixture is its own goal: it is opened, closed or pressed, by `fraction` of what the task needs. `drop_m` is how
-    far the object falls when released, `lift` how high it is carried (m); `time_scale` scales all durations.
-    `grasp_offset` shifts where the fingers close and `release_offset` where they open (m). `waypoint` is a place on the
-    way to the goal. With `regrasp` the fingers close twice. `stop_before` ends the subtask before the phase with that
-    name, and `final_moves` follow.
+    A fixture is its own goal: it is opened, closed or pressed, by `fraction` of the travel that the task needs.
+    `drop_m` is how far the object falls when released, `lift` how high it is carried (m); `time_scale` scales all
+    durations. `grasp_offset` shifts where the fingers close and `release_offset` where they open (m). `waypoint` is a
+    place on the way to the goal. With `regrasp` the fingers close twice. `stop_before` ends the subtask before the
+    phase with that name, and `final_moves` follow.
     """
 
     obj: SimulatedObject

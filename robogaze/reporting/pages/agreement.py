@@ -1,4 +1,4 @@
-"""The page of the agreement of annotators: measures, events to be settled by a person, and each clip's annotations."""
+"""The page of the agreement of annotators: measures, events for adjudication, and each clip's annotations."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -67,7 +67,7 @@ def agreement_headline(result: AgreementResult) -> str:
     """How far the annotators agree that a clip is faulty, and on which events."""
     annotators, overall = count(len(result.annotation_set.annotators), "annotator"), result.overall
     if not result.annotation_set.clips:
-        return f"{annotators}, and no clip that two of them completed: there is no agreement to measure."
+        return f"{annotators}, but no clip that two of them completed, so agreement cannot be measured."
     return (
         f"{annotators} agree on whether a clip is faulty with a kappa of {cell_text(overall.detection_kappa)} clips, "
         f"and match {cell_text(overall.events_matched)} of each other's events; "

@@ -1,8 +1,8 @@
-"""The files of a page: the data of its clips is in the page while it is small, in files beside it otherwise.
+"""The files of a page: a small page contains the data of its clips, a large page loads it from files next to it.
 
 A browser parses a whole page before its list can be used, so beyond a limit the data that is shown only when a clip is
-opened goes into files of several clips each, which the page loads on demand. A page from disk cannot read files but can
-run scripts, so such a file is a script: one call, with the data as a string.
+opened goes into files of several clips each, which the page loads on demand. A page opened from disk cannot read files
+but can run scripts, so each file is a script: one call, with the data as a string.
 """
 
 import json
@@ -16,7 +16,7 @@ IN_PAGE_CHARACTERS = 24 * 2**20
 """The most data in the page itself; `scripts/bench/page.py` measures the cost of more."""
 
 BUNDLE_CHARACTERS = 4 * 2**20
-"""The size of a file beside the page, in whole clips."""
+"""The size of a file next to the page, in whole clips."""
 
 FOLDER = "page"
 """The folder of these files."""
@@ -77,7 +77,7 @@ def _files(data: Iterable[tuple[str, str]]) -> Iterator[Bundle]:
 
 @dataclass(frozen=True)
 class WrittenPage:
-    """A page that is written, and sentences on what it lacks."""
+    """The path of a written page, and sentences on what the page lacks."""
 
     path: Path
     notes: tuple[str, ...]

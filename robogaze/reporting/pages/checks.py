@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class ValidityCheck:
-    """`good` says that the sentence names no limit of the result.
+    """`good` is true if the sentence names no limit of the result.
 
     `status` is a status or a verdict by which the list of clips can be filtered, None for no filter.
     """

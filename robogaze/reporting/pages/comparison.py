@@ -55,7 +55,7 @@ def write_comparison_page(folder: Path, data: ComparisonPageData, domain: str | 
 
 
 def rewrite_comparison_page(folder: Path, domain: str | None = None) -> WrittenPage:
-    """Write the page again from page.json. Raises InputError where that cannot be read."""
+    """Write the page again from page.json. Raises InputError if the file cannot be read."""
     data = read_page_data(folder / FILE)
     spoken = domain_of(data.taxonomies, domain)
     return write_result_page(comparison_page(data, spoken), folder, spoken)

@@ -13,7 +13,7 @@ _FINGERPRINT_CHARACTERS = 12
 
 
 def comparison_checks(data: ComparisonPageData) -> tuple[ValidityCheck, ...]:
-    """All checks, the weightiest first."""
+    """All checks, the most important first."""
     result = data.comparison
     return (
         ValidityCheck(result.scope.dimensions is None, scope_sentence(result.scope.dimensions)),

@@ -25,7 +25,7 @@ class PageRun(Data):
     """A run of a comparison: who judged it, and those of its clips that changed, by id.
 
     `controls` counts the real clips, `alarms` those of them with an event. `page` is the address of the run's page,
-    None where there is none or the clips are in several run folders.
+    None if there is no page or the clips are in several run folders.
     """
 
     name: str
@@ -112,7 +112,7 @@ def _run(run: Run, changed: set[str], folders: RunFolders) -> PageRun:
 
 
 def single_page(pages: Iterable[str | None]) -> str | None:
-    """The page of a run; None where its clips are in several run folders, or there is no page."""
+    """The page of a run; None if its clips are in several run folders or there is no page."""
     found = set(pages)
     return found.pop() if len(found) == 1 else None
 
@@ -122,7 +122,7 @@ def _unique(values: Iterable[str | None]) -> tuple[str, ...]:
 
 
 def _models(texts: set[str]) -> dict[str, tuple[str, ...]]:
-    """The models by role: by the names they give themselves, otherwise by their names in the run."""
+    """The models by role, by the names that their servers report, otherwise by their names in the run."""
     found: dict[str, set[str]] = {}
     for text in texts:
         for role, model in json.loads(text).items():

@@ -1,9 +1,9 @@
-"""An HTML document that needs no server and no network and loads nothing but its own files.
+"""An HTML document that needs no server and no network and loads only its own files.
 
 Styles and scripts are files of `templates/css` and `templates/js`, joined in the order given, the scripts as one
 module. Text from users, videos and models is data: Jinja escapes it in the markup, JSON hides `<`, `>` and `&`, scripts
-only set text, and a content security policy allows only the script whose hash it names and, where data is beside the
-page, the files that this script loads.
+only set text, and a content security policy allows only the script whose hash it names and, if data is in files next to
+the page, the files that this script loads.
 """
 
 import json
@@ -38,8 +38,8 @@ def document(
 ) -> str:
     """The document as text, to be written as UTF-8.
 
-    `data` are JSON values by the id of their element; `in_page` are JSON texts that are parsed on demand, None where
-    they are in files beside the page. `values` go to the template.
+    `data` are JSON values by the id of their element; `in_page` are JSON texts that are parsed on demand, None if they
+    are in files next to the page. `values` go to the template.
     """
     script = _joined("js", scripts)
     digest = b64encode(sha256(script.encode("utf-8")).digest()).decode("ascii")
@@ -75,7 +75,7 @@ def environment() -> jinja2.Environment:
 
 
 def as_json(value: Any) -> Markup:
-    """JSON for a script element: no character in it can end the element or a line."""
+    """JSON for a script element; no character in it can end the element or a line."""
     return _escaped(json.dumps(value, ensure_ascii=False, allow_nan=False))
 
 
@@ -84,7 +84,7 @@ def _escaped(text: str) -> Markup:
 
 
 def _joined(kind: str, names: Sequence[str]) -> str:
-    """The files of a kind in one text."""
+    """All files of a kind as one text."""
     return "\n".join((_TEMPLATES / kind / f"{name}.{kind}").read_text(encoding="utf-8") for name in names)
 
 

@@ -1,4 +1,4 @@
-"""The page of an evaluation: scores, every breakdown, and each clip's references beside the predictions."""
+"""The page of an evaluation: scores, every breakdown, and each clip's references next to its predictions."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -71,7 +71,9 @@ def evaluation_page(
 
 
 def evaluation_headline(result: Evaluation) -> str:
-    """The description F1 of the best system, its place against the others or its floor, and the matched events."""
+    """The description F1 of the best system, its comparison with the other systems or its floor, and the matched
+    events.
+    """
     metric = metric_name(result, "desc_f1")
     best = max(result.systems, key=lambda system: (system.macro[metric].defined, system.macro[metric].value))
     score = f"{cell_text(best.macro[metric])} clips"
@@ -145,7 +147,7 @@ def _precision_recall(system: SystemResult) -> Iterator[str]:
             Point(macro["desc_recall"].value, macro["desc_precision"].value, f"{least:.2f}")
             for least, (macro, _) in system.operating_points.items()
         ]
-        title = f"{system.name}: precision and recall by the least confidence"
+        title = f"{system.name}: precision and recall by minimum confidence"
         yield curve(points, title, "description recall", "precision")
 
 
@@ -206,13 +208,13 @@ def _entries(result: Evaluation, folders: RunFolders, clips: dict[str, PageClip]
 
 
 Event = tuple[str, AnnotatedEvent, AnnotatedEvent | None]
-"""`missed`, `spurious` or `matched`, with the event, of the reference where there is one, and its match."""
+"""`missed`, `spurious` or `matched`, with the event (the reference's if there is one) and its match."""
 
 
 def _events(
     reference: ClipAnnotation, prediction: ClipAnnotation | None, matches: Sequence[NamedMatch], system: str
 ) -> tuple[list[Event], tuple[dict[str, tuple[str, str]], dict[str, tuple[str, str]]]]:
-    """The events of a clip, and the result and note of those of each side by id."""
+    """The events of a clip, and by event id the result and note on each side."""
     by_reference = {match.reference: match for match in matches}
     predicted = {event.id: event for event in _events_of(prediction)}
     matched = {match.prediction: match for match in matches}

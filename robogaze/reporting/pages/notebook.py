@@ -50,7 +50,7 @@ def report_html(report: Report, frames_folder: Path | None = None) -> str:
     """A self-contained fragment without scripts.
 
     `frames_folder` holds the frames of the report (`000012.jpg`). Without it they are decoded from the clip's file;
-    there are none if that is not where it was scored, or is another file now.
+    there are no frames if that file has moved or changed since the clip was scored.
     """
     domain = domain_of({report.domain.taxonomy})
     frames = _from_video(report) if frames_folder is None else _from_folder(frames_folder)
@@ -89,7 +89,7 @@ def _event(event: Event, report: Report, domain: Domain | None, frames: Mapping[
 
 
 def _pictures(event: Event, report: Report, frames: Mapping[int, bytes], most: int) -> tuple[_Picture, ...]:
-    """The frames before, at the onset, in the middle and after, as far as they are known."""
+    """The known frames before, at the onset, in the middle and after."""
     key = key_frames(event, report.clip)
     moments = {key.before: "before", key.middle: "middle", key.after: "after", key.first: "onset"}
     found = [
@@ -108,7 +108,7 @@ def _from_folder(folder: Path) -> dict[int, bytes]:
 
 
 def _from_video(report: Report) -> dict[int, bytes]:
-    """The frames that show the events, decoded from the clip's file; empty where that is not the scored file."""
+    """The frames that show the events, decoded from the clip's file; empty if the file has moved or changed."""
     clip, path = report.clip, Path(report.clip.uri)
     if not report.events or not path.is_file() or file_sha256(path) != clip.sha256:
         return {}

@@ -39,7 +39,9 @@ SCRIPTS = (
 
 
 class PageEvent(Data):
-    """An event of a side; no spans where its time is not known. `note` says how it counts, `result` in one word."""
+    """An event of a side; without spans if its time is not known. `note` describes how the event counts, `result` is
+    the same in one word.
+    """
 
     id: str
     dimension: str | None
@@ -55,8 +57,8 @@ class PageEvent(Data):
 class PageClip(Data):
     """A clip as one side of an entry.
 
-    `coverage` is None where every dimension counts as examined, `duration_s` where it is not known. The clip begins at
-    `start_s` of its `video`, an address relative to the page; `video_sha256` is None where it is not known.
+    `coverage` is None if every dimension counts as examined, `duration_s` is None if it is not known. `video` is an
+    address relative to the page, and the clip begins at `start_s` of it; `video_sha256` is None if it is not known.
     """
 
     id: str
@@ -112,7 +114,7 @@ class PageCell:
 
 @dataclass(frozen=True)
 class PageTable:
-    """A table of a page; `columns` are names, with the axis of the drawings where it is not 0 to 1."""
+    """A table of a page; `columns` are names, with the axis of the drawings if it is not 0 to 1."""
 
     title: str
     columns: tuple[tuple[str, str], ...]
@@ -122,7 +124,7 @@ class PageTable:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the page that can be opened. `summary` is on its line; `figures` are SVG documents."""
+    """A part of the page that can be opened. `summary` is shown in its heading; `figures` are SVG documents."""
 
     title: str
     tables: tuple[PageTable, ...]
@@ -133,7 +135,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Fact:
-    """A part of the title line: `label` in plain text, `name` from outside, with the address of its page."""
+    """A part of the title line: `label` is plain text, `name` is user data, with the address of its page."""
 
     label: str
     name: str
@@ -198,9 +200,9 @@ def page_table(
     table: ResultTable, *, names: Mapping[str, str] | None = None, link: Link | None = None, axis_per_row: bool = False,
     without_notes: Sequence[str] = (),
 ) -> PageTable:  # fmt: skip
-    """A table with drawn intervals; `names` replace the texts of the first column.
+    """A table with intervals as drawings; `names` replace the texts of the first column.
 
-    The drawings of a column share an axis, or those of a row with `axis_per_row`. Empty columns are left out.
+    The drawings of a column share an axis; with `axis_per_row`, those of a row do. Empty columns are left out.
     """
     columns = [[row[number] for row in table.rows] for number in range(len(table.columns))]
     shown = [number for number, cells in enumerate(columns) if any(cell is not None for cell in cells)]
@@ -223,7 +225,7 @@ def page_table(
 
 
 def _axis(cells: Sequence[Cell]) -> tuple[float, float]:
-    """The axis of some estimates: from 0, or symmetric around it where a value is negative."""
+    """The axis of some estimates: from 0, or symmetric around 0 if a value is negative."""
     estimates = [cell for cell in cells if isinstance(cell, Estimate)]
     values = [value for cell in estimates for value in (cell.value, cell.low, cell.high) if not isnan(value)]
     edge = _round_up(max(map(abs, values), default=1.0))
@@ -231,13 +233,13 @@ def _axis(cells: Sequence[Cell]) -> tuple[float, float]:
 
 
 def _round_up(value: float) -> float:
-    """The next of 0.1, 0.25, 0.5, 1, 2.5, 5, 10, ..."""
+    """The next larger of 0.1, 0.25, 0.5, 1, 2.5, 5, 10, ..."""
     power = 10.0 ** max(floor(log10(value)), -1) if value > 0 else 0.1
     return next(step * power for step in (1, 2.5, 5, 10) if value <= step * power * (1 + 1e-9))
 
 
 def _sort_value(cell: Cell, text: str) -> str:
-    """A number where there is one; empty for undefined values, which stay last."""
+    """The number to sort by; empty for undefined values, which stay last."""
     value = cell.value if isinstance(cell, Estimate) else cell
     if isinstance(value, int | float):
         return "" if isnan(value) else repr(float(value))
@@ -255,7 +257,7 @@ def event_tags(event: AnnotatedEvent, **more: str) -> dict[str, tuple[str, ...]]
 
 
 def levels_up_to(severity: int | None) -> tuple[str, ...]:
-    """The severities that an event reaches; empty where its severity is not known."""
+    """The severities that an event reaches; empty if its severity is not known."""
     return tuple(str(level) for level in range(1, (severity or 0) + 1))
 
 
@@ -265,7 +267,7 @@ def clip_address(page: str, clip_id: str) -> str:
 
 
 def event_filters(entries: Sequence[Entry], domain: Domain | None) -> Iterator[Filter]:
-    """The filters by dimension, type and severity, as far as the entries differ in them."""
+    """The filters by dimension, type and severity in which the entries differ."""
     names = names_of(domain)
     for tag, label in (("dimension", "Dimension"), ("type", "Type")):
         found = {value for entry in entries for event in entry.events for value in event[tag]}
@@ -288,7 +290,7 @@ def names_of(domain: Domain | None) -> dict[str, str]:
 
 
 def domain_of(taxonomies: set[str], named: str | None = None) -> Domain | None:
-    """The domain that is named, or the built-in one of the only taxonomy; None where there is none."""
+    """The named domain, or the built-in domain of the only taxonomy; None if there is none."""
     if named is not None:
         return load_domain(named)
     known = (load_domain(name) for name in domain_folders())
@@ -296,7 +298,7 @@ def domain_of(taxonomies: set[str], named: str | None = None) -> Domain | None:
 
 
 def write_result_page(page: ResultPage, folder: Path, domain: Domain | None) -> WrittenPage:
-    """Write index.html, and the files beside it that a large page needs."""
+    """Write index.html, and the files next to it that a large page needs."""
     folder.mkdir(parents=True, exist_ok=True)
     clips = {key: clip for key, clip in page.clips.items() if clip.video is not None}
     paths = {key: folder / str(clip.video) for key, clip in clips.items()}

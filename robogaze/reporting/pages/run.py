@@ -1,7 +1,7 @@
 """The page of a run: its counts, the list of its clips, and the open clip.
 
-The list is in the page. A report with its pictures is parsed when its clip is opened; it is in the page, or in files
-beside it for a large run (`robogaze.reporting.pages.bundles`).
+The list is in the page. A report with its pictures is parsed when its clip is opened; it is in the page or, for a large
+run, in files next to it (`robogaze.reporting.pages.bundles`).
 """
 
 import json
@@ -70,7 +70,7 @@ def write_run_page(root: Path, domain: Domain) -> WrittenPage:
 def run_files(
     pages: Iterable[ClipPage], unreadable: Sequence[Unreadable], domain: Domain, title: str
 ) -> Iterator[tuple[str, str]]:
-    """Names and texts of the files of the page, `index.html` last; `pages` are not in memory all at once.
+    """Names and texts of the files of the page, `index.html` last; not all `pages` are in memory at once.
 
     Raises ValueError when two clips have the same id.
     """
@@ -87,7 +87,7 @@ def run_files(
 
 
 def render_html(pages: Sequence[ClipPage], unreadable: Sequence[Unreadable], domain: Domain, title: str) -> str:
-    """The page with all its data inside, whatever its size. Raises as `run_files` does."""
+    """The page with all its data, whatever its size. Raises as `run_files` does."""
     reports: list[Report] = []
     data = dict(_data(pages, reports, domain))
     return _index(reports, unreadable, domain, title, dict.fromkeys(data), data)
@@ -116,7 +116,7 @@ def _index(
 ) -> str:  # fmt: skip
     repeated = [clip for clip, times in Counter(report.clip.id for report in reports).items() if times > 1]
     if repeated:
-        raise ValueError(f"the ids of clips must differ, but these repeat: {', '.join(repeated)}")
+        raise ValueError(f"clip ids must be unique; these are repeated: {', '.join(repeated)}")
     summary = RunSummary(tuple(reports), tuple(unreadable), domain)
     return document(
         "run.html.j2",
@@ -161,7 +161,7 @@ def _facts(summary: RunSummary[Report]) -> Iterator[Fact]:
 
 
 def _models(reports: Sequence[Report]) -> dict[str, list[str]]:
-    """The models by role: by the names they give themselves, otherwise by their names in the run."""
+    """The models by role, by the names that their servers report, otherwise by their names in the run."""
     asked: dict[str, dict[str, None]] = {}
     for report in reports:
         for call in report.provenance.calls:
@@ -171,7 +171,7 @@ def _models(reports: Sequence[Report]) -> dict[str, list[str]]:
 
 
 def _types(summary: RunSummary[Report]) -> dict[str, str]:
-    """The names of the types that occur, in the domain's order; a type that the domain does not have by its id."""
+    """The names of the types that occur, in the domain's order; for a type that the domain does not have, its id."""
     found = {event.type for report in summary.reports for event in report.events}
     known = {kind: item.name for kind, item in summary.domain.types.items() if kind in found}
     return known | {kind: kind for kind in sorted(found - known.keys())}
@@ -216,7 +216,7 @@ def _rank(report: Report) -> tuple[float, ...]:
 
 
 def _media(page: ClipPage, domain: Domain) -> dict[str, Any]:
-    """The data of an open clip that is not in its report: video, pictures, key frames, verdicts."""
+    """The data of an open clip that its report does not contain: video, pictures, key frames, verdicts."""
     report = page.report
     return {
         "video": page.video,

@@ -8,7 +8,7 @@ from robogaze.reporting.wording import count
 
 
 def checks(summary: RunSummary[Report]) -> tuple[ValidityCheck, ...]:
-    """All checks, the weightiest first; without a report only that there is none."""
+    """All checks, the most important first; without reports, only the check that says so."""
     if not summary.reports:
         return (_unreadable(summary), ValidityCheck(False, "There is no report: nothing is known about any clip."))
     return (
@@ -70,7 +70,8 @@ def _unseen(summary: RunSummary[Report]) -> ValidityCheck:
     extent = f"{shares[0]:.0%}" if f"{shares[0]:.0%}" == f"{shares[-1]:.0%}" else f"{shares[0]:.0%} to {shares[-1]:.0%}"
     where = f"In {len(shares)} of {count(len(summary.reports), 'clip')} with a report"
     return ValidityCheck(
-        False, f"{where}, {extent} of the frames were shown to no specialist; faults that only these show are missed."
+        False,
+        f"{where}, {extent} of the frames were shown to no specialist; faults that are visible only there are missed.",
     )
 
 

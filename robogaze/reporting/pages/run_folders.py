@@ -20,7 +20,7 @@ class VideoFile:
 
 @dataclass(frozen=True)
 class RunFolders:
-    """Run folders as seen from the folder of a page; each manifest is read once."""
+    """Run folders with addresses relative to the folder of a page; each manifest is read once."""
 
     folder: Path
     _runs: dict[Path, StoredRun | None] = field(default_factory=dict)
@@ -36,18 +36,18 @@ class RunFolders:
         return self._runs[root]
 
     def page_of(self, annotation: ClipAnnotation) -> str | None:
-        """The address of the page of an annotation's run; None where there is none."""
+        """The address of the page of an annotation's run; None if there is no page."""
         run = self.run_of(annotation)
         page = None if run is None else run.root / "index.html"
         return self.address(page) if page is not None and page.is_file() else None
 
     def video_of(self, annotation: ClipAnnotation) -> VideoFile:
-        """The video of an annotated clip; without a path where it is not known."""
+        """The video of an annotated clip; without a path if it is not known."""
         run = self.run_of(annotation)
         line = None if run is None else self._lines[run.root].get(annotation.clip_id)
         if run is None or line is None:
             return VideoFile()
-        # The manifest holds the time that was asked for; the report holds that of the first frame.
+        # The manifest has the requested start; the report has the time of the first frame.
         report = None if line.start_s is None else run.report(annotation.clip_id)
         start_s = 0.0 if report is None else report.clip.start_s or 0.0
         return VideoFile(self.address(run.root / line.path), start_s, line.sha256)

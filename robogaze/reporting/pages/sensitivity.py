@@ -110,7 +110,7 @@ def _sections(result: Sensitivity, names: Mapping[str, str]) -> Iterator[Section
 
 
 def _link(table: ResultTable) -> Link:
-    """The planted clips of a row; of the columns `found` and `noticed` those that are."""
+    """The planted clips of a row; in the columns `found` and `noticed`, only those found or noticed."""
     field = table.name.removeprefix("sensitivity-")
     results = {"found": "found", "undecided": "undecided"}
 

@@ -1,6 +1,6 @@
-"""The videos of a page: embedded while they are small together, linked otherwise.
+"""The videos of a page: embedded if they are small in total, otherwise linked.
 
-A video is embedded only if its content is what was scored, because a run folder may come from someone else.
+A video is embedded only if its content is the scored content, because a run folder may come from someone else.
 """
 
 import os
@@ -19,7 +19,7 @@ _MEDIA_TYPES = {".mp4": "video/mp4", ".m4v": "video/mp4", ".mov": "video/mp4", "
 
 
 def video_sources(paths: Mapping[str, Path], root: Path, contents: Mapping[str, str | None]) -> dict[str, str | None]:
-    """The video of each clip id for a page in `root`; `contents` are their SHA-256, None where it is not known.
+    """The video of each clip id for a page in `root`; `contents` are their SHA-256, None if not known.
 
     A data: URI if all videos fit the limit together and the content is known, otherwise an address relative to the
     page. None if the file is missing, has other content, or is of a kind that no browser plays.
@@ -49,7 +49,7 @@ def _linked(path: Path, root: Path) -> str:
 
 
 def video_notes(sources: Mapping[str, str | None], paths: Mapping[str, Path]) -> Iterator[str]:
-    """What a reader must know of the videos: how many are linked, and how many are missing."""
+    """Sentences on how many videos are linked and how many are missing."""
     if linked := sum(source is not None and not source.startswith("data:") for source in sources.values()):
         why = f"together they are larger than {EMBED_LIMIT_BYTES / 2**20:.0f} MiB"
         yield f"the page links to {count(linked, 'video')} instead of embedding them: {why}"

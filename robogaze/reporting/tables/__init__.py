@@ -1,4 +1,4 @@
-"""Results as tables, and the forms a table is written in: terminal, CSV, Markdown, LaTeX.
+"""Results as tables, and the output forms of a table: terminal, CSV, Markdown, LaTeX.
 
 table.py                                      a table and its cells
 forms.py, latex.py                            the forms

@@ -32,7 +32,7 @@ FURTHER = {
     "detection_cohen": "detection, mean Cohen",
     "dimension_cohen": "dimension, mean Cohen",
 }
-"""The measures that the first table needs beside it."""
+"""The other measures of the first table."""
 
 _KINDS: Mapping[KappaKind, str] = {
     "cohen": "Cohen's kappa",
@@ -45,7 +45,7 @@ _SHOWN = 3
 
 
 def agreement_tables(result: AgreementResult) -> Iterator[ResultTable]:
-    """Every table, the headline first; only the headline where there is nothing to compare."""
+    """Every table, the headline first; only the headline if there is nothing to compare."""
     slices = dict(_slices(result))
     annotators = len(result.annotation_set.annotators)
     title = f"Agreement of {count(annotators, 'annotator')} on {count(result.overall.clips, 'clip')}"
@@ -89,7 +89,7 @@ def method_notes(result: AgreementResult) -> Iterator[str]:
         "them: see events matched."
     )
     yield (
-        f"Events of two annotators are matched one to one by {terms.match}, IoU on {terms.iou}, without regard to "
+        f"Events of two annotators are matched one to one by {terms.match}, IoU on {terms.iou}, regardless of "
         "labels and severity."
     )
     yield (
@@ -106,7 +106,7 @@ def _units(result: AgreementResult) -> str:
 
 
 def left_out(result: AgreementResult) -> Iterator[str]:
-    """The clips and events that are in no number, and failed judgements."""
+    """The clips and events that are left out, and failed judgements."""
     panel = result.annotation_set
     if panel.single_annotator:
         yield f"Left out, with one annotator: {_clips(panel.single_annotator)}."
@@ -144,7 +144,7 @@ def _further_notes(several: bool) -> Iterator[str]:
         "Events matched: the share of the events of two annotators that the other one also reports; n counts an event "
         "once for each other annotator."
     )
-    yield "Timeline alpha: Krippendorff's alpha for unitizing, over the time in which anything is marked."
+    yield "Timeline alpha: Krippendorff's alpha for unitizing, over the annotated time."
     if several:
         yield "Mean Cohen: over the pairs of annotators for whom it is defined; n counts these pairs."
 
@@ -177,7 +177,7 @@ def _without_reason(estimate: Estimate) -> Estimate:
 
 
 def _reasons(rows: Mapping[str, AgreementScores], names: tuple[str, ...]) -> Iterator[str]:
-    """Why numbers are undefined, and in which rows."""
+    """The reasons for undefined numbers, with their rows."""
     found: dict[str, dict[str, None]] = {}
     for row, measures in rows.items():
         for name, estimate in measures.estimates():
@@ -225,7 +225,7 @@ def _ceiling_notes(ceiling: Ceiling, annotators: int) -> Iterator[str]:
 
 
 def _queue(result: AgreementResult) -> ResultTable:
-    """The events that a person must settle, a row for each annotator's event; rows of one number are one event."""
+    """The events that need adjudication, a row for each annotator's event; rows with the same number are one event."""
     rows: tuple[Row, ...] = tuple(
         (number, question.clip_id, "; ".join(question.reasons), author, spans_text(event),
          event.type or event.dimension, event.severity, event.description)
@@ -237,7 +237,7 @@ def _queue(result: AgreementResult) -> ResultTable:
 
 
 def short_queue(result: AgreementResult, most: int) -> ResultTable:
-    """The first of the events that a person must settle, a row each."""
+    """The first of the events that need adjudication, one row each."""
     queue = result.adjudication.queue
     rows: tuple[Row, ...] = tuple(
         (
@@ -261,7 +261,7 @@ def queue_title(result: AgreementResult) -> str:
 
 
 def settled_note(result: AgreementResult) -> str:
-    """The number of settled events and the rule by which they are settled."""
+    """The number of settled events and the rule that settles them."""
     return (
         f"{count(result.adjudication.settled, 'event')} settled without a person: reported by all annotators of the "
         f"clip, every two with an IoU of at least {MIN_IOU} (spans united), the same dimension and type, severities "
@@ -270,7 +270,7 @@ def settled_note(result: AgreementResult) -> str:
 
 
 def spans_text(event: AnnotatedEvent) -> str:
-    """The spans of an event in seconds; empty where its time is not known."""
+    """The spans of an event in seconds; empty if its time is not known."""
     return ", ".join(seconds(span.start, span.end) for span in event.spans)
 
 

@@ -34,7 +34,9 @@ _NOTHING = Text("-", style="dim")
 
 
 def clip_table(reports: Sequence[Report], unreadable: Sequence[Unreadable], domain: Domain) -> Table:
-    """One row a clip, the unreadable last; the column `examined` counts the dimensions examined or ruled out."""
+    """One row per clip, unreadable clips last; the column `examined` counts the dimensions that were examined or ruled
+    out.
+    """
     table = Table(*_COLUMNS, box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for report in reports:
         table.add_row(*_row(report, domain))
@@ -91,7 +93,7 @@ def _short(event: Event, domain: Domain) -> str:
 
 
 def _without_events(report: Report, domain: Domain) -> Text:
-    """Of a clip without events: the first failure, or the dimensions without a fault."""
+    """For a clip without events: the first failure, or the dimensions without a fault."""
     if report.failures:
         more = f" (and {count(len(report.failures) - 1, 'more failure')})" if len(report.failures) > 1 else ""
         return _plain(f"{report.failures[0].message}{more}")
@@ -142,7 +144,7 @@ def event_table(reports: Sequence[ReportSummary], domain: Domain) -> Table:
 def counts_as_json(
     reports: Sequence[ReportSummary], unreadable: Sequence[Unreadable], domain: Domain
 ) -> Mapping[str, Any]:
-    """Clips by verdict and status, dimensions by coverage, events by type, usage (None where a part is not known)."""
+    """Clips by verdict and status, dimensions by coverage, events by type, usage (None if a part is not known)."""
     summary = RunSummary(tuple(reports), tuple(unreadable), domain)
     return {
         "clips": {

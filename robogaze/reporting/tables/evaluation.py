@@ -17,7 +17,7 @@ from robogaze.reporting.tables.table import ResultTable, Row, TablePart, cell_te
 from robogaze.reporting.wording import count
 
 HEADLINE = ("desc_f1", "miou", "f1_iou", "severity_within1", "clean_accuracy", "detection_f1")
-"""The metrics of the first table: those of the paper's main table, and detection."""
+"""The metrics of the first table: the metrics of the paper's main table, and detection."""
 
 SWEPT = ("desc_precision", "desc_recall", "desc_f1", "f1_iou", "clean_accuracy", "detection_recall")
 """The metrics of the operating points (RoboGaze, Table 23)."""
@@ -26,7 +26,7 @@ BRIEF = (
     "scores", "scores-data-sets", "judges", "by-dimension", "losses", "operating", "bounds", "pairs-desc_f1",
     "ranks-desc_f1",
 )  # fmt: skip
-"""The tables that a terminal shows; the tables of `--by` are shown as well."""
+"""The tables that a terminal shows, in addition to the tables of `--by`."""
 
 
 def brief(tables: Iterable[ResultTable], by: Sequence[str]) -> list[ResultTable]:
@@ -144,12 +144,12 @@ def _not_above_floor(result: Evaluation) -> Iterator[str]:
         difference = cell_text(system.floor.above.difference)
         yield (
             f"Warning: {system.name} is not significantly above its floor in desc_f1 (difference {difference}): the "
-            "scores do not show that it looks at the clips."
+            "scores do not show that it uses the clips."
         )
 
 
 def _data_sets(result: Evaluation) -> Iterator[ResultTable]:
-    """The paper's headline, where there are several data sets."""
+    """The paper's headline, if there are several data sets."""
     field = result.config.strata
     data_sets = len({clip.fields.get(field, "") for clip in result.clips})
     if data_sets > 1:
@@ -284,8 +284,8 @@ def _by(
 def _losses(system: SystemResult) -> ResultTable:
     rows: tuple[Row, ...] = tuple((kind, errors, gain) for kind, (errors, gain) in system.error_costs.items())
     note = (
-        f"Description F1 over the corpus is {cell_text(system.micro['desc_f1'])}. Each row is what it would gain if "
-        "only that kind of error were repaired. The gains do not add up because repairs interact."
+        f"Description F1 over the corpus is {cell_text(system.micro['desc_f1'])}. Each row is the gain if only that "
+        "kind of error were repaired. The gains do not add up because repairs interact."
     )
     columns = ("error", "errors", "F1 gained by repair")
     return _of_system(system, "losses", "the cost of each kind of error", columns, rows, (note,))
@@ -304,8 +304,8 @@ def _operating_points(system: SystemResult) -> ResultTable:
     rows: tuple[Row, ...] = tuple(
         (f"{least:.2f}", *(macro[name] for name in SWEPT)) for least, (macro, _) in system.operating_points.items()
     )
-    note = "From the accepted and rejected hypotheses in the reports; no model is asked again."
-    title = "by the least confidence of an event"
+    note = "From the accepted and rejected hypotheses in the reports; no model is queried again."
+    title = "by the minimum confidence of an event"
     return _of_system(system, "operating", title, ("confidence", *SWEPT), rows, (note,))
 
 
@@ -351,7 +351,7 @@ def _comparisons(result: Evaluation) -> Iterator[ResultTable]:
 RANKED = ("system", "rank", "share of first places")
 
 PAIRS = (
-    "The verdict goes by p (Holm), adjusted for the number of pairs. Where there is no significant difference, it "
+    "The verdict follows from p (Holm), adjusted for the number of pairs. If no difference is significant, it "
     "gives the largest difference that is not excluded (two one-sided tests)."
 )
 
@@ -363,7 +363,7 @@ def _judge_caution(result: Evaluation) -> Iterator[str]:
 
 
 def _few_units(result: Evaluation) -> Iterator[str]:
-    """A warning where there are too few units for exact intervals and p."""
+    """A warning if there are too few units for exact intervals and p."""
     if result.counts["units"] < MIN_UNITS:
         units = count(result.counts["units"], "unit")
         yield (
@@ -374,7 +374,7 @@ def _few_units(result: Evaluation) -> Iterator[str]:
 
 
 def released_tables(results: Sequence[ReleasedScores], judge: Judge, convention: str) -> Iterator[ResultTable]:
-    """The metrics of a released evaluator, and those by dimension where it has them."""
+    """The metrics of a released evaluator, with its metrics by dimension if it has any."""
     notes = [
         f"Convention {convention}.",
         "These are the numbers of a released evaluator, quirks included (docs/metrics/conventions.md).",

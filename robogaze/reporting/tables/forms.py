@@ -1,4 +1,4 @@
-"""The forms a table is written in: for the terminal, as CSV, as Markdown; as LaTeX, see `latex`."""
+"""The output forms of a table: terminal, CSV and Markdown; for LaTeX see `latex`."""
 
 import csv
 import io
@@ -65,7 +65,7 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Text with the characters escaped that Markdown interprets."""
+    """Text in which the characters that Markdown interprets are escaped."""
     return "".join(f"\\{character}" if character in "\\|*_<>`" else character for character in text)
 
 
@@ -98,7 +98,7 @@ def _joined(parts: Sequence[ResultTable]) -> ResultTable:
 
 
 def file_name(system: str, what: str) -> str:
-    """A file name that every file system takes and that differs for each pair of names.
+    """A file name that is valid on every file system and unique to a pair of names.
 
     A hash is appended where characters are replaced or the name is cut.
     """

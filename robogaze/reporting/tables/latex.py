@@ -12,7 +12,7 @@ from robogaze.core.estimate import Estimate
 from robogaze.reporting.tables.table import Cell, ResultTable, cell_text
 
 PAGE_PT, PAGE_LINES = 345.0, 42
-"""The width of a page, and how many lines of a table in \\footnotesize are on it."""
+"""The width of a page, and the number of lines of a table in \\footnotesize that fit on it."""
 
 GAP_PT = 6.0
 """Between two columns."""
@@ -21,7 +21,7 @@ WRAPPED_PT = 100.0
 """The width of a column of long text."""
 
 NOTE_CHARACTERS = 85
-"""About how many characters of a note fit on a line."""
+"""The approximate number of characters of a note that fit on a line."""
 
 _CHARACTER_PT = {**dict.fromkeys("[](),.:;'|!il /", 2.9), **dict.fromkeys("mwMW@%&—", 7.5)}
 _PLAIN_PT, _CAPITAL_PT = 4.5, 6.2
@@ -39,7 +39,7 @@ Lines = tuple[str, ...]
 
 
 def to_latex(table: ResultTable) -> str:
-    """The table, as several where one does not fit."""
+    """The table, split into several if it does not fit."""
     cells = [[_lines(cell) for cell in row] for row in table.rows]
     below = list(zip(*cells, strict=True)) if cells else [()] * len(table.columns)
     widths = [
@@ -68,7 +68,7 @@ def _lines(cell: Cell) -> Lines:
 
 
 def _wrapped(text: str, width: float) -> Lines:
-    """Words in lines of at most a width; one that is longer has a line of its own."""
+    """Words in lines of at most a width; a longer word has its own line."""
     lines = [""]
     for word in text.split():
         longer = f"{lines[-1]} {word}".lstrip()
@@ -84,12 +84,12 @@ def _points(text: str) -> float:
 
 
 def _height(lines: Lines, width: float) -> int:
-    """How many lines a cell takes."""
+    """The number of lines of a cell."""
     return sum(max(1, math.ceil(_points(line) / width)) if width else 1 for line in lines)
 
 
 def _cut(heights: Sequence[int], most: int) -> list[tuple[int, int]]:
-    """The rows of each page, from and to."""
+    """The first and the last row (exclusive) of each page."""
     starts, filled = [0], 0
     for row, height in enumerate(heights):
         if filled and filled + height > most:
@@ -145,7 +145,7 @@ def _cell(lines: Lines, kind: str) -> str:
 
 
 def _add_notes(table: list[str], notes: Sequence[str], height: int) -> None:
-    """Below the table, or after it where they do not fit on its page."""
+    """Below the table, or after it if they do not fit on its page."""
     lines = [rf"\par\footnotesize {_escaped(note)}" for note in notes]
     fits = height + sum(1 + len(note) // NOTE_CHARACTERS for note in notes) <= PAGE_LINES
     if fits:

@@ -1,6 +1,6 @@
 """A table of results and the text of its cells.
 
-No cell is a bare mean: an estimate is written with its interval and n, and an undefined value says so.
+No cell is a mean alone: an estimate is written with its interval and n, an undefined value as undefined.
 """
 
 import math

@@ -21,7 +21,7 @@ class TrackedRun(Protocol):
         """Log finite numbers at a step."""
 
     def finish(self) -> None:
-        """End the run; the logged numbers are kept by the time Python exits."""
+        """End the run; the logged numbers are saved before Python exits."""
 
 
 class Tracker(Protocol):
@@ -37,7 +37,7 @@ class Tracker(Protocol):
 
     @property
     def refusals(self) -> tuple[type[Exception], ...]:
-        """The exceptions with which the library refuses something."""
+        """The exceptions that the library raises to refuse something."""
 
     def start(self, name: str, configuration: Mapping[str, Plain]) -> TrackedRun:
         """Start a run."""
@@ -50,7 +50,7 @@ def send(
     numbers: Mapping[str, float | None],
     step: int,
 ) -> None:
-    """Start a run, log numbers at one step, and end it. Raises RobogazeError when the tracker refuses."""
+    """Start a run, log numbers at one step, and end it. Raises RobogazeError if the tracker refuses."""
     try:
         run = tracker.start(name, configuration)
         try:

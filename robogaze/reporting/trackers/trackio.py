@@ -31,7 +31,7 @@ class Trackio:
 
     @property
     def refusals(self) -> tuple[type[Exception], ...]:
-        """The library has no exception of its own for bad values."""
+        """The library raises no specific exception for bad values."""
         return (ValueError, sqlite3.Error)
 
     def start(self, name: str, configuration: Mapping[str, Plain]) -> TrackedRun:

@@ -32,7 +32,9 @@ class Local:
                 done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
                 for task in done:
                     if isinstance(error := task.exception(), RunStopped):
-                        stopped = error if stopped is None or error.at_once else stopped
+                        # The last of several says how much is pending in the end.
+                        if stopped is None or error.at_once or not stopped.at_once:
+                            stopped = error
                     else:
                         yield task.result()
         finally:

@@ -44,7 +44,7 @@ class EventAnswer(SingleFaultAnswer):
 
 
 class RecurringEventAnswer(RecurringFaultAnswer):
-    """A fault, which may come and go, as one sample reports it."""
+    """A fault, possibly with several spans, as one sample reports it."""
 
     severity: SeverityAnswer
 

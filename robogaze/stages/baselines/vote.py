@@ -1,4 +1,4 @@
-"""vote: what several independent samples agree on (RoboGaze, A.4.12).
+"""vote: the events that several independent samples agree on (RoboGaze, A.4.12).
 
 Hypotheses of the same type whose spans reach `same_iou` are one event; it is accepted, with the union of its spans, if
 at least `min_share` of the samples report it. The samples are counted from the calls: a sample that found nothing
@@ -85,8 +85,8 @@ def _decided(group: Sequence[Hypothesis], samples: int, needed: int) -> list[Hyp
 
 
 def _undecided(reported: Sequence[Hypothesis], samples: Mapping[str, bool], needed: int, context: Context) -> Context:
-    """The context without a possible majority: what samples report is undecided, and no dimension is examined."""
-    reason = f"{sum(samples.values())} of {len(samples)} samples have an answer, and {needed} would have to agree"
+    """The context if no majority is possible: the hypotheses are undecided, and no dimension is examined."""
+    reason = f"{sum(samples.values())} of {len(samples)} samples have an answer; {needed} would have to agree"
     undecided = {hypothesis.id: hypothesis.with_(reason=reason) for hypothesis in reported}
     failures = tuple(
         Failure(

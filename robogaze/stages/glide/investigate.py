@@ -8,15 +8,15 @@ advocate    why what was found is a fault     } in parallel; omitted without `de
 skeptic     why it is not                     }
 judge       fault, normal, or needs more evidence, and then which: the planner of the next step is given the question
 
-An investigation ends when the judge's confidence reaches `stop_confidence`, when the planner has nothing more to ask,
-or after `max_steps`. The judge's last ruling then counts if its confidence reaches `min_confidence`. All
-investigations take their steps in parallel, so a clip takes no more rounds than its longest investigation.
+An investigation ends if the judge's confidence reaches `stop_confidence`, if the planner requests nothing more, or
+after `max_steps`. The judge's last ruling then counts if its confidence reaches `min_confidence`. All investigations
+take their steps in parallel, so a clip takes no more rounds than its longest investigation.
 
 Planner, advocate, skeptic and judge see no image and rely on what the tools found, so that a hypothesis cannot confirm
 itself. The judge is given what both sides answer; the front matter of their prompts declares it.
 
-It fails closed: if the judge never has enough evidence, or a query has no answer, the hypothesis stays unverified and
-is a failure with its reason.
+Undecided hypotheses are not accepted: if the judge never has enough evidence, or a query has no answer, the hypothesis
+stays unverified and is a failure with its reason.
 """
 
 import re

@@ -1,8 +1,8 @@
 """trace: windows in which a hypothesis was accepted become events with their whole extent (GLIDE, 4.2.4 and 4.2.5).
 
-First, one query over the descriptions of the accepted hypotheses decides which of them are the same event. The first
-of them represents the event, the others are merged into it. Then each event is followed backward and forward, window
-by window, as long as a model still sees it. An event that comes and goes has several spans.
+First, one query over the descriptions of the accepted hypotheses decides which of them are the same event. The first of
+them represents the event, the others are merged into it. Then each event is followed backward and forward, window by
+window, as long as a model still sees it. An event that is visible several times has several spans.
 
 All events are followed in parallel: a round queries the next window in every direction. The first round also asks for
 one description of each event that joins several hypotheses.
@@ -203,7 +203,7 @@ def _replaced(context: Context, changed: Mapping[str, Hypothesis]) -> tuple[Hypo
 
 
 def _later_target(same: Mapping[str, SameAnswer], names: Sequence[str]) -> str | None:
-    """An error if a hypothesis is said to be the same as a later one."""
+    """An error if the answer equates a hypothesis with a later one."""
     for name, answer in same.items():
         if names.index(answer.same_as) > names.index(name):
             return f"same.{name}: {answer.same_as} comes after {name}; name one that comes before it, or {name} itself"

@@ -1,4 +1,4 @@
-"""Disjoint windows: how a clip is cut into them, how a window is shown, and which windows a span lies in.
+"""Disjoint windows: how a clip is divided into them, how a window is shown, and which windows a span overlaps.
 
 A window is shown as one picture: its frames in rows, each under its number and time.
 """

@@ -6,15 +6,14 @@ MERGE    it is the same physical event as another accepted hypothesis, at an ove
 
 All hypotheses go into one request, with close-ups: frames inside the proposed spans that were not shown before. Another
 round, up to `max_rounds`, is for hypotheses that are still undecided: those that the critic omitted (requested once
-more), those it merged into one that it did not accept, and those whose span it changed so much that the hypothesis is
-a new one. A hypothesis is decided when two consecutive spans agree: the specialist's and the critic's, or two of the
-critic's.
+more), those it merged into one that it did not accept, and those whose span it changed so much that the hypothesis is a
+new one. A hypothesis is decided when two consecutive spans agree: the specialist's and the critic's, or two spans of
+the critic.
 
 With `tools`, the critic may first request closer views (`robogaze.stages.tools.tool_plan`); it is given the results in
 every round.
 
-Verification fails closed: a hypothesis that is never decided stays unverified, is not accepted, and is a failure with
-its reason.
+A hypothesis that is never decided stays unverified: it is not accepted, and it is a failure with its reason.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -291,8 +290,8 @@ def _resolve_merges(
 ) -> list[str]:
     """Follow every merge of this round to an accepted hypothesis; the ids of merges without one, to request again.
 
-    A merge fails if its chain ends at a hypothesis that was not accepted or returns to itself, or if both never
-    overlap in time. A merge into a pending hypothesis waits for it and is no omission.
+    A merge fails if its chain ends at a hypothesis that was not accepted or returns to itself, or if both never overlap
+    in time. A merge into a pending hypothesis waits for it and is not an omission.
     """
     reopened = []
     merged = [name for name in state.pending if name in decisions and state.hypotheses[name].verdict == "merged"]

@@ -1,11 +1,11 @@
-"""What a tool is: a closer view that a stage can request before something is decided.
+"""The base class of a tool, which gives a closer view that a stage can request before it decides.
 
 A planner (a query of some stage) is given the descriptions of the tools (`tool_descriptions`) and answers with a call
 (`tool_choice` is the type of a call). The tool then sends one query to the model that looks, and turns the answer into
-a finding: text for whoever decides, and the images it is based on.
+a finding: text for the role that decides, and the images it is based on.
 
-A tool sees nothing but its window. The frames it is called with are among `window.frames`; what it follows from there,
-or shows of what it found, may be any frame of `window.span`.
+A tool sees only its window. The frames it is called with are among `window.frames`; the frames that it follows an
+object through, or shows in its finding, may be any frames of `window.span`.
 
 A query without an answer raises NoAnswer, and the stage decides what follows. A tool that worked and found nothing (an
 object is not in the picture, or was lost) says so in the text of its finding, which is never empty.
@@ -41,8 +41,8 @@ class Arguments(Answer):
 class ToolFinding:
     """What a tool found.
 
-    `text` is for whoever decides; it may quote a model, so prompts quote it as data. `images` are the images it is
-    based on, never empty. `frames` are the frames of the clip that it describes, ascending.
+    `text` is for the role that decides; it may quote a model, so prompts quote it as data. `images` are the images it
+    is based on, never empty. `frames` are the frames of the clip that it describes, ascending.
     """
 
     tool: str
@@ -72,7 +72,7 @@ class Tool:
 
     name: ClassVar[str]
     description: ClassVar[str]
-    """One line for the planner: what it does, and when it helps."""
+    """One line for the planner: what the tool does, and when it helps."""
     prompts: ClassVar[Mapping[str, type]]
     """The prompts that the tool renders, each with a TypedDict of its variables."""
     arguments: ClassVar[type[Arguments]]

@@ -189,7 +189,7 @@ class ObjectTracking(Tool):
 
 
 def _follower(models: Models | None) -> BeginChase | None:
-    """What follows the object: the masks of the tracker that the models file names; None without one."""
+    """The way to follow the object: the masks of the tracker that the models file names; None without a tracker."""
     if models is None or models.tracker is None:
         return None
     return partial(ByMask, models.tracker.masks)

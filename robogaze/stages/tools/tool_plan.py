@@ -44,7 +44,7 @@ class ToolResults:
     def images(self, shown: Sequence[FrameImage], room: int) -> tuple[FrameImage, ...]:
         """The images of the findings, each once, without those that are `shown` anyway; at most `room`.
 
-        Where a model accepts no more images, a result is given in words only.
+        If a model accepts no more images, a result is given as text only.
         """
         known = {image.picture.id for image in shown}
         images = {image.picture.id: image for result in self.results for image in result.finding.images}

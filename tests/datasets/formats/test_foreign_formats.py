@@ -53,7 +53,7 @@ def test_intervals_of_a_bug_are_joined(tmp_path: Path) -> None:
 
 def test_empty_interval_needs_a_frame_rate(tmp_path: Path) -> None:
     path = write(tmp_path / "one.json", bench_record("1", "a", time_nodes=[[[3, 3]]]))
-    with pytest.raises(InputError, match=r"time_nodes\.0\.0\.1: a span of no length means one frame, but"):
+    with pytest.raises(InputError, match=r"time_nodes\.0\.0\.1: a span of zero length means one frame, but"):
         read_annotations(path)
     assert read_annotations(path, fps=4.0).annotations[0].findings[0].spans == (Span(3, 3.25),)
 

@@ -67,7 +67,7 @@ def test_empty_span_without_frame_times_uses_the_rate() -> None:
     assert known.seconds(12, 12, START, END) == Span(12, 12.25)
     assert known.frames(8, 8, START, END) == Span(2.0, 2.25)
     assert log.warnings == (
-        "1 span of no length, read as one frame",
+        "1 span of zero length, read as one frame",
         "1 span with the same first and end frame, read as that one frame",
     )
 

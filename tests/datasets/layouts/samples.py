@@ -171,7 +171,7 @@ def webdataset(root: Path) -> None:
     tar(root / "more/shard-000000.tar", c0__mp4=_made(2).read_bytes(), c9__txt=b"Lift")
 
 
-_UNREAD = "not a video, and describes no clip"
+_UNREAD = "neither a video nor the description of a clip"
 
 SAMPLES: Mapping[str, Sample] = {
     "table": Sample(
@@ -186,7 +186,7 @@ SAMPLES: Mapping[str, Sample] = {
     "plain": Sample(
         plain,
         {"bare.mkv": {}, "cup.mp4": {"instruction": SAY}, "later/pot.mp4": {"instruction": "Stir"}},
-        {"old.avi": "a video of a kind that is not read; convert it to MP4", "config.yaml": _UNREAD},
+        {"old.avi": "a video of an unsupported kind; convert it to MP4", "config.yaml": _UNREAD},
     ),
     "cosmos": Sample(
         cosmos,

@@ -35,7 +35,7 @@ def test_parquet_table_equals_jsonl(tmp_path: Path) -> None:
     write(tmp_path / "clips.jsonl", lines(*rows))
     assert import_clips(tmp_path / "clips.parquet") == import_clips(tmp_path / "clips.jsonl")
     write(tmp_path / "broken.parquet", b"PAR1")
-    with pytest.raises(InputError, match=r"broken\.parquet is not a Parquet file"):
+    with pytest.raises(InputError, match=r"broken\.parquet is not a readable Parquet file"):
         import_clips(tmp_path / "broken.parquet")
 
 

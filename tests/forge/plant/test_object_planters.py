@@ -69,5 +69,5 @@ def test_an_object_is_still_before_and_after_something_passes() -> None:
 
 
 def test_a_draw_without_an_object_is_refused() -> None:
-    with pytest.raises(DrawRefused, match="no compact object stands out"):
+    with pytest.raises(DrawRefused, match="no compact object differs from its surroundings"):
         sample_object(scene([table()] * 4), np.random.default_rng(0))

@@ -52,7 +52,7 @@ def test_a_clean_clip_does_its_task(spec: ClipSpec) -> None:
 
 def test_a_label_of_an_undone_task_rejects_a_done_one(spec: ClipSpec, recipe: SimulationConfig) -> None:
     undone = next(fault for fault in recipe.faults if fault.task_done is False)
-    assert motion_problem(replace(spec, fault=undone)) == "the outcome is not what the label says"
+    assert motion_problem(replace(spec, fault=undone)) == "the result does not match the label"
 
 
 def test_a_bystander_that_moves_is_rejected(spec: ClipSpec) -> None:

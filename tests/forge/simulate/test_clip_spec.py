@@ -65,7 +65,7 @@ def test_an_edit_that_changes_another_body_is_rejected(
 ) -> None:
     edited = replace(with_edit(spec, recipe, "hover", raised(spec, 20, 31)), bodies=("table",))
     reason = visibility_problem(edited, renderer, compare_with_twin(renderer, edited))
-    assert reason == "more differs from the twin than the edit is about"
+    assert reason == "bodies differ from the twin that the edit does not name"
 
 
 def test_an_invisible_fault_is_rejected(spec: ClipSpec, recipe: SimulationConfig, renderer: Renderer) -> None:

@@ -36,7 +36,7 @@ async def test_the_headline_has_kappa_interval_and_the_events_to_be_settled() ->
 
 async def test_without_a_shared_clip_the_headline_says_so() -> None:
     sentence = agreement_headline(await agreed(annotation("ann", "a"), annotation("bob", "b")))
-    assert sentence == "2 annotators, and no clip that two of them completed: there is no agreement to measure."
+    assert sentence == "2 annotators, but no clip that two of them completed, so agreement cannot be measured."
 
 
 async def test_clips_with_open_events_are_first_and_every_annotator_is_a_side(tmp_path: Path) -> None:

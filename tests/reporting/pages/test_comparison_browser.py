@@ -124,7 +124,7 @@ def test_the_timelines_share_an_axis_and_say_where_a_clip_is_over(visit: Callabl
     assert bar["x"] - ruler["x"] == pytest.approx(ruler["width"] * 2.0 / 4, abs=2)
     marks = opened.page.locator(".shared .over-mark")
     assert marks.count() == 3
-    assert marks.first.get_attribute("title") == "the clip is over at 2.50 s"
+    assert marks.first.get_attribute("title") == "the clip ends at 2.50 s"
     assert opened.page.evaluate("Number(document.querySelector('.ruler').ariaValueMax)") == FRAMES - 1
 
 

@@ -228,7 +228,7 @@ def test_a_lane_shows_what_is_ruled_out_or_undecided(
 
 def test_without_a_video_pictures_and_timeline_still_work(visit: Callable[..., Visit]) -> None:
     opened = visit("#clip=disc-0003")
-    assert "carries no video" in opened.page.locator(".reason").inner_text()
+    assert "has no video" in opened.page.locator(".reason").inner_text()
     opened.page.locator(".lanes .bar", has_text="Floating").click()
     assert "frame 16 of" in opened.page.locator(".readout").inner_text()
     assert opened.page.locator(".stage img").get_attribute("alt") == "frame 16 · 1.00 s"

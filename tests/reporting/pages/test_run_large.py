@@ -105,7 +105,7 @@ def test_a_file_of_another_version_is_named(visit: Callable[..., Visit], large: 
     (large.parent / "page" / "000.js").write_text('bundleArrived("page/000.js", "{}");')
     opened = visit()
     opened.wait("document.querySelector('.problem') !== null")
-    assert "page/000.js, beside this page, is of another version" in opened.page.locator(".problem").inner_text()
+    assert "page/000.js belongs to another version of this page" in opened.page.locator(".problem").inner_text()
 
 
 def test_no_script_runs_but_the_pages_own_and_the_files_it_asks_for(visit: Callable[..., Visit], large: Path) -> None:

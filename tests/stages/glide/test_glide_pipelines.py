@@ -50,7 +50,11 @@ async def test_the_stages_can_be_combined(folder: Path, stages: tuple[str, ...])
         (("direct: {prompt: vanilla}", "investigate", "compose"), 4, "investigate reads scanned"),
         (("scan", "trace", "compose: {accept_unverified: true}"), 4, "trace reads verdicts"),
         (("scan", "investigate", "scan", "compose"), 6, "no stage decides what scan proposes"),
-        (("scan", "investigate", "compose: {accept_unverified: true}"), 5, "would accept what investigate left"),
+        (
+            ("scan", "investigate", "compose: {accept_unverified: true}"),
+            5,
+            "would accept hypotheses that investigate left",
+        ),
         (("scan", "investigate: {tools: [xray]}", "compose"), 4, "there is no tool 'xray'; the tools are: vqa"),
         (("scan", "investigate: {tools: []}", "compose"), 4, "investigate.tools"),
         (("scan", "investigate: {stop_confidence: 0.4}", "compose"), 4, "stop_confidence is below min_confidence"),

@@ -69,7 +69,7 @@ function details(clip, claim, onFrame) {
   );
 }
 
-/** The verdict on a hypothesis that is no event, and its reason. */
+/** The verdict on a hypothesis that is not an event, and the reason. */
 function verdictOf({ shown, merged_into: into }) {
   return [make("b", {}, shown.verdict), into ? ` into ${into}` : "", shown.reason ? `: ${shown.reason}` : ", without a reason"];
 }
@@ -120,7 +120,7 @@ function evidenceBlock(clip, evidence, onFrame) {
 
 const MOMENTS_SHOWN = 9;
 
-/** The frames of a claim in order: the one before it, those in it, the one after; what is cited comes first. */
+/** The frames of a claim in order: the one before it, those in it, the one after; cited frames come first. */
 function momentsOf({ keyFrames, evidence }) {
   if (!keyFrames) return [];
   const { before, first, middle, last, after } = keyFrames;
@@ -184,7 +184,7 @@ function thumbnail(clip, claim, frame) {
   });
 }
 
-/** The part of a picture that shows a view, the whole of it for null, 1000 units high as a whole. */
+/** The part of a picture that shows a view, the whole picture for null; the whole picture is 1000 units high. */
 function cutOf(clip, view) {
   const ratio = clip.media.views.picture_ratio;
   const { left, top, right, bottom } = (view && placeOf(clip, view, null, "picture")) || { left: 0, top: 0, right: 1, bottom: 1 };

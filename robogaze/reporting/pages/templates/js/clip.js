@@ -1,4 +1,4 @@
-// The open clip: its head, player, timeline, findings and record, tied together by time and selection.
+// The open clip: its head, player, timeline, findings and record, which share the time and the selection.
 
 /** Show a clip inside `home`; `onChoose` is called with the id of the claim that is selected, or null. */
 function showClip(home, clip, onChoose) {
@@ -50,7 +50,7 @@ function showClip(home, clip, onChoose) {
   listeners.forEach((listener) => listener(0));
   present(worstOf(clip.events) ?? clip.undecided[0]);
 
-  /** Open a claim and show where it begins; nothing plays until it is chosen. */
+  /** Open a claim and show its first frame; it plays only when it is selected. */
   function present(claim) {
     if (!claim) return;
     for (const shown of [events, undecidedClaims]) shown.select(claim);
@@ -77,7 +77,7 @@ function showClip(home, clip, onChoose) {
       const claim = [...clip.events, ...clip.undecided, ...clip.setAside].find((each) => each.id === id);
       if (claim && claim !== selected) select(claim);
     },
-    /** Select the next event, or the one before; they go round. */
+    /** Select the next or the previous event; after the last comes the first. */
     move(by) {
       const { length } = clip.events;
       if (!length) return;
@@ -109,7 +109,7 @@ function clipHead(clip) {
       "p",
       { class: "sentence" },
       clip.media.verdict,
-      clip.media.other_version && " Made under another version of the domain than this page.",
+      clip.media.other_version && " Made with another version of the domain than this page.",
     ),
   );
 }

@@ -1,13 +1,13 @@
 // Pictures side by side on one clock.
 //
-// While they play, the one that lasts longest leads. The others follow by a rate a little higher or lower, and are set
-// right where they are far off. A clip that is over stays at its last frame.
+// While they play, the longest clip leads. The others follow at a slightly higher or lower rate, and
+// seek when they are far off. A clip that has ended stays at its last frame.
 
 const FAR_OFF_S = 0.3;
 
 /**
  * The axis that clips of different lengths and frames share: it steps where any of them shows another frame, by tenths
- * of a second where no frame is known. Null where nothing is known of time.
+ * of a second where no frame is known. Null if no times are known.
  */
 function sharedAxis(clips) {
   const ends = clips.flatMap((clip) => [clip.duration_s, ...clip.events.map((event) => event.offset)]);
@@ -19,7 +19,7 @@ function sharedAxis(clips) {
   return { duration_s: duration, axis_s: duration, frame_times_s: apart.length ? apart : tenths };
 }
 
-/** The player of some clips; `onTime` is called with every new time, `onLoop` with what repeats, null for nothing. */
+/** The player of some clips; `onTime` is called with every new time, `onLoop` with what repeats, or null. */
 function createClock(clips, axis, { onTime, onLoop }) {
   const screens = clips.map((clip) => createScreen(clip, { onClick: toggle, onBroken: describeLack }));
   const playButton = make("button", { type: "button", class: "play", onclick: toggle }, "▶ play");
@@ -44,7 +44,7 @@ function createClock(clips, axis, { onTime, onLoop }) {
     if (leader()) return;
     pause();
     playButton.disabled = true;
-    playButton.title = "none of the videos is here to be played";
+    playButton.title = "this page has none of the videos";
   }
 
   function tick() {

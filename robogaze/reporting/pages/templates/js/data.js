@@ -1,11 +1,11 @@
-// The data of the page: the domain's words, and what belongs to a clip, which is read when it is asked for.
+// The data of the page: the domain's words, and the data of each clip, which is read on demand.
 
 const readJson = (id) => JSON.parse(document.getElementById(id).textContent);
 
 const vocabulary = readJson("vocabulary");
 const dimensions = new Map(vocabulary.dimensions.map((dimension) => [dimension.id, dimension]));
 
-/** A dimension by id; one that the domain does not know is shown by its id. */
+/** A dimension by id; an unknown dimension is shown by its id. */
 const dimensionOf = (id) => dimensions.get(id) ?? { id, code: "?", name: id, definition: "", needs: [] };
 const typeOf = (id) => vocabulary.types[id] ?? { name: id, definition: "" };
 
@@ -18,19 +18,19 @@ function severityOf(level) {
 const inPage = new Map(
   [...document.querySelectorAll("script[data-key]")].map((element) => [element.dataset.key, element]),
 );
-const bundles = new Map(); // by file, those used last at the end
+const bundles = new Map(); // by file, the last used at the end
 const BUNDLES_KEPT = 3;
 
-/** Called by a file beside the page, with all it holds. */
+/** Called by a file next to the page, with its whole content. */
 globalThis.bundleArrived = (file, text) => bundles.set(file, new Map(Object.entries(JSON.parse(text))));
 
-/** What is known by a key: in the page where `file` is null, else in that file beside it. Rejects with an Error. */
+/** The data of a key: in the page if `file` is null, otherwise in that file next to it. Rejects with an Error. */
 async function readData(key, file) {
   if (file === null) return JSON.parse(inPage.get(key).textContent);
   if (!bundles.has(file)) await runFile(file);
   const bundle = bundles.get(file);
   if (!bundle?.has(key))
-    throw new Error(`${file}, beside this page, is of another version of it; write the page again.`);
+    throw new Error(`${file} belongs to another version of this page; write the page again.`);
   bundles.delete(file);
   bundles.set(file, bundle);
   for (const old of [...bundles.keys()].slice(0, -BUNDLES_KEPT)) bundles.delete(old);
@@ -42,7 +42,7 @@ function runFile(file) {
   const ran = new Promise((resolve, reject) => {
     script.addEventListener("load", resolve);
     script.addEventListener("error", () =>
-      reject(new Error(`${file} is missing; the page needs the folder beside it.`)),
+      reject(new Error(`${file} is missing; the page needs the folder next to it.`)),
     );
   });
   document.head.append(script);
@@ -78,14 +78,14 @@ async function readClip({ id, file }) {
 const asClaim = (data, kind) => ({
   ...data,
   kind,
-  // A claim of a foreign format may say no time.
+  // A claim of a foreign format may have no time.
   onset: data.spans[0]?.[0] ?? 0,
   offset: data.spans.at(-1)?.[1] ?? 0,
 });
 
 const byOnset = (a, b) => a.onset - b.onset || a.offset - b.offset;
 
-/** The frame on show at a time. */
+/** The frame that is shown at a time. */
 function frameAt(clip, time) {
   let low = 0;
   let high = clip.frame_times_s.length - 1;

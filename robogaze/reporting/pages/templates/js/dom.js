@@ -78,7 +78,7 @@ function table(heads, rows) {
 /** Whether reduced motion is preferred. */
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
-/** Frees what a video holds; a video that is only removed keeps its file open. */
+/** Frees the resources of a video; a video that is only removed keeps its file open. */
 function letGo(video) {
   video.pause();
   video.removeAttribute("src");

@@ -7,7 +7,7 @@ const seconds = (value) => `${value.toFixed(2)} s`;
 const share = (part, whole) => `${Math.round((100 * part) / whole)} %`;
 const plural = (count, noun) => `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
 
-/** A share of the whole as CSS wants it. */
+/** A share of the whole as a CSS percentage. */
 const percent = (part, whole) => `${((100 * part) / whole).toFixed(4)}%`;
 
 const spanText = ([start, end]) => `${start.toFixed(2)}–${end.toFixed(2)} s`;

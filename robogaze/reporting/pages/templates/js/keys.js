@@ -1,11 +1,11 @@
-// Keys that work wherever the focus is, but in a field of the form.
+// Keys that work wherever the focus is, except in a field of the form.
 
-/** Space presses the button in focus, unless that button is a claim: there it plays, and Enter selects. */
+/** Space presses the button in focus, unless that button is a claim: then Space plays, and Enter selects. */
 function keepsSpace(target) {
   return target.closest("button:not([data-claim]), summary, a");
 }
 
-/** A wide table in focus is scrolled by the arrows. */
+/** The arrow keys scroll a wide table that has the focus. */
 const scrolls = (target) => target.matches("[role=region]") && target.scrollWidth > target.clientWidth;
 
 /** `actions` by key; `ready` returns whether there is something to act on. */
@@ -24,7 +24,7 @@ function listenToKeys(actions, ready) {
     },
     true,
   );
-  // A button in Firefox is pressed when Space is let go, which a stopped keydown does not prevent.
+  // Firefox presses a button when Space is released, which a stopped keydown does not prevent.
   addEventListener(
     "keyup",
     (event) => {

@@ -48,7 +48,7 @@ function silence(clip, id) {
 const overMark = (clip, axis) =>
   make("span", {
     class: "over-mark",
-    title: `the clip is over at ${seconds(clip.duration_s)}`,
+    title: `the clip ends at ${seconds(clip.duration_s)}`,
     style: {
       left: percent(clip.duration_s, axis.duration_s),
       width: percent(axis.duration_s - clip.duration_s, axis.duration_s),

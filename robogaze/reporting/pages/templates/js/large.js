@@ -1,6 +1,6 @@
-// An element of the page, large over everything else.
+// An enlarged element of the page, above everything else.
 
-/** Shows `element` large, or back in its place; what lies behind cannot be reached meanwhile. */
+/** Shows `element` enlarged, or in its place again; while it is enlarged, nothing behind it can be reached. */
 function createLarge(element, { onChange }) {
   let behind = [];
   let cameFrom = null; // what had the focus
@@ -22,7 +22,7 @@ function createLarge(element, { onChange }) {
   return { set, toggle: () => set(!element.hasAttribute("data-large")), isOn: () => element.hasAttribute("data-large") };
 }
 
-/** All that is beside an element, and beside each element that holds it. */
+/** The siblings of an element and of each element that contains it. */
 function surroundings(element) {
   const found = [];
   for (let inner = element; inner !== document.body; inner = inner.parentElement)

@@ -1,4 +1,4 @@
-// What did the model see? Which frames each stage was shown, and every call there was.
+// What did the model see? Which frames each stage was shown, and every call.
 
 /** The section, and a function that moves its playhead. */
 function createLedger(clip, { onSeek }) {
@@ -58,7 +58,7 @@ function sightWords(clip, frames) {
   const ofAll = (some) => `${number(some.length)} (${share(some.length, clip.frame_count)})`;
   const unseen = unseenFrames(clip);
   const seen = `Of ${plural(clip.frame_count, "frame")} ${ofAll(frames)} were shown to at least one stage`;
-  return unseen.length ? `${seen}; ${ofAll(unseen)} went unseen by every specialist.` : `${seen}.`;
+  return unseen.length ? `${seen}; ${ofAll(unseen)} were shown to no specialist.` : `${seen}.`;
 }
 
 const unseenFrames = (clip) =>
@@ -83,7 +83,7 @@ function unseenRow(clip) {
   return row;
 }
 
-/** One mark for each frame, as wide as the frame lasts, all in one path. */
+/** A mark for each frame, as wide as its duration, all in one path. */
 function marks(clip, frames) {
   const path = frames.map((frame) => {
     const start = clip.frame_times_s[frame];

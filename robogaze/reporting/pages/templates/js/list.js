@@ -21,7 +21,7 @@ function createList(filter, { onOpen }) {
       const at = open.findIndex((entry) => entry.id === id);
       return open[Math.min(Math.max(at + by, 0), open.length - 1)];
     },
-    /** The first visible clip, or the first of all where none is visible. */
+    /** The first visible clip, or the first of all clips if none is visible. */
     first: () => [...visible, ...entries].find((entry) => entry.id !== null),
     apply({ order, ...wanted }) {
       const ordered = order === "run" ? inRunOrder : entries;

@@ -1,8 +1,8 @@
-// What repeats while an event is selected: the event with a little of what comes before and after it.
+// What repeats while an event is selected: the event with a little context before and after it.
 
 const CONTEXT_S = 1;
 
-/** Spans with their context, those that meet as one, within what lasts from 0 to `duration`. */
+/** Spans with their context, between 0 and `duration`; spans that meet become one. */
 function withContext(spans, duration) {
   const windows = [];
   for (const [start, end] of spans) {
@@ -26,7 +26,7 @@ function createLoopBar({ onSeek }) {
 
   const before = (place) => windows.slice(0, place).reduce((sum, [start, end]) => sum + end - start, 0);
 
-  /** How far into the loop a time is, null for a time outside. */
+  /** The position of a time in the loop, null for a time outside. */
   function into(time) {
     const place = windows.findIndex(([start, end]) => time >= start - 1e-3 && time <= end + 1e-3);
     return place < 0 ? null : before(place) + time - windows[place][0];
@@ -67,7 +67,7 @@ function createLoopBar({ onSeek }) {
   };
 }
 
-/** Where a time is as seen from an event: before, in, between the parts of, or after it. */
+/** Where a time is relative to an event: before it, in it, between its parts, or after it. */
 function phaseOf(spans, start, end) {
   if (isInside(spans, start, end)) return "event";
   if (end <= spans[0][0] + 1e-6) return "before";

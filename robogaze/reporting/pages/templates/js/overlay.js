@@ -1,4 +1,4 @@
-// Boxes over a picture that fills a frame of its own as far as its shape allows.
+// Boxes over a picture that fills its frame as far as its shape allows.
 
 /** Rectangles over a picture `ratio` times as wide as high; they follow it however large it is shown. */
 function boxLayer(ratio, rectangles) {
@@ -6,7 +6,7 @@ function boxLayer(ratio, rectangles) {
   return makeSvg("svg", { class: "boxes", viewBox: `0 0 ${1000 * ratio} 1000`, "aria-hidden": "true" }, marks);
 }
 
-/** The same as marks of a drawing in which the picture is 1000 units high. */
+/** The same boxes, as marks of a drawing in which the picture is 1000 units high. */
 function boxMarks(ratio, rectangles) {
   const width = 1000 * ratio;
   return rectangles.map(({ left, top, right, bottom, exact }) => {

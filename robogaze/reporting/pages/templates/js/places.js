@@ -1,6 +1,6 @@
 // Where a claim is seen: its boxes, in the pictures of the page and in the video.
 
-/** A box of a view as a part of the whole, `of` "picture" or "video"; null for a view that the clip does not have. */
+/** A box of a view as a part of the whole "picture" or "video" (`of`); null for a view that the clip does not have. */
 function placeOf(clip, view, box, of) {
   const place = clip.media.views?.places[view]?.[of];
   if (!place) return null;
@@ -11,14 +11,14 @@ function placeOf(clip, view, box, of) {
   return { left: across(box.left), top: down(box.top), right: across(box.right), bottom: down(box.bottom) };
 }
 
-/** The only view of a clip, null where it has several. */
+/** The only view of a clip, null if it has several. */
 function onlyView(clip) {
   const views = Object.keys(clip.media.views?.places ?? {});
   return views.length === 1 ? views[0] : null;
 }
 
 /**
- * The boxes of a claim for one frame, each with its view: those of the evidence that cites the frames nearest to it.
+ * The boxes of a claim for one frame, each with its view, from the evidence that cites the nearest frames.
  * `exact`: the frame is in the spans of the claim, or cited.
  */
 function boxesAt(clip, claim, frame) {
@@ -40,5 +40,5 @@ function boxesAt(clip, claim, frame) {
 /** Whether something that lasts from `start` to `end` shares time with any of some spans. */
 const isInside = (spans, start, end) => spans.some(([from, to]) => start < to - 1e-6 && end > from + 1e-6);
 
-/** The views that a claim's evidence names; empty where it names none. */
+/** The views that a claim's evidence names; empty if it names none. */
 const viewsOf = (claim) => [...new Set(claim.evidence.map(({ view }) => view).filter((view) => view !== null))];

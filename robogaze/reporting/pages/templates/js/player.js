@@ -1,10 +1,10 @@
 // The clip's moving picture, and the time that everything else follows.
 //
-// A frame is sought by the middle of the time it is on show, so that rounding never lands on its neighbour. Without
-// a video the nearest picture in the page is shown instead, and all but playing works the same. A clip may be a part
-// of its file: its time begins where the part does, and playing stops where that ends.
+// A frame is sought in the middle of the time for which it is shown, so that rounding never lands on its neighbour.
+// Without a video the page shows the nearest picture instead, and everything except playing works the same. If a clip
+// is a part of its file, its time begins at the start of the part, and playing stops at the end of the part.
 
-/** Makes the player; `onTime` is called with every new time, `onLoop` with what repeats from then on, null for nothing. */
+/** Makes the player; `onTime` is called with every new time, `onLoop` with what repeats from then on, or null. */
 function createPlayer(clip, { onTime, onLoop }) {
   let time = 0;
   let claim = null; // whose boxes are drawn
@@ -67,7 +67,7 @@ function createPlayer(clip, { onTime, onLoop }) {
     show(time);
   }
 
-  /** The video shows the frame of a time; past the end of what repeats it goes on with the next window. */
+  /** The video shows the frame of a time; past the end of a window of the loop it continues with the next window. */
   function arrive(now) {
     if (ownSeek) return;
     if (isPart && !loop && (now < -1e-3 || now >= clip.duration_s - 1e-3)) {
@@ -103,7 +103,7 @@ function createPlayer(clip, { onTime, onLoop }) {
   }
 
   function play() {
-    // play() rejects when a pause or another clip comes between; there is nothing to answer then.
+    // play() rejects when a pause or another clip interrupts it; nothing needs to be done then.
     if (video) video.play().catch(() => {});
   }
 
@@ -148,7 +148,7 @@ function createPlayer(clip, { onTime, onLoop }) {
   if (video) {
     attach();
     if (isPart) seek(0);
-  } else showStills("This page carries no video of this clip; timeline and pictures work without one.");
+  } else showStills("This page has no video of this clip; timeline and pictures work without it.");
 
   return {
     element,
@@ -157,7 +157,7 @@ function createPlayer(clip, { onTime, onLoop }) {
     slower: speed.next,
     enlarge: () => large.toggle(),
     closer: controls.closer,
-    /** Leave the large view, or else stop what repeats. */
+    /** Leave the large view, or otherwise stop the loop. */
     escape: () => (large.isOn() ? large.set(false) : setLoop(null)),
     goTo,
     /** Show a frame large. */
@@ -165,7 +165,7 @@ function createPlayer(clip, { onTime, onLoop }) {
       goTo(clip.frame_times_s[frame]);
       large.set(true);
     },
-    /** Show a claim where it begins, without playing. */
+    /** Show the first frame of a claim, without playing. */
     present(wanted) {
       mark(wanted);
       seek(wanted.onset);
@@ -184,13 +184,13 @@ function createPlayer(clip, { onTime, onLoop }) {
       screen.close();
       if (!video) return;
       const old = video;
-      video = null; // before it is let go, so that its end counts for nothing
+      video = null; // before it is released, so that its end is ignored
       letGo(old);
     },
   };
 }
 
-/** Where the picture is shown, with the boxes of a claim over it. */
+/** The place of the picture, with the boxes of a claim over it. */
 function createScreenOf(clip) {
   const picture = make("div", { class: "picture" });
   const element = make("div", { class: "stage", style: { "--ratio": `${clip.width} / ${clip.height}` } }, picture);
@@ -237,13 +237,13 @@ function createScreenOf(clip) {
   };
 }
 
-/** The buttons below the picture, and what they say. */
+/** The buttons below the picture, and their labels. */
 function createTransport({ toggle, step, speed, stopLoop, large }) {
   const button = (text, title, onclick, more = {}) =>
     make("button", { type: "button", title, onclick, ...more }, text);
   const playButton = button("▶ play", "play or pause (Space)", toggle, { class: "play" });
   const largeButton = button("enlarge", "enlarge or back (z)", large);
-  const closeButton = button("close-up", "close-up of what is boxed (c)", null, { hidden: true, "aria-pressed": "false" });
+  const closeButton = button("close-up", "close-up of the box (c)", null, { hidden: true, "aria-pressed": "false" });
   const loopButton = button("", "stop the loop (Esc)", stopLoop, { class: "loop", hidden: true });
   const readout = make("output", { class: "readout", "aria-live": "off" });
   const phase = make("span", { class: "phase" });
@@ -293,10 +293,10 @@ function createTransport({ toggle, step, speed, stopLoop, large }) {
   };
 }
 
-/** The picture of the page that is nearest to a frame. */
+/** The picture in the page that is nearest to a frame. */
 function still(clip, frame) {
   const numbers = Object.keys(clip.media.thumbnails).map(Number);
-  if (!numbers.length) return make("p", { class: "quiet" }, "This page holds no picture of this clip.");
+  if (!numbers.length) return make("p", { class: "quiet" }, "This page has no picture of this clip.");
   const nearest = numbers.reduce((best, each) =>
     Math.abs(each - frame) < Math.abs(best - frame) ? each : best,
   );

@@ -1,4 +1,4 @@
-// The rest of a report: failures, notes, versions, settings, and the report itself to copy or keep.
+// The rest of a report: failures, notes, versions, settings, and the report itself to copy or save.
 
 function createRemarks({ report }) {
   return [
@@ -75,7 +75,7 @@ const settings = (what, values) =>
     typeof value === "string" ? value : JSON.stringify(value),
   ]);
 
-/** The report as JSON, written out only when it is asked for. */
+/** The report as JSON, created only on demand. */
 function rawReport(clip) {
   const oneLine = (numbers) => numbers.replace(/\s+/g, " ");
   const text = () => JSON.stringify(clip.report, null, 2).replace(/\[\n[\s\d.,eE+-]+\]/g, oneLine);

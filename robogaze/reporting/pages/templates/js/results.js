@@ -17,7 +17,7 @@ function showEntries(home) {
     follow();
   }
 
-  /** Bring the page to the state of the address. */
+  /** Update the page to the state in the address. */
   function follow() {
     const { entry: id, event, ...wanted } = address.read();
     filter.show(wanted);

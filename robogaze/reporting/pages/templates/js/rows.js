@@ -41,12 +41,12 @@ function createRows(box, draw) {
     wanted.forEach((item, place) => {
       const element = row(item, first + place);
       drawn.set(item, element);
-      // In the order of the list, for that is the order of the Tab key; what is in its place already is not moved.
+      // In the order of the list, because the Tab key follows it; a row that is already in its place is not moved.
       if (list.children[place] !== element) list.insertBefore(element, list.children[place] ?? null);
     });
   }
 
-  /** Scroll the box, and not the page, until an item is in view. */
+  /** Scroll the box, not the page, until an item is in view. */
   function reveal(item) {
     const top = items.indexOf(item) * height;
     if (top < 0) return;
@@ -86,7 +86,7 @@ function createRows(box, draw) {
   };
 }
 
-/** The content of a row that opens something: a link that can also be opened in a new tab. */
+/** The content of a row: a link, which can also be opened in a new tab. */
 function rowLink({ href, title, isCurrent, onOpen }, ...children) {
   return make(
     "a",

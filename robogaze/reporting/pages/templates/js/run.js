@@ -21,7 +21,7 @@ function go(changes) {
   follow();
 }
 
-/** Bring the page to the state of the address. */
+/** Update the page to the state in the address. */
 function follow() {
   const { clip, event, ...wanted } = address.read();
   filter.show(wanted);

@@ -42,14 +42,14 @@ function createScreen(clip, { onClick, onBroken }) {
   const isOver = (time) => time >= clip.duration_s - 1e-3;
   const now = () => video.currentTime - fileStart;
 
-  /** Where a time is sought: in the middle of the frame on show, so that rounding never lands on its neighbour. */
+  /** Where a time is sought: in the middle of its frame, so that rounding never lands on its neighbour. */
   function middle(time) {
     if (!clip.frame_times_s.length) return Math.min(time, clip.duration_s);
     const frame = frameAt(clip, time);
     return (clip.frame_times_s[frame] + frameEnd(clip, frame)) / 2;
   }
 
-  // play() rejects when a pause or another clip comes between; there is nothing to answer then.
+  // play() rejects when a pause or another clip interrupts it; nothing needs to be done then.
   const start = () => video.play().catch(() => {});
 
   return {
@@ -90,7 +90,7 @@ function createScreen(clip, { onClick, onBroken }) {
     close() {
       if (!video) return;
       const old = video;
-      video = null; // before it is let go, so that its end counts for nothing
+      video = null; // before it is released, so that its end is ignored
       letGo(old);
     },
   };

@@ -1,6 +1,6 @@
 // An entry of a page of results: its sides on one timeline and one clock, with the events of each.
 
-/** The sides of an entry, in the form that players and timelines take. */
+/** The sides of an entry, in the form that players and timelines need. */
 async function readSides(entry) {
   const read = async ({ label, name, key, file }) => {
     const clip = await readData(key, file);

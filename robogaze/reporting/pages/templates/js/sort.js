@@ -1,4 +1,4 @@
-// Tables that are sorted by the column whose head is pressed; pressed again, the other way round.
+// Tables are sorted by the column whose head is pressed, and in reverse if it is pressed again.
 
 for (const table of document.querySelectorAll(".results-table"))
   [...table.tHead.rows[0].cells].forEach((head, column) => makeSortable(table, head, column));
@@ -17,7 +17,7 @@ function makeSortable(table, head, column) {
     const compare = isNumeric ? (a, b) => Number(a) - Number(b) : (a, b) => a.localeCompare(b);
     rows.sort((one, other) => {
       const [a, b] = [valueOf(one), valueOf(other)];
-      if (a === "" || b === "") return (a === "") - (b === ""); // what is undefined stays last
+      if (a === "" || b === "") return (a === "") - (b === ""); // undefined values stay last
       return descending ? compare(b, a) : compare(a, b);
     });
     for (const cell of table.tHead.rows[0].cells) cell.removeAttribute("aria-sort");

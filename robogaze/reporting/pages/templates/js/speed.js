@@ -22,7 +22,7 @@ function createSpeed({ onChange }) {
   mark();
   return {
     element: make("span", { class: "speeds", role: "group", "aria-label": "speed" }, buttons),
-    /** Choose the next slower speed, after the slowest the full one. */
+    /** Choose the next slower speed; full speed comes after the slowest. */
     next: () => set(SPEEDS[(SPEEDS.indexOf(speedNow) + 1) % SPEEDS.length]),
   };
 }

@@ -44,7 +44,7 @@ function createAxis(clip, rows, { onSeek, say = frameLabel }) {
       ruler.setAttribute("aria-valuenow", frame);
       ruler.setAttribute("aria-valuetext", say(clip, frame));
     },
-    /** Mark what repeats, and the event in it; null for nothing. */
+    /** Mark the loop and the event in it; null for no loop. */
     setLoop(loop) {
       const stretch = (name) => ([start, end]) =>
         make("div", {
@@ -75,7 +75,7 @@ function ticks(duration) {
   );
 }
 
-/** Seek where the pointer presses and as it is dragged, on any part of a row that is no button. */
+/** Seek where the pointer is pressed and dragged, on any part of a row that is not a button. */
 function scrub(element, ruler, onPosition) {
   const move = (event) => {
     const box = ruler.getBoundingClientRect();
@@ -150,13 +150,13 @@ function drawClaims(clip, claims, kind, bars, onSelect) {
   }
 }
 
-/** Mark the bars of one claim, and of no other. */
+/** Mark the bars of this claim only. */
 function pressBars(bars, claim) {
   for (const [owner, elements] of bars)
     for (const bar of elements) bar.setAttribute("aria-pressed", String(owner === claim));
 }
 
-/** How far a dimension was examined in this clip: for the look of its lane, in words, and the whole reason. */
+/** How far a dimension was examined in this clip: a style for its lane, a few words, and the full reason. */
 function laneState(clip, dimension, events) {
   const { state, reason } = clip.report.coverage[dimension.id] ?? NOT_NAMED;
   const open = undecided(clip, dimension.id);
@@ -168,7 +168,7 @@ function laneState(clip, dimension, events) {
   return [state, events.length ? null : words, reason];
 }
 
-const NOT_NAMED = { state: "not_examined", reason: "the report does not name it" };
+const NOT_NAMED = { state: "not_examined", reason: "not in the report" };
 
 const LANE_WORDS = {
   examined: () => "nothing found",
@@ -177,7 +177,7 @@ const LANE_WORDS = {
   not_examined: (reason) => `not examined: ${reason}`,
 };
 
-/** Why a dimension is undecided in this clip: a failure or a hypothesis without a verdict; null where it is not. */
+/** Why a dimension is undecided in this clip: a failure or a hypothesis without a verdict; null if it is not. */
 function undecided(clip, id) {
   const failure = clip.report.failures.find((each) => each.dimension === id);
   if (failure) return failure.message;
@@ -185,7 +185,7 @@ function undecided(clip, id) {
   return claim ? claim.reason || "a hypothesis has no verdict" : null;
 }
 
-/** Put claims into as few rows as they fit in side by side. They come in order of onset. */
+/** Put claims into as few rows as possible without overlaps. Claims are given in order of onset. */
 function pack(claims, duration) {
   const rows = [];
   for (const claim of claims) {
@@ -224,7 +224,7 @@ function bar(clip, claim, [start, end], part, onSelect) {
   );
 }
 
-/** What the looks of bars say; `more` are further entries. */
+/** The legend of the bars; `more` are further entries. */
 function severityLegend(...more) {
   return make(
     "ul",

@@ -1,4 +1,4 @@
-// The viewer shows one entry at a time: it is read, and then shown unless another one is wanted by then.
+// The viewer shows one entry at a time. It reads the entry, then shows it unless another was requested meanwhile.
 
 /** `read(entry)` returns a promise of the data that `show(data, entry)` puts into `home`, which returns its controls. */
 function createViewer(home, { read, show }) {
@@ -61,7 +61,7 @@ function listenAtViewer(viewer, move) {
   );
 }
 
-/** These keys in words, with `more` of them; `noun` is what is in the list. */
+/** The help text for these keys and `more` keys; `noun` names the entries of the list. */
 function keyHints(noun, ...more) {
   const all = [
     ["Space", "play"],
