@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, overload
 from pydantic import ValidationError
 
 from robogaze.core.data import dotted, first_fault
-from robogaze.core.report import Report
+from robogaze.core.report import Report, Unreadable
 from robogaze.dataframes import data_frame
 from robogaze.datasets.documents import FormatError, documents
 from robogaze.datasets.formats import report as report_format
 from robogaze.datasets.formats.read import find_files
 from robogaze.errors import InputError
+from robogaze.store import StoredRun
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -31,9 +32,10 @@ _EVENT_COLUMNS = (
 
 @dataclass(frozen=True)
 class Reports(Sequence[Report]):
-    """Reports in the order of their files."""
+    """Reports in the order of their files. `unreadable` are the clips of a run folder without a report."""
 
     reports: tuple[Report, ...]
+    unreadable: tuple[Unreadable, ...] = ()
 
     @overload
     def __getitem__(self, index: int) -> Report: ...
@@ -69,7 +71,8 @@ def load_reports(path: str | Path) -> Reports:
     Raises InputError with file, line and key for what is not a report, and if there is no file of reports.
     """
     found = find_files(Path(path))
-    return Reports(tuple(report for file in found.files for report in _of_file(found.root / file)))
+    reports = tuple(report for file in found.files for report in _of_file(found.root / file))
+    return Reports(reports, StoredRun(Path(path)).unreadable if Path(path).is_dir() else ())
 
 
 def _of_file(path: Path) -> Iterator[Report]:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import robogaze
 from robogaze.errors import InputError, MissingExtra
 from robogaze.reports import load_reports
 
@@ -69,3 +70,17 @@ def test_data_frame_of_no_reports_has_the_columns() -> None:
     frame = load_reports(DEMO)[:0].to_dataframe()
     assert len(frame) == 0
     assert "verdict" in frame.columns
+
+
+def test_unreadable_clips_of_a_run_folder_stay_in_a_comparison(tmp_path: Path) -> None:
+    for name, reports in (("a", load_reports(DEMO)[:4]), ("b", load_reports(DEMO)[4:8])):
+        (tmp_path / name / "reports").mkdir(parents=True)
+        for report in reports:
+            (tmp_path / name / "reports" / f"{report.clip.id}.json").write_text(report.model_dump_json())
+    (tmp_path / "a" / "unreadable.json").write_text('[{"uri": "bad.mp4", "reason": "bad.mp4 is empty"}]')
+    loaded = {name: load_reports(tmp_path / name) for name in ("a", "b")}
+    assert [clip.uri for clip in loaded["a"].unreadable] == ["bad.mp4"]
+    from_values, from_paths = robogaze.compare(loaded), robogaze.compare([tmp_path / "a", tmp_path / "b"])
+    counts = [[dict(row.clips) for row in result.leaderboard] for result in (from_values, from_paths)]
+    assert counts[0] == counts[1]
+    assert sum(row["unreadable"] for row in counts[0]) == 1
