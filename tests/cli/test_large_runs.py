@@ -175,7 +175,7 @@ def test_shards_are_merged_into_the_run(score: Score, robogaze: Shell, tmp_path:
 def test_what_has_no_shards_cannot_be_merged(robogaze: Shell, tmp_path: Path) -> None:
     ran = robogaze("merge", tmp_path / "run")
     assert ran.code == 1
-    assert "run.shards holds no shards; robogaze score --shard I/N" in ran.err
+    assert "run.shards has no shards; robogaze score --shard I/N" in ran.err
 
 
 def test_runs_in_any_folders_are_merged_with_out(score: Score, robogaze: Shell, tmp_path: Path) -> None:

@@ -40,6 +40,6 @@ def test_every_shared_folder_is_listed() -> None:
 def test_every_prompt_that_must_declare_its_answer_is_listed() -> None:
     declaring = {path.name.removesuffix(".md.j2") for path in resource_folder("prompts").rglob("*.j2")
                  if path.read_text(encoding="utf-8").startswith("---\n")}  # fmt: skip
-    listed = re.search(r"the prompt declares it in front matter\. This is so for (.*?)\.", README, flags=re.DOTALL)
+    listed = re.search(r"the prompt declares it in front matter\. This applies to (.*?)\.", README, flags=re.DOTALL)
     assert listed is not None
     assert set(re.findall(r"`(\w+)`", listed[1])) == declaring

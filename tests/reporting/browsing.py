@@ -42,8 +42,12 @@ class Visit:
         """Wait until the page's address has a part. Playwright's own record of the address lags behind the page's."""
         self.wait(f"location.hash.includes({json.dumps(part)})")
 
+    def wait_list(self, rows: int) -> None:
+        """Wait until the list has this number of rows: it is drawn after the address changes."""
+        self.wait(f"[...document.querySelectorAll('.clips li')].filter(row => row.checkVisibility()).length === {rows}")
+
     def listed(self) -> list[str]:
-        """The heads of the rows that stand in the list."""
+        """The heads of the visible rows of the list."""
         return [name.strip() for name in self.page.locator(".clips li:visible .clip-id").all_text_contents()]
 
 

@@ -157,6 +157,7 @@ def test_a_number_leads_to_the_clips_behind_it(visit: Callable[..., Visit]) -> N
     opened.page.locator("summary", has_text="one in detail").click()
     opened.page.locator(".results-table a[href$='reference=physics&predicted=none']").click()
     opened.wait_address("predicted=none")
+    opened.wait_list(1)
     assert opened.listed() == ["r-stack"]
     opened.wait("document.querySelector('#entry h2').textContent.startsWith('r-stack')")
     opened.page.locator(".all").click()

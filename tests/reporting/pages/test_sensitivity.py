@@ -88,4 +88,5 @@ def test_a_share_leads_to_its_clips(robot: Domain, tmp_path: Path, open_page: Op
     opened.wait("document.querySelector('#entry h2')")
     opened.page.get_by_role("region", name="Found glitches by type").get_by_role("link", name="Blur").click()
     opened.wait_address("type=blur")
+    opened.wait_list(2)
     assert opened.listed() == ["cup-3", "cup-1"]
