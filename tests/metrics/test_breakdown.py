@@ -7,8 +7,8 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from metrics.cases import THREE_OF_ONE, Pair, annotation, corpus, finding, pair
 
+from metrics.cases import THREE_OF_ONE, Pair, annotation, corpus, finding, pair
 from robogaze.core.annotation import ClipAnnotation
 from robogaze.metrics.breakdown import confusion, dimension_of, group_counts, group_scores, groups_in, type_of
 from robogaze.metrics.tally import COLUMNS

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from metrics.cases import Pair, annotation, finding
 
+from metrics.cases import Pair, annotation, finding
 from robogaze.core.annotation import ClipAnnotation
 from robogaze.core.time import Span
 from robogaze.metrics.controls import CONTROLS, duration_s, shuffled, type_prior

@@ -9,8 +9,8 @@ from random import Random
 
 import numpy as np
 import pytest
-from metrics.cases import FRAMES, Matrix, Pair, annotation, corpus, finding, pair
 
+from metrics.cases import FRAMES, Matrix, Pair, annotation, corpus, finding, pair
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.matching import Match, Use, Weighting, iou_matrix, match_events
 from robogaze.metrics.errors import ERROR_KINDS, ErrorAnalysis, EventError, analyse_errors

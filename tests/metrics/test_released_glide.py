@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from metrics import independent_released as independent
 
+from metrics import independent_released as independent
 from robogaze.core.annotation import AnnotatedEvent
 from robogaze.core.time import Span
 from robogaze.metrics.released_glide import GlideReleaseScores, Video, score

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from metrics import independent_released as independent
 
+from metrics import independent_released as independent
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.time import Span
 from robogaze.matching import Weighting, iou_matrix, match_events

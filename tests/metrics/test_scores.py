@@ -8,9 +8,9 @@ from random import Random
 
 import numpy as np
 import pytest
+
 from metrics import independent
 from metrics.cases import Matrix, Pair, annotation, corpus, finding, pair
-
 from robogaze.core.annotation import ClipAnnotation
 from robogaze.matching import Use, Weighting
 from robogaze.metrics.scores import METRICS, macro, macro_n, micro, micro_n, with_clip_values

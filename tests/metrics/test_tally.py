@@ -5,8 +5,8 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from metrics.cases import DIMENSIONS, THREE_OF_ONE, Pair, annotation, finding, pair
 
+from metrics.cases import DIMENSIONS, THREE_OF_ONE, Pair, annotation, finding, pair
 from robogaze.core.annotation import ClipAnnotation
 from robogaze.matching import Match, Weighting
 from robogaze.metrics.tally import COLUMNS, judgeable, tally
