@@ -88,7 +88,7 @@ class VideoError(InputError):
 class DomainError(InputError):
     """The files of a domain are inconsistent.
 
-    `path` and `line` say where; lines count from 1, None stands for the whole file.
+    `path` and `line` say where; lines count from 1, None means the whole file.
     """
 
     # All arguments are passed on, so that the error can be pickled: it may come from a worker process.

@@ -4,8 +4,9 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from functools import wraps
-from threading import Thread
 from typing import Any, ParamSpec, TypeVar
+
+from robogaze.threads import start_thread
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -21,14 +22,7 @@ def run_sync(coroutine: Coroutine[Any, Any, Result]) -> Result:
     except RuntimeError:
         return asyncio.run(coroutine)
     result: Future[Result] = Future()
-
-    def run() -> None:
-        try:
-            result.set_result(asyncio.run(coroutine))
-        except BaseException as error:  # noqa: BLE001 - it is the caller's, whatever it is
-            result.set_exception(error)
-
-    Thread(target=run, daemon=True).start()
+    start_thread(lambda: asyncio.run(coroutine), result)
     return result.result()
 
 

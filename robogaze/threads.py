@@ -37,11 +37,11 @@ async def in_thread(work: Callable[Arguments, Result], /, *args: Arguments.args,
     result: Future[Result] = Future()
     context = copy_context()
     context.run(_current.set, result)
-    _start(lambda: context.run(work, *args, **kwargs), result)
+    start_thread(lambda: context.run(work, *args, **kwargs), result)
     return await asyncio.wrap_future(result)
 
 
-def _start(work: Callable[[], Result], result: "Future[Result]") -> None:
+def start_thread(work: Callable[[], Result], result: "Future[Result]") -> None:
     """Do work in a daemon thread and settle its result."""
 
     def run() -> None:

@@ -37,7 +37,7 @@ KEYS: Mapping[str, Callable[[Run, ClipAnnotation], str | None]] = {
 _LISTED: Mapping[str, Callable[[str, ManifestClip], str | None]] = {
     "prompt_id": lambda clip_id, annotation: annotation.fields.get("prompt_id"),
     "instruction": lambda clip_id, annotation: annotation.instruction,
-    # A manifest tells the content of an initial frame, not its address.
+    # A manifest has the content hash of an initial frame, not its address.
     "instruction and initial frame": lambda clip_id, clip: None,
     "clip id": lambda clip_id, clip: clip_id,
 }

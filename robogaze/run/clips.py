@@ -13,6 +13,7 @@ from robogaze.datasets.layouts.base import OTHER_VIDEOS, VIDEOS
 from robogaze.datasets.layouts.importer import NoClips, import_clips
 from robogaze.datasets.manifest import with_given, with_ids
 from robogaze.errors import OptionError
+from robogaze.reporting.wording import count
 
 _log = logging.getLogger("robogaze")
 
@@ -57,12 +58,8 @@ def _imported(path: Path) -> tuple[ManifestEntry, ...]:
     found = import_clips(path)
     if found.packed:
         raise OptionError(f"{path} holds archives; unpack them first: robogaze dataset import {path}")
-    clips = _count(len(found.entries), "clip")
-    ignored = f", {_count(len(found.ignored), 'file')} ignored (robogaze dataset import says why)"
+    clips = count(len(found.entries), "clip")
+    ignored = f", {count(len(found.ignored), 'file')} ignored (robogaze dataset import says why)"
     ignored = ignored if found.ignored else ""
     _log.info("%s: %s, layout %s%s", path, clips, found.layout, ignored)
     return found.entries
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, aclosing
 from dataclasses import dataclass, replace
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from robogaze.errors import InputError, OptionError, RunStopped
 from robogaze.media.picture_files import open_picture
 from robogaze.reporting.pages.notebook import report_html
 from robogaze.reporting.pages.run import write_run_page
+from robogaze.reporting.wording import count
 from robogaze.reports import Reports
 from robogaze.run.clips import list_clips
 from robogaze.run.execute import ScoringRun, open_run
@@ -66,9 +68,13 @@ class RunResult:
         return self.reports.to_dataframe()
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the reports, worst first."""
+        """What a notebook shows: how many clips there are, and the reports, worst first."""
         worst_first = sorted(self.reports, key=lambda report: -sum(event.severity or 0 for event in report.events))
-        return "".join(report_html(report) for report in worst_first[:_SHOWN_REPORTS])
+        counts = [count(len(self.reports), "report")]
+        counts += [f"the worst {_SHOWN_REPORTS} are shown"] if len(self.reports) > _SHOWN_REPORTS else []
+        counts += [f"{count(len(self.unreadable), 'clip')} unreadable"] if self.unreadable else []
+        counts += [f"stopped early: {escape(str(self.stopped))}"] if self.stopped is not None else []
+        return f"<p>{'; '.join(counts)}</p>" + "".join(map(report_html, worst_first[:_SHOWN_REPORTS]))
 
 
 async def score_async(

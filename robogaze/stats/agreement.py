@@ -100,7 +100,7 @@ def alpha_by_class(
     A unit belongs to the class that most of its ratings name; in a tie, to each of those classes in equal parts. The
     value is 1 - the observed disagreement in the units of the class / the disagreement expected over all units. Chance
     is the same for all classes, and the mean over the classes, weighted by the ratings of their units, is the alpha of
-    all. `n` counts the units that belong to the class, wholly or in part. (Alpha of "this class or not" would not help
+    all. `n` counts the units that belong to the class, wholly or partly. (Alpha of "this class or not" would not help
     with two classes: it is the same number for both.)
     """
     labels = _labels(ratings, "nominal")

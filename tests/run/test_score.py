@@ -116,3 +116,9 @@ def test_both_twins_have_one_signature_and_one_text() -> None:
     assert inspect.signature(robogaze.score) == inspect.signature(robogaze.score_async)
     assert robogaze.score.__name__ == "score"
     assert not inspect.iscoroutinefunction(robogaze.score)
+
+
+def test_notebook_says_how_many_clips_have_no_report(folder: Path) -> None:
+    (folder / "c.mp4").write_bytes(b"no video")
+    html = robogaze.score(folder)._repr_html_()
+    assert html.startswith("<p>2 reports; 1 clip unreadable</p>")

@@ -38,7 +38,7 @@ class Concepts:
         kinds = np.array(list(words.kinds.values()))
         columns = [*(kinds == kind for kind in self.kinds), np.isin(kinds, words.events)]
         self.by_kind: Floats = np.column_stack(columns).astype(np.float64)
-        """Concepts by kinds; the last column stands for all that happens, of whatever kind."""
+        """Concepts by kinds; the last column is for everything that happens, of any kind."""
 
     def is_fact(self, mention: Mention) -> bool:
         """Whether a mention counts as a fact."""

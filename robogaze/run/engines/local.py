@@ -30,13 +30,18 @@ class Local:
                 if not running:
                     break
                 done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+                failed: BaseException | None = None
                 for task in done:
-                    if isinstance(error := task.exception(), RunStopped):
-                        # The last of several says how much is pending in the end.
-                        if stopped is None or error.at_once or not stopped.at_once:
-                            stopped = error
-                    else:
+                    error = task.exception()
+                    if error is None:
                         yield task.result()
+                    elif not isinstance(error, RunStopped):
+                        failed = error
+                    # The last of several says how much is pending in the end.
+                    elif stopped is None or error.at_once or not stopped.at_once:
+                        stopped = error
+                if failed is not None:
+                    raise failed
         finally:
             for task in running:
                 task.cancel()
