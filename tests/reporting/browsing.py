@@ -33,6 +33,16 @@ class Visit:
             assert perf_counter() < deadline, f"never came true: {condition}"
             sleep(0.01)
 
+    def place(self, selector: str, found: str = "true") -> dict[str, float]:
+        """Where the first match of a selector is drawn, once it is and the condition `found` on `box` holds.
+
+        It is measured in the page in one step, because a mark that follows the video is drawn anew for every frame.
+        """
+        first = f"document.querySelector({json.dumps(selector)})"
+        self.wait(f"(box => box !== undefined && box.width > 0 && ({found}))({first}?.getBoundingClientRect())")
+        box = self.page.evaluate(f"{first}?.getBoundingClientRect().toJSON() ?? null")
+        return dict(box) if box is not None else self.place(selector, found)
+
     def go(self, hash_: str) -> None:
         """Change the address, and wait until the page has followed."""
         self.page.evaluate("hash => { location.hash = hash; }", hash_)

@@ -135,8 +135,7 @@ def test_a_key_and_buttons_choose_slow_motion_which_the_next_clip_keeps(
 
 def where(opened: Visit, picture: str, box: str) -> list[float]:
     """The edges of a box as shares of what it lies on."""
-    whole = opened.page.locator(picture).first.bounding_box()
-    part = opened.page.locator(box).first.bounding_box()
+    whole, part = opened.place(picture), opened.place(box)
     return [
         (part["x"] - whole["x"]) / whole["width"],
         (part["y"] - whole["y"]) / whole["height"],
@@ -227,13 +226,14 @@ def test_a_click_on_a_picture_shows_that_frame_large_until_escape(visit: Callabl
 
 def test_a_close_up_centres_and_scales_the_box(visit: Callable[..., Visit], report: Report) -> None:
     opened = visit(report)
-    small = opened.page.locator(".stage .box-line").bounding_box()
+    small = opened.place(".stage .box-line")
     opened.page.keyboard.press("c")
-    stage, box = opened.page.locator(".stage").bounding_box(), opened.page.locator(".stage .box-line").bounding_box()
-    assert box["width"] > 1.3 * small["width"]
+    box = opened.place(".stage .box-line", f"box.width > 1.3 * {small['width']}")
+    stage = opened.place(".stage")
     assert box["x"] + box["width"] / 2 == pytest.approx(stage["x"] + stage["width"] / 2, abs=3)
     opened.page.keyboard.press("c")
-    assert opened.page.locator(".stage .box-line").bounding_box() == pytest.approx(small)
+    again = opened.place(".stage .box-line", f"Math.abs(box.width - {small['width']}) < 0.01")
+    assert again == pytest.approx(small)
 
 
 def test_without_a_box_there_is_no_close_up(visit: Callable[..., Visit], domain: Domain) -> None:
