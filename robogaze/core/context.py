@@ -1,4 +1,4 @@
-"""What stages find out about a clip before they look for faults: memories, observations, segments, routes.
+"""What stages find out about a clip before they look for faults: memories, observations, segments, routes, tracks.
 
 A model writes memories and observations to a contract in the domain's prompts. Code passes them on and reads only the
 fields in this module.
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from robogaze.core.data import Data
-from robogaze.core.events import Name
+from robogaze.core.events import Box, Name
 from robogaze.core.time import Span
 
 Memory = Mapping[str, Any]
@@ -24,18 +24,28 @@ class Window(Data):
 
 
 class Observation(Data):
-    """A model's description of one window."""
+    """A model's description of one window.
+
+    `suspicions` are what looks wrong, apart from what is merely observed (`notes`). `busy` are the spans in which the
+    model reports a change or something wrong, in seconds.
+    """
 
     window: Window
     notes: Memory
+    suspicions: tuple[str, ...] = ()
+    busy: tuple[Span, ...] = ()
 
 
 class Segment(Data):
-    """A part of the clip with one subtask, None for no subtask (RoboGaze, eq. 3); `windows` are window ids."""
+    """A part of the clip with one subtask, None for no subtask (RoboGaze, eq. 3).
+
+    `departure` says how the subtask differs from the plan ("attempted with another object"), None if it does not.
+    """
 
     id: str
     subtask: str | None
     span: Span
+    departure: str | None = None
     windows: tuple[int, ...] = ()
 
 
@@ -45,3 +55,14 @@ class Route(Data):
     segment: str
     dimensions: tuple[Name, ...]
     rationale: str
+
+
+class ObjectTrack(Data):
+    """Where an object is in one view: its box by frame number; a frame without a box is one in which it was not found.
+
+    With the box of frame 0 alone, the object is located but not followed.
+    """
+
+    name: str
+    view: str
+    boxes: Mapping[int, Box]

@@ -7,16 +7,19 @@ silently what the model sees.
 import math
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
 from robogaze.core.context import Window
-from robogaze.core.time import Span, frames_in
+from robogaze.core.time import RESOLUTION, Span, frames_in, runs, union
+
+ClaimPart = Literal["early", "before onset", "onset", "middle", "end", "after the end", "last frame"]
+"""The part of a clip that a frame shows, in relation to the span of a claim."""
 
 _FORMS = "'uniform N', 'F fps', 'F fps, at most N' or 'every frame'"
 
@@ -74,6 +77,13 @@ class Regime:
         inside = tuple(number for number in base if times_s[number] in span)
         return inside or (max(bisect_right(times_s, (span.start + span.end) / 2) - 1, 0),)
 
+    def at_least(self, rate_fps: float, duration_s: float) -> "Regime":
+        """The regime with at least `rate_fps` frames per second of a clip of this length, and no maximum number."""
+        if self.rate_fps is None and self.at_most is None:
+            return self
+        own_fps = self.rate_fps if self.rate_fps is not None else (self.at_most or 0) / duration_s
+        return Regime(max(own_fps, rate_fps))
+
     def _at_rate(self, times_s: Sequence[float], duration_s: float) -> tuple[int, ...]:
         if self.rate_fps is None:
             return tuple(range(len(times_s)))
@@ -99,6 +109,19 @@ def evenly(numbers: Sequence[int], count: int) -> tuple[int, ...]:
     return tuple(numbers[round(i * (len(numbers) - 1) / (count - 1))] for i in range(count))
 
 
+def unseen_spans(
+    spans: Iterable[Span], shown: Iterable[int], times_s: Sequence[float], duration_s: float, longest_s: float = 1.0
+) -> tuple[Span, ...]:
+    """The stretches of more than `longest_s` inside some spans of which no frame is shown; empty if there are none.
+
+    A stretch runs from the first frame that is not shown to the next one that is, or to the end of its span.
+    """
+    ends = (*times_s[1:], duration_s)
+    hidden = runs(frames_in(union(spans), times_s) - set(shown))
+    found = [Span(times_s[first], ends[end - 1]) for first, end in hidden]
+    return tuple(span for span in found if span.length > longest_s + RESOLUTION)
+
+
 def windows(
     times_s: Sequence[float], duration_s: float, length_s: float, stride_s: float, regime: Regime
 ) -> tuple[Window, ...]:
@@ -122,3 +145,59 @@ def close_up(spans: Sequence[Span], times_s: Sequence[float], count: int, beside
     """At most `count` evenly spread frames inside the spans, without those in `besides`; empty for a count of 0."""
     inside = sorted(frames_in(spans, times_s) - set(besides))
     return evenly(inside, count) if count > 0 else ()
+
+
+def claim_frames(span: Span, times_s: Sequence[float], count: int = 12) -> tuple[int, ...]:
+    """The frames that show a claim, `count` of them (all in a shorter clip), ascending.
+
+    The first frame of the clip, the frame before the onset, the frames around the onset one by one, the middle, the
+    frames around the offset one by one unless the span lasts to the end of the clip, and the last frame of the clip. A
+    span to the end has more frames in its middle instead.
+    """
+    return tuple(claim_parts(span, times_s, count))
+
+
+def claim_parts(span: Span, times_s: Sequence[float], count: int = 12) -> Mapping[int, ClaimPart]:
+    """The part that each of the frames of `claim_frames` shows, by frame number, ascending."""
+    parts: dict[int, ClaimPart] = {}
+    for number, part in _ranked_parts(span, times_s):
+        if len(parts) == count:
+            break
+        parts.setdefault(number, part)
+    return dict(sorted(parts.items()))
+
+
+def _ranked_parts(span: Span, times_s: Sequence[float]) -> Iterator[tuple[int, ClaimPart]]:
+    """The frames of a clip with their parts, the most telling first; a frame may be repeated."""
+    inside = sorted(frames_in([span], times_s)) or [max(bisect_right(times_s, span.start) - 1, 0)]
+    first, last, final = inside[0], inside[-1], len(times_s) - 1
+    lasts = last == final
+    yield first, "onset"
+    if first > 0:
+        yield first - 1, "before onset"
+        yield 0, "early"
+    yield final, "last frame"
+    if not lasts:
+        yield last, "end"
+        yield last + 1, "after the end"
+    yield (first + last) // 2, "middle"
+    between = _halves(first, last if lasts else first)
+    for step in range(1, final + 1):
+        if first + step <= last:
+            yield first + step, "onset"
+        if not lasts and last - step >= first:
+            yield last - step, "end"
+        if (halfway := next(between, None)) is not None:
+            yield halfway, "middle"
+        if first - 1 - step >= 0:
+            yield first - 1 - step, "before onset"
+        if not lasts and last + 1 + step <= final:
+            yield last + 1 + step, "after the end"
+
+
+def _halves(first: int, last: int) -> Iterator[int]:
+    """The frames that halve the gaps between those before: the quarters, the eighths and so on."""
+    parts = 4
+    while parts <= last - first:
+        yield from (first + round(number * (last - first) / parts) for number in range(1, parts, 2))
+        parts *= 2
