@@ -6,7 +6,7 @@ from robogaze.core.events import Box
 from robogaze.core.pictures import FrameImage
 from robogaze.core.sampling import claim_parts
 from robogaze.core.time import Span
-from robogaze.media.compose import strip
+from robogaze.media.compose import arranged
 from robogaze.media.crop_sheet import as_picture, crop_sheet, crops, nearest_box
 from robogaze.media.decode import Image
 from robogaze.media.decoded_clip import DecodedClip
@@ -39,7 +39,7 @@ def claim_sheet(
         images = crops([originals[number][index] for number in parts], near)
         what = f"the place of {name} in view {shown[0]}"
     else:
-        images = [strip([originals[number][names.index(view)] for view in shown], shown) for number in parts]
+        images = [arranged([originals[number][names.index(view)] for view in shown], shown) for number in parts]
         what = f"the time of {name}"
     labels = [f"{clip.stamp(number)}, {part}" for number, part in parts.items()]
     label = f"{what}, in {len(parts)} frames from {min(parts)} to {max(parts)}"
