@@ -3,7 +3,8 @@
 Names, frame numbers and times are written in bands outside the picture, so that they cover no evidence.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import cv2
 import numpy as np
@@ -100,6 +101,37 @@ def sheet(images: Sequence[Image], labels: Sequence[str], columns: int) -> Image
         paper[top : top + BAND_PX, left : left + wide] = _band(label, wide)
         paper[top + BAND_PX : top + BAND_PX + high, left : left + wide] = image
     return paper
+
+
+@dataclass(frozen=True)
+class SheetForm:
+    """How cells of views are put on a sheet: the columns of cells, the columns of views in a cell, and the scale."""
+
+    columns: int
+    across: int
+    zoom: float
+
+
+def largest_form(
+    grids: Iterable[tuple[int, int]], views: int, view_size: Size, side_px: int, max_zoom: float
+) -> SheetForm:
+    """The form that shows views the largest, on a sheet whose longer side is at most `side_px`.
+
+    `grids` are the columns and rows of cells to choose from, each cell has `views` views. Of forms that are equal in
+    this, the one with the shortest longer side.
+    """
+    width, height = view_size
+    above = BAND_PX if views > 1 else 0
+    found = []
+    for columns, rows in grids:
+        wide, high = (side_px + GAP_PX) / columns - GAP_PX, (side_px + GAP_PX) / rows - GAP_PX - BAND_PX
+        for across in range(1, views + 1):
+            down = -(-views // across)
+            view_wide, view_high = (wide + GAP_PX) / across - GAP_PX, (high + GAP_PX) / down - GAP_PX - above
+            zoom = max(min(view_wide / width, view_high / height, max_zoom), 1 / max(view_size))
+            longer = max(columns * across * width * zoom, rows * down * height * zoom)
+            found.append((-zoom, longer, SheetForm(columns, across, zoom)))
+    return min(found, key=lambda form: form[:2])[2]
 
 
 def _size(image: Image) -> Size:

@@ -16,9 +16,19 @@ from threading import Lock
 
 from robogaze.core.clip import Layout
 from robogaze.core.pictures import FrameImage, Picture, PictureSettings
-from robogaze.core.view_boxes import BAND_PX, GAP_PX, Size, fitted_size
+from robogaze.core.view_boxes import Size, fitted_size
 from robogaze.errors import VideoError
-from robogaze.media.compose import FrameCanvas, arranged, decode_image, encode_jpeg, fit, sheet, split
+from robogaze.media.compose import (
+    FrameCanvas,
+    SheetForm,
+    arranged,
+    decode_image,
+    encode_jpeg,
+    fit,
+    largest_form,
+    sheet,
+    split,
+)
 from robogaze.media.decode import Frame, Image, read_frames
 from robogaze.media.grid import detect_layout, fillers_are_black
 from robogaze.media.picture_files import open_picture
@@ -146,11 +156,10 @@ class DecodedClip:
         They are scaled down, so that a sheet with as many rows as columns is no larger than a picture may be. No view
         of several is made smaller than _LEAST_VIEW_PX.
         """
-        side, columns_of_views = self._view_on_sheet(columns)
-        cells = [
-            arranged([fit(view, side) for view in self.views(number)], self.layout.active, columns_of_views)
-            for number in numbers
-        ]
+        names = self.layout.active
+        form = self._form_of_sheet(columns)
+        side = max(int(form.zoom * max(self.view_size)), 1 if len(names) == 1 else _LEAST_VIEW_PX)
+        cells = [arranged([fit(view, side) for view in self.views(n)], names, form.across) for n in numbers]
         whole = sheet(cells, [self.stamp(number) for number in numbers], columns)
         jpeg = encode_jpeg(whole, self.settings.quality)
         first, last = numbers[0], numbers[-1]
@@ -158,28 +167,23 @@ class DecodedClip:
         name = "S" + "-".join(str(number) for number in numbers)
         return FrameImage(self._describe(name, tuple(numbers), (whole.shape[1], whole.shape[0]), jpeg), label, jpeg)
 
-    def _view_on_sheet(self, columns: int) -> tuple[int, int]:
-        """The longer side of a view on a sheet with as many rows as columns, in pixels, and the columns of views."""
-        assert self._canvas is not None, "a clip has frames"
-        count = len(self.layout.active)
-        width, height = self._canvas.view_size
+    def _form_of_sheet(self, columns: int) -> SheetForm:
+        count, largest = len(self.layout.active), self.settings.max_side_px
         # Several views may make a picture that is larger than one view may be; then a sheet may be as large.
-        whole = self.settings.max_side_px if count == 1 else max(self.settings.max_side_px, *self.picture_size)
-        cell, above = (whole + GAP_PX) // columns - GAP_PX, 0 if count == 1 else BAND_PX
-        scales = {}
-        for across in range(1, count + 1):
-            down = -(-count // across)
-            wide, high = (cell + GAP_PX) / across - GAP_PX, (cell - BAND_PX + GAP_PX) / down - GAP_PX - above
-            scales[across] = min(1.0, wide / width, high / height)
-        across = max(scales, key=lambda across: (scales[across], -across))
-        return max(int(scales[across] * max(width, height)), 1 if count == 1 else _LEAST_VIEW_PX), across
+        side_px = largest if count == 1 else max(largest, *self.picture_size)
+        return largest_form([(columns, columns)], count, self.view_size, side_px, max_zoom=1.0)
 
     def thumbnail(self, number: int, max_view_px: int) -> bytes:
         """A small JPEG of one frame, in which the longer side of each view is at most `max_view_px`."""
-        assert self._canvas is not None, "a clip has frames"
         image = decode_image(self._jpeg(number), self.label(number))
-        side = int(max_view_px / max(self._canvas.view_size) * max(self.picture_size))
+        side = int(max_view_px / max(self.view_size) * max(self.picture_size))
         return encode_jpeg(fit(image, side), _THUMBNAIL_QUALITY)
+
+    @property
+    def view_size(self) -> Size:
+        """Width and height of each view in the picture of a frame, in pixels."""
+        assert self._canvas is not None, "a clip has frames"
+        return self._canvas.view_size
 
     @property
     def picture_size(self) -> Size:
