@@ -75,8 +75,13 @@ def open_clip(
     try:
         clip = _clip(entry, decoded)
         evidence = None if recorder is None else recorder.evidence(clip.layout.active, clip.duration_s)
-        media = {"decoder": decoder, "layout": "given" if entry.layout else "recognised"}
-        yield OpenClip(clip, decoded, evidence, {**media, **decoded.settings.model_dump()})
+        media = {
+            "decoder": decoder,
+            "layout": "given" if entry.layout else "recognised",
+            **decoded.settings.model_dump(),
+            "picture_size": list(decoded.picture_size),
+        }
+        yield OpenClip(clip, decoded, evidence, media)
     finally:
         decoded.close()
 
@@ -180,6 +185,7 @@ def _notes(
     pipeline: Pipeline, context: Context, opened: OpenClip, unseen: tuple[tuple[int, int], ...]
 ) -> Iterator[str]:
     yield from (note for _, stage in pipeline.stages for note in stage.notes(pipeline.domain, context.evidence))
+    yield from context.notes
     count, total = sum(end - start for start, end in unseen), opened.clip.frame_count
     if count == total and any(coverage.state == "ruled_out" for coverage in context.coverage.values()):
         yield "No specialist was called: this report rests on the observations and the routing alone."

@@ -134,7 +134,7 @@ async def test_the_ledger_says_which_frames_at_which_times_and_size(client_for: 
         ((32,), (2.0,)),
         ((63,), (3.9375,)),
     ]
-    assert {(picture.width, picture.height) for picture in shown} == {(64, 48)}
+    assert {(picture.width, picture.height) for picture in shown} == {(64, 24 + 48)}
 
 
 async def test_contact_sheets_hold_nine_frames_and_the_ledger_knows_them(client_for: Any) -> None:
@@ -163,7 +163,7 @@ async def test_views_of_a_grid_are_named(client_for: Any) -> None:
     models, backend = scripted({"reply": {"cup": True}})
     client, context = client_for(models, make_clip(layout=layout))
     await client.ask(question(client), context)
-    assert "in 3 views side by side, each under its name: left, right, wrist" in backend.asked[0].parts[-2]
+    assert "in 3 views, each under its name: left, right, wrist" in backend.asked[0].parts[-2]
     assert backend.asked[0].images[0].picture.views == ("left", "right", "wrist")
 
 
