@@ -5,20 +5,23 @@ context. Text is bounded by a pattern and not by `maxLength`, because grammar ba
 `maxLength` (control characters that are not JSON). The check allows longer texts and lists than the schema: a server
 without grammars is not asked again because of one sentence too many.
 
-The prompts of a domain declare the part of their answer that depends on the domain in front matter, with four kinds:
+The prompts of a domain declare the part of their answer that depends on the domain in front matter, with five kinds:
 
     answer:
       goal: text                                  a sentence or two
       nearest_object: phrase                      a few words
+      place: box                                  [left, top, right, bottom] in thousandths of a picture
       objects: [phrase]                           a list
       subtasks: [{name: phrase, outcome: text}]   a list of records
 """
 
 import json
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -43,6 +46,19 @@ Text = Annotated[str, StringConstraints(min_length=1, max_length=_TOLERANCE * TE
 
 Phrase = Annotated[str, StringConstraints(min_length=1, max_length=_TOLERANCE * PHRASE_LIMIT), _schema(PHRASE_LIMIT)]
 """A few words: about PHRASE_LIMIT characters at most."""
+
+
+def _not_empty(sides: list[int]) -> list[int]:
+    left, top, right, bottom = sides
+    if left >= right or top >= bottom:
+        raise ValueError(f"{sides} is empty; a box is [left, top, right, bottom] with left < right and top < bottom")
+    return sides
+
+
+BoxSides = Annotated[
+    list[Annotated[int, Field(ge=0, le=1000)]], Field(min_length=4, max_length=4), AfterValidator(_not_empty)
+]
+"""[left, top, right, bottom] in thousandths of a picture's width and height, from its top left corner; never empty."""
 
 
 class Answer(BaseModel):
@@ -89,14 +105,19 @@ def _made(name: str, written: str) -> type[Answer]:
     return made
 
 
+_WORDS: Mapping[str, Any] = {"text": Text, "phrase": Phrase, "box": BoxSides}
+
+
 def _kind(name: str, declared: Any) -> Any:
-    if declared in ("text", "phrase"):
-        return Text if declared == "text" else Phrase
+    if isinstance(declared, str) and declared in _WORDS:
+        return _WORDS[declared]
     if isinstance(declared, dict) and declared:
         return record(name, declared)
     if isinstance(declared, list) and len(declared) == 1:
         return list_of(_kind(name, declared[0]))
-    raise ValueError(f"{name}: an answer is 'text', 'phrase', a record, or a list of one of these, not {declared!r}")
+    raise ValueError(
+        f"{name}: an answer is 'text', 'phrase', 'box', a record, or a list of one of these, not {declared!r}"
+    )
 
 
 @lru_cache(maxsize=256)

@@ -29,25 +29,50 @@ class Confusion(Data):
     tell: str = Field(min_length=1)
 
 
+class SpanConvention(Data):
+    """What the span of an event of one type covers, and where it starts and ends.
+
+    The span covers the moments in which something appears, vanishes or jumps (appearance), becomes different (change),
+    is done (act), or is the case (state), or the time in which the result should be visible (outcome). `starts` and
+    `ends` complete the sentence "from ... to ...".
+    """
+
+    covers: Literal["appearance", "change", "act", "state", "outcome"]
+    starts: str = Field(min_length=1)
+    ends: str = Field(min_length=1)
+
+
 class EventType(Data):
-    """One kind of fault. `severity` is the usual one."""
+    """One kind of fault.
+
+    `severity` is the usual one. An `evidence_limiting` type says that the frames cannot decide, and asserts no defect.
+    """
 
     id: Name
     name: str
     definition: str = Field(min_length=1)
     cues: tuple[str, ...] = Field(min_length=1)
     confused_with: tuple[Confusion, ...] = ()
+    span: SpanConvention
     severity: Severity
+    evidence_limiting: bool = False
 
 
 class Dimension(Data):
-    """A group of event types that one specialist examines; `needs` lists the fields that a clip must have for that."""
+    """A group of event types that one specialist examines.
+
+    `needs` lists the fields that a clip must have for that. With `object_strips` the specialist is shown crops of the
+    task's objects over time. A dimension that is `always` examined is never ruled out, and its specialist is shown the
+    end of the clip densely.
+    """
 
     id: Name
     code: str
     name: str
     definition: str = Field(min_length=1)
     needs: tuple[Need, ...] = ()
+    object_strips: bool = False
+    always: bool = False
     types: tuple[EventType, ...] = Field(min_length=1)
 
 
@@ -60,12 +85,16 @@ class SeverityLevel(Data):
 
 
 class Taxonomy(Data):
-    """The content of taxonomy.yaml. `cascade` says how an event of several dimensions is labelled."""
+    """The content of taxonomy.yaml.
+
+    `cascade` says how many events one cause makes. `not_annotated` are sentences on what is visible and is no event.
+    """
 
     schema_version: Literal[1]
     dimensions: tuple[Dimension, ...] = Field(min_length=1)
     severity: tuple[SeverityLevel, ...]
     cascade: str = Field(min_length=1)
+    not_annotated: tuple[str, ...] = ()
 
     @model_validator(mode="after")
     def _is_consistent(self) -> Self:

@@ -28,7 +28,10 @@ severity:
   - {{level: 5, name: catastrophic, definition: Something impossible is shown.}}
 
 cascade: >-
-  An event may belong to several dimensions; the primary one is that whose evidence can be seen most directly.
+  One cause is one event in each dimension in which it is visible, each with its own description.
+
+not_annotated:
+  - Things that go out of view or behind something else and come back.
 
 dimensions:
   - id: consistency
@@ -36,13 +39,20 @@ dimensions:
     name: Consistency
     definition: Whether things stay the same things from frame to frame.
     # needs: [instruction]     for a dimension that cannot be judged without one
+    # object_strips: true      to show its specialist crops of the objects over time
+    # always: true             for a dimension that is never ruled out
     types:
       - id: disappearance
         name: Disappearance
         definition: Something visible vanishes without leaving the view and without being covered.
         cues:
           - The place where it stood shows bare background.
+        span:
+          covers: appearance     # appearance, change, act, state or outcome
+          starts: the last moment at which it is seen
+          ends: the moment it is plain that it is gone
         severity: 4
+        # evidence_limiting: true   for a type that says that the frames cannot decide
 """,
     "pipelines/vanilla.yaml": """\
 description: One request about the whole clip.

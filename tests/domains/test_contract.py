@@ -54,7 +54,7 @@ def assert_bounded(schema: dict[str, Any]) -> None:
 
 names = st.from_regex(r"[a-z][a-z0-9]{0,5}_x", fullmatch=True)
 kinds = st.recursive(
-    st.just("text"),
+    st.sampled_from(["text", "phrase", "box"]),
     lambda below: st.lists(below, min_size=1, max_size=1) | st.dictionaries(names, below, min_size=1, max_size=3),
     max_leaves=6,
 )
@@ -146,6 +146,29 @@ def test_the_check_lets_a_server_without_grammars_use_any_sign() -> None:
 def test_an_answer_that_does_not_fit_is_refused_and_never_converted(answer: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         record("memory", {"goal": "text", "objects": ["text"]}).model_validate_json(json.dumps(answer))
+
+
+def test_a_box_is_four_whole_numbers_in_thousandths() -> None:
+    made = record("scene", {"cup": "box"})
+    sides = {"type": "integer", "minimum": 0, "maximum": 1000}
+    assert json_schema(made)["properties"]["cup"] == {"type": "array", "items": sides, "minItems": 4, "maxItems": 4}
+    assert made.model_validate({"cup": [0, 250, 500, 1000]}).model_dump() == {"cup": [0, 250, 500, 1000]}
+
+
+@pytest.mark.parametrize(
+    ("box", "message"),
+    [
+        ([0, 0, 500], "at least 4 items"),
+        ([0, 0, 500, 500, 500], "at most 4 items"),
+        ([0, 0, 500, 1001], "less than or equal to 1000"),
+        ([0.1, 0.1, 0.5, 0.5], "valid integer"),
+        ([500, 0, 500, 500], r"\[500, 0, 500, 500\] is empty"),
+        ([0, 500, 500, 400], "left < right and top < bottom"),
+    ],
+)
+def test_a_box_that_is_none_is_refused(box: list[Any], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        record("scene", {"cup": "box"}).model_validate({"cup": box})
 
 
 def test_a_list_may_ask_for_some_items() -> None:

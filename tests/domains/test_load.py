@@ -106,6 +106,26 @@ def test_a_built_in_domain_confuses_a_type_with_others_only(built_in: Domain) ->
         assert all(confusion.tell for confusion in kind.confused_with)
 
 
+def test_a_built_in_domain_says_what_the_span_of_a_type_covers(built_in: Domain) -> None:
+    for kind in built_in.types.values():
+        for edge in (kind.span.starts, kind.span.ends):
+            assert edge.startswith(("the ", "about ")), f"{kind.id}: {edge!r} completes 'from ... to ...'"
+            assert not edge.endswith("."), kind.id
+
+
+def test_the_robot_domain_follows_the_authors_second_version() -> None:
+    """What its page says: three types assert no defect, and task progress is examined in every clip."""
+    robot = load_domain("robot")
+    limiting = {kind.id for kind in robot.types.values() if kind.evidence_limiting}
+    assert limiting == {"ambiguous_task_success", "low_visibility", "occlusion"}
+    assert [name for name, dimension in robot.dimensions.items() if dimension.always] == ["task_progress"]
+
+
+def test_a_span_by_the_outcome_ends_with_the_clip(built_in: Domain) -> None:
+    outcomes = [kind for kind in built_in.types.values() if kind.span.covers == "outcome"]
+    assert all(kind.span.ends in ("the end of the clip", "the end of the recording") for kind in outcomes)
+
+
 def test_the_severity_rubric_has_five_levels(built_in: Domain) -> None:
     assert [level.level for level in built_in.taxonomy.severity] == [1, 2, 3, 4, 5]
     assert all(level.name and level.definition for level in built_in.taxonomy.severity)
@@ -278,6 +298,8 @@ _PIPELINE = "pipelines/specialists.yaml"
         (_TAXONOMY, "severity: 4", "severity: 6", "dimensions.0.types.0.severity: Input should be less than or equal"),
         (_TAXONOMY, "# needs: [instruction]", "needs: [luck] #", "dimensions.0.needs.0: Input should be 'instruction'"),
         (_TAXONOMY, _CUES, "cues: []", "dimensions.0.types.0.cues: Tuple should have at least 1 item"),
+        (_TAXONOMY, "covers: appearance", "covers: all #", "dimensions.0.types.0.span.covers: Input should be"),
+        (_TAXONOMY, "          ends: the", "          # ends: the", "dimensions.0.types.0.span.ends: Field required"),
         (_TAXONOMY, "level: 2, name: minor", "level: 3, name: minor", "the rubric needs the levels 1, 2, 3, 4 and 5"),
         (_PIPELINE, "description: A", "descripton: A", "descripton: unknown key"),
         (_PIPELINE, "- verify", "- verify: 3", "a stage is a name, or a name with its parameters"),
@@ -309,6 +331,7 @@ def test_an_error_names_file_and_line(kitchen: Path, file: str, old: str, new: s
         (_TAXONOMY, "code: C", "code: C\n    colour: red", "colour: red"),
         (_TAXONOMY, "severity: 4", "severity: 6", "severity: 6"),
         (_TAXONOMY, "definition: Something visible", "definiton: Something visible", "definiton"),
+        (_TAXONOMY, "covers: appearance", "covers: all #", "covers: all"),
         (_TAXONOMY, "level: 2, name: minor", "level: 3, name: minor", "severity:"),
         (_TAXONOMY, "severity: 4", "confused_with: [{type: x, tell: y}]\n        severity: 4", "type: x"),
         (_PIPELINE, "- verify", "- verify: 3", "- verify: 3"),

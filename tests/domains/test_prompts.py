@@ -236,7 +236,7 @@ def test_dashes_further_down_are_no_front_matter(prompts: Prompts, shelf: Path) 
         (
             "answer:\n  goal: txt\n",
             2,
-            "goal: an answer is 'text', 'phrase', a record, or a list of one of these, not 'txt'",
+            "goal: an answer is 'text', 'phrase', 'box', a record, or a list of one of these, not 'txt'",
         ),
         ("answer:\n  goal: [text, text]\n", 2, "goal: an answer is"),
         ("answer:\n  goal: []\n", 2, "goal: an answer is"),

@@ -40,22 +40,28 @@ dimensions:
     definition: Whether the task advances to its final state.
     needs: [instruction]
     types:
-      - {id: failed_placing, name: Failed placing, definition: Not left in its place., cues: [It falls.], severity: 4}
-      - {id: early_end, name: Early end, definition: The clip ends too soon., cues: [Still held.], severity: 3}
+      - {id: failed_placing, name: Failed placing, definition: Not left in its place., cues: [It falls.],
+         severity: 4, span: &shown {covers: state, starts: its first frame, ends: its last frame}}
+      - {id: early_end, name: Early end, definition: The clip ends too soon., cues: [Still held.],
+         severity: 3, span: *shown}
   - id: physics
     code: PH
     name: Physical Plausibility
     definition: Whether bodies behave as bodies do.
     types:
-      - {id: passing_through, name: Passing through, definition: Two bodies in one place., cues: [Overlap], severity: 5}
-      - {id: floating, name: Floating, definition: Nothing holds it., cues: [A gap below.], severity: 4}
+      - {id: passing_through, name: Passing through, definition: Two bodies in one place., cues: [Overlap],
+         severity: 5, span: *shown}
+      - {id: floating, name: Floating, definition: Nothing holds it., cues: [A gap below.],
+         severity: 4, span: *shown}
   - id: picture
     code: PI
     name: Picture Quality
     definition: Whether the picture itself is sound.
     types:
-      - {id: blur, name: Blur, definition: Detail is lost., cues: [Soft edges.], severity: 2}
-      - {id: flicker, name: Flicker, definition: Brightness jumps., cues: [A flash.], severity: 1}
+      - {id: blur, name: Blur, definition: Detail is lost., cues: [Soft edges.],
+         severity: 2, span: *shown}
+      - {id: flicker, name: Flicker, definition: Brightness jumps., cues: [A flash.],
+         severity: 1, span: *shown}
 """
 
 _DOMAIN = """
