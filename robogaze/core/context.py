@@ -24,18 +24,28 @@ class Window(Data):
 
 
 class Observation(Data):
-    """A model's description of one window."""
+    """A model's description of one window.
+
+    `suspicions` are what looks wrong, apart from what is merely observed (`notes`). `busy` are the spans in which the
+    model reports a change or something wrong, in seconds.
+    """
 
     window: Window
     notes: Memory
+    suspicions: tuple[str, ...] = ()
+    busy: tuple[Span, ...] = ()
 
 
 class Segment(Data):
-    """A part of the clip with one subtask, None for no subtask (RoboGaze, eq. 3); `windows` are window ids."""
+    """A part of the clip with one subtask, None for no subtask (RoboGaze, eq. 3).
+
+    `departure` says how the subtask differs from the plan ("attempted with another object"), None if it does not.
+    """
 
     id: str
     subtask: str | None
     span: Span
+    departure: str | None = None
     windows: tuple[int, ...] = ()
 
 

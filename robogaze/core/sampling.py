@@ -7,7 +7,7 @@ silently what the model sees.
 import math
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from pydantic import GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
 from robogaze.core.context import Window
-from robogaze.core.time import Span, frames_in
+from robogaze.core.time import RESOLUTION, Span, frames_in, runs, union
 
 _FORMS = "'uniform N', 'F fps', 'F fps, at most N' or 'every frame'"
 
@@ -74,6 +74,13 @@ class Regime:
         inside = tuple(number for number in base if times_s[number] in span)
         return inside or (max(bisect_right(times_s, (span.start + span.end) / 2) - 1, 0),)
 
+    def at_least(self, rate_fps: float, duration_s: float) -> "Regime":
+        """The regime with at least `rate_fps` frames per second of a clip of this length, and no maximum number."""
+        if self.rate_fps is None and self.at_most is None:
+            return self
+        own_fps = self.rate_fps if self.rate_fps is not None else (self.at_most or 0) / duration_s
+        return Regime(max(own_fps, rate_fps))
+
     def _at_rate(self, times_s: Sequence[float], duration_s: float) -> tuple[int, ...]:
         if self.rate_fps is None:
             return tuple(range(len(times_s)))
@@ -97,6 +104,19 @@ def evenly(numbers: Sequence[int], count: int) -> tuple[int, ...]:
     if count == 1:
         return (numbers[len(numbers) // 2],)
     return tuple(numbers[round(i * (len(numbers) - 1) / (count - 1))] for i in range(count))
+
+
+def unseen_spans(
+    spans: Iterable[Span], shown: Iterable[int], times_s: Sequence[float], duration_s: float, longest_s: float = 1.0
+) -> tuple[Span, ...]:
+    """The stretches of more than `longest_s` inside some spans of which no frame is shown; empty if there are none.
+
+    A stretch runs from the first frame that is not shown to the next one that is, or to the end of its span.
+    """
+    ends = (*times_s[1:], duration_s)
+    hidden = runs(frames_in(union(spans), times_s) - set(shown))
+    found = [Span(times_s[first], ends[end - 1]) for first, end in hidden]
+    return tuple(span for span in found if span.length > longest_s + RESOLUTION)
 
 
 def windows(

@@ -11,7 +11,7 @@ several queries about a clip share comes first and is byte-identical, so that a 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 from pydantic import BaseModel
 
@@ -22,6 +22,7 @@ from robogaze.core.clip import Clip
 from robogaze.core.context import Memory, Observation, Segment
 from robogaze.core.pictures import FrameImage, Picture
 from robogaze.core.report import Call, Failure, Usage
+from robogaze.core.time import Span
 from robogaze.domains import Domain
 from robogaze.domains.contract import json_schema
 from robogaze.errors import BackendError, FailureKind
@@ -31,6 +32,10 @@ from robogaze.stages.context import Context
 
 TRIES = 3
 _SHEET_FRAMES = SHEET_COLUMNS**2
+
+
+Known = Literal["suspicions", "observations", "segments", "task", "scene"]
+"""A part of what is known about a clip that a query may hide from the model."""
 
 
 class SystemVariables(TypedDict):
@@ -55,6 +60,7 @@ class ContextVariables(TypedDict):
     scene: Memory | None
     memory: Memory | None
     observations: tuple[Observation, ...] | None
+    suspicions: tuple[str, ...]
     segments: tuple[Segment, ...] | None
     measurements: tuple[str, ...] | None
 
@@ -86,6 +92,7 @@ class Query:
     the request, `extra_images` after what is known about the clip. `contract` is the type of the answer; `check`
     returns an error that the contract cannot express, or None. `constrained` is False where the model may reason
     before it answers, so that no schema is sent. `sample` distinguishes independent answers to the same prompt.
+    `hide` names the parts of what is known about the clip that the model is not shown.
     """
 
     stage: str
@@ -101,6 +108,7 @@ class Query:
     temperature: float | None = None
     constrained: bool = True
     check: Callable[[Any], str | None] = lambda answer: None
+    hide: frozenset[Known] = frozenset()
 
 
 @dataclass
@@ -124,6 +132,16 @@ class ModelClient:
         """The frames of the clip that the model of a role is shown."""
         config = self.model(role).config
         return config.frames.frames(self.clip.frame_times_s, self.clip.duration_s)
+
+    def frames_within(self, role: str, spans: Sequence[Span], rate_fps: float) -> tuple[int, ...]:
+        """The frames inside some spans, at the rate of the role's model or at `rate_fps` if that is higher.
+
+        A span without a frame at that rate gives the frame at its middle; no spans give no frames.
+        """
+        clip = self.clip
+        regime = self.model(role).config.frames.at_least(rate_fps, clip.duration_s)
+        found = (regime.within(span, clip.frame_times_s, clip.duration_s) for span in spans)
+        return tuple(sorted({number for numbers in found for number in numbers}))
 
     def show(self, role: str, frames: Sequence[int]) -> tuple[FrameImage, ...]:
         """Frames as the model of a role is shown them: one image per frame, or contact sheets."""
@@ -175,22 +193,26 @@ class ModelClient:
 
     def _parts(self, query: Query, context: Context) -> tuple[str | FrameImage, ...]:
         prompts = self.domain.prompts
-        known = prompts.render("context", self._known(context, bool(query.images or query.extra_images)))
+        known = prompts.render("context", self._known(context, query))
         return (*query.images, known, *query.extra_images, prompts.render(query.prompt, query.variables))
 
-    def _known(self, context: Context, has_pictures: bool) -> ContextVariables:
+    def _known(self, context: Context, query: Query) -> ContextVariables:
+        hide = query.hide
+        observations = None if "observations" in hide else context.observations
+        suspicions = [text for observation in context.observations or () for text in observation.suspicions]
         return ContextVariables(
-            has_pictures=has_pictures,
+            has_pictures=bool(query.images or query.extra_images),
             duration_s=self.clip.duration_s,
             frame_count=self.clip.frame_count,
             views=self.clip.layout.active,
             clip_text=self.domain.file.clip_text,
             instruction=self.clip.instruction,
-            task=context.task,
-            scene=context.scene,
+            task=None if "task" in hide else context.task,
+            scene=None if "scene" in hide else context.scene,
             memory=context.memory,
-            observations=context.observations,
-            segments=context.segments,
+            observations=observations,
+            suspicions=() if hide & {"suspicions", "observations"} else tuple(suspicions),
+            segments=None if "segments" in hide else context.segments,
             measurements=None if context.evidence is None else tuple(summarise(context.evidence)),
         )
 

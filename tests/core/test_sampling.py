@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from robogaze.core.sampling import Regime, close_up, evenly, windows
+from robogaze.core.sampling import Regime, close_up, evenly, unseen_spans, windows
 from robogaze.core.time import Span, frames_in
 
 EVERY_FRAME = Regime()
@@ -131,6 +131,51 @@ def test_evenly_selects_given_numbers_with_similar_gaps(numbers: list[int], coun
     assert ascend(chosen)
     gaps = [later - earlier for earlier, later in pairwise(numbers.index(number) for number in chosen)]
     assert max(gaps, default=0) - min(gaps, default=0) <= 1
+
+
+@pytest.mark.parametrize(
+    ("text", "rate_fps", "shown"),
+    [
+        ("4 fps, at most 3", 2, 16),
+        ("1 fps", 2, 8),
+        ("uniform 2", 2, 8),
+        ("uniform 40", 2, 40),
+        ("every frame", 2, 64),
+    ],
+)
+def test_a_regime_of_at_least_a_rate_has_no_maximum(text: str, rate_fps: float, shown: int) -> None:
+    clip = steady(64)
+    assert len(Regime.parse(text).at_least(rate_fps, clip.duration_s).frames(*clip)) == shown
+
+
+# Stretches that are not shown.
+
+
+@pytest.mark.parametrize(
+    ("shown", "unseen"),
+    [
+        (range(64), []),
+        (range(0, 64, 16), []),
+        (range(0, 64, 32), [Span(1 / 16, 2.0), Span(33 / 16, 4.0)]),
+        ([63], [Span(0.0, 63 / 16)]),
+        ([], [Span(0.0, 4.0)]),
+    ],
+)
+def test_a_stretch_of_over_a_second_without_a_shown_frame_is_unseen(shown: list[int], unseen: list[Span]) -> None:
+    assert list(unseen_spans([Span(0, 4)], shown, *steady(64))) == unseen
+
+
+def test_only_the_given_spans_need_to_be_seen() -> None:
+    clip = steady(64)
+    assert unseen_spans([Span(0, 1), Span(2, 4)], range(0, 16, 4), *clip) == (Span(2, 4),)
+    assert unseen_spans([], [], *clip) == ()
+
+
+@given(rates, clips())
+def test_a_clip_shown_at_a_rate_above_one_has_no_unseen_stretch(rate: float, clip: Clip) -> None:
+    assume(max(clip.shown(number).length for number in range(len(clip.times_s))) <= 0.5)
+    shown = Regime(rate_fps=max(rate, 2)).frames(*clip)
+    assert unseen_spans([Span(0, clip.duration_s)], shown, *clip) == ()
 
 
 # Windows.
