@@ -21,6 +21,7 @@
 A message is one sentence. It names the file, the key or the address and says what to do.
 """
 
+from collections.abc import Collection
 from enum import StrEnum
 from pathlib import Path
 
@@ -133,9 +134,25 @@ class RunStopped(RobogazeError):
 
 
 class AnswersPending(RunStopped):
-    """The answers to a batch of requests are not there yet."""
+    """The answers to a batch of requests are not there yet.
+
+    The message counts the keys in `pending` when it is read, so that it includes requests written after the error was
+    raised.
+    """
 
     at_once = False
+
+    def __init__(self, folder: Path, pending: Collection[str]) -> None:
+        super().__init__(folder, pending)
+        self.folder = folder
+        self.pending = pending
+
+    def __str__(self) -> str:
+        count = len(self.pending)
+        return (
+            f"{'1 request is' if count == 1 else f'{count:,} requests are'} pending in {self.folder}; run them with a "
+            "batch service, put the answers into the same folder as JSONL, and run the same command again"
+        )
 
 
 class BudgetExhausted(RunStopped):

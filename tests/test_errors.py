@@ -8,9 +8,18 @@ from pathlib import Path
 import pytest
 
 from robogaze import errors
-from robogaze.errors import BackendError, DomainError, FailureKind, MissingExtra, RateLimited, RobogazeError
+from robogaze.errors import (
+    AnswersPending,
+    BackendError,
+    DomainError,
+    FailureKind,
+    MissingExtra,
+    RateLimited,
+    RobogazeError,
+)
 
 SAMPLES = {
+    AnswersPending: AnswersPending(Path("batch"), {"a", "b"}),
     DomainError: DomainError("colour: unknown key", Path("cups/domain.yaml"), 7),
     MissingExtra: MissingExtra("torch", "transformers"),
     RateLimited: RateLimited("too many requests", retry_after_s=3.0),

@@ -44,6 +44,7 @@ class BatchBackend:
         self._answers = {line["custom_id"]: line for path in answers for line in _lines(path)}
         self._requested = {line["custom_id"] for path in requests for line in _lines(path)} - set(self._answers)
         self._out = folder / f"{_REQUESTS}{len(requests) + 1:03d}.jsonl"
+        self._written_bytes = 0
 
     @property
     def identity(self) -> Mapping[str, Any]:
@@ -68,19 +69,26 @@ class BatchBackend:
         if (line := self._answers.get(key)) is not None:
             return _completion(line)
         if not self._is_pending(key):
+            self._read_written_by_others()
+        if not self._is_pending(key):
             self._write(key, request)
         self.pending.add(key)
-        raise AnswersPending(
-            f"{'1 request is' if len(self.pending) == 1 else f'{len(self.pending):,} requests are'} pending in "
-            f"{self.folder}; run them with a batch service, put the answers into the same folder as JSONL, and run the "
-            "same command again"
-        )
+        raise AnswersPending(self.folder, self.pending)
+
+    def _read_written_by_others(self) -> None:
+        """Read the requests that another model with the same folder has added to the file since the last look."""
+        size = self._out.stat().st_size if self._out.exists() else 0
+        if size != self._written_bytes:
+            self._requested |= {line["custom_id"] for line in _lines(self._out)}
+            self._written_bytes = size
 
     def _write(self, key: str, request: Request) -> None:
         body = request_body(request, self.name, self.request_format)
         line = {"custom_id": key, "method": "POST", "url": "/v1/chat/completions", "body": body}
         with self._out.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line, ensure_ascii=False) + "\n")
+            file.flush()
+            self._written_bytes = file.tell()
 
     async def ready(self) -> None:
         """Always ready: requests only need the folder."""

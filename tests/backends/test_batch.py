@@ -1,5 +1,6 @@
 """The batch backend."""
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,24 @@ async def test_error_counts_pending_requests_and_says_what_to_do(tmp_path: Path)
             await backend.complete(request(subject))
     assert "2 requests are pending" in str(error.value)
     assert "run the same command again" in str(error.value)
+
+
+async def test_number_of_pending_requests_is_that_of_the_file_whichever_error_is_shown(tmp_path: Path) -> None:
+    """Of requests sent in parallel the first error is raised, after all of them are written."""
+    backend = BatchBackend("m", tmp_path)
+    sent = (backend.complete(request(subject)) for subject in ("a", "b", "b", "c"))
+    errors = await asyncio.gather(*sent, return_exceptions=True)
+    assert len(lines(tmp_path / "requests-001.jsonl")) == 3
+    assert {str(error).partition(" are pending")[0] for error in errors} == {"3 requests"}
+
+
+async def test_two_models_with_one_folder_write_an_identical_request_once(tmp_path: Path) -> None:
+    backends = [BatchBackend("m", tmp_path), BatchBackend("m", tmp_path)]
+    for backend, subject in ((backends[0], "a"), (backends[1], "b"), (backends[1], "a"), (backends[0], "b")):
+        with pytest.raises(AnswersPending):
+            await backend.complete(request(subject))
+    asked = [line["custom_id"] for line in lines(tmp_path / "requests-001.jsonl")]
+    assert (len(asked), len(set(asked))) == (2, 2)
 
 
 async def test_answers_can_come_in_any_order_and_file(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """The door to the models: what is sent, in which order, and what the ledger keeps."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -114,7 +115,7 @@ async def test_a_batch_gets_every_request_of_a_round_before_the_run_stops(client
 
         async def complete(self, request: Any) -> Completion:
             self.asked += 1
-            raise AnswersPending("later")
+            raise AnswersPending(Path("batch"), {"a"})
 
     post = Post()
     client, context = client_for(models_of(post))  # type: ignore[arg-type]

@@ -1,6 +1,10 @@
-"""direct: one query about the whole clip, without memories, specialists or critic: the baselines of the paper
-(vanilla, chain of thought, taxonomy in the prompt; RoboGaze A.3.2, A.3.3, A.4.13), and with `samples` the input of a
-vote (A.4.12). Samples are numbered across all stages of this kind, and so are their hypotheses.
+"""direct: one query about the whole clip, without memories or specialists: the baselines of the paper (vanilla, chain
+of thought, taxonomy in the prompt; RoboGaze A.3.2, A.3.3, A.4.13), with `samples` the input of a vote (A.4.12), and the
+proposals of a generic propose-and-verify. Samples are numbered across all stages of this kind, and so are their
+hypotheses.
+
+The query shows the frames that the model's regime selects. In a clip longer than the regime covers, the frames are far
+apart; the reason in `coverage` then gives the longest stretch of which no frame was shown.
 
 Reasoning inside <think> tags is removed before the answer is read.
 """
@@ -13,6 +17,8 @@ from pydantic import Field
 
 from robogaze.core.coverage import Coverage
 from robogaze.core.events import Evidence, Hypothesis
+from robogaze.core.pictures import FrameImage
+from robogaze.core.sampling import unseen_spans
 from robogaze.core.time import Span, union
 from robogaze.domains import Dimension, Domain
 from robogaze.domains.model import SeverityLevel
@@ -25,7 +31,7 @@ _MAX_EVENTS = 12
 
 
 class DirectVariables(TypedDict):
-    """The variables of the prompt that `prompt` names: the taxonomy."""
+    """The variables of the prompt that `prompt` names: the taxonomy and its conventions."""
 
     dimensions: tuple[Dimension, ...]
     severity: tuple[SeverityLevel, ...]
@@ -69,6 +75,8 @@ class Direct(Examiner):
     """Let the model reason before it answers; no schema is sent then."""
     recurring: bool = False
     """Ask for all spans of an event (`spans_s`) instead of one (`span_s`)."""
+    first_frame: bool = False
+    """Show the first frame as a picture of its own, before the others."""
     samples: int = Field(default=1, ge=1)
     temperature: float | None = Field(default=None, ge=0)
 
@@ -98,15 +106,26 @@ class Direct(Examiner):
             for number, (sample, event) in enumerate(reported, start=first)
         )
         if len(failures) < self.samples:
-            frames = f"{len(client.frames(self.role()))} of {context.clip.frame_count} frames"
-            context = context.covering_all(
-                Coverage(state="examined", reason=f"one call about all dimensions, {frames}")
-            )
+            context = context.covering_all(Coverage(state="examined", reason=self._shown(client)))
         return replace(
             context,
             hypotheses=(*(context.hypotheses or ()), *found),
             failures=(*context.failures, *failures),
         )
+
+    def _shown(self, client: ModelClient) -> str:
+        """The reason for the coverage: how much of the clip a call showed."""
+        clip, frames = client.clip, client.frames(self.role())
+        calls = "one call about all dimensions" if self.samples == 1 else f"{self.samples} calls about all dimensions"
+        unseen = unseen_spans((clip.span,), frames, clip.frame_times_s, clip.duration_s)
+        longest = f"; up to {max(span.length for span in unseen):.1f} s without a shown frame" if unseen else ""
+        return f"{calls}, {len(frames)} of {clip.frame_count} frames{longest}"
+
+    def _images(self, frames: Sequence[int], client: ModelClient) -> tuple[FrameImage, ...]:
+        shown = client.show(self.role(), frames)
+        first = client.decoded_clip.frame_image(0)
+        beside = self.first_frame and all(image.picture.id != first.picture.id for image in shown)
+        return (first, *shown) if beside else shown
 
     def _query(self, sample: int, context: Context, client: ModelClient) -> Query:
         frames = client.frames(self.role())
@@ -124,7 +143,7 @@ class Direct(Examiner):
                 cascade=client.domain.taxonomy.cascade,
                 not_annotated=client.domain.taxonomy.not_annotated,
             ),
-            images=client.show(self.role(), frames),
+            images=self._images(frames, client),
             contract=list_answer("events", event, _MAX_EVENTS),
             sample=sample,
             temperature=self.temperature,

@@ -1,21 +1,24 @@
 """vote: the events that several independent samples agree on (RoboGaze, A.4.12).
 
-Hypotheses of the same type whose spans reach `same_iou` are one event; it is accepted, with the union of its spans, if
-at least `min_share` of the samples report it. The samples are counted from the calls: a sample that found nothing
+Hypotheses of the same type whose spans reach `same_iou` are one event; it is accepted if at least `min_share` of the
+samples report it, with the union of their spans or, for `spans: majority`, with the time that at least half of its
+hypotheses cover. The samples are counted from the calls: a sample that found nothing
 counts, and so does one without an answer. If too few samples have an answer for a majority, nothing is decided and
 nothing is examined.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from math import ceil
+from typing import Literal
 
 from pydantic import Field
 
 from robogaze.core.coverage import Coverage
 from robogaze.core.events import Hypothesis
 from robogaze.core.report import Failure
-from robogaze.core.time import frame_iou, union
+from robogaze.core.time import Span, frame_iou, union
 from robogaze.errors import FailureKind
 from robogaze.stages.base import Stage
 from robogaze.stages.baselines.direct import samples_of
@@ -30,6 +33,7 @@ class Vote(Stage):
 
     same_iou: float = Field(default=0.5, gt=0, le=1)
     min_share: float = Field(default=2 / 3, gt=0, le=1)
+    spans: Literal["union", "majority"] = "union"
 
     def reads(self) -> frozenset[Slot]:
         return frozenset({"hypotheses"})
@@ -51,7 +55,7 @@ class Vote(Stage):
         decided = {
             hypothesis.id: hypothesis
             for group in self._groups(reported, context.clip.frame_times_s)
-            for hypothesis in _decided(group, len(samples), needed)
+            for hypothesis in self._decided(group, len(samples), needed)
         }
         return replace(context, hypotheses=tuple(decided.get(hypothesis.id, hypothesis) for hypothesis in before))
 
@@ -66,22 +70,34 @@ class Vote(Stage):
                 group.append(hypothesis)
         return groups
 
+    def _decided(self, group: Sequence[Hypothesis], samples: int, needed: int) -> list[Hypothesis]:
+        """A group after the vote: one event if `needed` samples report it, else nothing."""
+        first, *others = group
+        votes = len({hypothesis.proposed_by for hypothesis in group})
+        reason = f"reported by {votes} of {samples} samples"
+        if votes < needed:
+            return [hypothesis.with_(verdict="rejected", reason=reason) for hypothesis in group]
+        spans = union(span for hypothesis in group for span in hypothesis.spans)
+        if self.spans == "majority":
+            spans = _of_majority([hypothesis.spans for hypothesis in group])
+        return [
+            first.with_(verdict="accepted", reason=reason, spans=spans, confidence=votes / samples),
+            *(hypothesis.with_(verdict="merged", merged_into=first.id, reason=reason) for hypothesis in others),
+        ]
+
     def _is_same(self, a: Hypothesis, b: Hypothesis, times_s: Sequence[float]) -> bool:
         return a.type == b.type and frame_iou(a.spans, b.spans, times_s) >= self.same_iou
 
 
-def _decided(group: Sequence[Hypothesis], samples: int, needed: int) -> list[Hypothesis]:
-    """A group after the vote: one event if `needed` samples report it, else nothing."""
-    first, *others = group
-    votes = len({hypothesis.proposed_by for hypothesis in group})
-    reason = f"reported by {votes} of {samples} samples"
-    if votes < needed:
-        return [hypothesis.with_(verdict="rejected", reason=reason) for hypothesis in group]
-    spans = union(span for hypothesis in group for span in hypothesis.spans)
-    return [
-        first.with_(verdict="accepted", reason=reason, spans=spans, confidence=votes / samples),
-        *(hypothesis.with_(verdict="merged", merged_into=first.id, reason=reason) for hypothesis in others),
-    ]
+def _of_majority(spans_of: Sequence[Sequence[Span]]) -> tuple[Span, ...]:
+    """The time that at least half of some sets of spans cover; the first set if there is none."""
+    edges = sorted({edge for spans in spans_of for span in spans for edge in (span.start, span.end)})
+    parts = [Span(start, end) for start, end in pairwise(edges)]
+
+    def votes(part: Span) -> int:
+        return sum(any(span.overlap(part) > 0 for span in spans) for spans in spans_of)
+
+    return union(part for part in parts if 2 * votes(part) >= len(spans_of)) or tuple(spans_of[0])
 
 
 def _undecided(reported: Sequence[Hypothesis], samples: Mapping[str, bool], needed: int, context: Context) -> Context:

@@ -2,8 +2,10 @@
 
 from typing import Any
 
-from making import examined, scripted
+import pytest
+from making import examined, make_clip, scripted
 
+from robogaze.backends import ModelConfig
 from robogaze.stages.baselines.direct import Direct
 
 
@@ -43,3 +45,48 @@ async def test_a_missing_sample_is_a_failure_but_the_others_count(client_for: An
     context = await Direct(prompt="vanilla", samples=3, temperature=0.7).run(context, client)
     assert len(context.failures) == 1
     assert examined(context) == set(context.dimensions)
+
+
+@pytest.mark.parametrize(
+    ("settings", "pictures"),
+    [
+        ({"present": "sheets", "frames": "uniform 4"}, [(0,), (0, 21, 42, 63)]),
+        ({"present": "frames", "frames": "uniform 2"}, [(0,), (63,)]),
+    ],
+    ids=["sheets", "frames"],
+)
+async def test_the_first_frame_is_shown_once_before_the_others(
+    client_for: Any, settings: dict[str, Any], pictures: list[tuple[int, ...]]
+) -> None:
+    models, backend = scripted({"reply": {"events": []}}, config=ModelConfig(kind="scripted", **settings))
+    client, context = client_for(models)
+    await Direct(prompt="control", first_frame=True).run(context, client)
+    assert [image.picture.frames for image in backend.asked[0].images] == pictures
+
+
+@pytest.mark.parametrize(
+    ("seconds", "reason"),
+    [
+        (4.0, "one call about all dimensions, 4 of 64 frames; up to 1.2 s without a shown frame"),
+        (2.0, "one call about all dimensions, 4 of 32 frames"),
+    ],
+)
+async def test_coverage_says_how_much_of_the_clip_was_not_shown(client_for: Any, seconds: float, reason: str) -> None:
+    models, _ = scripted({"reply": {"events": []}}, config=ModelConfig(kind="scripted", frames="uniform 4"))
+    client, context = client_for(models, make_clip(seconds))
+    context = await Direct(prompt="vanilla").run(context, client)
+    assert {coverage.reason for coverage in context.coverage.values()} == {reason}
+
+
+async def test_control_has_definitions_contrasts_rubric_and_conventions(client_for: Any) -> None:
+    models, backend = scripted({"reply": {"events": []}, "repeat": True})
+    client, context = client_for(models)
+    taxonomy = client.domain.taxonomy
+    for prompt in ("control", "generic"):
+        await Direct(prompt=prompt, first_frame=True).run(context, client)
+    control, generic = (str(request.parts[-1]) for request in backend.asked)
+    kinds = [kind for dimension in taxonomy.dimensions for kind in dimension.types]
+    assert all(kind.id in control and kind.id in generic for kind in kinds)
+    definitions = [kind.definition for kind in kinds]
+    assert all(text in control for text in (*definitions, *taxonomy.not_annotated, taxonomy.cascade.strip()))
+    assert not any(text in generic for text in definitions)

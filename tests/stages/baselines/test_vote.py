@@ -35,13 +35,15 @@ def seen(start: float, end: float, kind: str = "blur") -> dict[str, Any]:
     }  # fmt: skip
 
 
-async def vote(client_for: Any, *samples: list[dict[str, Any]] | None, before: tuple[Hypothesis, ...] = ()) -> Any:
+async def vote(
+    client_for: Any, *samples: list[dict[str, Any]] | None, before: tuple[Hypothesis, ...] = (), **parameters: Any
+) -> Any:
     """The context after a vote over samples: each a list of faults, or None for a sample without an answer."""
     answered = [(number, faults) for number, faults in enumerate(samples) if faults is not None]
     models, _ = scripted(*({"when": {"sample": number}, "reply": {"events": faults}} for number, faults in answered))
     client, context = client_for(models, hypotheses=before)
     context = await Direct(prompt="vanilla", samples=len(samples), temperature=0.7).run(context, client)
-    return await Vote().run(context, client)
+    return await Vote(**parameters).run(context, client)
 
 
 async def test_two_of_three_samples_make_an_event_with_the_union_of_spans(client_for: Any) -> None:
@@ -121,3 +123,24 @@ async def test_samples_of_two_stages_have_distinct_names_and_are_counted_togethe
         ("accepted", "reported by 2 of 2 samples"),
         ("merged", "reported by 2 of 2 samples"),
     ]
+
+
+async def test_spans_of_the_majority_are_those_that_half_of_the_reports_cover(client_for: Any) -> None:
+    #   sample 1   [0     2)
+    #   sample 2   [0     2)
+    #   sample 3   [0        3)
+    #   sample 4      [0.5   3)
+    #   sample 5   none
+    said = [[seen(0, 2)], [seen(0, 2)], [seen(0, 3)], [seen(0.5, 3)], []]
+    context = await vote(client_for, *said, min_share=0.5, spans="majority")
+    assert context.hypotheses[0].verdict == "accepted"
+    assert context.hypotheses[0].spans == (Span(0, 3),), "two of four cover the last second"
+    context = await vote(client_for, said[0], said[1], said[2], [], [], min_share=0.5, spans="majority")
+    assert context.hypotheses[0].spans == (Span(0, 2),)
+
+
+@pytest.mark.parametrize(("agreeing", "verdict"), [(4, "rejected"), (5, "accepted")])
+async def test_five_of_nine_are_a_majority(client_for: Any, agreeing: int, verdict: str) -> None:
+    said = [[seen(0, 2)] if number < agreeing else [] for number in range(9)]
+    context = await vote(client_for, *said, min_share=0.5)
+    assert context.hypotheses[0].verdict == verdict
