@@ -253,7 +253,7 @@ def _comparisons(tables: Matrix, resamples: Resamples, config: EvaluationConfig)
     comparisons = {}
     for place, (name, metric) in enumerate(METRICS.items()):
         values = select_metric(macro, place)
-        if metric.level == "events":
+        if metric.level == "clip":
             pairs = pairwise_mean_differences(metric.per_clip(tables), resamples, level=config.level)
         elif name in _CLIP_SHARES and resamples.of is None:
             hits, among = (tables[..., COLUMNS.index(column)] for column in _CLIP_SHARES[name])
