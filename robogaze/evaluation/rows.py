@@ -48,8 +48,8 @@ class ClipRows:
 
     `judged` is False if a judgement failed that could change the matching or the score of a match. A failed judgement
     of two events that do not overlap in time changes nothing, unless the convention ignores time. For a clip that is
-    not judged `base` keeps only the columns that need no judge; its events are excluded from the other estimates. `worst` and
-    `best` bound what the descriptions could have scored, whatever the failed judgements and the matching.
+    not judged `base` keeps only the columns that need no judge; its events are excluded from the other estimates.
+    `worst` and `best` bound what the descriptions could have scored, whatever the failed judgements and the matching.
 
     `by_bonus` has one row for each of DIMENSION_BONUSES. `repaired` has the F1_COLUMNS after each kind of error is
     repaired, `errors` the number of errors of each kind. The breakdowns have the shapes of `metrics.breakdown`.
