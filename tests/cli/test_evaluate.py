@@ -84,6 +84,15 @@ def test_a_breakdown_that_is_asked_for_is_on_the_terminal_and_so_is_the_papers_h
     assert "Scores, mean over 2 data sets (split): the headline of the RoboGaze paper" in plain
 
 
+def test_a_wide_table_is_not_broken_across_lines(robogaze: Shell, files: tuple[Path, Path]) -> None:
+    gold, ours = files
+    systems = ("--prediction", f"a system with a long name={ours}", "--prediction", f"the reference itself={gold}")
+    ran = robogaze("evaluate", "--reference", gold, *systems, "--baseline", "the reference itself", "--by", "duration")
+    table = ran.out.partition("By duration")[2].splitlines()
+    gain = next(line for line in table if "a system with a long name - the reference itself" in line)
+    assert gain.count("[") == gain.count("]") == gain.count("n=") == len(re.findall(r"\[[^]]*\] n=\d", gain)) == 6
+
+
 def test_floors_can_be_left_out(robogaze: Shell, files: tuple[Path, Path], table: str) -> None:
     _, out, _ = evaluate(robogaze, files, "--judge", "offline", "--json", "--no-floors")
     found = json.loads(out)
