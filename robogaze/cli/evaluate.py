@@ -15,8 +15,6 @@ from robogaze.cli.shared.tables import as_text, print_tables, write_files
 from robogaze.evaluation import CONVENTIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from robogaze.evaluation.config import EvaluationConfig
     from robogaze.evaluation.released import ReleasedEvaluation
     from robogaze.evaluation.results import Evaluation
@@ -36,7 +34,9 @@ if TYPE_CHECKING:
               show_default=True, help="Divide by all events, or by those that overlap any event in time.")  # fmt: skip
 @click.option("--iou", type=click.Choice(["frames", "exact"]), help="Measure overlap in frames or in seconds.")
 @click.option("--lambda", "dimension_bonus", type=click.FloatRange(min=0), help="The bonus for a shared dimension.")
-@click.option("--by", multiple=True, metavar="FIELD", help="Break results down by a clip field, such as task_family.")
+@click.option("--baseline", metavar="NAME", help="Compare every other system with this one, not all pairs.")
+@click.option("--by", multiple=True, metavar="FIELD",
+              help="Break results down by duration, or by a clip field: task_family, checkpoint, ...")  # fmt: skip
 @click.option("--strata", default="split", show_default=True, metavar="FIELD", help="Resample clips within its values.")
 @click.option("--units", default="prompt_id", show_default=True, metavar="FIELD",
               help="Resample clips with the same value together.")  # fmt: skip
@@ -46,6 +46,8 @@ if TYPE_CHECKING:
               help="Test whether systems are equal within this difference.")  # fmt: skip
 @click.option("--floors/--no-floors", default=True, show_default=True,
               help="Also judge the floors: the type prior, and a system's events on other clips.")  # fmt: skip
+@click.option("--sweep/--no-sweep", default=True, show_default=True,
+              help="Also judge rejected hypotheses, for the scores by minimum confidence.")  # fmt: skip
 @options.resampling
 @options.printing("every table and figure, and a page that shows them")
 def evaluate(
@@ -85,7 +87,7 @@ def evaluate(
         return 0
     config = _config(convention, {name: value for name, value in rest.items() if value is not None})
     result = run_evaluation(predictions, reference, config, by=by, second_judge=second_judge, **shared)
-    _show(result, by, reading.domain, form, as_json, out)
+    _show(result, reading.domain, form, as_json, out)
     return 0 if result.judged else EXIT_UNFINISHED
 
 
@@ -101,9 +103,7 @@ def _config(convention: str, changes: dict[str, Any]) -> EvaluationConfig:
         raise click.UsageError(first_fault(error)[1]) from error
 
 
-def _show(
-    result: Evaluation, by: Sequence[str], domain: str | None, form: str, as_json: bool, out: Path | None
-) -> None:
+def _show(result: Evaluation, domain: str | None, form: str, as_json: bool, out: Path | None) -> None:
     from robogaze.reporting.serialize import evaluation_json
     from robogaze.reporting.tables.evaluation import brief, evaluation_tables, robustness_table
 
@@ -126,12 +126,12 @@ def _show(
     if as_json:
         click.echo(text)
     else:
-        print_tables(brief(tables, by) if form == "terminal" else tables, form)
+        print_tables(brief(result, tables) if form == "terminal" else tables, form)
 
 
 _UNUSED = (
     "second_judge", "by", "normalisation", "iou", "dimension_bonus", "strata", "units", "interval", "margin",
-    "floors", "resamples", "level", "seed",
+    "baseline", "floors", "sweep", "resamples", "level", "seed",
 )  # fmt: skip
 """The options that released evaluators do not have."""
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from robogaze.core.coverage import COVERED, CoverageState, covers_all, states
 from robogaze.core.events import Claim, Hypothesis
-from robogaze.core.report import Report, Status, Verdict
+from robogaze.core.report import Report, Status, Usage, Verdict
 from robogaze.core.time import Span
 
 FIELDS = ("split", "task_family", "embodiment", "checkpoint", "prompt_id")
@@ -65,7 +65,7 @@ class ClipAnnotation:
     those that a critic accepted or rejected, empty where none are stored. `frame_times_s` are in seconds, ascending;
     None when not known, and overlap is then measured in seconds instead of frames. `duration_s` is in seconds.
     `taxonomy` and `fingerprint` identify the domain of a report, None for other formats. `fields` holds the clip's
-    values of `FIELDS`. `source` is the file, for messages.
+    values of `FIELDS`. `usage` is what a report has used, None for other formats. `source` is the file, for messages.
     """
 
     clip_id: str
@@ -82,6 +82,7 @@ class ClipAnnotation:
     taxonomy: str | None = None
     fingerprint: str | None = None
     fields: Mapping[str, str] = field(default_factory=dict)
+    usage: Usage | None = None
     source: str = ""
 
     @property
@@ -136,6 +137,7 @@ def annotation_of(report: Report, source: str = "") -> ClipAnnotation:
         taxonomy=report.domain.taxonomy,
         fingerprint=report.domain.fingerprint,
         fields={name: value for name in FIELDS if (value := getattr(clip, name)) is not None},
+        usage=report.usage,
         source=source,
     )
 

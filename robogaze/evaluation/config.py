@@ -44,8 +44,9 @@ class EvaluationConfig(Data):
     `convention` is a name in CONVENTIONS that is no released evaluator; `use`, `dimension_bonus` and `iou` define the
     weight of a pair (see `robogaze.matching`). Clips are resampled within the values of the field `strata`; clips with
     the same value of the field `units` are resampled together. `margin` is the difference up to which two systems count
-    as equal, None for no such verdict. `floors` says whether the judge also compares the floors, which doubles its
-    work.
+    as equal, None for no such verdict. `baseline` names the system that the others are compared with; without it all
+    pairs are compared. `floors` says whether the judge also compares the floors, which doubles its work; `sweep`
+    whether it also compares the rejected hypotheses, for the scores by threshold on confidence.
     """
 
     convention: str = "robogaze"
@@ -59,7 +60,9 @@ class EvaluationConfig(Data):
     strata: str = STRATA
     units: str = UNITS
     margin: Annotated[float, Field(gt=0, lt=1)] | None = None
+    baseline: str | None = None
     floors: bool = True
+    sweep: bool = True
     seed: Annotated[int, Field(ge=0)] = 0
 
     @model_validator(mode="after")

@@ -10,6 +10,7 @@ from robogaze.dataframes import data_frame
 from robogaze.datasets.pairing import System
 from robogaze.evaluation.config import EvaluationConfig
 from robogaze.evaluation.estimates import Matrix, Scores
+from robogaze.judges.base import DescriptionPair
 from robogaze.stats.paired import Difference, Rank
 
 if TYPE_CHECKING:
@@ -53,11 +54,12 @@ class SystemResult:
 
     `incomplete` names the clips that are missing, unscored, partial, undecided or unjudged, the last with the first
     reason. `macro` and `micro` are by metric; `strata_mean` is the mean of the macro values over the strata (the
-    paper's headline). `by` breaks the macro values down by the values of clip fields, `by_bonus` by the bonus for a
-    shared dimension, `operating_points` by the threshold on confidence (empty if no candidate has a confidence).
-    `error_costs` holds for each kind of error its number and the F1 (micro) that repairing it would gain. `dimensions`
-    and `types` hold precision, recall and F1. `confusion` has the dimensions in order, then missed (last column) and
-    spurious (last row). `matches` are by clip, in the order of the references.
+    paper's headline). `usage` holds the means of `usage.USAGE` over clips. `by` breaks the macro values down by the
+    values of clip fields, `by_bonus` by the bonus for a shared dimension, `operating_points` by the threshold on
+    confidence (empty if no candidate has a confidence). `error_costs` holds for each kind of error its number and the
+    F1 (micro) that repairing it would gain. `dimensions` and `types` hold precision, recall and F1. `confusion` has the
+    dimensions in order, then missed (last column) and spurious (last row). `matches` are by clip, in the order of the
+    references.
     """
 
     system: System
@@ -66,6 +68,7 @@ class SystemResult:
     macro: Scores
     micro: Scores
     strata_mean: Scores
+    usage: Scores
     bounds: Bounds | None
     by: Mapping[str, Mapping[str, Scores]]
     dimensions: Mapping[str, Scores]
@@ -84,7 +87,10 @@ class SystemResult:
 
 @dataclass(frozen=True)
 class SystemComparisons:
-    """All pairs of systems in one metric (macro), with p adjusted for their number, and the ranks."""
+    """The pairs of systems in one metric (macro), with p adjusted for their number, and the ranks.
+
+    These are all pairs or, with a baseline, every other system minus the baseline.
+    """
 
     pairs: tuple[Difference, ...]
     ranks: tuple[Rank, ...]
@@ -96,8 +102,9 @@ class Evaluation:
 
     `clips` are the references, in the order of their ids. `unreferenced` clips have a prediction only, `unfinished`
     ones a reference that is not complete; `left_out` are the parts of files that were skipped. `controls` holds macro
-    and micro scores by control, `comparisons` the pairs of systems by metric (empty for one system). `second_judge` is
-    the same evaluation by another judge, if one was asked.
+    and micro scores by control, `comparisons` the pairs of systems by metric (empty for one system). `gains_by` holds,
+    by clip field, value and metric, the differences to the baseline (empty without one). `unjudged` are the pairs of
+    descriptions without a judgement. `second_judge` is the same evaluation by another judge, if one was asked.
     """
 
     config: EvaluationConfig
@@ -112,6 +119,8 @@ class Evaluation:
     systems: tuple[SystemResult, ...]
     controls: Mapping[str, tuple[Scores, Scores]]
     comparisons: Mapping[str, SystemComparisons]
+    gains_by: Mapping[str, Mapping[str, Mapping[str, tuple[Difference, ...]]]]
+    unjudged: tuple[DescriptionPair, ...] = ()
     second_judge: "Evaluation | None" = None
 
     @property

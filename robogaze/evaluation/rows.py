@@ -26,9 +26,12 @@ EMPTY_ROW = np.zeros(len(COLUMNS))
 F1_COLUMNS = [COLUMN[name] for name in ("similarity", "predictions", "references")]
 """The columns that description F1 is computed from."""
 
-_CLIP_COLUMNS = ("clips", "unscored", "clean", "clean_found", "faulty", "faulty_found", "alarms")
-_IS_CLIP_COLUMN = np.array([float(name in _CLIP_COLUMNS) for name in COLUMNS])
-"""1 for the columns that do not depend on the judge: those of whole clips."""
+_WITHOUT_JUDGE = (
+    "clips", "unscored", "clean", "clean_found", "faulty", "faulty_found", "alarms", "references_severe",
+    "severe_recovered",
+)  # fmt: skip
+_NEEDS_NO_JUDGE = np.array([float(name in _WITHOUT_JUDGE) for name in COLUMNS])
+"""1 for the columns of the metrics that need no judge: those of whole clips, and the recall of severe events."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +48,8 @@ class ClipRows:
 
     `judged` is False if a judgement failed that could change the matching or the score of a match. A failed judgement
     of two events that do not overlap in time changes nothing, unless the convention ignores time. For a clip that is
-    not judged `base` keeps only the columns of whole clips; its events are excluded from the estimates. `worst` and
-    `best` bound what the descriptions could have scored, whatever the failed judgements and the matching.
+    not judged `base` keeps only the columns that need no judge; its events are excluded from the other estimates.
+    `worst` and `best` bound what the descriptions could have scored, whatever the failed judgements and the matching.
 
     `by_bonus` has one row for each of DIMENSION_BONUSES. `repaired` has the F1_COLUMNS after each kind of error is
     repaired, `errors` the number of errors of each kind. The breakdowns have the shapes of `metrics.breakdown`.
@@ -86,11 +89,11 @@ def count_clip(
     keep = float(judged)
     return ClipRows(
         judged=judged,
-        base=as_matched if judged else worst * _IS_CLIP_COLUMN,
+        base=as_matched if judged else worst * _NEEDS_NO_JUDGE,
         worst=worst,
         best=best,
         by_bonus=_rows_by_bonus(reference, prediction, low, iou, as_matched, matches, config)
-        * np.maximum(_IS_CLIP_COLUMN, keep),
+        * np.maximum(_NEEDS_NO_JUDGE, keep),
         repaired=analysis.rows[:, F1_COLUMNS] * keep,
         errors=analysis.counts * keep,
         dimensions=group_counts(reference, prediction, matches, dimension_of, groups.dimensions) * keep,
@@ -108,7 +111,7 @@ def base_row(
     events = prediction.findings if scored(prediction) else ()
     iou, failed = _overlap(reference, events, similarity, config.weighting)
     if failed.any():
-        unmatched: Matrix = tally(reference, prediction, (), iou) * _IS_CLIP_COLUMN
+        unmatched: Matrix = tally(reference, prediction, (), iou) * _NEEDS_NO_JUDGE
         return unmatched
     matches = match_events(reference.findings, events, np.nan_to_num(similarity), iou, config.weighting)
     return tally(reference, prediction, matches, iou)

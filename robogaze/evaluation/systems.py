@@ -13,6 +13,8 @@ from robogaze.core.annotation import ClipAnnotation
 from robogaze.core.estimate import Estimate
 from robogaze.datasets.pairing import Pairing, System
 from robogaze.errors import InputError
+from robogaze.evaluation.clip_fields import field_of, field_values, known_fields
+from robogaze.evaluation.comparisons import compare_systems, gains
 from robogaze.evaluation.config import DIMENSION_BONUSES, STRATA, EvaluationConfig
 from robogaze.evaluation.estimates import (
     Matrix,
@@ -23,7 +25,6 @@ from robogaze.evaluation.estimates import (
     macro_scores,
     mean_of_strata,
     micro_scores,
-    select_metric,
     stratum_rows,
 )
 from robogaze.evaluation.results import (
@@ -32,7 +33,6 @@ from robogaze.evaluation.results import (
     Evaluation,
     Floor,
     NamedMatch,
-    SystemComparisons,
     SystemResult,
 )
 from robogaze.evaluation.rows import F1_COLUMNS, Groups
@@ -44,18 +44,14 @@ from robogaze.evaluation.tables import (
     system_tables,
     threshold_tables,
 )
+from robogaze.evaluation.usage import usage_per_clip
 from robogaze.judges.base import Judge
 from robogaze.metrics.breakdown import dimension_of, groups_in, type_of
 from robogaze.metrics.controls import CONTROLS, TYPE_PRIOR, shuffled, type_prior
 from robogaze.metrics.errors import ERROR_KINDS
-from robogaze.metrics.scores import METRICS, macro
+from robogaze.metrics.scores import METRICS
 from robogaze.metrics.tally import COLUMNS, scored
-from robogaze.stats.paired import (
-    pairwise_differences,
-    pairwise_mean_differences,
-    pairwise_share_differences,
-    ranks,
-)
+from robogaze.stats.paired import Difference, pairwise_mean_differences
 from robogaze.stats.resample import Resamples, draw_resamples
 
 _COUNTED = ("references", "predictions", "matched", "unjudgeable", "references_not_looked_for", "predictions_blank")
@@ -63,18 +59,17 @@ _COUNTED = ("references", "predictions", "matched", "unjudgeable", "references_n
 
 _COUNTED_AT = [COLUMNS.index(name) for name in _COUNTED]
 
-_CLIP_SHARES = {"clean_accuracy": ("clean_found", "clean"), "detection_recall": ("faulty_found", "faulty")}
-"""Metrics that are a share of the same clips for every system, with the columns of hits and of all clips."""
-
 
 async def evaluate_pairing(
     pairing: Pairing, judge: Judge, config: EvaluationConfig, by: Sequence[str] = ()
 ) -> Evaluation:
     """Score every system against the references; `by` names clip fields to break the results down by.
 
-    Raises InputError if no reference event has a time and the convention needs it, and for a field that no clip has.
+    Raises InputError if no reference event has a time and the convention needs it, for a field that no clip has, and
+    for a baseline that is no system.
     """
     references = pairing.references
+    baseline = _baseline(pairing, config)
     _check_times(references, config)
     _check_fields(references, (*by, *((config.strata,) if config.strata != STRATA else ())))
     strata = tuple(reference.fields.get(config.strata, "") for reference in references)
@@ -84,6 +79,7 @@ async def evaluate_pairing(
     groups = Groups(groups_in(annotations, dimension_of), groups_in(annotations, type_of))
     scorer = _Scorer(references, strata, units, resamples, config, groups, tuple(by), judge)
     tables = [await system_tables(references, system.annotations, judge, config, groups) for system in pairing.systems]
+    bases = np.stack([table.base for table in tables])
     return Evaluation(
         config=config,
         judge=judge.name,
@@ -98,8 +94,19 @@ async def evaluate_pairing(
             [await scorer.system(system, table) for system, table in zip(pairing.systems, tables, strict=True)]
         ),
         controls=await scorer.controls(),
-        comparisons=_comparisons(np.stack([table.base for table in tables]), resamples, config),
+        comparisons=compare_systems(bases, resamples, config, baseline),
+        gains_by={} if baseline is None else {field: scorer.gains_by(bases, field, baseline) for field in by},
     )
+
+
+def _baseline(pairing: Pairing, config: EvaluationConfig) -> int | None:
+    """The position of the baseline among the systems; None without one."""
+    names = [system.name for system in pairing.systems]
+    if config.baseline is None:
+        return None
+    if config.baseline not in names:
+        raise InputError(f"the baseline {config.baseline} is none of the predictions: {', '.join(names)}")
+    return names.index(config.baseline)
 
 
 def _check_times(references: Sequence[ClipAnnotation], config: EvaluationConfig) -> None:
@@ -112,7 +119,7 @@ def _check_times(references: Sequence[ClipAnnotation], config: EvaluationConfig)
 
 
 def _check_fields(references: Sequence[ClipAnnotation], wanted: Sequence[str]) -> None:
-    known = sorted({name for reference in references for name in reference.fields})
+    known = known_fields(references)
     for name in wanted:
         if name not in known:
             raise InputError(f"no clip with a reference has the field {name}; fields: {', '.join(known) or 'none'}")
@@ -141,13 +148,18 @@ class _Scorer:
             micro=micro_of_system,
             strata_mean=mean_of_strata(tables.base, self.strata, self.resamples, self.config),
             bounds=self._bounds(tables),
+            usage=usage_per_clip(
+                [system.annotations.get(reference.clip_id) for reference in self.references],
+                self.resamples,
+                self.config,
+            ),
             by={field: self._by_field(tables.base, field) for field in self.by},
             dimensions=self._by_group(tables.dimensions, self.groups.dimensions),
             types=self._by_group(tables.types, self.groups.types),
             confusion=tables.confusion,
             error_costs=self._error_costs(tables),
             by_bonus=dict(zip(DIMENSION_BONUSES, self._scores(tables.by_bonus)[0], strict=True)),
-            operating_points=await self._operating_points(system),
+            operating_points=await self._operating_points(system) if self.config.sweep else {},
             floor=await self._floor(system, tables.base) if self.config.floors else None,
             matches=tuple(self._named_matches(system, tables)),
         )
@@ -190,10 +202,20 @@ class _Scorer:
         return Bounds(len(tables.unjudged), worst, best)
 
     def _by_field(self, table: Matrix, field: str) -> Mapping[str, Scores]:
-        values = [reference.fields.get(field, "") for reference in self.references]
-        names = sorted(set(values))
-        parts = np.stack([stratum_rows(table, values, name) for name in names])
+        names, parts = self._parts(table, field)
         return dict(zip(names, self._scores(parts)[0], strict=True))
+
+    def gains_by(self, tables: Matrix, field: str, baseline: int) -> Mapping[str, Mapping[str, tuple[Difference, ...]]]:
+        """The gains over the baseline for each value of a clip field, from tables (systems, clips, columns)."""
+        names, parts = self._parts(tables, field)
+        return {
+            name: gains(part, self.resamples, self.config, baseline) for name, part in zip(names, parts, strict=True)
+        }
+
+    def _parts(self, tables: Matrix, field: str) -> tuple[list[str], Matrix]:
+        """The values of a field, and the tables with zeros in the rows of all other values."""
+        values, names = [field_of(clip, field) for clip in self.references], field_values(self.references, field)
+        return names, np.stack([stratum_rows(tables, values, name) for name in names])
 
     def _by_group(self, tables: Matrix, names: Sequence[str]) -> Mapping[str, Scores]:
         return dict(zip(names, group_estimates(tables, self.resamples, self.config), strict=True)) if names else {}
@@ -244,21 +266,3 @@ def _incomplete(
         ),
         "unjudged": tables.unjudged,
     }
-
-
-def _comparisons(tables: Matrix, resamples: Resamples, config: EvaluationConfig) -> Mapping[str, SystemComparisons]:
-    if len(tables) < 2:
-        return {}
-    sums = corpus_sums(tables, resamples)
-    comparisons = {}
-    for place, (name, metric) in enumerate(METRICS.items()):
-        values = select_metric(macro, place)
-        if metric.level == "events":
-            pairs = pairwise_mean_differences(metric.per_clip(tables), resamples, level=config.level)
-        elif name in _CLIP_SHARES and resamples.of is None:
-            hits, among = (tables[..., COLUMNS.index(column)] for column in _CLIP_SHARES[name])
-            pairs = pairwise_share_differences(hits[:, among[0] > 0] > 0, level=config.level)
-        else:
-            pairs = pairwise_differences(sums, values, level=config.level, share=True)
-        comparisons[name] = SystemComparisons(pairs, ranks(sums, values, level=config.level))
-    return comparisons

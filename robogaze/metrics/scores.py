@@ -5,8 +5,8 @@ events.
 
 `micro`   over the corpus, as GLIDE does: from the sums of all rows. A prediction on a clean clip lowers the precision.
 `macro`   over clips, as RoboGaze does: the mean of each clip's own value. Metrics of events are averaged over the clips
-          whose reference has events; a prediction on a clean clip does not count here, but in clean_accuracy and
-          detection, which are values of the corpus and the same under both names.
+          whose reference has events; a prediction on a clean clip does not count here. Clean accuracy, detection and
+          the recall of severe events are values of the corpus and the same under both names.
 
 A value that would be 0/0 is NaN and is excluded from the mean and its n. A clip with references and no prediction has
 no precision (0/0), but recall 0 and F1 0, so it stays in their means; in the released evaluator it does so only if the
@@ -37,22 +37,23 @@ COLUMN = {name: index for index, name in enumerate(COLUMNS)}
 class Metric:
     """A number in [0, 1], higher is better, NaN if undefined.
 
-    `level` is "events" for a metric of a clip's events, which has a mean over clips, and "clips" for one of whole
-    clips, which has one value for a corpus. `of` computes it from sums of rows, shape (..., columns) to (...).
-    `counted` are the columns whose sum is the n of the micro value, in `unit`.
+    `title` is its name in tables. `level` is "clip" for a metric that every clip has, so that there is a mean over
+    clips, and "corpus" for one that has a single value for a corpus. `of` computes it from sums of rows, shape (...,
+    columns) to (...). `counted` are the columns whose sum is the n of the micro value, in `unit`.
     """
 
     name: str
+    title: str
     doc: str
-    level: Literal["events", "clips"]
+    level: Literal["clip", "corpus"]
     unit: Literal["events", "pairs", "clips"]
     counted: tuple[str, ...]
     of: Callable[[Matrix], Matrix]
 
     def per_clip(self, rows: Matrix) -> Matrix:
-        """The value of each row; for a metric of events NaN if the reference has none."""
+        """The value of each row; for a metric that has a mean over clips NaN if the reference has no event."""
         values = self.of(rows)
-        return values if self.level == "clips" else np.where(_sum(rows, "references") > 0, values, np.nan)
+        return values if self.level == "corpus" else np.where(_sum(rows, "references") > 0, values, np.nan)
 
     def n(self, sums: Matrix) -> Matrix:
         """The n of the micro value."""
@@ -97,80 +98,107 @@ def _doubled_share(field: str, top: str) -> Callable[[Matrix], Matrix]:
     return value
 
 
-def _field_metric(name: str, doc: str, field: str, top: str) -> Metric:
+def _field_metric(name: str, title: str, doc: str, field: str, top: str) -> Metric:
     counted = (f"predictions_{field}", f"references_{field}")
-    return Metric(name, doc, "events", "events", counted, _doubled_share(field, top))
+    return Metric(name, title, doc, "clip", "events", counted, _doubled_share(field, top))
 
 
-def _event_metric(name: str, doc: str, top: str, *bottom: str) -> Metric:
-    return Metric(name, doc, "events", "events", bottom, _ratio(top, *bottom))
+def _event_metric(name: str, title: str, doc: str, top: str, *bottom: str) -> Metric:
+    return Metric(name, title, doc, "clip", "events", bottom, _ratio(top, *bottom))
 
 
-def _pair_metric(name: str, doc: str, top: str, bottom: str) -> Metric:
-    return Metric(name, doc, "events", "pairs", (bottom,), _ratio(top, bottom))
+def _pair_metric(name: str, title: str, doc: str, top: str, bottom: str) -> Metric:
+    return Metric(name, title, doc, "clip", "pairs", (bottom,), _ratio(top, bottom))
 
 
-def _clip_metric(name: str, doc: str, top: str, *bottom: str) -> Metric:
+def _clip_metric(name: str, title: str, doc: str, top: str, *bottom: str) -> Metric:
     counted = bottom if len(bottom) == 1 else ("clips",)
-    return Metric(name, doc, "clips", "clips", counted, _ratio(top, *bottom))
+    return Metric(name, title, doc, "corpus", "clips", counted, _ratio(top, *bottom))
 
 
 _OVERLAPPED = ("predictions_overlapped", "references_overlapped")
 
 _ALL = (
-    _event_metric("desc_precision", "Sum of S over matched pairs / N.", "similarity", "predictions"),
-    _event_metric("desc_recall", "Sum of S over matched pairs / M.", "similarity", "references"),
-    _event_metric("desc_f1", "2 * sum of S over matched pairs / (N + M).", "similarity", "predictions", "references"),
-    _pair_metric("miou", "Mean IoU over matched pairs whose reference has a time.", "iou", "matched_timed"),
+    _event_metric(
+        "desc_precision", "Description precision", "Sum of S over matched pairs / N.", "similarity", "predictions"
+    ),
+    _event_metric("desc_recall", "Description recall", "Sum of S over matched pairs / M.", "similarity", "references"),
+    _event_metric(
+        "desc_f1",
+        "Description F1",
+        "2 * sum of S over matched pairs / (N + M).",
+        "similarity",
+        "predictions",
+        "references",
+    ),
+    _pair_metric("miou", "mIoU", "Mean IoU over matched pairs whose reference has a time.", "iou", "matched_timed"),
     _field_metric(
         "f1_iou",
+        "F1 x IoU",
         "2 * sum of S * IoU over matched pairs / (N + M), of references with a time.",
         "timed",
         "similarity_iou",
     ),
     _pair_metric(
         "severity_exact",
+        "Severity, exact",
         "Share of matched pairs with equal severities, of those whose reference has one.",
         "severity_exact",
         "severity_pairs",
     ),
     _pair_metric(
         "severity_within1",
+        "Severity within 1",
         "Share of matched pairs whose severities differ by at most 1, of those whose reference has one.",
         "severity_within1",
         "severity_pairs",
     ),
     Metric(
         "severity_weighted_f1",
+        "Severity-weighted F1",
         "Harmonic mean of P = sum of S * k over matched pairs / sum of k over predictions, with k the predicted "
         "severity, and R = sum of S * k over matched pairs / sum of k over references, with k the reference severity; "
         "a prediction without a severity weighs 5 and earns nothing, a reference without one is left out; 0 where a "
         "side has no events, NaN where the reference has and grades none.",
-        "events",
+        "clip",
         "events",
         ("predictions", "references_graded"),
         _severity_weighted_f1,
     ),
+    Metric(
+        "severe_recall",
+        "Sev-R",
+        "Share of the reference events of severity 4 or 5 that are recovered: a predicted event of the same dimension "
+        "shares time with it. No judge is asked.",
+        "corpus",
+        "events",
+        ("references_severe",),
+        _ratio("severe_recovered", "references_severe"),
+    ),
     _clip_metric(
         "clean_accuracy",
+        "Clean accuracy",
         "Share of the clips without reference events that were completed, covered and reported without any.",
         "clean_found",
         "clean",
     ),
     _clip_metric(
         "detection_precision",
+        "Detection precision",
         "Share of the clips reported with events whose reference has events.",
         "faulty_found",
         "alarms",
     ),
     _clip_metric(
         "detection_recall",
+        "Detection recall",
         "Share of the clips with reference events that were reported with events.",
         "faulty_found",
         "faulty",
     ),
     _clip_metric(
         "detection_f1",
+        "Detection F1",
         "2 * clips with events on both sides / (clips reported with events + clips with reference events).",
         "faulty_found",
         "alarms",
@@ -179,6 +207,7 @@ _ALL = (
     *(
         _field_metric(
             f"tiou_f1_{percent}",
+            f"tIoU F1 at 0.{percent // 10}",
             f"2 * matched pairs with an IoU of at least 0.{percent // 10} / (N + M), of references with a time.",
             "timed",
             f"tiou_{percent}",
@@ -187,24 +216,28 @@ _ALL = (
     ),
     _event_metric(
         "desc_precision_strict",
+        "Description precision, strict",
         "Sum of S over matched pairs that share time / predicted events that share time with a reference event.",
         "similarity_overlapped",
         "predictions_overlapped",
     ),
     _event_metric(
         "desc_recall_strict",
+        "Description recall, strict",
         "Sum of S over matched pairs that share time / reference events that share time with a predicted event.",
         "similarity_overlapped",
         "references_overlapped",
     ),
     _event_metric(
         "desc_f1_strict",
+        "Description F1, strict",
         "2 * sum of S over matched pairs that share time / events that share time with one of the other side.",
         "similarity_overlapped",
         *_OVERLAPPED,
     ),
     _field_metric(
         "desc_f1_dimension",
+        "Description F1 with dimension",
         "2 * sum of S over matched pairs of one dimension / (N + M), of references with a dimension.",
         "dimensioned",
         "similarity_dimension",
@@ -214,7 +247,7 @@ _ALL = (
 METRICS: Mapping[str, Metric] = {metric.name: metric for metric in _ALL}
 """Every metric by name, in the order of the tables."""
 
-_MEANS = [metric for metric in _ALL if metric.level == "events"]
+_MEANS = [metric for metric in _ALL if metric.level == "clip"]
 
 
 def with_clip_values(rows: Matrix) -> Matrix:
@@ -237,7 +270,7 @@ def macro(sums: Matrix) -> Matrix:
     """All metrics as means over clips, in the order of METRICS: sums of extended rows to (..., metrics)."""
     values, defined = _means(sums)
     means = iter(np.moveaxis(safe_divide(values, defined), -1, 0))
-    return np.stack([next(means) if metric.level == "events" else metric.of(sums) for metric in _ALL], axis=-1)
+    return np.stack([next(means) if metric.level == "clip" else metric.of(sums) for metric in _ALL], axis=-1)
 
 
 def micro_n(sums: Matrix) -> Matrix:
@@ -248,7 +281,7 @@ def micro_n(sums: Matrix) -> Matrix:
 def macro_n(sums: Matrix) -> Matrix:
     """The number of clips behind each macro value, those in which it is defined, shape (..., metrics)."""
     defined = iter(np.moveaxis(_means(sums)[1], -1, 0))
-    return np.stack([next(defined) if metric.level == "events" else metric.n(sums) for metric in _ALL], axis=-1)
+    return np.stack([next(defined) if metric.level == "clip" else metric.n(sums) for metric in _ALL], axis=-1)
 
 
 def _means(sums: Matrix) -> tuple[Matrix, Matrix]:

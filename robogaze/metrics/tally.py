@@ -1,7 +1,7 @@
 """A clip and a system as one row of numbers, so that every metric is a function of sums of rows.
 
 The rows of many clips are a table of shape (clips, columns). A metric over the corpus is computed from the sum of its
-rows, so a resampled corpus is a matrix product of counts with the table. A row takes 288 bytes.
+rows, so a resampled corpus is a matrix product of counts with the table. A row takes 304 bytes.
 
 Three rules decide what is counted:
 
@@ -25,6 +25,7 @@ from typing import Protocol, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
 
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 
@@ -62,6 +63,8 @@ COLUMN_MEANINGS = {
     "predictions_blank": "judgeable predicted events without a time, dimension or severity that the reference gives",
     "similarity_references_severity": "sum of S * reference severity over matched pairs",
     "similarity_predictions_severity": "sum of S * predicted severity over matched pairs",
+    "references_severe": "reference events with a time and a severity of at least SEVERE",
+    "severe_recovered": "those that are recovered (see `severe_recovered`)",
     "clean": "1 where the reference has no events",
     "clean_found": "1 where the reference has none, and the system covers its dimensions and reported none",
     "faulty": "1 where the reference has events",
@@ -74,6 +77,9 @@ COLUMNS = tuple(COLUMN_MEANINGS)
 
 THRESHOLDS = {"tiou_30": 0.3, "tiou_50": 0.5, "tiou_70": 0.7}
 """The columns of well-overlapping pairs, with their thresholds on IoU."""
+
+SEVERE = 4
+"""From this severity on, a reference event is severe: the authors' second version reports the recall of 4 and 5."""
 
 WORST = 5
 """The highest severity: the weight of a prediction without one, so that no severity could be worse."""
@@ -138,8 +144,34 @@ def tally(
         | _match_counts(pairs)
         | _severity_counts(pairs)
         | _overlap_counts(iou[:, kept])
+        | {"severe_recovered": severe_recovered(reference.findings, predicted, iou[:, kept])}
         | {"unjudgeable": len(kept) - len(predicted)}
     )
+
+
+def severe_recovered(references: Sequence[AnnotatedEvent], predictions: Sequence[AnnotatedEvent], iou: Matrix) -> int:
+    """How many severe reference events are recovered; no judge is asked.
+
+    A severe event is recovered if a predicted event has its dimension and shares time with it. One prediction recovers
+    one event at most, and the assignment that recovers most counts. Where the reference gives no dimension, the time
+    alone decides. `iou` has shape (references, predictions).
+    """
+    severe = [place for place, reference in enumerate(references) if _severe(reference)]
+    possible = np.array(
+        [
+            [
+                iou[place, column] > 0 and references[place].dimension in (None, prediction.dimension)
+                for column, prediction in enumerate(predictions)
+            ]
+            for place in severe
+        ],
+        dtype=np.float64,
+    ).reshape(len(severe), len(predictions))
+    return int(possible[linear_sum_assignment(possible, maximize=True)].sum())
+
+
+def _severe(reference: AnnotatedEvent) -> bool:
+    return bool(reference.spans) and reference.severity is not None and reference.severity >= SEVERE
 
 
 Pairs = Sequence[tuple[AnnotatedEvent, AnnotatedEvent, MatchedPair]]
@@ -183,6 +215,7 @@ def _event_counts(
     numbers["references_timed"] = sum(bool(reference.spans) for reference in references)
     numbers["references_dimensioned"] = sum(reference.dimension is not None for reference in references)
     numbers["references_graded"] = sum(reference.severity is not None for reference in references)
+    numbers["references_severe"] = sum(map(_severe, references))
     numbers["references_severity"] = sum(reference.severity or 0 for reference in references)
     numbers["predictions_severity"] = sum(prediction.severity or WORST for prediction in predictions)
     return numbers

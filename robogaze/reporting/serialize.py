@@ -30,6 +30,7 @@ from robogaze.forge.sensitivity import RULE, Alarms, Group, Sensitivity
 from robogaze.judges.base import Judge
 from robogaze.metrics.controls import CONTROLS, SHUFFLED_RULE, TYPE_PRIOR, TYPE_PRIOR_RULE
 from robogaze.reporting.wording import printable
+from robogaze.stats.paired import Difference
 
 Json = dict[str, Any]
 
@@ -84,6 +85,7 @@ def evaluation_json(result: Evaluation) -> Json:
         "controls": {name: {**_macro_micro(scores), **_control(name)} for name, scores in result.controls.items()},
         "systems": systems,
         "pairs": {name: _comparisons(metric, result) for name, metric in result.comparisons.items()},
+        "gains_by": _gains_by(result),
     }
     if len(systems) == 1:
         whole = {**whole, **systems[0], "counts": {**whole["counts"], **systems[0]["counts"]}}
@@ -119,16 +121,30 @@ def _macro_micro(scores: tuple[Mapping[str, Estimate], Mapping[str, Estimate]]) 
 def _comparisons(metric: SystemComparisons, result: Evaluation) -> Json:
     names = [system.name for system in result.systems]
     return {
-        "differences": [
-            {
-                **to_json(pair),
-                "first": names[pair.first],
-                "second": names[pair.second],
-                "verdict": pair.verdict(result.config.margin),
-            }
-            for pair in metric.pairs
-        ],
+        "differences": _differences(metric.pairs, result),
         "ranks": {name: to_json(rank) for name, rank in zip(names, metric.ranks, strict=True)},
+    }
+
+
+def _differences(pairs: Sequence[Difference], result: Evaluation) -> list[Json]:
+    return [
+        {
+            **to_json(pair),
+            "first": result.systems[pair.first].name,
+            "second": result.systems[pair.second].name,
+            "verdict": pair.verdict(result.config.margin),
+        }
+        for pair in pairs
+    ]
+
+
+def _gains_by(result: Evaluation) -> Json:
+    return {
+        field: {
+            value: {metric: _differences(pairs, result) for metric, pairs in metrics.items()}
+            for value, metrics in values.items()
+        }
+        for field, values in result.gains_by.items()
     }
 
 

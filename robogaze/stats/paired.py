@@ -7,7 +7,7 @@ are Student's over the units (see `jackknife`). Significance is decided by p adj
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import nan, sqrt
+from math import nan
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,42 +84,71 @@ class Rank:
     first: float
 
 
+Pairs = tuple[NDArray[np.intp], NDArray[np.intp]]
+"""The first and the second system of each pair, by their positions."""
+
+
+def pairs_of(systems: int, baseline: int | None = None) -> Pairs:
+    """Every pair, in the order (0, 1), (0, 2), ..., (1, 2), ...; with a baseline, every other system minus it."""
+    if baseline is None:
+        return np.triu_indices(systems, k=1)
+    others = np.array([system for system in range(systems) if system != baseline], dtype=np.intp)
+    return others, np.full_like(others, baseline)
+
+
 def pairwise_differences(
-    sums: Sums, statistic: Statistic, *, level: float = LEVEL, share: bool = False, family: int | None = None
+    sums: Sums,
+    statistic: Statistic,
+    *,
+    level: float = LEVEL,
+    share: bool = False,
+    family: int | None = None,
+    baseline: int | None = None,
 ) -> tuple[Difference, ...]:
-    """Every pair of systems, in the order (0, 1), (0, 2), ..., (1, 2), ...; empty for fewer than two.
+    """Every pair of `pairs_of`; empty for fewer than two systems.
 
     `sums` are of a table (systems, clips, columns); n counts the units with a value under either of the two. If every
     unit shows the same difference, there is an interval for values in [0, 1] only (`share`): that of a share of the
     units with a value under both, and the p of a sign test. `family` is the number of comparisons that
     `equivalence_bound` holds for together, by default that of the pairs.
     """
-    first, second = np.triu_indices(len(sums.total), k=1)
+    first, second = pairs = pairs_of(len(sums.total), baseline)
     value, moved = np.asarray(statistic(sums.total)), influences(sums, statistic)
     with_value = has_value(sums, statistic)
     n, units = ((join(with_value[first], with_value[second])).sum(axis=-1) for join in (np.logical_or, np.logical_and))
     return _differences(
-        value[first] - value[second], moved[first] - moved[second], sums, (n, units), level, share=share, family=family
+        pairs,
+        value[first] - value[second],
+        moved[first] - moved[second],
+        sums,
+        (n, units),
+        level,
+        share=share,
+        family=family,
     )
 
 
-def pairwise_mean_differences(values: Floats, resamples: Resamples, *, level: float = LEVEL) -> tuple[Difference, ...]:
-    """Every pair of systems by the mean of a value per clip (systems, clips), NaN where a clip has no value.
+def pairwise_mean_differences(
+    values: Floats, resamples: Resamples, *, level: float = LEVEL, baseline: int | None = None
+) -> tuple[Difference, ...]:
+    """Every pair of `pairs_of` by the mean of a value per clip (systems, clips), NaN where a clip has no value.
 
     A pair is compared on the clips that have a value under both, and those are its n: otherwise a system without a
     value on hard clips would gain by it.
     """
-    first, second = np.triu_indices(len(values), k=1)
+    first, second = pairs = pairs_of(len(values), baseline)
     rows = mean_rows(values[first] - values[second])
     sums = resamples.sums(rows)
     clips = rows[..., 1].sum(axis=-1).astype(np.intp)
     units = has_value(sums, mean).sum(axis=-1)
-    return _differences(mean(sums.total), influences(sums, mean), sums, (clips, units), level, share=True)
+    return _differences(pairs, mean(sums.total), influences(sums, mean), sums, (clips, units), level, share=True)
 
 
-def pairwise_share_differences(hits: NDArray[np.bool_], *, level: float = LEVEL) -> tuple[Difference, ...]:
-    """Every pair of systems by a share of the same independent things, (systems, things): Newcombe's and McNemar's."""
-    first, second = np.triu_indices(len(hits), k=1)
+def pairwise_share_differences(
+    hits: NDArray[np.bool_], *, level: float = LEVEL, baseline: int | None = None
+) -> tuple[Difference, ...]:
+    """Every pair of `pairs_of` by a share of the same independent things (systems, things): Newcombe's, McNemar's."""
+    first, second = pairs_of(len(hits), baseline)
     found = []
     for a, b in zip(first.tolist(), second.tolist(), strict=True):
         cells = [int((hits[a] == x)[hits[b] == y].sum()) for x in (True, False) for y in (True, False)]
@@ -167,6 +196,7 @@ def _excludes_zero(difference: Difference) -> bool:
 
 
 def _differences(
+    pairs: Pairs,
     value: Floats,
     moved: Floats,
     sums: Sums,
@@ -196,7 +226,7 @@ def _differences(
     why[np.minimum(n, sums.rows.shape[-2]) < 2] = FEW
     why[np.isnan(value)] = UNDEFINED
     none = why != ""
-    first, second = np.triu_indices(_systems(len(value)), k=1)
+    first, second = pairs
     ends = np.where(none, np.nan, np.stack([value - reach, value + reach]))
     if share:
         ends = np.clip(ends, -1.0, 1.0)
@@ -216,11 +246,6 @@ def _differences(
         for pair in range(len(value))
     ]
     return adjusted(found, level)
-
-
-def _systems(pairs: int) -> int:
-    """The number of systems that have so many pairs."""
-    return round((1 + sqrt(1 + 8 * pairs)) / 2)
 
 
 def ranks(sums: Sums, statistic: Statistic, *, level: float = LEVEL) -> tuple[Rank, ...]:

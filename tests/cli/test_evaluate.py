@@ -79,9 +79,18 @@ def test_a_breakdown_that_is_asked_for_is_on_the_terminal_and_so_is_the_papers_h
 ) -> None:
     _, plain, _ = evaluate(robogaze, files, "--judge", table)
     _, out, _ = evaluate(robogaze, files, "--judge", table, "--by", "split")
-    assert "ours: by split, mean over clips" in out
-    assert "ours: by split" not in plain
+    assert "By split, mean over clips" in out
+    assert "By split" not in plain
     assert "Scores, mean over 2 data sets (split): the headline of the RoboGaze paper" in plain
+
+
+def test_a_wide_table_is_not_broken_across_lines(robogaze: Shell, files: tuple[Path, Path]) -> None:
+    gold, ours = files
+    systems = ("--prediction", f"a system with a long name={ours}", "--prediction", f"the reference itself={gold}")
+    ran = robogaze("evaluate", "--reference", gold, *systems, "--baseline", "the reference itself", "--by", "duration")
+    table = ran.out.partition("By duration")[2].splitlines()
+    gain = next(line for line in table if "a system with a long name - the reference itself" in line)
+    assert gain.count("[") == gain.count("]") == gain.count("n=") == len(re.findall(r"\[[^]]*\] n=\d", gain)) == 6
 
 
 def test_floors_can_be_left_out(robogaze: Shell, files: tuple[Path, Path], table: str) -> None:
@@ -105,7 +114,9 @@ def test_the_embedded_judge_is_the_default_and_says_how_good_it_is(robogaze: She
     assert "Pearson" in out
 
 
-@pytest.mark.parametrize(("form", "sign"), [("csv", "system,desc_f1"), ("markdown", "| --- |"), ("latex", r"\toprule")])
+@pytest.mark.parametrize(
+    ("form", "sign"), [("csv", "system,Description F1"), ("markdown", "| --- |"), ("latex", r"\toprule")]
+)
 def test_tables_come_in_every_form(robogaze: Shell, files: tuple[Path, Path], table: str, form: str, sign: str) -> None:
     code, out, _ = evaluate(robogaze, files, "--judge", table, "--as", form)
     assert code == 0
@@ -185,7 +196,7 @@ def test_every_convention_says_its_name(robogaze: Shell, files: tuple[Path, Path
 
 def test_a_field_that_no_clip_has_is_refused(robogaze: Shell, files: tuple[Path, Path], table: str) -> None:
     code, _, err = evaluate(robogaze, files, "--judge", table, "--by", "typo")
-    assert (code, "no clip with a reference has the field typo; fields: split" in err) == (1, True)
+    assert (code, "no clip with a reference has the field typo; fields: duration, split" in err) == (1, True)
 
 
 def test_events_without_times_need_a_convention_that_asks_for_none(

@@ -1,69 +1,25 @@
 """Predictions against references, end to end from accounts, on corpora a reader can count."""
 
-import asyncio
 import json
 import math
 import random
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from evaluation.made_up import SameWords, clip, event, run
 
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.core.estimate import Estimate
 from robogaze.core.time import Span
-from robogaze.datasets.pairing import System, pair
 from robogaze.errors import InputError
 from robogaze.evaluation.config import EvaluationConfig
-from robogaze.evaluation.results import Evaluation
-from robogaze.evaluation.systems import evaluate_pairing
-from robogaze.judges.base import DescriptionPair, Judgement
 from robogaze.metrics.scores import METRICS
 from robogaze.reporting.serialize import evaluation_json
 from robogaze.reporting.tables import table_files
-from robogaze.reporting.tables.evaluation import evaluation_notes, evaluation_tables
+from robogaze.reporting.tables.evaluation import evaluation_tables
+from robogaze.reporting.tables.evaluation_notes import evaluation_notes
 from robogaze.stats import wilson
-
-TIMES_S = tuple(number / 10 for number in range(100))
-
-
-class SameWords:
-    """Similarity 1 for the same description, `given` for what it knows, 0 for others; None for "?"."""
-
-    name, note = "same-words", "A judge for tests."
-    identity: dict[str, Any] = {}
-
-    def __init__(self, **given: float) -> None:
-        self.given = given
-        self.asked: list[DescriptionPair] = []
-
-    async def rate(self, pairs: Sequence[DescriptionPair]) -> Sequence[Judgement]:
-        self.asked += pairs
-        return [Judgement(self.similarity(pair), rationale="") for pair in pairs]
-
-    def similarity(self, one: DescriptionPair) -> float | None:
-        if "?" in one.prediction:
-            return None
-        return float(one.reference == one.prediction) or self.given.get(one.prediction, 0.0)
-
-
-def event(start: float, end: float, text: str = "a", dimension: str = "d", **known: Any) -> AnnotatedEvent:
-    return replace(AnnotatedEvent(f"{text}{start}", (Span(start, end),), text, dimension, f"{dimension}_t"), **known)
-
-
-def clip(name: str, *findings: AnnotatedEvent, **known: Any) -> ClipAnnotation:
-    plain = ClipAnnotation(name, "someone", "complete", findings, frame_times_s=TIMES_S, duration_s=10.0, source=name)
-    return replace(plain, **known)
-
-
-def run(
-    references: Sequence[ClipAnnotation], *systems: Sequence[ClipAnnotation], judge: Any = None, **known: Any
-) -> Evaluation:
-    by = known.pop("by", ())
-    named = [System.of(f"s{number}", one) for number, one in enumerate(systems)]
-    config = EvaluationConfig.of(known.pop("convention", "robogaze"), **{"resamples": 50, **known})
-    return asyncio.run(evaluate_pairing(pair(references, named), judge or SameWords(), config, by))
 
 
 def values(scores: Any) -> dict[str, float]:
@@ -253,7 +209,7 @@ def test_a_system_that_has_seen_nothing_is_not_above_its_floor_and_gets_a_warnin
     assert guessing.macro["desc_f1"].value == result.systems[1].macro["desc_f1"].value
     assert guessing.above.difference.value == 0.0
     said = [note for note in evaluation_notes(result) if note.startswith("Warning: s")]
-    assert [note[:59] for note in said] == ["Warning: s1 is not significantly above its floor in desc_f1"]
+    assert [note[:65] for note in said] == ["Warning: s1 is not significantly above its floor in Description F1"[:65]]
     shown = {row[0]: row[1] for row in next(iter(evaluation_tables(result))).rows}
     assert shown["floor of s1"] == guessing.macro["desc_f1"]
 
@@ -427,9 +383,16 @@ def test_every_table_and_file_is_written_and_nothing_is_a_bare_mean() -> None:
     tables = list(evaluation_tables(result))
     names = [table.name for table in tables]
     assert len(set(names)) == len(names)
-    assert {"scores", "s0-metrics", "s0-by-dimension", "s0-by-split", "s0-losses", "s0-bounds", "pairs-desc_f1"} <= set(
-        names
-    )
+    assert {
+        "scores",
+        "by-dimension",
+        "by-split",
+        "errors",
+        "s0-metrics",
+        "s0-losses",
+        "s0-bounds",
+        "pairs-desc_f1",
+    } <= {*names}
     written = dict(table_files(tables))
     parts = {table.part.file if table.part else table.name for table in tables}
     assert set(written) == {"tables.md", "tables.tex", *(f"{name}.csv" for name in parts)}

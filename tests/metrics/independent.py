@@ -207,6 +207,26 @@ def severity_weighted_f1(clips: Sequence[Clip]) -> float:
     return 2 * right * found / (right + found) if right and found else 0.0
 
 
+def severe_recall(clips: Sequence[Clip]) -> float:
+    events = found = 0
+    for clip in clips:
+        severe = [event for event in clip.references if event.spans and (event.severity or 0) >= 4]
+        events += len(severe)
+        found += max(
+            (
+                sum(_recovers(severe[row], clip.predictions[column], clip.times_s) for row, column in pairs)
+                for pairs in assignments(len(severe), len(clip.predictions))
+            ),
+            default=0,
+        )
+    return ratio(found, events)
+
+
+def _recovers(reference: AnnotatedEvent, prediction: AnnotatedEvent, times_s: Sequence[float]) -> bool:
+    same = reference.dimension is None or reference.dimension == prediction.dimension
+    return same and iou_of(reference, prediction, times_s) > 0
+
+
 def f1_dimension(clips: Sequence[Clip]) -> float:
     same = [
         s for clip in clips for pair, other, s in clip.pairs if pair.dimension and pair.dimension == other.dimension
@@ -244,7 +264,8 @@ OF_EVENTS: dict[str, Callable[[Sequence[Clip]], float]] = {
     "desc_f1_dimension": f1_dimension,
 }
 
-OF_CLIPS: dict[str, Callable[[Sequence[Clip]], float]] = {
+OF_CORPUS: dict[str, Callable[[Sequence[Clip]], float]] = {
+    "severe_recall": severe_recall,
     "clean_accuracy": clean_accuracy,
     "detection_precision": lambda clips: detection(clips)[0],
     "detection_recall": lambda clips: detection(clips)[1],
@@ -253,12 +274,12 @@ OF_CLIPS: dict[str, Callable[[Sequence[Clip]], float]] = {
 
 
 def micro(name: str, clips: Sequence[Clip]) -> float:
-    return {**OF_EVENTS, **OF_CLIPS}[name](clips)
+    return {**OF_EVENTS, **OF_CORPUS}[name](clips)
 
 
 def macro(name: str, clips: Sequence[Clip]) -> float:
-    if name in OF_CLIPS:
-        return OF_CLIPS[name](clips)
+    if name in OF_CORPUS:
+        return OF_CORPUS[name](clips)
     values = [OF_EVENTS[name]([clip]) for clip in clips if clip.references]
     defined = [value for value in values if not math.isnan(value)]
     return ratio(sum(defined), len(defined))

@@ -25,6 +25,7 @@ PROMISED = (
     "severity_exact",
     "severity_within1",
     "severity_weighted_f1",
+    "severe_recall",
     "clean_accuracy",
     "detection_precision",
     "detection_recall",
@@ -57,8 +58,8 @@ def test_every_promised_metric_is_there_and_comes_first() -> None:
 
 
 def test_no_metric_is_forgotten_by_the_second_implementation() -> None:
-    assert {*independent.OF_EVENTS, *independent.OF_CLIPS} == set(METRICS)
-    assert {name for name, metric in METRICS.items() if metric.level == "clips"} == set(independent.OF_CLIPS)
+    assert {*independent.OF_EVENTS, *independent.OF_CORPUS} == set(METRICS)
+    assert {name for name, metric in METRICS.items() if metric.level == "corpus"} == set(independent.OF_CORPUS)
 
 
 def test_every_metric_says_what_it_is_in_a_sentence_and_goes_by_its_name() -> None:
@@ -77,7 +78,7 @@ HALF = pair(
     [0.8, 0.0],
     [0.0, 0.0],
 )
-PERFECT = pair(annotation(finding((0, 1))), annotation(finding((0, 1))))
+PERFECT = pair(annotation(finding((0, 1), severity=4)), annotation(finding((0, 1), severity=4)))
 CRY_WOLF = pair(annotation(), annotation(finding((0, 1)), finding((2, 3))))
 SILENT = pair(annotation(finding((0, 1))), annotation())
 QUIET = pair(annotation(), annotation())
@@ -98,6 +99,7 @@ def test_the_metrics_of_a_clip_can_be_counted_by_hand() -> None:
         "severity_exact": 0.0,
         "severity_within1": 1.0,
         "severity_weighted_f1": 2 * right * found / (right + found),
+        "severe_recall": 1.0,
         "clean_accuracy": math.nan,
         "detection_precision": 1.0,
         "detection_recall": 1.0,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from metrics.cases import DIMENSIONS, THREE_OF_ONE, Pair, annotation, finding, pair
-from robogaze.core.annotation import ClipAnnotation
+from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.matching import Match, Weighting
 from robogaze.metrics.tally import COLUMNS, judgeable, tally
 
@@ -52,6 +52,8 @@ def test_a_row_counts_the_events_and_adds_up_what_was_matched() -> None:
         "references_severity": 5,
         "predictions_severity": 4,
         "references_graded": 1,
+        "references_severe": 1,
+        "severe_recovered": 1,
         "similarity_references_severity": pytest.approx(4.0),
         "similarity_predictions_severity": pytest.approx(2.4),
         "faulty": 1,
@@ -99,6 +101,47 @@ def test_a_threshold_is_reached_although_seconds_are_not_exact_in_binary() -> No
     case = pair(reference, annotation(finding((0.1, 0.19))))
     assert case.iou[0, 0] < 0.3
     assert counted(case)["tiou_30"] == 1
+
+
+# Severe events are recovered by dimension and time; no judge is asked.
+
+
+@pytest.mark.parametrize(
+    ("prediction", "recovered"),
+    [
+        (finding((2.9, 9)), 1),
+        (finding((2.9, 9), text="Something else.", severity=1), 1),
+        (finding((3, 9)), 0),
+        (finding((2, 3), dimension="b", secondary=("a",)), 0),
+        (finding((2, 3), dimension=None), 0),
+        (finding(), 0),
+    ],
+)
+def test_a_severe_event_is_recovered_by_an_event_of_its_dimension_that_shares_time_with_it(
+    prediction: AnnotatedEvent, recovered: int
+) -> None:
+    row = counted(pair(annotation(finding((2, 3), severity=4)), annotation(prediction), [0.0]))
+    assert (row["references_severe"], row.get("severe_recovered", 0)) == (1, recovered)
+
+
+def test_a_prediction_recovers_one_severe_event_at_most() -> None:
+    two = annotation(finding((0, 1), severity=4), finding((0, 5), severity=5))
+    assert counted(pair(two, annotation(finding((0, 9))), [0.0], [0.0]))["severe_recovered"] == 1
+    # The first prediction could recover either event, the second only the longer one: both are recovered.
+    both = annotation(finding((0, 5)), finding((4, 5)))
+    assert counted(pair(two, both, [0.0, 0.0], [0.0, 0.0]))["severe_recovered"] == 2
+
+
+def test_a_severe_event_without_a_time_is_left_out_and_one_without_a_dimension_is_recovered_by_its_time() -> None:
+    timeless = counted(pair(annotation(finding(severity=5)), annotation(finding((0, 1)))))
+    assert "references_severe" not in timeless
+    unnamed = counted(pair(annotation(finding((0, 1), dimension=None, severity=5)), annotation(finding((0, 1)))))
+    assert unnamed["severe_recovered"] == 1
+
+
+def test_mild_and_ungraded_events_are_not_severe() -> None:
+    row = counted(pair(annotation(finding((0, 1)), finding((0, 1), severity=None)), annotation(), [], []))
+    assert "references_severe" not in row
 
 
 # Clips without events, and predictions that say nothing.

@@ -41,9 +41,10 @@ def print_tables(tables: Iterable[ResultTable], form: str) -> None:
             click.echo("".join(f"# {line}\n" for line in comments) + FORMS[form](table))
             continue
         shown = to_terminal(table)
-        # Numbers must not be broken across lines, so a wide table may exceed the terminal.
-        wide = max(console.width, console.measure(shown, options=console.options.update(width=_ANY_WIDTH)).maximum)
-        console.print(shown, width=wide, crop=False, no_wrap=True, overflow="ignore")
+        # Numbers must not be broken across lines, so a wide table may exceed the terminal. A console never prints
+        # wider than it is, whatever width it is given.
+        wide = console.measure(shown, options=console.options.update(width=_ANY_WIDTH)).maximum
+        Console(width=max(console.width, wide)).print(shown, crop=False, no_wrap=True, overflow="ignore")
         for note in (note for note in table.notes if note not in printed):
             console.print(f"  {note}", markup=False, highlight=False, style="dim")
         printed.update(table.notes)

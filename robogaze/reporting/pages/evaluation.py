@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from robogaze.core.annotation import AnnotatedEvent, ClipAnnotation
 from robogaze.domains import Domain
+from robogaze.evaluation.clip_fields import field_of, field_values, known_fields
 from robogaze.evaluation.results import Evaluation, NamedMatch, SystemResult
 from robogaze.metrics.tally import scored
 from robogaze.reporting.figures import Point, curve
@@ -31,13 +32,8 @@ from robogaze.reporting.pages.results import (
 )
 from robogaze.reporting.pages.run_folders import RunFolders, VideoFile
 from robogaze.reporting.tables import ResultTable, cell_text
-from robogaze.reporting.tables.evaluation import (
-    UNNAMED,
-    evaluation_notes,
-    evaluation_warnings,
-    judge_note,
-    metric_name,
-)
+from robogaze.reporting.tables.evaluation import UNNAMED, gain_rows, metric_name
+from robogaze.reporting.tables.evaluation_notes import evaluation_notes, evaluation_warnings, judge_note
 from robogaze.reporting.wording import count, listed
 
 
@@ -126,19 +122,33 @@ def _sections(result: Evaluation, tables: Sequence[ResultTable], names: Mapping[
 
     for table in tables:
         if table.part is None:
-            own = tuple(row for row in table.rows if row[0] in systems)
-            controls = tuple(row for row in table.rows if row[0] not in systems)
-            for rows, title in ((own, table.title), (controls, "Floors and upper bounds")):
-                part = replace(table, rows=rows if table.name == "scores" else table.rows)
-                if rows and (title == table.title or table.name == "scores"):
-                    prepared = page_table(part, link=_link(part, systems), without_notes=shown)
-                    yield Section(title, (prepared,), open=part.rows == own)
+            for title, part in _parts(table, systems, result):
+                prepared = page_table(part, names=names, link=_link(part, systems), without_notes=shown)
+                yield Section(title, (prepared,), open=part.name in _OPEN and part.rows[0][0] in systems)
     for system in result.systems:
-        summary = "every metric; by dimension, type and confidence; kinds of error"
+        summary = "every metric; by confidence; the cost of each kind of error"
         figures = tuple(_precision_recall(system))
         yield Section(f"{system.name} in detail", section_tables("system", system.name), summary, figures=figures)
     if pairs := section_tables("metric"):
         yield Section("Pairs of systems", pairs, "paired differences and ranks by metric")
+
+
+_OPEN = ("scores", "scores-data-sets")
+
+
+def _parts(table: ResultTable, systems: set[str], result: Evaluation) -> Iterator[tuple[str, ResultTable]]:
+    """The scores in three tables, so that intervals are drawn on axes of their own; other tables as they are."""
+    if table.name != "scores":
+        yield table.title, table
+        return
+    gained = {name for name, _ in gain_rows(result)}
+    for title, wanted in (
+        (table.title, systems),
+        (f"Gain over {result.config.baseline}", gained),
+        ("Floors and upper bounds", {str(row[0]) for row in table.rows} - systems - gained),
+    ):
+        if rows := tuple(row for row in table.rows if row[0] in wanted):
+            yield title, replace(table, title=title, rows=rows)
 
 
 def _precision_recall(system: SystemResult) -> Iterator[str]:
@@ -157,19 +167,19 @@ def _link(table: ResultTable, systems: set[str]) -> Link:
     of = "" if part is None else f"#system={quote(part.value)}"
 
     def link(row: int, column: int) -> str:
-        first = str(table.rows[row][0])
+        first, second = (str(cell) for cell in table.rows[row][:2])
+        if part is None and table.name.startswith("by-"):
+            value = "" if first == UNNAMED else first
+            field = table.name.removeprefix("by-")
+            return f"#system={quote(second)}&{field}={quote(value)}" if second in systems else ""
         if part is None:
             return f"#system={quote(first)}" if first in systems else ""
-        if part.file in ("by-dimension", "by-type"):
-            return f"{of}&{part.file.removeprefix('by-')}={quote(first)}"
         if part.file == "confusion":
             reference = "none" if first == "spurious" else first
             predicted = "none" if table.columns[column] == "missed" else table.columns[column]
             if column == 0 or not table.rows[row][column]:
                 return ""
             return f"{of}&reference={quote(reference)}&predicted={quote(predicted)}"
-        if part.file.startswith("by-"):
-            return f"{of}&{part.file.removeprefix('by-')}={quote(first)}"
         return of if part.column == "system" and part.file != "losses" else ""
 
     return link
@@ -183,7 +193,7 @@ def _filters(result: Evaluation, entries: Sequence[Entry], domain: Domain | None
     yield Filter("result", "Event", {"missed": "missed", "spurious": "spurious", "matched": "matched"})
     yield from event_filters(entries, domain)
     for field in result.systems[0].by:
-        values = sorted({clip.fields.get(field, "") for clip in result.clips} - {""})
+        values = [value for value in field_values(result.clips, field) if value]
         yield Filter(field, field.replace("_", " ").capitalize(), {value: value for value in values})
     yield from (Filter(tag, "", {}) for tag in ("reference", "predicted"))
 
@@ -261,7 +271,10 @@ def _entry(
         mark=(f"{wrong} wrong", "bad") if wrong else ("all matched" if events else "no event", "good"),
         sentence=f"{', '.join(words) or 'no event on either side'}; the prediction is "
         f"{'missing' if prediction is None else prediction.status}",
-        tags={"system": (system.name,), **{field: (value,) for field, value in reference.fields.items()}},
+        tags={
+            "system": (system.name,),
+            **{field: (field_of(reference, field),) for field in known_fields([reference])},
+        },
         events=tuple(_tags(*event) for event in events),
         changes=tuple(
             (_SIGNS[word], word, event.type or event.dimension or "(no type)", event.severity)

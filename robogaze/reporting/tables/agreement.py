@@ -188,7 +188,7 @@ def _reasons(rows: Mapping[str, AgreementScores], names: tuple[str, ...]) -> Ite
 
 
 def _ceiling(ceiling: Ceiling, annotators: int) -> Iterator[ResultTable]:
-    whole = tuple((name, ceiling.whole.macro[name], ceiling.whole.micro[name]) for name in METRICS)
+    whole = tuple((METRICS[name].title, ceiling.whole.macro[name], ceiling.whole.micro[name]) for name in METRICS)
     columns = ("metric", "macro (over clips)", "micro (over the corpus)")
     notes = tuple(_ceiling_notes(ceiling, annotators))
     yield ResultTable("human-ceiling", "Human ceiling: each annotator against the others", columns, whole, notes)
@@ -200,7 +200,8 @@ def _ceiling(ceiling: Ceiling, annotators: int) -> Iterator[ResultTable]:
         rows["if all failed pairs were unrelated"] = _headline(ceiling.worst.macro)
         rows["if all failed pairs were the same"] = _headline(ceiling.best.macro)
     cells = tuple((name, *row) for name, row in rows.items())
-    yield ResultTable("human-ceiling-rows", "Human ceiling, mean over clips", ("human", *HEADLINE), cells)
+    titles = (METRICS[name].title for name in HEADLINE)
+    yield ResultTable("human-ceiling-rows", "Human ceiling, mean over clips", ("human", *titles), cells)
 
 
 def _headline(scores: Mapping[str, Cell]) -> Row:

@@ -3,35 +3,49 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from robogaze.evaluation.config import MIN_UNITS
-from robogaze.evaluation.estimates import GROUP_METRICS, Scores
+from robogaze.evaluation.estimates import GROUP_METRICS
 from robogaze.evaluation.released import ReleasedScores
 from robogaze.evaluation.results import BOUNDED, Bounds, Evaluation, SystemResult
 from robogaze.evaluation.robustness import robustness
-from robogaze.judges import offline
 from robogaze.judges.base import Judge
-from robogaze.metrics.controls import CONTROLS, SHUFFLED_RULE, TYPE_PRIOR, TYPE_PRIOR_RULE
+from robogaze.metrics.controls import CONTROLS, TYPE_PRIOR
 from robogaze.metrics.scores import METRICS
+from robogaze.reporting.tables.evaluation_notes import (
+    evaluation_notes,
+    few_units,
+    judge_caution,
+    judge_note,
+)
 from robogaze.reporting.tables.forms import file_name
-from robogaze.reporting.tables.table import ResultTable, Row, TablePart, cell_text
-from robogaze.reporting.wording import count
+from robogaze.reporting.tables.table import Cell, ResultTable, Row, TablePart, cell_text
+from robogaze.reporting.wording import count, listed
+from robogaze.stats.paired import Difference
 
-HEADLINE = ("desc_f1", "miou", "f1_iou", "severity_within1", "clean_accuracy", "detection_f1")
-"""The metrics of the first table: the metrics of the paper's main table, and detection."""
+HEADLINE = ("desc_f1", "miou", "f1_iou", "severe_recall", "clean_accuracy", "detection_f1")
+"""The metrics of the first table: those of the second version of RoboGaze, and detection."""
+
+USED = {
+    "calls": "calls",
+    "prompt_tokens": "prompt tokens",
+    "completion_tokens": "completion tokens",
+    "wall_s": "seconds",
+    "cost_usd": "US dollars",
+}
+"""The names of what a system uses per clip."""
 
 SWEPT = ("desc_precision", "desc_recall", "desc_f1", "f1_iou", "clean_accuracy", "detection_recall")
 """The metrics of the operating points (RoboGaze, Table 23)."""
 UNNAMED = "(none given)"
 BRIEF = (
-    "scores", "scores-data-sets", "judges", "by-dimension", "losses", "operating", "bounds", "pairs-desc_f1",
-    "ranks-desc_f1",
+    "scores", "scores-data-sets", "judges", "by-dimension", "operating", "bounds", "pairs-desc_f1", "ranks-desc_f1",
 )  # fmt: skip
-"""The tables that a terminal shows, in addition to the tables of `--by`."""
+"""The tables that a terminal shows, in addition to those of errors and of `--by`."""
 
 
-def brief(tables: Iterable[ResultTable], by: Sequence[str]) -> list[ResultTable]:
-    """The tables that a terminal shows."""
-    wanted = {*BRIEF, *(f"by-{field}" for field in by)}
+def brief(result: Evaluation, tables: Iterable[ResultTable]) -> list[ResultTable]:
+    """The tables that a terminal shows: the cost of errors for one system, their number for several."""
+    errors = "errors" if len(result.systems) > 1 else "losses"
+    wanted = {*BRIEF, errors, *(f"by-{field}" for field in result.systems[0].by)}
     return [table for table in tables if table.name in wanted or (table.part and table.part.file in wanted)]
 
 
@@ -44,12 +58,13 @@ def evaluation_tables(result: Evaluation) -> Iterator[ResultTable]:
 
 def _tables(result: Evaluation) -> Iterator[ResultTable]:
     notes = evaluation_notes(result)
-    metrics = (metric_name(result, name) for name in HEADLINE)
-    yield ResultTable("scores", "Scores, mean over clips", ("system", *metrics), tuple(_headline(result)), notes)
+    yield _scores(result, notes)
     yield from _data_sets(result)
+    yield from _breakdowns(result)
+    yield _errors(result)
     for system in result.systems:
         yield _metrics(system, result, notes)
-        yield from _breakdowns(system, result)
+        yield _confusion(system, result)
         yield _losses(system)
         if result.config.use == "similarity*iou*bonus":
             yield _lambdas(system)
@@ -60,9 +75,70 @@ def _tables(result: Evaluation) -> Iterator[ResultTable]:
     yield from _comparisons(result)
 
 
-def judge_note(result: Evaluation) -> str:
-    """The judge of the descriptions and its quality."""
-    return f"Judge {result.judge}: {result.judge_note}"
+def metric_name(result: Evaluation, name: str) -> str:
+    """A metric's id under the normalisation of the evaluation."""
+    strict = f"{name}_strict"
+    return strict if result.config.normalisation == "strict" and strict in METRICS else name
+
+
+def headline(result: Evaluation) -> dict[str, str]:
+    """The titles of the HEADLINE metrics by id, under the normalisation of the evaluation."""
+    return {name: METRICS[name].title for name in (metric_name(result, name) for name in HEADLINE)}
+
+
+def _scores(result: Evaluation, notes: tuple[str, ...]) -> ResultTable:
+    """Systems with what they use, their gains over the baseline, floors and upper bounds."""
+    metrics = headline(result)
+    used = {
+        name: title for name, title in USED.items() if any(system.usage[name].value > 0 for system in result.systems)
+    }
+    rows: list[Row] = [
+        (
+            system.name,
+            *(system.macro[metric] for metric in metrics),
+            *(system.usage[name] if system.usage[name].n else None for name in used),
+        )
+        for system in result.systems
+    ]
+    without = (None,) * len(used)
+    rows += [(name, *cells, *without) for name, cells in gain_rows(result)]
+    others = [(f"floor of {system.name}", system.floor.macro) for system in result.systems if system.floor]
+    others += [(_control(name), macro) for name, (macro, _) in result.controls.items()]
+    rows += [(name, *(scores[metric] for metric in metrics), *without) for name, scores in others]
+    columns = ("system", *metrics.values(), *(f"{title} a clip" for title in used.values()))
+    return ResultTable("scores", "Scores, mean over clips", columns, tuple(rows), (*_gain_notes(result), *notes))
+
+
+def gain_rows(result: Evaluation) -> Iterator[tuple[str, tuple[Cell, ...]]]:
+    """For every system but the baseline, its name and its gain over the baseline in each HEADLINE metric."""
+    pairs = [result.comparisons[metric].pairs for metric in headline(result)] if result.config.baseline else []
+    yield from _gains(result, pairs)
+
+
+def _gains(result: Evaluation, pairs: Sequence[Sequence[Difference]]) -> Iterator[tuple[str, tuple[Cell, ...]]]:
+    for differences in zip(*pairs, strict=True):
+        yield pair_name(result, differences[0]), tuple(pair.difference for pair in differences)
+
+
+def pair_name(result: Evaluation, pair: Difference) -> str:
+    """`first - second`."""
+    return f"{result.systems[pair.first].name} - {result.systems[pair.second].name}"
+
+
+def _gain_notes(result: Evaluation) -> Iterator[str]:
+    if not result.config.baseline or len(result.systems) < 2:
+        return
+    different = [
+        f"{pair_name(result, pair)} in {title}"
+        for name, title in headline(result).items()
+        for pair in result.comparisons[name].pairs
+        if pair.significant
+    ]
+    yield (
+        f"Rows NAME - {result.config.baseline} are paired differences over the same clips; clips without a prediction "
+        "and unscored clips are in them. Significant, by p adjusted for the number of systems (Holm): "
+        f"{listed(different) if different else 'none'}."
+    )
 
 
 def robustness_table(first: Evaluation, second: Evaluation) -> ResultTable:
@@ -70,7 +146,7 @@ def robustness_table(first: Evaluation, second: Evaluation) -> ResultTable:
     before, after = ({system.name: system.macro for system in result.systems} for result in (first, second))
     rows: tuple[Row, ...] = tuple(
         (
-            change.metric,
+            METRICS[change.metric].title,
             change.spearman,
             change.difference,
             change.largest,
@@ -89,150 +165,25 @@ def robustness_table(first: Evaluation, second: Evaluation) -> ResultTable:
     return ResultTable("judges", f"{second.judge} against {first.judge}", columns, rows, notes)
 
 
-def evaluation_notes(result: Evaluation) -> tuple[str, ...]:
-    """The conditions of the scores, the clips that are left out, and warnings."""
-    counts = result.counts
-    corpus = (
-        f"{count(counts['clips'], 'clip')} with a reference: {counts['clips_with_events']} with events, "
-        f"{counts['clean_clips']} clean."
-    )
-    return (method_note(result), *evaluation_warnings(result), judge_note(result), corpus, *_rules(result))
-
-
-def method_note(result: Evaluation) -> str:
-    """The convention, the axis of the IoU and the intervals."""
-    terms = result.config
-    return (
-        f"Convention {terms.convention}, {terms.normalisation} normalisation, IoU on {_axis(result)}; "
-        f"{100 * terms.level:g}% {_intervals(result)}{_strata(result)}, seed {terms.seed}."
-    )
-
-
-def evaluation_warnings(result: Evaluation) -> Iterator[str]:
-    """What limits the result: few units, the judge, missing or unfinished clips, systems that do not beat a floor."""
-    yield from _few_units(result)
-    yield from _judge_caution(result)
-    for system in result.systems:
-        if absent := _absent(system):
-            yield f"{system.name}: {absent}."
-    if result.unfinished:
-        yield _left_out(result.unfinished, "the reference is not finished")
-    if result.left_out:
-        parts = count(len(result.left_out), "part")
-        yield f"{parts} of the files did not fit and were left out: {_first(result.left_out)}."
-    if result.unreferenced:
-        yield _left_out(result.unreferenced, "there is no reference")
-    yield from _not_above_floor(result)
-
-
-def _rules(result: Evaluation) -> Iterator[str]:
-    """The definitions of the floors and upper bounds."""
-    for name in result.controls:
-        if name == TYPE_PRIOR:
-            yield f"Floor {name} {TYPE_PRIOR_RULE}"
-        else:
-            yield f"{'Upper bound' if CONTROLS[name].oracle else 'Floor'} {name} {CONTROLS[name].rule}"
-    yield "An upper bound is the most that a guess can reach under any judge; a good system may be below it."
-    if any(system.floor for system in result.systems):
-        yield SHUFFLED_RULE
-
-
-def _not_above_floor(result: Evaluation) -> Iterator[str]:
-    for system in result.systems:
-        if system.floor is None or (system.floor.above.significant and system.floor.above.difference.value > 0):
-            continue
-        difference = cell_text(system.floor.above.difference)
-        yield (
-            f"Warning: {system.name} is not significantly above its floor in desc_f1 (difference {difference}): the "
-            "scores do not show that it uses the clips."
-        )
-
-
 def _data_sets(result: Evaluation) -> Iterator[ResultTable]:
     """The paper's headline, if there are several data sets."""
     field = result.config.strata
     data_sets = len({clip.fields.get(field, "") for clip in result.clips})
     if data_sets > 1:
-        metrics = [metric_name(result, metric) for metric in HEADLINE]
+        metrics = headline(result)
         rows: tuple[Row, ...] = tuple(
             (system.name, *(system.strata_mean[metric] for metric in metrics)) for system in result.systems
         )
         title = f"Scores, mean over {data_sets} data sets ({field}): the headline of the RoboGaze paper"
         notes = (f"n counts values of {field}.",)
-        yield ResultTable("scores-data-sets", title, ("system", *metrics), rows, notes)
-
-
-def _intervals(result: Evaluation) -> str:
-    terms, units = result.config, result.counts["units"]
-    of = "clips" if units == result.counts["clips"] else f"{units:,} values of {terms.units}"
-    if terms.interval == "student":
-        return f"intervals (Student's t) over the {of}"
-    return f"{terms.interval} intervals from {terms.resamples:,} resamples of the {of}"
-
-
-def _strata(result: Evaluation) -> str:
-    field = result.config.strata
-    return f" within each {field}" if any(field in clip.fields for clip in result.clips) else ""
-
-
-def _axis(result: Evaluation) -> str:
-    without = result.counts["clips_without_frame_times"]
-    if result.config.iou == "exact":
-        return "the time axis"
-    return f"frames ({count(without, 'clip')} without frame times: on the time axis)" if without else "frames"
-
-
-def _left_out(names: Sequence[str], why: str) -> str:
-    return f"{count(len(names), 'clip')} left out because {why}: {_first(names)}."
-
-
-_ABSENT = {
-    "missing": ("clip", "without a prediction (their events count as missed)"),
-    "unscored": ("clip", "unscored (their events count as missed)"),
-    "partial": ("clip", "partial (never clean)"),
-    "undecided": (
-        "clip",
-        "without an event, but not examined in every dimension (clean only where the reference covers no other)",
-    ),
-    "unjudged": ("clip", "with a failed judgement (left out; see the bounds)"),
-    "unjudgeable": ("event", "predicted in dimensions that the reference does not cover (not counted)"),
-    "predictions_blank": ("event", "predicted without a time, dimension or severity that the reference has (wrong)"),
-    "references_not_looked_for": ("event", "in dimensions that the system does not examine (missed)"),
-}
-
-
-def _absent(system: SystemResult) -> str:
-    parts = []
-    for name, (noun, words) in _ABSENT.items():
-        if number := system.counts[name]:
-            clips = system.incomplete.get(name, ())
-            parts.append(f"{count(number, noun)} {words}" + (f": {_first(clips)}" if clips else ""))
-    return "; ".join(parts)
-
-
-def _first(names: Sequence[str]) -> str:
-    return ", ".join(names[:3]) + (", ..." if names[3:] else "")
-
-
-def metric_name(result: Evaluation, name: str) -> str:
-    """A metric's name under the normalisation of the evaluation."""
-    strict = f"{name}_strict"
-    return strict if result.config.normalisation == "strict" and strict in METRICS else name
-
-
-def _headline(result: Evaluation) -> Iterator[Row]:
-    rows = [(system.name, system.macro) for system in result.systems]
-    rows += [(f"floor of {system.name}", system.floor.macro) for system in result.systems if system.floor]
-    rows += [(_control(name), macro) for name, (macro, _) in result.controls.items()]
-    for name, scores in rows:
-        yield name, *(scores[metric_name(result, metric)] for metric in HEADLINE)
+        yield ResultTable("scores-data-sets", title, ("system", *metrics.values()), rows, notes)
 
 
 def _metrics(system: SystemResult, result: Evaluation, notes: tuple[str, ...]) -> ResultTable:
     floors = [system.floor] if system.floor else []
     rows: tuple[Row, ...] = tuple(
         (
-            name,
+            METRICS[name].title,
             system.macro[name],
             system.strata_mean[name],
             system.micro[name],
@@ -260,25 +211,66 @@ def _control(name: str) -> str:
     return f"upper bound: {name}, S = 1"
 
 
-def _breakdowns(system: SystemResult, result: Evaluation) -> Iterator[ResultTable]:
-    for name, groups in (("dimension", system.dimensions), ("type", system.types)):
-        yield _by(system, name, "over all events", groups, GROUP_METRICS)
-    for field, values in system.by.items():
-        yield _by(system, field, "mean over clips", values, [metric_name(result, metric) for metric in HEADLINE])
+def _breakdowns(result: Evaluation) -> Iterator[ResultTable]:
+    """All systems by dimension, by type, and by the fields of `--by`, with the gains over the baseline."""
+    groups = {name: METRICS[name].title for name in GROUP_METRICS}
+    by_dimension = {system.name: system.dimensions for system in result.systems}
+    yield _by("dimension", "over all events", result.dimensions, by_dimension, groups)
+    types = list(result.systems[0].types)
+    yield _by("type", "over all events", types, {system.name: system.types for system in result.systems}, groups)
+    metrics = headline(result)
+    for field in result.systems[0].by:
+        scores: dict[str, Mapping[str, Mapping[str, Cell]]] = {
+            system.name: system.by[field] for system in result.systems
+        }
+        values = list(result.systems[0].by[field])
+        for value, differences in result.gains_by.get(field, {}).items():
+            for name, cells in _gains(result, [differences[metric] for metric in metrics]):
+                scores[name] = {**scores.get(name, {}), value: dict(zip(metrics, cells, strict=True))}
+        yield _by(field, "mean over clips", values, scores, metrics)
+
+
+def _by(
+    field: str,
+    over: str,
+    values: Sequence[str],
+    scores: Mapping[str, Mapping[str, Mapping[str, Cell]]],
+    metrics: Mapping[str, str],
+) -> ResultTable:
+    """The `scores` by system, value and metric; `metrics` are titles by id."""
+    rows: tuple[Row, ...] = tuple(
+        (value or UNNAMED, system, *(of_system[value][metric] for metric in metrics))
+        for value in values
+        for system, of_system in scores.items()
+    )
+    columns = (field.replace("_", " "), "system", *metrics.values())
+    return ResultTable(f"by-{field}", f"By {field.replace('_', ' ')}, {over}", columns, rows)
+
+
+def _errors(result: Evaluation) -> ResultTable:
+    rows: tuple[Row, ...] = tuple(
+        (
+            system.name,
+            *(system.counts[name] for name in ("references", "predictions", "matched")),
+            *(errors for errors, _ in system.error_costs.values()),
+        )
+        for system in result.systems
+    )
+    columns = ("system", "reference events", "predicted events", "matched", *result.systems[0].error_costs)
+    notes = (
+        "Of matched pairs: span, dimension, description, if one of these is wrong. Of the others: missed, spurious, "
+        "duplicate, split, merged, and span or description if an event without a match can be attributed to one on the "
+        "other side (docs/metrics/README.md#errors).",
+    )
+    return ResultTable("errors", "Errors by kind", columns, rows, notes)
+
+
+def _confusion(system: SystemResult, result: Evaluation) -> ResultTable:
     names = [name or UNNAMED for name in result.dimensions]
     lines = zip([*names, "spurious"], system.confusion, strict=True)
     rows: tuple[Row, ...] = tuple((name, *(int(number) for number in line)) for name, line in lines)
     title = "reference dimension (rows) by predicted dimension (columns)"
-    yield _of_system(system, "confusion", title, ("reference", *names, "missed"), rows)
-
-
-def _by(
-    system: SystemResult, field: str, over: str, values: Mapping[str, Scores], metrics: Sequence[str]
-) -> ResultTable:
-    rows: tuple[Row, ...] = tuple(
-        (value or UNNAMED, *(scores[metric] for metric in metrics)) for value, scores in values.items()
-    )
-    return _of_system(system, f"by-{field}", f"by {field}, {over}", (field, *metrics), rows)
+    return _of_system(system, "confusion", title, ("reference", *names, "missed"), rows)
 
 
 def _losses(system: SystemResult) -> ResultTable:
@@ -297,7 +289,7 @@ def _lambdas(system: SystemResult) -> ResultTable:
     )
     note = "The bonus decides which events are matched; the value of a match is its S and does not depend on the bonus."
     title = "by the bonus for a shared dimension (lambda)"
-    return _of_system(system, "lambda", title, ("lambda", *HEADLINE), rows, (note,))
+    return _of_system(system, "lambda", title, ("lambda", *(METRICS[name].title for name in HEADLINE)), rows, (note,))
 
 
 def _operating_points(system: SystemResult) -> ResultTable:
@@ -306,12 +298,14 @@ def _operating_points(system: SystemResult) -> ResultTable:
     )
     note = "From the accepted and rejected hypotheses in the reports; no model is queried again."
     title = "by the minimum confidence of an event"
-    return _of_system(system, "operating", title, ("confidence", *SWEPT), rows, (note,))
+    return _of_system(
+        system, "operating", title, ("confidence", *(METRICS[name].title for name in SWEPT)), rows, (note,)
+    )
 
 
 def _bounds(system: SystemResult, bounds: Bounds) -> ResultTable:
     rows: tuple[Row, ...] = tuple(
-        (name, bounds.worst[name].value, system.macro[name], bounds.best[name].value) for name in BOUNDED
+        (METRICS[name].title, bounds.worst[name].value, system.macro[name], bounds.best[name].value) for name in BOUNDED
     )
     title = f"{count(bounds.clips, 'clip')} with a failed judgement"
     columns = ("metric", "at least", "without these clips", "at most")
@@ -320,13 +314,13 @@ def _bounds(system: SystemResult, bounds: Bounds) -> ResultTable:
 
 def _comparisons(result: Evaluation) -> Iterator[ResultTable]:
     names = [system.name for system in result.systems]
-    for metric in (metric_name(result, name) for name in HEADLINE):
+    for metric, metric_title in headline(result).items():
         found = result.comparisons.get(metric)
         if found is None:
             return
         rows: tuple[Row, ...] = tuple(
             (
-                f"{names[pair.first]} - {names[pair.second]}",
+                pair_name(result, pair),
                 pair.difference,
                 pair.p,
                 pair.holm,
@@ -336,16 +330,16 @@ def _comparisons(result: Evaluation) -> Iterator[ResultTable]:
             )
             for pair in found.pairs
         )
-        warnings = (*_few_units(result), *_judge_caution(result))
+        warnings = (*few_units(result), *judge_caution(result))
         columns = ("pair", "difference", "p", "p (Holm)", "p (FDR)", "smallest detectable", "verdict")
-        title = f"{metric}: paired differences over the same clips"
+        title = f"{metric_title}: paired differences over the same clips"
         part = TablePart("pairs", "metric", metric)
         yield ResultTable(f"pairs-{metric}", title, columns, rows, (PAIRS, *warnings), part)
         ranks: tuple[Row, ...] = tuple(
             (name, rank.rank, rank.first) for name, rank in zip(names, found.ranks, strict=True)
         )
         part = TablePart("ranks", "metric", metric)
-        yield ResultTable(f"ranks-{metric}", f"{metric}: ranks", RANKED, ranks, warnings, part)
+        yield ResultTable(f"ranks-{metric}", f"{metric_title}: ranks", RANKED, ranks, warnings, part)
 
 
 RANKED = ("system", "rank", "share of first places")
@@ -354,23 +348,6 @@ PAIRS = (
     "The verdict follows from p (Holm), adjusted for the number of pairs. If no difference is significant, it "
     "gives the largest difference that is not excluded (two one-sided tests)."
 )
-
-
-def _judge_caution(result: Evaluation) -> Iterator[str]:
-    """A warning about rankings by the offline judge."""
-    if result.judge == offline.NAME and len(result.systems) > 1:
-        yield offline.CAUTION
-
-
-def _few_units(result: Evaluation) -> Iterator[str]:
-    """A warning if there are too few units for exact intervals and p."""
-    if result.counts["units"] < MIN_UNITS:
-        units = count(result.counts["units"], "unit")
-        yield (
-            f"Warning: {units} (clips, or prompts where clips share one). Below {MIN_UNITS} units intervals are "
-            "approximate: with 20 units, 95% intervals covered the true value in 92 to 99% of trials "
-            "(docs/metrics/coverage.md)."
-        )
 
 
 def released_tables(results: Sequence[ReleasedScores], judge: Judge, convention: str) -> Iterator[ResultTable]:

@@ -60,4 +60,6 @@ def _estimate(estimate: Estimate) -> str:
 
 
 def _number(value: float) -> str:
-    return "undefined" if math.isnan(value) else f"{value:.3f}"
+    if math.isnan(value):
+        return "undefined"
+    return f"{value:.3f}" if abs(value) < 1000 else f"{value:,.0f}"
