@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from robogaze.core.clip import Layout
 from robogaze.core.events import Box
 
-STRIP_BAND_PX, STRIP_GAP_PX = 24, 4
+BAND_PX, GAP_PX = 24, 4
 """Height of the band with the names above the views, and width of the gap between two views."""
 
 
@@ -29,7 +29,7 @@ def strip_size(layout: Layout, view_size: tuple[int, int]) -> tuple[int, int]:
     count = len(layout.active)
     if count == 1:
         return view_size
-    return count * (width + STRIP_GAP_PX) - STRIP_GAP_PX, STRIP_BAND_PX + height
+    return count * (width + GAP_PX) - GAP_PX, BAND_PX + height
 
 
 def strip_boxes(layout: Layout, view_size: tuple[int, int]) -> Mapping[str, Box]:
@@ -38,11 +38,11 @@ def strip_boxes(layout: Layout, view_size: tuple[int, int]) -> Mapping[str, Box]
         return {layout.active[0]: Box(left=0.0, top=0.0, right=1.0, bottom=1.0)}
     whole_width, whole_height = strip_size(layout, view_size)
     width = view_size[0]
-    step = width + STRIP_GAP_PX
+    step = width + GAP_PX
     return {
         name: Box(
             left=number * step / whole_width,
-            top=STRIP_BAND_PX / whole_height,
+            top=BAND_PX / whole_height,
             right=(number * step + width) / whole_width,
             bottom=1.0,
         )

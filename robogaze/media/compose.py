@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from robogaze.core.clip import Layout
-from robogaze.core.view_boxes import STRIP_BAND_PX as _BAND_PX
-from robogaze.core.view_boxes import STRIP_GAP_PX as _GAP_PX
+from robogaze.core.view_boxes import BAND_PX, GAP_PX
 from robogaze.errors import VideoError
 from robogaze.media.decode import Image
 
@@ -59,8 +58,8 @@ def unstrip(picture: Image, count: int) -> tuple[Image, ...]:
     """The views of a strip of `count` of them, in order."""
     if count == 1:
         return (picture,)
-    step = (picture.shape[1] + _GAP_PX) // count
-    return tuple(picture[_BAND_PX:, index * step : (index + 1) * step - _GAP_PX] for index in range(count))
+    step = (picture.shape[1] + GAP_PX) // count
+    return tuple(picture[BAND_PX:, index * step : (index + 1) * step - GAP_PX] for index in range(count))
 
 
 def sheet(images: Sequence[Image], labels: Sequence[str], columns: int) -> Image:
@@ -70,22 +69,22 @@ def sheet(images: Sequence[Image], labels: Sequence[str], columns: int) -> Image
     high, wide = images[0].shape[:2]
     columns = min(columns, len(images))
     rows = -(-len(images) // columns)
-    size = (rows * (_BAND_PX + high + _GAP_PX) - _GAP_PX, columns * (wide + _GAP_PX) - _GAP_PX, 3)
+    size = (rows * (BAND_PX + high + GAP_PX) - GAP_PX, columns * (wide + GAP_PX) - GAP_PX, 3)
     paper = np.full(size, _PAPER, dtype=np.uint8)
     for index, (image, label) in enumerate(zip(images, labels, strict=True)):
-        top = index // columns * (_BAND_PX + high + _GAP_PX)
-        left = index % columns * (wide + _GAP_PX)
-        paper[top : top + _BAND_PX, left : left + wide] = _band(label, wide)
-        paper[top + _BAND_PX : top + _BAND_PX + high, left : left + wide] = image
+        top = index // columns * (BAND_PX + high + GAP_PX)
+        left = index % columns * (wide + GAP_PX)
+        paper[top : top + BAND_PX, left : left + wide] = _band(label, wide)
+        paper[top + BAND_PX : top + BAND_PX + high, left : left + wide] = image
     return paper
 
 
 def _band(label: str, width: int) -> NDArray[np.uint8]:
     """A label on white, in smaller letters if it would not fit."""
-    band = np.full((_BAND_PX, width, 3), _PAPER, dtype=np.uint8)
+    band = np.full((BAND_PX, width, 3), _PAPER, dtype=np.uint8)
     wide = cv2.getTextSize(label, _FONT, _FONT_SCALE, 1)[0][0]
     scale = _FONT_SCALE * min(1.0, max(1, width - 2 * _MARGIN_PX) / max(1, wide))
-    cv2.putText(band, label, (_MARGIN_PX, _BAND_PX - 7), _FONT, scale, _INK, 1, cv2.LINE_AA)
+    cv2.putText(band, label, (_MARGIN_PX, BAND_PX - 7), _FONT, scale, _INK, 1, cv2.LINE_AA)
     return band
 
 

@@ -6,16 +6,18 @@ once they exceed a limit, so that memory does not grow with the clip.
 """
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from hashlib import sha256
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 
 from robogaze.core.clip import Layout
 from robogaze.core.pictures import FrameImage, Picture, PictureSettings
+from robogaze.core.view_boxes import BAND_PX, GAP_PX
 from robogaze.errors import VideoError
-from robogaze.media.compose import decode_image, encode_jpeg, fit, sheet, split, strip
+from robogaze.media.compose import decode_image, encode_jpeg, fit, sheet, split, strip, unstrip
 from robogaze.media.decode import Frame, Image, read_frames
 from robogaze.media.grid import detect_layout, fillers_are_black
 from robogaze.media.picture_files import open_picture
@@ -23,22 +25,32 @@ from robogaze.threads import check
 
 _IN_MEMORY_BYTES = 32 * 2**20
 _THUMBNAIL_QUALITY = 80
-_GAP_PX, _BAND_PX = 4, 24
-"""What a sheet adds to each picture: a gap on the right and below, and a band for its label."""
+_APART_S = 2.0
+"""Frames that are further apart are read from the video in separate parts."""
 
 Observer = Callable[[int, float, tuple[Image, ...]], None]
 """Called for every frame with its number, its time in seconds, and its views."""
 
 
+@dataclass(frozen=True)
+class VideoSource:
+    """The file that a clip is decoded from, and the name of the decoder."""
+
+    path: Path
+    decoder: str
+
+
 class DecodedClip:
     """The pictures of one clip; close it to free them. Made by `decode_clip`.
 
-    `start_s` is the time of its first frame in its file, above 0 only for a part of a file.
+    `start_s` is the time of its first frame in its file, above 0 only for a part of a file. `source` is None for a clip
+    that is not from a file.
     """
 
-    def __init__(self, layout: Layout, settings: PictureSettings) -> None:
+    def __init__(self, layout: Layout, settings: PictureSettings, source: VideoSource | None = None) -> None:
         self.layout = layout
         self.settings = settings
+        self.source = source
         self.times_s: list[float] = []
         self.duration_s = self.start_s = 0.0
         self.width = self.height = 0
@@ -46,6 +58,7 @@ class DecodedClip:
         self._file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY_BYTES)  # noqa: SIM115 - closed by close()
         self._ends = [0]
         self._size = (0, 0)
+        self._scaled_down = False
 
     def close(self) -> None:
         """Free the pictures."""
@@ -58,6 +71,7 @@ class DecodedClip:
         self._file.write(jpeg)
         self._ends.append(self._ends[-1] + len(jpeg))
         self.times_s.append(time_s)
+        self._scaled_down = max(views[0].shape[:2]) > self.settings.max_side_px
 
     def add_initial_frame(self, path: Path, first: Image) -> None:
         """Add a picture of the scene before the clip, with the layout of its first frame; its size may differ.
@@ -82,9 +96,42 @@ class DecodedClip:
         jpeg = self._file.read(end - start)
         return FrameImage(self._describe(f"F{number}", (number,), self._size, jpeg), self.label(number), jpeg)
 
+    def views(self, number: int) -> tuple[Image, ...]:
+        """The views of a frame as its picture shows them, in reading order."""
+        return unstrip(decode_image(self.frame_image(number).jpeg, self.label(number)), len(self.layout.active))
+
+    def originals(self, numbers: Sequence[int]) -> Mapping[int, tuple[Image, ...]]:
+        """The views of frames at the size of the video, by frame number.
+
+        They are read from the video again where the pictures are smaller; a clip without a source has its pictures
+        only. Raises VideoError if the video has changed since it was decoded.
+        """
+        wanted = sorted(set(numbers))
+        if self.source is None or not self._scaled_down:
+            return {number: self.views(number) for number in wanted}
+        return {number: split(image, self.layout) for number, image in self._read_again(self.source, wanted)}
+
+    def _read_again(self, source: VideoSource, wanted: Sequence[int]) -> Iterator[tuple[int, Image]]:
+        """The whole pictures of some frames, by number, from parts of the video that contain them."""
+        ends = (*self.times_s[1:], self.duration_s)
+        for part in _near(wanted, self.times_s):
+            start_s, end_s = self.start_s + self.times_s[part[0]], self.start_s + ends[part[-1]]
+            found = 0
+            for frame in read_frames(source.path, source.decoder, start_s, end_s):
+                check()
+                if part[0] + frame.number in part:
+                    found += 1
+                    yield part[0] + frame.number, frame.image
+            if found < len(part):
+                raise VideoError(f"{source.path} has changed since it was decoded: it lacks frames")
+
     def label(self, number: int) -> str:
         """The label of a frame: its number and its time."""
         return f"frame {number} at {self.times_s[number]:.2f} s"
+
+    def stamp(self, number: int) -> str:
+        """What is written above the picture of a frame: its number and its time."""
+        return f"frame {number}, {self.times_s[number]:.2f} s"
 
     def sheet(self, numbers: Sequence[int], columns: int, max_side_px: int | None = None) -> FrameImage:
         """Several frames on one contact sheet, numbered outside the pictures.
@@ -105,9 +152,9 @@ class DecodedClip:
         """The longer side of a frame on a sheet with as many rows as columns, in pixels."""
         # Views side by side may be wider than one view; then a sheet may be as wide as one frame.
         whole = max_side_px or max(self.settings.max_side_px, *self._size)
-        cell = (whole + _GAP_PX) // columns - _GAP_PX
+        cell = (whole + GAP_PX) // columns - GAP_PX
         width, height = self._size
-        scale = min(1.0, cell / width, (cell - _BAND_PX) / height)
+        scale = min(1.0, cell / width, (cell - BAND_PX) / height)
         return max(1, int(scale * max(width, height)))
 
     def thumbnail(self, number: int, max_side_px: int) -> bytes:
@@ -150,7 +197,7 @@ def decode_clip(
     frames = read_frames(path, decoder, start_s, end_s)
     first = next(frames)
     used_layout = layout or detect_layout(first.image) or Layout()
-    clip = DecodedClip(used_layout, settings or PictureSettings())
+    clip = DecodedClip(used_layout, settings or PictureSettings(), VideoSource(path, decoder))
     with ExitStack() as on_failure:
         on_failure.callback(clip.close)
         clip.height, clip.width = first.image.shape[:2]
@@ -180,3 +227,9 @@ def _views(path: Path, frame: Frame, layout: Layout, *, detected: bool) -> tuple
             "name the layout (--layout single, or 2x2:NAME,NAME,NAME,NAME with - for a panel to drop)"
         )
     return views
+
+
+def _near(numbers: Sequence[int], times_s: Sequence[float]) -> Iterator[Sequence[int]]:
+    """Ascending frame numbers in groups, between which more than _APART_S pass."""
+    starts = [0, *(place for place, (a, b) in enumerate(pairwise(numbers), 1) if times_s[b] - times_s[a] > _APART_S)]
+    yield from (numbers[start:end] for start, end in pairwise([*starts, len(numbers)]) if start < end)
