@@ -149,6 +149,10 @@ class ModelClient:
         found = (regime.within(span, clip.frame_times_s, clip.duration_s) for span in spans)
         return tuple(sorted({number for numbers in found for number in numbers}))
 
+    def rate_fps(self, role: str, least_fps: float) -> float | None:
+        """The rate of `frames_within`; None if every frame is shown."""
+        return self.model(role).config.frames.at_least(least_fps, self.clip.duration_s).rate_fps
+
     def show(self, role: str, frames: Sequence[int]) -> tuple[FrameImage, ...]:
         """Frames as the model of a role is shown them: one image per frame, or contact sheets."""
         if self.model(role).config.present == "frames":

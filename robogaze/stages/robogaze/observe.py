@@ -86,7 +86,9 @@ class Observe(Stage):
         if self.stride_s is not None and self.stride_s > self.window_s:
             raise ValueError("stride_s is longer than window_s, so that parts of the clip would be in no window")
         if repeated := WindowAnswer.model_fields.keys() & domain.prompts.contract("observe").keys():
-            raise ValueError(f"the prompt observe.md.j2 declares {', '.join(sorted(repeated))}, which is always asked for")
+            raise ValueError(
+                f"the prompt observe.md.j2 declares {', '.join(sorted(repeated))}, which is always asked for"
+            )
 
     async def run(self, context: Context, client: ModelClient) -> Context:
         clip, config = context.clip, client.model(self.role()).config
@@ -121,9 +123,7 @@ class Observe(Stage):
         return (client.decoded_clip.frame_image(0), *client.sheets(frames))
 
 
-def group_windows(
-    windows: Sequence[Window], longest_s: float, most_frames: int
-) -> tuple[tuple[Window, ...], ...]:
+def group_windows(windows: Sequence[Window], longest_s: float, most_frames: int) -> tuple[tuple[Window, ...], ...]:
     """Neighbouring windows in groups that last up to `longest_s` and have up to `most_frames` distinct frames.
 
     A group has at least one window.

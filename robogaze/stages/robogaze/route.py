@@ -13,7 +13,7 @@ from pydantic import Field, create_model
 
 from robogaze.core.context import Route, Segment
 from robogaze.domains import Dimension, Domain
-from robogaze.domains.contract import Answer, Text
+from robogaze.domains.contract import Answer, Phrase
 from robogaze.stages.answers import keyed_answer
 from robogaze.stages.base import Stage
 from robogaze.stages.client import ModelClient, Query
@@ -36,7 +36,7 @@ class RouteVariables(TypedDict):
 class RelevanceAnswer(Answer):
     """How relevant a dimension is to a segment."""
 
-    reason: Text
+    reason: Phrase
     relevance: Annotated[int, Field(ge=0, le=10)]
 
 
@@ -55,9 +55,7 @@ class Router(Stage):
     keep_in_all: int | None = Field(default=None, ge=1)
     """How many dimensions to keep for all segments together, for each BUDGET_S of the clip that begins."""
 
-    def routes(
-        self, rated: Sequence[tuple[Segment, Ratings]], context: Context, domain: Domain
-    ) -> tuple[Route, ...]:
+    def routes(self, rated: Sequence[tuple[Segment, Ratings]], context: Context, domain: Domain) -> tuple[Route, ...]:
         """The route of each segment."""
         always = always_examined(context, domain)
         kept = {segment.id: (*always, *self._kept(ratings, len(always))) for segment, ratings in rated}
@@ -73,7 +71,9 @@ class Router(Stage):
             reasons = dict.fromkeys(always, "this dimension is always examined")
             for name, rating in ratings.items():
                 over = name in dropped and name in kept[segment.id]
-                reasons[name] = f"not among the {allowed} most relevant of the clip; {rating.reason}" if over else rating.reason
+                reasons[name] = (
+                    f"not among the {allowed} most relevant of the clip; {rating.reason}" if over else rating.reason
+                )
             names = tuple(name for name in context.dimensions if name in kept[segment.id] and name not in dropped)
             routes.append(Route(segment=segment.id, dimensions=names, reasons=reasons))
         return tuple(routes)
@@ -109,7 +109,9 @@ class RouteStage(Router):
         segments = context.segments or (whole_clip(context),)
         if self.examine == "all":
             reasons = dict.fromkeys(context.dimensions, "every segment is examined for every dimension")
-            routes = tuple(Route(segment=segment.id, dimensions=context.dimensions, reasons=reasons) for segment in segments)
+            routes = tuple(
+                Route(segment=segment.id, dimensions=context.dimensions, reasons=reasons) for segment in segments
+            )
             return replace(context, segments=segments, routes=routes)
         frames, domain = client.frames("vlm"), client.domain
         query = Query(

@@ -8,7 +8,7 @@ equal length, each with a request of its own, which are sent in parallel.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Self, TypedDict
+from typing import Annotated, Any, ClassVar, Self, TypedDict
 
 from pydantic import Field, model_validator
 
@@ -17,8 +17,7 @@ from robogaze.core.sampling import equal_parts, evenly
 from robogaze.core.time import Span, frames_in
 from robogaze.domains import Dimension
 from robogaze.domains.contract import Answer, Phrase
-from robogaze.stages.answers import list_answer, narrowed, one_of, span_in
-from robogaze.stages.base import Stage
+from robogaze.stages.answers import list_answer, narrowed, one_of
 from robogaze.stages.client import ModelClient, NoAnswer, Query
 from robogaze.stages.context import Context, Slot
 from robogaze.stages.robogaze.route import Ratings, Router, always_examined, rated_dimensions, ratings_contract
@@ -115,11 +114,13 @@ class SegmentStage(Router):
                 stretch=stretch,
                 subtasks=subtasks,
                 dimensions=rated_dimensions(context, domain) if self.route else (),
-                always=tuple(domain.dimensions[name].name for name in always_examined(context, domain)) if self.route else (),
+                always=tuple(domain.dimensions[name].name for name in always_examined(context, domain))
+                if self.route
+                else (),
             ),
             images=self._images(stretch, client) if self.route else (),
-            contract=self._contract(subtasks, context, client),
-            check=lambda answer: _fault(stretch, answer.segments),
+            contract=self._contract(stretch, subtasks, context, client),
+            check=lambda answer: _fault(answer.segments),
         )
 
     def _images(self, stretch: Span, client: ModelClient) -> Any:
@@ -128,8 +129,12 @@ class SegmentStage(Router):
         inside = frames_in([stretch], client.clip.frame_times_s)
         return client.show("vlm", [frame for frame in client.frames("vlm") if frame in inside])
 
-    def _contract(self, subtasks: Sequence[str] | None, context: Context, client: ModelClient) -> type[Answer]:
-        fields: dict[str, Any] = {"span_s": span_in(context.clip.duration_s)}
+    def _contract(
+        self, stretch: Span, subtasks: Sequence[str] | None, context: Context, client: ModelClient
+    ) -> type[Answer]:
+        end_s = max(stretch.end, round(stretch.end, 2))  # the prompt gives two decimals
+        time = Annotated[float, Field(ge=stretch.start, le=end_s)]
+        fields: dict[str, Any] = {"span_s": Annotated[list[time], Field(min_length=2, max_length=2)]}  # type: ignore[valid-type]
         if subtasks:
             fields["subtask"] = one_of(dict.fromkeys(subtasks)) | None
         if self.route:
@@ -138,24 +143,19 @@ class SegmentStage(Router):
         return list_answer("segments", narrowed(base, **fields), _MOST_SEGMENTS)
 
 
-def _fault(stretch: Span, segments: Sequence[SegmentAnswer]) -> str | None:
+def _fault(segments: Sequence[SegmentAnswer]) -> str | None:
     """What is wrong with the times of some segments; None if nothing is."""
     if not segments:
         return "segments: the list is empty; segments cover the whole stretch, with subtask null where there is none"
     before: SegmentAnswer | None = None
     for segment in sorted(segments, key=lambda segment: segment.span_s):
-        start, end = segment.span_s
-        if start < stretch.start - _TOLERANCE_S or end > stretch.end + _TOLERANCE_S:
-            return f"segments: {segment.span_s} is not inside the stretch {stretch.start:.2f} to {stretch.end:.2f} s"
-        if before is not None and start < before.span_s[1] - _TOLERANCE_S:
+        if before is not None and segment.span_s[0] < before.span_s[1] - _TOLERANCE_S:
             return f"segments: {segment.span_s} begins before {before.span_s} ends; segments do not overlap"
         before = segment
     return None
 
 
-def cover(
-    stretch: Span, claims: Sequence[SegmentAnswer]
-) -> tuple[tuple[Span, SegmentAnswer | None], ...]:
+def cover(stretch: Span, claims: Sequence[SegmentAnswer]) -> tuple[tuple[Span, SegmentAnswer | None], ...]:
     """The stretch in spans that touch, each with its claim, or None where there is none.
 
     Gaps of up to _TOLERANCE_S belong to the claim after them (before them at the end); overlaps as short belong to the
@@ -180,7 +180,9 @@ def cover(
 
 def _ratings(claims: Sequence[SegmentAnswer | None]) -> list[Ratings]:
     """The ratings of each segment; one that is in no answer is rated like the one before it, or the one after it."""
-    found: list[Ratings | None] = [dict(claim.dimensions) if isinstance(claim, RoutedSegmentAnswer) else None for claim in claims]
+    found: list[Ratings | None] = [
+        dict(claim.dimensions) if isinstance(claim, RoutedSegmentAnswer) else None for claim in claims
+    ]
     rated: list[Ratings] = []
     for number, ratings in enumerate(found):
         nearest = [*found[number::-1], *found[number:]]
