@@ -34,10 +34,12 @@ STEPS = [{"name": "carry", "expected_outcome": "cup on saucer", "completion_crit
 GROUNDED = {
     "task_memory": {
         "goal": "the cup stands on the saucer",
+        "demanded": [{"quote": "with your right hand", "visible_sign": "the right hand carries the cup"}],
+        "inferred": ["the cup stands upright"],
+        "ambiguous": [],
         "objects": ["the cup"],
         "target_locations": ["the saucer"],
-        "expected_hands": ["right"],
-        "constraints": [],
+        "hands": ["right"],
         "subtasks": STEPS,
     },
     "scene_memory": {
@@ -48,6 +50,7 @@ GROUNDED = {
         "occlusions": [],
         "uncertainty": [],
     },
+    "boxes": [{"name": "a white cup", "view": "main", "box": [100, 400, 250, 600]}],
 }
 ROUTED = ["instruction_consistency", "hand_body_consistency", "visual_quality"]
 
@@ -129,7 +132,7 @@ async def test_prompts_say_that_the_clip_is_real_and_who_wears_the_camera(egocen
         assert "generative" not in request.system
         assert "of the person who wears the camera" in request.system
     critic = str(asked[-1].parts)
-    for words in (TASK, "expected_hands", "the left hand does the work"):
+    for words in (TASK, "the cup stands upright", "the left hand does the work"):
         assert words in critic
 
 
