@@ -180,6 +180,7 @@ def _notes(
     pipeline: Pipeline, context: Context, opened: OpenClip, unseen: tuple[tuple[int, int], ...]
 ) -> Iterator[str]:
     yield from (note for _, stage in pipeline.stages for note in stage.notes(pipeline.domain, context.evidence))
+    yield from context.notes
     count, total = sum(end - start for start, end in unseen), opened.clip.frame_count
     if count == total and any(coverage.state == "ruled_out" for coverage in context.coverage.values()):
         yield "No specialist was called: this report rests on the observations and the routing alone."

@@ -134,24 +134,26 @@ class DecodedClip:
         """What is written above the picture of a frame: its number and its time."""
         return f"frame {number}, {self.times_s[number]:.2f} s"
 
-    def sheet(self, numbers: Sequence[int], columns: int) -> FrameImage:
+    def sheet(self, numbers: Sequence[int], columns: int, max_side_px: int | None = None) -> FrameImage:
         """Several frames on one contact sheet, numbered outside the pictures.
 
-        They are scaled down, so that a sheet with as many rows as columns is no larger than a picture may be.
+        They are scaled down, so that a sheet with as many rows as columns is no larger than `max_side_px`, or than a
+        picture may be.
         """
         images = [decode_image(self.frame_image(number).jpeg, self.label(number)) for number in numbers]
-        side = self._side_on_sheet(columns)
+        side = self._side_on_sheet(columns, max_side_px)
         whole = sheet([fit(image, side) for image in images], [self.label(number) for number in numbers], columns)
         jpeg = encode_jpeg(whole, self.settings.quality)
         first, last = numbers[0], numbers[-1]
         label = f"frames {first} to {last}, {self.times_s[first]:.2f} s to {self.times_s[last]:.2f} s"
-        name = "S" + "-".join(str(number) for number in numbers)
+        name = "S" + "-".join(str(number) for number in numbers) + ("" if max_side_px is None else f"@{max_side_px}")
         return FrameImage(self._describe(name, tuple(numbers), (whole.shape[1], whole.shape[0]), jpeg), label, jpeg)
 
-    def _side_on_sheet(self, columns: int) -> int:
+    def _side_on_sheet(self, columns: int, max_side_px: int | None) -> int:
         """The longer side of a frame on a sheet with as many rows as columns, in pixels."""
         # Views side by side may be wider than one view; then a sheet may be as wide as one frame.
-        cell = (max(self.settings.max_side_px, *self._size) + GAP_PX) // columns - GAP_PX
+        whole = max_side_px or max(self.settings.max_side_px, *self._size)
+        cell = (whole + GAP_PX) // columns - GAP_PX
         width, height = self._size
         scale = min(1.0, cell / width, (cell - BAND_PX) / height)
         return max(1, int(scale * max(width, height)))

@@ -9,8 +9,9 @@ several queries about a clip share comes first and is byte-identical, so that a 
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Literal, TypedDict
 
 from pydantic import BaseModel
@@ -31,7 +32,12 @@ from robogaze.media import DecodedClip
 from robogaze.stages.context import Context
 
 TRIES = 3
-_SHEET_FRAMES = SHEET_COLUMNS**2
+SHEET_FRAMES = SHEET_COLUMNS**2
+SHEET_SIDE_PX = 1600
+"""The longer side of the contact sheets that stages read, at most."""
+
+_AT_ONCE = 8
+"""How many queries about a clip are sent at once."""
 
 
 Known = Literal["suspicions", "observations", "segments", "task", "scene"]
@@ -143,21 +149,32 @@ class ModelClient:
         found = (regime.within(span, clip.frame_times_s, clip.duration_s) for span in spans)
         return tuple(sorted({number for numbers in found for number in numbers}))
 
+    def rate_fps(self, role: str, least_fps: float) -> float | None:
+        """The rate of `frames_within`; None if every frame is shown."""
+        return self.model(role).config.frames.at_least(least_fps, self.clip.duration_s).rate_fps
+
     def show(self, role: str, frames: Sequence[int]) -> tuple[FrameImage, ...]:
         """Frames as the model of a role is shown them: one image per frame, or contact sheets."""
         if self.model(role).config.present == "frames":
             return tuple(self.decoded_clip.frame_image(number) for number in frames)
-        groups = [frames[start : start + _SHEET_FRAMES] for start in range(0, len(frames), _SHEET_FRAMES)]
+        groups = [frames[start : start + SHEET_FRAMES] for start in range(0, len(frames), SHEET_FRAMES)]
         return tuple(self.decoded_clip.sheet(group, SHEET_COLUMNS) for group in groups)
 
-    async def ask_all(self, queries: Sequence[Query], context: Context) -> tuple[Any, ...]:
+    def sheets(self, frames: Sequence[int]) -> tuple[FrameImage, ...]:
+        """Frames on contact sheets of 3 x 3, as large as SHEET_SIDE_PX allows."""
+        groups = [frames[start : start + SHEET_FRAMES] for start in range(0, len(frames), SHEET_FRAMES)]
+        return tuple(self.decoded_clip.sheet(group, SHEET_COLUMNS, SHEET_SIDE_PX) for group in groups)
+
+    async def ask_all(self, queries: Iterable[Query], context: Context) -> tuple[Any, ...]:
         """Send several queries in parallel; the result of a query without a valid answer is its NoAnswer.
 
-        All are sent before any error is raised, so that a batch contains every request of the round.
+        All are sent before any error is raised, so that a batch contains every request of the round. An iterator is
+        read as the queries are sent, so that the images of only a few queries are in memory at once.
         """
-        first_round = self._rounds + 1
-        waiting = (self._ask(query, context, first_round) for query in queries)
-        results = await asyncio.gather(*waiting, return_exceptions=True)
+        first_round, results, remaining = self._rounds + 1, list[Any](), iter(queries)
+        while group := tuple(islice(remaining, _AT_ONCE)):
+            waiting = (self._ask(query, context, first_round) for query in group)
+            results += await asyncio.gather(*waiting, return_exceptions=True)
         for result in results:
             if isinstance(result, BaseException) and not isinstance(result, NoAnswer):
                 raise result

@@ -1,7 +1,7 @@
 """A chat completions server without a model that answers at once, or after a fixed time. Benchmarks and tests use it.
 
 It answers any JSON schema with the plainest valid answer, and the stages of the paper's pipeline with typical ones: two
-or three routed dimensions in turn (2.5 on average), one hypothesis per specialist, a critic that accepts the first and
+or three relevant dimensions in turn (2.5 on average), one hypothesis per specialist, a critic that accepts the first and
 rejects the rest. Token counts are estimates: 4 characters of text, or 28 x 28 pixels of a picture, per token.
 
     python scripts/bench/stub_server.py --port 8133 --latency 0.2
@@ -126,10 +126,11 @@ def answer(body: Body, specialists: int | None = None) -> Any:
     if "response_format" not in body or "json_schema" not in body["response_format"]:
         return {"events": []}
     reply = plainest(schema_of(body))
-    for routed in [*reply.get("segments", []), *reply.get("routes", {}).values()]:
-        if dimensions := routed.get("candidate_dimensions"):
-            wanted = specialists or 2 + sha256(text_of(body).encode()).digest()[0] % 2
-            routed["candidate_dimensions"] = dimensions[-wanted:]
+    rated = [segment.get("dimensions", {}) for segment in reply.get("segments", [])]
+    for ratings in [*rated, *reply.get("routes", {}).values()]:
+        wanted = specialists or 2 + sha256(text_of(body).encode()).digest()[0] % 2
+        for place, rating in enumerate(reversed(ratings.values())):
+            rating["relevance"] = 10 - place if place < wanted else 0
     if "decisions" in reply:
         for decision in list(reply["decisions"].values())[1:]:
             decision.update(decision="REJECT", frames=[])

@@ -163,7 +163,7 @@ async def test_views_of_a_grid_are_named(client_for: Any) -> None:
     models, backend = scripted({"reply": {"cup": True}})
     client, context = client_for(models, make_clip(layout=layout))
     await client.ask(question(client), context)
-    assert "in 3 views side by side, each under its name: left, right, wrist" in backend.asked[0].parts[-2]
+    assert "in 3 views, each under its name: left, right, wrist" in backend.asked[0].parts[-2]
     assert backend.asked[0].images[0].picture.views == ("left", "right", "wrist")
 
 
