@@ -427,7 +427,7 @@ async def test_the_critic_is_given_the_claimed_types_and_those_they_are_confused
     text, claimed = str(backend.asked[0].parts[-1]), robot.types["object_floating"]
     for kind in (claimed, *(robot.types[confusion.type] for confusion in claimed.confused_with)):
         assert f"- {kind.id} ({robot.dimension_of[kind.id]}): {kind.definition}" in text
-        assert f"Time: from {kind.span.starts} to {kind.span.ends}." in text
+        assert f"Span ({kind.span.covers}). Start: {kind.span.starts}. End: {kind.span.ends}." in text
     assert robot.types["blur"].definition not in text
 
 
