@@ -57,7 +57,7 @@ class DecodedClip:
     """The pictures of one clip; close it to free them. Made by `decode_clip`.
 
     `start_s` is the time of its first frame in its file, above 0 only for a part of a file. `source` is None for a clip
-    that is not from a file.
+    that is not from a file. `evidence_pictures` are the pictures that a stage made and names as evidence: JPEG by id.
     """
 
     def __init__(self, layout: Layout, settings: PictureSettings, source: VideoSource | None = None) -> None:
@@ -68,6 +68,7 @@ class DecodedClip:
         self.duration_s = self.start_s = 0.0
         self.width = self.height = 0
         self.initial: FrameImage | None = None
+        self.evidence_pictures: dict[str, bytes] = {}
         self._file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY_BYTES)  # noqa: SIM115 - closed by close()
         self._lock = Lock()
         self._ends = [0]

@@ -74,9 +74,11 @@ def claims(dimension: str, *found: tuple[str, str, list[float]]) -> Line:
 
 def decision(choice: str, **fields: Any) -> Line:
     known = {"verified_evidence": "seen", "frames": [16], "rationale": f"why {choice}", "decision": choice}
-    rest = {"merge_with": None, "primary_dimension": None, "type": None, "refined_span_s": None}
+    rest = {"merge_with": None, "primary_dimension": None, "type": None, "refined_span_s": [0.5, 3.0]}
     return {**known, **rest, "severity": 4 if choice == "ACCEPT" else None, "confidence": 0.9, **fields}
 
+
+OF_THE_INSTRUCTION = {"primary_dimension": "instruction_consistency", "type": "wrong_effector"}
 
 CONVERSATION = [
     line("ground", GROUNDED),
@@ -102,7 +104,7 @@ CONVERSATION = [
             "decisions": {
                 "H1": decision("ACCEPT"),
                 "H2": decision("REJECT", frames=[], confidence=0.1),
-                "H3": decision("MERGE", merge_with="H1"),
+                "H3": decision("MERGE", merge_with="H1", **OF_THE_INSTRUCTION),
             }
         },
     ),
@@ -129,7 +131,7 @@ async def test_the_whole_pipeline_ends_in_a_report(egocentric: Domain, video: Pa
     assert [hypothesis.verdict for hypothesis in report.hypotheses] == ["accepted", "rejected", "merged"]
     (event,) = report.events
     assert (event.dimension, event.type, event.severity) == ("instruction_consistency", "wrong_effector", 4)
-    assert event.secondary == ("hand_body_consistency",)
+    assert event.secondary == ()
     assert event.spans == (Span(0.5, 3.0),)
     assert len(asked) == len(CONVERSATION)
 
