@@ -81,7 +81,7 @@ async def test_unreadable_clip_is_counted_and_the_others_are_scored(
 
 def test_shard_without_a_run_folder_is_refused(clips: list[ManifestEntry], pipeline: Pipeline) -> None:
     with (
-        pytest.raises(OptionError, match="--shard needs --out"),
+        pytest.raises(OptionError, match="`shard` needs `out`"),
         open_run(clips, RunSetup("robot", pipeline), RunOptions(shard=Shard(1, 2))),
     ):
         pass

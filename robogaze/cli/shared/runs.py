@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from robogaze.cli import interrupt
+from robogaze.cli.shared.flags import with_flags
 
 if TYPE_CHECKING:
     from robogaze.run import RunOptions, RunSetup, ScoringRun
@@ -107,17 +108,12 @@ class GivenOptions:
         return make_setup(self.domain, self.pipeline, self.model, concurrency=self.concurrency, decoder=self.decoder)
 
     def run_options(self, out: Path | None, shard: str | None = None) -> RunOptions:
-        """The options of the run. Raises BadParameter for an invalid shard."""
+        """The options of the run."""
         from robogaze.run import RunOptions
-        from robogaze.run.shards import Shard
 
-        try:
-            part = None if shard is None else Shard.parse(shard)
-        except ValueError as error:
-            raise click.BadParameter(str(error), param_hint="--shard") from error
         return RunOptions(
             out=out,
-            shard=part,
+            shard=shard,
             limit=self.limit,
             seed=self.seed,
             retry_failed=self.retry_failed,
@@ -276,7 +272,7 @@ def say_result(run: ScoringRun) -> None:
             err=True,
         )
     if run.stopped is not None:
-        click.echo(f"stopped: {run.stopped}", err=True)
+        click.echo(f"stopped: {with_flags(str(run.stopped))}", err=True)
     summaries = run.summaries.values()
     if unanswered := sum(awaits_answer(summary) for summary in summaries):
         what = f"{count(unanswered, 'clip')} incomplete because the server did not answer"
