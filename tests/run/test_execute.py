@@ -9,7 +9,9 @@ from run_making import execute
 from robogaze.backends.rehearsal import RehearsalBackend
 from robogaze.datasets import ManifestEntry
 from robogaze.errors import OptionError
-from robogaze.run import RunOptions, RunSetup, make_setup, open_run
+from robogaze.run.execute import open_run
+from robogaze.run.options import RunOptions
+from robogaze.run.setup import RunSetup, make_setup
 from robogaze.run.shards import Shard, random_order
 from robogaze.stages.pipeline import Pipeline
 from robogaze.store import StoredRun
