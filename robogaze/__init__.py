@@ -28,12 +28,17 @@ if TYPE_CHECKING:
     from robogaze.evaluation.evaluate import evaluate as evaluate
     from robogaze.evaluation.evaluate import evaluate_async as evaluate_async
     from robogaze.reports import load_reports as load_reports
+    from robogaze.run.bench import BenchResult as BenchResult
+    from robogaze.run.bench import bench as bench
+    from robogaze.run.bench import bench_async as bench_async
     from robogaze.run.options import RunOptions as RunOptions
+    from robogaze.run.score import RunResult as RunResult
     from robogaze.run.score import score as score
     from robogaze.run.score import score_async as score_async
 
 _MODULES = {
     "AgreementConfig": "robogaze.agreement",
+    "BenchResult": "robogaze.run.bench",
     "Clip": "robogaze.core.clip",
     "ComparisonConfig": "robogaze.comparison",
     "EvaluationConfig": "robogaze.evaluation.config",
@@ -41,9 +46,12 @@ _MODULES = {
     "ReadOptions": "robogaze.annotations",
     "Report": "robogaze.core.report",
     "RunOptions": "robogaze.run.options",
+    "RunResult": "robogaze.run.score",
     "Span": "robogaze.core.time",
     "agree": "robogaze.agreement.agree",
     "agree_async": "robogaze.agreement.agree",
+    "bench": "robogaze.run.bench",
+    "bench_async": "robogaze.run.bench",
     "compare": "robogaze.comparison.compare",
     "evaluate": "robogaze.evaluation.evaluate",
     "evaluate_async": "robogaze.evaluation.evaluate",

@@ -5,7 +5,7 @@ with a name ("NAME=PATH"), loaded reports, or loaded annotations. No video and n
 """
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -20,8 +20,7 @@ from robogaze.errors import InputError, OptionError
 
 Source = str | Path | Iterable[Report | ClipAnnotation]
 
-Notify = Callable[[str], None]
-"""Is called with a sentence for each part of a file that was skipped or read in a special way."""
+_log = logging.getLogger("robogaze")
 
 
 @runtime_checkable
@@ -35,11 +34,6 @@ class HasUnreadable(Protocol):
 
 class SourceError(OptionError):
     """The sources do not go together: a name is unknown, missing or used twice."""
-
-
-def log_warning(message: str) -> None:
-    """Write a message to the logger `robogaze`."""
-    logging.getLogger("robogaze").warning(message)
 
 
 @dataclass(frozen=True)
@@ -128,14 +122,15 @@ class SourceReader:
     """Reads sources with one set of options.
 
     Foreign labels are read as those of `labels`, None to leave them. `as_written` keeps the intervals of a release's
-    file for its own evaluator. `skipped` collects the parts that were skipped.
+    file for its own evaluator. `skipped` collects the parts that were skipped. The logger `robogaze` gets a sentence
+    for each part that was skipped or read in a special way, unless the reader is `quiet`.
     """
 
     options: ReadOptions
     labels: Labels | None
-    notify: Notify
     as_written: bool = False
     skipped: list[str] | None = None
+    quiet: bool = False
 
     def read(self, source: NamedSource, clips: Mapping[str, ClipAnnotation] | None = None) -> list[ClipAnnotation]:
         """The annotations of a source.
@@ -158,9 +153,9 @@ class SourceReader:
             as_written=self.as_written,
         )
         for warning in found.warnings:
-            self.notify(f"{source.path}: {warning}")
+            self._warn(f"{source.path}: {warning}")
         for skipped in found.skipped:
-            self.notify(f"skipped: {skipped}")
+            self._warn(f"skipped: {skipped}")
         if self.skipped is not None:
             self.skipped.extend(map(str, found.skipped))
         return list(found.annotations)
@@ -171,5 +166,9 @@ class SourceReader:
         """Annotations under the clip ids of the references of the same clips: by id, then sha256, then file stem."""
         found = match_clip_ids(references, annotations)
         if found.by["sha256"] or found.by["stem"]:
-            self.notify(f"{label}: clips paired {found}")
+            self._warn(f"{label}: clips paired {found}")
         return list(found.annotations)
+
+    def _warn(self, message: str) -> None:
+        if not self.quiet:
+            _log.warning("%s", message)

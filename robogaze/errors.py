@@ -18,7 +18,8 @@
         ├── Unreachable              retryable: no server answers at the address
         └── RequestRefused           permanent: the server or the model refused the request
 
-A message is one sentence. It names the file, the key or the address and says what to do.
+A message is one sentence. It names the file, the key or the address and says what to do. A parameter is written as
+`out`; the command line shows it as the option --out.
 """
 
 from collections.abc import Collection

@@ -36,19 +36,40 @@ class Registry(Generic[Part]):
         return name in self.own or name in self._others()
 
     def load(self, name: str) -> Part:
-        """Import a part. Raises InputError for an unknown name, and where two packages register the same name."""
-        paths = {*((self.own[name],) if name in self.own else ()), *(point.value for point in self._named(name))}
+        """Import a part.
+
+        Raises InputError for an unknown name, for a name that two packages register, and for an entry point that cannot
+        be imported.
+        """
+        points = {point.value: point for point in entry_points(group=self._group, name=name)}
+        paths = {*((self.own[name],) if name in self.own else ()), *points}
         if not paths:
             known = ", ".join(self.names())
             raise InputError(f"{name!r} is not one of the {self.kind}: {known}")
         if len(paths) > 1:
             raise InputError(f"{self.kind}: {name!r} is registered as {' and as '.join(sorted(paths))}; uninstall one")
-        module, _, attribute = paths.pop().partition(":")
-        loaded = import_module(module)
-        return cast(Part, getattr(loaded, attribute) if attribute else loaded)
+        path = paths.pop()
+        return cast(Part, _imported(path) if name in self.own else self._of_package(points[path]))
+
+    def _of_package(self, point: EntryPoint) -> object:
+        try:
+            return _imported(point.value)
+        except (ImportError, AttributeError) as error:
+            package = "an unnamed package" if point.dist is None else point.dist.name
+            raise InputError(
+                f"the entry point {point.name} = {point.value!r} of {package} (group {point.group}) cannot be imported "
+                f"({error}); correct or uninstall {package}"
+            ) from error
+
+    @property
+    def _group(self) -> str:
+        return f"robogaze.{self.kind}"
 
     def _others(self) -> dict[str, EntryPoint]:
-        return {point.name: point for point in entry_points(group=f"robogaze.{self.kind}")}
+        return {point.name: point for point in entry_points(group=self._group)}
 
-    def _named(self, name: str) -> tuple[EntryPoint, ...]:
-        return tuple(entry_points(group=f"robogaze.{self.kind}", name=name))
+
+def _imported(path: str) -> object:
+    module, _, attribute = path.partition(":")
+    loaded = import_module(module)
+    return getattr(loaded, attribute) if attribute else loaded

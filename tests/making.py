@@ -16,7 +16,8 @@ from robogaze.core.pictures import PictureSettings
 from robogaze.core.report import Report
 from robogaze.datasets import ManifestEntry
 from robogaze.media import DecodedClip
-from robogaze.run import RunSetup, open_run
+from robogaze.run.execute import open_run
+from robogaze.run.setup import RunSetup
 from robogaze.stages.context import Context
 from robogaze.stages.pipeline import Pipeline
 

@@ -55,3 +55,10 @@ def test_name_registered_twice_is_refused(another_package: Path) -> None:
     another_package.write_text("[robogaze.colours]\njson = green_package:GREEN\n")
     with pytest.raises(InputError, match="'json' is registered as green_package:GREEN and as json:dumps"):
         COLOURS.load("json")
+
+
+@pytest.mark.parametrize("path", ["missing_package:GREEN", "green_package:BLUE"])
+def test_entry_point_that_cannot_be_imported_is_named_with_its_package(another_package: Path, path: str) -> None:
+    another_package.write_text(f"[robogaze.colours]\nblue = {path}\n")
+    with pytest.raises(InputError, match=rf"the entry point blue = '{path}' of green-package .* cannot be imported"):
+        COLOURS.load("blue")

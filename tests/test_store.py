@@ -191,7 +191,7 @@ def test_another_configuration_is_refused_and_the_key_is_named(
     root: Path, changes: dict[str, Any], message: str
 ) -> None:
     begin(root)
-    with pytest.raises(RunError, match=f"holds a run with other settings: {message}; choose another --out"):
+    with pytest.raises(RunError, match=f"holds a run with other settings: {message}; choose another `out`"):
         RunFolder(root, {**CONFIGURATION, **changes})
     assert everything(root) == {"run.json", "run.lock", "manifest.jsonl", "reports/cup.json"}
     RunFolder(root, CONFIGURATION).close()  # the refused one has let go of the folder
@@ -253,7 +253,7 @@ def test_every_field_of_a_manifest_line_but_where_it_lies_shapes_the_report() ->
 def test_a_clip_of_which_something_else_is_said_now_is_refused(root: Path, field: str) -> None:
     begin(root)
     named = field.removesuffix("_sha256")
-    message = rf"the {named} of .*clips/cup\.mp4 is not the one that .*run knows for cup; choose another --out, or give"
+    message = rf"the {named} of .*clips/cup\.mp4 is not the one that .*run knows for cup; choose another `out`, or give"
     with RunFolder(root, CONFIGURATION) as run:
         with pytest.raises(RunError, match=message):
             run.add(make_line(**{field: SHAPING[field]}))
@@ -338,7 +338,7 @@ def test_a_second_run_in_the_same_process_is_refused_too(root: Path) -> None:
 
 def test_a_place_that_cannot_hold_a_run_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(RunError, match=r"file/run cannot be written \(Not a directory\); choose another --out"):
+    with pytest.raises(RunError, match=r"file/run cannot be written \(Not a directory\); choose another `out`"):
         RunFolder(tmp_path / "file" / "run", CONFIGURATION)
 
 
@@ -573,7 +573,7 @@ def test_a_report_that_is_not_there_is_named(tmp_path: Path) -> None:
 def test_a_damaged_configuration_is_refused(root: Path, content: bytes) -> None:
     begin(root)
     (root / "run.json").write_bytes(content)
-    with pytest.raises(RunError, match=r"run\.json is damaged \(.+\); choose another --out"):
+    with pytest.raises(RunError, match=r"run\.json is damaged \(.+\); choose another `out`"):
         RunFolder(root, CONFIGURATION)
 
 
@@ -584,7 +584,7 @@ def test_a_damaged_manifest_is_told_with_its_line(root: Path, line: bytes) -> No
     with (root / "manifest.jsonl").open("ab") as file:
         file.write(line + b"\n")
     for act in (lambda: read_run(root), lambda: RunFolder(root, CONFIGURATION)):
-        with pytest.raises(InputError, match=r"manifest\.jsonl:2 is damaged \(.+\); choose another --out"):
+        with pytest.raises(InputError, match=r"manifest\.jsonl:2 is damaged \(.+\); choose another `out`"):
             act()
 
 

@@ -1,4 +1,4 @@
-"""The shape of the package: what may import what, which words stand where, how large things are, how fast it starts."""
+"""The shape of the package: imports, words, sizes, and how fast it starts."""
 
 import ast
 import json
@@ -56,7 +56,7 @@ class Module:
 
     @property
     def part(self) -> str:
-        """The part of the package it belongs to; `robogaze` for its front door."""
+        """The part of the package it belongs to; `robogaze` for the package's own `__init__` and `__main__`."""
         first = self.path.relative_to(PACKAGE).parts[0].removesuffix(".py")
         return "robogaze" if first in ("__init__", "__main__") else first
 
@@ -74,7 +74,7 @@ def modules() -> tuple[Module, ...]:
 
 
 def imported(module: Module) -> Iterator[tuple[int, str]]:
-    """The parts of the package a module imports, by line: also for typing only, within a function, and by a text."""
+    """The parts of the package a module imports, by line: also for types only, within functions, and by name."""
     for node in ast.walk(module.tree):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
@@ -91,7 +91,7 @@ def imported(module: Module) -> Iterator[tuple[int, str]]:
                 yield node.lineno, rest.split(".")[0]
 
 
-# What may import what.
+# Imports.
 
 
 def test_every_part_of_the_package_has_its_tier() -> None:
@@ -137,7 +137,7 @@ def late():
     assert sorted(found) == [(3, "media"), (4, "doctor"), (5, "core"), (7, "stages"), (9, "cli"), (10, "web")]
 
 
-# What is done where.
+# Output, environment, threads, YAML.
 
 
 def test_only_the_command_line_prints_and_reads_the_environment() -> None:
@@ -147,8 +147,9 @@ def test_only_the_command_line_prints_and_reads_the_environment() -> None:
         for node in ast.walk(module.tree)
         if (what := _outward(node)) is not None
     }
-    # The function that people call from Python takes keys of servers from the environment, as the command does.
-    wrong = [use for use, part in uses.items() if part != "cli" and not use.startswith("robogaze/run/score.py")]
+    # `robogaze.score` and `robogaze.bench` take the keys of servers from the environment, as the commands do.
+    public = ("robogaze/run/score.py", "robogaze/run/bench.py")
+    wrong = [use for use, part in uses.items() if part != "cli" and not use.startswith(public)]
     assert not wrong, "\n".join(wrong)
     assert {use.partition(" uses ")[2] for use in uses} >= {"import click", "os.environ", "sys.stdout"}  # it finds them
 
@@ -173,15 +174,15 @@ def test_yaml_is_read_in_one_place() -> None:
 
 
 def _outward(node: ast.AST) -> str | None:
-    """What of the outer world a node touches, None for nothing."""
-    said = ast.unparse(node) if isinstance(node, ast.Attribute | ast.Name | ast.Import | ast.ImportFrom) else ""
-    found = re.fullmatch(r"(os\.environ|os\.getenv|sys\.stdout|sys\.stderr|print)", said) or re.match(
-        r"(import click|from click import|from os import .*(environ|getenv))\b", said
+    """The input or output that a node uses, None for nothing."""
+    code = ast.unparse(node) if isinstance(node, ast.Attribute | ast.Name | ast.Import | ast.ImportFrom) else ""
+    found = re.fullmatch(r"(os\.environ|os\.getenv|sys\.stdout|sys\.stderr|print)", code) or re.match(
+        r"(import click|from click import|from os import .*(environ|getenv))\b", code
     )
     return found and found.group()
 
 
-# Which words stand where.
+# Words of a domain.
 
 
 @cache
@@ -190,8 +191,8 @@ def domain_words() -> tuple[str, ...]:
     found: set[str] = set()
     for name in domain_folders():
         domain = load_domain(name)
-        for one in (*domain.dimensions.values(), *domain.types.values()):
-            found |= {one.id, one.name.lower()}
+        for item in (*domain.dimensions.values(), *domain.types.values()):
+            found |= {item.id, item.name.lower()}
     return tuple(sorted(found))
 
 
@@ -215,8 +216,8 @@ def literals(module: Module) -> Iterator[ast.Constant]:
             yield node
 
 
-def test_no_word_of_a_domain_stands_in_code_prose_or_comment() -> None:
-    """An id or name of several words is a domain's wherever it stands, and so are the names of the things judged."""
+def test_no_word_of_a_domain_is_in_code_prose_or_comment() -> None:
+    """An id or a name of several words belongs to a domain, and so do the names of the things judged."""
     phrases = tuple(word for word in domain_words() if "_" in word or " " in word)
     things = re.compile(r"(?<![A-Za-z])(robot|gripper|game)s?(?![A-Za-z])", re.IGNORECASE)
     found = [hit for module in modules() for pattern in (whole(phrases), things) for hit in hits(module, pattern)]
@@ -224,7 +225,7 @@ def test_no_word_of_a_domain_stands_in_code_prose_or_comment() -> None:
 
 
 def test_no_word_of_a_domain_is_a_value_in_code() -> None:
-    """An id that is an ordinary word, too, may be said in prose, but code never compares with it or writes it."""
+    """An id that is an ordinary word may be in prose, but code does not compare with it or write it."""
     pattern = whole(tuple(word for word in domain_words() if word.isalpha()))
     found = [
         hit
@@ -250,11 +251,11 @@ wrong = f"no {kind} of object_floating"  # Task
     assert not list(hits(module, whole(("floating", "object", "robot"))))
 
 
-# How large things are.
+# Sizes.
 
 
-def test_no_module_is_longer_than_can_be_read_at_a_sitting() -> None:
-    long = [f"{one.name}: {lines}" for one in modules() if (lines := one.text.count("\n")) > MODULE_LINES]
+def test_no_module_is_too_long() -> None:
+    long = [f"{module.name}: {lines}" for module in modules() if (lines := module.text.count("\n")) > MODULE_LINES]
     assert not long, "\n".join(long)
 
 
@@ -269,7 +270,7 @@ def test_no_function_is_longer_than_a_page() -> None:
     assert not long, "\n".join(long)
 
 
-# How it starts.
+# Start.
 
 
 _HELP = "import sys; sys.argv[1:] = ['--help']; from robogaze.cli import main"
@@ -291,6 +292,40 @@ print(json.dumps(sorted(sys.modules)), file=sys.stderr)
     assert ("Usage: " in done.stdout) is ("--help" in what)
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "dataset check MISSING",
+        "dataset export MISSING --to csv --out OUT",
+        "dataset import MISSING",
+        "domain check MISSING",
+        "domain render full verify MISSING.mp4",
+        "forge plant MISSING --out OUT",
+        "forge report MISSING --reference MISSING",
+        "judge-check MISSING",
+        "merge MISSING --out OUT",
+        "report MISSING",
+        "score MISSING",
+        "score . --domain MISSING",
+    ],
+)
+def test_mistyped_path_is_an_error_before_anything_heavy_is_loaded(command: str) -> None:
+    code = f"""
+import json, sys
+sys.argv[1:] = {command.split()}
+from robogaze.cli import main
+try:
+    main()
+except SystemExit as end:
+    print(json.dumps([end.code, sorted(sys.modules)]))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    exit_code, loaded = json.loads(done.stdout)
+    assert exit_code in (1, 2)
+    assert "MISSING" in done.stderr
+    assert HEAVY & set(loaded) == set()
+
+
 def test_help_answers_at_once() -> None:
     def cpu_s() -> float:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -304,11 +339,11 @@ def test_help_answers_at_once() -> None:
 def test_every_public_name_is_there() -> None:
     assert [name for name in robogaze.__all__ if getattr(robogaze, name, None) is None] == []
     assert set(dir(robogaze)) == set(robogaze.__all__)
-    assert len(robogaze.__all__) <= 20
+    assert len(robogaze.__all__) <= 24
 
 
-def test_an_unknown_name_is_told_the_known_ones() -> None:
+def test_an_unknown_name_lists_the_known_ones() -> None:
     with pytest.raises(
-        AttributeError, match="module 'robogaze' has no attribute 'diagnoze'; it has: AgreementConfig, Clip, "
+        AttributeError, match="module 'robogaze' has no attribute 'diagnoze'; it has: AgreementConfig, BenchResult, "
     ):
         _ = robogaze.diagnoze

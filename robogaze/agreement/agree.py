@@ -5,16 +5,7 @@ from dataclasses import replace
 
 from robogaze.agreement.annotation_set import AnnotationSet
 from robogaze.agreement.annotator_agreement import AgreementConfig, AgreementResult, measure_agreement
-from robogaze.annotations import (
-    NamedSource,
-    Notify,
-    ReadOptions,
-    Source,
-    SourceError,
-    SourceReader,
-    log_warning,
-    named_sources,
-)
+from robogaze.annotations import NamedSource, ReadOptions, Source, SourceError, SourceReader, named_sources
 from robogaze.core.annotation import ClipAnnotation
 from robogaze.judges import open_judge
 from robogaze.judges.base import Judge
@@ -29,30 +20,26 @@ async def agree_async(
     rubric: str | None = None,
     environ: Mapping[str, str] | None = None,
     reading: ReadOptions | None = None,
-    notify: Notify = log_warning,
 ) -> AgreementResult:
     """Measure how far annotators agree, how a human scores as a system would, and what needs adjudication.
 
     Each source holds the annotations of one annotator, or of several; in a mapping by name or as "NAME=PATH" it holds
-    those of one, who gets that name. See `robogaze.evaluate` for `judge`, `rubric`, `environ` and `notify`. Raises
-    InputError for what cannot be read or compared.
+    those of one, who gets that name. See `robogaze.evaluate` for `judge`, `rubric` and `environ`. Raises InputError for
+    what cannot be read or compared.
     """
     reading, config = reading or ReadOptions(), config or AgreementConfig()
     opened = open_judge(judge, rubric or reading.rubric(), environ)
-    return await measure_agreement(_read(annotations, config, reading, notify), opened, config)
+    return await measure_agreement(_read(annotations, config, reading), opened, config)
 
 
 agree = synchronous(agree_async)
 
 
 def _read(
-    sources: Mapping[str, Source] | Sequence[Source] | Source,
-    config: AgreementConfig,
-    reading: ReadOptions,
-    notify: Notify,
+    sources: Mapping[str, Source] | Sequence[Source] | Source, config: AgreementConfig, reading: ReadOptions
 ) -> AnnotationSet:
     """The annotations of all sources, clip by clip; the first source's clip ids are used."""
-    reader = SourceReader(reading, reading.labels(), notify)
+    reader = SourceReader(reading, reading.labels())
     found: list[ClipAnnotation] = []
     named = named_sources(sources)
     if not named:

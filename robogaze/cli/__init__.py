@@ -17,6 +17,7 @@ from importlib import import_module
 import click
 
 from robogaze.cli import interrupt
+from robogaze.cli.shared.flags import with_flags
 from robogaze.errors import OptionError, RobogazeError, Unreachable
 
 _COMMANDS = (
@@ -74,7 +75,7 @@ class _Stderr(logging.Handler):
     """Prints the messages of the library, one sentence per line."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        click.echo(record.getMessage(), err=True)
+        click.echo(with_flags(record.getMessage()), err=True)
 
 
 @contextmanager
@@ -128,7 +129,7 @@ def _explain(error: Exception) -> int:
     while isinstance(error, ExceptionGroup):
         error = error.exceptions[0]
     if isinstance(error, RobogazeError):
-        click.echo(f"error: {error}", err=True)
+        click.echo(f"error: {with_flags(str(error))}", err=True)
         if isinstance(error, OptionError):
             return EXIT_USAGE
         return EXIT_UNREACHABLE if isinstance(error, Unreachable) else EXIT_ERROR

@@ -65,9 +65,7 @@ def agree(
     check_sources(paths, "PATH")
     quiet_retries()
     reading = ReadOptions(**{name: rest[name] for name in options.READING})
-    result = measure(
-        paths, config, judge=judge, rubric=rubric, environ=os.environ, reading=reading, notify=options.notify
-    )
+    result = measure(paths, config, judge=judge, rubric=rubric, environ=os.environ, reading=reading)
     _show(result, reading.domain, form, as_json, out)
     if not result.annotation_set.clips:
         return _exit_code("no clip has complete annotations by two annotators")

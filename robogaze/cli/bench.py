@@ -16,8 +16,8 @@ from robogaze.cli.shared import clips, runs
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from robogaze.run import RunSetup
     from robogaze.run.clips import ClipList
+    from robogaze.run.setup import RunSetup
 
 
 @click.command()
@@ -51,7 +51,9 @@ def bench(
     another name. Each checkpoint gets a run folder DIR/NAME; the comparison is in DIR. The same command resumes. To
     split a checkpoint into shards, use robogaze score and robogaze compare.
     """
-    named = _named(checkpoints)
+    from robogaze.run.checkpoints import named_checkpoints
+
+    named = named_checkpoints(checkpoints)
     for path in named.values():
         clips.check_exist(path)
     if baseline is not None and baseline not in named:
@@ -78,22 +80,6 @@ def bench(
     return compared or max(codes)
 
 
-def _named(checkpoints: tuple[str, ...]) -> dict[str, Path]:
-    """The paths of the checkpoints by name. Raises BadParameter if two of them have the same name."""
-    named: dict[str, Path] = {}
-    for text in checkpoints:
-        before, sign, after = text.partition("=")
-        path = Path(after if sign and not Path(text).exists() else text)
-        whole = path.resolve()
-        own = whole.name if whole.is_dir() else whole.stem
-        name = before if path != Path(text) else own
-        if name in named or name in ("", "..") or name != Path(name).name:
-            why = "is the name of two checkpoints" if name in named else "cannot be the name of a folder"
-            raise click.BadParameter(f"{name or 'an empty text'} {why}; give another: NAME=PATH", param_hint="PATH")
-        named[name] = path
-    return named
-
-
 def _clips(named: Mapping[str, Path]) -> dict[str, ClipList]:
     """The clips of every checkpoint. Raises InputError, before anything is scored, for one that has none."""
     from robogaze.run.clips import list_clips
@@ -103,7 +89,7 @@ def _clips(named: Mapping[str, Path]) -> dict[str, ClipList]:
 
 def _score(found: ClipList, setup: RunSetup, options: runs.GivenOptions, out: Path, no_page: bool) -> tuple[int, int]:
     """Score one checkpoint; the exit code and the number of its reports."""
-    from robogaze.run import open_run
+    from robogaze.run.execute import open_run
 
     run_options = options.run_options(out)
     run_options.check(setup)

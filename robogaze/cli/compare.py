@@ -86,7 +86,6 @@ def compare(
         calibrations=calibrations,
         references=reference,
         reading=ReadOptions(**{name: rest[name] for name in options.READING}, author=rest["author"]),
-        notify=options.notify,
     )
     checks = None if rules is None else check_gate(rules, result)
     _show(result, checks, form, as_json, out, rest["domain"])

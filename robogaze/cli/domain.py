@@ -88,11 +88,13 @@ def check(name: str) -> int:
     """
     from robogaze.domains import load_domain
     from robogaze.forge.plant.planting_config import find_planting_file, load_planting_config
-    from robogaze.rehearse import rehearse
     from robogaze.reporting.wording import count
-    from robogaze.stages.pipeline import Pipeline
 
     found = load_domain(name)
+
+    from robogaze.rehearse import rehearse
+    from robogaze.stages.pipeline import Pipeline
+
     for pipeline in found.pipelines:
         asyncio.run(rehearse(Pipeline.build(found, pipeline)))
     planted = (

@@ -77,9 +77,7 @@ def evaluate(
     check_sources(predictions, "--prediction")
     quiet_retries()
     reading = ReadOptions(**{name: rest.pop(name) for name in options.READING}, author=rest.pop("author"))
-    shared: dict[str, Any] = {
-        "judge": judge, "rubric": rubric, "environ": os.environ, "reading": reading, "notify": options.notify,
-    }  # fmt: skip
+    shared: dict[str, Any] = {"judge": judge, "rubric": rubric, "environ": os.environ, "reading": reading}
     if not isinstance(CONVENTIONS.load(convention), Convention):
         _refuse_options(convention)
         released = evaluate_released(predictions, reference, convention, **shared)

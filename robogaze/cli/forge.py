@@ -59,17 +59,20 @@ def plant(
     CLIP is a video, a folder of videos, or a manifest (.jsonl). An untouched copy of every clip is the control. Run the
     same command again to resume. The same seed gives the same pixels and annotations.
     """
+    clips.check_exist(*paths)
     from robogaze.cli import EXIT_UNFINISHED
     from robogaze.domains import default_domain
     from robogaze.errors import InputError
-    from robogaze.forge.plant.planted_dataset import PlantingOptions, plant_clips
     from robogaze.forge.plant.planting_config import load_planting_config
     from robogaze.run.clips import list_clips
 
-    clips.check_exist(*paths)
     recipe = load_planting_config(domain or default_domain())
+    glitches = recipe.select(only)
     entries = list_clips(paths, instruction=instruction, layout=clips.parse_layout(layout)).entries
-    planting = PlantingOptions(recipe, recipe.select(only), each, seed)
+
+    from robogaze.forge.plant.planted_dataset import PlantingOptions, plant_clips
+
+    planting = PlantingOptions(recipe, glitches, each, seed)
     interrupt.keeps_clips(out)
     with click.progressbar(length=len(entries), label="planting", file=sys.stderr) as bar:
         planted = plant_clips(entries, planting, out, lambda source: bar.update(1))
@@ -115,7 +118,7 @@ def _planted_table(planted: PlantedDataset) -> ResultTable:
 
 @forge.command()
 @click.argument("run", type=click.Path(file_okay=False, path_type=Path))
-@click.option("--reference", required=True, type=click.Path(file_okay=False, path_type=Path),
+@click.option("--reference", required=True, type=click.Path(exists=True, file_okay=False, path_type=Path),
               help="Data set of forge plant.")  # fmt: skip
 @options.resampling
 @options.printing("every table and report.json")
@@ -128,15 +131,17 @@ def report(
     """
     from robogaze.cli import EXIT_UNFINISHED
     from robogaze.errors import InputError
-    from robogaze.forge.sensitivity import measure, read_planted
-    from robogaze.reporting.serialize import sensitivity_json
-    from robogaze.reporting.tables.sensitivity import sensitivity_tables
     from robogaze.store import read_run
 
-    references = read_planted(reference)
     found = read_run(run)
     if not found.reports:
         raise InputError(f"{run} has no report; make some with: robogaze score {reference}/clips.jsonl --out {run}")
+
+    from robogaze.forge.sensitivity import measure, read_planted
+    from robogaze.reporting.serialize import sensitivity_json
+    from robogaze.reporting.tables.sensitivity import sensitivity_tables
+
+    references = read_planted(reference)
     result = measure(references, found.reports, run.name, level=level, resamples=resamples, seed=seed)
     tables = list(sensitivity_tables(result))
     text = as_text(sensitivity_json(result, str(run), level))

@@ -30,7 +30,7 @@ _MEASURES = {
 
 
 @click.command("judge-check")
-@click.argument("pairs", type=click.Path(path_type=Path))
+@click.argument("pairs", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--judge", default="offline", show_default=True, help="offline, table:FILE, or a model: KIND:NAME[@URL].")
 @click.option(
     "--rubric", default="robogaze", show_default=True, help="The questions to a model, and the axes that count."

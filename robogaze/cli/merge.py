@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from robogaze.cli.shared.clips import check_exist
+
 
 @click.command()
 @click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN...")
@@ -21,6 +23,7 @@ def merge(runs: tuple[Path, ...], out: Path | None) -> int:
     from robogaze.store import configuration_of
 
     if out is not None:
+        check_exist(*runs)
         return join(runs, out, "shard" if all("shard" in configuration_of(run) for run in runs) else "run")
     codes = []
     for run in runs:

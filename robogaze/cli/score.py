@@ -17,7 +17,7 @@ from robogaze.cli.shared import clips, runs, tracking
 
 if TYPE_CHECKING:
     from robogaze.reporting.trackers import Tracker
-    from robogaze.run import ScoringRun
+    from robogaze.run.execute import ScoringRun
 
 SCHEMA_VERSION = 2
 """Of the JSON that --json prints."""
@@ -96,8 +96,8 @@ def score(
     if options.engine == "datatrove" and not only_estimate:
         return _score_in_shards(click.get_current_context().params)
 
-    from robogaze.run import open_run
     from robogaze.run.clips import list_clips
+    from robogaze.run.execute import open_run
 
     setup, run_options = options.setup(), options.run_options(out, shard)
     run_options.check(setup)

@@ -1,5 +1,6 @@
 """`robogaze.compare`: checkpoints against each other."""
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -7,12 +8,10 @@ from pathlib import Path
 from robogaze.annotations import (
     HasUnreadable,
     NamedSource,
-    Notify,
     ReadOptions,
     Source,
     SourceError,
     SourceReader,
-    log_warning,
     named_sources,
 )
 from robogaze.comparison.calibration import Calibration, pair_calibration
@@ -23,6 +22,8 @@ from robogaze.comparison.runs import Run
 from robogaze.datasets.formats.base import ReadLog
 from robogaze.datasets.formats.read import iter_annotations
 from robogaze.errors import InputError
+
+_log = logging.getLogger("robogaze")
 
 
 def compare(
@@ -35,7 +36,6 @@ def compare(
     calibrations: Mapping[str, Source] | Sequence[Source] | Source = (),
     references: Source | None = None,
     reading: ReadOptions | None = None,
-    notify: Notify = log_warning,
 ) -> Comparison:
     """Compare checkpoints: which is better, in what, by how much, and whether the difference is significant.
 
@@ -50,7 +50,7 @@ def compare(
 
     Raises InputError for what cannot be read, and for runs that cannot be compared.
     """
-    reader = _RunReader(reading or ReadOptions(), notify)
+    reader = _RunReader(reading or ReadOptions())
     sources = named_sources(runs)
     if not sources:
         raise SourceError("no run is given")
@@ -71,13 +71,12 @@ def compare(
 class _RunReader:
     """Reads runs from sources with one set of options."""
 
-    def __init__(self, options: ReadOptions, notify: Notify) -> None:
+    def __init__(self, options: ReadOptions) -> None:
         self.options = options
-        self.notify = notify
 
     def run(self, source: NamedSource) -> Run:
         labels = None if self._are_reports(source) and self.options.domain is None else self.options.labels()
-        annotations = SourceReader(self.options, labels, self.notify).read(source)
+        annotations = SourceReader(self.options, labels).read(source)
         of_author = [annotation for annotation in annotations if self.options.author in (None, annotation.author)]
         run = Run.of(source.label, of_author, source.path)
         if not isinstance(source.source, HasUnreadable):
@@ -92,9 +91,11 @@ class _RunReader:
             return [run]
         parts = list(run.split_by(by))
         if parts and parts[0].unplaced:
-            self.notify(
-                f"{run.name}: the {by} of {parts[0].unplaced} unreadable clips is not known; they are in no run's "
-                "numbers (see unplaced in --json)"
+            _log.warning(
+                "%s: the %s of %s unreadable clips is not known; they are in no run's numbers (see unplaced in --json)",
+                run.name,
+                by,
+                parts[0].unplaced,
             )
         return parts if alone else [replace(part, name=f"{run.name}/{part.name}") for part in parts]
 

@@ -248,9 +248,21 @@ def _sidecar_text(path: Path) -> str | None:
 def _entry(fields: dict[str, Any], source: str, folder: Path = Path()) -> ManifestEntry:
     try:
         entry = ManifestEntry(**fields)
-        initial_frame = None if entry.initial_frame is None else folder / entry.initial_frame
-        return entry.with_(path=folder / entry.path, initial_frame=initial_frame)
+        initial_frame = None if entry.initial_frame is None else _joined(folder, entry.initial_frame)
+        return entry.with_(path=_joined(folder, entry.path), initial_frame=initial_frame)
     except ValidationError as error:
         place, message = first_fault(error)
         keys = ", ".join(ManifestEntry.model_fields)
         raise InputError(f"{source}: {dotted(place)}: {message}; an entry has: {keys}") from error
+
+
+def _joined(folder: Path, path: Path) -> Path:
+    """A path relative to a folder; without `..`, unless that leads elsewhere because a folder is a link."""
+    joined = folder / path
+    if ".." not in path.parts:
+        return joined
+    plain = Path(os.path.normpath(joined))
+    try:
+        return plain if os.path.samefile(plain.parent, joined.parent) else joined
+    except OSError:  # a folder does not exist
+        return joined if joined.parent.exists() else plain

@@ -3,16 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from robogaze.annotations import (
-    NamedSource,
-    Notify,
-    ReadOptions,
-    Source,
-    SourceError,
-    SourceReader,
-    log_warning,
-    named_sources,
-)
+from robogaze.annotations import NamedSource, ReadOptions, Source, SourceError, SourceReader, named_sources
 from robogaze.core.annotation import ClipAnnotation
 from robogaze.datasets.pairing import Pairing, System, pair
 from robogaze.domains import default_domain, load_domain
@@ -37,7 +28,6 @@ async def evaluate_async(
     rubric: str | None = None,
     environ: Mapping[str, str] | None = None,
     reading: ReadOptions | None = None,
-    notify: Notify = log_warning,
 ) -> Evaluation:
     """Score predictions against references.
 
@@ -47,14 +37,14 @@ async def evaluate_async(
 
     `by` names clip fields to break the results down by. `judge` is `offline`, `table:FILE`, a model as
     KIND:NAME[@URL], or a Judge. `rubric` is what a model is asked, that of the domain by default; `environ` holds the
-    API keys of model servers (pass os.environ). `notify` is called with a sentence for everything that was skipped or
-    read in a special way. Raises InputError for what cannot be read or paired.
+    API keys of model servers (pass os.environ). The logger `robogaze` gets a sentence for everything that was skipped
+    or read in a special way. Raises InputError for what cannot be read or paired.
     """
     reading = reading or ReadOptions()
     judges = [
         open_judge(spec, rubric or reading.rubric(), environ) for spec in (judge, second_judge) if spec is not None
     ]
-    pairing = read_pairing(predictions, references, reading, notify)
+    pairing = read_pairing(predictions, references, reading)
     first, *others = [await evaluate_pairing(pairing, judge, config or EvaluationConfig(), by) for judge in judges]
     return replace(first, second_judge=others[0]) if others else first
 
@@ -71,7 +61,6 @@ def evaluate_released(
     rubric: str | None = None,
     environ: Mapping[str, str] | None = None,
     reading: ReadOptions | None = None,
-    notify: Notify = log_warning,
 ) -> ReleasedEvaluation:
     """Score predictions as a released evaluator does, `robogaze-released` or `glide-released`, quirks included.
 
@@ -80,7 +69,7 @@ def evaluate_released(
     """
     reading = reading or ReadOptions()
     opened = open_judge(judge, rubric or reading.rubric(), environ)
-    pairing = read_pairing(predictions, references, reading, notify, as_written=True)
+    pairing = read_pairing(predictions, references, reading, as_written=True)
     domain = load_domain(reading.domain or default_domain())
     taxonomy = {dimension.id: tuple(kind.id for kind in dimension.types) for dimension in domain.dimensions.values()}
     return run_sync(evaluate_pairing_as_released(pairing, opened, convention, taxonomy))
@@ -90,7 +79,6 @@ def read_pairing(
     predictions: Mapping[str, Source] | Sequence[Source] | Source,
     references: Source,
     reading: ReadOptions,
-    notify: Notify = log_warning,
     *,
     as_written: bool = False,
 ) -> Pairing:
@@ -100,7 +88,7 @@ def read_pairing(
     read or paired, and if two systems have the same name.
     """
     skipped: list[str] = []
-    reader = SourceReader(reading, reading.labels(), notify, as_written, skipped)
+    reader = SourceReader(reading, reading.labels(), as_written, skipped)
     named = named_sources(predictions)
     if not named:
         raise SourceError("no predictions are given")
@@ -139,7 +127,7 @@ def _references(reader: SourceReader, references: Source, predictions: Sequence[
 def _clips_with_frames(reader: SourceReader, predictions: Sequence[NamedSource]) -> dict[str, ClipAnnotation]:
     """The predictions that give their clip's frames, by clip id."""
     options = replace(reader.options, fps=None, lenient=True)
-    lenient = replace(reader, options=options, notify=lambda message: None, as_written=False, skipped=None)
+    lenient = replace(reader, options=options, quiet=True, as_written=False, skipped=None)
     clips: dict[str, ClipAnnotation] = {}
     for source in predictions:
         try:

@@ -7,10 +7,3 @@ figures.py     SVG
 pages/         HTML pages
 trackers/      experiment trackers
 """
-
-from robogaze.core.key_frames import frames_to_show
-from robogaze.reporting.pages.notebook import report_html
-from robogaze.reporting.pages.run import ClipPage, render_html
-from robogaze.reporting.tables.clips import clip_table, summary_lines
-
-__all__ = ["ClipPage", "clip_table", "frames_to_show", "render_html", "report_html", "summary_lines"]

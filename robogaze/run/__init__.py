@@ -11,20 +11,3 @@ estimate.py   what a run will take
 merge.py      shards become a run
 score.py      all of it in one function
 """
-
-from robogaze.run.execute import ClipResult, ScoringRun, open_run
-from robogaze.run.options import RunOptions
-from robogaze.run.retry import awaits_answer, found_no_server, has_invalid_answers
-from robogaze.run.setup import RunSetup, make_setup
-
-__all__ = [
-    "ClipResult",
-    "RunOptions",
-    "RunSetup",
-    "ScoringRun",
-    "awaits_answer",
-    "found_no_server",
-    "has_invalid_answers",
-    "make_setup",
-    "open_run",
-]

@@ -134,7 +134,7 @@ class ScoringRun:
         """Put the clips on the run folder's manifest; before that nothing of this start is written."""
         if self.folder is None:
             return
-        if self.options.shard is not None:
+        if self.options.part is not None:
             self.folder.claim()  # a shard without clips must not count as missing
         clips = self.plan.clips.values()
         self.folder.add(*(clip.line.with_(path=self.folder.address(clip.entry.path)) for clip in clips), replace=True)
@@ -203,8 +203,8 @@ def open_run(
     root = root or Path()
     if options.limit is not None:
         entries = sample(entries, options.limit, options.seed, root)
-    if options.shard is not None:
-        entries = options.shard.of(entries, root)
+    if (part := options.part) is not None:
+        entries = part.of(entries, root)
     is_whole = is_whole and options.limit is None
     with ExitStack() as stack:
         folder = _open_folder(setup, options, stack)
@@ -218,10 +218,10 @@ def open_run(
 
 
 def _open_folder(setup: RunSetup, options: RunOptions, stack: ExitStack) -> RunFolder | None:
-    if options.out is None or options.folder is None:
+    if options.run_folder is None or options.folder is None:
         return None
     configuration = setup.configuration
-    if options.shard is not None:
-        check_count(options.out, options.shard.count)
-        configuration["shard"] = str(options.shard)
+    if (part := options.part) is not None:
+        check_count(options.run_folder, part.count)
+        configuration["shard"] = str(part)
     return stack.enter_context(RunFolder(options.folder, configuration))

@@ -42,7 +42,7 @@ def merge(sources: Sequence[Path], out: Path) -> MergeResult:
     and for one clip id of two different clips.
     """
     if any(source.resolve() == out.resolve() for source in sources):
-        raise RunError(f"{out} cannot be merged into itself; choose another --out")
+        raise RunError(f"{out} cannot be merged into itself; choose another `out`")
     configurations = [_configuration(source) for source in sources]
     shards = [configuration.pop(_SHARD, None) for configuration in configurations]
     first = configurations[0]

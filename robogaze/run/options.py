@@ -12,14 +12,23 @@ from robogaze.run.shards import Shard
 class RunOptions:
     """How a run is done; nothing here changes what is found in a clip.
 
-    Without `out` nothing is kept beyond the process. `clips_at_once` clips are decoded or wait for a model at the same
-    time. With `retry_failed`, clips whose answers were invalid are scored again. `limit` takes a random sample of so
-    many clips. `max_calls` and `max_cost_usd` count across restarts. A server that goes away is waited for, up to
-    `outage_s`. `workers` and `address` are those of an engine that has several processes.
+    Args:
+        out: The run folder; without one, nothing is kept after the process ends.
+        shard: The shard to score, as `3/8`; all clips by default.
+        limit: Score a random sample of this many clips.
+        seed: The seed of the random order of the clips.
+        retry_failed: Score clips with invalid answers again.
+        engine: `local` or `ray`.
+        clips_at_once: The number of clips that are decoded, or wait for a model, at the same time.
+        workers: The number of processes of an engine that has several.
+        address: The address of the engine's cluster.
+        max_calls: The maximum number of calls, across restarts.
+        max_cost_usd: The maximum cost, across restarts.
+        outage_s: How long to wait for a server that becomes unreachable.
     """
 
-    out: Path | None = None
-    shard: Shard | None = None
+    out: str | Path | None = None
+    shard: str | Shard | None = None
     limit: int | None = None
     seed: int = 0
     retry_failed: bool = False
@@ -32,31 +41,44 @@ class RunOptions:
     outage_s: float = 0.0
 
     @property
+    def run_folder(self) -> Path | None:
+        """The folder of the whole run."""
+        return None if self.out is None else Path(self.out)
+
+    @property
+    def part(self) -> Shard | None:
+        """The shard to score. Raises OptionError for a text that is not a shard."""
+        return Shard.parse(self.shard) if isinstance(self.shard, str) else self.shard
+
+    @property
     def folder(self) -> Path | None:
-        """Where the run, or its shard, is written."""
-        return self.out if self.out is None or self.shard is None else self.shard.folder(self.out)
+        """The folder that the run, or its shard, is written to."""
+        run, part = self.run_folder, self.part
+        return run if run is None or part is None else part.folder(run)
 
     def check(self, setup: RunSetup) -> None:
-        """Raise OptionError for options that contradict each other, and for a cap that could not be kept."""
+        """Raise OptionError for options that contradict each other, and for a limit that cannot be kept."""
         self._check_values()
-        if self.shard is not None and self.out is None:
-            raise OptionError("--shard needs --out: the folder of the whole run")
+        if self.part is not None and self.out is None:
+            raise OptionError("`shard` needs `out`, the folder of the whole run")
         config = setup.models
         models = [] if config is None else [config.models[name] for name in dict.fromkeys(config.roles.values())]
         limited = any(model.limits.calls is not None or model.limits.cost_usd is not None for model in models)
         capped = self.max_calls is not None or self.max_cost_usd is not None
         if self.engine != "local" and (capped or (limited and self.engine != "datatrove")):
             raise OptionError(
-                "--max-calls, --max-cost and limits of calls and cost in the models file count in one process, not "
-                f"with --engine {self.engine}"
+                "`max_calls`, `max_cost_usd` and the limits of calls and cost in the models file count in one process; "
+                f"with `engine` {self.engine} they cannot be kept"
             )
         if self.max_cost_usd is not None and any(model.price is None for model in models):
-            raise OptionError("--max-cost needs the price of every model in the models file; see docs/models.md")
+            raise OptionError("`max_cost_usd` needs the price of every model in the models file; see docs/models.md")
         if self.max_cost_usd is not None and any(model.kind == "batch" for model in models):
-            raise OptionError("--max-cost cannot limit a batch, whose cost is known only afterwards; use --max-calls")
+            raise OptionError(
+                "`max_cost_usd` cannot limit a batch, whose cost is known only afterwards; use `max_calls`"
+            )
 
     def _check_values(self) -> None:
-        """Raise OptionError for a number with which nothing, or not what was meant, would be scored."""
+        """Raise OptionError for a number that is out of its range."""
         for name in ("limit", "clips_at_once", "workers", "max_calls"):
             value = getattr(self, name)
             if value is not None and value < 1:

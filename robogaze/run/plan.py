@@ -119,7 +119,7 @@ def _changes(clips: Mapping[str, RunClip], folder: RunFolder | None) -> tuple[Se
         if now is not None and now.sha256 != line.sha256 and folder.stored.has_report(clip_id):
             raise RunError(
                 f"{now.path} was replaced since {folder.root} began, which holds a report of the old file; choose "
-                "another --out"
+                "another `out`"
             )
     return [clip_id for clip_id in clips if clip_id not in known], removed
 

@@ -117,7 +117,7 @@ async def score_async(
         OptionError: Options contradict each other, or the pipeline needs a model and none is given.
         Unreachable: No server answers.
     """
-    listed = _listed(paths)
+    listed = existing_paths(paths)
     if concurrency is not None and concurrency < 1:
         raise OptionError(f"concurrency must be at least 1, not {concurrency}")
     setup = await in_thread(make_setup, domain, pipeline, model, concurrency=concurrency, decoder=decoder)
@@ -161,7 +161,8 @@ def result_of(run: ScoringRun) -> RunResult:
     return RunResult(Reports(tuple(run.reports())), tuple(run.unreadable), run.stopped, folder)
 
 
-def _listed(paths: Paths) -> tuple[Path, ...]:
+def existing_paths(paths: Paths) -> tuple[Path, ...]:
+    """One or several paths. Raises InputError for none, and for one that does not exist."""
     listed = (Path(paths),) if isinstance(paths, str | Path) else tuple(Path(path) for path in paths)
     if not listed:
         raise InputError("no path of a clip is given")

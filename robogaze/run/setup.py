@@ -73,16 +73,16 @@ def _default_pipeline(domain: Domain, model: str | None) -> str:
     if model is not None:
         return domain.file.default_pipeline
     if domain.file.pipeline_without_model is None:
-        raise OptionError(f"the domain {domain.id} has no pipeline without a model; give --model")
+        raise OptionError(f"the domain {domain.id} has no pipeline without a model; give `model`")
     return domain.file.pipeline_without_model
 
 
 def _models(model: str | None, pipeline: Pipeline, concurrency: int | None) -> ModelsConfig | None:
     if not pipeline.roles:
         if model is not None:
-            _log.warning("the pipeline %s needs no model; --model is not used", pipeline.name)
+            _log.warning("the pipeline %s needs no model; `model` is not used", pipeline.name)
         return None
     if model is None:
-        raise OptionError(f"the pipeline {pipeline.name} needs a model; give --model, or another --pipeline")
+        raise OptionError(f"the pipeline {pipeline.name} needs a model; give `model`, or another `pipeline`")
     config = ModelsConfig.read(model)
     return config if concurrency is None else config.with_concurrency(concurrency)

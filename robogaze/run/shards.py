@@ -12,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from robogaze.datasets import ManifestEntry
-from robogaze.errors import RunError
+from robogaze.errors import OptionError, RunError
 
 _SHARD = re.compile(r"(\d+)/(\d+)")
 
@@ -26,10 +26,10 @@ class Shard:
 
     @classmethod
     def parse(cls, text: str) -> "Shard":
-        """Read `3/8`. ValueError for another text, or a number that is not from 1 to the count."""
+        """Read `3/8`. Raises OptionError for another text and for a number that is not from 1 to the count."""
         found = _SHARD.fullmatch(text)
         if found is None or not 1 <= int(found[1]) <= int(found[2]):
-            raise ValueError(f"a shard is NUMBER/COUNT with NUMBER from 1 to COUNT, such as 3/8, not {text!r}")
+            raise OptionError(f"a shard is NUMBER/COUNT with NUMBER from 1 to COUNT, such as 3/8, not {text!r}")
         return cls(int(found[1]), int(found[2]))
 
     def __str__(self) -> str:

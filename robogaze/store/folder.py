@@ -42,9 +42,9 @@ class RunFolder:
             self._lock.acquire(timeout=0)
         except Timeout as error:
             holder = _holder(root) or "another process"
-            raise RunError(f"{root} is in use by {holder}; wait for it, or choose another --out") from error
+            raise RunError(f"{root} is in use by {holder}; wait for it, or choose another `out`") from error
         except OSError as error:
-            raise RunError(f"{root} cannot be written ({error.strerror}); choose another --out") from error
+            raise RunError(f"{root} cannot be written ({error.strerror}); choose another `out`") from error
         with ExitStack() as on_failure:
             on_failure.callback(self.close)
             sweep(root)
@@ -93,7 +93,7 @@ class RunFolder:
             place, *values = changed
             was, now = (_in_words(value) for value in values)
             what = f"{dotted(place)} was {was} and is now {now}"
-            raise RunError(f"{self.root} holds a run with other settings: {what}; choose another --out")
+            raise RunError(f"{self.root} holds a run with other settings: {what}; choose another `out`")
 
     def claim(self) -> None:
         """Claim the folder for the configuration."""
@@ -147,7 +147,7 @@ class RunFolder:
     def _check(self, line: ManifestLine) -> None:
         if (field := self._differs(line)) is not None:
             path = os.path.normpath(self.root / line.path)
-            way_out = "choose another --out, or give it another clip_id"
+            way_out = "choose another `out`, or give it another clip_id"
             if field == "sha256":
                 raise RunError(
                     f"{path} is not the file that {self.root} knows as {line.clip_id}: it was replaced since; {way_out}"

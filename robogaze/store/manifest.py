@@ -51,4 +51,4 @@ def read_manifest(root: Path) -> Iterator[ManifestLine]:
         try:
             yield ManifestLine.model_validate_json(line)
         except ValidationError as error:
-            raise InputError(f"{path}:{number} is damaged ({fault_of(error)}); choose another --out") from error
+            raise InputError(f"{path}:{number} is damaged ({fault_of(error)}); choose another `out`") from error

@@ -105,7 +105,7 @@ def configuration_of(root: Path) -> dict[str, Any]:
     try:
         return TypeAdapter(dict[str, Any]).validate_json(path.read_bytes()) if path.is_file() else {}
     except ValidationError as error:
-        raise RunError(f"{path} is damaged ({fault_of(error)}); choose another --out") from error
+        raise RunError(f"{path} is damaged ({fault_of(error)}); choose another `out`") from error
 
 
 def read_report(path: Path) -> Report:

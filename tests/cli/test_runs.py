@@ -19,8 +19,10 @@ from cli.running import Ran, Shell
 from robogaze.cli.shared.runs import exit_code
 from robogaze.core.report import Report
 from robogaze.core.report_summary import ReportSummary
-from robogaze.run import RunOptions, ScoringRun, make_setup
+from robogaze.run.execute import ScoringRun
+from robogaze.run.options import RunOptions
 from robogaze.run.plan import make_plan
+from robogaze.run.setup import make_setup
 from robogaze.store import read_run
 
 MODEL = """

@@ -22,7 +22,7 @@ from robogaze.diagnose import diagnose, open_clip
 from robogaze.domains import Domain, load_domain
 from robogaze.evidence import ClipSignals
 from robogaze.media import decode_clip
-from robogaze.reporting import summary_lines
+from robogaze.reporting.tables.clips import summary_lines
 from robogaze.stages.pipeline import Pipeline
 
 DEMO = Path(__file__).parents[2] / "datasets" / "demo"

@@ -324,10 +324,17 @@ def test_manifest_paths_are_relative_to_the_manifest(tmp_path: Path, monkeypatch
     )
     cup, pot, pan = read_manifest(path)
     assert (cup.path, cup.initial_frame) == (tmp_path / "set/videos/cup.mp4", tmp_path / "set/first/cup.png")
-    assert pot.path == tmp_path / "set/../pot.mp4"
+    assert pot.path == tmp_path / "pot.mp4"
     assert pan.path == Path("/videos/pan.mp4")
     monkeypatch.chdir(tmp_path)
     assert read_manifest(Path("set/clips.jsonl"))[0].path == Path("set/videos/cup.mp4")
+
+
+def test_path_that_leads_out_of_a_linked_folder_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "disk" / "set").mkdir(parents=True)
+    (tmp_path / "set").symlink_to(tmp_path / "disk" / "set")
+    (cup,) = read_manifest(manifest(tmp_path / "set", {"path": "../cup.mp4"}))
+    assert cup.path == tmp_path / "set/../cup.mp4"
 
 
 def test_manifest_line_can_have_every_field(tmp_path: Path) -> None:

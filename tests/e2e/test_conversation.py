@@ -6,10 +6,11 @@ from typing import Any
 import yaml
 from making import reports_of, scripted
 
+from robogaze.core.key_frames import frames_to_show
 from robogaze.core.report import Report
 from robogaze.datasets import find_entries
 from robogaze.domains import Domain
-from robogaze.reporting import ClipPage, frames_to_show, render_html
+from robogaze.reporting.pages.run import ClipPage, render_html
 from robogaze.stages.pipeline import Pipeline
 
 DEMO = Path(__file__).parents[2] / "datasets" / "demo" / "clips.jsonl"

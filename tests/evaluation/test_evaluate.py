@@ -72,14 +72,13 @@ def test_a_second_judge_scores_the_same_systems(half: Path, tmp_path: Path) -> N
     assert evaluate(half, DEMO, FEW).judged
 
 
-def test_what_was_read_in_a_special_way_is_passed_to_notify(tmp_path: Path) -> None:
+def test_what_was_read_in_a_special_way_is_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = tmp_path / "renamed.jsonl"
     lines = [json.loads(line) for line in DEMO.read_text().splitlines()]
     path.write_text("".join(json.dumps({**line, "clip": {**line["clip"], "id": f"x-{number}"}}) + "\n"
                             for number, line in enumerate(lines)))  # fmt: skip
-    messages: list[str] = []
-    result = evaluate(path, DEMO, FEW, notify=messages.append)
-    assert messages == ["renamed: clips paired 10 by sha256"]
+    result = evaluate(path, DEMO, FEW)
+    assert caplog.messages == ["renamed: clips paired 10 by sha256"]
     assert result.systems[0].macro["desc_f1"].value == 1.0
 
 

@@ -31,8 +31,9 @@ from robogaze.core.sampling import Regime
 from robogaze.datasets import ManifestEntry
 from robogaze.diagnose import OpenClip, diagnose, open_clip
 from robogaze.domains import load_domain
-from robogaze.run import RunSetup, open_run
 from robogaze.run.engines.base import ClipWorker, Result, Task
+from robogaze.run.execute import open_run
+from robogaze.run.setup import RunSetup
 from robogaze.stages.pipeline import Pipeline
 
 Extent = Literal["once", "lasting", "everywhere", "server"]

@@ -12,12 +12,13 @@ from making import coverage
 
 from robogaze.core.clip import Clip, Layout
 from robogaze.core.events import Event, Evidence, Hypothesis
+from robogaze.core.key_frames import frames_to_show
 from robogaze.core.pictures import Picture
 from robogaze.core.report import Call, Provenance, Report
 from robogaze.core.time import Span
 from robogaze.domains import Domain, load_domain
 from robogaze.media.decode import Image
-from robogaze.reporting import ClipPage, frames_to_show
+from robogaze.reporting.pages.run import ClipPage
 
 FPS = 16
 FRAMES = 64

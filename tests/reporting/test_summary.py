@@ -6,8 +6,8 @@ from robogaze.core.coverage import Coverage
 from robogaze.core.report import Failure, Report
 from robogaze.core.report_summary import ReportSummary
 from robogaze.domains import Domain
-from robogaze.reporting import summary_lines
 from robogaze.reporting.summary import RunSummary, headline, nothing_found, verdict_sentence, worst_severity
+from robogaze.reporting.tables.clips import summary_lines
 
 from .cases import UNREADABLE
 from .samples import make_clip, make_event, make_hypothesis, make_report

@@ -8,7 +8,9 @@ from making import models_of
 
 from robogaze.backends.rehearsal import RehearsalBackend
 from robogaze.datasets import ManifestEntry
-from robogaze.run import RunOptions, RunSetup, ScoringRun, open_run
+from robogaze.run.execute import ScoringRun, open_run
+from robogaze.run.options import RunOptions
+from robogaze.run.setup import RunSetup
 from robogaze.run.shards import Shard
 from robogaze.stages.pipeline import Pipeline
 

@@ -9,7 +9,9 @@ from run_making import execute
 from robogaze.backends.rehearsal import RehearsalBackend
 from robogaze.datasets import ManifestEntry
 from robogaze.errors import OptionError
-from robogaze.run import RunOptions, RunSetup, make_setup, open_run
+from robogaze.run.execute import open_run
+from robogaze.run.options import RunOptions
+from robogaze.run.setup import RunSetup, make_setup
 from robogaze.run.shards import Shard, random_order
 from robogaze.stages.pipeline import Pipeline
 from robogaze.store import StoredRun
@@ -81,7 +83,7 @@ async def test_unreadable_clip_is_counted_and_the_others_are_scored(
 
 def test_shard_without_a_run_folder_is_refused(clips: list[ManifestEntry], pipeline: Pipeline) -> None:
     with (
-        pytest.raises(OptionError, match="--shard needs --out"),
+        pytest.raises(OptionError, match="`shard` needs `out`"),
         open_run(clips, RunSetup("robot", pipeline), RunOptions(shard=Shard(1, 2))),
     ):
         pass

@@ -9,8 +9,8 @@ from synthetic import write_clip
 
 from robogaze.datasets import ManifestEntry
 from robogaze.errors import RunError
-from robogaze.run import RunSetup
 from robogaze.run.plan import make_plan
+from robogaze.run.setup import RunSetup
 from robogaze.stages.pipeline import Pipeline
 from robogaze.store import RunFolder
 

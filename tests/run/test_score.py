@@ -68,7 +68,7 @@ def test_unreadable_clip_is_counted(folder: Path) -> None:
 def test_missing_path_and_missing_model_are_named(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"missing\.mp4 does not exist"):
         robogaze.score(tmp_path / "missing.mp4")
-    with pytest.raises(OptionError, match="the pipeline full needs a model; give --model"):
+    with pytest.raises(OptionError, match="the pipeline full needs a model; give `model`"):
         robogaze.score(folder, pipeline="full")
 
 
@@ -88,6 +88,17 @@ def test_options_that_would_score_fewer_clips_in_silence_are_refused(
 ) -> None:
     with pytest.raises(OptionError, match=why):
         robogaze.score(folder, options=robogaze.RunOptions(**options))
+
+
+def test_run_folder_and_shard_may_be_texts(folder: Path, tmp_path: Path) -> None:
+    runs = [
+        robogaze.score(folder, options=robogaze.RunOptions(out=f"{tmp_path / 'run'}", shard=shard))
+        for shard in ("1/2", "2/2")
+    ]
+    assert sorted(report.clip.id for run in runs for report in run) == ["a", "b"]
+    assert runs[0].folder == tmp_path / "run.shards" / "1-of-2"
+    with pytest.raises(OptionError, match="a shard is NUMBER/COUNT"):
+        robogaze.score(folder, options=robogaze.RunOptions(out=f"{tmp_path / 'run'}", shard="3"))
 
 
 def test_concurrency_of_zero_is_refused(folder: Path) -> None:

@@ -5,12 +5,13 @@ from pathlib import Path
 import pytest
 
 from robogaze.datasets import ManifestEntry
+from robogaze.errors import OptionError
 from robogaze.run.shards import Shard, random_order, sample
 
 
 @pytest.mark.parametrize("text", ["", "3", "0/4", "5/4", "1/0", "a/b", "1/2/3"])
 def test_invalid_shard_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="such as 3/8"):
+    with pytest.raises(OptionError, match="such as 3/8"):
         Shard.parse(text)
 
 

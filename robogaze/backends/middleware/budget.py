@@ -59,18 +59,18 @@ class Budget:
         if self.calls is not None and sum(counter.calls for counter in self._counters) >= self.calls:
             raise BudgetExhausted(
                 f"the limit of {calls_in_words(self.calls)} is reached (retries and unfinished clips count); "
-                "raise --max-calls to resume"
+                "raise `max_calls` to resume"
             )
         if self.cost_usd is None:
             return 0.0
         if maximum_usd is None or any(counter.uncounted for counter in self._counters):
             reason = "a model has no price" if maximum_usd is None else "the server does not count tokens"
-            raise BudgetExhausted(f"{reason}, so --max-cost cannot be kept; use --max-calls instead")
+            raise BudgetExhausted(f"{reason}, so `max_cost_usd` cannot be kept; use `max_calls` instead")
         while self._cost_usd + self._reserved_usd + maximum_usd > self.cost_usd:
             if not self._reserved_usd:
                 raise BudgetExhausted(
                     f"{self._cost_usd:.4g} of {self.cost_usd:g} USD are spent and the next answer may cost "
-                    f"{maximum_usd:.2g} USD; raise --max-cost to resume"
+                    f"{maximum_usd:.2g} USD; raise `max_cost_usd` to resume"
                 )
             self._released.clear()
             await self._released.wait()

@@ -85,7 +85,7 @@ class AnswerStore:
             )
         except (*_SQLITE_ERRORS, OSError) as error:
             raise RunError(
-                f"the cache of answers {path} cannot be opened ({error}); delete it or use another --out"
+                f"the cache of answers {path} cannot be opened ({error}); delete it or use another `out`"
             ) from error
 
     def get(self, key: str) -> Completion | None:

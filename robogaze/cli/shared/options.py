@@ -27,11 +27,6 @@ def reading(command: Command) -> Command:
     )
 
 
-def notify(message: str) -> None:
-    """Print a message about what was read, on stderr."""
-    click.echo(message, err=True)
-
-
 def judging(command: Command) -> Command:
     """--judge and --rubric."""
     spec = "offline, table:FILE, or a model: KIND:NAME[@URL]."

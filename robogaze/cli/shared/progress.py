@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from robogaze.run import ClipResult
+    from robogaze.run.execute import ClipResult
 
 _FIRST_S, _LONGEST_S = 10.0, 60.0
 """The pause before the first line of a log, and the longest pause; each pause is twice as long as the previous one."""

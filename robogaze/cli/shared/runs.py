@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from robogaze.cli import interrupt
+from robogaze.cli.shared.flags import with_flags
 
 if TYPE_CHECKING:
-    from robogaze.run import RunOptions, RunSetup, ScoringRun
     from robogaze.run.estimate import CostEstimate
+    from robogaze.run.execute import ScoringRun
+    from robogaze.run.options import RunOptions
+    from robogaze.run.setup import RunSetup
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -29,7 +32,11 @@ def setup_options(command: Command) -> Command:
     kinds = "KIND:NAME[@URL] (kinds: openai, transformers, batch, scripted), or a YAML file of models."
     return _with_options(
         command,
-        click.option("--domain", help="A built-in domain or the folder of one.  [default: the built-in default]"),
+        click.option(
+            "--domain",
+            callback=_check_domain,
+            help="A built-in domain or the folder of one.  [default: the built-in default]",
+        ),
         click.option("--pipeline", help="A pipeline of the domain.  [default: depends on --model]"),
         click.option("--model", help=kinds),
         click.option(
@@ -41,6 +48,15 @@ def setup_options(command: Command) -> Command:
             "--decoder", type=click.Choice(["pyav", "decord"]), default="pyav", show_default=True, help="Video decoder."
         ),
     )
+
+
+def _check_domain(context: click.Context, parameter: click.Parameter, domain: str | None) -> str | None:
+    """Refuse a domain that does not exist before anything heavy is loaded."""
+    if domain is not None:
+        from robogaze.domains.load import find_domain
+
+        find_domain(domain)
+    return domain
 
 
 def run_options(command: Command) -> Command:
@@ -102,22 +118,17 @@ class GivenOptions:
 
     def setup(self) -> RunSetup:
         """Load the settings by which each clip is scored."""
-        from robogaze.run import make_setup
+        from robogaze.run.setup import make_setup
 
         return make_setup(self.domain, self.pipeline, self.model, concurrency=self.concurrency, decoder=self.decoder)
 
     def run_options(self, out: Path | None, shard: str | None = None) -> RunOptions:
-        """The options of the run. Raises BadParameter for an invalid shard."""
-        from robogaze.run import RunOptions
-        from robogaze.run.shards import Shard
+        """The options of the run."""
+        from robogaze.run.options import RunOptions
 
-        try:
-            part = None if shard is None else Shard.parse(shard)
-        except ValueError as error:
-            raise click.BadParameter(str(error), param_hint="--shard") from error
         return RunOptions(
             out=out,
-            shard=part,
+            shard=shard,
             limit=self.limit,
             seed=self.seed,
             retry_failed=self.retry_failed,
@@ -264,7 +275,7 @@ def _range(least: str, most: str) -> str:
 def say_result(run: ScoringRun) -> None:
     """Print on stderr what went wrong and what to do about it."""
     from robogaze.reporting.wording import count
-    from robogaze.run import awaits_answer, has_invalid_answers
+    from robogaze.run.retry import awaits_answer, has_invalid_answers
 
     for clip in run.unreadable:
         click.echo(f"error: {clip.reason}", err=True)
@@ -276,7 +287,7 @@ def say_result(run: ScoringRun) -> None:
             err=True,
         )
     if run.stopped is not None:
-        click.echo(f"stopped: {run.stopped}", err=True)
+        click.echo(f"stopped: {with_flags(str(run.stopped))}", err=True)
     summaries = run.summaries.values()
     if unanswered := sum(awaits_answer(summary) for summary in summaries):
         what = f"{count(unanswered, 'clip')} incomplete because the server did not answer"
@@ -290,7 +301,7 @@ def say_result(run: ScoringRun) -> None:
 def exit_code(run: ScoringRun) -> int:
     """The exit code of a command that scored clips."""
     from robogaze.cli import EXIT_ERROR, EXIT_UNFINISHED, EXIT_UNREACHABLE
-    from robogaze.run import found_no_server
+    from robogaze.run.retry import found_no_server
 
     scored = [run.summaries[clip_id] for clip_id in run.scored]
     if scored and all(found_no_server(summary) for summary in scored):

@@ -79,7 +79,7 @@ def test_merged_answers_are_added_and_their_usage_is_counted_once(tmp_path: Path
 
 def test_file_that_is_not_a_database_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.sqlite").write_text("hello, this is not a database at all, but a letter " * 40)
-    with pytest.raises(RunError, match=r"a\.sqlite cannot be opened .* delete it or use another --out"):
+    with pytest.raises(RunError, match=r"a\.sqlite cannot be opened .* delete it or use another `out`"):
         AnswerStore(tmp_path / "a.sqlite")
 
 

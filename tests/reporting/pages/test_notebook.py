@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from robogaze.core.key_frames import frames_to_show
 from robogaze.core.report import Report
 from robogaze.domains import Domain
-from robogaze.reporting import frames_to_show, report_html
 from robogaze.reporting.pages import notebook
+from robogaze.reporting.pages.notebook import report_html
 
 from ..browsing import Opener
 from ..samples import ATTACK, make_clip, make_event, make_report, thumbnail

@@ -13,11 +13,12 @@ from making import coverage
 
 from robogaze.core.clip import Layout
 from robogaze.core.events import Evidence
+from robogaze.core.key_frames import frames_to_show
 from robogaze.core.pictures import Picture
 from robogaze.core.report import Provenance, Report, Unreadable
 from robogaze.domains import Domain
-from robogaze.reporting import ClipPage, frames_to_show, render_html
 from robogaze.reporting.pages import results, run
+from robogaze.reporting.pages.run import ClipPage, render_html
 
 from ..cases import UNREADABLE
 from ..samples import ATTACK, make_clip, make_event, make_hypothesis, make_report, page

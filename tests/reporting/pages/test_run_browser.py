@@ -9,7 +9,7 @@ from making import coverage
 
 from robogaze.core.report import Failure, Report
 from robogaze.domains import Domain
-from robogaze.reporting import render_html
+from robogaze.reporting.pages.run import render_html
 
 from ..browsing import Opener, Visit
 from ..cases import UNREADABLE

@@ -7,9 +7,8 @@ import pytest
 
 from robogaze.core.report import Report
 from robogaze.domains import Domain
-from robogaze.reporting import ClipPage, render_html
 from robogaze.reporting.pages import bundles
-from robogaze.reporting.pages.run import run_files
+from robogaze.reporting.pages.run import ClipPage, render_html, run_files
 
 from ..browsing import Opener, Visit
 from ..cases import clean_report, faulty_report

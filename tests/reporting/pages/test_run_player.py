@@ -11,7 +11,7 @@ from robogaze.core.clip import Layout
 from robogaze.core.events import Box, Event, Evidence
 from robogaze.core.report import Provenance, Report
 from robogaze.domains import Domain
-from robogaze.reporting import ClipPage, render_html
+from robogaze.reporting.pages.run import ClipPage, render_html
 
 from ..browsing import Opener, Visit
 from ..samples import make_clip, make_event, make_hypothesis, make_report, make_video, page, thumbnail

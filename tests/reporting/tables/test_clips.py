@@ -6,7 +6,7 @@ from rich.console import Console
 
 from robogaze.core.report import Report, Unreadable
 from robogaze.domains import Domain
-from robogaze.reporting import clip_table
+from robogaze.reporting.tables.clips import clip_table
 
 from ..cases import UNREADABLE
 from ..samples import make_clip, make_event, make_hypothesis, make_report

@@ -17,10 +17,11 @@ from robogaze.backends import AnswerStore, Models, ModelsConfig
 from robogaze.datasets import ManifestEntry
 from robogaze.domains import default_domain, load_domain
 from robogaze.errors import BudgetExhausted, InputError, ModelChanged, RunStopped
-from robogaze.run import RunOptions, RunSetup
 from robogaze.run.engines.base import Engine, EngineContext, Result, Task
 from robogaze.run.engines.local import Local
 from robogaze.run.engines.ray import Ray
+from robogaze.run.options import RunOptions
+from robogaze.run.setup import RunSetup
 from robogaze.stages.pipeline import Pipeline
 
 ray = pytest.importorskip("ray", reason="needs the extra ray")

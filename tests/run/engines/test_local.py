@@ -8,9 +8,10 @@ import pytest
 from robogaze.datasets import ManifestEntry
 from robogaze.domains import Domain
 from robogaze.errors import InputError
-from robogaze.run import RunOptions, RunSetup
 from robogaze.run.engines.base import ClipWorker, EngineContext, Result, Task
 from robogaze.run.engines.local import Local
+from robogaze.run.options import RunOptions
+from robogaze.run.setup import RunSetup
 from robogaze.stages.pipeline import Pipeline
 
 

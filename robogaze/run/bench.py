@@ -1,0 +1,101 @@
+"""Several checkpoints on the same prompts, from Python: what `robogaze bench` does."""
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from robogaze.comparison import Comparison, compare
+from robogaze.errors import OptionError
+from robogaze.reporting.pages.comparison import write_comparison_page
+from robogaze.reporting.pages.comparison_data import comparison_page_data
+from robogaze.reporting.serialize import comparison_json
+from robogaze.reporting.tables import table_files
+from robogaze.reporting.tables.comparison import comparison_tables
+from robogaze.run.checkpoints import named_checkpoints
+from robogaze.run.options import RunOptions
+from robogaze.run.score import RunResult, existing_paths, score_async
+from robogaze.store import write_whole
+from robogaze.sync import synchronous
+from robogaze.threads import in_thread
+
+
+@dataclass(frozen=True)
+class BenchResult:
+    """The runs by checkpoint, and their comparison; `comparison` is None if a checkpoint has no report."""
+
+    runs: Mapping[str, RunResult]
+    comparison: Comparison | None
+
+
+async def bench_async(
+    checkpoints: Mapping[str, str | Path] | Iterable[str | Path],
+    *,
+    out: str | Path,
+    baseline: str | None = None,
+    model: str | None = None,
+    domain: str | Path | None = None,
+    pipeline: str | None = None,
+    concurrency: int | None = None,
+    decoder: str = "pyav",
+    options: RunOptions | None = None,
+    environ: Mapping[str, str] = os.environ,
+) -> BenchResult:
+    """Score checkpoints on the same prompts and say which is better. The same call resumes.
+
+    Args:
+        checkpoints: The clips of each checkpoint, as for `score`: a mapping from names to paths, or paths, of which
+            each may be "NAME=PATH".
+        out: The folder for the comparison; the run folder of a checkpoint is in it, under its name.
+        baseline: The checkpoint to compare with; all pairs are compared by default.
+        model: See `score`; so are the following arguments.
+        domain: The name of a built-in domain, or the folder of a custom one.
+        pipeline: A pipeline of the domain.
+        concurrency: Requests to each model, and clips, at once.
+        decoder: `pyav` or `decord`.
+        options: How each run is done; `max_calls` and `max_cost_usd` apply to each checkpoint.
+        environ: The environment variables that hold the keys of servers.
+
+    Returns:
+        The runs, and their comparison.
+
+    Raises:
+        InputError: A path does not exist, or a file does not fit.
+        OptionError: Options contradict each other, or two checkpoints have the same name.
+        Unreachable: No server answers.
+    """
+    named = named_checkpoints(checkpoints)
+    existing_paths(list(named.values()))
+    if baseline is not None and baseline not in named:
+        raise OptionError(f"the baseline {baseline} is not one of {', '.join(named)}")
+    if options is not None and (options.out is not None or options.shard is not None):
+        raise OptionError("`options` of a bench cannot have `out` or `shard`; use score and compare instead")
+    folder, runs = Path(out), {}
+    for name, path in named.items():
+        runs[name] = await score_async(
+            path,
+            model=model,
+            domain=domain,
+            pipeline=pipeline,
+            concurrency=concurrency,
+            decoder=decoder,
+            options=replace(options or RunOptions(), out=folder / name),
+            environ=environ,
+        )
+    if not all(len(run) for run in runs.values()):
+        return BenchResult(runs, None)
+    result = await in_thread(compare, {name: folder / name for name in runs}, baseline=baseline)
+    await in_thread(_write, result, folder, None if domain is None else str(domain))
+    return BenchResult(runs, result)
+
+
+bench = synchronous(bench_async)
+
+
+def _write(result: Comparison, folder: Path, domain: str | None) -> None:
+    """Write the numbers, the tables and the page of a comparison."""
+    write_whole(folder / "comparison.json", json.dumps(comparison_json(result), ensure_ascii=False, indent=1) + "\n")
+    for name, text in table_files(comparison_tables(result)):
+        write_whole(folder / name, text)
+    write_comparison_page(folder, comparison_page_data(result, folder), domain)

@@ -1,0 +1,31 @@
+"""The checkpoints of a bench by name."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from robogaze.errors import OptionError
+
+
+def named_checkpoints(checkpoints: Mapping[str, str | Path] | Iterable[str | Path]) -> dict[str, Path]:
+    """The paths of checkpoints by name.
+
+    A mapping gives names. Otherwise a text may be "NAME=PATH", and without a name a checkpoint is named after its
+    folder, or its file without the suffix. Raises OptionError for two equal names and for a name that no folder can
+    have.
+    """
+    items = checkpoints.items() if isinstance(checkpoints, Mapping) else (_named(given) for given in checkpoints)
+    named: dict[str, Path] = {}
+    for name, path in items:
+        if name in named or name in ("", "..") or name != Path(name).name:
+            why = "is the name of two checkpoints" if name in named else "cannot be the name of a folder"
+            raise OptionError(f"{name or 'an empty text'} {why}; give another: NAME=PATH")
+        named[name] = Path(path)
+    return named
+
+
+def _named(given: str | Path) -> tuple[str, Path]:
+    before, sign, after = str(given).partition("=")
+    if sign and not Path(given).exists():
+        return before, Path(after)
+    whole = Path(given).resolve()
+    return whole.name if whole.is_dir() else whole.stem, Path(given)
