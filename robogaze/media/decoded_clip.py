@@ -160,8 +160,7 @@ class DecodedClip:
 
     def thumbnail(self, number: int, max_side_px: int) -> bytes:
         """A small JPEG of one frame."""
-        image = decode_image(self.frame_image(number).jpeg, self.label(number))
-        return encode_jpeg(fit(image, max_side_px), _THUMBNAIL_QUALITY)
+        return smaller(self.frame_image(number).jpeg, max_side_px)
 
     def _encode(self, views: Sequence[Image]) -> tuple[bytes, tuple[int, int]]:
         image = strip([fit(view, self.settings.max_side_px) for view in views], self.layout.active)
@@ -177,6 +176,11 @@ class DecodedClip:
             height=size[1],
             sha256=sha256(jpeg).hexdigest(),
         )
+
+
+def smaller(jpeg: bytes, max_side_px: int) -> bytes:
+    """A JPEG scaled down to a longer side of at most `max_side_px`, at the quality of thumbnails."""
+    return encode_jpeg(fit(decode_image(jpeg, "the picture"), max_side_px), _THUMBNAIL_QUALITY)
 
 
 def decode_clip(
