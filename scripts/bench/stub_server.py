@@ -1,8 +1,8 @@
 """A chat completions server without a model that answers at once, or after a fixed time. Benchmarks and tests use it.
 
 It answers any JSON schema with the plainest valid answer, and the stages of the paper's pipeline with typical ones: two
-or three relevant dimensions in turn (2.5 on average), one hypothesis per specialist, a critic that accepts the first and
-rejects the rest. Token counts are estimates: 4 characters of text, or 28 x 28 pixels of a picture, per token.
+or three relevant dimensions in turn (2.5 on average), one hypothesis per specialist, a critic that accepts the first
+and rejects the rest. Token counts are estimates: 4 characters of text, or 28 x 28 pixels of a picture, per token.
 
     python scripts/bench/stub_server.py --port 8133 --latency 0.2
 """
