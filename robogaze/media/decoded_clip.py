@@ -44,7 +44,7 @@ class DecodedClip:
     """The pictures of one clip; close it to free them. Made by `decode_clip`.
 
     `start_s` is the time of its first frame in its file, above 0 only for a part of a file. `source` is None for a clip
-    that is not from a file.
+    that is not from a file. `evidence_pictures` are the pictures that a stage made and names as evidence: JPEG by id.
     """
 
     def __init__(self, layout: Layout, settings: PictureSettings, source: VideoSource | None = None) -> None:
@@ -55,6 +55,7 @@ class DecodedClip:
         self.duration_s = self.start_s = 0.0
         self.width = self.height = 0
         self.initial: FrameImage | None = None
+        self.evidence_pictures: dict[str, bytes] = {}
         self._file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY_BYTES)  # noqa: SIM115 - closed by close()
         self._ends = [0]
         self._size = (0, 0)
@@ -159,8 +160,7 @@ class DecodedClip:
 
     def thumbnail(self, number: int, max_side_px: int) -> bytes:
         """A small JPEG of one frame."""
-        image = decode_image(self.frame_image(number).jpeg, self.label(number))
-        return encode_jpeg(fit(image, max_side_px), _THUMBNAIL_QUALITY)
+        return smaller(self.frame_image(number).jpeg, max_side_px)
 
     def _encode(self, views: Sequence[Image]) -> tuple[bytes, tuple[int, int]]:
         image = strip([fit(view, self.settings.max_side_px) for view in views], self.layout.active)
@@ -176,6 +176,11 @@ class DecodedClip:
             height=size[1],
             sha256=sha256(jpeg).hexdigest(),
         )
+
+
+def smaller(jpeg: bytes, max_side_px: int) -> bytes:
+    """A JPEG scaled down to a longer side of at most `max_side_px`, at the quality of thumbnails."""
+    return encode_jpeg(fit(decode_image(jpeg, "the picture"), max_side_px), _THUMBNAIL_QUALITY)
 
 
 def decode_clip(

@@ -136,7 +136,7 @@ def answer(body: Body, specialists: int | None = None) -> Any:
             rating["relevance"] = 10 - place if place < wanted else 0
     if "decisions" in reply:
         for decision in list(reply["decisions"].values())[1:]:
-            decision.update(decision="REJECT", frames=[])
+            decision.update(decision="REJECT", frames=[], confidence=0.2)
     return reply
 
 

@@ -35,10 +35,12 @@ STEPS = [{"name": "carry", "expected_outcome": "cup on saucer", "completion_crit
 GROUNDED = {
     "task_memory": {
         "goal": "the cup stands on the saucer",
+        "demanded": [{"quote": "with your right hand", "visible_sign": "the right hand carries the cup"}],
+        "inferred": ["the cup stands upright"],
+        "ambiguous": [],
         "objects": ["the cup"],
         "target_locations": ["the saucer"],
-        "expected_hands": ["right"],
-        "constraints": [],
+        "hands": ["right"],
         "subtasks": STEPS,
     },
     "scene_memory": {
@@ -49,6 +51,7 @@ GROUNDED = {
         "occlusions": [],
         "uncertainty": [],
     },
+    "boxes": [{"name": "a white cup", "view": "main", "box": [100, 400, 250, 600]}],
 }
 RATED = {
     name: {"reason": "x", "relevance": relevance}
@@ -71,9 +74,11 @@ def claims(dimension: str, *found: tuple[str, str, list[float]]) -> Line:
 
 def decision(choice: str, **fields: Any) -> Line:
     known = {"verified_evidence": "seen", "frames": [16], "rationale": f"why {choice}", "decision": choice}
-    rest = {"merge_with": None, "primary_dimension": None, "type": None, "refined_span_s": None}
+    rest = {"merge_with": None, "primary_dimension": None, "type": None, "refined_span_s": [0.5, 3.0]}
     return {**known, **rest, "severity": 4 if choice == "ACCEPT" else None, "confidence": 0.9, **fields}
 
+
+OF_THE_INSTRUCTION = {"primary_dimension": "instruction_consistency", "type": "wrong_effector"}
 
 CONVERSATION = [
     line("ground", GROUNDED),
@@ -99,7 +104,7 @@ CONVERSATION = [
             "decisions": {
                 "H1": decision("ACCEPT"),
                 "H2": decision("REJECT", frames=[], confidence=0.1),
-                "H3": decision("MERGE", merge_with="H1"),
+                "H3": decision("MERGE", merge_with="H1", **OF_THE_INSTRUCTION),
             }
         },
     ),
@@ -126,7 +131,7 @@ async def test_the_whole_pipeline_ends_in_a_report(egocentric: Domain, video: Pa
     assert [hypothesis.verdict for hypothesis in report.hypotheses] == ["accepted", "rejected", "merged"]
     (event,) = report.events
     assert (event.dimension, event.type, event.severity) == ("instruction_consistency", "wrong_effector", 4)
-    assert event.secondary == ("hand_body_consistency",)
+    assert event.secondary == ()
     assert event.spans == (Span(0.5, 3.0),)
     assert len(asked) == len(CONVERSATION)
 
@@ -137,9 +142,11 @@ async def test_prompts_say_that_the_clip_is_real_and_who_wears_the_camera(egocen
         assert "a real event" in request.system
         assert "generative" not in request.system
         assert "of the person who wears the camera" in request.system
-    critic = str(asked[-1].parts)
-    for words in (TASK, "expected_hands", "the left hand does the work"):
+    specialist, critic = (str(asked[place].parts) for place in (-2, -1))
+    for words in (TASK, "the cup stands upright", "the left hand carries the cup"):
         assert words in critic
+    assert "the left hand does the work" in specialist
+    assert "the left hand does the work" not in critic, "the critic is not shown suspicions"
 
 
 async def test_without_an_instruction_the_task_is_not_examined(egocentric: Domain, video: Path) -> None:

@@ -352,7 +352,7 @@ _FAULTY = ("propose", "direct", "recurring")
 def _fields() -> Iterator[Fault]:
     listed: list[tuple[str, Sequence[Any], Sequence[str]]] = [
         ("span_s", (*_SPANS, None), ("propose", "direct")),
-        ("refined_span_s", _SPANS, ("verify",)),
+        ("refined_span_s", (*_SPANS, None), ("verify",)),
         ("spans_s", _APPEARANCES, ("recurring",)),
         ("frames", (*_FRAMES, []), _FAULTY),
         ("frames", _FRAMES, ("scan", "plan")),
@@ -430,6 +430,7 @@ def _more(name: str) -> Callable[[Any], Any]:
 def _contradictions() -> Iterator[Fault]:
     yield _with("ACCEPT without frames", ("verify",), _every("decisions", decision="ACCEPT", frames=[]))
     yield _with("REJECT at confidence 1", ("verify",), _every("decisions", decision="REJECT", confidence=1.0))
+    yield _with("REJECT at confidence 0.5", ("verify",), _every("decisions", decision="REJECT", confidence=0.5))
     yield _with("REJECT at confidence 1, severity 5", ("verify",), _every(
         "decisions", decision="REJECT", confidence=1, severity=5
     ))  # fmt: skip

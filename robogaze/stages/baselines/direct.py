@@ -30,6 +30,7 @@ class DirectVariables(TypedDict):
     dimensions: tuple[Dimension, ...]
     severity: tuple[SeverityLevel, ...]
     cascade: str
+    not_annotated: tuple[str, ...]
 
 
 class EventAnswer(SingleFaultAnswer):
@@ -121,6 +122,7 @@ class Direct(Examiner):
                 dimensions=dimensions,
                 severity=client.domain.taxonomy.severity,
                 cascade=client.domain.taxonomy.cascade,
+                not_annotated=client.domain.taxonomy.not_annotated,
             ),
             images=client.show(self.role(), frames),
             contract=list_answer("events", event, _MAX_EVENTS),

@@ -93,6 +93,8 @@ function fact(term, value, remark = "") {
 }
 
 function evidenceBlock(clip, evidence, onFrame) {
+  const picture = clip.media.pictures?.[evidence.picture];
+  if (!evidence.text && !picture) return null; // a place alone: its box is drawn over the pictures
   const where = evidence.view === null || onlyView(clip) !== null ? "" : `, view ${evidence.view}`;
   return make(
     "div",
@@ -115,6 +117,23 @@ function evidenceBlock(clip, evidence, onFrame) {
           ),
         ),
       ),
+    picture && sheetLink(clip, evidence.picture, picture),
+  );
+}
+
+/** A picture made of several frames, small, as a link to itself; it is loaded when it comes into view. */
+function sheetLink(clip, name, address) {
+  const { frames, width, height } = clip.report.provenance.pictures.find(({ id }) => id === name);
+  const words = `claim sheet: ${plural(frames.length, "frame")} from ${frames[0]} to ${frames.at(-1)}`;
+  return make(
+    "figure",
+    { class: "sheet" },
+    make(
+      "a",
+      { href: address, target: "_blank", rel: "noopener", title: `open the ${words}` },
+      make("img", { src: address, alt: words, loading: "lazy", width, height }),
+    ),
+    make("figcaption", {}, words),
   );
 }
 
