@@ -75,8 +75,13 @@ def open_clip(
     try:
         clip = _clip(entry, decoded)
         evidence = None if recorder is None else recorder.evidence(clip.layout.active, clip.duration_s)
-        media = {"decoder": decoder, "layout": "given" if entry.layout else "recognised"}
-        yield OpenClip(clip, decoded, evidence, {**media, **decoded.settings.model_dump()})
+        media = {
+            "decoder": decoder,
+            "layout": "given" if entry.layout else "recognised",
+            **decoded.settings.model_dump(),
+            "picture_size": list(decoded.picture_size),
+        }
+        yield OpenClip(clip, decoded, evidence, media)
     finally:
         decoded.close()
 

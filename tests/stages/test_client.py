@@ -134,7 +134,7 @@ async def test_the_ledger_says_which_frames_at_which_times_and_size(client_for: 
         ((32,), (2.0,)),
         ((63,), (3.9375,)),
     ]
-    assert {(picture.width, picture.height) for picture in shown} == {(64, 48)}
+    assert {(picture.width, picture.height) for picture in shown} == {(64, 24 + 48)}
 
 
 async def test_contact_sheets_hold_nine_frames_and_the_ledger_knows_them(client_for: Any) -> None:
