@@ -36,7 +36,7 @@ from robogaze.stages.answers import (
     one_of,
 )
 from robogaze.stages.base import Examiner
-from robogaze.stages.client import SHEET_FRAMES, ModelClient, NoAnswer, Query
+from robogaze.stages.client import ModelClient, NoAnswer, Query
 from robogaze.stages.context import Context
 from robogaze.stages.robogaze.examined import coverage_of
 from robogaze.stages.robogaze.parts import Density, Part
@@ -175,7 +175,7 @@ class Propose(Examiner):
             return (Part(dimension, tuple(segments), (context.clip.span,), client.frames(role)),)
         strips = len(self._tracks(dimension, context))
         room = max(client.model(role).config.max_pictures - 2 - strips, 1)
-        return Density(role, self.rate_fps, self.part_s, room * SHEET_FRAMES).parts(
+        return Density(role, self.rate_fps, self.part_s, room * client.frames_per_sheet).parts(
             dimension, segments, context, client
         )
 
