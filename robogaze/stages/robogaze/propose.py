@@ -64,6 +64,7 @@ class ProposeVariables(TypedDict):
     views: tuple[str, ...]
     severity: tuple[SeverityLevel, ...]
     cascade: str
+    not_annotated: tuple[str, ...]
     min_confidence: float
     tool_results: tuple[ToolResult, ...]
 
@@ -227,6 +228,7 @@ class Propose(Examiner):
                 views=context.clip.layout.active,
                 severity=client.domain.taxonomy.severity,
                 cascade=client.domain.taxonomy.cascade,
+                not_annotated=client.domain.taxonomy.not_annotated,
                 min_confidence=self.min_confidence,
                 tool_results=results.results,
             ),
