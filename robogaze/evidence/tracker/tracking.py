@@ -292,7 +292,10 @@ def _corners(gray: NDArray[np.uint8], spot: Spot) -> Vectors | None:
         return None
     mask = ellipse(part.shape, spot.at(spot.x - left, spot.y - top))
     found = cv2.goodFeaturesToTrack(part, _CORNERS, 0.01, 3, mask=mask)
-    return None if found is None else np.asarray(found, np.float64).reshape(-1, 2) + np.array([left, top])
+    if found is None:
+        return None
+    corners: Vectors = np.asarray(found, dtype=np.float64).reshape(-1, 2) + np.array([left, top])
+    return corners
 
 
 def _flow(
