@@ -382,11 +382,11 @@ def test_a_claim_sheet_is_shown_beside_its_event_and_opens_on_its_own(
     shown = ClipPage(report, None, {}, {name: "sheet%201.jpg"})
     path.write_text(render_html([shown], [], domain, "t"), encoding="utf-8")
     opened = open_page(path)
-    opened.wait("document.querySelector('.sheet img')?.naturalWidth === 160")
-    assert opened.page.locator(".sheet figcaption").inner_text() == "claim sheet: 4 frames from 0 to 63"
-    assert opened.page.locator(".sheet a").get_attribute("href") == "sheet%201.jpg"
+    opened.wait("document.querySelector('[data-moment=sheet] img')?.naturalWidth === 160")
+    assert opened.page.locator("[data-moment=sheet] figcaption").inner_text() == "claim sheet, 4 frames from 0 to 63"
+    assert opened.page.locator("[data-moment=sheet] a").get_attribute("href") == "sheet%201.jpg"
     assert opened.page.locator(".evidence").count() == 1, "a place alone is no block of its own"
-    opened.page.locator(".sheet a").click()
+    opened.page.locator("[data-moment=sheet] a").click()
     (other,) = (tab for tab in opened.page.context.pages if tab != opened.page)
     other.wait_for_load_state()
     assert other.url.endswith("/sheet%201.jpg")
