@@ -22,7 +22,7 @@ def claim_sheet(
     """One picture of the frames of `claim_frames`, each stamped with its number, time and part of the claim.
 
     With `boxes` (by frame number, in `view`), each cell is a crop around the box (`crop_sheet.box_at`) with a margin;
-    without, it is the whole view, or all views if `view` is None. The pixels are those of the video, enlarged where they
+    without, it is the whole view, or all views if `view` is None. The pixels are those of the video, enlarged if they
     are few. Raises ValueError for an unknown view, and for boxes without a view in a clip of several.
     """
     parts = claim_parts(span, clip.times_s, count)

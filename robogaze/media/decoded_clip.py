@@ -151,14 +151,16 @@ class DecodedClip:
         """What is written above the picture of a frame: its number and its time."""
         return f"frame {number}, {self.times_s[number]:.2f} s"
 
-    def sheet(self, numbers: Sequence[int], columns: int, max_side_px: int | None = None) -> FrameImage:
+    def sheet(
+        self, numbers: Sequence[int], columns: int, max_side_px: int | None = None, rows: int | None = None
+    ) -> FrameImage:
         """Several frames on one contact sheet, numbered outside the pictures.
 
-        They are scaled down, so that a sheet with as many rows as columns is no larger than `max_side_px`, or than a
+        They are scaled down, so that a sheet of `rows` (as many as columns if None) is no larger than `max_side_px`, or than a
         picture may be. No view of several is made smaller than _LEAST_VIEW_PX.
         """
         names = self.layout.active
-        form = self._form_of_sheet(columns, max_side_px)
+        form = self._form_of_sheet((columns, rows or columns), max_side_px)
         side = max(int(form.zoom * max(self.view_size)), 1 if len(names) == 1 else _LEAST_VIEW_PX)
         cells = [arranged([fit(view, side) for view in self.views(n)], names, form.across) for n in numbers]
         whole = sheet(cells, [self.stamp(number) for number in numbers], columns)
@@ -168,11 +170,15 @@ class DecodedClip:
         name = "S" + "-".join(str(number) for number in numbers) + ("" if max_side_px is None else f"@{max_side_px}")
         return FrameImage(self._describe(name, tuple(numbers), (whole.shape[1], whole.shape[0]), jpeg), label, jpeg)
 
-    def _form_of_sheet(self, columns: int, max_side_px: int | None) -> SheetForm:
-        count, largest = len(self.layout.active), max_side_px or self.settings.max_side_px
+    def largest_grid(self, grids: Sequence[tuple[int, int]], max_side_px: int) -> tuple[int, int]:
+        """Which of some numbers of columns and rows shows views the largest on a sheet; the first one of equals."""
+        return max(grids, key=lambda grid: self._form_of_sheet(grid, max_side_px).zoom)
+
+    def _form_of_sheet(self, grid: tuple[int, int], max_side_px: int | None) -> SheetForm:
+        count, largest = len(self.layout.active), self.settings.max_side_px
         # Several views may make a picture that is larger than one view may be; then a sheet may be as large.
-        side_px = largest if count == 1 or max_side_px else max(largest, *self.picture_size)
-        return largest_form([(columns, columns)], count, self.view_size, side_px, max_zoom=1.0)
+        side_px = max_side_px or (largest if count == 1 else max(largest, *self.picture_size))
+        return largest_form([grid], count, self.view_size, side_px, max_zoom=1.0)
 
     def thumbnail(self, number: int, max_view_px: int) -> bytes:
         """A small JPEG of one frame, in which the longer side of each view is at most `max_view_px`."""
@@ -218,6 +224,11 @@ class DecodedClip:
             height=size[1],
             sha256=sha256(jpeg).hexdigest(),
         )
+
+
+def smaller(jpeg: bytes, max_side_px: int) -> bytes:
+    """A JPEG scaled down to a longer side of at most `max_side_px`, at the quality of thumbnails."""
+    return encode_jpeg(fit(decode_image(jpeg, "the picture"), max_side_px), _THUMBNAIL_QUALITY)
 
 
 def decode_clip(

@@ -142,9 +142,11 @@ async def test_prompts_say_that_the_clip_is_real_and_who_wears_the_camera(egocen
         assert "a real event" in request.system
         assert "generative" not in request.system
         assert "of the person who wears the camera" in request.system
-    critic = str(asked[-1].parts)
-    for words in (TASK, "the cup stands upright", "the left hand does the work"):
+    specialist, critic = (str(asked[place].parts) for place in (-2, -1))
+    for words in (TASK, "the cup stands upright", "the left hand carries the cup"):
         assert words in critic
+    assert "the left hand does the work" in specialist
+    assert "the left hand does the work" not in critic, "the critic is not shown suspicions"
 
 
 async def test_without_an_instruction_the_task_is_not_examined(egocentric: Domain, video: Path) -> None:

@@ -430,7 +430,7 @@ def _more(name: str) -> Callable[[Any], Any]:
 def _contradictions() -> Iterator[Fault]:
     yield _with("ACCEPT without frames", ("verify",), _every("decisions", decision="ACCEPT", frames=[]))
     yield _with("REJECT at confidence 1", ("verify",), _every("decisions", decision="REJECT", confidence=1.0))
-    yield _with("REJECT at confidence 0.6", ("verify",), _every("decisions", decision="REJECT", confidence=0.6))
+    yield _with("REJECT at confidence 0.5", ("verify",), _every("decisions", decision="REJECT", confidence=0.5))
     yield _with("REJECT at confidence 1, severity 5", ("verify",), _every(
         "decisions", decision="REJECT", confidence=1, severity=5
     ))  # fmt: skip

@@ -8,14 +8,15 @@ import json
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from robogaze.core.annotation import FIELDS
 from robogaze.core.clip import Clip
 from robogaze.core.events import Box, Hypothesis
-from robogaze.core.key_frames import key_frames
+from robogaze.core.key_frames import key_frames, pictures_to_show
 from robogaze.core.pictures import PictureSettings
 from robogaze.core.report import Provenance, Report, Unreadable
 from robogaze.core.view_boxes import fitted_size, panel_boxes, row_size, view_boxes
@@ -47,12 +48,14 @@ class ClipPage:
     """One clip of the page.
 
     `video` is a data: URI, an address relative to the page, or None; `thumbnails` are small JPEGs by frame number
-    (`frames_to_show` names the frames; any may be missing).
+    (`frames_to_show` names the frames; any may be missing). `pictures` are the addresses of other pictures that are
+    evidence, relative to the page, by id.
     """
 
     report: Report
     video: str | None
     thumbnails: Mapping[int, bytes]
+    pictures: Mapping[str, str] = field(default_factory=dict)
 
 
 def write_run_page(root: Path, domain: Domain) -> WrittenPage:
@@ -62,9 +65,18 @@ def write_run_page(root: Path, domain: Domain) -> WrittenPage:
     paths = {line.clip_id: root.resolve() / line.path for line in done}
     videos = video_sources(paths, root, {line.clip_id: line.sha256 for line in done})
     reports = (report for line in done if (report := run.report(line.clip_id)) is not None)
-    pages = (ClipPage(report, videos[report.clip.id], run.frames(report.clip.id)) for report in reports)
+    pages = (
+        ClipPage(report, videos[report.clip.id], run.frames(report.clip.id), _picture_addresses(run, report))
+        for report in reports
+    )
     path = write_files(root, run_files(pages, run.unreadable, domain, title=root.resolve().name))
     return WrittenPage(path, tuple(video_notes(videos, paths)))
+
+
+def _picture_addresses(run: StoredRun, report: Report) -> dict[str, str]:
+    """The addresses of the stored pictures of a report, relative to the run folder, by id."""
+    paths = {name: run.picture_path(report.clip.id, name) for name in pictures_to_show(report)}
+    return {name: quote(path.relative_to(run.root).as_posix()) for name, path in paths.items() if path.is_file()}
 
 
 def run_files(
@@ -224,6 +236,7 @@ def _media(page: ClipPage, domain: Domain) -> dict[str, Any]:
             number: f"data:image/jpeg;base64,{b64encode(jpeg).decode('ascii')}"
             for number, jpeg in page.thumbnails.items()
         },
+        "pictures": dict(page.pictures),
         "key_frames": {
             "events": [asdict(key_frames(event, report.clip)) for event in report.events],
             "hypotheses": [asdict(key_frames(hypothesis, report.clip)) for hypothesis in report.hypotheses],

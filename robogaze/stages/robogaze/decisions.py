@@ -75,7 +75,7 @@ class DecisionRules:
     def _error_of(self, name: str, decision: DecisionAnswer) -> str | None:
         if decision.decision == "ACCEPT" and not decision.frames:
             return "ACCEPT needs frames, those that show the fault"
-        if decision.decision == "REJECT" and decision.confidence > 0.5:
+        if decision.decision == "REJECT" and decision.confidence >= 0.5:
             return (
                 f"REJECT says that the fault is not there, and confidence {decision.confidence:g} that it is; "
                 "confidence is how sure you are that the fault is there"

@@ -14,15 +14,13 @@ from typing import ClassVar, Self, TypedDict
 import numpy as np
 from pydantic import Field, model_validator
 
-from robogaze.backends import Models
 from robogaze.core.context import Window
 from robogaze.core.sampling import evenly
 from robogaze.core.time import frames_in
 from robogaze.domains.contract import Answer, Phrase, Text
 from robogaze.evidence.tracker import movement, tracking
-from robogaze.evidence.tracker.mask_tracking import ByMask
 from robogaze.evidence.tracker.movement import Movement
-from robogaze.evidence.tracker.tracking import BeginChase, TooSmall, TrackedObject
+from robogaze.evidence.tracker.tracking import TooSmall, TrackedObject
 from robogaze.media import DecodedClip
 from robogaze.media.crop import view_image, view_in
 from robogaze.media.decode import Image
@@ -30,6 +28,7 @@ from robogaze.stages.client import ModelClient, Query
 from robogaze.stages.context import Context
 from robogaze.stages.tools.base import ROLE, Arguments, Tool, ToolFinding, ToolVariables
 from robogaze.stages.tools.zoom_in import BoxAnswer, box_of
+from robogaze.stages.track import learned_chase
 from robogaze.threads import in_thread
 
 _ROWS = 12
@@ -167,9 +166,9 @@ class ObjectTracking(Tool):
         numbers = sorted(frames_in([window.span], client.clip.frame_times_s) | {arguments.frame})
         start = numbers.index(arguments.frame)
         try:
-            follower = _follower(client.models)
             pictures = partial(_view, client.decoded_clip, numbers, arguments.view)
-            track = await in_thread(tracking.follow, pictures, len(numbers), start, box_of(answer.box), follower)
+            chase = learned_chase(client.models)
+            track = await in_thread(tracking.follow, pictures, len(numbers), start, box_of(answer.box), chase)
         except TooSmall:
             return self._no_result(arguments, answer, client, small=True)
         times_s = [client.clip.frame_times_s[number] for number in numbers]
@@ -186,13 +185,6 @@ class ObjectTracking(Tool):
         text = client.domain.prompts.render("object_tracking_no_result", variables)
         image = view_image(client.decoded_clip, arguments.frame, arguments.view)
         return ToolFinding(self.name, text, (image,), (arguments.frame,))
-
-
-def _follower(models: Models | None) -> BeginChase | None:
-    """The way to follow the object: the masks of the tracker that the models file names; None without a tracker."""
-    if models is None or models.tracker is None:
-        return None
-    return partial(ByMask, models.tracker.masks)
 
 
 def _view(clip: DecodedClip, numbers: Sequence[int], view: str, index: int) -> Image:

@@ -116,7 +116,7 @@ CONTRADICTIONS = [
     ({"frames": []}, "H1: ACCEPT needs frames"),
     ({"refined_span_s": None}, "refined_span_s"),
     ({"decision": "REJECT", "confidence": 1.0}, "H1: REJECT says that the fault is not there, and confidence 1"),
-    ({"decision": "REJECT", "confidence": 0.6}, "H1: REJECT says that the fault is not there, and confidence 0.6"),
+    ({"decision": "REJECT", "confidence": 0.5}, "H1: REJECT says that the fault is not there, and confidence 0.5"),
 ]
 
 
