@@ -46,15 +46,14 @@ class Segment(Data):
     subtask: str | None
     span: Span
     departure: str | None = None
-    windows: tuple[int, ...] = ()
 
 
 class Route(Data):
-    """The dimensions in which a segment is examined, with the reason (RoboGaze, eq. 4)."""
+    """The dimensions in which a segment is examined (RoboGaze, eq. 4), and the reason for each, kept or ruled out."""
 
     segment: str
     dimensions: tuple[Name, ...]
-    rationale: str
+    reasons: Mapping[Name, str]
 
 
 class ObjectTrack(Data):

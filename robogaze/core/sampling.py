@@ -9,6 +9,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -122,17 +123,32 @@ def unseen_spans(
     return tuple(span for span in found if span.length > longest_s + RESOLUTION)
 
 
+def equal_parts(duration_s: float, longest_s: float) -> tuple[Span, ...]:
+    """A clip in as few parts as possible of equal length, none longer than `longest_s`; edges have two decimals."""
+    count = max(1, math.ceil(duration_s / longest_s - RESOLUTION))
+    edges = [0.0, *(round(duration_s * number / count, 2) for number in range(1, count)), duration_s]
+    return tuple(Span(start, end) for start, end in pairwise(edges))
+
+
 def windows(
-    times_s: Sequence[float], duration_s: float, length_s: float, stride_s: float, regime: Regime
+    times_s: Sequence[float],
+    duration_s: float,
+    length_s: float,
+    stride_s: float,
+    regime: Regime,
+    shortest_s: float = 0.0,
 ) -> tuple[Window, ...]:
     """Fixed-length windows every `stride_s`, the last of which reaches the end (RoboGaze, eq. 2 and A.3.4).
 
-    The last window is shorter when the clip's length is no multiple of the stride. A clip shorter than a window
-    is one window. Each window holds at least one frame. Raises ValueError for a stride that would leave gaps.
+    The last window is shorter when the clip's length is no multiple of the stride; if it would be shorter than
+    `shortest_s`, it is part of the window before. A clip shorter than a window is one window. Each window holds at
+    least one frame. Raises ValueError for a stride that would leave gaps.
     """
     if not 0 < stride_s <= length_s:
         raise ValueError(f"windows of {length_s} s every {stride_s} s would leave gaps, or never end")
     count = 1 + max(0, math.ceil((duration_s - length_s) / stride_s - 1e-6))
+    if count > 1 and duration_s - (count - 1) * stride_s < shortest_s:
+        count -= 1
     starts = [index * stride_s for index in range(count)]
     ends = [start + length_s for start in starts[:-1]] + [duration_s]
     spans = [Span(start, end) for start, end in zip(starts, ends, strict=True)]
