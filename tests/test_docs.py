@@ -1,5 +1,6 @@
 """What the documentation shows, works."""
 
+import json
 import re
 import shlex
 from pathlib import Path
@@ -14,6 +15,8 @@ from robogaze.cli import cli
 from robogaze.datasets.manifest import ManifestEntry
 from robogaze.domains import load_domain
 from robogaze.domains.contract import record
+from robogaze.domains.model import Taxonomy
+from robogaze.domains.yaml_files import parse_yaml
 from robogaze.evidence import Classifier
 from robogaze.stages.measure import Measure
 
@@ -78,6 +81,9 @@ def test_yaml_in_the_docs_is_what_it_says(page: str, text: str) -> None:
         Classifier.model_validate(content)
     elif "measure" in content:
         Measure.model_validate(content["measure"]).check(load_domain("robot"))
+    elif "cascade" in content:
+        severity = load_domain("robot").taxonomy.model_dump(mode="json")["severity"]
+        parse_yaml(f"schema_version: 1\nseverity: {json.dumps(severity)}\n{text}", Path(page)).parse(Taxonomy)
     else:
         record("Answer", content["answer"])
 
