@@ -9,9 +9,8 @@ import numpy as np
 
 from robogaze.core.events import Box
 from robogaze.core.pictures import FrameImage, Picture
-from robogaze.core.view_boxes import BAND_PX, GAP_PX
 from robogaze.domains.special_tokens import broken_up
-from robogaze.media.compose import encode_jpeg, sheet
+from robogaze.media.compose import arranged, encode_jpeg, largest_form, sheet
 from robogaze.media.decode import Image
 from robogaze.media.decoded_clip import DecodedClip
 
@@ -24,33 +23,45 @@ MAX_ZOOM = 6
 MARGIN = 0.5
 """What a crop shows on each side of a box, as a share of the box."""
 
-MIN_CROP_PX = 64
-"""The least width and height of a crop, in pixels of the video."""
+MIN_CROP_PX, MIN_CROP = 64, 0.15
+"""The least width and height of a crop: in pixels of the video, and as a share of the longer side of the view."""
+
+_LEAST_RATIO = 2 / 3
 
 
-def nearest_box(boxes: Mapping[int, Box], number: int) -> Box:
-    """The box of the nearest frame, the earlier one of two that are equally near. Raises ValueError without a box."""
+def box_at(boxes: Mapping[int, Box], number: int) -> Box:
+    """The box in a frame: between the boxes of two frames in proportion, before the first and after the last the same.
+
+    Raises ValueError without a box.
+    """
     if not boxes:
         raise ValueError("there is no box to crop to")
-    return boxes[min(boxes, key=lambda frame: (abs(frame - number), frame))]
+    before = max((frame for frame in boxes if frame <= number), default=min(boxes))
+    after = min((frame for frame in boxes if frame >= number), default=max(boxes))
+    if boxes[before] == boxes[after]:
+        return boxes[before]
+    share = (number - before) / (after - before)
+    first, last = boxes[before].model_dump(), boxes[after].model_dump()
+    return Box(**{side: first[side] + share * (last[side] - first[side]) for side in first})
 
 
-def crops(images: Sequence[Image], boxes: Sequence[Box]) -> tuple[Image, ...]:
+def crops(images: Sequence[Image], boxes: Sequence[Box]) -> list[Image]:
     """A crop around each picture's box; all have one size, which contains the largest box with its margin.
 
     At the edge of a picture the crop is moved inside it, not cut.
     """
     height, width = images[0].shape[:2]
     size = crop_size(boxes, (width, height))
-    return tuple(_around(image, box, size) for image, box in zip(images, boxes, strict=True))
+    return [_around(image, box, size) for image, box in zip(images, boxes, strict=True)]
 
 
 def crop_size(boxes: Iterable[Box], view_size: tuple[int, int]) -> tuple[int, int]:
-    """Width and height of the crops in pixels, no larger than the view; neither is under half of the other."""
+    """Width and height of the crops in pixels, no larger than the view; neither is under two thirds of the other."""
     width, height = view_size
     sides = [((box.right - box.left) * width, (box.bottom - box.top) * height) for box in boxes]
-    wide, high = (max(MIN_CROP_PX, max(values) * (1 + 2 * MARGIN)) for values in zip(*sides, strict=True))
-    return min(width, math.ceil(max(wide, high / 2))), min(height, math.ceil(max(high, wide / 2)))
+    least = max(MIN_CROP_PX, MIN_CROP * max(view_size))
+    wide, high = (max(least, max(values) * (1 + 2 * MARGIN)) for values in zip(*sides, strict=True))
+    return min(width, math.ceil(max(wide, high * _LEAST_RATIO))), min(height, math.ceil(max(high, wide * _LEAST_RATIO)))
 
 
 def _around(image: Image, box: Box, size: tuple[int, int]) -> Image:
@@ -64,25 +75,19 @@ def _start(middle: float, length: int, whole: int) -> int:
     return min(max(0, round(middle - length / 2)), whole - length)
 
 
-def crop_sheet(images: Sequence[Image], labels: Sequence[str]) -> Image:
-    """Pictures of one size, each under its label, as large as SIDE_PX and MAX_ZOOM allow."""
-    height, width = images[0].shape[:2]
-    columns, zoom = _largest(len(images), width, height)
-    size = max(1, int(width * zoom)), max(1, int(height * zoom))
-    method = cv2.INTER_CUBIC if zoom > 1 else cv2.INTER_AREA
-    scaled = [np.asarray(cv2.resize(image, size, interpolation=method), dtype=np.uint8) for image in images]
-    return sheet(scaled, labels, columns)
+def crop_sheet(cells: Sequence[Sequence[Image]], labels: Sequence[str], names: Sequence[str] = ("",)) -> Image:
+    """Cells of pictures of one size, each cell under its label, as large as SIDE_PX and MAX_ZOOM allow.
 
-
-def _largest(count: int, width: int, height: int) -> tuple[int, float]:
-    """The number of columns that shows pictures the largest, the fewest of equal ones, and the factor."""
-    zooms = {}
-    for columns in range(1, count + 1):
-        rows = -(-count // columns)
-        wide, high = (SIDE_PX + GAP_PX) // columns - GAP_PX, (SIDE_PX + GAP_PX) // rows - GAP_PX - BAND_PX
-        zooms[columns] = min(wide / width, high / height, MAX_ZOOM)
-    columns = max(zooms, key=lambda columns: (zooms[columns], -columns))
-    return columns, zooms[columns]
+    If a cell has several pictures, these are its views and have `names`.
+    """
+    height, width = cells[0][0].shape[:2]
+    count = len(cells)
+    grids = [(columns, -(-count // columns)) for columns in range(1, count + 1)]
+    form = largest_form(grids, len(names), (width, height), SIDE_PX, MAX_ZOOM)
+    size = max(1, int(width * form.zoom)), max(1, int(height * form.zoom))
+    method = cv2.INTER_CUBIC if form.zoom > 1 else cv2.INTER_AREA
+    scaled = [[np.asarray(cv2.resize(view, size, interpolation=method), np.uint8) for view in cell] for cell in cells]
+    return sheet([arranged(cell, names, form.across) for cell in scaled], labels, form.columns)
 
 
 def as_picture(

@@ -32,9 +32,12 @@ from robogaze.media import DecodedClip
 from robogaze.stages.context import Context
 
 TRIES = 3
-SHEET_FRAMES = SHEET_COLUMNS**2
-SHEET_SIDE_PX = 1600
-"""The longer side of the contact sheets that stages read, at most."""
+_SHEET_FRAMES = SHEET_COLUMNS**2
+_READING_GRIDS, _READING_SIDE_PX = ((3, 3), (4, 2)), 1600
+"""The columns and rows of the contact sheets that stages read, and their longer side at most.
+
+The sheet has the grid on which the views are largest: several views make a high or a wide frame.
+"""
 
 _AT_ONCE = 8
 """How many queries about a clip are sent at once."""
@@ -157,13 +160,24 @@ class ModelClient:
         """Frames as the model of a role is shown them: one image per frame, or contact sheets."""
         if self.model(role).config.present == "frames":
             return tuple(self.decoded_clip.frame_image(number) for number in frames)
-        groups = [frames[start : start + SHEET_FRAMES] for start in range(0, len(frames), SHEET_FRAMES)]
+        groups = [frames[start : start + _SHEET_FRAMES] for start in range(0, len(frames), _SHEET_FRAMES)]
         return tuple(self.decoded_clip.sheet(group, SHEET_COLUMNS) for group in groups)
 
+    @property
+    def frames_per_sheet(self) -> int:
+        """How many frames a contact sheet holds that a stage reads."""
+        columns, rows = self._reading_grid
+        return columns * rows
+
     def sheets(self, frames: Sequence[int]) -> tuple[FrameImage, ...]:
-        """Frames on contact sheets of 3 x 3, as large as SHEET_SIDE_PX allows."""
-        groups = [frames[start : start + SHEET_FRAMES] for start in range(0, len(frames), SHEET_FRAMES)]
-        return tuple(self.decoded_clip.sheet(group, SHEET_COLUMNS, SHEET_SIDE_PX) for group in groups)
+        """Frames on contact sheets to be read in order."""
+        columns, rows = self._reading_grid
+        groups = [frames[start : start + columns * rows] for start in range(0, len(frames), columns * rows)]
+        return tuple(self.decoded_clip.sheet(group, columns, _READING_SIDE_PX, rows) for group in groups)
+
+    @property
+    def _reading_grid(self) -> tuple[int, int]:
+        return self.decoded_clip.largest_grid(_READING_GRIDS, _READING_SIDE_PX)
 
     async def ask_all(self, queries: Iterable[Query], context: Context) -> tuple[Any, ...]:
         """Send several queries in parallel; the result of a query without a valid answer is its NoAnswer.

@@ -116,9 +116,12 @@ def text_of(body: Body) -> str:
     return "\n".join([body["messages"][0]["content"], *(part["text"] for part in parts if part["type"] == "text")])
 
 
+def picture_of(part: Any) -> bytes:
+    return base64.b64decode(part["image_url"]["url"].split(",", 1)[1])
+
+
 def pictures_of(body: Body) -> list[bytes]:
-    urls = [part["image_url"]["url"] for part in body["messages"][1]["content"] if part["type"] == "image_url"]
-    return [base64.b64decode(url.split(",", 1)[1]) for url in urls]
+    return [picture_of(part) for part in body["messages"][1]["content"] if part["type"] == "image_url"]
 
 
 def answer(body: Body, specialists: int | None = None) -> Any:
@@ -139,7 +142,7 @@ def answer(body: Body, specialists: int | None = None) -> Any:
 
 def completion_of(body: Body, reply: Reply, name: str = "stub") -> Any:
     """The chat completion for a reply with content."""
-    prompt = len(text_of(body)) // 4 + sum(_jpeg_tokens(picture) for picture in pictures_of(body))
+    prompt = len(text_of(body)) // 4 + sum(jpeg_tokens(picture) for picture in pictures_of(body))
     written = len(reply.content or "") // 4
     message = {"role": "assistant", "content": reply.content, **reply.message}
     return {
@@ -152,7 +155,7 @@ def completion_of(body: Body, reply: Reply, name: str = "stub") -> Any:
     }
 
 
-def _jpeg_tokens(jpeg: bytes) -> int:
+def jpeg_tokens(jpeg: bytes) -> int:
     """The tokens of a picture, by the size in its header."""
     at = 2
     while jpeg[at + 1] not in (0xC0, 0xC1, 0xC2):

@@ -80,12 +80,19 @@ def test_each_cell_shows_the_place_in_its_frame(single: DecodedClip) -> None:
             assert middle == pytest.approx(200 + number, abs=6), f"frame {number}"
 
 
-def test_crops_without_a_box_of_their_own_are_around_the_nearest(single: DecodedClip) -> None:
+def test_crops_after_the_last_box_are_around_it(single: DecodedClip) -> None:
     sheet = claim_sheet(single, "H1", SPAN, boxes={15: square(15)})
     found = cells(decode_image(sheet.jpeg, ""), 4, 3)
     inside = [bool(cell.max() > 190) for cell in found]
     near = [abs(number - 15) < 12 for number in sheet.picture.frames]
     assert inside == near
+
+
+def test_crops_between_two_boxes_are_between_them(single: DecodedClip) -> None:
+    sheet = claim_sheet(single, "H1", SPAN, boxes={0: square(0), 39: square(39)})
+    for number, cell in zip(sheet.picture.frames, cells(decode_image(sheet.jpeg, ""), 4, 3), strict=True):
+        if 6 <= number < 39:
+            assert cell[cell.shape[0] // 2, cell.shape[1] // 2] == pytest.approx(200 + number, abs=6)
 
 
 def test_sheet_without_boxes_shows_the_whole_view(single: DecodedClip) -> None:

@@ -19,8 +19,8 @@ from robogaze.run.setup import RunSetup
 from robogaze.stages.pipeline import Pipeline
 from robogaze.threads import in_thread
 
-_THUMBNAIL_PX, _THUMBNAIL_VIEW_PX, _THUMBNAIL_MOST_PX = 480, 320, 1280
-"""The longer side of a stored frame; of several views side by side, that of each view; and the maximum."""
+_THUMBNAIL_PX, _THUMBNAIL_VIEW_PX = 480, 320
+"""The longer side of the view in a stored frame, and that of each of several views."""
 
 _EVIDENCE_PX = 1200
 """The longer side of a stored picture that is evidence."""
@@ -109,7 +109,7 @@ class ClipWorker:
 
 
 def _thumbnails(opened: OpenClip, frames: Sequence[int]) -> dict[int, bytes]:
-    side = min(max(_THUMBNAIL_PX, _THUMBNAIL_VIEW_PX * len(opened.clip.layout.active)), _THUMBNAIL_MOST_PX)
+    side = _THUMBNAIL_PX if len(opened.clip.layout.active) == 1 else _THUMBNAIL_VIEW_PX
     return {number: opened.decoded.thumbnail(number, side) for number in frames}
 
 

@@ -19,7 +19,7 @@ from robogaze.domains import Domain
 from robogaze.domains.contract import Answer, Phrase, list_of, record
 from robogaze.stages.answers import keyed_answer, narrowed
 from robogaze.stages.base import Stage
-from robogaze.stages.client import SHEET_FRAMES, ModelClient, NoAnswer, Query
+from robogaze.stages.client import ModelClient, NoAnswer, Query
 from robogaze.stages.context import Context, Slot
 
 _SHORTEST_S = 1.0
@@ -95,7 +95,7 @@ class Observe(Stage):
         regime = config.frames.at_least(self.rate_fps, clip.duration_s) if self.rate_fps else config.frames
         stride_s = self.stride_s or self.window_s
         all_windows = windows(clip.frame_times_s, clip.duration_s, self.window_s, stride_s, regime, _SHORTEST_S)
-        room = (config.max_pictures - 1) * SHEET_FRAMES if self.sheets else config.max_pictures
+        room = (config.max_pictures - 1) * client.frames_per_sheet if self.sheets else config.max_pictures
         groups = group_windows(all_windows, self.request_s, max(room, 1))
         answers = await client.ask_all((self._query(group, client) for group in groups), context)
         if missed := [answer for answer in answers if isinstance(answer, NoAnswer)]:

@@ -36,7 +36,7 @@ from robogaze.stages.answers import (
     one_of,
 )
 from robogaze.stages.base import Examiner
-from robogaze.stages.client import SHEET_FRAMES, ModelClient, NoAnswer, Query
+from robogaze.stages.client import ModelClient, NoAnswer, Query
 from robogaze.stages.context import Context
 from robogaze.stages.robogaze.examined import coverage_of
 from robogaze.stages.robogaze.parts import Density, Part
@@ -64,6 +64,7 @@ class ProposeVariables(TypedDict):
     views: tuple[str, ...]
     severity: tuple[SeverityLevel, ...]
     cascade: str
+    not_annotated: tuple[str, ...]
     min_confidence: float
     tool_results: tuple[ToolResult, ...]
 
@@ -175,7 +176,7 @@ class Propose(Examiner):
             return (Part(dimension, tuple(segments), (context.clip.span,), client.frames(role)),)
         strips = len(self._tracks(dimension, context))
         room = max(client.model(role).config.max_pictures - 2 - strips, 1)
-        return Density(role, self.rate_fps, self.part_s, room * SHEET_FRAMES).parts(
+        return Density(role, self.rate_fps, self.part_s, room * client.frames_per_sheet).parts(
             dimension, segments, context, client
         )
 
@@ -227,6 +228,7 @@ class Propose(Examiner):
                 views=context.clip.layout.active,
                 severity=client.domain.taxonomy.severity,
                 cascade=client.domain.taxonomy.cascade,
+                not_annotated=client.domain.taxonomy.not_annotated,
                 min_confidence=self.min_confidence,
                 tool_results=results.results,
             ),

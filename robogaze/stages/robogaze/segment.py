@@ -92,10 +92,7 @@ class SegmentStage(Router):
         covered = [
             part for stretch, answer in zip(stretches, answers, strict=True) for part in cover(stretch, answer.segments)
         ]
-        segments = tuple(
-            Segment(id=f"S{number}", span=span, subtask=claim and claim.subtask, departure=claim and claim.departure)
-            for number, (span, claim) in enumerate(covered, start=1)
-        )
+        segments = tuple(_segment(number, span, claim) for number, (span, claim) in enumerate(covered, start=1))
         context = replace(context, segments=segments)
         if not self.route:
             return context
@@ -134,13 +131,19 @@ class SegmentStage(Router):
     ) -> type[Answer]:
         end_s = max(stretch.end, round(stretch.end, 2))  # the prompt gives two decimals
         time = Annotated[float, Field(ge=stretch.start, le=end_s)]
-        fields: dict[str, Any] = {"span_s": Annotated[list[time], Field(min_length=2, max_length=2)]}  # type: ignore[valid-type]
+        fields: dict[str, Any] = {"span_s": Annotated[list[time], Field(min_length=2, max_length=2)]}
         if subtasks:
             fields["subtask"] = one_of(dict.fromkeys(subtasks)) | None
         if self.route:
             fields["dimensions"] = ratings_contract(context, client.domain)
         base = RoutedSegmentAnswer if self.route else SegmentAnswer
         return list_answer("segments", narrowed(base, **fields), _MOST_SEGMENTS)
+
+
+def _segment(number: int, span: Span, claim: SegmentAnswer | None) -> Segment:
+    if claim is None:
+        return Segment(id=f"S{number}", subtask=None, span=span)
+    return Segment(id=f"S{number}", subtask=claim.subtask, span=span, departure=claim.departure)
 
 
 def _fault(segments: Sequence[SegmentAnswer]) -> str | None:

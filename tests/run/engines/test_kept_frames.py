@@ -28,7 +28,7 @@ async def test_of_three_views_each_is_wide_enough_to_be_seen_and_the_neighbours_
     onset = result.report.clip.frame_at(event.onset_s)
     assert {onset - 1, onset, onset + 1} <= set(result.frames)
     picture = decode_image(result.frames[onset], "the frame")
-    assert picture.shape[1] == 3 * 320
+    assert picture.shape[1] == 320 + 4 + 320, "two views of 320 px beside each other"
 
 
 async def test_the_claim_sheets_that_evidence_names_are_kept() -> None:
