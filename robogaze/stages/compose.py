@@ -1,9 +1,10 @@
 """compose: the accepted hypotheses become the events of the report.
 
-A merged hypothesis adds its dimension (as secondary) and its evidence to the event it was merged into. Duplicates that
-no critic compared are merged here: accepted hypotheses of the same type from different answers, whose spans reach
-`merge_iou`, are one event with the union of their spans. Two hypotheses from one answer stay separate, because the
-model saw both, and independent failures stay separate even if their spans overlap (RoboGaze, 3.4).
+A merged hypothesis adds its evidence to the event it was merged into, and its dimension (as secondary) if a critic
+merged across dimensions. Duplicates that no critic compared are merged here: accepted hypotheses of the same type, and
+so of the same dimension, from different answers, whose spans reach `merge_iou`, are one event with the union of their
+spans. Two hypotheses from one answer stay separate, because the model saw both, and so do faults of different
+dimensions or types at one time: a cause is an event in each dimension in which it is visible.
 """
 
 from collections.abc import Sequence

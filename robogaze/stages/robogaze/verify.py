@@ -24,7 +24,7 @@ A hypothesis that is never decided stays unverified: it is not accepted, and it 
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, TypedDict
+from typing import Any, ClassVar, TypedDict
 
 from pydantic import Field
 
@@ -271,12 +271,11 @@ class Verify(Stage):
         )
 
 
-def _decisions(answer: Answer, pictures: _ClaimPictures) -> dict[str, Decided]:
+def _decisions(answer: Any, pictures: _ClaimPictures) -> dict[str, Decided]:
     """The decisions in an answer, by claim."""
-    given = dict(answer.decisions)
     return {
         name: Decided(decision, pictures.sheet(name), pictures.frames(name))
-        for name, decision in given.items()
+        for name, decision in answer.decisions
         if decision is not None
     }
 
