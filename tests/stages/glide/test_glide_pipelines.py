@@ -33,6 +33,7 @@ WHOLE = ("scan", "remember", "investigate: {tools: [vqa, zoom_in]}", "trace", "c
         WHOLE,
         ("scan: {fps: 2, frames_per_window: 4}", "investigate: {debate: false}", "compose"),
         ("scan: {fps: 8}", "investigate: {min_confidence: 0.7}", "trace", "compose"),
+        ("scan: {types: named, first_frame: true}", "investigate: {types: named}", "trace: {types: named}", "compose"),
         ("scan", "remember", "verify", "trace", "compose"),
         ("scan", "direct: {prompt: vanilla}", "investigate", "trace", "compose"),
         ("scan", "compose: {accept_unverified: true}"),
@@ -70,13 +71,6 @@ def test_an_invalid_pipeline_is_refused_with_file_and_line(
     assert (error.value.path, error.value.line) == (folder / "pipelines" / "odd.yaml", line)
 
 
-def test_a_type_named_none_is_refused(folder: Path) -> None:
-    taxonomy = folder / "taxonomy.yaml"
-    taxonomy.write_text(taxonomy.read_text().replace("id: disappearance", "id: none_").replace("none_", '"none"'))
-    with pytest.raises(DomainError, match="no type can be named 'none'"):
-        built(folder, *WHOLE)
-
-
 @pytest.mark.parametrize("prompt", ["investigate_advocate", "investigate_skeptic", "remember"])
 def test_a_prompt_without_the_declaration_of_its_answer_is_refused(folder: Path, prompt: str) -> None:
     (folder / "prompts").mkdir()
@@ -99,7 +93,7 @@ def test_every_request_uses_that_name(folder: Path, instruction: str | None, say
     described.write_text(described.read_text() + "clip_text: name of the dish\n")
     domain = load_domain(folder)
     clip = make_clip(instruction=instruction)
-    nothing = dict.fromkeys(("task", "scene", "memory", "observations", "segments", "measurements"))
+    nothing = dict.fromkeys(("task", "scene", "memory", "observations", "suspicions", "segments", "measurements"))
     told = {"duration_s": clip.duration_s, "frame_count": clip.frame_count, "views": clip.layout.active, **nothing}
     named = {"clip_text": domain.file.clip_text, "instruction": instruction}
     assert says in domain.prompts.render("context", {"has_pictures": True, **told, **named})
