@@ -19,7 +19,7 @@ from robogaze import __version__
 from robogaze.backends import Models
 from robogaze.core.clip import Clip
 from robogaze.core.report import Provenance, Report
-from robogaze.core.time import runs
+from robogaze.core.time import Span, runs
 from robogaze.datasets import ManifestEntry, file_sha256
 from robogaze.evidence import ClipSignals, SignalRecorder, load_extractors
 from robogaze.media import DecodedClip, check_whole, decode_clip
@@ -75,8 +75,13 @@ def open_clip(
     try:
         clip = _clip(entry, decoded)
         evidence = None if recorder is None else recorder.evidence(clip.layout.active, clip.duration_s)
-        media = {"decoder": decoder, "layout": "given" if entry.layout else "recognised"}
-        yield OpenClip(clip, decoded, evidence, {**media, **decoded.settings.model_dump()})
+        media = {
+            "decoder": decoder,
+            "layout": "given" if entry.layout else "recognised",
+            **decoded.settings.model_dump(),
+            "picture_size": list(decoded.picture_size),
+        }
+        yield OpenClip(clip, decoded, evidence, media)
     finally:
         decoded.close()
 
@@ -180,11 +185,17 @@ def _notes(
     pipeline: Pipeline, context: Context, opened: OpenClip, unseen: tuple[tuple[int, int], ...]
 ) -> Iterator[str]:
     yield from (note for _, stage in pipeline.stages for note in stage.notes(pipeline.domain, context.evidence))
+    yield from context.notes
     count, total = sum(end - start for start, end in unseen), opened.clip.frame_count
     if count == total and any(coverage.state == "ruled_out" for coverage in context.coverage.values()):
         yield "No specialist was called: this report rests on the observations and the routing alone."
     elif count:
-        yield (f"{count} of {total} frames were shown to no specialist. A fault that only these frames show is missed.")
+        times_s = (*opened.clip.frame_times_s, opened.clip.duration_s)
+        longest = max((Span(times_s[first], times_s[end]) for first, end in unseen), key=lambda span: span.length)
+        yield (
+            f"{count} of {total} frames were shown to no specialist, at most {longest.length:.2f} s in a row "
+            f"({longest.start:.2f} to {longest.end:.2f} s). A fault that only these frames show is missed."
+        )
     if opened.media["layout"] == "recognised" and len(opened.clip.layout.active) > 1:
         views = _listed(list(opened.clip.layout.active))
         yield f"The picture was recognised as a grid of the views {views}. If that is wrong, pass --layout."

@@ -109,6 +109,17 @@ def test_a_report_takes_the_place_of_an_earlier_one_with_its_frames(root: Path) 
     assert read_run(root).frames("cup") == {2: b"jpeg 2", 7: b"jpeg 7"}
 
 
+def test_pictures_that_are_evidence_are_kept_with_the_frames(root: Path) -> None:
+    with RunFolder(root, CONFIGURATION) as run:
+        run.add(make_line())
+        run.write(make_report(), {2: b"jpeg 2"}, {"K_H1_0a": b"old"})
+        run.write(make_report(), {2: b"jpeg 2"}, {"K_H1_1b": b"sheet 1", "12 %/": b"sheet 2"})
+        assert run.stored.pictures("cup") == {"K_H1_1b": b"sheet 1", "12 %/": b"sheet 2"}
+        assert run.stored.picture_path("cup", "K_H1_1b").read_bytes() == b"sheet 1"
+        assert not run.stored.picture_path("cup", "K_H1_0a").exists()
+    assert read_run(root).frames("cup") == {2: b"jpeg 2"}
+
+
 def test_what_could_not_be_read_in_an_earlier_start_stays_in_the_list_until_it_can_be(root: Path) -> None:
     bad, worse = (Unreadable(uri=f"../{name}.mp4", reason=f"{name}.mp4 is empty") for name in ("bad", "worse"))
     again = Unreadable(uri="../bad.mp4", reason="bad.mp4 is cut short")

@@ -44,8 +44,9 @@ def _list(schema: Mapping[str, Any], defs: Mapping[str, Any]) -> list[Any]:
     item = schema["items"]
     item = defs[item["$ref"].rsplit("/", 1)[-1]] if "$ref" in item else item
     max_items = schema.get("maxItems", 1)
-    if "minimum" in item and "maximum" in item and schema.get("minItems") == max_items == 2:
-        return [item["minimum"], item["maximum"]]
+    if "minimum" in item and "maximum" in item and schema.get("minItems") == max_items and max_items in (2, 4):
+        half = max_items // 2  # the whole of a span or of a box
+        return [item["minimum"]] * half + [item["maximum"]] * half
     values = item.get("enum", [])
     if len(values) == max_items:
         return list(values)

@@ -1,4 +1,4 @@
-"""What stages find out about a clip before they look for faults: memories, observations, segments, routes.
+"""What stages find out about a clip before they look for faults: memories, observations, segments, routes, tracks.
 
 A model writes memories and observations to a contract in the domain's prompts. Code passes them on and reads only the
 fields in this module.
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from robogaze.core.data import Data
-from robogaze.core.events import Name
+from robogaze.core.events import Box, Name
 from robogaze.core.time import Span
 
 Memory = Mapping[str, Any]
@@ -46,12 +46,22 @@ class Segment(Data):
     subtask: str | None
     span: Span
     departure: str | None = None
-    windows: tuple[int, ...] = ()
 
 
 class Route(Data):
-    """The dimensions in which a segment is examined, with the reason (RoboGaze, eq. 4)."""
+    """The dimensions in which a segment is examined (RoboGaze, eq. 4), and the reason for each, kept or ruled out."""
 
     segment: str
     dimensions: tuple[Name, ...]
-    rationale: str
+    reasons: Mapping[Name, str]
+
+
+class ObjectTrack(Data):
+    """Where an object is in one view: its box by frame number; a frame without a box is one in which it was not found.
+
+    With the box of frame 0 alone, the object is located but not followed.
+    """
+
+    name: str
+    view: str
+    boxes: Mapping[int, Box]

@@ -34,14 +34,16 @@ class Box(Data):
 class Evidence(Data):
     """Frames that support a claim, and what is visible or was measured in them.
 
-    `frames` are frame numbers, empty where none is cited; `box` is in `view`. `source` is the stage that asked a model,
-    or the measured signal.
+    `frames` are frame numbers, empty where none is cited; `box` is in `view`. `picture` is the id of a picture of the
+    report that shows the claim, such as a claim sheet. `source` is the stage that asked a model, or the measured
+    signal.
     """
 
     text: str
     frames: tuple[int, ...] = ()
     view: str | None = None
     box: Box | None = None
+    picture: str | None = None
     source: str
 
 

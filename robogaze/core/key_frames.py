@@ -1,4 +1,4 @@
-"""The frames that show the events and hypotheses of a report."""
+"""The frames and pictures that show the events and hypotheses of a report."""
 
 from dataclasses import dataclass
 from itertools import chain
@@ -34,6 +34,13 @@ def frames_to_show(report: Report, per_claim: int = 9) -> tuple[int, ...]:
         ranked = (key.first, key.before, key.after, *cited, key.last, key.middle)
         wanted.update(list(dict.fromkeys(frame for frame in ranked if frame is not None))[:per_claim])
     return tuple(sorted(wanted))
+
+
+def pictures_to_show(report: Report) -> tuple[str, ...]:
+    """The ids of the pictures that are evidence of an event or of a hypothesis that was not accepted, in order."""
+    others = (hypothesis for hypothesis in report.hypotheses if hypothesis.verdict != "accepted")
+    named = (evidence.picture for claim in (*report.events, *others) for evidence in claim.evidence)
+    return tuple(dict.fromkeys(name for name in named if name is not None))
 
 
 def key_frames(claim: Claim, clip: Clip) -> KeyFrames:

@@ -7,9 +7,10 @@ silently what the model sees.
 import math
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import pairwise
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import GetCoreSchemaHandler
@@ -17,6 +18,9 @@ from pydantic_core import CoreSchema, core_schema
 
 from robogaze.core.context import Window
 from robogaze.core.time import RESOLUTION, Span, frames_in, runs, union
+
+ClaimPart = Literal["early", "before onset", "onset", "middle", "end", "after the end", "last frame"]
+"""The part of a clip that a frame shows, in relation to the span of a claim."""
 
 _FORMS = "'uniform N', 'F fps', 'F fps, at most N' or 'every frame'"
 
@@ -119,17 +123,32 @@ def unseen_spans(
     return tuple(span for span in found if span.length > longest_s + RESOLUTION)
 
 
+def equal_parts(duration_s: float, longest_s: float) -> tuple[Span, ...]:
+    """A clip in as few parts as possible of equal length, none longer than `longest_s`; edges have two decimals."""
+    count = max(1, math.ceil(duration_s / longest_s - RESOLUTION))
+    edges = [0.0, *(round(duration_s * number / count, 2) for number in range(1, count)), duration_s]
+    return tuple(Span(start, end) for start, end in pairwise(edges))
+
+
 def windows(
-    times_s: Sequence[float], duration_s: float, length_s: float, stride_s: float, regime: Regime
+    times_s: Sequence[float],
+    duration_s: float,
+    length_s: float,
+    stride_s: float,
+    regime: Regime,
+    shortest_s: float = 0.0,
 ) -> tuple[Window, ...]:
     """Fixed-length windows every `stride_s`, the last of which reaches the end (RoboGaze, eq. 2 and A.3.4).
 
-    The last window is shorter when the clip's length is no multiple of the stride. A clip shorter than a window
-    is one window. Each window holds at least one frame. Raises ValueError for a stride that would leave gaps.
+    The last window is shorter when the clip's length is no multiple of the stride; if it would be shorter than
+    `shortest_s`, it is part of the window before. A clip shorter than a window is one window. Each window holds at
+    least one frame. Raises ValueError for a stride that would leave gaps.
     """
     if not 0 < stride_s <= length_s:
         raise ValueError(f"windows of {length_s} s every {stride_s} s would leave gaps, or never end")
     count = 1 + max(0, math.ceil((duration_s - length_s) / stride_s - 1e-6))
+    if count > 1 and duration_s - (count - 1) * stride_s < shortest_s:
+        count -= 1
     starts = [index * stride_s for index in range(count)]
     ends = [start + length_s for start in starts[:-1]] + [duration_s]
     spans = [Span(start, end) for start, end in zip(starts, ends, strict=True)]
@@ -142,3 +161,59 @@ def close_up(spans: Sequence[Span], times_s: Sequence[float], count: int, beside
     """At most `count` evenly spread frames inside the spans, without those in `besides`; empty for a count of 0."""
     inside = sorted(frames_in(spans, times_s) - set(besides))
     return evenly(inside, count) if count > 0 else ()
+
+
+def claim_frames(span: Span, times_s: Sequence[float], count: int = 12) -> tuple[int, ...]:
+    """The frames that show a claim, `count` of them (all in a shorter clip), ascending.
+
+    The first frame of the clip, the frame before the onset, the frames around the onset one by one, the middle, the
+    frames around the offset one by one unless the span lasts to the end of the clip, and the last frame of the clip. A
+    span to the end has more frames in its middle instead.
+    """
+    return tuple(claim_parts(span, times_s, count))
+
+
+def claim_parts(span: Span, times_s: Sequence[float], count: int = 12) -> Mapping[int, ClaimPart]:
+    """The part that each of the frames of `claim_frames` shows, by frame number, ascending."""
+    parts: dict[int, ClaimPart] = {}
+    for number, part in _ranked_parts(span, times_s):
+        if len(parts) == count:
+            break
+        parts.setdefault(number, part)
+    return dict(sorted(parts.items()))
+
+
+def _ranked_parts(span: Span, times_s: Sequence[float]) -> Iterator[tuple[int, ClaimPart]]:
+    """The frames of a clip with their parts, the most telling first; a frame may be repeated."""
+    inside = sorted(frames_in([span], times_s)) or [max(bisect_right(times_s, span.start) - 1, 0)]
+    first, last, final = inside[0], inside[-1], len(times_s) - 1
+    lasts = last == final
+    yield first, "onset"
+    if first > 0:
+        yield first - 1, "before onset"
+        yield 0, "early"
+    yield final, "last frame"
+    if not lasts:
+        yield last, "end"
+        yield last + 1, "after the end"
+    yield (first + last) // 2, "middle"
+    between = _halves(first, last if lasts else first)
+    for step in range(1, final + 1):
+        if first + step <= last:
+            yield first + step, "onset"
+        if not lasts and last - step >= first:
+            yield last - step, "end"
+        if (halfway := next(between, None)) is not None:
+            yield halfway, "middle"
+        if first - 1 - step >= 0:
+            yield first - 1 - step, "before onset"
+        if not lasts and last + 1 + step <= final:
+            yield last + 1 + step, "after the end"
+
+
+def _halves(first: int, last: int) -> Iterator[int]:
+    """The frames that halve the gaps between those before: the quarters, the eighths and so on."""
+    parts = 4
+    while parts <= last - first:
+        yield from (first + round(number * (last - first) / parts) for number in range(1, parts, 2))
+        parts *= 2

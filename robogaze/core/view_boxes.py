@@ -1,12 +1,20 @@
-"""The boxes of the views: in a frame of the video, and in the image of a frame, where views are side by side."""
+"""Where the views are: in a frame of the video, and in the picture of a frame that models and readers are shown.
+
+In a picture, a band with the frame's number and time is above everything. Below it are the views at one size, with a
+gap between them and, if there are several, each under a band with its name. They are arranged in the rows and columns
+that make the picture's longer side the shortest.
+"""
 
 from collections.abc import Mapping
 
 from robogaze.core.clip import Layout
 from robogaze.core.events import Box
 
-STRIP_BAND_PX, STRIP_GAP_PX = 24, 4
-"""Height of the band with the names above the views, and width of the gap between two views."""
+BAND_PX, GAP_PX = 24, 4
+"""Height of a band with text above a picture, and width of the gap between two views."""
+
+Size = tuple[int, int]
+"""Width and height in pixels."""
 
 
 def panel_boxes(layout: Layout) -> Mapping[str, Box]:
@@ -23,28 +31,78 @@ def panel_boxes(layout: Layout) -> Mapping[str, Box]:
     }
 
 
-def strip_size(layout: Layout, view_size: tuple[int, int]) -> tuple[int, int]:
-    """Width and height in pixels of the image of a frame with views of `view_size`; a single view has no band."""
-    width, height = view_size
-    count = len(layout.active)
+def fitted_size(size: Size, max_side_px: int) -> Size:
+    """The size scaled down so that its longer side is at most `max_side_px`; never scaled up."""
+    scale = max_side_px / max(size)
+    return size if scale >= 1 else (max(1, round(size[0] * scale)), max(1, round(size[1] * scale)))
+
+
+def columns_of(count: int, view_size: Size) -> int:
+    """The number of columns in which `count` views of a size make the picture's longer side the shortest.
+
+    Of arrangements that are equal in this, the one with the fewest columns.
+    """
+
+    def longer_side(columns: int) -> int:
+        width, height = arranged_size(count, view_size, columns)
+        return max(width, BAND_PX + height)
+
+    return min(range(1, count + 1), key=longer_side)
+
+
+def arranged_size(count: int, view_size: Size, columns: int) -> Size:
+    """The size of views in rows of `columns`, with the bands of their names if they are several."""
     if count == 1:
         return view_size
-    return count * (width + STRIP_GAP_PX) - STRIP_GAP_PX, STRIP_BAND_PX + height
+    rows = -(-count // columns)
+    width, height = view_size
+    return columns * (width + GAP_PX) - GAP_PX, rows * (BAND_PX + height + GAP_PX) - GAP_PX
 
 
-def strip_boxes(layout: Layout, view_size: tuple[int, int]) -> Mapping[str, Box]:
-    """The box of each view in the image of a frame."""
-    if len(layout.active) == 1:
-        return {layout.active[0]: Box(left=0.0, top=0.0, right=1.0, bottom=1.0)}
-    whole_width, whole_height = strip_size(layout, view_size)
-    width = view_size[0]
-    step = width + STRIP_GAP_PX
+def view_corners(count: int, view_size: Size, columns: int) -> tuple[tuple[int, int], ...]:
+    """The left and the top of each view among views in rows of `columns`, in pixels."""
+    if count == 1:
+        return ((0, 0),)
+    width, height = view_size
+    return tuple(
+        (number % columns * (width + GAP_PX), number // columns * (BAND_PX + height + GAP_PX) + BAND_PX)
+        for number in range(count)
+    )
+
+
+def picture_size(layout: Layout, view_size: Size) -> Size:
+    """The size of the picture of a frame with views of `view_size`."""
+    count = len(layout.active)
+    width, height = arranged_size(count, view_size, columns_of(count, view_size))
+    return width, BAND_PX + height
+
+
+def view_boxes(layout: Layout, view_size: Size, recorded: Size | None) -> Mapping[str, Box]:
+    """The box of each view in the picture of a frame whose size is recorded.
+
+    A picture of another size than that of `picture_size`, and one whose size is not recorded, is of an older run: there
+    is no band above everything, and the views are in one row.
+    """
+    count = len(layout.active)
+    if recorded == picture_size(layout, view_size):
+        return _boxes(layout, view_size, columns_of(count, view_size), recorded, BAND_PX)
+    return _boxes(layout, view_size, count, row_size(layout, view_size), 0)
+
+
+def row_size(layout: Layout, view_size: Size) -> Size:
+    """The size of the picture of a frame in older runs, which have the views in one row."""
+    count = len(layout.active)
+    return arranged_size(count, view_size, count)
+
+
+def _boxes(layout: Layout, view_size: Size, columns: int, whole: Size, above: int) -> Mapping[str, Box]:
+    corners = view_corners(len(layout.active), view_size, columns)
     return {
         name: Box(
-            left=number * step / whole_width,
-            top=STRIP_BAND_PX / whole_height,
-            right=(number * step + width) / whole_width,
-            bottom=1.0,
+            left=left / whole[0],
+            top=(above + top) / whole[1],
+            right=(left + view_size[0]) / whole[0],
+            bottom=(above + top + view_size[1]) / whole[1],
         )
-        for number, name in enumerate(layout.active)
+        for name, (left, top) in zip(layout.active, corners, strict=True)
     }

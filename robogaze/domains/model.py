@@ -34,7 +34,7 @@ class SpanConvention(Data):
 
     The span covers the moments in which something appears, vanishes or jumps (appearance), becomes different (change),
     is done (act), or is the case (state), or the time in which the result should be visible (outcome). `starts` and
-    `ends` complete the sentence "from ... to ...".
+    `ends` each name a moment, without a full stop.
     """
 
     covers: Literal["appearance", "change", "act", "state", "outcome"]

@@ -6,6 +6,9 @@ decoded_clip   a clip, decoded once, with every frame as JPEG
 grid           is a picture a grid of views
 compose        views out of a grid, views side by side, contact sheets
 crop           a view of a frame, and a magnified part of it
+crop_sheet     crops of one place in several frames
+claim_sheet    the place and the frames of a claim
+object_strip   an object over time
 picture_files  pictures in files
 encode         write a video
 

@@ -1,17 +1,17 @@
-"""Pictures made from pictures: views cut out of a grid, views side by side, contact sheets.
+"""Pictures made from pictures: views cut out of a grid, the picture of a frame, contact sheets.
 
 Names, frame numbers and times are written in bands outside the picture, so that they cover no evidence.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from robogaze.core.clip import Layout
-from robogaze.core.view_boxes import STRIP_BAND_PX as _BAND_PX
-from robogaze.core.view_boxes import STRIP_GAP_PX as _GAP_PX
+from robogaze.core.view_boxes import BAND_PX, GAP_PX, Size, arranged_size, columns_of, fitted_size, view_corners
 from robogaze.errors import VideoError
 from robogaze.media.decode import Image
 
@@ -38,29 +38,52 @@ def split(image: Image, layout: Layout) -> tuple[Image, ...]:
 
 def fit(image: Image, max_side_px: int) -> Image:
     """The picture, scaled down if its longer side exceeds `max_side_px`; never scaled up."""
-    height, width = image.shape[:2]
-    scale = max_side_px / max(height, width)
-    if scale >= 1:
+    size = fitted_size(_size(image), max_side_px)
+    if size == _size(image):
         return image
-    size = (max(1, round(width * scale)), max(1, round(height * scale)))
     # Down to a half, bilinear interpolation still reads every pixel, in a fifth of the time of area averaging.
-    method = cv2.INTER_LINEAR if scale > 0.5 else cv2.INTER_AREA
+    method = cv2.INTER_LINEAR if max_side_px > 0.5 * max(image.shape[:2]) else cv2.INTER_AREA
     return np.asarray(cv2.resize(image, size, interpolation=method), dtype=np.uint8)
 
 
-def strip(views: Sequence[Image], names: Sequence[str]) -> Image:
-    """Views of one size side by side, each under its name; a single view is returned as it is."""
+def arranged(views: Sequence[Image], names: Sequence[str], columns: int | None = None) -> Image:
+    """Views of one size, each under its name, in the columns of `columns_of`; a single view is returned as it is."""
     if len(views) == 1:
         return views[0]
-    return sheet(views, names, columns=len(views))
+    return sheet(views, names, columns or columns_of(len(views), _size(views[0])))
 
 
-def unstrip(picture: Image, count: int) -> tuple[Image, ...]:
-    """The views of a strip of `count` of them, in order."""
-    if count == 1:
-        return (picture,)
-    step = (picture.shape[1] + _GAP_PX) // count
-    return tuple(picture[_BAND_PX:, index * step : (index + 1) * step - _GAP_PX] for index in range(count))
+class FrameCanvas:
+    """The picture of a frame: a stamp above its views, each of several under its name.
+
+    What is the same in every frame is drawn once, because every frame of a clip is drawn.
+    """
+
+    def __init__(self, names: Sequence[str], view_size: Size) -> None:
+        count, columns = len(names), columns_of(len(names), view_size)
+        width, height = arranged_size(count, view_size, columns)
+        self.view_size, self.size = view_size, (width, BAND_PX + height)
+        self._corners = view_corners(count, view_size, columns)
+        self._paper = np.full((BAND_PX + height, width, 3), _PAPER, dtype=np.uint8)
+        if count > 1:
+            blank = np.full((view_size[1], view_size[0], 3), _PAPER, dtype=np.uint8)
+            self._paper[BAND_PX:] = sheet([blank] * count, names, columns)
+
+    def draw(self, views: Sequence[Image], stamp: str) -> Image:
+        """The picture; the next call changes it."""
+        self._paper[:BAND_PX] = _band(stamp, self._paper.shape[1])
+        for target, view in zip(self._places(self._paper), views, strict=True):
+            target[:] = view
+        return self._paper
+
+    def views(self, picture: Image) -> tuple[Image, ...]:
+        """The views in a picture, in reading order."""
+        return tuple(self._places(picture))
+
+    def _places(self, picture: Image) -> Iterator[Image]:
+        width, height = self.view_size
+        for left, top in self._corners:
+            yield picture[BAND_PX + top : BAND_PX + top + height, left : left + width]
 
 
 def sheet(images: Sequence[Image], labels: Sequence[str], columns: int) -> Image:
@@ -70,22 +93,57 @@ def sheet(images: Sequence[Image], labels: Sequence[str], columns: int) -> Image
     high, wide = images[0].shape[:2]
     columns = min(columns, len(images))
     rows = -(-len(images) // columns)
-    size = (rows * (_BAND_PX + high + _GAP_PX) - _GAP_PX, columns * (wide + _GAP_PX) - _GAP_PX, 3)
+    size = (rows * (BAND_PX + high + GAP_PX) - GAP_PX, columns * (wide + GAP_PX) - GAP_PX, 3)
     paper = np.full(size, _PAPER, dtype=np.uint8)
     for index, (image, label) in enumerate(zip(images, labels, strict=True)):
-        top = index // columns * (_BAND_PX + high + _GAP_PX)
-        left = index % columns * (wide + _GAP_PX)
-        paper[top : top + _BAND_PX, left : left + wide] = _band(label, wide)
-        paper[top + _BAND_PX : top + _BAND_PX + high, left : left + wide] = image
+        top = index // columns * (BAND_PX + high + GAP_PX)
+        left = index % columns * (wide + GAP_PX)
+        paper[top : top + BAND_PX, left : left + wide] = _band(label, wide)
+        paper[top + BAND_PX : top + BAND_PX + high, left : left + wide] = image
     return paper
+
+
+@dataclass(frozen=True)
+class SheetForm:
+    """How cells of views are put on a sheet: the columns of cells, the columns of views in a cell, and the scale."""
+
+    columns: int
+    across: int
+    zoom: float
+
+
+def largest_form(
+    grids: Iterable[tuple[int, int]], views: int, view_size: Size, side_px: int, max_zoom: float
+) -> SheetForm:
+    """The form that shows views the largest, on a sheet whose longer side is at most `side_px`.
+
+    `grids` are the columns and rows of cells to choose from, each cell has `views` views. Of forms that are equal in
+    this, the one with the shortest longer side.
+    """
+    width, height = view_size
+    above = BAND_PX if views > 1 else 0
+    found = []
+    for columns, rows in grids:
+        wide, high = (side_px + GAP_PX) / columns - GAP_PX, (side_px + GAP_PX) / rows - GAP_PX - BAND_PX
+        for across in range(1, views + 1):
+            down = -(-views // across)
+            view_wide, view_high = (wide + GAP_PX) / across - GAP_PX, (high + GAP_PX) / down - GAP_PX - above
+            zoom = max(min(view_wide / width, view_high / height, max_zoom), 1 / max(view_size))
+            longer = max(columns * across * width * zoom, rows * down * height * zoom)
+            found.append((-zoom, longer, SheetForm(columns, across, zoom)))
+    return min(found, key=lambda form: form[:2])[2]
+
+
+def _size(image: Image) -> Size:
+    return image.shape[1], image.shape[0]
 
 
 def _band(label: str, width: int) -> NDArray[np.uint8]:
     """A label on white, in smaller letters if it would not fit."""
-    band = np.full((_BAND_PX, width, 3), _PAPER, dtype=np.uint8)
+    band = np.full((BAND_PX, width, 3), _PAPER, dtype=np.uint8)
     wide = cv2.getTextSize(label, _FONT, _FONT_SCALE, 1)[0][0]
     scale = _FONT_SCALE * min(1.0, max(1, width - 2 * _MARGIN_PX) / max(1, wide))
-    cv2.putText(band, label, (_MARGIN_PX, _BAND_PX - 7), _FONT, scale, _INK, 1, cv2.LINE_AA)
+    cv2.putText(band, label, (_MARGIN_PX, BAND_PX - 7), _FONT, scale, _INK, 1, cv2.LINE_AA)
     return band
 
 

@@ -1,7 +1,7 @@
-"""One view of a frame, and a magnified part of it, from the pictures of a decoded clip.
+"""One view of a frame, and a magnified part of it.
 
-A magnified part shows the same pixels as the picture of the frame, larger. The part (in thousandths of the view's width
-and height) and the factor are written outside the picture.
+A magnified part shows the pixels of the video, also where the picture of the frame is smaller. The part (in thousandths
+of the view's width and height) and the factor are written outside the picture.
 """
 
 import math
@@ -13,8 +13,9 @@ import numpy as np
 
 from robogaze.core.events import Box
 from robogaze.core.pictures import FrameImage, Picture
+from robogaze.core.view_boxes import BAND_PX, GAP_PX
 from robogaze.domains.special_tokens import broken_up
-from robogaze.media.compose import decode_image, encode_jpeg, sheet, unstrip
+from robogaze.media.compose import FrameCanvas, encode_jpeg, sheet
 from robogaze.media.decode import Image
 from robogaze.media.decoded_clip import DecodedClip
 
@@ -24,13 +25,10 @@ MIN_SIDE_PX = 32
 MAX_ZOOM = 8
 """The largest factor of magnification."""
 
-_BAND_PX, _GAP_PX = 24, 4  # what a sheet adds to each picture
 
-
-def view_in(frame: FrameImage, view: str) -> Image:
-    """One view of a frame's picture."""
-    names = frame.picture.views
-    return unstrip(decode_image(frame.jpeg, frame.label), len(names))[names.index(view)]
+def view_in(clip: DecodedClip, number: int, view: str) -> Image:
+    """One view of a frame, as its picture shows it."""
+    return clip.views(number)[clip.layout.active.index(view)]
 
 
 def view_image(clip: DecodedClip, number: int, view: str) -> FrameImage:
@@ -38,18 +36,23 @@ def view_image(clip: DecodedClip, number: int, view: str) -> FrameImage:
     frame = clip.frame_image(number)
     if len(clip.layout.active) == 1:
         return frame
-    return _image(clip, f"V{number}", [number], view, view_in(frame, view), f"{frame.label}, view {view}")
+    shown = view_in(clip, number, view)
+    canvas = FrameCanvas((view,), (shown.shape[1], shown.shape[0]))
+    image = canvas.draw((shown,), clip.stamp(number))
+    return _image(clip, f"V{number}", [number], view, image, f"{frame.label}, view {view}")
 
 
 def magnified(clip: DecodedClip, numbers: Sequence[int], view: str, box: Box) -> FrameImage:
     """A part of a view, in one or several frames, on one picture no larger than a frame's may be."""
-    images = [view_in(clip.frame_image(number), view) for number in numbers]
+    index = clip.layout.active.index(view)
+    originals = clip.originals(numbers)
+    images = [originals[number][index] for number in numbers]
     left, top, right, bottom = _pixels(box, images[0])
     columns = math.ceil(math.sqrt(len(numbers)))
-    cell = (clip.settings.max_side_px + _GAP_PX) // columns - _GAP_PX
-    zoom = min(cell / (right - left), (cell - _BAND_PX) / (bottom - top), MAX_ZOOM)
+    cell = (clip.settings.max_side_px + GAP_PX) // columns - GAP_PX
+    zoom = min(cell / (right - left), (cell - BAND_PX) / (bottom - top), MAX_ZOOM)
     part = _thousandths((left, top, right, bottom), images[0])
-    labels = [f"{clip.label(number)}, [{', '.join(map(str, part))}]" for number in numbers]
+    labels = [f"{clip.stamp(number)}, [{', '.join(map(str, part))}]" for number in numbers]
     whole = sheet([_larger(image[top:bottom, left:right], zoom) for image in images], labels, columns)
     where = f"x {part[0]} to {part[2]}, y {part[1]} to {part[3]} (of 1000)"
     shown = ", ".join(clip.label(number) for number in numbers)

@@ -6,16 +6,29 @@ once they exceed a limit, so that memory does not grow with the clip.
 """
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from hashlib import sha256
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
+from threading import Lock
 
 from robogaze.core.clip import Layout
 from robogaze.core.pictures import FrameImage, Picture, PictureSettings
+from robogaze.core.view_boxes import Size, fitted_size
 from robogaze.errors import VideoError
-from robogaze.media.compose import decode_image, encode_jpeg, fit, sheet, split, strip
+from robogaze.media.compose import (
+    FrameCanvas,
+    SheetForm,
+    arranged,
+    decode_image,
+    encode_jpeg,
+    fit,
+    largest_form,
+    sheet,
+    split,
+)
 from robogaze.media.decode import Frame, Image, read_frames
 from robogaze.media.grid import detect_layout, fillers_are_black
 from robogaze.media.picture_files import open_picture
@@ -23,29 +36,44 @@ from robogaze.threads import check
 
 _IN_MEMORY_BYTES = 32 * 2**20
 _THUMBNAIL_QUALITY = 80
-_GAP_PX, _BAND_PX = 4, 24
-"""What a sheet adds to each picture: a gap on the right and below, and a band for its label."""
+_LEAST_VIEW_PX = 32
+_INITIAL = "initial frame, before the clip"
+_APART_S = 2.0
+"""Frames that are further apart are read from the video in separate parts."""
 
 Observer = Callable[[int, float, tuple[Image, ...]], None]
 """Called for every frame with its number, its time in seconds, and its views."""
 
 
+@dataclass(frozen=True)
+class VideoSource:
+    """The file that a clip is decoded from, and the name of the decoder."""
+
+    path: Path
+    decoder: str
+
+
 class DecodedClip:
     """The pictures of one clip; close it to free them. Made by `decode_clip`.
 
-    `start_s` is the time of its first frame in its file, above 0 only for a part of a file.
+    `start_s` is the time of its first frame in its file, above 0 only for a part of a file. `source` is None for a clip
+    that is not from a file. `evidence_pictures` are the pictures that a stage made and names as evidence: JPEG by id.
     """
 
-    def __init__(self, layout: Layout, settings: PictureSettings) -> None:
+    def __init__(self, layout: Layout, settings: PictureSettings, source: VideoSource | None = None) -> None:
         self.layout = layout
         self.settings = settings
+        self.source = source
         self.times_s: list[float] = []
         self.duration_s = self.start_s = 0.0
         self.width = self.height = 0
         self.initial: FrameImage | None = None
+        self.evidence_pictures: dict[str, bytes] = {}
         self._file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY_BYTES)  # noqa: SIM115 - closed by close()
+        self._lock = Lock()
         self._ends = [0]
-        self._size = (0, 0)
+        self._canvas: FrameCanvas | None = None
+        self._scaled_down = False
 
     def close(self) -> None:
         """Free the pictures."""
@@ -53,11 +81,14 @@ class DecodedClip:
 
     def add_frame(self, time_s: float, views: Sequence[Image]) -> None:
         """Add the next frame; all frames have one size."""
-        jpeg, self._size = self._encode(views)
-        self._file.seek(self._ends[-1])
-        self._file.write(jpeg)
-        self._ends.append(self._ends[-1] + len(jpeg))
         self.times_s.append(time_s)
+        if self._canvas is None:
+            self._canvas, self._scaled_down = self._begin(views[0])
+        jpeg = self._encode(self._canvas, views, self.stamp(len(self.times_s) - 1))
+        with self._lock:
+            self._file.seek(self._ends[-1])
+            self._file.write(jpeg)
+        self._ends.append(self._ends[-1] + len(jpeg))
 
     def add_initial_frame(self, path: Path, first: Image) -> None:
         """Add a picture of the scene before the clip, with the layout of its first frame; its size may differ.
@@ -72,50 +103,116 @@ class DecodedClip:
             raise VideoError(f"{message}: {error}") from error
         if not same_layout:
             raise VideoError(f"{message}: a panel is black in only one of them")
-        jpeg, size = self._encode(split(image, self.layout))
-        self.initial = FrameImage(self._describe("I0", (), size, jpeg), "initial frame, before the clip", jpeg)
+        views = split(image, self.layout)
+        canvas, _ = self._begin(views[0])
+        jpeg = self._encode(canvas, views, _INITIAL)
+        self.initial = FrameImage(self._describe("I0", (), canvas.size, jpeg), _INITIAL, jpeg)
 
     def frame_image(self, number: int) -> FrameImage:
         """The picture of a frame, as every backend and every report shows it."""
-        start, end = self._ends[number], self._ends[number + 1]
-        self._file.seek(start)
-        jpeg = self._file.read(end - start)
-        return FrameImage(self._describe(f"F{number}", (number,), self._size, jpeg), self.label(number), jpeg)
+        jpeg = self._jpeg(number)
+        return FrameImage(self._describe(f"F{number}", (number,), self.picture_size, jpeg), self.label(number), jpeg)
+
+    def views(self, number: int) -> tuple[Image, ...]:
+        """The views of a frame as its picture shows them, in reading order."""
+        assert self._canvas is not None, "a clip has frames"
+        return self._canvas.views(decode_image(self._jpeg(number), self.label(number)))
+
+    def originals(self, numbers: Sequence[int]) -> Mapping[int, tuple[Image, ...]]:
+        """The views of frames at the size of the video, by frame number.
+
+        They are read from the video again where the pictures are smaller; a clip without a source has its pictures
+        only. Raises VideoError if the video has changed since it was decoded.
+        """
+        wanted = sorted(set(numbers))
+        if self.source is None or not self._scaled_down:
+            return {number: self.views(number) for number in wanted}
+        return {number: split(image, self.layout) for number, image in self._read_again(self.source, wanted)}
+
+    def _read_again(self, source: VideoSource, wanted: Sequence[int]) -> Iterator[tuple[int, Image]]:
+        """The whole pictures of some frames, by number, from parts of the video that contain them."""
+        ends = (*self.times_s[1:], self.duration_s)
+        for part in _near(wanted, self.times_s):
+            start_s, end_s = self.start_s + self.times_s[part[0]], self.start_s + ends[part[-1]]
+            found = 0
+            for frame in read_frames(source.path, source.decoder, start_s, end_s):
+                check()
+                if part[0] + frame.number in part:
+                    found += 1
+                    yield part[0] + frame.number, frame.image
+            if found < len(part):
+                raise VideoError(f"{source.path} has changed since it was decoded: it lacks frames")
 
     def label(self, number: int) -> str:
         """The label of a frame: its number and its time."""
         return f"frame {number} at {self.times_s[number]:.2f} s"
 
-    def sheet(self, numbers: Sequence[int], columns: int) -> FrameImage:
+    def stamp(self, number: int) -> str:
+        """What is written above the picture of a frame: its number and its time."""
+        return f"frame {number}, {self.times_s[number]:.2f} s"
+
+    def sheet(
+        self, numbers: Sequence[int], columns: int, max_side_px: int | None = None, rows: int | None = None
+    ) -> FrameImage:
         """Several frames on one contact sheet, numbered outside the pictures.
 
-        They are scaled down, so that a sheet with as many rows as columns is no larger than a picture may be.
+        They are scaled down, so that a sheet of `rows` (as many as columns if None) is no larger than `max_side_px`, or than a
+        picture may be. No view of several is made smaller than _LEAST_VIEW_PX.
         """
-        images = [decode_image(self.frame_image(number).jpeg, self.label(number)) for number in numbers]
-        side = self._side_on_sheet(columns)
-        whole = sheet([fit(image, side) for image in images], [self.label(number) for number in numbers], columns)
+        names = self.layout.active
+        form = self._form_of_sheet((columns, rows or columns), max_side_px)
+        side = max(int(form.zoom * max(self.view_size)), 1 if len(names) == 1 else _LEAST_VIEW_PX)
+        cells = [arranged([fit(view, side) for view in self.views(n)], names, form.across) for n in numbers]
+        whole = sheet(cells, [self.stamp(number) for number in numbers], columns)
         jpeg = encode_jpeg(whole, self.settings.quality)
         first, last = numbers[0], numbers[-1]
         label = f"frames {first} to {last}, {self.times_s[first]:.2f} s to {self.times_s[last]:.2f} s"
-        name = "S" + "-".join(str(number) for number in numbers)
+        name = "S" + "-".join(str(number) for number in numbers) + ("" if max_side_px is None else f"@{max_side_px}")
         return FrameImage(self._describe(name, tuple(numbers), (whole.shape[1], whole.shape[0]), jpeg), label, jpeg)
 
-    def _side_on_sheet(self, columns: int) -> int:
-        """The longer side of a frame on a sheet with as many rows as columns, in pixels."""
-        # Views side by side may be wider than one view; then a sheet may be as wide as one frame.
-        cell = (max(self.settings.max_side_px, *self._size) + _GAP_PX) // columns - _GAP_PX
-        width, height = self._size
-        scale = min(1.0, cell / width, (cell - _BAND_PX) / height)
-        return max(1, int(scale * max(width, height)))
+    def largest_grid(self, grids: Sequence[tuple[int, int]], max_side_px: int) -> tuple[int, int]:
+        """Which of some numbers of columns and rows shows views the largest on a sheet; the first one of equals."""
+        return max(grids, key=lambda grid: self._form_of_sheet(grid, max_side_px).zoom)
 
-    def thumbnail(self, number: int, max_side_px: int) -> bytes:
-        """A small JPEG of one frame."""
-        image = decode_image(self.frame_image(number).jpeg, self.label(number))
-        return encode_jpeg(fit(image, max_side_px), _THUMBNAIL_QUALITY)
+    def _form_of_sheet(self, grid: tuple[int, int], max_side_px: int | None) -> SheetForm:
+        count, largest = len(self.layout.active), self.settings.max_side_px
+        # Several views may make a picture that is larger than one view may be; then a sheet may be as large.
+        side_px = max_side_px or (largest if count == 1 else max(largest, *self.picture_size))
+        return largest_form([grid], count, self.view_size, side_px, max_zoom=1.0)
 
-    def _encode(self, views: Sequence[Image]) -> tuple[bytes, tuple[int, int]]:
-        image = strip([fit(view, self.settings.max_side_px) for view in views], self.layout.active)
-        return encode_jpeg(image, self.settings.quality), (image.shape[1], image.shape[0])
+    def thumbnail(self, number: int, max_view_px: int) -> bytes:
+        """A small JPEG of one frame, in which the longer side of each view is at most `max_view_px`."""
+        image = decode_image(self._jpeg(number), self.label(number))
+        side = int(max_view_px / max(self.view_size) * max(self.picture_size))
+        return encode_jpeg(fit(image, side), _THUMBNAIL_QUALITY)
+
+    @property
+    def view_size(self) -> Size:
+        """Width and height of each view in the picture of a frame, in pixels."""
+        assert self._canvas is not None, "a clip has frames"
+        return self._canvas.view_size
+
+    @property
+    def picture_size(self) -> Size:
+        """Width and height of the picture of a frame, in pixels."""
+        assert self._canvas is not None, "a clip has frames"
+        return self._canvas.size
+
+    def _jpeg(self, number: int) -> bytes:
+        start, end = self._ends[number], self._ends[number + 1]
+        with self._lock:
+            self._file.seek(start)
+            return self._file.read(end - start)
+
+    def _begin(self, view: Image) -> tuple[FrameCanvas, bool]:
+        """A canvas for views like this one, and whether they are scaled down on it."""
+        size = view.shape[1], view.shape[0]
+        fitted = fitted_size(size, self.settings.max_side_px)
+        return FrameCanvas(self.layout.active, fitted), fitted != size
+
+    def _encode(self, canvas: FrameCanvas, views: Sequence[Image], stamp: str) -> bytes:
+        fitted = [fit(view, self.settings.max_side_px) for view in views]
+        return encode_jpeg(canvas.draw(fitted, stamp), self.settings.quality)
 
     def _describe(self, name: str, frames: tuple[int, ...], size: tuple[int, int], jpeg: bytes) -> Picture:
         return Picture(
@@ -127,6 +224,11 @@ class DecodedClip:
             height=size[1],
             sha256=sha256(jpeg).hexdigest(),
         )
+
+
+def smaller(jpeg: bytes, max_side_px: int) -> bytes:
+    """A JPEG scaled down to a longer side of at most `max_side_px`, at the quality of thumbnails."""
+    return encode_jpeg(fit(decode_image(jpeg, "the picture"), max_side_px), _THUMBNAIL_QUALITY)
 
 
 def decode_clip(
@@ -148,7 +250,7 @@ def decode_clip(
     frames = read_frames(path, decoder, start_s, end_s)
     first = next(frames)
     used_layout = layout or detect_layout(first.image) or Layout()
-    clip = DecodedClip(used_layout, settings or PictureSettings())
+    clip = DecodedClip(used_layout, settings or PictureSettings(), VideoSource(path, decoder))
     with ExitStack() as on_failure:
         on_failure.callback(clip.close)
         clip.height, clip.width = first.image.shape[:2]
@@ -178,3 +280,9 @@ def _views(path: Path, frame: Frame, layout: Layout, *, detected: bool) -> tuple
             "name the layout (--layout single, or 2x2:NAME,NAME,NAME,NAME with - for a panel to drop)"
         )
     return views
+
+
+def _near(numbers: Sequence[int], times_s: Sequence[float]) -> Iterator[Sequence[int]]:
+    """Ascending frame numbers in groups, between which more than _APART_S pass."""
+    starts = [0, *(place for place, (a, b) in enumerate(pairwise(numbers), 1) if times_s[b] - times_s[a] > _APART_S)]
+    yield from (numbers[start:end] for start, end in pairwise([*starts, len(numbers)]) if start < end)

@@ -153,7 +153,7 @@ class ScoringRun:
             self.unreadable.append(Unreadable(uri=entry.address, reason=result.unreadable or ""))
             return ClipResult(result.clip_id, entry, None)
         if self.folder is not None:
-            self.folder.write(report, result.frames)
+            self.folder.write(report, result.frames, result.pictures)
         else:
             self._reports[result.clip_id] = report
             if report.status != "complete" and answers is not None:

@@ -89,7 +89,8 @@ def _merge_clips(source: StoredRun, run: RunFolder) -> int:
         mine, theirs = run.stored.summary(line.clip_id), source.summary(line.clip_id)
         repeated += int(mine is not None and theirs is not None)
         if theirs is not None and (mine is None or _FURTHER.index(theirs.status) > _FURTHER.index(mine.status)):
-            run.write_bytes(line.clip_id, source.report_path(line.clip_id).read_bytes(), source.frames(line.clip_id))
+            report, shown = source.report_path(line.clip_id).read_bytes(), source.frames(line.clip_id)
+            run.write_bytes(line.clip_id, report, shown, source.pictures(line.clip_id))
     return repeated
 
 

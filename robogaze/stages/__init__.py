@@ -5,6 +5,7 @@ client     the requests to models          glide/      the stages of GLIDE
 context    the data that stages pass on             baselines/  one request, or a vote over several
 pipeline   the stages of a pipeline file   tools/      closer views that a stage can request
 measure    rules over measured signals
+track      located objects, followed through the clip
 compose    hypotheses to events
 """
 
@@ -20,6 +21,7 @@ STAGES: "Registry[type[Stage]]" = Registry(
     {
         "measure": "robogaze.stages.measure:Measure",
         "ground": "robogaze.stages.robogaze.ground:Ground",
+        "track": "robogaze.stages.track:Track",
         "observe": "robogaze.stages.robogaze.observe:Observe",
         "scan": "robogaze.stages.glide.scan:Scan",
         "remember": "robogaze.stages.glide.remember:Remember",

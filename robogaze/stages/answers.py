@@ -41,8 +41,12 @@ def narrowed(base: type[A], **fields: Any) -> type[A]:
 
 
 def span_in(duration_s: float) -> Any:
-    """The type of a span: two times in seconds, within a clip of this length."""
-    return Annotated[list[Annotated[float, Field(ge=0, le=duration_s)]], Field(min_length=2, max_length=2)]
+    """The type of a span: two times in seconds, within a clip of this length.
+
+    The length as a prompt prints it, with two decimals, is within it, too: the spans of an answer are cut to the clip.
+    """
+    end = max(duration_s, round(duration_s, 2))
+    return Annotated[list[Annotated[float, Field(ge=0, le=end)]], Field(min_length=2, max_length=2)]
 
 
 class FaultAnswer(Answer):

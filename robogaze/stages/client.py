@@ -9,8 +9,9 @@ several queries about a clip share comes first and is byte-identical, so that a 
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Literal, TypedDict
 
 from pydantic import BaseModel
@@ -32,6 +33,14 @@ from robogaze.stages.context import Context
 
 TRIES = 3
 _SHEET_FRAMES = SHEET_COLUMNS**2
+_READING_GRIDS, _READING_SIDE_PX = ((3, 3), (4, 2)), 1600
+"""The columns and rows of the contact sheets that stages read, and their longer side at most.
+
+The sheet has the grid on which the views are largest: several views make a high or a wide frame.
+"""
+
+_AT_ONCE = 8
+"""How many queries about a clip are sent at once."""
 
 
 Known = Literal["suspicions", "observations", "segments", "task", "scene"]
@@ -143,6 +152,10 @@ class ModelClient:
         found = (regime.within(span, clip.frame_times_s, clip.duration_s) for span in spans)
         return tuple(sorted({number for numbers in found for number in numbers}))
 
+    def rate_fps(self, role: str, least_fps: float) -> float | None:
+        """The rate of `frames_within`; None if every frame is shown."""
+        return self.model(role).config.frames.at_least(least_fps, self.clip.duration_s).rate_fps
+
     def show(self, role: str, frames: Sequence[int]) -> tuple[FrameImage, ...]:
         """Frames as the model of a role is shown them: one image per frame, or contact sheets."""
         if self.model(role).config.present == "frames":
@@ -150,14 +163,32 @@ class ModelClient:
         groups = [frames[start : start + _SHEET_FRAMES] for start in range(0, len(frames), _SHEET_FRAMES)]
         return tuple(self.decoded_clip.sheet(group, SHEET_COLUMNS) for group in groups)
 
-    async def ask_all(self, queries: Sequence[Query], context: Context) -> tuple[Any, ...]:
+    @property
+    def frames_per_sheet(self) -> int:
+        """How many frames a contact sheet holds that a stage reads."""
+        columns, rows = self._reading_grid
+        return columns * rows
+
+    def sheets(self, frames: Sequence[int]) -> tuple[FrameImage, ...]:
+        """Frames on contact sheets to be read in order."""
+        columns, rows = self._reading_grid
+        groups = [frames[start : start + columns * rows] for start in range(0, len(frames), columns * rows)]
+        return tuple(self.decoded_clip.sheet(group, columns, _READING_SIDE_PX, rows) for group in groups)
+
+    @property
+    def _reading_grid(self) -> tuple[int, int]:
+        return self.decoded_clip.largest_grid(_READING_GRIDS, _READING_SIDE_PX)
+
+    async def ask_all(self, queries: Iterable[Query], context: Context) -> tuple[Any, ...]:
         """Send several queries in parallel; the result of a query without a valid answer is its NoAnswer.
 
-        All are sent before any error is raised, so that a batch contains every request of the round.
+        All are sent before any error is raised, so that a batch contains every request of the round. An iterator is
+        read as the queries are sent, so that the images of only a few queries are in memory at once.
         """
-        first_round = self._rounds + 1
-        waiting = (self._ask(query, context, first_round) for query in queries)
-        results = await asyncio.gather(*waiting, return_exceptions=True)
+        first_round, results, remaining = self._rounds + 1, list[Any](), iter(queries)
+        while group := tuple(islice(remaining, _AT_ONCE)):
+            waiting = (self._ask(query, context, first_round) for query in group)
+            results += await asyncio.gather(*waiting, return_exceptions=True)
         for result in results:
             if isinstance(result, BaseException) and not isinstance(result, NoAnswer):
                 raise result

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, Self
 
 from robogaze.core.clip import Clip
-from robogaze.core.context import Memory, Observation, Route, Segment
+from robogaze.core.context import Memory, ObjectTrack, Observation, Route, Segment
 from robogaze.core.coverage import Coverage, furthest
 from robogaze.core.events import Event, Hypothesis
 from robogaze.core.report import Failure
@@ -15,6 +15,7 @@ Slot = Literal[
     "evidence",
     "task",
     "scene",
+    "tracks",
     "observations",
     "scanned",
     "memory",
@@ -33,7 +34,8 @@ class Context:
 
     `dimensions` are those that the pipeline can examine in this clip; `partial_dimensions` are others in which it can
     find some types. `coverage` has an entry for every dimension of the domain. `scanned` are disjoint windows that
-    cover the clip; a window without an answer has no notes.
+    cover the clip; a window without an answer has no notes. `notes` are sentences for the report on what a stage could
+    not do in this clip.
     """
 
     clip: Clip
@@ -43,6 +45,7 @@ class Context:
     evidence: ClipSignals | None = None
     task: Memory | None = None
     scene: Memory | None = None
+    tracks: tuple[ObjectTrack, ...] | None = None
     observations: tuple[Observation, ...] | None = None
     scanned: tuple[Observation, ...] | None = None
     memory: Memory | None = None
@@ -51,6 +54,7 @@ class Context:
     hypotheses: tuple[Hypothesis, ...] | None = None
     events: tuple[Event, ...] | None = None
     failures: tuple[Failure, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def covering(self, found: Mapping[str, Coverage]) -> Self:
         """The context with the coverage of a stage; better coverage by an earlier stage is kept."""

@@ -3,7 +3,7 @@
     run.json                   the resolved configuration, without secrets
     manifest.jsonl             the clips, in order: path, fingerprint, and what a report depends on
     reports/<clip id>.json     a report for each scored clip
-    frames/<clip id>/*.jpg     the frames that a report shows
+    frames/<clip id>/*.jpg     the frames that a report shows, and other pictures that are evidence
     unreadable.json            the clips whose file could not be read, of every start
     calls.sqlite               every answer, and what was spent (see `robogaze.backends.middleware.cache`)
     index.html                 the page

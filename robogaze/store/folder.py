@@ -161,18 +161,25 @@ class RunFolder:
                 "tell apart; give one of them another clip_id"
             )
 
-    def write(self, report: Report, frames: Mapping[int, bytes]) -> None:
-        """Store a report and the frames it shows, in place of an earlier one of the clip.
+    def write(self, report: Report, frames: Mapping[int, bytes], pictures: Mapping[str, bytes] | None = None) -> None:
+        """Store a report, the frames it shows and the pictures it names as evidence, in place of an earlier one.
 
         The report is written last, so that it is there only when its frames are.
         """
-        self.write_bytes(report.clip.id, (report.model_dump_json(indent=1) + "\n").encode(), frames)
+        self.write_bytes(report.clip.id, (report.model_dump_json(indent=1) + "\n").encode(), frames, pictures)
 
-    def write_bytes(self, clip_id: str, report: bytes, frames: Mapping[int, bytes]) -> None:
+    def write_bytes(
+        self,
+        clip_id: str,
+        report: bytes,
+        frames: Mapping[int, bytes],
+        pictures: Mapping[str, bytes] | None = None,
+    ) -> None:
         """Store a serialised report, as `write` does."""
         path, folder = self.stored.report_path(clip_id), self.stored.frames_folder(clip_id)
         sweep(folder)
         wanted = {f"{number:06d}.jpg": jpeg for number, jpeg in frames.items()}
+        wanted |= {self.stored.picture_path(clip_id, name).name: jpeg for name, jpeg in (pictures or {}).items()}
         for name, jpeg in wanted.items():
             write_whole(folder / name, jpeg)
         write_whole(path, report)

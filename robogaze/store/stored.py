@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -14,6 +15,9 @@ from robogaze.core.report_summary import ReportSummary
 from robogaze.errors import InputError, RunError
 from robogaze.store.files import file_name
 from robogaze.store.manifest import ManifestLine, read_manifest
+
+_PICTURE = "picture-"
+"""Prefix of the file of a picture that is not a frame."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,10 @@ class StoredRun:
         """The folder of a clip's stored frames, whether it exists or not."""
         return self.root / "frames" / file_name(clip_id)
 
+    def picture_path(self, clip_id: str, picture: str) -> Path:
+        """The path of a picture that a clip's report names as evidence, whether it exists or not."""
+        return self.frames_folder(clip_id) / f"{_PICTURE}{file_name(picture)}.jpg"
+
     def has_report(self, clip_id: str) -> bool:
         """Whether a clip has a report."""
         return self.report_path(clip_id).is_file()
@@ -68,8 +76,13 @@ class StoredRun:
 
     def frames(self, clip_id: str) -> dict[int, bytes]:
         """The stored frames of a clip (JPEG), by number."""
-        paths = sorted(self.frames_folder(clip_id).glob("*.jpg"))
+        paths = sorted(self.frames_folder(clip_id).glob("[0-9]*.jpg"))
         return {int(path.stem): path.read_bytes() for path in paths}
+
+    def pictures(self, clip_id: str) -> dict[str, bytes]:
+        """The stored pictures that a clip's report names as evidence (JPEG), by id."""
+        paths = sorted(self.frames_folder(clip_id).glob(f"{_PICTURE}*.jpg"))
+        return {unquote(path.stem.removeprefix(_PICTURE)): path.read_bytes() for path in paths}
 
 
 @dataclass(frozen=True)

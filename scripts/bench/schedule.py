@@ -1,98 +1,149 @@
-"""The cost of a clip under each pipeline: calls, rounds, prompt tokens, bytes of pictures, and the share of the prompt
-that specialists have in common: the table of docs/cost.md.
+"""The cost of a clip under each pipeline, by its length: calls, rounds, prompt tokens and bytes of pictures, and the
+share of the prompt that specialists have in common: the tables of docs/cost.md.
 
-Measured against the stub server (tokens are its estimates) over the three clip lengths of the paper's benchmark.
+Measured against the stub server (tokens are its estimates) on synthetic clips of 640 x 480 at 15 frames a second, with
+one action in each half of a window, segments of 5 s, and relevances that change from segment to segment.
 
-    python scripts/bench/schedule.py
+    python scripts/bench/schedule.py [--domain game] [--pipeline full --pipeline vanilla]
 """
 
+import argparse
 import asyncio
 import json
 import os
+import re
 import tempfile
 from collections.abc import Sequence
-from contextlib import ExitStack
-from dataclasses import replace
-from itertools import groupby
-from operator import attrgetter
+from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from stub_server import Reply, Stub, answer, pictures_of, running, stage_of
-from synthetic import BENCHMARK_CLIPS, write_clip
+from stub_server import Body, Reply, Stub, answer, jpeg_tokens, picture_of, pictures_of, running, stage_of, text_of
+from synthetic import write_clip
 
 from robogaze.backends import Models, ModelsConfig
-from robogaze.core.report import Report
+from robogaze.core.report import Usage
+from robogaze.core.sampling import equal_parts
 from robogaze.datasets import ManifestEntry
 from robogaze.diagnose import OpenClip, diagnose, open_clip
 from robogaze.domains import default_domain, load_domain
 from robogaze.stages.pipeline import Pipeline
 
+LENGTHS_S = (6, 9, 17, 49, 142)
+FPS, WIDTH, HEIGHT = 15, 640, 480
+SEGMENT_S = 5.0
+RELEVANCES = (9, 7, 3, 2, 1)
+"""Of the dimensions of a segment; the next segment has them two places further."""
+
 SPECIALISTS = "propose"
 
 
-ROUTED = (2, 3)
-"""The numbers of specialists the stub routes to: each clip is scored once with each, 2.5 on average."""
+@dataclass
+class Cost:
+    """What one clip costs under one pipeline."""
+
+    usage: Usage
+    picture_bytes: int
+    common_share: float | None
 
 
-async def costs(pipeline: Pipeline, opened: OpenClip, stub: Stub, url: str) -> list[tuple[Report, list[Any]]]:
-    """The reports of a clip under different routings, each with the requests sent for it."""
+def typical(body: Body) -> Any:
+    """The stub's answer, with what a model typically observes, how it divides the clip, and what it finds relevant."""
+    reply = answer(body, specialists=2)
+    if "windows" in reply and stage_of(body) == "observe":
+        spans = re.findall(r"^W\d+: ([\d.]+) to ([\d.]+) s", text_of(body), re.MULTILINE)
+        for notes, (start, end) in zip(reply["windows"].values(), spans, strict=True):
+            middle = (float(start) + float(end)) / 2
+            times = ((float(start), middle), (middle, float(end)))
+            notes["actions"] = [{"start_s": first, "end_s": last, "what": "the bar moves"} for first, last in times]
+            notes["suspicions"] = []
+    if "segments" in reply:
+        reply["segments"] = list(segments(reply["segments"][0]))
+    return reply
+
+
+def segments(stretch: Any) -> Any:
+    """A segment of the whole stretch in segments of SEGMENT_S, in which other dimensions are relevant each time."""
+    start, end = stretch["span_s"]
+    for place, part in enumerate(equal_parts(end - start, SEGMENT_S)):
+        ratings = stretch.get("dimensions", {})
+        rated = {
+            name: {**rating, "relevance": RELEVANCES[(number - 2 * place) % len(RELEVANCES)]}
+            for number, (name, rating) in enumerate(ratings.items())
+        }
+        routing = {"dimensions": rated} if "dimensions" in stretch else {}
+        yield {**stretch, "span_s": [round(start + part.start, 2), round(start + part.end, 2)], **routing}
+
+
+async def cost(pipeline: Pipeline, opened: OpenClip, stub: Stub, url: str) -> Cost:
+    """Diagnose a clip and add up what was asked."""
     models = Models.open(ModelsConfig.read(f"openai:stub@{url}"), None, os.environ)
-    found = []
+    picture_bytes, specialists = 0, list[list[Any]]()
+
+    def behave(body: Body) -> Reply:
+        nonlocal picture_bytes
+        picture_bytes += sum(map(len, pictures_of(body)))
+        if stage_of(body) == SPECIALISTS and len(specialists) < 6:
+            specialists.append(body["messages"][1]["content"])
+        return Reply(content=json.dumps(typical(body)))
+
+    stub.behave, stub.keep = behave, False
     clip = opened.clip.with_(instruction="Push the red bar to the right")
-    for routed in ROUTED:
-        stub.behave = lambda body, routed=routed: Reply(content=json.dumps(answer(body, routed)))
-        stub.asked.clear()
-        report = await diagnose(replace(opened, clip=clip), pipeline, models)
-        found.append((report, list(stub.asked)))
+    report = await diagnose(replace(opened, clip=clip), pipeline, models)
     await models.close()
-    return found
+    failures = [failure.message for failure in report.failures if failure.kind != "undecided"]
+    assert not failures, failures
+    return Cost(report.usage, picture_bytes, common_share(specialists))
 
 
-def common_share(bodies: Sequence[Any]) -> float | None:
-    """The length of the longest common prefix of the requests' messages, as a share of their mean length."""
-    texts = [json.dumps(body["messages"]) for body in bodies]
-    if len(texts) < 2:
+def common_share(requests: Sequence[Sequence[Any]]) -> float | None:
+    """The tokens of the first parts that all requests have in common, as a share of the mean tokens of a request."""
+    if len(requests) < 2:
         return None
-    common = os.path.commonprefix(texts)  # noqa: RUF071 - texts, not paths
-    return len(common) / mean(len(text) for text in texts)
+    common = takewhile(lambda parts: all(part == parts[0] for part in parts), zip(*requests, strict=False))
+    return sum(tokens(parts[0]) for parts in common) / mean(sum(map(tokens, parts)) for parts in requests)
 
 
-def row(name: str, found: Sequence[tuple[Report, list[Any]]]) -> str:
-    """A row of the table: means over the clips."""
-    usages = [report.usage for report, _ in found]
-    shown = mean(sum(len(picture) for body in bodies for picture in pictures_of(body)) for _, bodies in found)
-    shares = [
-        share
-        for _, bodies in found
-        if (share := common_share([body for body in bodies if stage_of(body) == SPECIALISTS])) is not None
-    ]
-    cells = [
-        name,
-        f"{mean(usage.calls for usage in usages):.1f}",
-        f"{mean(usage.rounds for usage in usages):.1f}",
-        f"{mean(usage.prompt_tokens or 0 for usage in usages):,.0f}",
-        f"{shown / 2**20:.1f}",
-        f"{100 * mean(shares):.1f} %" if shares else "-",
-    ]
-    return "| " + " | ".join(cells) + " |"
+def tokens(part: Any) -> int:
+    """The stub's estimate for a part of a request."""
+    return jpeg_tokens(picture_of(part)) if part["type"] == "image_url" else len(part["text"]) // 4
+
+
+def tables(found: dict[str, list[Cost]]) -> str:
+    """The tables of docs/cost.md: a row for each pipeline, a column for each length."""
+    columns = {
+        "Calls (rounds)": lambda cost: f"{cost.usage.calls} ({cost.usage.rounds})",
+        "Prompt tokens, thousands": lambda cost: f"{(cost.usage.prompt_tokens or 0) / 1000:.0f}",
+        "Pictures, MiB": lambda cost: f"{cost.picture_bytes / 2**20:.1f}",
+        "Common to specialists": lambda cost: "-" if cost.common_share is None else f"{100 * cost.common_share:.0f} %",
+    }
+    lines = []
+    for title, cell in columns.items():
+        lines += [f"| {title} | " + " | ".join(f"{length} s" for length in LENGTHS_S) + " |", "|---" * 6 + "|"]
+        lines += [f"| {name} | " + " | ".join(map(cell, costs)) + " |" for name, costs in found.items()] + [""]
+    return "\n".join(lines)
 
 
 def main() -> None:
-    domain = load_domain(default_domain())
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--domain", default=default_domain())
+    parser.add_argument("--pipeline", action="append", help="default: every pipeline of the domain")
+    options = parser.parse_args()
+    domain = load_domain(options.domain)
+    built = [Pipeline.build(domain, name) for name in options.pipeline or domain.pipelines]
+    found: dict[str, list[Cost]] = {pipeline.name: [] for pipeline in built if pipeline.roles}
     stub = Stub()
-    pipelines = [Pipeline.build(domain, name) for name in domain.pipelines]
-    print("| pipeline | calls | rounds | prompt tokens | MiB of pictures | common to specialists |")
-    print("|---|---|---|---|---|---|")
-    with tempfile.TemporaryDirectory() as folder, running(stub) as url, ExitStack() as stack:
-        clips = [write_clip(Path(folder) / f"{name[:4]}.mp4", *size) for name, size in BENCHMARK_CLIPS.items()]
-        for _, group in groupby(sorted(pipelines, key=attrgetter("measures")), attrgetter("measures")):
-            asking = [pipeline for pipeline in group if pipeline.roles]
-            opened = [stack.enter_context(open_clip(ManifestEntry(path=clip), asking[0], None)) for clip in clips]
-            for pipeline in asking:
-                found = [cost for clip in opened for cost in asyncio.run(costs(pipeline, clip, stub, url))]
-                print(row(pipeline.name, found), flush=True)
+    with tempfile.TemporaryDirectory() as folder, running(stub) as url:
+        for length in LENGTHS_S:
+            path = write_clip(Path(folder) / f"{length}.mp4", length * FPS, WIDTH, HEIGHT, FPS)
+            for pipeline in built:
+                if pipeline.name in found:
+                    with open_clip(ManifestEntry(path=path), pipeline, None) as opened:
+                        found[pipeline.name].append(asyncio.run(cost(pipeline, opened, stub, url)))
+            print(f"{length} s measured", flush=True)
+    print(tables(found))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """A chat completions server without a model that answers at once, or after a fixed time. Benchmarks and tests use it.
 
 It answers any JSON schema with the plainest valid answer, and the stages of the paper's pipeline with typical ones: two
-or three routed dimensions in turn (2.5 on average), one hypothesis per specialist, a critic that accepts the first and
-rejects the rest. Token counts are estimates: 4 characters of text, or 28 x 28 pixels of a picture, per token.
+or three relevant dimensions in turn (2.5 on average), one hypothesis per specialist, a critic that accepts the first
+and rejects the rest. Token counts are estimates: 4 characters of text, or 28 x 28 pixels of a picture, per token.
 
     python scripts/bench/stub_server.py --port 8133 --latency 0.2
 """
@@ -116,9 +116,12 @@ def text_of(body: Body) -> str:
     return "\n".join([body["messages"][0]["content"], *(part["text"] for part in parts if part["type"] == "text")])
 
 
+def picture_of(part: Any) -> bytes:
+    return base64.b64decode(part["image_url"]["url"].split(",", 1)[1])
+
+
 def pictures_of(body: Body) -> list[bytes]:
-    urls = [part["image_url"]["url"] for part in body["messages"][1]["content"] if part["type"] == "image_url"]
-    return [base64.b64decode(url.split(",", 1)[1]) for url in urls]
+    return [picture_of(part) for part in body["messages"][1]["content"] if part["type"] == "image_url"]
 
 
 def answer(body: Body, specialists: int | None = None) -> Any:
@@ -126,19 +129,20 @@ def answer(body: Body, specialists: int | None = None) -> Any:
     if "response_format" not in body or "json_schema" not in body["response_format"]:
         return {"events": []}
     reply = plainest(schema_of(body))
-    for routed in [*reply.get("segments", []), *reply.get("routes", {}).values()]:
-        if dimensions := routed.get("candidate_dimensions"):
-            wanted = specialists or 2 + sha256(text_of(body).encode()).digest()[0] % 2
-            routed["candidate_dimensions"] = dimensions[-wanted:]
+    rated = [segment.get("dimensions", {}) for segment in reply.get("segments", [])]
+    for ratings in [*rated, *reply.get("routes", {}).values()]:
+        wanted = specialists or 2 + sha256(text_of(body).encode()).digest()[0] % 2
+        for place, rating in enumerate(reversed(ratings.values())):
+            rating["relevance"] = 10 - place if place < wanted else 0
     if "decisions" in reply:
         for decision in list(reply["decisions"].values())[1:]:
-            decision.update(decision="REJECT", frames=[])
+            decision.update(decision="REJECT", frames=[], confidence=0.2)
     return reply
 
 
 def completion_of(body: Body, reply: Reply, name: str = "stub") -> Any:
     """The chat completion for a reply with content."""
-    prompt = len(text_of(body)) // 4 + sum(_jpeg_tokens(picture) for picture in pictures_of(body))
+    prompt = len(text_of(body)) // 4 + sum(jpeg_tokens(picture) for picture in pictures_of(body))
     written = len(reply.content or "") // 4
     message = {"role": "assistant", "content": reply.content, **reply.message}
     return {
@@ -151,7 +155,7 @@ def completion_of(body: Body, reply: Reply, name: str = "stub") -> Any:
     }
 
 
-def _jpeg_tokens(jpeg: bytes) -> int:
+def jpeg_tokens(jpeg: bytes) -> int:
     """The tokens of a picture, by the size in its header."""
     at = 2
     while jpeg[at + 1] not in (0xC0, 0xC1, 0xC2):

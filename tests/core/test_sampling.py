@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from robogaze.core.sampling import Regime, close_up, evenly, unseen_spans, windows
+from robogaze.core.sampling import Regime, claim_frames, claim_parts, close_up, evenly, unseen_spans, windows
 from robogaze.core.time import Span, frames_in
 
 EVERY_FRAME = Regime()
@@ -255,3 +255,58 @@ def test_close_up_is_inside_its_spans_without_frames_already_shown(
     assert ascend(closer)
     assert set(closer) <= wanted
     assert len(closer) == min(count, len(wanted))
+
+
+# The frames of a claim.
+
+
+def test_claim_frames_go_one_by_one_through_onset_and_offset() -> None:
+    parts = claim_parts(Span(2, 4), steady(100, 10).times_s)
+    assert parts == {
+        0: "early",
+        18: "before onset",
+        19: "before onset",
+        20: "onset",
+        21: "onset",
+        22: "onset",
+        29: "middle",
+        38: "end",
+        39: "end",
+        40: "after the end",
+        41: "after the end",
+        99: "last frame",
+    }
+
+
+def test_claim_frames_of_a_span_to_the_end_have_more_of_its_middle() -> None:
+    parts = claim_parts(Span(2, 10), steady(100, 10).times_s)
+    assert [number for number, part in parts.items() if part == "middle"] == [40, 59, 79]
+    assert [number for number, part in parts.items() if part == "onset"] == [20, 21, 22, 23]
+    assert [number for number, part in parts.items() if part == "before onset"] == [17, 18, 19]
+    assert "end" not in parts.values()
+    assert parts[99] == "last frame"
+
+
+def test_claim_of_one_frame_has_its_neighbours() -> None:
+    frames = claim_frames(Span(1.0, 1.1), steady(40, 10).times_s, 6)
+    assert frames == (0, 8, 9, 10, 11, 39)
+
+
+def test_claim_between_two_frames_has_the_frame_shown_then() -> None:
+    assert claim_parts(Span(1.02, 1.08), steady(40, 10).times_s)[10] == "onset"
+
+
+def test_claim_from_the_start_has_no_early_frame() -> None:
+    parts = claim_parts(Span(0, 1), steady(40, 10).times_s)
+    assert parts[0] == "onset"
+    assert not {"early", "before onset"} & set(parts.values())
+
+
+@given(clips(), st.data(), st.integers(1, 20))
+def test_claim_frames_ascend_and_are_as_many_as_asked(clip: Clip, data: st.DataObject, count: int) -> None:
+    start = data.draw(st.floats(0, clip.duration_s * 0.99))
+    end = data.draw(st.floats(start + 1e-3, clip.duration_s + 1))
+    frames = claim_frames(Span(start, end), clip.times_s, count)
+    assert ascend(frames)
+    assert len(frames) == min(count, len(clip.times_s))
+    assert set(frames) <= set(range(len(clip.times_s)))

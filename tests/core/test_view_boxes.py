@@ -5,8 +5,8 @@ import pytest
 
 from robogaze.core.clip import Layout
 from robogaze.core.events import Box
-from robogaze.core.view_boxes import panel_boxes, strip_boxes, strip_size
-from robogaze.media.compose import split, strip
+from robogaze.core.view_boxes import BAND_PX, columns_of, panel_boxes, picture_size, row_size, view_boxes
+from robogaze.media.compose import FrameCanvas, sheet, split
 from robogaze.media.decode import Image
 
 COLOURS = {"left": (250, 10, 10), "right": (10, 250, 10), "wrist": (10, 10, 250)}
@@ -36,15 +36,49 @@ def test_box_of_a_view_in_the_video(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", COLOURS)
-def test_box_of_a_view_in_the_image_of_a_frame(name: str) -> None:
-    picture = strip(split(grid(), GRID), GRID.active)
-    assert strip_size(GRID, (60, 40)) == (picture.shape[1], picture.shape[0])
-    view = inside(picture, strip_boxes(GRID, (60, 40))[name])
+def test_box_of_a_view_in_the_picture_of_a_frame(name: str) -> None:
+    picture = FrameCanvas(GRID.active, (60, 40)).draw(split(grid(), GRID), "frame 0, 0.00 s")
+    size = picture.shape[1], picture.shape[0]
+    assert picture_size(GRID, (60, 40)) == size
+    view = inside(picture, view_boxes(GRID, (60, 40), size)[name])
     assert view.shape == (40, 60, 3)
     assert (view == COLOURS[name]).all()
 
 
-def test_box_of_a_single_view_is_the_whole_image() -> None:
+@pytest.mark.parametrize("recorded", [None, (188, 64)])
+@pytest.mark.parametrize("name", COLOURS)
+def test_box_of_a_view_in_a_picture_of_an_older_run(name: str, recorded: tuple[int, int] | None) -> None:
+    picture = sheet(split(grid(), GRID), GRID.active, columns=3)
+    assert row_size(GRID, (60, 40)) == (picture.shape[1], picture.shape[0]) == (188, 64)
+    view = inside(picture, view_boxes(GRID, (60, 40), recorded)[name])
+    assert view.shape == (40, 60, 3)
+    assert (view == COLOURS[name]).all()
+
+
+def test_box_of_a_single_view_is_below_the_stamp() -> None:
+    (box,) = view_boxes(Layout(), (320, 200), (320, 200 + BAND_PX)).values()
+    assert box == Box(left=0, top=BAND_PX / 224, right=1, bottom=1)
+
+
+def test_box_of_a_single_view_is_the_whole_picture_of_an_older_run() -> None:
     whole = Box(left=0, top=0, right=1, bottom=1)
-    assert strip_boxes(Layout(), (320, 200)) == {"main": whole} == panel_boxes(Layout())
-    assert strip_size(Layout(), (320, 200)) == (320, 200)
+    for recorded in (None, (320, 200)):
+        assert view_boxes(Layout(), (320, 200), recorded) == {"main": whole} == panel_boxes(Layout())
+
+
+@pytest.mark.parametrize(
+    ("count", "view_size", "columns"),
+    [
+        (1, (384, 216), 1),
+        (2, (384, 216), 1),
+        (3, (384, 216), 1),
+        (4, (384, 216), 2),
+        (3, (216, 384), 3),
+        (3, (256, 256), 2),
+        (9, (200, 200), 3),
+    ],
+)
+def test_views_are_arranged_so_that_the_longer_side_is_shortest(
+    count: int, view_size: tuple[int, int], columns: int
+) -> None:
+    assert columns_of(count, view_size) == columns

@@ -22,22 +22,25 @@ Line = dict[str, Any]
 
 TASK = "Put the cup on the saucer with your right hand"
 NOTES = {
+    "actions": [{"start_s": 0.5, "end_s": 3.0, "what": "the left hand carries the cup"}],
+    "suspicions": [{"start_s": 0.5, "end_s": 3.0, "what": "the left hand does the work"}],
     "left_hand": ["takes the cup"],
     "right_hand": [],
     "object_state_changes": ["the cup leaves the table"],
     "view_changes": ["the head bends down"],
     "task_progress": "the cup is on its way",
-    "candidate_anomalies": ["the left hand does the work"],
     "normal_occlusion_or_ambiguity": ["the arm covers the saucer"],
 }
 STEPS = [{"name": "carry", "expected_outcome": "cup on saucer", "completion_criterion": "the hand has let go"}]
 GROUNDED = {
     "task_memory": {
         "goal": "the cup stands on the saucer",
+        "demanded": [{"quote": "with your right hand", "visible_sign": "the right hand carries the cup"}],
+        "inferred": ["the cup stands upright"],
+        "ambiguous": [],
         "objects": ["the cup"],
         "target_locations": ["the saucer"],
-        "expected_hands": ["right"],
-        "constraints": [],
+        "hands": ["right"],
         "subtasks": STEPS,
     },
     "scene_memory": {
@@ -48,8 +51,14 @@ GROUNDED = {
         "occlusions": [],
         "uncertainty": [],
     },
+    "boxes": [{"name": "a white cup", "view": "main", "box": [100, 400, 250, 600]}],
 }
-ROUTED = ["instruction_consistency", "hand_body_consistency", "visual_quality"]
+RATED = {
+    name: {"reason": "x", "relevance": relevance}
+    for name, relevance in {
+        "instruction_consistency": 9, "object_scene_consistency": 0, "hand_body_consistency": 8, "visual_quality": 0
+    }.items()
+}  # fmt: skip
 
 
 def line(stage: str, reply: Any, subject: str | None = None) -> Line:
@@ -58,37 +67,44 @@ def line(stage: str, reply: Any, subject: str | None = None) -> Line:
 
 def claims(dimension: str, *found: tuple[str, str, list[float]]) -> Line:
     shared = {"evidence": "it is seen", "frames": [16], "dimension": dimension, "severity_proposal": 4}
+    shared |= {"box": None, "box_frame": None, "box_view": None}
     told = [{**shared, "type": kind, "description": text, "span_s": span} for kind, text, span in found]
     return line("propose", {"hypotheses": [{**one, "confidence": 0.8} for one in told]}, dimension)
 
 
 def decision(choice: str, **fields: Any) -> Line:
     known = {"verified_evidence": "seen", "frames": [16], "rationale": f"why {choice}", "decision": choice}
-    rest = {"merge_with": None, "primary_dimension": None, "type": None, "refined_span_s": None}
+    rest = {"merge_with": None, "primary_dimension": None, "type": None, "refined_span_s": [0.5, 3.0]}
     return {**known, **rest, "severity": 4 if choice == "ACCEPT" else None, "confidence": 0.9, **fields}
 
 
+OF_THE_INSTRUCTION = {"primary_dimension": "instruction_consistency", "type": "wrong_effector"}
+
 CONVERSATION = [
     line("ground", GROUNDED),
-    line("observe", {"windows": {f"W{number}": NOTES for number in range(3)}}),
+    line("observe", {"windows": {"W0": NOTES}}),
     line(
         "segment",
-        {"segments": [{"subtask": "carry", "window_ids": [0, 1, 2], "candidate_dimensions": ROUTED, "rationale": "x"}]},
+        {
+            "segments": [
+                {"subtask": "carry", "span_s": [0.0, 4.0], "departure": "with the left hand", "dimensions": RATED}
+            ]
+        },
     ),
+    claims("task_progress"),
     claims("instruction_consistency", ("wrong_effector", "The left hand takes the cup.", [0.5, 3.0])),
     claims(
         "hand_body_consistency",
         ("hand_occluded_during_manipulation", "The arm covers the fingers.", [1.0, 2.0]),
         ("left_right_hand_identity_confusion", "The left hand takes the cup.", [0.5, 3.0]),
     ),
-    claims("visual_quality"),
     line(
         "verify",
         {
             "decisions": {
                 "H1": decision("ACCEPT"),
                 "H2": decision("REJECT", frames=[], confidence=0.1),
-                "H3": decision("MERGE", merge_with="H1"),
+                "H3": decision("MERGE", merge_with="H1", **OF_THE_INSTRUCTION),
             }
         },
     ),
@@ -115,7 +131,7 @@ async def test_the_whole_pipeline_ends_in_a_report(egocentric: Domain, video: Pa
     assert [hypothesis.verdict for hypothesis in report.hypotheses] == ["accepted", "rejected", "merged"]
     (event,) = report.events
     assert (event.dimension, event.type, event.severity) == ("instruction_consistency", "wrong_effector", 4)
-    assert event.secondary == ("hand_body_consistency",)
+    assert event.secondary == ()
     assert event.spans == (Span(0.5, 3.0),)
     assert len(asked) == len(CONVERSATION)
 
@@ -126,9 +142,11 @@ async def test_prompts_say_that_the_clip_is_real_and_who_wears_the_camera(egocen
         assert "a real event" in request.system
         assert "generative" not in request.system
         assert "of the person who wears the camera" in request.system
-    critic = str(asked[-1].parts)
-    for words in (TASK, "expected_hands", "the left hand does the work"):
+    specialist, critic = (str(asked[place].parts) for place in (-2, -1))
+    for words in (TASK, "the cup stands upright", "the left hand carries the cup"):
         assert words in critic
+    assert "the left hand does the work" in specialist
+    assert "the left hand does the work" not in critic, "the critic is not shown suspicions"
 
 
 async def test_without_an_instruction_the_task_is_not_examined(egocentric: Domain, video: Path) -> None:

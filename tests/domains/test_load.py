@@ -109,7 +109,7 @@ def test_a_built_in_domain_confuses_a_type_with_others_only(built_in: Domain) ->
 def test_a_built_in_domain_says_what_the_span_of_a_type_covers(built_in: Domain) -> None:
     for kind in built_in.types.values():
         for edge in (kind.span.starts, kind.span.ends):
-            assert edge.startswith(("the ", "about ")), f"{kind.id}: {edge!r} completes 'from ... to ...'"
+            assert edge.startswith("the "), f"{kind.id}: {edge!r} is no moment"
             assert not edge.endswith("."), kind.id
 
 
@@ -186,7 +186,7 @@ def test_a_users_prompt_takes_precedence(kitchen: Path) -> None:
 def test_a_users_partial_is_included_by_a_shared_prompt(kitchen: Path) -> None:
     write(kitchen / "prompts" / "severity.md.j2", "One to five, as you like.")
     domain = load_domain(kitchen)
-    variables = {"dimensions": (), "severity": (), "cascade": ""}
+    variables = {"dimensions": (), "severity": (), "cascade": "", "not_annotated": ()}
     assert "One to five, as you like." in domain.prompts.render("taxonomy", variables)
 
 

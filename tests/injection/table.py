@@ -339,9 +339,10 @@ _SEVERITIES: tuple[Any, ...] = ("5/5", "3", 0, 6, 3.5, True, math.nan, [3], -1, 
 _TYPES: tuple[Any, ...] = ("Motion Blur", "", 5, None, ["blur"], True, {})
 _WORDS: tuple[Any, ...] = ("", 5, None, ["a"], {}, True, "\ud800", "x" * 5000)
 _WORDED = {
-    "goal": ("ground",), "task_progress": ("observe",), "rationale": ("segment", "verify"),
+    "goal": ("ground",), "task_progress": ("observe",), "rationale": ("verify",),
+    "reason": ("segment",), "what": ("observe", "scan"),
     "description": ("propose", "direct", "recurring", "judge"),
-    "evidence": ("propose", "direct", "recurring"), "verified_evidence": ("verify",), "what": ("scan",),
+    "evidence": ("propose", "direct", "recurring"), "verified_evidence": ("verify",),
     "context": ("scan",), "course": ("remember",), "reasoning": ("judge", "same", "visible", "edge"),
     "answer": ("look",), "argument": ("advocate", "skeptic"), "directly_seen": ("judge",),
 }  # fmt: skip
@@ -351,7 +352,7 @@ _FAULTY = ("propose", "direct", "recurring")
 def _fields() -> Iterator[Fault]:
     listed: list[tuple[str, Sequence[Any], Sequence[str]]] = [
         ("span_s", (*_SPANS, None), ("propose", "direct")),
-        ("refined_span_s", _SPANS, ("verify",)),
+        ("refined_span_s", (*_SPANS, None), ("verify",)),
         ("spans_s", _APPEARANCES, ("recurring",)),
         ("frames", (*_FRAMES, []), _FAULTY),
         ("frames", (*_FRAMES, []), ("scan",)),
@@ -366,11 +367,20 @@ def _fields() -> Iterator[Fault]:
         ("decision", ("MAYBE", "accept", None, True, ["ACCEPT"], ""), ("verify",)),
         ("merge_with", ("H99", "", 5, True), ("verify",)),
         ("primary_dimension", ("visual_quality", "nonsense", 5), ("verify",)),
-        ("window_ids", ([99], "0", None, [True], [0.0], ["0"], [-1]), ("segment",)),
-        ("candidate_dimensions", (["nonsense"], None, "visual_quality", [5], [None]), ("segment",)),
+        ("span_s", (*_SPANS, None), ("segment",)),
+        (
+            "box",
+            ([0, 0, 9], [9, 0, 0, 9], [0, 0, 9, 1001], [0, 0, 9, 9], "0 0 9 9", [0.1, 0.1, 0.9, 0.9], 5),
+            ("propose",),
+        ),
+        ("box_frame", (_NOT_SHOWN, 0, "0", True), ("propose",)),
+        ("box_view", ("top", 5, True), ("propose",)),
+        ("relevance", (11, -1, "high", 2.5, True, None, [5]), ("segment",)),
+        ("dimensions", (["visual_quality"], None, "visual_quality", {}, {"nonsense": 5}), ("segment",)),
         ("subtasks", (None, [{}], ["pick"], {}), ("ground",)),
         ("visible_objects", (None, [5], [None], "cup", {}), ("ground",)),
-        ("observed_actions", (None, [5], [None], "moves", {}), ("observe",)),
+        ("actions", (None, [5], [None], "moves", {}, [{"start_s": 2.0, "end_s": 1.0, "what": "moves"}]), ("observe",)),
+        ("suspicions", (None, [5], ["moves"], {}), ("observe",)),
         ("entities", (None, [5], "hero", {}), ("remember",)),
         ("violated_rules", (None, [5], "gravity"), ("advocate",)),
         ("next_look", ({"tool": "sonar"}, "vqa", 5, [], {}), ("judge",)),
@@ -424,6 +434,7 @@ def _more(name: str) -> Callable[[Any], Any]:
 def _contradictions() -> Iterator[Fault]:
     yield _with("ACCEPT without frames", ("verify",), _every("decisions", decision="ACCEPT", frames=[]))
     yield _with("REJECT at confidence 1", ("verify",), _every("decisions", decision="REJECT", confidence=1.0))
+    yield _with("REJECT at confidence 0.5", ("verify",), _every("decisions", decision="REJECT", confidence=0.5))
     yield _with("REJECT at confidence 1, severity 5", ("verify",), _every(
         "decisions", decision="REJECT", confidence=1, severity=5
     ))  # fmt: skip
@@ -446,7 +457,7 @@ def _contradictions() -> Iterator[Fault]:
         yield _with(f"more {name} than asked for", (question,), _more(name))
     for name, question in (("windows", "observe"), ("same", "same")):
         yield _with(f"a key of {name} left out", (question,), _less(name))
-    yield _with("a window in two segments", ("segment",), _twice)
+    yield _with("segments that overlap", ("segment",), _twice)
     yield _with("a fault in no frame", ("judge",), lambda said: said | {"ruling": "fault", "visible": []})
     yield _with(
         "an ordinary explanation that no frame supports",

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from robogaze.core.clip import Layout
 from robogaze.errors import VideoError
-from robogaze.media.compose import decode_image, encode_jpeg, fit, sheet, split, strip
+from robogaze.media.compose import FrameCanvas, arranged, decode_image, encode_jpeg, fit, sheet, split
 from robogaze.media.decode import Image
 
 BAND, GAP = 24, 4
@@ -104,19 +104,55 @@ def test_sheet_without_pictures_is_refused() -> None:
         sheet([], [], 3)
 
 
-def test_strip_shows_views_side_by_side_under_their_names() -> None:
-    views = [noise(seed=1), noise(seed=2), noise(seed=3)]
-    whole = strip(views, ["wrist", "left", "right"])
-    assert whole.shape == (BAND + 40, 3 * 60 + 2 * GAP, 3)
+NAMES = ("wrist", "left", "right")
+ROW, COLUMN = (30, 100), (100, 30)
+"""The width and the height of views of which three are arranged in a row and in a column."""
+
+
+@pytest.mark.parametrize("size", [ROW, COLUMN], ids=["high", "wide"])
+def test_picture_of_a_frame_shows_each_view_unchanged_under_its_name_and_a_stamp(size: tuple[int, int]) -> None:
+    width, height = size
+    views = [noise(height, width, seed) for seed in range(3)]
+    picture = FrameCanvas(NAMES, (width, height)).draw(views, "frame 12, 0.75 s")
+    across, down = (3, 1) if size == ROW else (1, 3)
+    assert picture.shape == (BAND + down * (BAND + height + GAP) - GAP, across * (width + GAP) - GAP, 3)
+    assert (picture[:BAND] < 255).any(), "a stamp"
     for index, view in enumerate(views):
-        left = index * (60 + GAP)
-        assert np.array_equal(whole[BAND:, left : left + 60], view)
-        assert (whole[:BAND, left : left + 60] < 255).any()
+        left = index * (width + GAP) if size == ROW else 0
+        top = BAND + (0 if size == ROW else index * (BAND + height + GAP))
+        assert (picture[top : top + BAND, left : left + width] < 255).any(), "a name"
+        assert np.array_equal(picture[top + BAND : top + BAND + height, left : left + width], view)
 
 
-def test_strip_of_one_view_is_that_view() -> None:
+def test_picture_of_a_single_view_is_the_view_under_a_stamp() -> None:
     image = noise()
-    assert strip([image], ["main"]) is image
+    picture = FrameCanvas(("main",), (60, 40)).draw([image], "frame 12, 0.75 s")
+    assert np.array_equal(picture[BAND:], image)
+    assert (picture[:BAND] < 255).any()
+
+
+def test_canvas_shows_nothing_of_the_frame_before() -> None:
+    canvas = FrameCanvas(NAMES, (60, 40))
+    canvas.draw([noise(seed=seed) for seed in range(3)], "frame 1234, 123.45 s")
+    views = [noise(seed=seed) for seed in range(3, 6)]
+    again = canvas.draw(views, "frame 1, 0.1 s")
+    assert np.array_equal(again, FrameCanvas(NAMES, (60, 40)).draw(views, "frame 1, 0.1 s"))
+    for view, found in zip(views, canvas.views(again), strict=True):
+        assert np.array_equal(view, found)
+
+
+@given(st.integers(1, 9), st.integers(8, 60), st.integers(8, 60))
+def test_views_of_a_picture_are_found_again(count: int, high: int, wide: int) -> None:
+    views = [noise(high, wide, seed) for seed in range(count)]
+    canvas = FrameCanvas([f"view {number}" for number in range(count)], (wide, high))
+    picture = canvas.draw(views, "frame 0, 0.00 s")
+    assert canvas.size == (picture.shape[1], picture.shape[0])
+    assert all(np.array_equal(view, found) for view, found in zip(views, canvas.views(picture), strict=True))
+
+
+def test_arranged_single_view_is_that_view() -> None:
+    image = noise()
+    assert arranged([image], ["main"]) is image
 
 
 def test_jpeg_round_trip_keeps_the_colours() -> None:

@@ -44,17 +44,20 @@ def triple() -> Iterator[DecodedClip]:
 
 
 @pytest.mark.parametrize(("view", "level"), [("front", 20), ("side", 60), ("wrist", 100)])
-def test_view_of_a_strip_is_cut_out_unchanged(triple: DecodedClip, view: str, level: int) -> None:
-    image = view_in(triple.frame_image(0), view)
+def test_view_is_cut_out_unchanged(triple: DecodedClip, view: str, level: int) -> None:
+    image = view_in(triple, 0, view)
     assert image.shape == (100, 200, 3)
     assert image[:40, :90].mean() == pytest.approx(level, abs=2)
     assert image[60:, 110:].mean() == pytest.approx(200, abs=2)
 
 
-def test_view_image_contains_only_the_view(triple: DecodedClip) -> None:
+def test_view_image_contains_only_the_view_under_its_stamp(triple: DecodedClip) -> None:
     shown = view_image(triple, 1, "side")
     assert (shown.picture.views, shown.picture.frames) == (("side",), (1,))
-    assert decode_image(shown.jpeg, "").shape == (100, 200, 3)
+    image = decode_image(shown.jpeg, "")
+    assert image.shape == (BAND + 100, 200, 3)
+    assert image[BAND + 2 : BAND + 40, :90].mean() == pytest.approx(61, abs=2)
+    assert image[:BAND].min() < 100
 
 
 def test_view_image_of_a_single_view_is_the_frame_image(single: DecodedClip) -> None:

@@ -16,11 +16,12 @@ from robogaze.core.clip import Layout
 from robogaze.core.pictures import PictureSettings
 from robogaze.errors import VideoError
 from robogaze.media import DecodedClip, decode_clip, decoded_clip
-from robogaze.media.compose import decode_image, encode_jpeg, fit, split, strip
+from robogaze.media.compose import FrameCanvas, decode_image, encode_jpeg, fit, split
 from robogaze.media.decode import Image, read_frames
 
 from .videos import FPS, number_in, numbered, write
 
+BAND = 24
 NAMED = Layout.parse("2x2:front,side,wrist,-")
 
 
@@ -65,19 +66,22 @@ def test_decoded_clip_has_the_frame_times_and_size(decoded: DecodedClip) -> None
 
 
 @pytest.mark.parametrize("max_side_px", [32, 64, 1024])
-def test_frame_image_is_the_encoded_picture(clip: Path, max_side_px: int) -> None:
+def test_frame_image_is_the_encoded_picture_under_its_stamp(clip: Path, max_side_px: int) -> None:
     settings = PictureSettings(max_side_px=max_side_px, quality=70)
     with closing(decode_clip(clip, settings=settings)) as decoded:
         for frame in read_frames(clip):
             shown = decoded.frame_image(frame.number)
-            assert shown.jpeg == encode_jpeg(fit(frame.image, max_side_px), 70)
+            view = fit(frame.image, max_side_px)
+            canvas = FrameCanvas(("main",), (view.shape[1], view.shape[0]))
+            stamp = f"frame {frame.number}, {frame.time_s:.2f} s"
+            assert shown.jpeg == encode_jpeg(canvas.draw((view,), stamp), 70)
             assert shown.picture.sha256 == sha256(shown.jpeg).hexdigest()
 
 
 def test_frame_image_has_its_label_and_metadata(decoded: DecodedClip) -> None:
     shown = decoded.frame_image(5)
     image = decode_image(shown.jpeg, "a frame")
-    assert number_in(image) == 5
+    assert number_in(image[BAND:]) == 5
     assert shown.label == "frame 5 at 0.31 s"
     picture = shown.picture
     assert (picture.id, picture.frames, picture.times_s, picture.views) == ("F5", (5,), (0.3125,), ("main",))
@@ -86,7 +90,7 @@ def test_frame_image_has_its_label_and_metadata(decoded: DecodedClip) -> None:
 
 def test_part_of_a_video_is_decoded_with_its_start(clip: Path) -> None:
     with closing(decode_clip(clip, start_s=5 / FPS, end_s=9 / FPS)) as decoded:
-        assert [number_in(decode_image(decoded.frame_image(n).jpeg, "")) for n in range(4)] == [5, 6, 7, 8]
+        assert [number_in(decoded.views(n)[0]) for n in range(4)] == [5, 6, 7, 8]
         assert decoded.times_s == pytest.approx([n / FPS for n in range(4)])
         assert (decoded.start_s, decoded.duration_s) == (pytest.approx(5 / FPS), pytest.approx(4 / FPS))
 
@@ -101,7 +105,7 @@ def test_clip_is_decoded_once(clip: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(decoded_clip, "read_frames", counting)
     with closing(decode_clip(clip, observers=[lambda number, time_s, views: None])) as decoded:
         clip.unlink()
-        assert [number_in(decode_image(decoded.frame_image(n).jpeg, "")) for n in (23, 0, 7, 7)] == [23, 0, 7, 7]
+        assert [number_in(decoded.views(n)[0]) for n in (23, 0, 7, 7)] == [23, 0, 7, 7]
         decoded.sheet((1, 2), 2)
         decoded.thumbnail(3, 32)
     assert readings == [clip]
@@ -128,8 +132,9 @@ def grown_bytes(frames: int) -> int:
             made.add_frame(number / FPS, (images[number % 4],))
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
-        assert made.frame_image(0).jpeg == encode_jpeg(images[0], 90)
-        assert made.frame_image(frames - 1).jpeg == encode_jpeg(images[(frames - 1) % 4], 90)
+        for number in (0, frames - 1):
+            unlike = [np.abs(made.views(number)[0].astype(int) - image).mean() for image in images]
+            assert unlike.index(min(unlike)) == number % 4
     return peak
 
 
@@ -144,7 +149,7 @@ def test_frame_images_are_available_while_frames_are_added(monkeypatch: pytest.M
     with closing(DecodedClip(Layout(), PictureSettings())) as made:
         for number in range(20):
             made.add_frame(number / FPS, (numbered(number),))
-            assert number_in(decode_image(made.frame_image(number // 2).jpeg, "")) == number // 2
+            assert number_in(made.views(number // 2)[0]) == number // 2
 
 
 def test_closed_clip_has_no_pictures(clip: Path) -> None:
@@ -188,11 +193,21 @@ def test_sheet_of_few_frames_shows_them_at_the_same_size(tmp_path: Path) -> None
     assert abs(full.width - 3 * single.width - 2 * 4) <= 3
 
 
-def test_sheet_of_several_views_is_no_larger_than_one_frame(grid_clip: Path) -> None:
-    with closing(decode_clip(grid_clip, settings=PictureSettings(max_side_px=96))) as decoded:
-        moment, sheet = decoded.frame_image(0).picture, decoded.sheet(range(9), columns=3).picture
-    assert len(moment.views) == 3
-    assert max(sheet.width, sheet.height) <= moment.width == 3 * 100 - 4
+def test_sheet_of_several_views_is_no_larger_than_a_picture_may_be(tmp_path: Path) -> None:
+    def large(number: int) -> Image:
+        return np.kron(grid(number), np.ones((3, 4, 1), dtype=np.uint8))
+
+    path = write(tmp_path / "grid.mp4", 9, size=(768, 432), draw=large)
+    with closing(decode_clip(path)) as decoded:
+        sheet = decoded.sheet(range(9), columns=3).picture
+    assert len(sheet.views) == 3
+    assert 1024 - 3 * 4 <= max(sheet.width, sheet.height) <= 1024
+
+
+def test_views_on_a_sheet_can_be_seen(grid_clip: Path) -> None:
+    with closing(decode_clip(grid_clip, settings=PictureSettings(max_side_px=32))) as decoded:
+        sheet = decode_image(decoded.sheet(range(9), columns=3).jpeg, "a sheet")
+    assert sheet.shape[1] >= 3 * (32 + 4) - 4
 
 
 def test_sheet_id_depends_on_its_frames(decoded: DecodedClip) -> None:
@@ -202,8 +217,8 @@ def test_sheet_id_depends_on_its_frames(decoded: DecodedClip) -> None:
 
 def test_thumbnail_is_a_small_picture_of_its_frame(decoded: DecodedClip) -> None:
     image = decode_image(decoded.thumbnail(6, 48), "a thumbnail")
-    assert image.shape == (36, 48, 3)
-    assert number_in(image) == 6
+    assert image.shape == (48, 48, 3)
+    assert number_in(image[BAND // 2 :]) == 6
 
 
 # Grids of views.
@@ -216,8 +231,9 @@ def test_detected_grid_is_stored_as_views_without_the_black_panel(grid_clip: Pat
         assert decoded.frame_image(7).picture.views == decoded.layout.active
         assert (decoded.width, decoded.height) == (192, 144)
         image = decode_image(decoded.frame_image(7).jpeg, "a frame")
-    assert image.shape == (24 + 72, 3 * 96 + 2 * 4, 3)
-    assert [number_in(image[24:, left : left + 96]) for left in (0, 100, 200)] == [7, 107, 57]
+    assert image.shape == (24 + 2 * (24 + 72 + 4) - 4, 2 * 96 + 4, 3), "two above one"
+    corners = [(48, 0), (48, 100), (148, 0)]
+    assert [number_in(image[top : top + 72, left : left + 96]) for top, left in corners] == [7, 107, 57]
     assert [number_in(view) for view in seen[7][2]] == [7, 107, 57]
 
 
@@ -233,7 +249,8 @@ def test_each_view_is_stored_up_to_the_largest_side(grid_clip: Path) -> None:
     with closing(decode_clip(grid_clip, layout=NAMED, settings=settings)) as decoded:
         first = next(read_frames(grid_clip))
         views = [fit(view, 48) for view in split(first.image, NAMED)]
-        assert decoded.frame_image(0).jpeg == encode_jpeg(strip(views, NAMED.active), 90)
+        picture = FrameCanvas(NAMED.active, (48, 36)).draw(views, "frame 0, 0.00 s")
+        assert decoded.frame_image(0).jpeg == encode_jpeg(picture, 90)
 
 
 def test_panel_that_is_black_only_at_first_is_refused(tmp_path: Path) -> None:
@@ -264,9 +281,9 @@ def test_initial_frame_may_have_another_size(clip: Path, tmp_path: Path) -> None
         decode_clip(clip, initial_frame=picture(tmp_path / "i.png", numbered(200, 320, 180)), settings=settings)
     ) as f:
         assert f.initial is not None
-        assert number_in(decode_image(f.initial.jpeg, "")) == 200
+        assert number_in(decode_image(f.initial.jpeg, "")[BAND:]) == 200
         sheet = f.initial.picture
-        assert (sheet.id, sheet.frames, sheet.times_s, sheet.width, sheet.height) == ("I0", (), (), 64, 36)
+        assert (sheet.id, sheet.frames, sheet.times_s, sheet.width, sheet.height) == ("I0", (), (), 64, BAND + 36)
         assert f.frame_image(0).picture.width == 64
 
 

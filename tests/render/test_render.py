@@ -49,7 +49,7 @@ def test_every_prompt_of_an_investigation_is_rendered() -> None:
 def test_the_text_holds_system_captions_prompt_and_schema_in_the_order_they_are_sent() -> None:
     found = rendered("robot", "full", "verify")
     text = as_text(found)
-    parts = ["--- system ---", "--- user ---", "frame 0 at 0.00 s [image, 64 x 64 px]", "Task instruction:",
+    parts = ["--- system ---", "--- user ---", "frame 0 at 0.00 s [image, 64 x 88 px]", "Task instruction:",
              "frame 1 at 0.12 s [image", "You are the critic.", "--- schema ---", '"verified_evidence"']  # fmt: skip
     places = [text.index(part) for part in parts]
     assert places == sorted(places)
@@ -60,19 +60,19 @@ def test_the_text_holds_system_captions_prompt_and_schema_in_the_order_they_are_
 def test_json_holds_the_same() -> None:
     found = rendered("robot", "full", "propose")
     written = json.loads(json.dumps(as_json(found)))
-    assert [request["subject"] for request in written["requests"]] == list(load_domain("robot").dimensions)
+    assert [request["subject"] for request in written["requests"]] == list(load_domain("robot").dimensions)[:3]
     request = written["requests"][0]
     assert request["prompt"] == "propose"
     assert request["prompt_file"].endswith("prompts/_shared/robogaze/propose.md.j2")
     assert [part["caption"] for part in request["content"] if "caption" in part][:2] == [
-        "frame 0 at 0.00 s", "frame 2 at 0.25 s"
+        "frame 0 at 0.00 s", "frame 31 at 3.88 s"
     ]  # fmt: skip
     assert request["schema"]["properties"]["hypotheses"]["maxItems"] == 6
 
 
 def test_a_page_embeds_each_picture_once_and_loads_nothing() -> None:
-    page = as_page(rendered("robot", "full", "propose"))
-    pictures = {image.picture.sha256 for image in rendered("robot", "full", "propose").requests[0].images}
+    page = as_page(rendered("robot", "full-2026-06", "propose"))
+    pictures = {image.picture.sha256 for image in rendered("robot", "full-2026-06", "propose").requests[0].images}
     assert page.count("data:image/jpeg;base64,") == len(pictures)
     assert page.count("shown above") == 5 * len(pictures), "five more specialists see the same pictures"
     assert "http" not in page.replace("http-equiv", "")

@@ -1,20 +1,24 @@
 """The door to the models: what is sent, in which order, and what the ledger keeps."""
 
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from making import make_clip, models_of, scripted
 
 from robogaze.backends import Completion, ModelConfig
 from robogaze.core.clip import Layout
 from robogaze.core.context import Observation, Segment, Window
-from robogaze.core.pictures import FrameImage
+from robogaze.core.pictures import FrameImage, PictureSettings
 from robogaze.core.time import Span
+from robogaze.domains import Domain
 from robogaze.domains.contract import Answer
 from robogaze.errors import AnswersPending
+from robogaze.media import DecodedClip
 from robogaze.stages.baselines.direct import Direct
-from robogaze.stages.client import NoAnswer, Query
+from robogaze.stages.client import ModelClient, NoAnswer, Query
 from robogaze.stages.robogaze.route import RouteVariables
 
 
@@ -135,7 +139,7 @@ async def test_the_ledger_says_which_frames_at_which_times_and_size(client_for: 
         ((32,), (2.0,)),
         ((63,), (3.9375,)),
     ]
-    assert {(picture.width, picture.height) for picture in shown} == {(64, 48)}
+    assert {(picture.width, picture.height) for picture in shown} == {(64, 24 + 48)}
 
 
 async def test_contact_sheets_hold_nine_frames_and_the_ledger_knows_them(client_for: Any) -> None:
@@ -145,6 +149,27 @@ async def test_contact_sheets_hold_nine_frames_and_the_ledger_knows_them(client_
     await client.ask(question(client), context)
     assert [len(shot.picture.frames) for shot in backend.asked[0].images] == [9, 1]
     assert "frames 0 to 56" in backend.asked[0].images[0].label
+
+
+GRID = Layout(rows=2, columns=2, views=("left", "right", "wrist", None))
+
+
+@pytest.mark.parametrize(
+    ("layout", "size", "grid"), [(Layout(), (640, 480), (3, 3)), (GRID, (384, 216), (4, 2)), (GRID, (64, 48), (3, 3))]
+)
+async def test_sheets_to_be_read_have_the_grid_that_shows_views_the_largest(
+    robot: Domain, layout: Layout, size: tuple[int, int], grid: tuple[int, int]
+) -> None:
+    clip, view = make_clip(1.0, layout=layout), np.zeros((size[1], size[0], 3), dtype=np.uint8)
+    with closing(DecodedClip(layout, PictureSettings())) as decoded:
+        for time_s in clip.frame_times_s:
+            decoded.add_frame(time_s, (view,) * len(layout.active))
+        client = ModelClient(robot, clip, decoded, None)
+        whole, rest = client.sheets(range(10))
+    assert (len(whole.picture.frames), len(rest.picture.frames)) == (grid[0] * grid[1], 10 - grid[0] * grid[1])
+    assert client.frames_per_sheet == grid[0] * grid[1]
+    assert max(whole.picture.width, whole.picture.height) <= 1600
+    assert whole.picture.width >= grid[0] * min(size[0], 530)
 
 
 async def test_a_request_that_holds_too_many_pictures_is_not_sent_and_says_so(client_for: Any) -> None:
@@ -164,7 +189,7 @@ async def test_views_of_a_grid_are_named(client_for: Any) -> None:
     models, backend = scripted({"reply": {"cup": True}})
     client, context = client_for(models, make_clip(layout=layout))
     await client.ask(question(client), context)
-    assert "in 3 views side by side, each under its name: left, right, wrist" in backend.asked[0].parts[-2]
+    assert "in 3 views, each under its name: left, right, wrist" in backend.asked[0].parts[-2]
     assert backend.asked[0].images[0].picture.views == ("left", "right", "wrist")
 
 

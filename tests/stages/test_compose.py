@@ -57,6 +57,7 @@ async def test_the_same_type_at_the_same_time_from_two_sources_is_one_event(clie
     [
         {"proposed_by": "sample 1"},  # one answer lists them apart: they are apart
         {"proposed_by": "sample 2", "type": "occlusion"},
+        {"proposed_by": "sample 2", "type": "object_floating", "dimension": "physical_plausibility"},
         {"proposed_by": "sample 2", "spans": (Span(1.5, 4.0),)},  # IoU 0.125
     ],
 )

@@ -304,6 +304,7 @@ async def test_a_critic_without_decisions_gives_a_report_that_says_so(folder: Pa
     claim = {
         "description": "the cup is gone", "evidence": "the table is bare", "frames": [0], "dimension": "consistency",
         "type": "disappearance", "span_s": [1.0, 2.0], "severity_proposal": 4, "confidence": 0.9,
+        "box": None, "box_frame": None, "box_view": None,
     }  # fmt: skip
     models, _ = scripted(
         {"when": {"stage": "propose"}, "reply": {"hypotheses": [claim]}},

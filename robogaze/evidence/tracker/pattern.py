@@ -121,6 +121,8 @@ def _soft(image: Image) -> Image:
 
 
 def _resized(pattern: Image, size: tuple[int, int]) -> Image:
+    if size == (pattern.shape[1], pattern.shape[0]):
+        return pattern
     shrinks = size[0] < pattern.shape[1]
     method = cv2.INTER_AREA if shrinks else cv2.INTER_LINEAR
     return np.asarray(cv2.resize(pattern, size, interpolation=method), dtype=np.uint8)

@@ -8,8 +8,9 @@ motion comes from points outside the box.
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 import cv2
@@ -31,6 +32,9 @@ _CORNERS, _LEAST_CORNERS = 60, 4
 _CORE = 0.8  # of the box: only corners in it are followed, because a wide box contains background
 _CORNERS_FOR_GROWTH = 10
 _GROWTH_A_STEP = 1.12
+_CONTRAST_SHARE = 0.6  # a correlation of 0.82 at equal brightness
+_CORNER_REACH_PX = 4  # how far from a corner pixels decide whether it is one
+_SEARCHES, _SEARCH_EVERY = (0, 1, 2, 4), 8  # after how many pictures without the object it is searched again
 _RETURN_PX = 1.0  # a point followed forward and backward must return this near
 _SIZES = (1.0, 0.85, 1.18)  # in the search in the whole picture
 _APART_LEVELS = 6.0  # by how much the second best match must be worse; otherwise there are two similar objects
@@ -88,9 +92,10 @@ class TrackingFrame:
     half_gray: NDArray[np.uint8]
 
     @classmethod
-    def at(cls, full: Image) -> "TrackingFrame":
-        """The working pictures of a picture."""
-        image, half = fit(full, SIDE_PX), fit(full, SIDE_PX // 2)
+    def at(cls, full: Image, side_px: int = SIDE_PX) -> "TrackingFrame":
+        """The working pictures of a picture, of which the larger has a longer side of at most `side_px`."""
+        image = fit(_halved(full, side_px), side_px)
+        half = fit(_halved(image, side_px // 2), side_px // 2)
         return cls(full, image, _gray(image), half, _gray(half))
 
 
@@ -121,9 +126,7 @@ def follow(
     640 px.
     """
     first = TrackingFrame.at(picture(start))
-    spot = Spot.of(box, first.image)
-    if min(spot.wide, spot.high) < LEAST_PX:
-        raise TooSmall(f"a box of {spot.wide:.0f} x {spot.high:.0f} px in a picture of {SIDE_PX} cannot be followed")
+    spot = _spot(box, first.image, SIDE_PX)
     begin = chase or _ByColour
     chased = begin(first, spot)
     ahead = _through(chased, first, (picture(number) for number in range(start + 1, count)))
@@ -132,6 +135,55 @@ def follow(
     camera = [(-right, -down) for _, (right, down) in reversed(back)] + [shift for _, shift in ahead]
     height, width = first.image.shape[:2]
     return TrackedObject(places, np.array(camera, dtype=np.float64).reshape(-1, 2), width, height)
+
+
+class FollowedObjects:
+    """Objects that are followed through a view together, from their boxes in its first picture on.
+
+    Each picture is prepared once, whatever the number of objects, and not kept. `chase` is as in `follow`. By default
+    more difference from the content of the box is allowed than in `follow`, so that an object is followed when it turns
+    or is partly covered; a lost object is searched in fewer and fewer pictures, down to one in _SEARCH_EVERY.
+    """
+
+    def __init__(self, boxes: Sequence[Box], chase: BeginChase | None = None, side_px: int = SIDE_PX) -> None:
+        self._boxes = boxes
+        self._is_learned = chase is not None
+        self._begin = chase or partial(_ByColour, contrast_share=_CONTRAST_SHARE)
+        self._side_px = side_px
+        self._chases: list[Chase] = []
+        self._lost = [0] * len(boxes)
+
+    def next(self, full: Image) -> tuple[Place | None, ...]:
+        """The places of the objects in the next picture. Raises TooSmall for a box that `can_follow` refuses."""
+        now = TrackingFrame.at(full, self._side_px)
+        if not self._chases:
+            self._chases = [self._begin(now, _spot(box, now.image, self._side_px)) for box in self._boxes]
+            return tuple(chase.first for chase in self._chases)
+        places = tuple(
+            chase.next(now) if self._is_learned or _is_due(lost) else None
+            for chase, lost in zip(self._chases, self._lost, strict=True)
+        )
+        self._lost = [lost + 1 if place is None else 0 for place, lost in zip(places, self._lost, strict=True)]
+        return places
+
+
+def _is_due(lost: int) -> bool:
+    """Whether to search for an object that was not found in the last `lost` pictures."""
+    return lost in _SEARCHES or lost % _SEARCH_EVERY == 0
+
+
+def can_follow(box: Box, image: Image, side_px: int = SIDE_PX) -> bool:
+    """Whether a box is large enough to be followed."""
+    spot = Spot.of(box, fit(_halved(image, side_px), side_px))
+    return min(spot.wide, spot.high) >= LEAST_PX
+
+
+def _spot(box: Box, image: Image, side_px: int) -> Spot:
+    """The spot of a box that is large enough. Raises TooSmall for any other."""
+    spot = Spot.of(box, image)
+    if min(spot.wide, spot.high) < LEAST_PX:
+        raise TooSmall(f"a box of {spot.wide:.0f} x {spot.high:.0f} px in a picture of {side_px} cannot be followed")
+    return spot
 
 
 def _through(
@@ -147,6 +199,14 @@ def _through(
     return found
 
 
+def _halved(image: Image, side_px: int) -> Image:
+    """The picture, halved as long as its longer side stays above `side_px`: the fastest way to scale down far."""
+    while max(image.shape[:2]) >= 2 * side_px:
+        size = image.shape[1] // 2, image.shape[0] // 2
+        image = np.asarray(cv2.resize(image, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
+    return image
+
+
 def _gray(image: Image) -> NDArray[np.uint8]:
     return np.asarray(cv2.cvtColor(image, cv2.COLOR_RGB2GRAY), dtype=np.uint8)
 
@@ -154,11 +214,13 @@ def _gray(image: Image) -> NDArray[np.uint8]:
 class _ByColour:
     """Follows an object by its corners and by the content of its box."""
 
-    def __init__(self, frame: TrackingFrame, spot: Spot) -> None:
+    def __init__(self, frame: TrackingFrame, spot: Spot, contrast_share: float = 0.0) -> None:
+        """Near the predicted place a difference of LIKE_LEVELS is allowed, or this share of the content's contrast."""
         self.first = placed(spot, frame.image, 0.0)
         self.spot = spot
         self._frame = frame
         self._pattern = self._last = cut(frame.image, spot)
+        self._like_levels = max(LIKE_LEVELS, contrast_share * float(self._pattern.std(axis=(0, 1)).mean()))
         self._step = (0.0, 0.0)
         self._lost = False
 
@@ -178,17 +240,15 @@ class _ByColour:
         """The place near the predicted one that matches the first content of the box, or else its latest content."""
         spot, grown = self._predicted(now)
         sizes = (spot,) if grown == 1 else (spot, spot.times(grown))
-        by_first, by_last = (
-            min((near(now.image, size, pattern) for size in sizes), key=_unlike)
-            for pattern in (self._pattern, self._last)
-        )
-        best = by_first if by_first[1] <= LIKE_LEVELS else by_last
-        return best if best[1] <= LIKE_LEVELS and best[0].inside(now.image) else None
+        best = min((near(now.image, size, self._pattern) for size in sizes), key=_unlike)
+        if best[1] > LIKE_LEVELS:
+            best = min((near(now.image, size, self._last) for size in sizes), key=_unlike)
+        return best if best[1] <= self._like_levels and best[0].inside(now.image) else None
 
     def _predicted(self, now: TrackingFrame) -> tuple[Spot, float]:
         """Where the corners inside moved, and their growth; with too few corners, its last step again."""
         spot, gray = self.spot, self._frame.gray
-        corners = cv2.goodFeaturesToTrack(gray, _CORNERS, 0.01, 3, mask=ellipse(gray.shape, spot.times(_CORE)))
+        corners = _corners(gray, spot.times(_CORE))
         start, end = _flow(gray, now.gray, corners)
         if len(start) < _LEAST_CORNERS:
             return spot.at(spot.x + self._step[0], spot.y + self._step[1]), 1.0
@@ -220,8 +280,26 @@ def _unlike(match: Match) -> float:
     return match[1]
 
 
+def _corners(gray: NDArray[np.uint8], spot: Spot) -> Vectors | None:
+    """The corners in the ellipse of a spot; None without one. Only its surroundings are searched."""
+    height, width = gray.shape
+    left, top = (
+        max(0, math.floor(start) - _CORNER_REACH_PX) for start in (spot.x - spot.wide / 2, spot.y - spot.high / 2)
+    )
+    right, bottom = (math.ceil(end) + _CORNER_REACH_PX for end in (spot.x + spot.wide / 2, spot.y + spot.high / 2))
+    part = gray[top : min(height, bottom), left : min(width, right)]
+    if min(part.shape) < 2 * _CORNER_REACH_PX:
+        return None
+    mask = ellipse(part.shape, spot.at(spot.x - left, spot.y - top))
+    found = cv2.goodFeaturesToTrack(part, _CORNERS, 0.01, 3, mask=mask)
+    if found is None:
+        return None
+    corners: Vectors = np.asarray(found, dtype=np.float64).reshape(-1, 2) + np.array([left, top])
+    return corners
+
+
 def _flow(
-    before: NDArray[np.uint8], now: NDArray[np.uint8], corners: cv2.typing.MatLike | None
+    before: NDArray[np.uint8], now: NDArray[np.uint8], corners: cv2.typing.MatLike | Vectors | None
 ) -> tuple[Vectors, Vectors]:
     """The corners that return when followed backward, before and after."""
     if corners is None:

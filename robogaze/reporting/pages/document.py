@@ -21,7 +21,7 @@ from robogaze.reporting import wording
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _POLICY = (
-    "default-src 'none'; img-src data:; media-src 'self' data: blob: file:; style-src 'unsafe-inline'; "
+    "default-src 'none'; img-src 'self' data: file:; media-src 'self' data: blob: file:; style-src 'unsafe-inline'; "
     "script-src 'sha256-{digest}'{more}; base-uri 'none'; form-action 'none'"
 )
 _ESCAPES = str.maketrans({char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"})

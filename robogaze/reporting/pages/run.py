@@ -8,17 +8,18 @@ import json
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from robogaze.core.annotation import FIELDS
 from robogaze.core.clip import Clip
 from robogaze.core.events import Box, Hypothesis
-from robogaze.core.key_frames import key_frames
+from robogaze.core.key_frames import key_frames, pictures_to_show
 from robogaze.core.pictures import PictureSettings
-from robogaze.core.report import Report, Unreadable
-from robogaze.core.view_boxes import panel_boxes, strip_boxes, strip_size
+from robogaze.core.report import Provenance, Report, Unreadable
+from robogaze.core.view_boxes import fitted_size, panel_boxes, row_size, view_boxes
 from robogaze.domains import Domain
 from robogaze.reporting import summary as summaries
 from robogaze.reporting.pages.bundles import WrittenPage, bundles, write_files
@@ -47,12 +48,14 @@ class ClipPage:
     """One clip of the page.
 
     `video` is a data: URI, an address relative to the page, or None; `thumbnails` are small JPEGs by frame number
-    (`frames_to_show` names the frames; any may be missing).
+    (`frames_to_show` names the frames; any may be missing). `pictures` are the addresses of other pictures that are
+    evidence, relative to the page, by id.
     """
 
     report: Report
     video: str | None
     thumbnails: Mapping[int, bytes]
+    pictures: Mapping[str, str] = field(default_factory=dict)
 
 
 def write_run_page(root: Path, domain: Domain) -> WrittenPage:
@@ -62,9 +65,18 @@ def write_run_page(root: Path, domain: Domain) -> WrittenPage:
     paths = {line.clip_id: root.resolve() / line.path for line in done}
     videos = video_sources(paths, root, {line.clip_id: line.sha256 for line in done})
     reports = (report for line in done if (report := run.report(line.clip_id)) is not None)
-    pages = (ClipPage(report, videos[report.clip.id], run.frames(report.clip.id)) for report in reports)
+    pages = (
+        ClipPage(report, videos[report.clip.id], run.frames(report.clip.id), _picture_addresses(run, report))
+        for report in reports
+    )
     path = write_files(root, run_files(pages, run.unreadable, domain, title=root.resolve().name))
     return WrittenPage(path, tuple(video_notes(videos, paths)))
+
+
+def _picture_addresses(run: StoredRun, report: Report) -> dict[str, str]:
+    """The addresses of the stored pictures of a report, relative to the run folder, by id."""
+    paths = {name: run.picture_path(report.clip.id, name) for name in pictures_to_show(report)}
+    return {name: quote(path.relative_to(run.root).as_posix()) for name, path in paths.items() if path.is_file()}
 
 
 def run_files(
@@ -224,12 +236,13 @@ def _media(page: ClipPage, domain: Domain) -> dict[str, Any]:
             number: f"data:image/jpeg;base64,{b64encode(jpeg).decode('ascii')}"
             for number, jpeg in page.thumbnails.items()
         },
+        "pictures": dict(page.pictures),
         "key_frames": {
             "events": [asdict(key_frames(event, report.clip)) for event in report.events],
             "hypotheses": [asdict(key_frames(hypothesis, report.clip)) for hypothesis in report.hypotheses],
         },
         "verdicts": [_verdict(hypothesis) for hypothesis in report.hypotheses],
-        "views": _views(report.clip, report.provenance.media),
+        "views": _views(report.clip, report.provenance),
         "verdict": summaries.verdict_sentence(report, domain),
         "other_version": differs(report, domain),
     }
@@ -248,21 +261,29 @@ def _verdict(hypothesis: Hypothesis) -> dict[str, str]:
     return {"verdict": verdict, "reason": hypothesis.reason}
 
 
-def _views(clip: Clip, media: Mapping[str, Any]) -> dict[str, Any]:
+def _views(clip: Clip, provenance: Provenance) -> dict[str, Any]:
     """The place of each view in the pictures and in the video, as shares, and the aspect ratios of both."""
     layout = clip.layout
-    width, height = clip.width // layout.columns, clip.height // layout.rows
-    side = media.get("max_side_px")
+    side = provenance.media.get("max_side_px")
     longest = side if isinstance(side, int) and side > 0 else PictureSettings().max_side_px
-    scale = min(1.0, longest / max(width, height, 1))
-    view = max(1, round(width * scale)), max(1, round(height * scale))
-    strip_width, strip_height = strip_size(layout, view)
-    in_picture, in_video = strip_boxes(layout, view), panel_boxes(layout)
+    view = fitted_size((max(1, clip.width // layout.columns), max(1, clip.height // layout.rows)), longest)
+    recorded = _recorded_size(provenance)
+    width, height = recorded or row_size(layout, view)
+    in_picture, in_video = view_boxes(layout, view, recorded), panel_boxes(layout)
     return {
-        "picture_ratio": strip_width / strip_height,
+        "picture_ratio": width / height,
         "video_ratio": clip.width / clip.height,
         "places": {name: {"picture": _edges(in_picture[name]), "video": _edges(in_video[name])} for name in in_video},
     }
+
+
+def _recorded_size(provenance: Provenance) -> tuple[int, int] | None:
+    """The size of the picture of a frame: of all frames, else of one that a model was shown; None if not recorded."""
+    match provenance.media.get("picture_size"):
+        case [int(width), int(height)] if width > 0 and height > 0:
+            return width, height
+    frames = (picture for picture in provenance.pictures if picture.id.startswith("F"))
+    return next(((frame.width, frame.height) for frame in frames), None)
 
 
 def _edges(box: Box) -> list[float]:

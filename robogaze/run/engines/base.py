@@ -8,18 +8,22 @@ from functools import partial
 from typing import Protocol
 
 from robogaze.backends import AnswerStore, Models
-from robogaze.core.key_frames import frames_to_show
+from robogaze.core.key_frames import frames_to_show, pictures_to_show
 from robogaze.core.report import Report
 from robogaze.datasets import ManifestEntry
 from robogaze.diagnose import OpenClip, diagnose, open_clip
 from robogaze.errors import VideoError
+from robogaze.media.decoded_clip import smaller
 from robogaze.run.options import RunOptions
 from robogaze.run.setup import RunSetup
 from robogaze.stages.pipeline import Pipeline
 from robogaze.threads import in_thread
 
-_THUMBNAIL_PX, _THUMBNAIL_VIEW_PX, _THUMBNAIL_MOST_PX = 480, 320, 1280
-"""The longer side of a stored frame; of several views side by side, that of each view; and the maximum."""
+_THUMBNAIL_PX, _THUMBNAIL_VIEW_PX = 480, 320
+"""The longer side of the view in a stored frame, and that of each of several views."""
+
+_EVIDENCE_PX = 1200
+"""The longer side of a stored picture that is evidence."""
 
 Decoded = Callable[[str, float], None]
 """Gets a clip's id with the share of it that is decoded (NaN where the file does not say how long it is)."""
@@ -35,11 +39,15 @@ class Task:
 
 @dataclass(frozen=True)
 class Result:
-    """The report of a clip with the frames that show it (JPEG, by number), or why the clip is unreadable."""
+    """The report of a clip, or why the clip is unreadable.
+
+    `frames` (by number) and `pictures` (by id) are what shows its events and hypotheses, as JPEG.
+    """
 
     clip_id: str
     report: Report | None = None
     frames: Mapping[int, bytes] = field(default_factory=dict)
+    pictures: Mapping[str, bytes] = field(default_factory=dict)
     unreadable: str | None = None
 
 
@@ -92,13 +100,19 @@ class ClipWorker:
                         task.entry.with_(clip_id=task.clip_id), self.pipeline, self.models, self.decoder, watch
                     )
                     opened = await in_thread(stack.enter_context, opening)
+                report = await diagnose(opened, self.pipeline, self.models)
             except VideoError as error:
                 return Result(task.clip_id, unreadable=str(error))
-            report = await diagnose(opened, self.pipeline, self.models)
             frames = await in_thread(_thumbnails, opened, frames_to_show(report))
-            return Result(task.clip_id, report, frames)
+            pictures = await in_thread(_evidence_pictures, opened, pictures_to_show(report))
+            return Result(task.clip_id, report, frames, pictures)
 
 
 def _thumbnails(opened: OpenClip, frames: Sequence[int]) -> dict[int, bytes]:
-    side = min(max(_THUMBNAIL_PX, _THUMBNAIL_VIEW_PX * len(opened.clip.layout.active)), _THUMBNAIL_MOST_PX)
+    side = _THUMBNAIL_PX if len(opened.clip.layout.active) == 1 else _THUMBNAIL_VIEW_PX
     return {number: opened.decoded.thumbnail(number, side) for number in frames}
+
+
+def _evidence_pictures(opened: OpenClip, names: Sequence[str]) -> dict[str, bytes]:
+    made = opened.decoded.evidence_pictures
+    return {name: smaller(made[name], _EVIDENCE_PX) for name in names if name in made}

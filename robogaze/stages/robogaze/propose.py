@@ -1,43 +1,70 @@
 """propose: a specialist looks for the faults of one dimension, for each dimension that a segment was routed to
 (RoboGaze, eq. 5).
 
-All specialists share one prompt; their checklists come from the taxonomy. A specialist is queried once for all its
-segments and is shown the whole clip: faults extend beyond subtasks, every frame of the regime is examined, and the
-images are the same for all specialists, so that a server can cache them.
+All specialists share one prompt; their checklists come from the taxonomy. A specialist is shown its segments densely,
+on contact sheets (`show: segments`), with the first and the last frame of the clip, and for some dimensions strips of
+the task's objects over time. Long segments are divided into parts, each with a query of its own
+(`robogaze.stages.robogaze.parts`); all queries are sent in parallel. With `show: clip` it is queried once and shown the
+whole clip in the model's regime, as in the first paper. What all specialists are shown and told comes first in a
+request, so that a server can cache it.
 
 With `tools`, each specialist may first request closer views of its segments (`robogaze.stages.tools.tool_plan`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, TypedDict
+from typing import ClassVar, Literal, TypedDict
 
 from pydantic import Field
 
-from robogaze.core.context import Segment
-from robogaze.core.coverage import Coverage
-from robogaze.core.events import Evidence, Hypothesis
+from robogaze.core.context import ObjectTrack, Segment
+from robogaze.core.events import Box, Evidence, Hypothesis
+from robogaze.core.pictures import FrameImage
+from robogaze.core.sampling import evenly
 from robogaze.core.time import Span
 from robogaze.domains import Dimension
-from robogaze.domains.contract import Answer
+from robogaze.domains.contract import Answer, BoxSides
 from robogaze.domains.model import SeverityLevel
-from robogaze.stages.answers import SeverityAnswer, ShareAnswer, SingleFaultAnswer, fault_contract, list_answer
+from robogaze.media.object_strip import object_strip
+from robogaze.stages.answers import (
+    SeverityAnswer,
+    ShareAnswer,
+    SingleFaultAnswer,
+    fault_contract,
+    list_answer,
+    narrowed,
+    one_of,
+)
 from robogaze.stages.base import Examiner
 from robogaze.stages.client import ModelClient, NoAnswer, Query
 from robogaze.stages.context import Context
+from robogaze.stages.robogaze.examined import coverage_of
+from robogaze.stages.robogaze.parts import Density, Part
 from robogaze.stages.robogaze.route import whole_clip
 from robogaze.stages.tools import TOOLS, ToolName
 from robogaze.stages.tools.base import templates
 from robogaze.stages.tools.tool_plan import ToolPlanner, ToolPlanVariables, ToolResult, ToolResults
 
+_MAX_STRIPS, _STRIP_FRAMES = 4, 12
+"""How many objects a specialist is shown strips of at most, and how many frames a strip has."""
+
 
 class ProposeVariables(TypedDict):
-    """The variables of the prompt `propose`: a dimension, its segments, tool results, and the rules of the answer."""
+    """The variables of the prompt `propose`: a dimension, its segments, what is shown, and the rules of the answer.
+
+    `shown` are the spans that are shown densely; it is empty if the whole clip is shown. `strips` are the names of the
+    objects that are shown over time. `boxes` says whether the answer gives the place of a fault.
+    """
 
     dimension: Dimension
     segments: tuple[Segment, ...]
+    shown: tuple[Span, ...]
+    strips: tuple[str, ...]
+    boxes: bool
+    views: tuple[str, ...]
     severity: tuple[SeverityLevel, ...]
     cascade: str
+    not_annotated: tuple[str, ...]
     min_confidence: float
     tool_results: tuple[ToolResult, ...]
 
@@ -56,14 +83,30 @@ class HypothesisAnswer(SingleFaultAnswer):
     confidence: ShareAnswer
 
 
+class PlacedHypothesisAnswer(HypothesisAnswer):
+    """The same with its place in one of the frames: a box in thousandths of the view, None if it has no place."""
+
+    box: BoxSides | None
+    box_frame: int | None
+    box_view: str | None
+
+
 class Propose(Examiner):
     """Writes the hypotheses; those below `min_confidence` are kept as rejected."""
 
     prompts: ClassVar[Mapping[str, type]] = {"propose": ProposeVariables}
 
+    show: Literal["segments", "clip"] = "segments"
+    """What a specialist is shown: its segments densely, or the whole clip in the model's regime."""
+    rate_fps: float = Field(default=2.0, gt=0)
+    """How many frames per second of its segments a specialist is shown at least."""
+    part_s: float = Field(default=20.0, gt=0)
+    """How much of its segments one query covers at most, in seconds."""
+    boxes: bool = True
+    """Whether a specialist gives the place of a fault in one of the frames."""
     min_confidence: float = Field(default=0.30, ge=0, le=1)
     max_hypotheses: int = Field(default=6, ge=1)
-    """Per specialist."""
+    """Per query."""
     tools: tuple[ToolName, ...] = ()
     max_tool_calls: int = Field(default=2, ge=1)
     """Per specialist."""
@@ -76,20 +119,26 @@ class Propose(Examiner):
 
     async def run(self, context: Context, client: ModelClient) -> Context:
         """Query the specialists in parallel. A dimension that no segment was routed to is ruled out."""
-        segments = context.segments or (whole_clip(context),)
-        routed = {name: _routed(name, segments, context) for name in context.dimensions}
-        queried = [name for name in context.dimensions if routed[name]]
-        results = await self._call_tools({name: routed[name] for name in queried}, context, client)
-        queries = [self._query(name, routed[name], results[name], context, client) for name in queried]
-        answers = await client.ask_all(queries, context)
+        context = replace(context, segments=context.segments or (whole_clip(context),))
+        routed = {name: _routed(name, context) for name in context.dimensions}
+        queried = {name: segments for name, segments in routed.items() if segments}
+        results = await self._call_tools(queried, context, client)
+        parts = [part for name, segments in queried.items() for part in self._parts(name, segments, context, client)]
+        frames: list[frozenset[int]] = []
+        answers = await client.ask_all(self._queries(parts, results, context, client, frames), context)
         failures = [failure for name in queried for failure in results[name].failures]
         failures += (answer.failure for answer in answers if isinstance(answer, NoAnswer))
         faults = [fault for answer in answers if not isinstance(answer, NoAnswer) for fault in answer.hypotheses]
         first = len(context.hypotheses or ()) + 1
         found = (self._hypothesis(f"H{number}", fault, context) for number, fault in enumerate(faults, start=first))
-        coverage = {name: _ruled_out(context) for name in context.dimensions if name not in queried}
-        for name, query, answer in zip(queried, queries, answers, strict=True):
-            coverage[name] = _covered(query, answer, context)
+        shown = [
+            (part, answer.failure.message if isinstance(answer, NoAnswer) else seen)
+            for part, answer, seen in zip(parts, answers, frames, strict=True)
+        ]
+        coverage = {
+            name: coverage_of(name, segments, [found for found in shown if found[0].dimension.id == name], context)
+            for name, segments in routed.items()
+        }
         return replace(
             context.covering(coverage),
             hypotheses=(*(context.hypotheses or ()), *found),
@@ -120,32 +169,82 @@ class Propose(Examiner):
             plans.append((planner.plan(query, list(spans), frames, context.clip), spans))
         return dict(zip(routed, await planner.run(plans, context, client), strict=True))
 
-    def _query(
-        self, name: str, segments: Sequence[Segment], results: ToolResults, context: Context, client: ModelClient
-    ) -> Query:
-        dimension, frames = client.domain.dimensions[name], client.frames(self.role())
-        images = client.show(self.role(), frames)
-        extra_images = results.images(images, client.model(self.role()).config.max_pictures - len(images))
-        shown = tuple(sorted({*frames, *(frame for image in extra_images for frame in image.picture.frames)}))
-        fault = fault_contract(HypothesisAnswer, context.clip.duration_s, (dimension,), shown)
+    def _parts(self, name: str, segments: Sequence[Segment], context: Context, client: ModelClient) -> tuple[Part, ...]:
+        """What the queries of a dimension's specialist cover."""
+        dimension, role = client.domain.dimensions[name], self.role()
+        if self.show == "clip":
+            return (Part(dimension, tuple(segments), (context.clip.span,), client.frames(role)),)
+        strips = len(self._tracks(dimension, context))
+        room = max(client.model(role).config.max_pictures - 2 - strips, 1)
+        return Density(role, self.rate_fps, self.part_s, room * client.frames_per_sheet).parts(
+            dimension, segments, context, client
+        )
+
+    def _tracks(self, dimension: Dimension, context: Context) -> tuple[ObjectTrack, ...]:
+        """The objects that the specialist is shown over time."""
+        shown = self.show == "segments" and dimension.object_strips
+        return (context.tracks or ())[:_MAX_STRIPS] if shown else ()
+
+    def _queries(
+        self,
+        parts: Sequence[Part],
+        results: Mapping[str, ToolResults],
+        context: Context,
+        client: ModelClient,
+        frames: list[frozenset[int]],
+    ) -> Iterator[Query]:
+        """The queries about some parts, made as they are sent; the frames that each shows are added to `frames`."""
+        for part in parts:
+            query = self._query(part, results[part.dimension.id], context, client)
+            shown = (frame for image in (*query.images, *query.extra_images) for frame in image.picture.frames)
+            frames.append(frozenset(shown))
+            yield query
+
+    def _query(self, part: Part, results: ToolResults, context: Context, client: ModelClient) -> Query:
+        dimension, decoded = part.dimension, client.decoded_clip
+        tracks = self._tracks(dimension, context)
+        extra_images: tuple[FrameImage, ...] = ()
+        if self.show == "clip":
+            images = client.show(self.role(), part.frames)
+        else:
+            ends = dict.fromkeys((0, context.clip.frame_count - 1))
+            images = tuple(decoded.frame_image(number) for number in ends)
+            strips = (object_strip(decoded, track, evenly(part.frames, _STRIP_FRAMES)) for track in tracks)
+            extra_images = (*client.sheets(part.frames), *strips)
+        room = client.model(self.role()).config.max_pictures - len(images) - len(extra_images)
+        extra_images = (*extra_images, *results.images((*images, *extra_images), room))
+        shown = sorted({frame for image in (*images, *extra_images) for frame in image.picture.frames})
         return Query(
             stage="propose",
-            subject=name,
+            subject=part.subject,
             role=self.role(),
             prompt="propose",
             variables=ProposeVariables(
                 dimension=dimension,
-                segments=tuple(segments),
+                segments=part.segments,
+                shown=() if self.show == "clip" else part.spans,
+                strips=tuple(track.name for track in tracks),
+                boxes=self.boxes,
+                views=context.clip.layout.active,
                 severity=client.domain.taxonomy.severity,
                 cascade=client.domain.taxonomy.cascade,
+                not_annotated=client.domain.taxonomy.not_annotated,
                 min_confidence=self.min_confidence,
                 tool_results=results.results,
             ),
             images=images,
             extra_images=extra_images,
-            contract=list_answer("hypotheses", fault, self.max_hypotheses),
-            dimension=name,
+            contract=list_answer("hypotheses", self._contract(dimension, shown, context), self.max_hypotheses),
+            dimension=dimension.id,
+            check=lambda answer: _fault(answer.hypotheses, context) if self.boxes else None,
         )
+
+    def _contract(self, dimension: Dimension, shown: Sequence[int], context: Context) -> type[Answer]:
+        base = PlacedHypothesisAnswer if self.boxes else HypothesisAnswer
+        contract = fault_contract(base, context.clip.duration_s, (dimension,), tuple(shown))
+        if not self.boxes:
+            return contract
+        return narrowed(contract, box_frame=one_of(shown) | None, box_view=one_of(context.clip.layout.active) | None)
 
     def _hypothesis(self, name: str, fault: HypothesisAnswer, context: Context) -> Hypothesis:
         weak = fault.confidence < self.min_confidence
@@ -158,31 +257,37 @@ class Propose(Examiner):
             severity=fault.severity_proposal,
             confidence=fault.confidence,
             description=fault.description,
-            evidence=(Evidence(text=fault.evidence, frames=tuple(sorted(set(fault.frames))), source="propose"),),
+            evidence=tuple(_evidence(fault, context)),
             verdict="rejected" if weak else "unverified",
             reason=reason,
             proposed_by=f"specialist {fault.dimension}",
         )
 
 
-def _covered(query: Query, answer: Any, context: Context) -> Coverage:
-    """The coverage of a specialist's dimension, from its answer or NoAnswer."""
-    if isinstance(answer, NoAnswer):
-        return Coverage(state="not_examined", reason=f"the specialist gave no answer: {answer.failure.message}")
-    frames = {frame for image in (*query.images, *query.extra_images) for frame in image.picture.frames}
-    return Coverage(
-        state="examined", reason=f"a specialist was shown {len(frames)} of {context.clip.frame_count} frames"
-    )
+def _fault(faults: Sequence[PlacedHypothesisAnswer], context: Context) -> str | None:
+    """What is wrong with the places of some faults; None if nothing is."""
+    for number, fault in enumerate(faults):
+        if (fault.box is None) != (fault.box_frame is None):
+            return f"hypotheses.{number}: box and box_frame go together: give both, or null for both"
+        if fault.box is not None and fault.box_view is None and len(context.clip.layout.active) > 1:
+            return f"hypotheses.{number}: box needs box_view, the name of the view that it is in"
+    return None
 
 
-def _ruled_out(context: Context) -> Coverage:
-    """The router chose other dimensions for every segment; with its reasons."""
-    reasons = dict.fromkeys(route.rationale for route in context.routes or ())
-    return Coverage(state="ruled_out", reason=f"the router chose other dimensions: {'; '.join(reasons)}")
+def _evidence(fault: HypothesisAnswer, context: Context) -> Iterator[Evidence]:
+    """What the specialist saw, and its place if the answer gives one."""
+    yield Evidence(text=fault.evidence, frames=tuple(sorted(set(fault.frames))), source="propose")
+    if isinstance(fault, PlacedHypothesisAnswer) and fault.box is not None and fault.box_frame is not None:
+        left, top, right, bottom = (side / 1000 for side in fault.box)
+        view = fault.box_view or context.clip.layout.active[0]
+        box = Box(left=left, top=top, right=right, bottom=bottom)
+        yield Evidence(text="", frames=(fault.box_frame,), view=view, box=box, source="propose")
 
 
-def _routed(dimension: str, segments: Sequence[Segment], context: Context) -> tuple[Segment, ...]:
+def _routed(dimension: str, context: Context) -> tuple[Segment, ...]:
+    """The segments in which a dimension is examined."""
+    segments = context.segments or ()
     if context.routes is None:
-        return tuple(segments)
+        return segments
     wanted = {route.segment for route in context.routes if dimension in route.dimensions}
     return tuple(segment for segment in segments if segment.id in wanted)

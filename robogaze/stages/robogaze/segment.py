@@ -1,53 +1,78 @@
 """segment: which part of the clip belongs to which subtask (RoboGaze, eq. 3), and with `route` also which dimensions
 to examine each part for (eq. 4), in the same request and so without an extra round.
 
-The segments cover the clip without gaps or overlaps. A window extends to the start of the next window, an interrupted
-subtask gives several segments, and windows that belong to no subtask form segments without one.
+The segments cover the clip without gaps or overlaps. A subtask that is repeated has a segment for each time, and a
+stretch for which the answer has no segment is a segment without a subtask. A long clip is divided into stretches of
+equal length, each with a request of its own, which are sent in parallel.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby, pairwise
-from typing import Any, ClassVar, TypedDict
+from typing import Annotated, Any, ClassVar, Self, TypedDict
 
-from robogaze.core.context import Route, Segment, Window
-from robogaze.core.time import Span
+from pydantic import Field, model_validator
+
+from robogaze.core.context import Segment
+from robogaze.core.sampling import equal_parts, evenly
+from robogaze.core.time import Span, frames_in
 from robogaze.domains import Dimension
-from robogaze.domains.contract import Answer, Phrase, Text, list_of
+from robogaze.domains.contract import Answer, Phrase
 from robogaze.stages.answers import list_answer, narrowed, one_of
-from robogaze.stages.base import Stage
-from robogaze.stages.client import ModelClient, Query
+from robogaze.stages.client import ModelClient, NoAnswer, Query
 from robogaze.stages.context import Context, Slot
+from robogaze.stages.robogaze.route import Ratings, Router, always_examined, rated_dimensions, ratings_contract
+
+_TOLERANCE_S = 0.25
+"""Gaps and overlaps of segments up to this length are closed."""
+
+_MOST_SEGMENTS = 24
 
 
 class SegmentVariables(TypedDict):
-    """The variables of the prompt `segment`; `subtasks` is None without a task memory."""
+    """The variables of the prompt `segment`.
 
-    windows: tuple[Window, ...]
+    `stretch` is the part of the clip to divide. `subtasks` is None without a task memory. `dimensions` are those to
+    rate and `always` the names of those that are examined in any case; both are empty without routing.
+    """
+
+    stretch: Span
     subtasks: tuple[str, ...] | None
     dimensions: tuple[Dimension, ...]
+    always: tuple[str, ...]
 
 
 class SegmentAnswer(Answer):
-    """A subtask (null for none) and its windows."""
+    """A subtask (null for none), when it takes place, and how it departs from the plan."""
 
     subtask: Phrase | None
-    window_ids: list[int]
+    span_s: list[float]
+    departure: Phrase | None
+
+    @model_validator(mode="after")
+    def _span_is_in_order(self) -> Self:
+        if len(self.span_s) == 2:
+            Span(*self.span_s)
+        return self
 
 
 class RoutedSegmentAnswer(SegmentAnswer):
-    """A subtask, its windows, and the dimensions to examine them for."""
+    """The same with the relevance of the dimensions."""
 
-    candidate_dimensions: list[str]
-    rationale: Text
+    dimensions: Answer
 
 
-class SegmentStage(Stage):
-    """Writes the segments, and with `route` their routes."""
+class SegmentStage(Router):
+    """Writes the segments, and with `route` their routes. Raises NoAnswer if any stretch has no answer."""
 
     prompts: ClassVar[Mapping[str, type]] = {"segment": SegmentVariables}
 
     route: bool = False
+    request_s: float = Field(default=60.0, gt=0)
+    """The longest stretch that one request divides, in seconds."""
+    sheets: bool = True
+    """Whether frames are shown on contact sheets."""
+    max_frames: int = Field(default=36, ge=1)
+    """How many frames a request shows at most on contact sheets."""
 
     def reads(self) -> frozenset[Slot]:
         return frozenset({"observations"})
@@ -59,71 +84,110 @@ class SegmentStage(Stage):
         return "vlm" if self.route else "llm"
 
     async def run(self, context: Context, client: ModelClient) -> Context:
-        assert context.observations is not None, "the pipeline's order is checked"
-        windows = tuple(observation.window for observation in context.observations)
-        dimensions = tuple(client.domain.dimensions[name] for name in context.dimensions) if self.route else ()
+        stretches = equal_parts(context.clip.duration_s, self.request_s)
+        queries = (self._query(number, stretches, context, client) for number in range(len(stretches)))
+        answers = await client.ask_all(queries, context)
+        if missed := [answer for answer in answers if isinstance(answer, NoAnswer)]:
+            raise missed[0]
+        covered = [
+            part for stretch, answer in zip(stretches, answers, strict=True) for part in cover(stretch, answer.segments)
+        ]
+        segments = tuple(_segment(number, span, claim) for number, (span, claim) in enumerate(covered, start=1))
+        context = replace(context, segments=segments)
+        if not self.route:
+            return context
+        rated = zip(segments, _ratings([claim for _, claim in covered]), strict=True)
+        return replace(context, routes=self.routes(list(rated), context, client.domain))
+
+    def _query(self, number: int, stretches: Sequence[Span], context: Context, client: ModelClient) -> Query:
+        stretch, domain = stretches[number], client.domain
         subtasks = None if context.task is None else tuple(subtask["name"] for subtask in context.task["subtasks"])
-        query = Query(
+        return Query(
             stage="segment",
-            subject="clip",
+            subject="clip" if len(stretches) == 1 else f"part {number + 1} of {len(stretches)}",
             role=self.role(),
             prompt="segment",
-            variables=SegmentVariables(windows=windows, subtasks=subtasks, dimensions=dimensions),
-            images=client.show("vlm", client.frames("vlm")) if self.route else (),
-            contract=_contract(windows, subtasks, context.dimensions, self.route),
-            check=lambda answer: _claimed_twice(answer.segments),
+            variables=SegmentVariables(
+                stretch=stretch,
+                subtasks=subtasks,
+                dimensions=rated_dimensions(context, domain) if self.route else (),
+                always=tuple(domain.dimensions[name].name for name in always_examined(context, domain))
+                if self.route
+                else (),
+            ),
+            images=self._images(stretch, client) if self.route else (),
+            contract=self._contract(stretch, subtasks, context, client),
+            check=lambda answer: _fault(answer.segments),
         )
-        answer = await client.ask(query, context)
-        segments = cover(windows, [(segment.subtask, segment.window_ids) for segment in answer.segments])
-        context = replace(context, segments=segments)
-        return replace(context, routes=_routes(segments, answer.segments, context)) if self.route else context
+
+    def _images(self, stretch: Span, client: ModelClient) -> Any:
+        if self.sheets:
+            return client.sheets(evenly(client.frames_within("vlm", [stretch], 1.0), self.max_frames))
+        inside = frames_in([stretch], client.clip.frame_times_s)
+        return client.show("vlm", [frame for frame in client.frames("vlm") if frame in inside])
+
+    def _contract(
+        self, stretch: Span, subtasks: Sequence[str] | None, context: Context, client: ModelClient
+    ) -> type[Answer]:
+        end_s = max(stretch.end, round(stretch.end, 2))  # the prompt gives two decimals
+        time = Annotated[float, Field(ge=stretch.start, le=end_s)]
+        fields: dict[str, Any] = {"span_s": Annotated[list[time], Field(min_length=2, max_length=2)]}
+        if subtasks:
+            fields["subtask"] = one_of(dict.fromkeys(subtasks)) | None
+        if self.route:
+            fields["dimensions"] = ratings_contract(context, client.domain)
+        base = RoutedSegmentAnswer if self.route else SegmentAnswer
+        return list_answer("segments", narrowed(base, **fields), _MOST_SEGMENTS)
 
 
-def _contract(
-    windows: Sequence[Window], subtasks: Sequence[str] | None, dimensions: Sequence[str], route: bool
-) -> type[Answer]:
-    fields: dict[str, Any] = {"window_ids": list_of(one_of(window.id for window in windows), len(windows))}
-    if subtasks:
-        fields["subtask"] = one_of(dict.fromkeys(subtasks)) | None
-    if route:
-        fields["candidate_dimensions"] = list_of(one_of(dimensions), len(dimensions))
-    return list_answer("segments", narrowed(RoutedSegmentAnswer if route else SegmentAnswer, **fields), len(windows))
+def _segment(number: int, span: Span, claim: SegmentAnswer | None) -> Segment:
+    if claim is None:
+        return Segment(id=f"S{number}", subtask=None, span=span)
+    return Segment(id=f"S{number}", subtask=claim.subtask, span=span, departure=claim.departure)
 
 
-def _claimed_twice(segments: Sequence[SegmentAnswer]) -> str | None:
-    claimed = [window for segment in segments for window in segment.window_ids]
-    twice = sorted({window for window in claimed if claimed.count(window) > 1})
-    return f"segments: a window belongs to one segment only; these are in several: {twice}" if twice else None
+def _fault(segments: Sequence[SegmentAnswer]) -> str | None:
+    """What is wrong with the times of some segments; None if nothing is."""
+    if not segments:
+        return "segments: the list is empty; segments cover the whole stretch, with subtask null where there is none"
+    before: SegmentAnswer | None = None
+    for segment in sorted(segments, key=lambda segment: segment.span_s):
+        if before is not None and segment.span_s[0] < before.span_s[1] - _TOLERANCE_S:
+            return f"segments: {segment.span_s} begins before {before.span_s} ends; segments do not overlap"
+        before = segment
+    return None
 
 
-def cover(windows: Sequence[Window], claims: Sequence[tuple[str | None, Sequence[int]]]) -> tuple[Segment, ...]:
-    """Segments that cover all windows, from subtasks and the ids of their windows.
+def cover(stretch: Span, claims: Sequence[SegmentAnswer]) -> tuple[tuple[Span, SegmentAnswer | None], ...]:
+    """The stretch in spans that touch, each with its claim, or None where there is none.
 
-    A segment is a run of neighbouring windows of one subtask, or of none.
+    Gaps of up to _TOLERANCE_S belong to the claim after them (before them at the end); overlaps as short belong to the
+    earlier claim.
     """
-    owner = {window: index for index, (_, claimed) in enumerate(claims) for window in claimed}
-    end = windows[-1].span.end
-    ends = {window.id: later.span.start for window, later in pairwise(windows)}
-    segments: list[Segment] = []
-    for index, run in groupby(windows, key=lambda window: owner.get(window.id)):
-        members = tuple(run)
-        span = Span(members[0].span.start, ends.get(members[-1].id, end))
-        subtask = None if index is None else claims[index][0]
-        ids = tuple(window.id for window in members)
-        segments.append(Segment(id=f"S{len(segments) + 1}", subtask=subtask, span=span, windows=ids))
-    return tuple(segments)
+    parts: list[tuple[Span, SegmentAnswer | None]] = []
+    at = stretch.start
+    for claim in sorted(claims, key=lambda claim: claim.span_s):
+        start, end = claim.span_s
+        if start - at > _TOLERANCE_S:
+            parts.append((Span(at, start), None))
+            at = start
+        if min(end, stretch.end) > at:
+            parts.append((Span(at, min(end, stretch.end)), claim))
+            at = min(end, stretch.end)
+    if stretch.end - at > _TOLERANCE_S or not parts:
+        parts.append((Span(at, stretch.end), None))
+    elif at < stretch.end:
+        parts[-1] = (Span(parts[-1][0].start, stretch.end), parts[-1][1])
+    return tuple(parts)
 
 
-def _routes(segments: Sequence[Segment], answers: Sequence[Any], context: Context) -> tuple[Route, ...]:
-    """The route of each segment; a segment that the answer leaves out is examined for every dimension."""
-    by_window = {window: answer for answer in answers for window in answer.window_ids}
-    routes = []
-    for segment in segments:
-        answer = by_window.get(segment.windows[0])
-        if answer is None:
-            dimensions, rationale = context.dimensions, "the answer has no segment for this part of the clip"
-        else:
-            dimensions = tuple(name for name in context.dimensions if name in answer.candidate_dimensions)
-            rationale = answer.rationale
-        routes.append(Route(segment=segment.id, dimensions=dimensions, rationale=rationale))
-    return tuple(routes)
+def _ratings(claims: Sequence[SegmentAnswer | None]) -> list[Ratings]:
+    """The ratings of each segment; one that is in no answer is rated like the one before it, or the one after it."""
+    found: list[Ratings | None] = [
+        dict(claim.dimensions) if isinstance(claim, RoutedSegmentAnswer) else None for claim in claims
+    ]
+    rated: list[Ratings] = []
+    for number, ratings in enumerate(found):
+        nearest = [*found[number::-1], *found[number:]]
+        rated.append(next(ratings for ratings in nearest if ratings is not None))
+    return rated

@@ -1,14 +1,20 @@
 """verify: a critic examines every hypothesis and decides (RoboGaze, eq. 6 and A.3.4).
 
-ACCEPT   it can be seen in frames that the critic names, with confidence of at least `min_confidence`
+ACCEPT   it can be seen in frames that the critic names
 REJECT   normal execution explains it better, or no frame shows it
-MERGE    it is the same physical event as another accepted hypothesis, at an overlapping time
+MERGE    it is the same claim as another one: same dimension, thing and failing, at an overlapping time
 
-All hypotheses go into one request, with close-ups: frames inside the proposed spans that were not shown before. Another
-round, up to `max_rounds`, is for hypotheses that are still undecided: those that the critic omitted (requested once
-more), those it merged into one that it did not accept, and those whose span it changed so much that the hypothesis is a
-new one. A hypothesis is decided when two consecutive spans agree: the specialist's and the critic's, or two spans of
-the critic.
+The critic says what it sees and how sure it is; code applies `min_confidence`. What it accepts with less confidence is
+a rejected hypothesis with that confidence, so that `evaluate` can try other thresholds.
+
+With `claim_sheets`, the critic is shown the first and the last frame, one claim sheet for each claim
+(`robogaze.media.claim_sheet`), and the definitions of the claimed types and of those they are confused with. Claims
+that need more pictures than the model accepts are split over parallel requests; those that may be the same stay
+together. Without claim sheets it is shown the whole clip, with close-ups: frames inside the proposed spans.
+
+Another round, up to `max_rounds`, is for hypotheses that are still undecided: those that the critic omitted (requested
+once more), those it merged into one that it did not accept, and those whose span it changed (an IoU below
+`same_span_iou`) to one whose edges its claim sheet did not show.
 
 With `tools`, the critic may first request closer views (`robogaze.stages.tools.tool_plan`); it is given the results in
 every round.
@@ -16,40 +22,47 @@ every round.
 A hypothesis that is never decided stays unverified: it is not accepted, and it is a failure with its reason.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Literal, Self, TypedDict
+from typing import ClassVar, TypedDict
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from robogaze.core.events import Evidence, Hypothesis
-from robogaze.core.report import Failure
+from robogaze.core.events import Hypothesis
+from robogaze.core.pictures import FrameImage
 from robogaze.core.sampling import close_up
-from robogaze.core.time import Span, frame_iou
 from robogaze.domains import Domain
-from robogaze.domains.contract import Answer, Text, list_of
-from robogaze.domains.model import SeverityLevel
-from robogaze.errors import FailureKind
-from robogaze.stages.answers import SeverityAnswer, ShareAnswer, keyed_answer, narrowed, one_of, span_in
+from robogaze.domains.contract import Answer
+from robogaze.domains.model import EventType, SeverityLevel
 from robogaze.stages.base import Stage
-from robogaze.stages.client import ModelClient, NoAnswer, Query
+from robogaze.stages.client import Known, ModelClient, NoAnswer, Query
 from robogaze.stages.context import Context, Slot
+from robogaze.stages.robogaze.claim_sheets import grouped, place_of, sheet_of
+from robogaze.stages.robogaze.decisions import DecisionRules
+from robogaze.stages.robogaze.verdicts import Decided, VerificationState, undecided_failures
 from robogaze.stages.tools import TOOLS, ToolName
 from robogaze.stages.tools.base import templates
 from robogaze.stages.tools.tool_plan import ToolPlanner, ToolPlanVariables, ToolResult, ToolResults
-
-_MAX_OMISSIONS = 1
-"""How often the critic may omit a hypothesis before it stays unverified."""
+from robogaze.threads import in_thread
 
 
 class VerifyVariables(TypedDict):
-    """The variables of the prompt `verify`: the hypotheses to decide, the accepted ones, tool results, and rules."""
+    """The variables of the prompt `verify`: the hypotheses to decide, the accepted ones, tool results, and rules.
+
+    `types` are the claimed types and those they are confused with, empty without claim sheets; `dimension_of` maps
+    every type to its dimension.
+    """
 
     hypotheses: tuple[Hypothesis, ...]
     accepted: tuple[Hypothesis, ...]
+    types: tuple[EventType, ...]
+    dimension_of: Mapping[str, str]
     severity: tuple[SeverityLevel, ...]
     cascade: str
-    min_confidence: float
+    not_annotated: tuple[str, ...]
+    claim_sheets: bool
+    show_proposals: bool
+    merge_across_dimensions: bool
     tool_results: tuple[ToolResult, ...]
 
 
@@ -59,46 +72,35 @@ class VerifyPlanVariables(ToolPlanVariables):
     hypotheses: tuple[Hypothesis, ...]
 
 
-class DecisionAnswer(Answer):
-    """The critic's decision on one hypothesis."""
+@dataclass(frozen=True)
+class _ClaimPictures:
+    """The pictures of one request: of the clip, the claim sheets by claim, and close-ups."""
 
-    verified_evidence: Text
-    frames: list[int]
-    rationale: Text
-    decision: Literal["ACCEPT", "REJECT", "MERGE"]
-    merge_with: str | None
-    primary_dimension: str | None
-    type: str | None
-    refined_span_s: list[float] | None
-    severity: SeverityAnswer | None
-    confidence: ShareAnswer
+    clip: tuple[FrameImage, ...]
+    sheets: Mapping[str, FrameImage] = field(default_factory=dict)
+    close_ups: tuple[FrameImage, ...] = ()
 
-    @model_validator(mode="after")
-    def _is_consistent(self) -> Self:
-        if self.refined_span_s is not None and len(self.refined_span_s) == 2:
-            Span(*self.refined_span_s)
-        if self.decision == "MERGE" and self.merge_with is None:
-            raise ValueError("MERGE needs merge_with: another hypothesis")
-        return self
+    def all(self) -> tuple[FrameImage, ...]:
+        """All pictures, in the order shown."""
+        return (*self.clip, *self.sheets.values(), *self.close_ups)
+
+    def sheet(self, claim: str) -> str | None:
+        """The id of a claim's sheet, None without one."""
+        return self.sheets[claim].picture.id if claim in self.sheets else None
+
+    def frames(self, claim: str) -> tuple[int, ...]:
+        """The frames that a claim is decided from: those of the clip and those of its sheet."""
+        sheet = (self.sheets[claim],) if claim in self.sheets else ()
+        return tuple(frame for image in (*self.clip, *sheet) for frame in image.picture.frames)
 
 
-@dataclass
-class _VerificationState:
-    """The hypotheses by id, the ids that are pending, and the results of tool calls.
+@dataclass(frozen=True)
+class _ClaimRequest:
+    """The claims of one request, with their pictures and the query."""
 
-    `omissions` counts how often the critic omitted a hypothesis; `reasons` says why one is pending if not for that.
-    """
-
-    hypotheses: dict[str, Hypothesis]
-    pending: list[str]
-    results: ToolResults = field(default_factory=ToolResults)
-    omissions: dict[str, int] = field(default_factory=dict)
-    reasons: dict[str, str] = field(default_factory=dict)
-
-    def may_be_omitted(self, name: str) -> bool:
-        """Count an omission; whether the hypothesis is requested again."""
-        self.omissions[name] = self.omissions.get(name, 0) + 1
-        return self.omissions[name] <= _MAX_OMISSIONS
+    claims: tuple[Hypothesis, ...]
+    pictures: _ClaimPictures
+    query: Query
 
 
 class Verify(Stage):
@@ -107,9 +109,16 @@ class Verify(Stage):
     prompts: ClassVar[Mapping[str, type]] = {"verify": VerifyVariables}
 
     min_confidence: float = Field(default=0.50, ge=0, le=1)
-    max_rounds: int = Field(default=3, ge=1)
+    max_rounds: int = Field(default=2, ge=1)
     same_span_iou: float = Field(default=0.5, gt=0, le=1)
+    claim_sheets: bool = True
+    sheet_frames: int = Field(default=12, ge=4)
+    """The most frames on a claim sheet."""
     close_up_frames: int = Field(default=16, ge=0)
+    """The most close-ups; they are shown only without claim sheets."""
+    show_proposals: bool = False
+    """Show the specialists' confidence and evidence, and what the observations found suspicious."""
+    merge_across_dimensions: bool = False
     tools: tuple[ToolName, ...] = ()
     max_tool_calls: int = Field(default=4, ge=1)
 
@@ -130,209 +139,150 @@ class Verify(Stage):
 
     async def run(self, context: Context, client: ModelClient) -> Context:
         """Query the critic, round by round, until no hypothesis is pending."""
-        before = context.hypotheses or ()
-        pending = [hypothesis.id for hypothesis in before if hypothesis.verdict == "unverified"]
-        state = _VerificationState({hypothesis.id: hypothesis for hypothesis in before}, pending)
-        if state.pending and self.tools:
-            state.results = await self._call_tools(state, context, client)
-        failures = state.results.failures
+        hypotheses = {hypothesis.id: hypothesis for hypothesis in context.hypotheses or ()}
+        state = VerificationState(context.clip, hypotheses, self.min_confidence)
+        results = await self._call_tools(state, context, client) if state.pending and self.tools else ToolResults()
+        failures = list(results.failures)
         for number in range(1, self.max_rounds + 1):
             if not state.pending:
                 break
-            try:
-                answer = await client.ask(self._query(number, state, context, client), context)
-            except NoAnswer as error:
-                failures = (*failures, error.failure)
-                state.reasons |= dict.fromkeys(state.pending, f"the critic did not answer: {error.failure.message}")
-                break
-            decisions = {name: decision for name, decision in answer.decisions if decision is not None}
-            self._decide(state, decisions, context, is_last=number == self.max_rounds)
-        after = tuple(_with_reason(state.hypotheses[hypothesis.id], state.reasons) for hypothesis in before)
-        undecided = tuple(_failure(hypothesis) for hypothesis in after if hypothesis.verdict == "unverified")
-        return replace(context, hypotheses=after, failures=(*context.failures, *undecided, *failures))
+            requests = await in_thread(self._requests, number, state, results, context, client)
+            answers = await client.ask_all([request.query for request in requests], context)
+            decisions: dict[str, Decided] = {}
+            for request, answer in zip(requests, answers, strict=True):
+                if isinstance(answer, NoAnswer):
+                    failures.append(answer.failure)
+                    names = [claim.id for claim in request.claims]
+                    state.give_up(names, f"the critic did not answer: {answer.failure.message}")
+                else:
+                    decisions |= _decisions(answer, request.pictures)
+            state.decide(decisions, self.same_span_iou if number < self.max_rounds else None)
+        after = state.result()
+        return replace(context, hypotheses=after, failures=(*context.failures, *undecided_failures(after), *failures))
 
-    async def _call_tools(self, state: _VerificationState, context: Context, client: ModelClient) -> ToolResults:
+    async def _call_tools(self, state: VerificationState, context: Context, client: ModelClient) -> ToolResults:
         """The results of the tool calls that the critic requests before it decides."""
-        hypotheses = {name: state.hypotheses[name] for name in state.pending}
         planner, frames = ToolPlanner(self.tools, self.max_tool_calls), client.frames(self.role())
         query = Query(
             stage="verify",
             subject="tool plan",
             role=self.role(),
             prompt="verify_plan",
-            variables=VerifyPlanVariables(hypotheses=tuple(hypotheses.values()), **planner.variables()),
+            variables=VerifyPlanVariables(hypotheses=state.claims, **planner.variables()),
             images=client.show(self.role(), frames),
             contract=Answer,
+            hide=self._hidden,
         )
-        plan = planner.plan(query, list(hypotheses), frames, context.clip)
-        spans = {name: hypothesis.spans for name, hypothesis in hypotheses.items()}
+        plan = planner.plan(query, state.pending, frames, context.clip)
+        spans = {claim.id: claim.spans for claim in state.claims}
         (results,) = await planner.run([(plan, spans)], context, client)
         return results
 
-    def _query(self, number: int, state: _VerificationState, context: Context, client: ModelClient) -> Query:
+    @property
+    def _hidden(self) -> frozenset[Known]:
+        return frozenset() if self.show_proposals else frozenset({"suspicions"})
+
+    def _requests(
+        self, number: int, state: VerificationState, results: ToolResults, context: Context, client: ModelClient
+    ) -> tuple[_ClaimRequest, ...]:
+        """The requests of a round: one, unless the claim sheets need more pictures than the model accepts."""
+        if not self.claim_sheets:
+            pictures = self._with_close_ups(state.claims, results, context, client)
+            query = self._query(f"round {number}", number, state.claims, pictures, state, results, context, client)
+            return (_ClaimRequest(state.claims, pictures, query),)
+        most = client.model(self.role()).config.max_pictures
+        ends = client.show(self.role(), sorted({0, context.clip.frame_count - 1}))[: most - 1]
+        groups = grouped(state.claims, most - len(ends))
+        requests = []
+        for part, claims in enumerate(groups, start=1):
+            pictures = _ClaimPictures(ends, self._sheets(claims, context, client))
+            subject = f"round {number}" if len(groups) == 1 else f"round {number}, part {part} of {len(groups)}"
+            query = self._query(subject, number, claims, pictures, state, results, context, client)
+            requests.append(_ClaimRequest(claims, pictures, query))
+        return tuple(requests)
+
+    def _sheets(
+        self, claims: tuple[Hypothesis, ...], context: Context, client: ModelClient
+    ) -> Mapping[str, FrameImage]:
+        """The claim sheet of each claim; kept with the clip, because evidence names it."""
+        clip, tracks = client.decoded_clip, context.tracks or ()
+        sheets = {
+            claim.id: sheet_of(claim, place_of(claim, tracks, context.clip), clip, self.sheet_frames)
+            for claim in claims
+        }
+        clip.evidence_pictures.update({sheet.picture.id: sheet.jpeg for sheet in sheets.values()})
+        return sheets
+
+    def _with_close_ups(
+        self, claims: tuple[Hypothesis, ...], results: ToolResults, context: Context, client: ModelClient
+    ) -> _ClaimPictures:
+        """The frames of the clip and, as far as the tools leave room, frames inside the spans of the claims."""
         frames = client.frames(self.role())
         images = client.show(self.role(), frames)
-        hypotheses = tuple(state.hypotheses[name] for name in state.pending)
-        spans = [span for hypothesis in hypotheses for span in hypothesis.spans]
         room = client.model(self.role()).config.max_pictures - len(frames)
-        close_up_count = min(self.close_up_frames, max(room - len(state.results.images(images, room)), 0))
-        close_up_frames = close_up(spans, context.clip.frame_times_s, close_up_count, frames)
-        close_ups = client.show(self.role(), close_up_frames)
-        tool_images = state.results.images((*images, *close_ups), room - len(close_ups))
-        shown = {*frames, *close_up_frames, *(frame for image in tool_images for frame in image.picture.frames)}
-        accepted = tuple(other for other in state.hypotheses.values() if other.verdict == "accepted")
+        count = min(self.close_up_frames, max(room - len(results.images(images, room)), 0))
+        spans = [span for claim in claims for span in claim.spans]
+        numbers = close_up(spans, context.clip.frame_times_s, count, frames)
+        return _ClaimPictures(images, close_ups=client.show(self.role(), numbers))
+
+    def _query(
+        self,
+        subject: str,
+        number: int,
+        claims: tuple[Hypothesis, ...],
+        pictures: _ClaimPictures,
+        state: VerificationState,
+        results: ToolResults,
+        context: Context,
+        client: ModelClient,
+    ) -> Query:
+        domain, names = client.domain, {claim.id for claim in claims}
+        found = replace(results, results=tuple(result for result in results.results if result.about in names))
+        room = client.model(self.role()).config.max_pictures - len(pictures.all())
+        tool_images = found.images(pictures.all(), room)
+        shown = {frame for image in (*pictures.all(), *tool_images) for frame in image.picture.frames}
+        rules = DecisionRules(
+            claims, state.accepted, context.dimensions, domain, self.claim_sheets, self.merge_across_dimensions
+        )
         return Query(
             stage="verify",
-            subject=f"round {number}",
+            subject=subject,
             role=self.role(),
             prompt="verify",
             variables=VerifyVariables(
-                hypotheses=hypotheses,
-                accepted=accepted,
-                severity=client.domain.taxonomy.severity,
-                cascade=client.domain.taxonomy.cascade,
-                min_confidence=self.min_confidence,
-                tool_results=state.results.results,
+                hypotheses=claims,
+                accepted=state.accepted,
+                types=_types(claims, domain) if self.claim_sheets else (),
+                dimension_of=domain.dimension_of,
+                severity=domain.taxonomy.severity,
+                cascade=domain.taxonomy.cascade,
+                not_annotated=domain.taxonomy.not_annotated,
+                claim_sheets=self.claim_sheets,
+                show_proposals=self.show_proposals,
+                merge_across_dimensions=self.merge_across_dimensions,
+                tool_results=found.results,
             ),
-            images=images,
-            extra_images=(*close_ups, *tool_images),
-            contract=_contract(hypotheses, accepted, context, client.domain, shown),
+            images=pictures.clip,
+            extra_images=(*pictures.sheets.values(), *pictures.close_ups, *tool_images),
+            contract=rules.contract(context.clip, shown),
             sample=number - 1,
-            check=lambda answer: _contradiction(dict(answer.decisions), client.domain),
-        )
-
-    def _decide(
-        self, state: _VerificationState, decisions: Mapping[str, DecisionAnswer], context: Context, *, is_last: bool
-    ) -> None:
-        still_pending = []
-        for name in state.pending:
-            decision, hypothesis = decisions.get(name), state.hypotheses[name]
-            state.reasons.pop(name, None)
-            if decision is None:
-                if state.may_be_omitted(name):
-                    still_pending.append(name)
-            elif decision.decision == "MERGE":
-                state.hypotheses[name] = hypothesis.with_(
-                    verdict="merged", merged_into=decision.merge_with, reason=decision.rationale
-                )
-            else:
-                decided = self._decided(hypothesis, decision, context)
-                state.hypotheses[name] = decided
-                iou = frame_iou(hypothesis.spans, decided.spans, context.clip.frame_times_s)
-                if decided.verdict == "accepted" and iou < self.same_span_iou and not is_last:
-                    state.hypotheses[name] = decided.with_(verdict="unverified")
-                    still_pending.append(name)
-        state.pending = still_pending + _resolve_merges(state, decisions, still_pending)
-
-    def _decided(self, hypothesis: Hypothesis, decision: DecisionAnswer, context: Context) -> Hypothesis:
-        """The hypothesis after ACCEPT or REJECT."""
-        verdict, reason = "accepted", decision.rationale
-        if decision.decision == "REJECT":
-            verdict = "rejected"
-        elif decision.confidence < self.min_confidence:
-            weak = f"{decision.confidence:.2f}, under {self.min_confidence:.2f}"
-            verdict, reason = "rejected", f"accepted with confidence {weak}: {reason}"
-        decided = hypothesis.with_(verdict=verdict, reason=reason, confidence=decision.confidence)
-        seen = Evidence(text=decision.verified_evidence, frames=tuple(sorted(set(decision.frames))), source="verify")
-        if verdict == "rejected":
-            return decided.with_(evidence=(*hypothesis.evidence, seen))
-        span = decision.refined_span_s
-        return decided.with_(
-            dimension=decision.primary_dimension or hypothesis.dimension,
-            type=decision.type or hypothesis.type,
-            spans=hypothesis.spans if span is None else (context.clip.clamp(Span(*span)),),
-            severity=decision.severity or hypothesis.severity,
-            evidence=(seen, *hypothesis.evidence),
+            check=lambda answer: rules.error(dict(answer.decisions)),
+            hide=self._hidden,
         )
 
 
-def _contract(
-    hypotheses: Sequence[Hypothesis],
-    accepted: Sequence[Hypothesis],
-    context: Context,
-    domain: Domain,
-    frames: Collection[int],
-) -> type[Answer]:
-    types = [kind for kind, dimension in domain.dimension_of.items() if dimension in context.dimensions]
-    decision = narrowed(
-        DecisionAnswer,
-        frames=list_of(one_of(sorted(frames)), 8),
-        merge_with=one_of(other.id for other in (*hypotheses, *accepted)) | None,
-        primary_dimension=one_of(context.dimensions) | None,
-        type=one_of(types) | None,
-        refined_span_s=span_in(context.clip.duration_s) | None,
-    )
-    return keyed_answer("decisions", decision, [hypothesis.id for hypothesis in hypotheses], may_miss=True)
+def _decisions(answer: Answer, pictures: _ClaimPictures) -> dict[str, Decided]:
+    """The decisions in an answer, by claim."""
+    given = dict(answer.decisions)
+    return {
+        name: Decided(decision, pictures.sheet(name), pictures.frames(name))
+        for name, decision in given.items()
+        if decision is not None
+    }
 
 
-def _contradiction(decisions: Mapping[str, DecisionAnswer | None], domain: Domain) -> str | None:
-    for name, decision in decisions.items():
-        if decision is None:
-            continue
-        if decision.decision == "ACCEPT" and not decision.frames:
-            return f"decisions.{name}: ACCEPT needs frames, those that show the fault"
-        if decision.decision == "REJECT" and decision.confidence >= 1:
-            return (
-                f"decisions.{name}: REJECT says that the fault is not there, and confidence 1 that it certainly is; "
-                "confidence is how sure you are that the fault is there"
-            )
-        if decision.merge_with == name:
-            return f"decisions.{name}: a hypothesis cannot be merged with itself"
-        if (decision.type is None) != (decision.primary_dimension is None):
-            return f"decisions.{name} needs both type and primary_dimension, or neither"
-        if decision.type is not None and domain.dimension_of[decision.type] != decision.primary_dimension:
-            return f"decisions.{name}: {decision.type} is not a type of {decision.primary_dimension}"
-    return None
-
-
-def _resolve_merges(
-    state: _VerificationState, decisions: Mapping[str, DecisionAnswer], still_pending: Sequence[str]
-) -> list[str]:
-    """Follow every merge of this round to an accepted hypothesis; the ids of merges without one, to request again.
-
-    A merge fails if its chain ends at a hypothesis that was not accepted or returns to itself, or if both never overlap
-    in time. A merge into a pending hypothesis waits for it and is not an omission.
-    """
-    reopened = []
-    merged = [name for name in state.pending if name in decisions and state.hypotheses[name].verdict == "merged"]
-    for name in merged:
-        hypothesis, target = state.hypotheses[name], _root(name, state.hypotheses)
-        if target is not None and target.verdict == "accepted" and _overlap(hypothesis, target):
-            state.hypotheses[name] = hypothesis.with_(merged_into=target.id)
-            continue
-        state.reasons[name] = (
-            f"the critic merged it into {hypothesis.merged_into}, which is not accepted at an overlapping time"
-        )
-        state.hypotheses[name] = hypothesis.with_(verdict="unverified", merged_into=None)
-        waits = target is not None and target.id in still_pending
-        if (waits and state.omissions.get(name, 0) <= _MAX_OMISSIONS) or (not waits and state.may_be_omitted(name)):
-            reopened.append(name)
-    return reopened
-
-
-def _root(name: str, hypotheses: Mapping[str, Hypothesis]) -> Hypothesis | None:
-    """The hypothesis at the end of a chain of merges; None if the chain is a circle."""
-    seen = {name}
-    hypothesis = hypotheses[name]
-    while hypothesis.merged_into is not None:
-        if hypothesis.merged_into in seen:
-            return None
-        seen.add(hypothesis.merged_into)
-        hypothesis = hypotheses[hypothesis.merged_into]
-    return hypothesis
-
-
-def _overlap(a: Hypothesis, b: Hypothesis) -> bool:
-    return any(x.overlap(y) > 0 for x in a.spans for y in b.spans)
-
-
-def _with_reason(hypothesis: Hypothesis, reasons: Mapping[str, str]) -> Hypothesis:
-    """The hypothesis, with the reason if it is undecided."""
-    if hypothesis.verdict == "unverified":
-        return hypothesis.with_(reason=reasons.get(hypothesis.id, "the critic gave no decision on it"))
-    return hypothesis
-
-
-def _failure(hypothesis: Hypothesis) -> Failure:
-    message = f"{hypothesis.id} ({hypothesis.type}) is undecided: {hypothesis.reason}"
-    return Failure(stage="verify", dimension=hypothesis.dimension, kind=FailureKind.UNDECIDED, message=message)
+def _types(claims: tuple[Hypothesis, ...], domain: Domain) -> tuple[EventType, ...]:
+    """The claimed types and those they are confused with, in the taxonomy's order."""
+    claimed = [domain.types[claim.type] for claim in claims]
+    wanted = {name for kind in claimed for name in (kind.id, *(confusion.type for confusion in kind.confused_with))}
+    return tuple(kind for name, kind in domain.types.items() if name in wanted)

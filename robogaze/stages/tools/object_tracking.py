@@ -14,22 +14,21 @@ from typing import ClassVar, Self, TypedDict
 import numpy as np
 from pydantic import Field, model_validator
 
-from robogaze.backends import Models
 from robogaze.core.context import Window
-from robogaze.core.events import Box
-from robogaze.core.pictures import FrameImage
 from robogaze.core.sampling import evenly
 from robogaze.core.time import frames_in
 from robogaze.domains.contract import Answer, Phrase, Text
 from robogaze.evidence.tracker import movement, tracking
-from robogaze.evidence.tracker.mask_tracking import ByMask
 from robogaze.evidence.tracker.movement import Movement
-from robogaze.evidence.tracker.tracking import BeginChase, TooSmall, TrackedObject
+from robogaze.evidence.tracker.tracking import TooSmall, TrackedObject
+from robogaze.media import DecodedClip
 from robogaze.media.crop import view_image, view_in
+from robogaze.media.decode import Image
 from robogaze.stages.client import ModelClient, Query
 from robogaze.stages.context import Context
 from robogaze.stages.tools.base import ROLE, Arguments, Tool, ToolFinding, ToolVariables
 from robogaze.stages.tools.zoom_in import BoxAnswer, box_of
+from robogaze.stages.track import learned_chase
 from robogaze.threads import in_thread
 
 _ROWS = 12
@@ -165,11 +164,11 @@ class ObjectTracking(Tool):
         if answer.box is None:
             return self._no_result(arguments, answer, client, small=False)
         numbers = sorted(frames_in([window.span], client.clip.frame_times_s) | {arguments.frame})
-        images = [client.decoded_clip.frame_image(number) for number in numbers]
         start = numbers.index(arguments.frame)
         try:
-            follower = _follower(client.models)
-            track = await in_thread(_track, images, arguments.view, start, box_of(answer.box), follower)
+            pictures = partial(_view, client.decoded_clip, numbers, arguments.view)
+            chase = learned_chase(client.models)
+            track = await in_thread(tracking.follow, pictures, len(numbers), start, box_of(answer.box), chase)
         except TooSmall:
             return self._no_result(arguments, answer, client, small=True)
         times_s = [client.clip.frame_times_s[number] for number in numbers]
@@ -188,15 +187,8 @@ class ObjectTracking(Tool):
         return ToolFinding(self.name, text, (image,), (arguments.frame,))
 
 
-def _follower(models: Models | None) -> BeginChase | None:
-    """The way to follow the object: the masks of the tracker that the models file names; None without a tracker."""
-    if models is None or models.tracker is None:
-        return None
-    return partial(ByMask, models.tracker.masks)
-
-
-def _track(images: Sequence[FrameImage], view: str, start: int, box: Box, follower: BeginChase | None) -> TrackedObject:
-    return tracking.follow(lambda index: view_in(images[index], view), len(images), start, box, follower)
+def _view(clip: DecodedClip, numbers: Sequence[int], view: str, index: int) -> Image:
+    return view_in(clip, numbers[index], view)
 
 
 def _variables(

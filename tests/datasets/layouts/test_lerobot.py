@@ -12,14 +12,13 @@ from robogaze.datasets.layouts.importer import import_clips
 from robogaze.datasets.manifest import ManifestEntry, manifest_text, read_manifest
 from robogaze.errors import InputError
 from robogaze.media import decode_clip
-from robogaze.media.compose import decode_image
 
 
 def shown(entry: ManifestEntry) -> tuple[list[int], list[float], float]:
     """The numbers in an entry's pictures, their times, and the length of it all."""
     where = {"start_s": entry.start_s, "end_s": entry.end_s}
     with closing(decode_clip(entry.path, **where)) as footage:
-        pictures = [decode_image(footage.frame_image(number).jpeg, "") for number in range(len(footage.times_s))]
+        pictures = [footage.views(number)[0] for number in range(len(footage.times_s))]
         return [number_in(picture) for picture in pictures], footage.times_s, footage.duration_s
 
 

@@ -141,7 +141,9 @@ def test_nothing_from_outside_becomes_markup() -> None:
 def test_the_policy_is_that_of_a_runs_page() -> None:
     text = page(clean_and_faulty("a", "+"), clean_and_faulty("b", "-"))
     policy = unescape(re.findall(r'Content-Security-Policy" content="([^"]+)"', text)[0])
-    assert policy.startswith("default-src 'none'; img-src data:; media-src 'self' data: blob: file:; style-src")
+    assert policy.startswith(
+        "default-src 'none'; img-src 'self' data: file:; media-src 'self' data: blob: file:; style-src"
+    )
     assert re.search(r"script-src 'sha256-[^']+';", policy)
     assert "http://" not in text.replace("http://www.w3.org/2000/svg", "")
 

@@ -11,13 +11,18 @@ from typing import Any
 import pytest
 from making import coverage
 
+from robogaze.core.clip import Layout
 from robogaze.core.events import Evidence
-from robogaze.core.report import Report, Unreadable
+from robogaze.core.key_frames import pictures_to_show
+from robogaze.core.pictures import Picture
+from robogaze.core.report import Provenance, Report, Unreadable
 from robogaze.domains import Domain
 from robogaze.reporting import ClipPage, frames_to_show, render_html
 from robogaze.reporting.pages import results, run
+from robogaze.reporting.pages.run import write_run_page
+from robogaze.store import ManifestLine, RunFolder
 
-from ..cases import UNREADABLE
+from ..cases import UNREADABLE, faulty_report
 from ..samples import ATTACK, make_clip, make_event, make_hypothesis, make_report, page
 
 
@@ -119,7 +124,7 @@ def test_only_the_pages_own_script_may_run_and_nothing_may_be_fetched(text: str)
     rules = [rule.strip() for rule in unescape(policy[1]).split(";")]
     assert rules[:5] == [
         "default-src 'none'",
-        "img-src data:",
+        "img-src 'self' data: file:",
         "media-src 'self' data: blob: file:",
         "style-src 'unsafe-inline'",
         f"script-src 'sha256-{digest}'",
@@ -194,3 +199,79 @@ def test_a_span_between_two_frames_shows_the_one_on_show(domain: Domain) -> None
 
 def test_a_clean_clip_wants_no_frames(domain: Domain) -> None:
     assert frames_to_show(make_report(domain, make_clip("a"))) == ()
+
+
+def test_pictures_are_wanted_that_are_evidence_of_what_is_shown(domain: Domain) -> None:
+    def seen(picture: str | None) -> tuple[Evidence, ...]:
+        return (Evidence(text="t", frames=(1,), picture=picture, source="verify"),)
+
+    event = make_event("e1", "physics", "floating", (0.0, 1.0), evidence=(*seen("K_1"), *seen(None)))
+    hypotheses = (
+        make_hypothesis("h1", "physics", "floating", (0.0, 1.0), verdict="accepted", evidence=seen("K_1")),
+        make_hypothesis("h2", "physics", "floating", (0.0, 1.0), verdict="accepted", evidence=seen("K_0")),
+        make_hypothesis("h3", "physics", "floating", (2.0, 3.0), evidence=seen("K_2")),
+    )
+    report = make_report(domain, make_clip("a"), events=(event,), hypotheses=hypotheses)
+    assert pictures_to_show(report) == ("K_1", "K_2")
+
+
+def test_the_page_of_a_run_names_the_pictures_that_are_there(
+    reports: list[Report], domain: Domain, tmp_path: Path
+) -> None:
+    (first, *others), name = faulty_report(domain).events, "K_h1_ab"
+    seen = Evidence(text="a gap", frames=(12,), picture=name, source="verify")
+    gone = Evidence(text="a gap", frames=(12,), picture="K_h2_cd", source="verify")
+    report = faulty_report(domain).with_(events=(first.with_(evidence=(seen, gone)), *others))
+    with RunFolder(tmp_path / "run", {}) as folder:
+        folder.add(ManifestLine(clip_id=report.clip.id, path="a.mp4", sha256=report.clip.sha256, instruction=None))
+        folder.write(report, {}, {name: b"jpeg"})
+    page = write_run_page(tmp_path / "run", domain)
+    media = data(page.path.read_text(encoding="utf-8"), report.clip.id)["media"]
+    assert media["pictures"] == {name: f"frames/{report.clip.id}/picture-{name}.jpg"}
+
+
+# Where the views are in a picture.
+
+# A 2x2 grid of 320 x 200, whose three views of 160 x 100 are today two above one, each below its name.
+GRID = Layout.parse("2x2:left,right,wrist,-")
+TODAY = (2 * 164 - 4, 24 + 2 * 128 - 4)
+IN_A_ROW = (3 * 164 - 4, 24 + 100)
+
+
+def views(domain: Domain, provenance: Provenance) -> Any:
+    """What the page says on the views of the grid."""
+    report = make_report(domain, make_clip("a", layout=GRID), provenance=provenance)
+    return data(render_html([page(report, None)], [], domain, "t"), "a")["media"]["views"]
+
+
+def shown(size: tuple[int, int]) -> Picture:
+    """A picture of a frame that a model was shown."""
+    return Picture(
+        id="F3", frames=(3,), times_s=(0.1,), views=GRID.active, width=size[0], height=size[1], sha256="ab" * 32
+    )
+
+
+@pytest.mark.parametrize(
+    "provenance",
+    [Provenance(media={"picture_size": list(TODAY)}), Provenance(pictures=(shown(TODAY),))],
+    ids=["of all frames", "of a picture"],
+)
+def test_views_are_where_pictures_of_the_recorded_size_have_them(domain: Domain, provenance: Provenance) -> None:
+    found = views(domain, provenance)
+    width, height = TODAY
+    assert found["picture_ratio"] == width / height
+    assert found["places"]["right"]["picture"] == pytest.approx([164 / width, 48 / height, 1, 148 / height])
+    assert found["places"]["wrist"]["picture"] == pytest.approx([0, 176 / height, 160 / width, 1])
+    assert found["places"]["wrist"]["video"] == [0, 0.5, 0.5, 1]
+
+
+@pytest.mark.parametrize(
+    "provenance",
+    [Provenance(media={"max_side_px": 1024}), Provenance(pictures=(shown(IN_A_ROW),))],
+    ids=["not recorded", "of a picture"],
+)
+def test_views_of_an_older_run_are_in_one_row(domain: Domain, provenance: Provenance) -> None:
+    found = views(domain, provenance)
+    width, height = IN_A_ROW
+    assert found["picture_ratio"] == width / height
+    assert found["places"]["wrist"]["picture"] == pytest.approx([328 / width, 24 / height, 1, 1])

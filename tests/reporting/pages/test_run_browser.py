@@ -7,13 +7,25 @@ from pathlib import Path
 import pytest
 from making import coverage
 
+from robogaze.core.events import Box, Evidence
 from robogaze.core.report import Failure, Report
 from robogaze.domains import Domain
-from robogaze.reporting import render_html
+from robogaze.reporting import ClipPage, render_html
 
 from ..browsing import Opener, Visit
 from ..cases import UNREADABLE
-from ..samples import ATTACK, FPS, make_clip, make_hypothesis, make_report, make_video, page
+from ..samples import (
+    ATTACK,
+    FPS,
+    make_clip,
+    make_event,
+    make_hypothesis,
+    make_provenance,
+    make_report,
+    make_video,
+    page,
+    thumbnail,
+)
 
 SHOWN_FRAME = """() => {
   const video = document.querySelector("video");
@@ -353,3 +365,28 @@ def test_a_clip_that_is_a_part_of_its_file_is_shown_from_there_to_its_own_end(
     assert "frame 31 of" in opened.page.locator(".readout").inner_text()
     opened.page.get_by_text("How this was made").click()
     assert "1.00–3.00 s" in opened.page.get_by_role("row", name="part of that file").inner_text()
+
+
+def test_a_claim_sheet_is_shown_beside_its_event_and_opens_on_its_own(
+    open_page: Opener, domain: Domain, tmp_path: Path
+) -> None:
+    name, event = "K_e1_ab", make_event("e1", "physics", "floating", (1.0, 2.0))
+    seen = Evidence(text="a gap under it", frames=(16,), picture=name, source="verify")
+    place = Evidence(text="", frames=(16,), box=Box(left=0, top=0, right=0.5, bottom=0.5), source="propose")
+    report = make_report(domain, make_clip("disc"), events=(event.with_(evidence=(seen, place)),))
+    provenance = make_provenance([("verify", "round 1", (0, 63))])
+    picture = provenance.pictures[0].with_(id=name, frames=(0, 15, 16, 63), width=160, height=100)
+    report = report.with_(provenance=provenance.with_(pictures=(*provenance.pictures, picture)))
+    (tmp_path / "sheet 1.jpg").write_bytes(thumbnail(16))
+    path = tmp_path / "index.html"
+    shown = ClipPage(report, None, {}, {name: "sheet%201.jpg"})
+    path.write_text(render_html([shown], [], domain, "t"), encoding="utf-8")
+    opened = open_page(path)
+    opened.wait("document.querySelector('[data-moment=sheet] img')?.naturalWidth === 160")
+    assert opened.page.locator("[data-moment=sheet] figcaption").inner_text() == "claim sheet, 4 frames from 0 to 63"
+    assert opened.page.locator("[data-moment=sheet] a").get_attribute("href") == "sheet%201.jpg"
+    assert opened.page.locator(".evidence").count() == 1, "a place alone is no block of its own"
+    opened.page.locator("[data-moment=sheet] a").click()
+    (other,) = (tab for tab in opened.page.context.pages if tab != opened.page)
+    other.wait_for_load_state()
+    assert other.url.endswith("/sheet%201.jpg")

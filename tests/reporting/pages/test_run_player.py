@@ -177,7 +177,7 @@ def test_without_a_video_the_box_lies_on_the_still(visit: Callable[..., Visit], 
 def test_a_picture_of_several_views_keeps_its_shape_and_shows_the_view_of_the_evidence(
     open_page: Opener, domain: Domain, tmp_path: Path, video: str
 ) -> None:
-    """A 2x2 grid of 320x200: three views of 160x100, side by side in the picture."""
+    """A 2x2 grid of 320x200: three views of 160x100, in one row in the picture of an older run."""
     layout = Layout.parse("2x2:left,right,wrist,-")
     evidence = Evidence(text="There.", frames=(32,), box=BOX, view="right", source="rule")
     event = make_event("e1", "physics", "floating", SHORT, evidence=(evidence,))

@@ -3,13 +3,21 @@
 import asyncio
 from pathlib import Path
 
+import pytest
+import yaml
+from making import scripted
+
+from robogaze.core.key_frames import pictures_to_show
 from robogaze.datasets import ManifestEntry
 from robogaze.domains import load_domain
+from robogaze.errors import VideoError
 from robogaze.media.compose import decode_image
+from robogaze.run.engines import base
 from robogaze.run.engines.base import ClipWorker, Task
 from robogaze.stages.pipeline import Pipeline
 
 CLIPS = Path(__file__).parents[3] / "datasets" / "demo" / "clips"
+CONVERSATION = Path(__file__).parents[2] / "e2e" / "conversation.yaml"
 
 
 async def test_of_three_views_each_is_wide_enough_to_be_seen_and_the_neighbours_of_the_event_are_kept() -> None:
@@ -20,4 +28,29 @@ async def test_of_three_views_each_is_wide_enough_to_be_seen_and_the_neighbours_
     onset = result.report.clip.frame_at(event.onset_s)
     assert {onset - 1, onset, onset + 1} <= set(result.frames)
     picture = decode_image(result.frames[onset], "the frame")
-    assert picture.shape[1] == 3 * 320
+    assert picture.shape[1] == 320 + 4 + 320, "two views of 320 px beside each other"
+
+
+async def test_the_claim_sheets_that_evidence_names_are_kept() -> None:
+    models, _ = scripted(*yaml.safe_load(CONVERSATION.read_text(encoding="utf-8")))
+    unit = ClipWorker(Pipeline.build(load_domain("robot"), "full"), models)
+    entry = ManifestEntry(path=CLIPS / "gripper_through_cup.mp4", instruction="Put the cube in the tray")
+    result = await unit(Task("cup", entry), asyncio.Semaphore(1))
+    assert result.report is not None
+    assert tuple(result.pictures) == pictures_to_show(result.report)
+    assert len(result.pictures) == 6, "of three events and three rejected hypotheses"
+    known = {picture.id: picture for picture in result.report.provenance.pictures}
+    for name, jpeg in result.pictures.items():
+        height, width = decode_image(jpeg, name).shape[:2]
+        assert max(width, height) <= 1200
+        assert width / height == pytest.approx(known[name].width / known[name].height, rel=0.01)
+
+
+async def test_a_video_that_changes_while_it_is_diagnosed_is_unreadable(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def changed(*_: object) -> None:
+        raise VideoError("multi_view.mp4 has changed since it was decoded")
+
+    monkeypatch.setattr(base, "diagnose", changed)
+    unit = ClipWorker(Pipeline.build(load_domain("robot"), "pixels"))
+    result = await unit(Task("grid", ManifestEntry(path=CLIPS / "multi_view.mp4")), asyncio.Semaphore(1))
+    assert (result.report, result.unreadable) == (None, "multi_view.mp4 has changed since it was decoded")

@@ -1,101 +1,134 @@
-"""Segments cover the clip; routes follow the windows."""
+"""Segments have times and cover the clip; routes follow them."""
 
 from typing import Any
 
 import pytest
 from making import make_clip, scripted
+from stages.robogaze.test_route import ratings
 
-from robogaze.core.context import Observation, Window
+from robogaze.core.context import Observation
 from robogaze.core.sampling import Regime, windows
 from robogaze.core.time import Span
 from robogaze.stages.client import NoAnswer
-from robogaze.stages.robogaze.segment import SegmentStage, cover
+from robogaze.stages.robogaze.segment import SegmentAnswer, SegmentStage, cover
 
-
-def windows_of(seconds: float) -> tuple[Window, ...]:
-    clip = make_clip(seconds)
-    return windows(clip.frame_times_s, clip.duration_s, 2.0, 1.0, Regime.parse("4 fps"))
-
-
-def test_subtasks_become_segments_that_touch() -> None:
-    #   windows   0    1    2    3        subtask a holds 0 and 1, b holds 2 and 3
-    #   time      0    1    2    3    5
-    segments = cover(windows_of(5), [("a", [0, 1]), ("b", [2, 3])])
-    assert [(s.id, s.subtask, s.span) for s in segments] == [("S1", "a", Span(0, 2)), ("S2", "b", Span(2, 5))]
-
-
-def test_what_no_subtask_claims_is_a_segment_of_its_own() -> None:
-    segments = cover(windows_of(6), [("a", [1]), ("b", [3])])
-    assert [(s.subtask, s.span.start, s.span.end) for s in segments] == [
-        (None, 0, 1), ("a", 1, 2), (None, 2, 3), ("b", 3, 4), (None, 4, 6),
-    ]  # fmt: skip
-
-
-def test_an_interrupted_subtask_is_two_segments() -> None:
-    segments = cover(windows_of(5), [("a", [0, 2]), ("b", [1, 3])])
-    assert [s.subtask for s in segments] == ["a", "b", "a", "b"]
-
-
-def test_without_segments_in_the_answer_the_clip_is_one_segment() -> None:
-    (segment,) = cover(windows_of(5), [])
-    assert segment.subtask is None
-    assert segment.span == Span(0, 5)
-
-
-def context_of(client_for: Any, *lines: dict[str, Any], seconds: float = 5.0, **more: Any) -> tuple[Any, Any, Any]:
-    models, backend = scripted(*lines)
-    observations = tuple(Observation(window=window, notes={"seen": "x"}) for window in windows_of(seconds))
-    client, context = client_for(models, make_clip(seconds), observations=observations, **more)
-    return client, context, backend
-
-
+STRETCH = Span(0, 8)
 TASK = {"subtasks": [{"name": "grasp"}, {"name": "place"}]}
 
 
+def covered(*claims: tuple[str, float, float]) -> list[tuple[str | None, float, float]]:
+    answers = [SegmentAnswer(subtask=name, span_s=[start, end], departure=None) for name, start, end in claims]
+    return [(claim and claim.subtask, span.start, span.end) for span, claim in cover(STRETCH, answers)]
+
+
+def test_segments_that_touch_are_kept_as_they_are() -> None:
+    assert covered(("a", 0, 3.5), ("b", 3.5, 8)) == [("a", 0, 3.5), ("b", 3.5, 8)]
+
+
+def test_a_stretch_without_a_segment_is_one_without_a_subtask() -> None:
+    assert covered(("a", 1, 2), ("b", 5, 6)) == [
+        (None, 0, 1), ("a", 1, 2), (None, 2, 5), ("b", 5, 6), (None, 6, 8),
+    ]  # fmt: skip
+
+
+def test_short_gaps_and_overlaps_are_closed() -> None:
+    assert covered(("a", 0.2, 3.5), ("b", 3.7, 5), ("c", 4.9, 7.9)) == [("a", 0, 3.5), ("b", 3.5, 5), ("c", 5, 8)]
+
+
+def test_a_subtask_may_be_repeated_and_the_answer_need_not_be_in_order() -> None:
+    assert [name for name, *_ in covered(("b", 3, 5), ("a", 5, 8), ("a", 0, 3))] == ["a", "b", "a"]
+
+
+def context_of(client_for: Any, *lines: dict[str, Any], seconds: float = 8.0, **more: Any) -> tuple[Any, Any, Any]:
+    models, backend = scripted(*lines)
+    clip = make_clip(seconds)
+    found = windows(clip.frame_times_s, clip.duration_s, 4.0, 4.0, Regime.parse("4 fps"))
+    observations = tuple(Observation(window=window, notes={"seen": "x"}) for window in found)
+    client, context = client_for(models, clip, observations=observations, **more)
+    return client, context, backend
+
+
+def part(subtask: str | None, start: float, end: float, **fields: Any) -> dict[str, Any]:
+    return {"subtask": subtask, "span_s": [start, end], "departure": None, **fields}
+
+
+def reply(*parts: dict[str, Any], subject: str = "clip") -> dict[str, Any]:
+    return {"when": {"stage": "segment", "subject": subject}, "reply": {"segments": list(parts)}}
+
+
 async def test_segmentation_and_routing_share_a_call(client_for: Any) -> None:
-    reply = {
-        "segments": [
-            {"subtask": "grasp", "window_ids": [0, 1], "candidate_dimensions": ["visual_quality"], "rationale": "dim"},
-            {"subtask": "place", "window_ids": [3], "candidate_dimensions": [], "rationale": "nothing"},
-        ]
-    }
-    client, context, backend = context_of(client_for, {"when": {"stage": "segment"}, "reply": reply}, task=TASK)
-    context = await SegmentStage(route=True).run(context, client)
-    assert [segment.subtask for segment in context.segments] == ["grasp", None, "place"]
-    assert [route.dimensions for route in context.routes] == [("visual_quality",), context.dimensions, ()]
+    line = reply(
+        part("grasp", 0, 3, dimensions=ratings(visual_quality=9), departure="with another cup"),
+        part("place", 4, 8, dimensions=ratings(physical_plausibility=9)),
+    )
+    client, context, backend = context_of(client_for, line, task=TASK)
+    context = await SegmentStage(route=True, keep=2).run(context, client)
+    assert [(segment.id, segment.subtask, segment.departure) for segment in context.segments] == [
+        ("S1", "grasp", "with another cup"), ("S2", None, None), ("S3", "place", None),
+    ]  # fmt: skip
+    assert [(route.segment, route.dimensions) for route in context.routes] == [
+        ("S1", ("task_progress", "visual_quality")),
+        ("S2", ("task_progress", "visual_quality")),
+        ("S3", ("task_progress", "physical_plausibility")),
+    ], "what is in no segment of the answer is examined as the segment before it"
     assert len(backend.asked) == 1
-    assert backend.asked[0].images
+    assert [len(image.picture.frames) for image in backend.asked[0].images] == [9, 9, 9, 5]
+    assert "Task Progress is examined in any case" in backend.asked[0].parts[-1]
+
+
+async def test_a_long_clip_is_divided_into_stretches_in_one_round(client_for: Any) -> None:
+    lines = [
+        reply(part("grasp", 0, 35), subject="part 1 of 2"),
+        reply(part("grasp", 35, 40), part("place", 40, 70), subject="part 2 of 2"),
+    ]
+    client, context, backend = context_of(client_for, *lines, seconds=70.0, task=TASK)
+    context = await SegmentStage().run(context, client)
+    assert [(segment.id, segment.subtask, segment.span) for segment in context.segments] == [
+        ("S1", "grasp", Span(0, 35)), ("S2", "grasp", Span(35, 40)), ("S3", "place", Span(40, 70)),
+    ]  # fmt: skip
+    assert (client.usage().calls, client.usage().rounds) == (2, 1)
+    assert "from 35.00 to 70.00 s" in backend.asked[1].parts[-1]
 
 
 async def test_without_routing_only_text_is_sent(client_for: Any) -> None:
-    reply = {"segments": [{"subtask": None, "window_ids": [0, 1, 2, 3]}]}
-    client, context, backend = context_of(client_for, {"reply": reply}, task=TASK)
+    client, context, backend = context_of(client_for, reply(part(None, 0, 8)), task=TASK)
     context = await SegmentStage().run(context, client)
     assert context.routes is None
     assert backend.asked[0].images == ()
+    assert "dimensions" not in backend.asked[0].parts[-1]
 
 
-async def test_a_window_in_two_segments_is_sent_back(client_for: Any) -> None:
-    bad = {"segments": [{"subtask": "grasp", "window_ids": [0, 1]}, {"subtask": "place", "window_ids": [1, 2]}]}
-    good = {"segments": [{"subtask": "grasp", "window_ids": [0, 1]}]}
-    client, context, backend = context_of(client_for, {"reply": bad}, {"reply": good}, task=TASK)
+@pytest.mark.parametrize(
+    ("bad", "error"),
+    [
+        ([part("grasp", 0, 5), part("place", 3, 8)], "[3.0, 8.0] begins before [0.0, 5.0] ends"),
+        ([part("grasp", 0, 99)], "segments.0.span_s.1: Input should be less than or equal to 8"),
+        ([part("grasp", 5, 2)], "a span must end after it starts"),
+        ([part("wave", 0, 8)], "segments.0.subtask"),
+        ([], "segments cover the whole stretch"),
+    ],
+)
+async def test_segments_that_cannot_be_are_sent_back(client_for: Any, bad: Any, error: str) -> None:
+    client, context, backend = context_of(client_for, reply(*bad), reply(part("grasp", 0, 8)), task=TASK)
     context = await SegmentStage().run(context, client)
     assert [call.outcome for call in client.ledger()] == ["invalid", "answered"]
-    assert "these are in several: [1]" in str(backend.asked[1].parts[-1])
-    assert context.segments[0].windows == (0, 1)
+    assert error in backend.asked[1].parts[-1]
+    assert [segment.span for segment in context.segments] == [STRETCH]
 
 
-@pytest.mark.parametrize("subtask", ["wave", 3])
-async def test_a_subtask_that_is_not_in_the_task_memory_is_refused(client_for: Any, subtask: Any) -> None:
-    bad = {"reply": {"segments": [{"subtask": subtask, "window_ids": [0]}]}, "repeat": True}
-    client, context, _ = context_of(client_for, bad, task=TASK)
-    with pytest.raises(NoAnswer):
-        await SegmentStage().run(context, client)
-    assert [call.outcome for call in client.ledger()] == ["invalid"] * 3
+async def test_the_end_of_the_clip_may_be_given_with_two_decimals(client_for: Any) -> None:
+    client, context, _ = context_of(client_for, reply(part("grasp", 0, 8.69)), seconds=139 / 16, task=TASK)
+    context = await SegmentStage().run(context, client)
+    assert [segment.span for segment in context.segments] == [Span(0, 8.6875)]
 
 
 async def test_without_a_task_memory_subtasks_are_named_freely(client_for: Any) -> None:
-    reply = {"reply": {"segments": [{"subtask": "waves at the pot", "window_ids": [0, 1, 2, 3]}]}}
-    client, context, _ = context_of(client_for, reply)
+    client, context, _ = context_of(client_for, reply(part("waves at the pot", 0, 8)))
     context = await SegmentStage().run(context, client)
     assert context.segments[0].subtask == "waves at the pot"
+
+
+async def test_a_stretch_without_an_answer_ends_the_stage(client_for: Any) -> None:
+    client, context, _ = context_of(client_for, reply(part("grasp", 0, 35), subject="part 1 of 2"), seconds=70.0)
+    with pytest.raises(NoAnswer):
+        await SegmentStage().run(context, client)

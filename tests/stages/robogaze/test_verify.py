@@ -1,12 +1,20 @@
 """The critic: what it decides, what stays open, and that nothing undecided is accepted."""
 
+from hashlib import sha256
 from typing import Any
 
 import pytest
-from making import scripted
+from hypothesis import given
+from hypothesis import strategies as st
+from making import make_clip, scripted
 
-from robogaze.core.events import Evidence, Hypothesis
+from robogaze.backends import ModelConfig
+from robogaze.core.clip import Layout
+from robogaze.core.context import ObjectTrack, Observation, Window
+from robogaze.core.events import Box, Evidence, Hypothesis
 from robogaze.core.time import Span
+from robogaze.domains import Domain
+from robogaze.stages.robogaze.claim_sheets import Place, grouped, place_of
 from robogaze.stages.robogaze.verify import Verify
 
 
@@ -34,11 +42,22 @@ def decision(name: str, **fields: Any) -> tuple[str, dict[str, Any]]:
         "merge_with": None,
         "primary_dimension": None,
         "type": None,
-        "refined_span_s": None,
+        "refined_span_s": [1.0, 2.0],
         "severity": 3,
         "confidence": 0.9,
         **fields,
     }
+
+
+def rejection(name: str, **fields: Any) -> tuple[str, dict[str, Any]]:
+    return decision(
+        name,
+        **{"decision": "REJECT", "frames": [], "severity": None, "confidence": 0.1, **fields},
+    )
+
+
+def merge(name: str, into: str | None, **fields: Any) -> tuple[str, dict[str, Any]]:
+    return decision(name, **{"decision": "MERGE", "merge_with": into, "severity": None, **fields})
 
 
 def reply(*decisions: tuple[str, dict[str, Any]]) -> dict[str, Any]:
@@ -69,20 +88,35 @@ async def test_accept_takes_the_critics_severity_confidence_span_and_evidence(cl
 
 
 async def test_reject_keeps_the_hypothesis_with_the_reason(client_for: Any) -> None:
-    said = decision("H1", decision="REJECT", frames=[], rationale="the hand hides it", severity=None)
+    said = rejection("H1", rationale="the hand hides it")
     after, _, _, _ = await judge(client_for, [hypothesis("H1")], reply(said))
     assert (after["H1"].verdict, after["H1"].reason) == ("rejected", "the hand hides it")
 
 
-async def test_an_accept_below_the_least_confidence_is_a_rejection(client_for: Any) -> None:
-    after, _, _, _ = await judge(client_for, [hypothesis("H1")], reply(decision("H1", confidence=0.49)))
-    assert after["H1"].verdict == "rejected"
-    assert "confidence 0.49, under 0.50" in after["H1"].reason
+@pytest.mark.parametrize("sure", [0.35, 0.42, 0.49])
+async def test_an_accept_below_the_least_confidence_stays_among_the_hypotheses(client_for: Any, sure: float) -> None:
+    said = decision("H1", confidence=sure, refined_span_s=[1.5, 2.0], severity=5)
+    after, context, _, _ = await judge(client_for, [hypothesis("H1")], reply(said))
+    assert (after["H1"].verdict, after["H1"].confidence) == ("rejected", sure)
+    assert after["H1"].spans == (Span(1.5, 2.0),), "as it would be reported at a lower threshold"
+    assert after["H1"].severity == 5
+    assert f"confidence {sure:.2f}, under 0.50" in after["H1"].reason
+    assert context.failures == (), "it does not leave the clip undecided"
+
+
+async def test_the_threshold_is_not_in_the_prompt(client_for: Any) -> None:
+    prompts = []
+    for threshold in (0.3, 0.7):
+        _, _, _, backend = await judge(client_for, [hypothesis("H1")], reply(decision("H1")), min_confidence=threshold)
+        prompts.append(backend.asked[0].parts[-1])
+    assert prompts[0] == prompts[1]
 
 
 CONTRADICTIONS = [
     ({"frames": []}, "H1: ACCEPT needs frames"),
+    ({"refined_span_s": None}, "refined_span_s"),
     ({"decision": "REJECT", "confidence": 1.0}, "H1: REJECT says that the fault is not there, and confidence 1"),
+    ({"decision": "REJECT", "confidence": 0.5}, "H1: REJECT says that the fault is not there, and confidence 0.5"),
 ]
 
 
@@ -103,17 +137,69 @@ async def test_a_contradiction_that_lasts_decides_nothing(client_for: Any, field
 
 
 async def test_a_merge_points_to_an_accepted_hypothesis(client_for: Any) -> None:
-    merged = decision("H2", decision="MERGE", merge_with="H1", severity=None)
-    after, _, _, _ = await judge(client_for, [hypothesis("H1"), hypothesis("H2")], reply(decision("H1"), merged))
+    said = reply(decision("H1"), merge("H2", "H1"))
+    after, _, _, _ = await judge(client_for, [hypothesis("H1"), hypothesis("H2")], said)
     assert (after["H2"].verdict, after["H2"].merged_into) == ("merged", "H1")
 
 
 async def test_a_chain_of_merges_ends_at_an_accepted_hypothesis(client_for: Any) -> None:
-    chain = [decision("H3", decision="MERGE", merge_with="H2"), decision("H2", decision="MERGE", merge_with="H1")]
-    after, _, _, _ = await judge(
-        client_for, [hypothesis("H1"), hypothesis("H2"), hypothesis("H3")], reply(decision("H1"), *chain)
-    )
+    said = reply(decision("H1"), merge("H3", "H2"), merge("H2", "H1"))
+    after, _, _, _ = await judge(client_for, [hypothesis("H1"), hypothesis("H2"), hypothesis("H3")], said)
     assert after["H3"].merged_into == "H1"
+
+
+OTHER = {"dimension": "object_scene_consistency", "type": "object_distortion"}
+
+
+async def test_a_merge_across_dimensions_is_sent_back(client_for: Any) -> None:
+    lines = [reply(decision("H1"), merge("H2", "H1")), reply(decision("H1"), decision("H2"))]
+    after, _, _, backend = await judge(client_for, [hypothesis("H1"), hypothesis("H2", **OTHER)], *lines)
+    assert after["H2"].verdict == "accepted"
+    assert (
+        "decisions.H2: H2 is of object_scene_consistency and H1 of physical_plausibility: claims of different "
+        "dimensions are never merged" in str(backend.asked[1].parts[-1])
+    )
+
+
+async def test_the_dimension_that_the_critic_names_counts_for_a_merge(client_for: Any) -> None:
+    moved = {"primary_dimension": OTHER["dimension"], "type": OTHER["type"]}
+    claims = [hypothesis("H1", **OTHER), hypothesis("H2")]
+    after, _, _, _ = await judge(client_for, claims, reply(decision("H1"), merge("H2", "H1", **moved)))
+    assert (after["H2"].merged_into, after["H2"].dimension) == ("H1", OTHER["dimension"])
+    lines = [reply(decision("H1", **moved), merge("H2", "H1")), reply(decision("H1", **moved), decision("H2"))]
+    after, _, client, _ = await judge(client_for, [hypothesis("H1"), hypothesis("H2")], *lines)
+    assert after["H2"].verdict == "accepted"
+    assert [call.outcome for call in client.ledger()] == ["invalid", "answered"]
+
+
+async def test_the_first_papers_critic_merges_across_dimensions(client_for: Any) -> None:
+    said = reply(decision("H1"), merge("H2", "H1"))
+    claims = [hypothesis("H1"), hypothesis("H2", **OTHER)]
+    after, _, _, backend = await judge(client_for, claims, said, merge_across_dimensions=True)
+    assert after["H2"].merged_into == "H1"
+    assert "the same physical event" in str(backend.asked[0].parts[-1])
+
+
+async def test_claims_that_share_no_time_are_not_the_same(client_for: Any) -> None:
+    lines = [reply(decision("H1"), merge("H2", "H1")), reply(decision("H1"), rejection("H2"))]
+    claims = [hypothesis("H1", 0, 1), hypothesis("H2", 2.5, 3)]
+    after, _, _, backend = await judge(client_for, claims, *lines)
+    assert after["H2"].verdict == "rejected"
+    assert "decisions.H2: H2 and H1 share no time" in str(backend.asked[1].parts[-1])
+
+
+async def test_two_halves_of_a_fault_are_merged(client_for: Any) -> None:
+    said = reply(decision("H1", refined_span_s=[1.0, 3.0]), merge("H2", "H1"))
+    after, _, _, backend = await judge(client_for, [hypothesis("H1", 1, 2), hypothesis("H2", 2, 3)], said)
+    assert (after["H1"].spans, after["H2"].merged_into) == ((Span(1.0, 3.0),), "H1")
+    assert len(backend.asked) == 1
+
+
+async def test_the_same_claim_as_one_with_too_little_confidence_is_merged_into_it(client_for: Any) -> None:
+    said = reply(decision("H1", confidence=0.4), merge("H2", "H1"))
+    after, context, _, backend = await judge(client_for, [hypothesis("H1"), hypothesis("H2")], said)
+    assert (after["H1"].verdict, after["H2"].verdict, after["H2"].merged_into) == ("rejected", "merged", "H1")
+    assert (len(backend.asked), context.failures) == (1, ())
 
 
 async def test_what_the_critic_leaves_out_is_asked_once_more_and_then_unverified(client_for: Any) -> None:
@@ -135,49 +221,55 @@ async def test_a_second_round_is_no_repetition_of_the_first(client_for: Any) -> 
     assert [call.key for call in client.calls] == [first, second]
 
 
-@pytest.mark.parametrize(
-    "second",
-    [
-        decision("H2", decision="MERGE", merge_with="H1"),  # ... into one that was rejected
-        decision("H2", decision="MERGE", merge_with="H3"),  # ... in a circle
-    ],
-)
-async def test_a_merge_without_an_accepted_target_is_requested_again(
-    client_for: Any, second: tuple[str, dict[str, Any]]
-) -> None:
-    first = reply(
-        decision("H1", decision="REJECT", frames=[]), second, decision("H3", decision="MERGE", merge_with="H2")
-    )
-    again = reply(decision("H2"), decision("H3", decision="MERGE", merge_with="H2"))
+@pytest.mark.parametrize("into", ["H1", "H3"], ids=["into one that was rejected", "in a circle"])
+async def test_a_merge_without_an_accepted_target_is_requested_again(client_for: Any, into: str) -> None:
+    first = reply(rejection("H1"), merge("H2", into), merge("H3", "H2"))
+    again = reply(decision("H2"), merge("H3", "H2"))
     after, _, _, _ = await judge(client_for, [hypothesis("H1"), hypothesis("H2"), hypothesis("H3")], first, again)
     assert after["H2"].verdict == "accepted"
     assert (after["H3"].verdict, after["H3"].merged_into) == ("merged", "H2")
 
 
-async def test_events_that_never_overlap_are_not_merged(client_for: Any) -> None:
-    merged = decision("H2", decision="MERGE", merge_with="H1")
-    hypotheses = [hypothesis("H1", 0, 1), hypothesis("H2", 2, 3)]
-    after, context, _, _ = await judge(client_for, hypotheses, reply(decision("H1"), merged), reply(merged))
+async def test_a_merge_into_one_that_is_never_accepted_stays_undecided(client_for: Any) -> None:
+    lines = [reply(rejection("H1"), merge("H2", "H1")), reply()]
+    after, context, _, _ = await judge(client_for, [hypothesis("H1"), hypothesis("H2")], *lines)
     assert after["H2"].verdict == "unverified"
-    assert after["H2"].reason == "the critic merged it into H1, which is not accepted at an overlapping time"
     assert len(undecided(context)) == 1
 
 
-async def test_a_much_changed_span_is_verified_again(client_for: Any) -> None:
-    #   claimed 1-2 s, refined to 3-3.5 s: a new hypothesis; the next look agrees and settles it
-    first, second = decision("H1", refined_span_s=[3.0, 3.5]), decision("H1", refined_span_s=[3.0, 3.6])
+async def test_a_span_whose_new_edges_were_not_shown_is_verified_again(client_for: Any) -> None:
+    #   claimed 1-2 s, refined to 3-3.5 s: its sheet showed neither frame 48 nor frame 56
+    first = decision("H1", refined_span_s=[3.0, 3.5])
+    second = decision("H1", refined_span_s=[3.0, 3.6], frames=[48])
     after, _, _, backend = await judge(client_for, [hypothesis("H1")], reply(first), reply(second))
     assert after["H1"].spans == (Span(3.0, 3.6),)
     assert len(backend.asked) == 2
-    shown = [shot.picture.frames[0] for shot in backend.asked[1].images]
-    assert set(range(48, 56)) <= set(shown), "the second look has close-ups of the refined span"
+    assert not {47, 48, 55, 56} & set(sheets(backend.asked[0])["H1"])
+    assert {47, 48, 55, 56} <= set(sheets(backend.asked[1])["H1"])
+    assert [piece.source for piece in after["H1"].evidence] == ["verify", "propose"], "that of the last look"
 
 
-async def test_three_rounds_are_the_most(client_for: Any) -> None:
-    moving = [reply(decision("H1", refined_span_s=[s, s + 0.3])) for s in (3.0, 0.2, 2.0, 1.0)]
+@pytest.mark.parametrize(
+    "span", [[1.0, 1.125], [1.0, 2.5]], ids=["its edges are on the sheet", "it is mostly the claimed one"]
+)
+async def test_another_span_is_taken_without_another_round(client_for: Any, span: list[float]) -> None:
+    after, _, _, backend = await judge(client_for, [hypothesis("H1")], reply(decision("H1", refined_span_s=span)))
+    assert after["H1"].spans == (Span(*span),)
+    assert len(backend.asked) == 1
+
+
+async def test_the_claimed_time_as_printed_is_the_claimed_span(client_for: Any) -> None:
+    spans = (Span(0.3125, 0.5), Span(1.0, 1.6875))
+    said = reply(decision("H1", refined_span_s=[0.31, 1.69]))
+    after, _, _, _ = await judge(client_for, [hypothesis("H1", spans=spans)], said)
+    assert after["H1"].spans == spans, "a pause between two spans is kept"
+
+
+async def test_two_rounds_are_the_most(client_for: Any) -> None:
+    moving = [reply(decision("H1", refined_span_s=[start, start + 0.3], frames=[0])) for start in (3, 0.2, 2)]
     after, _, _, backend = await judge(client_for, [hypothesis("H1")], *moving)
-    assert len(backend.asked) == 3
-    assert after["H1"].spans == (Span(2.0, 2.3),)
+    assert len(backend.asked) == 2
+    assert after["H1"].spans == (Span(0.2, 0.5),)
 
 
 async def test_one_round_is_enough_when_all_is_decided(client_for: Any) -> None:
@@ -213,7 +305,7 @@ async def test_without_any_decision_every_hypothesis_is_a_failure(client_for: An
 
 
 async def test_a_decided_hypothesis_is_no_failure(client_for: Any) -> None:
-    rejected = decision("H2", decision="REJECT", frames=[])
+    rejected = rejection("H2")
     _, context, _, _ = await judge(client_for, [hypothesis("H1"), hypothesis("H2")], reply(decision("H1"), rejected))
     assert context.failures == ()
 
@@ -229,7 +321,8 @@ async def test_a_decided_hypothesis_is_no_failure(client_for: Any) -> None:
         reply(decision("H1", type="blur")),
         reply(decision("H1", severity=6)),
         {"text": '{"decisions": {"H1": {}, "H1": {}}}'},
-        reply(decision("H1", decision="MERGE", merge_with="H1")),
+        reply(merge("H1", "H1")),
+        reply(merge("H1", None)),
         {"reply": {"rejected": ["H1"]}},
         {"reply": ["H1"]},
         {"text": "{}"},
@@ -247,9 +340,199 @@ async def test_the_critic_may_move_a_claim_to_another_type(client_for: Any) -> N
     assert (after["H1"].dimension, after["H1"].type) == ("visual_quality", "blur")
 
 
-async def test_close_ups_are_frames_nobody_was_shown(client_for: Any) -> None:
+# What the critic is shown.
+
+
+def sheets(request: Any) -> dict[str, tuple[int, ...]]:
+    """The frames of each claim sheet of a request, by claim."""
+    pictures = [image.picture for image in request.images]
+    return {picture.id.split("_")[1]: picture.frames for picture in pictures if picture.id.startswith("K_")}
+
+
+async def test_the_critic_is_shown_the_ends_of_the_clip_and_a_sheet_for_each_claim(client_for: Any) -> None:
+    claims = [hypothesis("H1"), hypothesis("H2", 0, 4)]
+    _, _, _, backend = await judge(client_for, claims, reply(decision("H1"), rejection("H2")))
+    (request,) = backend.asked
+    assert [image.picture.frames for image in request.images[:2]] == [(0,), (63,)]
+    assert list(sheets(request)) == ["H1", "H2"]
+    assert {0, 15, 16, 31, 32, 63} <= set(sheets(request)["H1"])
+    assert len(sheets(request)["H1"]) == 12
+
+
+async def test_the_sheet_is_evidence_and_a_picture_of_the_report(client_for: Any) -> None:
+    said = reply(decision("H1"), rejection("H2"))
+    after, _, client, _ = await judge(client_for, [hypothesis("H1"), hypothesis("H2")], said)
+    for found in after.values():
+        (seen,) = (evidence for evidence in found.evidence if evidence.source == "verify")
+        assert client.pictures[seen.picture].frames[0] == 0
+        assert (
+            client.pictures[seen.picture].sha256
+            == sha256(client.decoded_clip.evidence_pictures[seen.picture]).hexdigest()
+        )
+
+
+def boxed(frame: int, view: str | None = None, left: float = 0.0) -> Evidence:
+    box = Box(left=left, top=0.5, right=left + 0.25, bottom=1.0)
+    return Evidence(text="", frames=(frame,), view=view, box=box, source="propose")
+
+
+CUP = ObjectTrack(name="cup", view="main", boxes={0: Box(left=0.5, top=0, right=1, bottom=0.5)})
+CUP_LID = ObjectTrack(name="cup lid", view="main", boxes={3: Box(left=0, top=0, right=0.5, bottom=0.5)})
+POT = ObjectTrack(name="pot", view="main", boxes={0: Box(left=0, top=0, right=1, bottom=1)})
+
+
+HERE, THERE = boxed(16), boxed(20, left=0.5)
+PLACES = {
+    "a box": (hypothesis("H1", evidence=(HERE,)), Place("main", {16: HERE.box})),
+    "boxes": (hypothesis("H1", evidence=(HERE, THERE)), Place("main", {16: HERE.box, 20: THERE.box})),
+    "a view that the clip does not have": (
+        hypothesis("H1", evidence=(boxed(16, "wrist"),)), Place("main", CUP.boxes)
+    ),
+    "a tracked object": (hypothesis("H1"), Place("main", CUP.boxes)),
+    "the longer name": (hypothesis("H1", description="The Cup lid is gone"), Place("main", CUP_LID.boxes)),
+    "no such object": (hypothesis("H1", description="The cupboard is gone"), Place("main")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("claim", "place"), PLACES.values(), ids=PLACES)
+def test_where_a_claim_is_seen(claim: Hypothesis, place: Place) -> None:
+    assert place_of(claim, (POT, CUP, CUP_LID), make_clip()) == place
+
+
+def test_a_box_of_several_views_needs_its_view() -> None:
+    clip = make_clip(layout=Layout.parse("1x2:left,right"))
+    assert place_of(hypothesis("H1", evidence=(boxed(16),)), (), clip) == Place()
+    assert place_of(hypothesis("H1", evidence=(boxed(16, "right"),)), (), clip) == Place("right", {16: boxed(16).box})
+
+
+async def test_the_critic_is_not_shown_what_the_specialists_thought(client_for: Any) -> None:
+    seen = Observation(
+        window=Window(id=0, span=Span(0, 4), frames=(0,)), notes={"hand": "open"}, suspicions=("the cup bends",)
+    )
+    texts = {}
+    for shown in (False, True):
+        models, backend = scripted(reply(decision("H1")))
+        client, context = client_for(models, hypotheses=(hypothesis("H1", confidence=0.83),), observations=(seen,))
+        await Verify(show_proposals=shown).run(context, client)
+        texts[shown] = "\n".join(part for part in backend.asked[0].parts if isinstance(part, str))
+    for secret in ("0.83", "nothing is under it", "the cup bends"):
+        assert (secret in texts[False], secret in texts[True]) == (False, True)
+    assert '"hand": "open"' in texts[False]
+
+
+async def test_the_critic_is_given_the_claimed_types_and_those_they_are_confused_with(
+    client_for: Any, robot: Domain
+) -> None:
     _, _, _, backend = await judge(client_for, [hypothesis("H1")], reply(decision("H1")))
+    text, claimed = str(backend.asked[0].parts[-1]), robot.types["object_floating"]
+    for kind in (claimed, *(robot.types[confusion.type] for confusion in claimed.confused_with)):
+        assert f"- {kind.id} ({robot.dimension_of[kind.id]}): {kind.definition}" in text
+        assert f"Span ({kind.span.covers}). Start: {kind.span.starts}. End: {kind.span.ends}." in text
+    assert robot.types["blur"].definition not in text
+
+
+# Many claims.
+
+
+def few_pictures(most: int) -> ModelConfig:
+    return ModelConfig(kind="scripted", max_pictures=most, frames="uniform 2")
+
+
+async def judge_with(
+    client_for: Any, most: int, hypotheses: list[Hypothesis], *lines: dict[str, Any], **parameters: Any
+) -> Any:
+    models, backend = scripted(*lines, config=few_pictures(most))
+    client, context = client_for(models, hypotheses=tuple(hypotheses))
+    context = await Verify(**parameters).run(context, client)
+    return {hypothesis.id: hypothesis for hypothesis in context.hypotheses}, context, client, backend
+
+
+async def test_fourteen_claims_are_split_over_parallel_requests(client_for: Any) -> None:
+    claims = [hypothesis(f"H{number}", number / 4, number / 4 + 0.2) for number in range(14)]
+    span = {claim.id: [claim.onset_s, claim.offset_s] for claim in claims}
+    groups = [[f"H{number}" for number in range(first, min(first + 6, 14))] for first in (0, 6, 12)]
+    lines = []
+    for part, group in enumerate(groups, start=1):
+        decisions = (decision(name, frames=[0], refined_span_s=span[name]) for name in group)
+        lines.append({"when": {"subject": f"round 1, part {part} of 3"}, **reply(*decisions)})
+    after, context, client, backend = await judge_with(client_for, 8, claims, *lines)
+    assert {found.verdict for found in after.values()} == {"accepted"}
+    assert (len(backend.asked), client.usage().rounds, context.failures) == (3, 1, ())
+    assert [list(sheets(request)) for request in backend.asked] == groups
+    assert all(len(request.images) <= 8 for request in backend.asked)
+
+
+async def test_one_request_is_enough_for_fourteen_claims_where_the_model_accepts_the_pictures(client_for: Any) -> None:
+    claims = [hypothesis(f"H{number}") for number in range(14)]
+    _, _, _, backend = await judge(client_for, claims, reply(*(decision(claim.id) for claim in claims)))
+    assert len(backend.asked) == 1
+    assert len(sheets(backend.asked[0])) == 14
+
+
+async def test_a_request_without_an_answer_leaves_only_its_own_claims_undecided(client_for: Any) -> None:
+    claims = [hypothesis("H1", 0, 1), hypothesis("H2", 2, 3)]
+    lines = [
+        {"when": {"subject": "round 1, part 1 of 2"}, "error": {"kind": "refused"}},
+        {"when": {"subject": "round 1, part 2 of 2"}} | reply(decision("H2", refined_span_s=[2.0, 3.0], frames=[32])),
+    ]
+    after, context, _, _ = await judge_with(client_for, 3, claims, *lines)
+    assert (after["H1"].verdict, after["H2"].verdict) == ("unverified", "accepted")
+    assert after["H1"].reason.startswith("the critic did not answer: ")
+    assert [failure.kind for failure in context.failures] == ["undecided", "refused"]
+
+
+@pytest.mark.parametrize("most", [2, 3])
+async def test_a_model_with_room_for_few_pictures_is_shown_one_sheet_at_a_time(client_for: Any, most: int) -> None:
+    claims = [hypothesis("H1"), hypothesis("H2")]
+    lines = [reply(rejection("H1")), reply(rejection("H2"))]
+    _, context, _, backend = await judge_with(client_for, most, claims, *lines)
+    assert [(list(sheets(request)), len(request.images)) for request in backend.asked] == [
+        (["H1"], most),
+        (["H2"], most),
+    ]
+    assert context.failures == ()
+
+
+def names(groups: tuple[tuple[Hypothesis, ...], ...]) -> list[list[str]]:
+    return [[claim.id for claim in group] for group in groups]
+
+
+def test_claims_that_overlap_share_a_request() -> None:
+    claims = [hypothesis("H1", 0, 1), hypothesis("H2", 2, 3), hypothesis("H3", 0.5, 1.5), hypothesis("H4", 2.5, 3.5)]
+    assert names(grouped(claims, 2)) == [["H1", "H3"], ["H2", "H4"]]
+    assert names(grouped(claims, 3)) == [["H1", "H3"], ["H2", "H4"]]
+    assert names(grouped(claims, 4)) == [["H1", "H2", "H3", "H4"]]
+    assert grouped([], 4) == ()
+
+
+def test_where_too_many_overlap_those_of_one_dimension_share_a_request() -> None:
+    claims = [hypothesis("H1"), hypothesis("H2", **OTHER), hypothesis("H3"), hypothesis("H4", **OTHER)]
+    assert names(grouped(claims, 2)) == [["H1", "H3"], ["H2", "H4"]]
+    assert names(grouped(claims, 1)) == [["H1"], ["H3"], ["H2"], ["H4"]]
+
+
+@given(
+    times=st.lists(st.tuples(st.integers(0, 20), st.integers(1, 6), st.booleans()), max_size=20), most=st.integers(1, 8)
+)
+def test_no_claim_is_dropped_and_none_is_asked_about_twice(times: list[tuple[int, int, bool]], most: int) -> None:
+    claims = [
+        hypothesis(f"H{number}", start, start + length, **(OTHER if other else {}))
+        for number, (start, length, other) in enumerate(times)
+    ]
+    groups = grouped(claims, most)
+    assert all(1 <= len(group) <= most for group in groups)
+    assert sorted(name for group in names(groups) for name in group) == sorted(claim.id for claim in claims)
+
+
+# The first paper's critic.
+
+
+async def test_without_claim_sheets_the_critic_is_shown_the_clip_and_close_ups(client_for: Any) -> None:
+    said = reply(decision("H1", refined_span_s=None))
+    after, _, _, backend = await judge(client_for, [hypothesis("H1")], said, claim_sheets=False)
     numbers = [shot.picture.frames[0] for shot in backend.asked[0].images]
     overview, closer = numbers[:16], numbers[16:]
     assert overview == list(range(0, 64, 4))
     assert closer == [17, 18, 19, 21, 22, 23, 25, 26, 27, 29, 30, 31]
+    assert after["H1"].spans == (Span(1.0, 2.0),)
+    assert after["H1"].evidence[0].picture is None

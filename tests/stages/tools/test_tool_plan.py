@@ -34,7 +34,7 @@ DECISION = {
     "merge_with": None,
     "primary_dimension": None,
     "type": None,
-    "refined_span_s": None,
+    "refined_span_s": [1.0, 2.0],
     "severity": 3,
     "confidence": 0.9,
 }
@@ -124,18 +124,18 @@ async def test_a_frame_that_only_a_tool_showed_can_be_evidence(client_for: Any) 
     follow = {"tool": "object_tracking", "object_description": "the cup", "frame": 24, "view": "main"}
     none = {"when": {"subject": "tool plan, H1 object_tracking"}, "reply": {"seen": "no cup", "box": None}}
     shown = {**DECIDED, "reply": {"decisions": {"H1": {**DECISION, "frames": [24]}}}}
-    context, client, _ = await verified(client_for, plan(follow), none, shown, close_up_frames=0)
+    context, client, _ = await verified(client_for, plan(follow), none, shown)
     assert context.hypotheses[0].evidence[0].frames == (24,)
     assert [call.outcome for call in client.ledger()] == ["answered"] * 3
 
 
 async def test_where_a_model_takes_no_more_pictures_a_look_is_told_in_words_alone(client_for: Any) -> None:
-    config = ModelConfig(kind="scripted", max_pictures=16)
-    models, backend = scripted(plan(ZOOM), ZOOMED, DECIDED, config=config)
+    config = ModelConfig(kind="scripted", max_pictures=3, frames="uniform 3")
+    models, backend = scripted(plan({**ZOOM, "frames": [0, 32]}), ZOOMED, DECIDED, config=config)
     client, context = client_for(models, hypotheses=(HYPOTHESIS,))
     context = await Verify(tools=TOOLS).run(context, client)
     assert context.hypotheses[0].verdict == "accepted"
-    assert len(backend.asked[-1].images) == 16
+    assert [image.picture.id[:2] for image in backend.asked[-1].images] == ["F0", "F6", "K_"]
     assert "a shadow and a gap" in str(backend.asked[-1].parts[-1])
 
 

@@ -221,7 +221,7 @@ async def test_in_a_clip_of_several_views_a_tool_sees_one(drawn_clip: Any) -> No
     use = said("object_tracking", clip=client.clip, view="right")
     finding = await call("object_tracking", use, client, context)
     (picture,) = (client.pictures[name] for call in client.calls for name in call.pictures)
-    assert (picture.views, picture.width, picture.height) == (("right",), WIDTH, HEIGHT)
+    assert (picture.views, picture.width, picture.height) == (("right",), WIDTH, 24 + HEIGHT)
     assert "found in 16 of 16 frames" in finding.text
 
 

@@ -93,6 +93,7 @@ function fact(term, value, remark = "") {
 }
 
 function evidenceBlock(clip, evidence, onFrame) {
+  if (!evidence.text) return null; // a place alone: its box is drawn over the pictures
   const where = evidence.view === null || onlyView(clip) !== null ? "" : `, view ${evidence.view}`;
   return make(
     "div",
@@ -115,6 +116,32 @@ function evidenceBlock(clip, evidence, onFrame) {
           ),
         ),
       ),
+  );
+}
+
+/** The sheets that a claim names as evidence and that are there: pictures made of several frames. */
+function sheetsOf(clip, claim) {
+  const named = [...new Set(claim.evidence.map(({ picture }) => picture))];
+  return named
+    .map((name) => ({
+      address: clip.media.pictures?.[name],
+      picture: clip.report.provenance.pictures.find(({ id }) => id === name),
+    }))
+    .filter(({ address, picture }) => address && picture);
+}
+
+/** A sheet, small, as a link to itself; it is loaded when it comes into view. */
+function sheetFigure({ address, picture: { frames, width, height } }) {
+  const words = `claim sheet, ${plural(frames.length, "frame")} from ${frames[0]} to ${frames.at(-1)}`;
+  return make(
+    "figure",
+    { "data-moment": "sheet" },
+    make(
+      "a",
+      { href: address, target: "_blank", rel: "noopener", title: `open the ${words}` },
+      make("img", { src: address, alt: words, loading: "lazy", width, height }),
+    ),
+    make("figcaption", {}, words),
   );
 }
 
@@ -142,7 +169,8 @@ function momentsOf({ keyFrames, evidence }) {
 /** These frames as pictures that open large; one whose picture is not in the page is a button without one. */
 function moments(clip, claim, onFrame) {
   const shown = momentsOf(claim);
-  if (!shown.length) return null;
+  const sheets = sheetsOf(clip, claim);
+  if (!shown.length && !sheets.length) return null;
   const side = onlyView(clip) === null ? viewsOf(claim).length || clip.layout.views.filter(Boolean).length : 1;
   return make(
     "div",
@@ -162,6 +190,7 @@ function moments(clip, claim, onFrame) {
         make("figcaption", {}, name && `${name} `, make("b", {}, frame), ` ${seconds(clip.frame_times_s[frame])}`),
       );
     }),
+    sheets.map(sheetFigure),
   );
 }
 

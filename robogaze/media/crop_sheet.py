@@ -1,0 +1,108 @@
+"""Crops of one place in several frames, on one sheet: all of one size, enlarged, each under its label."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
+
+import cv2
+import numpy as np
+
+from robogaze.core.events import Box
+from robogaze.core.pictures import FrameImage, Picture
+from robogaze.domains.special_tokens import broken_up
+from robogaze.media.compose import arranged, encode_jpeg, largest_form, sheet
+from robogaze.media.decode import Image
+from robogaze.media.decoded_clip import DecodedClip
+
+SIDE_PX = 1600
+"""The longest side of a sheet."""
+
+MAX_ZOOM = 6
+"""The largest factor of enlargement."""
+
+MARGIN = 0.5
+"""What a crop shows on each side of a box, as a share of the box."""
+
+MIN_CROP_PX, MIN_CROP = 64, 0.15
+"""The least width and height of a crop: in pixels of the video, and as a share of the longer side of the view."""
+
+_LEAST_RATIO = 2 / 3
+
+
+def box_at(boxes: Mapping[int, Box], number: int) -> Box:
+    """The box in a frame: between the boxes of two frames in proportion, before the first and after the last the same.
+
+    Raises ValueError without a box.
+    """
+    if not boxes:
+        raise ValueError("there is no box to crop to")
+    before = max((frame for frame in boxes if frame <= number), default=min(boxes))
+    after = min((frame for frame in boxes if frame >= number), default=max(boxes))
+    if boxes[before] == boxes[after]:
+        return boxes[before]
+    share = (number - before) / (after - before)
+    first, last = boxes[before].model_dump(), boxes[after].model_dump()
+    return Box(**{side: first[side] + share * (last[side] - first[side]) for side in first})
+
+
+def crops(images: Sequence[Image], boxes: Sequence[Box]) -> list[Image]:
+    """A crop around each picture's box; all have one size, which contains the largest box with its margin.
+
+    At the edge of a picture the crop is moved inside it, not cut.
+    """
+    height, width = images[0].shape[:2]
+    size = crop_size(boxes, (width, height))
+    return [_around(image, box, size) for image, box in zip(images, boxes, strict=True)]
+
+
+def crop_size(boxes: Iterable[Box], view_size: tuple[int, int]) -> tuple[int, int]:
+    """Width and height of the crops in pixels, no larger than the view; neither is under two thirds of the other."""
+    width, height = view_size
+    sides = [((box.right - box.left) * width, (box.bottom - box.top) * height) for box in boxes]
+    least = max(MIN_CROP_PX, MIN_CROP * max(view_size))
+    wide, high = (max(least, max(values) * (1 + 2 * MARGIN)) for values in zip(*sides, strict=True))
+    return min(width, math.ceil(max(wide, high * _LEAST_RATIO))), min(height, math.ceil(max(high, wide * _LEAST_RATIO)))
+
+
+def _around(image: Image, box: Box, size: tuple[int, int]) -> Image:
+    height, width = image.shape[:2]
+    left = _start((box.left + box.right) / 2 * width, size[0], width)
+    top = _start((box.top + box.bottom) / 2 * height, size[1], height)
+    return image[top : top + size[1], left : left + size[0]]
+
+
+def _start(middle: float, length: int, whole: int) -> int:
+    return min(max(0, round(middle - length / 2)), whole - length)
+
+
+def crop_sheet(cells: Sequence[Sequence[Image]], labels: Sequence[str], names: Sequence[str] = ("",)) -> Image:
+    """Cells of pictures of one size, each cell under its label, as large as SIDE_PX and MAX_ZOOM allow.
+
+    If a cell has several pictures, these are its views and have `names`.
+    """
+    height, width = cells[0][0].shape[:2]
+    count = len(cells)
+    grids = [(columns, -(-count // columns)) for columns in range(1, count + 1)]
+    form = largest_form(grids, len(names), (width, height), SIDE_PX, MAX_ZOOM)
+    size = max(1, int(width * form.zoom)), max(1, int(height * form.zoom))
+    method = cv2.INTER_CUBIC if form.zoom > 1 else cv2.INTER_AREA
+    scaled = [[np.asarray(cv2.resize(view, size, interpolation=method), np.uint8) for view in cell] for cell in cells]
+    return sheet([arranged(cell, names, form.across) for cell in scaled], labels, form.columns)
+
+
+def as_picture(
+    clip: DecodedClip, name: str, numbers: Sequence[int], views: tuple[str, ...], image: Image, label: str
+) -> FrameImage:
+    """A sheet as a picture for a request; its id starts with `name` and depends on its content."""
+    jpeg = encode_jpeg(image, clip.settings.quality)
+    content = sha256(jpeg).hexdigest()
+    picture = Picture(
+        id=f"{name}_{content[:8]}",
+        frames=tuple(numbers),
+        times_s=tuple(clip.times_s[number] for number in numbers),
+        views=views,
+        width=image.shape[1],
+        height=image.shape[0],
+        sha256=content,
+    )
+    return FrameImage(picture, broken_up(label), jpeg)  # objects and views may have any name

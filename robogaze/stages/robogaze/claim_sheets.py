@@ -1,0 +1,97 @@
+"""What the critic is shown of each claim, and which claims share a request."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from robogaze.core.clip import Clip
+from robogaze.core.context import ObjectTrack
+from robogaze.core.events import Box, Hypothesis
+from robogaze.core.pictures import FrameImage
+from robogaze.core.time import Span, frames_in
+from robogaze.media import DecodedClip
+from robogaze.media.claim_sheet import claim_sheet
+from robogaze.stages.robogaze.decisions import share_time
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a claim is seen: boxes by frame number in a view. The whole view without boxes; all views for None."""
+
+    view: str | None = None
+    boxes: Mapping[int, Box] = field(default_factory=dict)
+
+
+def place_of(claim: Hypothesis, tracks: Sequence[ObjectTrack], clip: Clip) -> Place:
+    """The boxes that the claim's evidence names; else those of the tracked object that its description names.
+
+    Of several objects, the one with the longest name counts, so that "red cup lid" is not looked for at the cup.
+    """
+    views = clip.layout.active
+    only = views[0] if len(views) == 1 else None
+    boxed = [(evidence.view or only, evidence) for evidence in claim.evidence if evidence.box is not None]
+    view = next((name for name, _ in boxed if name in views), None)
+    boxes = {
+        frame: evidence.box
+        for name, evidence in boxed
+        for frame in evidence.frames or (clip.frame_at(claim.onset_s),)
+        if name == view and view is not None and evidence.box is not None
+    }
+    if boxes:
+        return Place(view, boxes)
+    named = [track for track in tracks if track.boxes and track.view in views and _names(track.name, claim.description)]
+    if not named:
+        return Place(only)
+    track = max(named, key=lambda track: len(track.name))
+    return Place(track.view, track.boxes)
+
+
+def _names(name: str, text: str) -> bool:
+    return re.search(rf"\b{re.escape(name)}\b", text, re.IGNORECASE) is not None
+
+
+def sheet_of(claim: Hypothesis, place: Place, clip: DecodedClip, count: int) -> FrameImage:
+    """The claim sheet of a claim, over the whole time from its onset to its offset."""
+    return claim_sheet(clip, claim.id, Span(claim.onset_s, claim.offset_s), place.view, place.boxes or None, count)
+
+
+def edges_shown(claim: Hypothesis, shown: Sequence[int], clip: Clip) -> bool:
+    """Whether the frames on both sides of the onset and of the offset are among those shown."""
+    inside = frames_in(claim.spans, clip.frame_times_s) or {clip.frame_at(claim.onset_s)}
+    first, last = min(inside), max(inside)
+    return {max(first - 1, 0), first, last, min(last + 1, clip.frame_count - 1)} <= set(shown)
+
+
+def grouped(claims: Sequence[Hypothesis], most: int) -> tuple[tuple[Hypothesis, ...], ...]:
+    """The claims in groups of at most `most` (at least 1), one for each request.
+
+    Claims that may be the same share a group: those that overlap in time; where these are too many, those of them that
+    are also of one dimension.
+    """
+    parts: list[list[Hypothesis]] = []
+    for overlapping in _overlapping(claims):
+        if len(overlapping) <= most:
+            parts.append(overlapping)
+            continue
+        for dimension in dict.fromkeys(claim.dimension for claim in overlapping):
+            for same in _overlapping([claim for claim in overlapping if claim.dimension == dimension]):
+                parts += (same[start : start + most] for start in range(0, len(same), most))
+    groups: list[list[Hypothesis]] = []
+    for part in parts:
+        group = next((group for group in groups if len(group) + len(part) <= most), None)
+        if group is None:
+            groups.append(part)
+        else:
+            group += part
+    order = {claim.id: number for number, claim in enumerate(claims)}
+    return tuple(tuple(sorted(group, key=lambda claim: order[claim.id])) for group in groups)
+
+
+def _overlapping(claims: Sequence[Hypothesis]) -> list[list[Hypothesis]]:
+    """The claims in groups that share no time with each other."""
+    groups: list[list[Hypothesis]] = []
+    for claim in claims:
+        near = [group for group in groups if any(share_time(claim.spans, other.spans) for other in group)]
+        groups = [group for group in groups if group not in near]
+        groups.append([*(other for group in near for other in group), claim])
+    return groups

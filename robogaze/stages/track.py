@@ -1,0 +1,113 @@
+"""track: follows the located objects through the clip, without a model call.
+
+Each object has a box in the first frame. From there it is followed by its colours
+(`robogaze.evidence.tracker.tracking`), or by the tracker that the models file names. The frames are read once for all
+objects, and none is kept. A track keeps the frames in which its object was found; what could not be followed is in the
+notes of the report.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+from pydantic import Field
+
+from robogaze.backends import Models
+from robogaze.core.context import ObjectTrack
+from robogaze.core.events import Box
+from robogaze.core.sampling import Regime
+from robogaze.evidence.tracker.mask_tracking import ByMask
+from robogaze.evidence.tracker.tracking import BeginChase, FollowedObjects, can_follow
+from robogaze.media import DecodedClip
+from robogaze.stages.base import Stage
+from robogaze.stages.client import ModelClient
+from robogaze.stages.context import Context, Slot
+from robogaze.threads import check, in_thread
+
+SIDE_PX = 320
+"""The longer side of the working picture: a crop needs no more than the place of its object."""
+
+
+class Track(Stage):
+    """Extends the tracks of the first `max_objects` objects over the clip, in at most `rate_fps` frames per second."""
+
+    rate_fps: float = Field(default=16.0, gt=0)
+    max_objects: int = Field(default=8, ge=1)
+
+    def reads(self) -> frozenset[Slot]:
+        return frozenset({"tracks"})
+
+    def writes(self) -> frozenset[Slot]:
+        return frozenset({"tracks"})
+
+    async def run(self, context: Context, client: ModelClient) -> Context:
+        tracks = context.tracks or ()
+        if not tracks:
+            return replace(context, tracks=())
+        times_s = client.clip.frame_times_s
+        numbers = Regime(rate_fps=self.rate_fps).frames(times_s, client.clip.duration_s)
+        reasons = _reasons(tracks, self.max_objects, client.decoded_clip)
+        able = [track for place, track in enumerate(tracks) if place not in reasons]
+        boxes = await in_thread(_follow, client.decoded_clip, able, numbers, learned_chase(client.models))
+        extended = iter([track.with_(boxes=found) for track, found in zip(able, boxes, strict=True)])
+        tracks = tuple(track if place in reasons else next(extended) for place, track in enumerate(tracks))
+        notes = tuple(_notes(tracks, reasons, len(numbers), times_s))
+        return replace(context, tracks=tracks, notes=(*context.notes, *notes))
+
+
+def learned_chase(models: Models | None) -> BeginChase | None:
+    """Following by the masks of the tracker that the models file names; None without a tracker."""
+    if models is None or models.tracker is None:
+        return None
+    return partial(ByMask, models.tracker.masks)
+
+
+def _reasons(tracks: Sequence[ObjectTrack], max_objects: int, clip: DecodedClip) -> Mapping[int, str]:
+    """Why tracks are not followed, by their position."""
+    first = clip.views(0)[0]
+    reasons = {}
+    for place, track in enumerate(tracks):
+        if 0 not in track.boxes:
+            reasons[place] = "it has no box in the first frame"
+        elif not can_follow(track.boxes[0], first, SIDE_PX):
+            reasons[place] = "it is too small"
+        elif place - len(reasons) >= max_objects:
+            reasons[place] = f"no more than {max_objects} are followed"
+    return reasons
+
+
+def _follow(
+    clip: DecodedClip, tracks: Sequence[ObjectTrack], numbers: Sequence[int], chase: BeginChase | None
+) -> list[dict[int, Box]]:
+    """The boxes of each track in the frames in which its object is found."""
+    boxes: list[dict[int, Box]] = [{} for _ in tracks]
+    views = [
+        (index, inside, FollowedObjects([tracks[place].boxes[0] for place in inside], chase, SIDE_PX))
+        for index, view in enumerate(clip.layout.active)
+        if (inside := [place for place, track in enumerate(tracks) if track.view == view])
+    ]
+    for number in numbers if views else ():
+        check()
+        pictures = clip.views(number)
+        for index, inside, objects in views:
+            for place, found in zip(inside, objects.next(pictures[index]), strict=True):
+                if found is not None:
+                    boxes[place][number] = found.box
+    return boxes
+
+
+def _notes(
+    tracks: Sequence[ObjectTrack], reasons: Mapping[int, str], count: int, times_s: Sequence[float]
+) -> Iterator[str]:
+    """A sentence on the objects that are not followed through the whole clip, if there are any."""
+    parts = []
+    for place, track in enumerate(tracks):
+        if place in reasons:
+            parts.append(f"{track.name} in {track.view} ({reasons[place]})")
+        elif len(track.boxes) < count:
+            last_s = times_s[max(track.boxes)]
+            parts.append(
+                f"{track.name} in {track.view} (found in {len(track.boxes)} of {count} frames, last at {last_s:.2f} s)"
+            )
+    if parts:
+        yield f"Not followed through the whole clip: {'; '.join(parts)}."
