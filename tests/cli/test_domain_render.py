@@ -41,7 +41,7 @@ def test_a_stage_without_a_model_says_so(robogaze: Shell) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
-        (("ful", "verify"), 1, "the domain robot has no pipeline 'ful'; it has: cot, full"),
+        (("ful", "verify"), 1, "the domain robot has no pipeline 'ful'; it has: b1, b2"),
         (
             ("full", "scan"),
             1,

@@ -90,21 +90,22 @@ async def test_a_run_that_ends_is_found(clip: Path, tmp_path: Path, monkeypatch:
 # What a lasting fault leaves of what was decided before it.
 
 
-@pytest.mark.parametrize("question", ["same", "visible", "summary"])
+@pytest.mark.parametrize("question", ["same", "visible", "edge"])
 async def test_what_was_decided_before_a_fault_is_kept(question: str, clip: Path, tmp_path: Path) -> None:
     fault = FAULTS["transport: status 500"]
     async with prepared("glide", clip, tmp_path) as bench:
         report = await bench.report(Case(fault, "glide", "found", question, 0, "everywhere"))
-    spans = {"same": [(Span(0, 6),)] * 2, "visible": [(Span(0, 4),)], "summary": [(Span(0, 6),)]}
+    starts_s = {"same": 0.75, "visible": 2.0, "edge": 0.9375}
     assert report.status == "partial"
-    assert [event.spans for event in report.events] == spans[question]
+    expected = [(Span(0, 0.1875),), (Span(starts_s[question], 2.1875),)]
+    assert [event.spans for event in report.events] == expected, "followed to 0.94 s, set to the frame at 0.75 s"
 
 
 async def test_without_a_fault_everything_is_found(clip: Path, tmp_path: Path) -> None:
     spans = {
         "full": [(Span(0, 6),)],
         "vote3": [(Span(0, 6),)],
-        "glide": [(Span(0, 6),)],
+        "glide": [(Span(0, 0.1875),), (Span(0.75, 2.1875),)],
         "vanilla": [(Span(0, 1), Span(3, 4.5))],
     }
     for play, expected in spans.items():

@@ -25,7 +25,7 @@ class Play:
     ways: tuple[Way, ...]
 
 
-DEBATE = ("plan", "look", "advocate", "skeptic", "judge")
+DEBATE = ("judge", "look", "advocate", "skeptic")
 PLAYS = {
     "full": Play(
         "robot", "full", ("ground", "observe", "segment", "propose", "verify"), ("found", "cleared", "nothing")
@@ -34,7 +34,7 @@ PLAYS = {
     "glide": Play(
         "game",
         "glide",
-        ("scan", "remember", *DEBATE, "same", "visible", "summary"),
+        ("scan", "remember", *DEBATE, "same", "visible", "edge"),
         ("found", "cleared", "nothing"),
     ),
     "vanilla": Play("game", "vanilla", ("recurring",), ("found", "nothing")),
@@ -50,14 +50,13 @@ _KNOWN_BY = {
     "direct": ("direct", "events"),
     "scan": ("scan", "cues"),
     "remember": ("remember", "course"),
-    "plan": ("investigate", "use"),
     "advocate": ("investigate", "violated_rules"),
     "skeptic": ("investigate", "missing_context"),
     "judge": ("investigate", "ruling"),
     "look": ("investigate", "answer"),
     "same": ("trace", "same_as"),
     "visible": ("trace", "visible"),
-    "summary": ("trace", "description"),
+    "edge": ("trace", "frame"),
 }
 """The stage that puts a question, and a field of its answer that no question before it here has."""
 
@@ -78,8 +77,18 @@ class Asked:
     def of(cls, body: Body, way: Way) -> "Asked":
         """Read a request."""
         question, said = question_of(body), answer(body, specialists=2)
-        if question == "scan" and "window W2 of the clip" in text_of(body):
-            said |= {"type": "none", "frames": []}
+        if question == "scan":
+            # One sample of each window, so that the suspicions of two windows are two; none in the third.
+            sample = schema_of(body)["$defs"]["FindingAnswer"]["properties"]["frames"]["items"]["enum"][4]
+            suspect = {**said["cues"][0], "frames": [sample, sample]}
+            said["cues"] = [] if "window W2 of the clip" in text_of(body) else [suspect]
+        if question == "judge" and "\nStep 1:" not in text_of(body):
+            frames = schema_of(body)["$defs"]["VqaArguments"]["properties"]["frames"]["items"]["enum"]
+            said["next_look"] = {"tool": "vqa", "frames": frames[:1], "question": "Where is it?"}
+        if question == "visible":
+            said["visible"] = said["visible"][4:]
+        if question == "same":
+            said["same"] = {name: {**record, "same_as": name} for name, record in said["same"].items()}
         if question == "recurring":
             said["events"][0]["spans_s"] = [[0.0, 1.0], [3.0, 4.5]]
         silent = _silent(question, said)
@@ -100,9 +109,9 @@ def _silent(question: str, said: Any) -> Any:
     if question in ("propose", "direct", "recurring"):
         return {name: [] for name in said}
     if question == "scan":
-        return said | {"type": "none", "frames": []}
+        return said | {"cues": []}
     if question == "judge":
-        return said | {"ruling": "normal", "confidence": 0.9}
+        return said | {"ruling": "normal", "confidence": 0.9, "visible": [], "next_look": None}
     if question == "verify":
         rejected = {"decision": "REJECT", "frames": [], "confidence": 0.2, "merge_with": None}
         return {"decisions": {name: decision | rejected for name, decision in said["decisions"].items()}}

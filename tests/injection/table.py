@@ -340,11 +340,11 @@ _TYPES: tuple[Any, ...] = ("Motion Blur", "", 5, None, ["blur"], True, {})
 _WORDS: tuple[Any, ...] = ("", 5, None, ["a"], {}, True, "\ud800", "x" * 5000)
 _WORDED = {
     "goal": ("ground",), "task_progress": ("observe",), "rationale": ("verify",),
-    "reason": ("segment",), "what": ("observe",),
-    "description": ("propose", "direct", "recurring", "judge", "summary"),
-    "evidence": ("propose", "direct", "recurring"), "verified_evidence": ("verify",), "cues": ("scan",),
-    "context": ("scan",), "course": ("remember",), "reasoning": ("plan", "judge", "same", "visible"),
-    "question": ("plan",), "answer": ("look",), "argument": ("advocate", "skeptic"), "directly_seen": ("judge",),
+    "reason": ("segment",), "what": ("observe", "scan"),
+    "description": ("propose", "direct", "recurring", "judge"),
+    "evidence": ("propose", "direct", "recurring"), "verified_evidence": ("verify",),
+    "context": ("scan",), "course": ("remember",), "reasoning": ("judge", "same", "visible", "edge"),
+    "answer": ("look",), "argument": ("advocate", "skeptic"), "directly_seen": ("judge",),
 }  # fmt: skip
 _FAULTY = ("propose", "direct", "recurring")
 
@@ -355,12 +355,13 @@ def _fields() -> Iterator[Fault]:
         ("refined_span_s", (*_SPANS, None), ("verify",)),
         ("spans_s", _APPEARANCES, ("recurring",)),
         ("frames", (*_FRAMES, []), _FAULTY),
-        ("frames", _FRAMES, ("scan", "plan")),
+        ("frames", (*_FRAMES, []), ("scan",)),
         ("frames", [frames for frames in _FRAMES if frames != [_NOT_SHOWN]], ("verify",)),
         ("confidence", _CONFIDENCES, ("propose", "scan", "judge", "verify")),
         ("severity_proposal", (*_SEVERITIES, None), ("propose",)),
         ("severity", (*_SEVERITIES, None), ("direct", "recurring")),
         ("severity", _SEVERITIES, ("verify",)),
+        ("severity", (*_SEVERITIES, None), ("judge",)),
         ("type", _TYPES, (*_FAULTY, "scan", "judge")),
         ("dimension", _TYPES, _FAULTY),
         ("decision", ("MAYBE", "accept", None, True, ["ACCEPT"], ""), ("verify",)),
@@ -382,10 +383,13 @@ def _fields() -> Iterator[Fault]:
         ("suspicions", (None, [5], ["moves"], {}), ("observe",)),
         ("entities", (None, [5], "hero", {}), ("remember",)),
         ("violated_rules", (None, [5], "gravity"), ("advocate",)),
-        ("tool", ("sonar", None, 5, ""), ("plan",)),
+        ("next_look", ({"tool": "sonar"}, "vqa", 5, [], {}), ("judge",)),
+        ("region", ("left", None, 5, ""), ("scan",)),
         ("ruling", ("perhaps", None, True, "FAULT", ""), ("judge",)),
         ("same_as", ("H9", None, 1, ""), ("same",)),
-        ("visible", ("perhaps", None, True, "YES", ""), ("visible",)),
+        ("visible", ("perhaps", None, True, [_NOT_SHOWN], [None], ["0"]), ("visible",)),
+        ("visible", ("perhaps", None, True, [[_NOT_SHOWN, _NOT_SHOWN]], [[0]], [0], [[None, None]]), ("judge",)),
+        ("frame", (10**6, "0", True, -1, None, []), ("edge",)),
     ]
     for key, values, questions in [*listed, *((key, _WORDS, where) for key, where in _WORDED.items())]:
         yield from (_field(key, value, questions) for value in values)
@@ -454,18 +458,21 @@ def _contradictions() -> Iterator[Fault]:
     for name, question in (("windows", "observe"), ("same", "same")):
         yield _with(f"a key of {name} left out", (question,), _less(name))
     yield _with("segments that overlap", ("segment",), _twice)
+    yield _with("a fault in no frame", ("judge",), lambda said: said | {"ruling": "fault", "visible": []})
     yield _with(
-        "frames that show nothing",
-        ("scan",),
-        lambda said: said | {"type": "none", "frames": said["frames"] or [_NOT_SHOWN]},
+        "an ordinary explanation that no frame supports",
+        ("judge",),
+        lambda said: said | {"ordinary": {"explanation": "it is meant so", "frames": []}},
     )
-    yield _with("a type that no frame shows", ("scan",), lambda said: said | {"type": "texture_error", "frames": []})
-    yield _with("a tool that is not for the first step", ("plan",), lambda said: said | {"use": {"tool": "zoom_in"}})
-    yield _with("a look at a frame outside the window", ("plan",), lambda said: _spoil(said, "frames", [47, 99]))
+    yield _with(
+        "a look at a frame that does not exist",
+        ("judge",),
+        lambda said: said | {"next_look": {"tool": "vqa", "frames": [10**6], "question": "Where?"}},
+    )
     yield _with(
         "a ruling that wants more of nothing",
         ("judge",),
-        lambda said: said | {"ruling": "needs_more_evidence", "next_question": None},
+        lambda said: said | {"ruling": "needs_more_evidence", "next_look": None},
     )
 
 

@@ -22,10 +22,11 @@ pytestmark = pytest.mark.server
 
 DEMO = Path(__file__).parents[2] / "datasets" / "demo-games" / "clips.jsonl"
 BEYOND_A_GRAMMAR = (
-    "frames: name those in which",
-    "frames: nothing is wrong",
-    "did the same; ask what has not been asked",
-    "needs a question that would settle it",
+    "is not the first and the last frame of a time",
+    "needs a closer look that would decide it",
+    "name the frames in which the fault can be seen",
+    "normal needs an ordinary explanation",
+    "ask what has not been asked",
     "a box must end right of",
     "name one that comes before it",
     "a span must end after it starts",
@@ -36,8 +37,8 @@ BEYOND_A_GRAMMAR = (
 NAMES = {
     "scan": r"W\d",
     "remember": r"clip",
-    "investigate": r"H\d step [1-5] (plan|vqa|zoom_in|object_tracking|advocate|skeptic|judge)",
-    "trace": r"same|H\d (W\d|summary)",
+    "investigate": r"H\d step [1-3] (vqa|zoom_in|object_tracking|advocate|skeptic|judge)",
+    "trace": r"same|H\d (W\d|(start|end) \d+\.\d\d s)",
     "direct": r"sample 1",
 }
 """Every question by its stage: what it can be called."""
@@ -82,7 +83,7 @@ async def test_every_answer_keeps_its_schema_or_is_counted_as_none(
         assert failed == {calls[0].stage for calls in unanswered(report)}
         subjects = {call.subject for call in report.provenance.calls}
         if report.status != "unscored":
-            assert all(f"{one.id} step 1 plan" in subjects for one in report.hypotheses if one.proposed_by == "scan")
+            assert all(f"{one.id} step 1 judge" in subjects for one in report.hypotheses if one.proposed_by == "scan")
         undecided = [one for one in report.hypotheses if one.verdict == "unverified"]
         assert (report.status == "complete") is not bool(undecided or report.failures)
         assert report.clean is (report.status == "complete" and not report.events)

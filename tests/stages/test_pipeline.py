@@ -61,7 +61,7 @@ def test_a_dimension_that_no_stage_looks_for_says_so(robot: Domain) -> None:
 
 
 def test_an_unknown_pipeline_is_refused_with_the_known_ones(robot: Domain) -> None:
-    with pytest.raises(InputError, match="no pipeline 'fulll'; it has: cot, full"):
+    with pytest.raises(InputError, match="no pipeline 'fulll'; it has: b1, b2"):
         Pipeline.build(robot, "fulll")
 
 

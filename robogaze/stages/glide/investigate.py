@@ -1,43 +1,49 @@
-"""investigate: every hypothesis is investigated step by step until a judge can rule on it (GLIDE, 4.2.3 and B.3).
+"""investigate: a judge who sees the pictures rules on every hypothesis (GLIDE, 4.2.3 and B.3).
 
-A step has up to five queries, each of which knows the answers before it:
+A step is up to four queries, each of which knows the answers before it:
 
-planner     which tool to call and what for; in the first step the first tool, and never the same call twice
-tool        the closer view
-advocate    why what was found is a fault     } in parallel; omitted without `debate`
-skeptic     why it is not                     }
-judge       fault, normal, or needs more evidence, and then which: the planner of the next step is given the question
+tool        the closer look that the judge asked for; not in the first step
+advocate    why what was found is a fault     } in parallel; once, in the first step in which the judge is in doubt;
+skeptic     why it is not                     } omitted without `debate`
+judge       fault, normal, or needs more evidence; when the fault is visible; and the next closer look, if it needs one
 
-An investigation ends if the judge's confidence reaches `stop_confidence`, if the planner requests nothing more, or
-after `max_steps`. The judge's last ruling then counts if its confidence reaches `min_confidence`. All investigations
-take their steps in parallel, so a clip takes no more rounds than its longest investigation.
+The judge is shown the claim's pictures (`claim_pictures`) and those of the last closer look. It is in doubt below
+`stop_confidence` and where it needs more evidence. An investigation ends when the judge is not in doubt, when it asks
+for nothing more after the debate, or after `max_steps`. The judge's last ruling then counts if its confidence reaches
+`min_confidence`. All investigations take their steps in parallel, so a clip takes no more rounds than its longest
+investigation.
 
-Planner, advocate, skeptic and judge see no image and rely on what the tools found, so that a hypothesis cannot confirm
-itself. The judge is given what both sides answer; the front matter of their prompts declares it.
+"normal" needs an ordinary explanation that frames of this clip support, or that nothing of the claim is visible. The
+judge is not given the confidence of the claim. The prompts of both sides declare their answers in front matter.
 
 Undecided hypotheses are not accepted: if the judge never has enough evidence, or a query has no answer, the hypothesis
 stays unverified and is a failure with its reason.
 """
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal, TypedDict
+from typing import Any, ClassVar, TypedDict
 
-from pydantic import Field, create_model
+from pydantic import Field
 
-from robogaze.core.clip import Clip
 from robogaze.core.context import Memory, Window
 from robogaze.core.events import Evidence, Hypothesis
+from robogaze.core.pictures import FrameImage
 from robogaze.core.report import Failure
+from robogaze.core.sampling import evenly
+from robogaze.core.time import frames_in
 from robogaze.domains import Dimension, Domain
-from robogaze.domains.contract import Answer, Text, record
+from robogaze.domains.contract import Answer, record
+from robogaze.domains.model import SeverityLevel
 from robogaze.errors import FailureKind
-from robogaze.stages.answers import ShareAnswer, narrowed, one_of
 from robogaze.stages.base import Stage
 from robogaze.stages.client import ModelClient, NoAnswer, Query
 from robogaze.stages.context import Context, Slot
-from robogaze.stages.glide.windows import joined, within
+from robogaze.stages.glide.claim_pictures import ClaimPictures, claim_pictures
+from robogaze.stages.glide.edges import spans_of
+from robogaze.stages.glide.ruling import CITED_FRAMES, NEEDS_MORE, RulingAnswer, fault_in, reason_of, ruling_contract
+from robogaze.stages.glide.scan import TypesShown
+from robogaze.stages.glide.windows import samples_of
 from robogaze.stages.tools import TOOLS, ToolName
 from robogaze.stages.tools.base import (
     Arguments,
@@ -45,79 +51,56 @@ from robogaze.stages.tools.base import (
     ToolDescription,
     ToolFinding,
     templates,
-    tool_choice,
     tool_descriptions,
 )
 
 _SIDES = ("advocate", "skeptic")
-_NEEDS_MORE = "needs_more_evidence"
-
-
-class PlanAnswer(Answer):
-    """The next tool call; None for no further call."""
-
-    reasoning: Text
-    use: Any
-
-
-class RulingAnswer(Answer):
-    """The ruling of the judge; `confidence` is the confidence in the ruling, whichever it is."""
-
-    stands_alone: ClassVar[bool] = True
-    directly_seen: Text
-    reasoning: Text
-    ruling: Literal["fault", "normal", "needs_more_evidence"]
-    type: str
-    description: Text
-    confidence: ShareAnswer
-    next_question: Text | None
+_TOOL_FRAMES = 32
 
 
 @dataclass(frozen=True)
 class InvestigationStep:
-    """A finished step: the tool call, its finding, the arguments of both sides, and the ruling."""
+    """A finished step: the tool call with its finding (None in the first step), the sides, and the ruling."""
 
-    use: Arguments
-    finding: ToolFinding
+    use: Arguments | None
+    finding: ToolFinding | None
     sides: tuple[Memory, ...]
     ruling: RulingAnswer
-
-
-class PlanVariables(TypedDict):
-    """The variables of the prompt `investigate_plan`; `can_stop` says whether the planner may request no call."""
-
-    hypothesis: Hypothesis
-    window: Window
-    steps: tuple[InvestigationStep, ...]
-    tools: tuple[ToolDescription, ...]
-    can_stop: bool
 
 
 class SideVariables(TypedDict):
     """The variables of the prompts `investigate_advocate` and `investigate_skeptic`; `finding` is the last one."""
 
     hypothesis: Hypothesis
-    window: Window
     steps: tuple[InvestigationStep, ...]
-    finding: ToolFinding
+    finding: ToolFinding | None
 
 
 class JudgeVariables(SideVariables):
-    """The variables of the prompt `investigate_judge`; `sides` is empty without a debate."""
+    """The variables of the prompt `investigate_judge`.
+
+    `sides` is empty without a debate. `defined` says whether the types are listed with definitions and spans.
+    """
 
     sides: tuple[Memory, ...]
     dimensions: tuple[Dimension, ...]
+    defined: bool
+    severity: tuple[SeverityLevel, ...]
+    cascade: str
+    not_annotated: tuple[str, ...]
+    tools: tuple[ToolDescription, ...]
 
 
 @dataclass
 class _Investigation:
-    """A hypothesis under investigation: the finished steps, and the parts of the current one."""
+    """A hypothesis under investigation: its pictures, the finished steps, and the parts of the current one."""
 
     hypothesis: Hypothesis
+    pictures: ClaimPictures
     window: Window
+    max_pictures: int
     steps: list[InvestigationStep] = field(default_factory=list)
-    use: Any = None
-    finding: Any = None
+    finding: ToolFinding | None = None
     sides: tuple[Memory, ...] = ()
     done: bool = False
     failure: Failure | None = None
@@ -125,7 +108,16 @@ class _Investigation:
     @property
     def needs_more(self) -> bool:
         """Whether the last ruling was that more evidence is needed."""
-        return bool(self.steps) and self.steps[-1].ruling.ruling == _NEEDS_MORE
+        return bool(self.steps) and self.steps[-1].ruling.ruling == NEEDS_MORE
+
+    @property
+    def use(self) -> Any:
+        """The closer look that the last ruling asks for; None for none."""
+        return self.steps[-1].ruling.next_look if self.steps else None
+
+    @property
+    def was_debated(self) -> bool:
+        return any(step.sides for step in self.steps)
 
     @property
     def tool(self) -> Tool:
@@ -135,6 +127,20 @@ class _Investigation:
     def subject(self) -> str:
         return f"{self.hypothesis.id} step {len(self.steps) + 1}"
 
+    @property
+    def images(self) -> tuple[FrameImage, ...]:
+        """The pictures of the claim and of the last closer look, each once; at most as many as the model accepts."""
+        found = () if self.finding is None else self.finding.images
+        images = {image.picture.id: image for image in (*found, *self.pictures.images)}
+        known = tuple(image.picture.id for image in self.pictures.images)
+        ordered = sorted(images.values(), key=lambda image: image.picture.id not in known)
+        return tuple(ordered[: self.max_pictures])
+
+    @property
+    def frames(self) -> tuple[int, ...]:
+        """The frames on these pictures, ascending."""
+        return tuple(sorted({frame for image in self.images for frame in image.picture.frames}))
+
 
 _QueriesOf = Callable[[_Investigation, Context, ModelClient], list[Query]]
 
@@ -142,16 +148,17 @@ _QueriesOf = Callable[[_Investigation, Context, ModelClient], list[Query]]
 class Investigate(Stage):
     """Decides the unverified hypotheses."""
 
-    prompts: ClassVar[Mapping[str, type]] = {"investigate_plan": PlanVariables, "investigate_judge": JudgeVariables}
+    prompts: ClassVar[Mapping[str, type]] = {"investigate_judge": JudgeVariables}
 
     tools: tuple[ToolName, ...] = Field(default=("vqa",), min_length=1)
-    """The tools to choose from; the first step uses the first of them."""
-    max_steps: int = Field(default=5, ge=1)
+    """The closer looks that the judge can ask for."""
+    max_steps: int = Field(default=3, ge=1)
     stop_confidence: float = Field(default=0.80, ge=0, le=1)
-    """The judge's confidence from which an investigation ends."""
+    """The judge's confidence below which it is in doubt."""
     min_confidence: float = Field(default=0.50, ge=0, le=1)
     """The judge's confidence below which a hypothesis is undecided."""
     debate: bool = True
+    types: TypesShown = "defined"
 
     def reads(self) -> frozenset[Slot]:
         return frozenset({"hypotheses", "scanned"})
@@ -160,7 +167,7 @@ class Investigate(Stage):
         return frozenset({"hypotheses", "verdicts"})
 
     def role(self) -> str:
-        """The role of planner, advocate, skeptic and judge; tools query the role `vlm`."""
+        """The role of advocate, skeptic and judge; tools query the role `vlm`."""
         return "critic"
 
     def templates(self) -> Mapping[str, type]:
@@ -177,15 +184,15 @@ class Investigate(Stage):
     async def run(self, context: Context, client: ModelClient) -> Context:
         """Investigate all unverified hypotheses in parallel."""
         before = context.hypotheses or ()
-        windows = [observation.window for observation in context.scanned or ()]
+        samples = samples_of([observation.window for observation in context.scanned or ()])
         investigations = {
-            hypothesis.id: _Investigation(hypothesis, joined(within(hypothesis.spans, windows)))
-            for hypothesis in before
+            hypothesis.id: self._investigation(number, hypothesis, samples, client)
+            for number, hypothesis in enumerate(before)
             if hypothesis.verdict == "unverified"
         }
         for _ in range(self.max_steps):
             await self._step(tuple(investigations.values()), context, client)
-        after = {name: self._decided(investigation, client.domain) for name, investigation in investigations.items()}
+        after = {name: self._decided(investigation, client) for name, investigation in investigations.items()}
         undecided = (_undecided(hypothesis) for hypothesis in after.values() if hypothesis.verdict == "unverified")
         unanswered = (found.failure for found in investigations.values() if found.failure is not None)
         return replace(
@@ -194,28 +201,40 @@ class Investigate(Stage):
             failures=(*context.failures, *undecided, *unanswered),
         )
 
+    def _investigation(
+        self, number: int, hypothesis: Hypothesis, samples: Sequence[int], client: ModelClient
+    ) -> _Investigation:
+        """The start of an investigation. Its tools see the claim with its margin, and frames between the samples."""
+        pictures = claim_pictures(hypothesis, samples, client)
+        inside = sorted(frames_in((pictures.span,), client.clip.frame_times_s))
+        frames = tuple(sorted({*evenly(inside, _TOOL_FRAMES), *pictures.frames}))
+        window = Window(id=number, span=pictures.span, frames=frames)
+        return _Investigation(hypothesis, pictures, window, client.model(self.role()).config.max_pictures)
+
     async def _step(self, investigations: Sequence[_Investigation], context: Context, client: ModelClient) -> None:
         """Take one step in every investigation that is not done."""
-        for investigation, (plan,) in await _ask(investigations, self._plan, context, client):
-            investigation.use, investigation.done = plan.use, plan.use is None
-        for investigation, (answer,) in await _ask(investigations, self._call_tool, context, client):
+        investigations = [investigation for investigation in investigations if not investigation.done]
+        for investigation in investigations:
+            investigation.finding, investigation.sides = None, ()
+        looks = [investigation for investigation in investigations if investigation.use is not None]
+        for investigation, (answer,) in await _ask(looks, self._call_tool, context, client):
             tool, use, window = investigation.tool, investigation.use, investigation.window
             investigation.finding = await tool.finding(use, answer, window, client)
-        if self.debate:
-            for investigation, sides in await _ask(investigations, self._argue, context, client):
-                investigation.sides = tuple(side.model_dump() for side in sides)
+        doubtful = [investigation for investigation in investigations if investigation.steps]
+        undebated = [investigation for investigation in doubtful if self.debate and not investigation.was_debated]
+        for investigation, sides in await _ask(undebated, self._argue, context, client):
+            investigation.sides = tuple(side.model_dump() for side in sides)
         for investigation, (ruling,) in await _ask(investigations, self._rule, context, client):
             step = InvestigationStep(investigation.use, investigation.finding, investigation.sides, ruling)
             investigation.steps.append(step)
-            investigation.done = ruling.confidence >= self.stop_confidence and not investigation.needs_more
+            investigation.done = self._is_done(investigation)
 
-    def _plan(self, investigation: _Investigation, context: Context, client: ModelClient) -> list[Query]:
-        tools = self._tools() if investigation.steps else self._tools()[:1]
-        can_stop = bool(investigation.steps) and not investigation.needs_more
-        variables = {"tools": tool_descriptions(tools), "can_stop": can_stop}
-        contract = _plan_contract(tools, investigation.window, context.clip, can_stop)
-        steps = investigation.steps
-        return [self._query(investigation, "plan", variables, contract, lambda plan: _repetition(plan.use, steps))]
+    def _is_done(self, investigation: _Investigation) -> bool:
+        """Whether the judge is sure, or could not be given anything new."""
+        if investigation.needs_more:
+            return False
+        is_sure = investigation.steps[-1].ruling.confidence >= self.stop_confidence
+        return is_sure or (investigation.use is None and (not self.debate or investigation.was_debated))
 
     def _call_tool(self, investigation: _Investigation, context: Context, client: ModelClient) -> list[Query]:
         tool, window = investigation.tool, investigation.window
@@ -229,10 +248,22 @@ class Investigate(Stage):
         return [self._query(investigation, side, variables, contract) for side, contract in contracts.items()]
 
     def _rule(self, investigation: _Investigation, context: Context, client: ModelClient) -> list[Query]:
+        taxonomy = client.domain.taxonomy
         dimensions = tuple(client.domain.dimensions[name] for name in context.dimensions)
-        types = one_of(kind.id for dimension in dimensions for kind in dimension.types)
-        variables = {"finding": investigation.finding, "sides": investigation.sides, "dimensions": dimensions}
-        return [self._query(investigation, "judge", variables, narrowed(RulingAnswer, type=types), _missing_question)]
+        variables = {
+            "finding": investigation.finding,
+            "sides": investigation.sides,
+            "dimensions": dimensions,
+            "defined": self.types == "defined",
+            "severity": taxonomy.severity,
+            "cascade": taxonomy.cascade,
+            "not_annotated": taxonomy.not_annotated,
+            "tools": tool_descriptions(self._tools()),
+        }
+        window, shown = investigation.window, investigation.frames
+        contract = ruling_contract(self._tools(), window, shown, dimensions, client.clip)
+        earlier = [step.ruling for step in investigation.steps]
+        return [self._query(investigation, "judge", variables, contract, lambda ruling: fault_in(ruling, earlier))]
 
     def _query(
         self,
@@ -242,16 +273,16 @@ class Investigate(Stage):
         contract: type[Answer],
         check: Callable[[Any], str | None] = lambda answer: None,
     ) -> Query:
-        """A query without images; `variables` are those of its prompt beyond what all prompts are given."""
+        """A query with the pictures of the claim; `variables` are those of its prompt beyond what all are given."""
         hypothesis = investigation.hypothesis
-        shared = {"hypothesis": hypothesis, "window": investigation.window, "steps": tuple(investigation.steps)}
+        shared = {"hypothesis": hypothesis, "steps": tuple(investigation.steps)}
         return Query(
             stage="investigate",
             subject=f"{investigation.subject} {name}",
             role=self.role(),
             prompt=f"investigate_{name}",
             variables={**shared, **variables},
-            images=(),
+            images=investigation.images,
             contract=contract,
             dimension=hypothesis.dimension,
             check=check,
@@ -260,11 +291,13 @@ class Investigate(Stage):
     def _tools(self) -> tuple[Tool, ...]:
         return tuple(TOOLS.load(name)() for name in self.tools)
 
-    def _decided(self, investigation: _Investigation, domain: Domain) -> Hypothesis:
+    def _decided(self, investigation: _Investigation, client: ModelClient) -> Hypothesis:
         """The hypothesis after its investigation."""
         steps = investigation.steps
         findings = (
-            Evidence(text=step.finding.text, frames=step.finding.frames, source=step.use.tool) for step in steps
+            Evidence(text=step.finding.text, frames=step.finding.frames, source=step.use.tool)
+            for step in steps
+            if step.finding is not None and step.use is not None
         )
         hypothesis = investigation.hypothesis
         hypothesis = hypothesis.with_(evidence=(*hypothesis.evidence, *findings))
@@ -272,21 +305,31 @@ class Investigate(Stage):
             return hypothesis.with_(reason=f"a request was not answered: {investigation.failure.message}")
         ruling = steps[-1].ruling
         if investigation.needs_more:
-            return hypothesis.with_(reason=f"the judge still asks after step {len(steps)}: {ruling.next_question}")
+            return hypothesis.with_(reason=f"the judge still asks after step {len(steps)}: {ruling.reasoning}")
         if ruling.confidence < self.min_confidence:
             weak = f"{ruling.confidence:.2f}, under {self.min_confidence:.2f}"
             return hypothesis.with_(reason=f"the judge's confidence in '{ruling.ruling}' is {weak}: {ruling.reasoning}")
         if ruling.ruling == "normal":
             confidence = round(1 - ruling.confidence, 6)
-            return hypothesis.with_(verdict="rejected", reason=ruling.reasoning, confidence=confidence)
+            return hypothesis.with_(verdict="rejected", reason=reason_of(ruling), confidence=confidence)
+        cited = evenly(sorted({frame for pair in ruling.visible for frame in pair}), CITED_FRAMES)
+        seen = Evidence(text=ruling.directly_seen, frames=cited, source="judge")
         return hypothesis.with_(
             verdict="accepted",
             reason=ruling.reasoning,
             confidence=ruling.confidence,
-            dimension=domain.dimension_of[ruling.type],
+            dimension=client.domain.dimension_of[ruling.type],
             type=ruling.type,
+            severity=ruling.severity,
+            spans=spans_of(ruling.visible, investigation.frames, client.clip),
             description=ruling.description,
+            evidence=(*hypothesis.evidence, seen),
         )
+
+
+def _undecided(hypothesis: Hypothesis) -> Failure:
+    message = f"{hypothesis.id} ({hypothesis.type}) is undecided: {hypothesis.reason}"
+    return Failure(stage="investigate", dimension=hypothesis.dimension, kind=FailureKind.UNDECIDED, message=message)
 
 
 async def _ask(
@@ -296,7 +339,11 @@ async def _ask(
 
     An investigation that does not get all its answers is done, with a failure, and is not in the result.
     """
-    waiting = [(each, queries_of(each, context, client)) for each in investigations if not each.done]
+    waiting = [
+        (investigation, queries_of(investigation, context, client))
+        for investigation in investigations
+        if not investigation.done
+    ]
     results = iter(await client.ask_all([query for _, queries in waiting for query in queries], context))
     answered = []
     for investigation, queries in waiting:
@@ -307,35 +354,3 @@ async def _ask(
         else:
             answered.append((investigation, answers))
     return answered
-
-
-def _plan_contract(tools: Sequence[Tool], window: Window, clip: Clip, can_stop: bool) -> type[Answer]:
-    """The contract of a plan: a call of one of the tools, or none if the planner can stop."""
-    use = tool_choice(tools, window, clip)
-    fields: Any = {"use": (use | None if can_stop else use, ...)}
-    contract: type[Answer] = create_model("Plan", __base__=PlanAnswer, **fields)
-    return contract
-
-
-def _repetition(use: Arguments | None, steps: Sequence[InvestigationStep]) -> str | None:
-    """An error if an earlier step made the same call; letter case and punctuation are ignored."""
-    for number, step in enumerate(steps, start=1):
-        if use is not None and _words(use) == _words(step.use):
-            return f"use: step {number} did the same; ask what has not been asked"
-    return None
-
-
-def _words(use: Arguments) -> list[str]:
-    return re.findall(r"\w+", use.model_dump_json().casefold())
-
-
-def _missing_question(answer: RulingAnswer) -> str | None:
-    """An error if the ruling needs more evidence but does not ask for any."""
-    if answer.ruling == _NEEDS_MORE and answer.next_question is None:
-        return f"next_question: {_NEEDS_MORE} needs a question that would settle it"
-    return None
-
-
-def _undecided(hypothesis: Hypothesis) -> Failure:
-    message = f"{hypothesis.id} ({hypothesis.type}) is undecided: {hypothesis.reason}"
-    return Failure(stage="investigate", dimension=hypothesis.dimension, kind=FailureKind.UNDECIDED, message=message)

@@ -2,6 +2,9 @@
 
 Every later query includes the memory, so that a model that sees one window can compare it with the rest of the clip.
 The front matter of the prompt declares what the memory contains.
+
+The query is left out if it has no use: if no hypothesis is to be decided, or if fewer than two windows have a
+description, because one window cannot show what is usual in the clip.
 """
 
 from collections.abc import Mapping
@@ -42,6 +45,9 @@ class Remember(Stage):
 
     async def run(self, context: Context, client: ModelClient) -> Context:
         observations = tuple(observation for observation in context.scanned or () if observation.notes)
+        is_open = any(hypothesis.verdict == "unverified" for hypothesis in context.hypotheses or ())
+        if not is_open or len(observations) < 2:
+            return context
         query = Query(
             stage="remember",
             subject="clip",

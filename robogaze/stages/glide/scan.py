@@ -1,18 +1,23 @@
-"""scan: one query per window of the clip, in parallel, for anything that may be wrong (GLIDE, 4.2.2).
+"""scan: one query per window of the clip, in parallel, for everything that may be wrong (GLIDE, 4.2.2).
 
 Recall comes first: a doubtful finding is reported with a low confidence, and later stages decide. Every answer also
-describes what the window shows, whether or not something is wrong; `remember` summarises these descriptions.
+describes what the window shows, whether or not something is wrong; `remember` summarises these descriptions. What looks
+wrong is reported apart from them, so that it cannot become a rule of the clip.
+
+A finding names the first and the last sampled frame that show it, and its span follows from these. Neighbouring windows
+share a frame: a finding that reaches it and one of the same type that begins with it are one hypothesis.
 
 A window without an answer is a failure and the others count; if no window has an answer, the diagnosis ends.
 """
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import ClassVar, TypedDict
+from typing import Any, ClassVar, Literal, TypedDict
 
 from pydantic import Field
 
+from robogaze.core.clip import Clip
 from robogaze.core.context import Observation, Window
 from robogaze.core.coverage import Coverage
 from robogaze.core.events import Evidence, Hypothesis
@@ -22,44 +27,61 @@ from robogaze.stages.answers import ShareAnswer, narrowed, one_of
 from robogaze.stages.base import Examiner
 from robogaze.stages.client import ModelClient, NoAnswer, Query
 from robogaze.stages.context import Context, Slot
-from robogaze.stages.glide.windows import cut, picture
+from robogaze.stages.glide.edges import span_of
+from robogaze.stages.glide.windows import cut, picture, samples_of
+from robogaze.stages.tools.zoom_in import REGIONS
 
-NONE = "none"
-"""The type of an answer in which nothing seems wrong."""
+_MAX_FINDINGS = 4
+
+TypesShown = Literal["defined", "named"]
+"""How prompts list the event types: with definitions and contrasts, or by their names alone."""
 
 
 class ScanVariables(TypedDict):
-    """The variables of the prompt `scan`: a window, and the dimensions with their types."""
+    """The variables of the prompt `scan`: a window, the dimensions with their types, and the conventions.
+
+    `defined` says whether the types are listed with their definitions; `beside` whether the first frame is shown before
+    the window.
+    """
 
     window: Window
     dimensions: tuple[Dimension, ...]
+    defined: bool
+    beside: bool
+    cascade: str
+    not_annotated: tuple[str, ...]
+
+
+class FindingAnswer(Answer):
+    """Something that may be wrong in a window; `frames` are the first and the last that show it."""
+
+    what: Text
+    frames: list[int]
+    region: str
+    type: str
+    confidence: ShareAnswer
 
 
 class ScanAnswer(Answer):
     """What a window shows, and what may be wrong in it."""
 
     context: Text
-    cues: Text
-    frames: list[int]
-    type: str
-    confidence: ShareAnswer
+    cues: list[Any]
 
 
 class Scan(Examiner):
-    """Writes what each window shows, and a hypothesis for each window in which something may be wrong."""
+    """Writes what each window shows, and a hypothesis for everything that may be wrong."""
 
     prompts: ClassVar[Mapping[str, type]] = {"scan": ScanVariables}
 
     fps: float = Field(default=4.0, gt=0)
     frames_per_window: int = Field(default=8, ge=2)
+    types: TypesShown = "defined"
+    first_frame: bool = False
+    """Show the first frame of the clip beside each window."""
 
     def writes(self) -> frozenset[Slot]:
         return frozenset({"scanned", "hypotheses"})
-
-    def check(self, domain: Domain) -> None:
-        """Raise ValueError if the taxonomy has a type named like the answer without a fault."""
-        if NONE in domain.types:
-            raise ValueError(f"no type can be named {NONE!r}, because this answer means that nothing is wrong")
 
     async def run(self, context: Context, client: ModelClient) -> Context:
         """Query all windows. Raises NoAnswer if none has an answer."""
@@ -69,33 +91,76 @@ class Scan(Examiner):
         if len(missing) == len(windows):
             raise missing[0]
         answers = [None if isinstance(result, NoAnswer) else result for result in results]
-        scanned = list(zip(windows, answers, strict=True))
-        suspicious = [(window, answer) for window, answer in scanned if answer is not None and answer.type != NONE]
+        findings = [
+            _Finding(window, cue)
+            for window, answer in zip(windows, answers, strict=True)
+            for cue in (() if answer is None else answer.cues)
+        ]
         first = len(context.hypotheses or ()) + 1
+        samples = samples_of(windows)
         found = (
-            _hypothesis(f"H{number}", window, answer, client.domain)
-            for number, (window, answer) in enumerate(suspicious, start=first)
+            _hypothesis(f"H{number}", parts, samples, context.clip, client.domain)
+            for number, parts in enumerate(_continued(findings), start=first)
         )
-        coverage = _coverage(len(windows), len(missing))
         return replace(
-            context.covering_all(coverage),
-            scanned=tuple(_observation(window, answer) for window, answer in scanned),
+            context.covering_all(_coverage(len(windows), len(missing))),
+            scanned=tuple(_observation(window, answer) for window, answer in zip(windows, answers, strict=True)),
             hypotheses=(*(context.hypotheses or ()), *found),
             failures=(*context.failures, *(result.failure for result in missing)),
         )
 
     def _query(self, window: Window, context: Context, client: ModelClient) -> Query:
         dimensions = tuple(client.domain.dimensions[name] for name in context.dimensions)
+        first = (client.decoded_clip.frame_image(0),) if self.first_frame else ()
         return Query(
             stage="scan",
             subject=f"W{window.id}",
             role=self.role(),
             prompt="scan",
-            variables=ScanVariables(window=window, dimensions=dimensions),
-            images=(picture(window, client.decoded_clip),),
+            variables=ScanVariables(
+                window=window,
+                dimensions=dimensions,
+                defined=self.types == "defined",
+                beside=self.first_frame,
+                cascade=client.domain.taxonomy.cascade,
+                not_annotated=client.domain.taxonomy.not_annotated,
+            ),
+            images=(*first, picture(window, client.decoded_clip)),
             contract=_contract(dimensions, window.frames),
-            check=_contradiction,
         )
+
+
+@dataclass(frozen=True)
+class _Finding:
+    """A finding with its window."""
+
+    window: Window
+    cue: FindingAnswer
+
+    @property
+    def frames(self) -> tuple[int, ...]:
+        """The first and the last frame; one if they are the same."""
+        return tuple(sorted(set(self.cue.frames)))
+
+    def continues(self, other: "_Finding") -> bool:
+        """Whether the other finding reaches the frame that the two windows share, and this one begins with it."""
+        return (
+            self.window.id == other.window.id + 1
+            and self.cue.type == other.cue.type
+            and self.frames[0] == other.frames[-1] == self.window.frames[0]
+        )
+
+
+def _continued(findings: Sequence[_Finding]) -> list[list[_Finding]]:
+    """The findings, in order; those that continue in the next window are in one list."""
+    chains: list[list[_Finding]] = []
+    for finding in findings:
+        chain = next((chain for chain in chains if finding.continues(chain[-1])), None)
+        if chain is None:
+            chains.append([finding])
+        else:
+            chain.append(finding)
+    return chains
 
 
 def _coverage(windows: int, missing: int) -> Coverage:
@@ -106,32 +171,44 @@ def _coverage(windows: int, missing: int) -> Coverage:
 
 @lru_cache(maxsize=256)
 def _contract(dimensions: tuple[Dimension, ...], frames: tuple[int, ...]) -> type[ScanAnswer]:
-    types = (kind.id for dimension in dimensions for kind in dimension.types)
-    return narrowed(ScanAnswer, type=one_of([*types, NONE]), frames=list_of(one_of(frames), len(frames)))
-
-
-def _contradiction(answer: ScanAnswer) -> str | None:
-    if answer.type != NONE and not answer.frames:
-        return f"frames: name those in which {answer.type} can be seen"
-    if answer.type == NONE and answer.frames:
-        return f"frames: nothing is wrong ({NONE}), so no frame shows it; or name the type of what it shows"
-    return None
+    cue = narrowed(
+        FindingAnswer,
+        frames=list_of(one_of(frames), 2, least=2),
+        region=one_of(REGIONS),
+        type=one_of(kind.id for dimension in dimensions for kind in dimension.types),
+    )
+    return narrowed(ScanAnswer, cues=list_of(cue, _MAX_FINDINGS))
 
 
 def _observation(window: Window, answer: ScanAnswer | None) -> Observation:
     return Observation(window=window, notes={} if answer is None else {"context": answer.context})
 
 
-def _hypothesis(name: str, window: Window, answer: ScanAnswer, domain: Domain) -> Hypothesis:
+def _hypothesis(name: str, parts: Sequence[_Finding], samples: Sequence[int], clip: Clip, domain: Domain) -> Hypothesis:
+    """A hypothesis of a finding and its continuations in the next windows."""
+    first, last = parts[0], parts[-1]
     # `proposed_by` is the same for all windows, so that compose does not merge them by their overlap in time.
     return Hypothesis(
         id=name,
-        dimension=domain.dimension_of[answer.type],
-        type=answer.type,
-        spans=(window.span,),
+        dimension=domain.dimension_of[first.cue.type],
+        type=first.cue.type,
+        spans=(span_of(first.frames[0], last.frames[-1], samples, clip),),
         severity=None,
-        confidence=answer.confidence,
-        description=answer.cues,
-        evidence=(Evidence(text=answer.cues, frames=tuple(sorted(set(answer.frames))), source="scan"),),
+        confidence=max(part.cue.confidence for part in parts),
+        description=first.cue.what,
+        evidence=tuple(_evidence(part, clip) for part in parts),
         proposed_by="scan",
+    )
+
+
+def _evidence(part: _Finding, clip: Clip) -> Evidence:
+    """The evidence of a finding, with its region if it has one and the clip has one view."""
+    views, box = clip.layout.active, REGIONS[part.cue.region]
+    is_placed = len(views) == 1 and box != REGIONS["whole"]
+    return Evidence(
+        text=part.cue.what,
+        frames=part.frames,
+        view=views[0] if is_placed else None,
+        box=box if is_placed else None,
+        source="scan",
     )

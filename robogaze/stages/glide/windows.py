@@ -1,6 +1,7 @@
-"""Disjoint windows: how a clip is divided into them, how a window is shown, and which windows a span overlaps.
+"""Windows that share their boundary frames: how a clip is divided into them, and which windows a span overlaps.
 
-A window is shown as one picture: its frames in rows, each under its number and time.
+A window is shown as one picture: its frames in rows, each under its number and time. The last frame of a window is the
+first of the next, so that every two neighbouring samples are compared in some window.
 """
 
 from collections.abc import Sequence
@@ -9,18 +10,29 @@ from itertools import pairwise
 from robogaze.core.clip import Clip
 from robogaze.core.context import Window
 from robogaze.core.pictures import FrameImage
-from robogaze.core.sampling import Regime, evenly
+from robogaze.core.sampling import Regime
 from robogaze.core.time import Span
 from robogaze.media import DecodedClip
 
-_COLUMNS = 2
-"""Frames per row: eight wide frames then make a picture that is about square."""
+COLUMNS = 3
+"""Frames per row: nine frames then make a picture with the proportions of one."""
+
+_SHORTEST_TAIL = 3
+"""A last window with fewer new frames is part of the window before it."""
 
 
 def cut(clip: Clip, fps: float, frames: int) -> tuple[Window, ...]:
-    """Windows of `frames` frames each, sampled at `fps`, that cover the clip. The last may contain fewer frames."""
-    shown = Regime(rate_fps=fps).frames(clip.frame_times_s, clip.duration_s)
-    groups = [shown[start : start + frames] for start in range(0, len(shown), frames)]
+    """Windows of `frames` frames each, sampled at `fps`, that cover the clip, and the first frame of the next window.
+
+    The spans do not overlap. The last window ends with the last frame of the clip and may contain fewer frames, or up
+    to two more.
+    """
+    sampled = Regime(rate_fps=fps).frames(clip.frame_times_s, clip.duration_s)
+    shown = tuple(dict.fromkeys((*sampled, clip.frame_count - 1)))
+    starts = list(range(0, len(shown), frames))
+    if len(starts) > 1 and len(shown) - starts[-1] < _SHORTEST_TAIL:
+        starts.pop()
+    groups = [shown[start : end + 1] for start, end in pairwise([*starts, len(shown)])]
     edges = [0.0, *(clip.frame_times_s[group[0]] for group in groups[1:]), clip.duration_s]
     return tuple(
         Window(id=number, span=Span(start, end), frames=group)
@@ -33,13 +45,10 @@ def within(spans: Sequence[Span], windows: Sequence[Window]) -> tuple[Window, ..
     return tuple(window for window in windows if any(window.span.overlap(span) > 0 for span in spans))
 
 
-def joined(windows: Sequence[Window]) -> Window:
-    """One window from the start of the first to the end of the last, with as many frames as the largest has."""
-    first, last = windows[0], windows[-1]
-    frames = [frame for window in windows for frame in window.frames]
-    largest = max(len(window.frames) for window in windows)
-    return Window(id=first.id, span=Span(first.span.start, last.span.end), frames=evenly(frames, largest))
+def samples_of(windows: Sequence[Window]) -> tuple[int, ...]:
+    """The frames of some windows, ascending, each once."""
+    return tuple(sorted({frame for window in windows for frame in window.frames}))
 
 
 def picture(window: Window, decoded_clip: DecodedClip) -> FrameImage:
-    return decoded_clip.sheet(window.frames, _COLUMNS)
+    return decoded_clip.sheet(window.frames, COLUMNS)

@@ -29,7 +29,9 @@ class Vqa(Tool):
     """Asks a question about frames."""
 
     name = "vqa"
-    description = "asks what can be seen in some frames of the window; the first look at anything"
+    description = (
+        "shows up to eight frames at full size, also between those shown so far, and asks what can be seen in them"
+    )
     prompts = {"vqa": ToolVariables}
     arguments = VqaArguments
 

@@ -33,6 +33,7 @@ WHOLE = ("scan", "remember", "investigate: {tools: [vqa, zoom_in]}", "trace", "c
         WHOLE,
         ("scan: {fps: 2, frames_per_window: 4}", "investigate: {debate: false}", "compose"),
         ("scan: {fps: 8}", "investigate: {min_confidence: 0.7}", "trace", "compose"),
+        ("scan: {types: named, first_frame: true}", "investigate: {types: named}", "trace: {types: named}", "compose"),
         ("scan", "remember", "verify", "trace", "compose"),
         ("scan", "direct: {prompt: vanilla}", "investigate", "trace", "compose"),
         ("scan", "compose: {accept_unverified: true}"),
@@ -68,13 +69,6 @@ def test_an_invalid_pipeline_is_refused_with_file_and_line(
         built(folder, *stages)
     assert says in str(error.value)
     assert (error.value.path, error.value.line) == (folder / "pipelines" / "odd.yaml", line)
-
-
-def test_a_type_named_none_is_refused(folder: Path) -> None:
-    taxonomy = folder / "taxonomy.yaml"
-    taxonomy.write_text(taxonomy.read_text().replace("id: disappearance", "id: none_").replace("none_", '"none"'))
-    with pytest.raises(DomainError, match="no type can be named 'none'"):
-        built(folder, *WHOLE)
 
 
 @pytest.mark.parametrize("prompt", ["investigate_advocate", "investigate_skeptic", "remember"])

@@ -1,0 +1,39 @@
+"""When something that is visible in some of the frames shown starts and ends, and where to look to know it exactly.
+
+The start lies between the last shown frame without it and the first with it. If these two are neighbours in the clip,
+the edge is exact; otherwise it is taken in the middle between them, until the frames between them are shown.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+
+from robogaze.core.clip import Clip
+from robogaze.core.sampling import evenly
+from robogaze.core.time import Span, union
+
+MOST_FRAMES = 9
+"""The frames of one edge that are shown at most: a sheet of three rows."""
+
+
+def span_of(first: int, last: int, shown: Sequence[int], clip: Clip) -> Span:
+    """The span of something visible from the frame `first` to the frame `last`, of those `shown` (ascending)."""
+    times_s = clip.frame_times_s
+    before, after = shown[: bisect_left(shown, first)], shown[bisect_left(shown, last + 1) :]
+    start = (clip.frame_span(before[-1]).end + times_s[first]) / 2 if before else times_s[first]
+    end = clip.frame_span(last).end
+    return Span(start, (end + times_s[after[0]]) / 2 if after else end)
+
+
+def spans_of(pairs: Iterable[Sequence[int]], shown: Sequence[int], clip: Clip) -> tuple[Span, ...]:
+    """The disjoint spans of something visible in the ranges of frames that `pairs` give, first and last."""
+    return union(span_of(first, last, shown, clip) for first, last in pairs)
+
+
+def edge_frames(time_s: float, samples: Sequence[int], clip: Clip) -> tuple[int, ...]:
+    """The frames from the last sample before a time to the first one after it; empty if one of the two is missing.
+
+    All of them if they are at most `MOST_FRAMES`, otherwise as many, evenly spread.
+    """
+    before = [frame for frame in samples if clip.frame_times_s[frame] < time_s]
+    after = samples[len(before) :]
+    return evenly(range(before[-1], after[0] + 1), MOST_FRAMES) if before and after else ()
