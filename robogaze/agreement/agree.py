@@ -18,6 +18,7 @@ from robogaze.annotations import (
 from robogaze.core.annotation import ClipAnnotation
 from robogaze.judges import open_judge
 from robogaze.judges.base import Judge
+from robogaze.judges.unjudged import RecordingJudge
 from robogaze.sync import synchronous
 
 
@@ -38,8 +39,9 @@ async def agree_async(
     InputError for what cannot be read or compared.
     """
     reading, config = reading or ReadOptions(), config or AgreementConfig()
-    opened = open_judge(judge, rubric or reading.rubric(), environ)
-    return await measure_agreement(_read(annotations, config, reading, notify), opened, config)
+    opened = RecordingJudge(open_judge(judge, rubric or reading.rubric(), environ))
+    result = await measure_agreement(_read(annotations, config, reading, notify), opened, config)
+    return replace(result, unjudged=opened.unjudged)
 
 
 agree = synchronous(agree_async)

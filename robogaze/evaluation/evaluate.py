@@ -23,6 +23,7 @@ from robogaze.evaluation.results import Evaluation
 from robogaze.evaluation.systems import evaluate_pairing
 from robogaze.judges import open_judge
 from robogaze.judges.base import Judge
+from robogaze.judges.unjudged import RecordingJudge
 from robogaze.sync import run_sync, synchronous
 
 
@@ -52,10 +53,15 @@ async def evaluate_async(
     """
     reading = reading or ReadOptions()
     judges = [
-        open_judge(spec, rubric or reading.rubric(), environ) for spec in (judge, second_judge) if spec is not None
+        RecordingJudge(open_judge(spec, rubric or reading.rubric(), environ))
+        for spec in (judge, second_judge)
+        if spec is not None
     ]
     pairing = read_pairing(predictions, references, reading, notify)
-    first, *others = [await evaluate_pairing(pairing, judge, config or EvaluationConfig(), by) for judge in judges]
+    first, *others = [
+        replace(await evaluate_pairing(pairing, judge, config or EvaluationConfig(), by), unjudged=judge.unjudged)
+        for judge in judges
+    ]
     return replace(first, second_judge=others[0]) if others else first
 
 
