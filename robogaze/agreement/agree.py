@@ -18,7 +18,7 @@ from robogaze.annotations import (
 from robogaze.core.annotation import ClipAnnotation
 from robogaze.judges import open_judge
 from robogaze.judges.base import Judge
-from robogaze.judges.unjudged import RecordingJudge
+from robogaze.judges.unjudged import RecordingJudge, ask_ahead
 from robogaze.sync import synchronous
 
 
@@ -39,9 +39,13 @@ async def agree_async(
     InputError for what cannot be read or compared.
     """
     reading, config = reading or ReadOptions(), config or AgreementConfig()
-    opened = RecordingJudge(open_judge(judge, rubric or reading.rubric(), environ))
-    result = await measure_agreement(_read(annotations, config, reading, notify), opened, config)
-    return replace(result, unjudged=opened.unjudged)
+    opened = open_judge(judge, rubric or reading.rubric(), environ)
+    given = _read(annotations, config, reading, notify)
+    planning = config.with_(resamples=1)
+    await ask_ahead(opened, lambda planned: measure_agreement(given, planned, planning))
+    recording = RecordingJudge(opened)
+    result = await measure_agreement(given, recording, config)
+    return replace(result, unjudged=recording.unjudged)
 
 
 agree = synchronous(agree_async)

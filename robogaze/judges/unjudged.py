@@ -1,4 +1,4 @@
-"""The pairs that a judge did not judge, listed so that a person or another model can judge them blind.
+"""The pairs that a judge is asked about or did not judge, listed so that a viewer or a model can judge them blind.
 
 A line has the clip, its instruction and the two descriptions; nothing says which system an event comes from. Pairs that
 several systems share are listed once, in an order that does not depend on the systems. The file is a table for
@@ -6,11 +6,11 @@ several systems share are listed once, in an order that does not depend on the s
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
-from robogaze.judges.base import DescriptionPair, Judge, Judgement
+from robogaze.judges.base import AsksAhead, DescriptionPair, Judge, Judgement, unscored
 
 
 class RecordingJudge:
@@ -49,6 +49,27 @@ def _blind(key: tuple[str, str, str]) -> tuple[str, str, str]:
     """By clip and reference, then in an order that says nothing of where the prediction comes from."""
     clip, reference, prediction = key
     return clip, reference, sha256(prediction.encode()).hexdigest()
+
+
+class _NoJudge:
+    """Judges nothing."""
+
+    name, note = "none", ""
+    identity: Mapping[str, Any] = {}
+
+    async def rate(self, pairs: Sequence[DescriptionPair]) -> Sequence[Judgement]:
+        return [unscored("not asked") for _ in pairs]
+
+
+async def ask_ahead(judge: Judge, use: Callable[[Judge], Awaitable[object]]) -> None:
+    """Give a judge all the pairs that `use` asks about, sorted as in the list, if it is to be asked ahead.
+
+    `use` is called with a judge that judges nothing. What it asks only because of an answer is not among the pairs.
+    """
+    if isinstance(judge, AsksAhead):
+        planned = RecordingJudge(_NoJudge())
+        await use(planned)
+        await judge.ask_ahead(planned.unjudged)
 
 
 def unjudged_lines(pairs: Iterable[DescriptionPair]) -> str:
