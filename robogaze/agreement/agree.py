@@ -9,6 +9,7 @@ from robogaze.annotations import NamedSource, ReadOptions, Source, SourceError, 
 from robogaze.core.annotation import ClipAnnotation
 from robogaze.judges import open_judge
 from robogaze.judges.base import Judge
+from robogaze.judges.unjudged import RecordingJudge, ask_ahead
 from robogaze.sync import synchronous
 
 
@@ -29,7 +30,12 @@ async def agree_async(
     """
     reading, config = reading or ReadOptions(), config or AgreementConfig()
     opened = open_judge(judge, rubric or reading.rubric(), environ)
-    return await measure_agreement(_read(annotations, config, reading), opened, config)
+    given = _read(annotations, config, reading)
+    planning = config.with_(resamples=1)
+    await ask_ahead(opened, lambda planned: measure_agreement(given, planned, planning))
+    recording = RecordingJudge(opened)
+    result = await measure_agreement(given, recording, config)
+    return replace(result, unjudged=recording.unjudged)
 
 
 agree = synchronous(agree_async)

@@ -20,7 +20,7 @@ from robogaze.agreement.event_matching import By, MatchedClip, match_annotators
 from robogaze.core.data import Data
 from robogaze.dataframes import data_frame
 from robogaze.evaluation.config import STRATA, UNITS, EvaluationConfig
-from robogaze.judges.base import Judge
+from robogaze.judges.base import DescriptionPair, Judge
 from robogaze.matching import Overlap
 
 if TYPE_CHECKING:
@@ -45,7 +45,10 @@ class AgreementConfig(Data):
 
 @dataclass(frozen=True)
 class AgreementResult:
-    """The result of `robogaze.agree`; `failed` counts the pairs of overlapping events without a judgement."""
+    """The result of `robogaze.agree`; `failed` counts the pairs of overlapping events without a judgement.
+
+    `unjudged` are all pairs of descriptions without one.
+    """
 
     config: AgreementConfig
     judge: str
@@ -59,6 +62,7 @@ class AgreementResult:
     ceiling: Ceiling
     adjudication: Adjudication
     failed: int
+    unjudged: tuple[DescriptionPair, ...] = ()
 
     def to_dataframe(self) -> "DataFrame":
         """One row per group of clips and measure; `group` is all, dataset, dimension or pair, `name` which of them.

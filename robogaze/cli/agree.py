@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from robogaze.cli.shared import options
-from robogaze.cli.shared.sources import check_sources
-from robogaze.cli.shared.tables import as_text, print_tables, write_files
+from robogaze.cli.shared.sources import check_judge, check_sources
+from robogaze.cli.shared.tables import as_text, list_unjudged, print_tables, write_files
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ _SHOWN = 10
 
 @click.command()
 @click.argument("paths", nargs=-1, metavar="[NAME=]PATH...")
-@click.option("--ratings", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+@click.option("--ratings", type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="FILE",
               help="Instead of PATHs: a table of ratings (unit, annotator, label).")  # fmt: skip
 @options.reading
 @options.judging
@@ -52,24 +52,34 @@ def agree(
     PATH holds the annotations of one annotator, or of several. The name of an annotator is the one in the file, or else
     the file name; NAME=PATH sets another name. Reads reports and annotations only: no video, no model library.
     """
+    if bool(paths) == (ratings is not None):
+        raise click.UsageError("give the annotators' files, or --ratings FILE")
+    check_sources(paths, "PATH")
+    check_judge(judge)
+
     from robogaze.agreement import AgreementConfig
     from robogaze.agreement import agree as measure
     from robogaze.annotations import ReadOptions
     from robogaze.cli import EXIT_UNFINISHED, quiet_retries
 
-    if bool(paths) == (ratings is not None):
-        raise click.UsageError("give the annotators' files, or --ratings FILE")
     config = AgreementConfig(**{name: rest[name] for name in AgreementConfig.model_fields})
     if ratings is not None:
         return _exit_code(_show_ratings(ratings, config, form, as_json, out))
-    check_sources(paths, "PATH")
     quiet_retries()
     reading = ReadOptions(**{name: rest[name] for name in options.READING})
     result = measure(paths, config, judge=judge, rubric=rubric, environ=os.environ, reading=reading)
     _show(result, reading.domain, form, as_json, out)
+    list_unjudged(result.unjudged, judge, out)
     if not result.annotation_set.clips:
-        return _exit_code("no clip has complete annotations by two annotators")
+        return _exit_code(_why_nothing(result))
     return EXIT_UNFINISHED if result.failed or result.ceiling.failed else 0
+
+
+def _why_nothing(result: AgreementResult) -> str:
+    annotators = result.annotation_set.annotators
+    if len(annotators) == 1:
+        return f"all annotations are by {annotators[0]}; give a second file, with those of another annotator"
+    return "no clip has complete annotations by two annotators"
 
 
 def _exit_code(why_not: str) -> int:

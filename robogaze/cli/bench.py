@@ -99,4 +99,16 @@ def _score(found: ClipList, setup: RunSetup, options: runs.GivenOptions, out: Pa
         if not no_page:
             write_page(run)
     runs.say_result(run)
+    _say_earlier_clips(out, len(run.plan.clips))
     return runs.exit_code(run), len(run.summaries)
+
+
+def _say_earlier_clips(out: Path, given: int) -> None:
+    """Say that a run folder holds more clips than this command was given, because all of them are compared."""
+    from robogaze.store import StoredRun
+
+    stored = len(StoredRun(out).lines)
+    if stored > given:
+        click.echo(
+            f"{out} holds {stored - given} more from earlier commands; all {stored} clips are compared", err=True
+        )

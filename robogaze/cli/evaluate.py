@@ -10,8 +10,8 @@ import click
 from click.core import ParameterSource
 
 from robogaze.cli.shared import options
-from robogaze.cli.shared.sources import check_sources
-from robogaze.cli.shared.tables import as_text, print_tables, write_files
+from robogaze.cli.shared.sources import check_judge, check_sources
+from robogaze.cli.shared.tables import as_text, list_unjudged, print_tables, write_files
 from robogaze.evaluation import CONVENTIONS
 
 if TYPE_CHECKING:
@@ -68,13 +68,16 @@ def evaluate(
     Reads reports and annotations only: no video, no model library. PATH is a report, a folder of reports, JSONL, or
     any format that is recognised (see docs/formats.md).
     """
+    check_sources(predictions, "--prediction")
+    check_judge(judge)
+    check_judge(second_judge, "--second-judge")
+
     from robogaze.annotations import ReadOptions
     from robogaze.cli import EXIT_UNFINISHED, quiet_retries
     from robogaze.evaluation.config import Convention
     from robogaze.evaluation.evaluate import evaluate as run_evaluation
     from robogaze.evaluation.evaluate import evaluate_released
 
-    check_sources(predictions, "--prediction")
     quiet_retries()
     reading = ReadOptions(**{name: rest.pop(name) for name in options.READING}, author=rest.pop("author"))
     shared: dict[str, Any] = {"judge": judge, "rubric": rubric, "environ": os.environ, "reading": reading}
@@ -86,6 +89,9 @@ def evaluate(
     config = _config(convention, {name: value for name, value in rest.items() if value is not None})
     result = run_evaluation(predictions, reference, config, by=by, second_judge=second_judge, **shared)
     _show(result, reading.domain, form, as_json, out)
+    list_unjudged(result.unjudged, judge, out)
+    if result.second_judge is not None:
+        list_unjudged(result.second_judge.unjudged, second_judge or "", out, "unjudged-second")
     return 0 if result.judged else EXIT_UNFINISHED
 
 

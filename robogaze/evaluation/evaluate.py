@@ -14,6 +14,7 @@ from robogaze.evaluation.results import Evaluation
 from robogaze.evaluation.systems import evaluate_pairing
 from robogaze.judges import open_judge
 from robogaze.judges.base import Judge
+from robogaze.judges.unjudged import RecordingJudge, ask_ahead
 from robogaze.sync import run_sync, synchronous
 
 
@@ -45,11 +46,17 @@ async def evaluate_async(
         open_judge(spec, rubric or reading.rubric(), environ) for spec in (judge, second_judge) if spec is not None
     ]
     pairing = read_pairing(predictions, references, reading)
-    first, *others = [await evaluate_pairing(pairing, judge, config or EvaluationConfig(), by) for judge in judges]
+    first, *others = [await _evaluated(pairing, judge, config or EvaluationConfig(), by) for judge in judges]
     return replace(first, second_judge=others[0]) if others else first
 
 
 evaluate = synchronous(evaluate_async)
+
+
+async def _evaluated(pairing: Pairing, judge: Judge, config: EvaluationConfig, by: Sequence[str]) -> Evaluation:
+    await ask_ahead(judge, lambda planned: evaluate_pairing(pairing, planned, config.with_(resamples=1)))
+    recording = RecordingJudge(judge)
+    return replace(await evaluate_pairing(pairing, recording, config, by), unjudged=recording.unjudged)
 
 
 def evaluate_released(

@@ -4,7 +4,8 @@ base.py         the protocol of a judge
 rubric.py       rubrics: ratings on axes to a similarity
 offline/        the judge without a model
 llm.py          a language model as the judge
-table.py        similarities from a file
+table.py        similarities from a file or a folder of files
+unjudged.py     the pairs without a judgement, listed to be judged blind
 similarity.py   a judge asked about all pairs of events of clips
 rated_pairs.py  pairs of descriptions with ratings
 check.py        how far a judge agrees with ratings

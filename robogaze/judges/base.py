@@ -2,11 +2,13 @@
 
 A judge gets pairs of descriptions and gives each a similarity in [0, 1]. A pair that it could not judge is unscored: it
 has no similarity and a reason, and every table counts it. It never counts as 0.
+
+A judge that asks a model also has `ask_ahead` (see `AsksAhead`).
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,3 +75,11 @@ class Judge(Protocol):
 
     async def rate(self, pairs: Sequence[DescriptionPair]) -> Sequence[Judgement]:
         """A judgement for each pair, in their order."""
+
+
+@runtime_checkable
+class AsksAhead(Protocol):
+    """A judge that is given all pairs of an evaluation first: a batch then holds all of them, of all systems mixed."""
+
+    async def ask_ahead(self, pairs: Sequence[DescriptionPair]) -> None:
+        """Ask about the pairs and keep the answers for `rate`."""

@@ -103,6 +103,10 @@ class ModelJudge:
         found = dict(zip(texts, judged, strict=True))
         return [pair.silent or found[_texts(pair)] for pair in pairs]
 
+    async def ask_ahead(self, pairs: Sequence[DescriptionPair]) -> None:
+        """Ask about each pair; `rate` then finds the stored answers. Raises what `rate` raises."""
+        await self.rate(pairs)
+
     async def _ask_all(self, pairs: Sequence[DescriptionPair]) -> list[Judgement]:
         """Ask about each pair, several at a time. All are asked before the run stops, because a batch holds a whole
         round.

@@ -1,15 +1,21 @@
-"""Similarities from a JSONL file, made by any judge outside RoboGaze:
+"""Similarities from JSONL, made by people or by any judge outside RoboGaze. A line names a pair by its descriptions,
 
-    {"clip_id": "...", "reference_id": "...", "prediction_id": "...", "similarity": 0.8}
+    {"clip_id": "...", "reference": "The cup falls.", "prediction": "The mug drops.", "similarity": 0.8}
 
-The file may hold more pairs than are asked for; a pair it does not hold is unscored.
+or by the ids of its events, `reference_id` and `prediction_id` in place of the descriptions. Descriptions hold for
+every system; ids hold for a single system, because two systems may use one id for different events.
+
+A line whose similarity is null is not judged yet. The table may hold more pairs than are asked for; a pair that it does
+not hold is unscored.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, Self
+
+from pydantic import model_validator
 
 from robogaze.core.data import Data, Fraction
 from robogaze.errors import InputError
@@ -17,36 +23,58 @@ from robogaze.judges import JudgeSpec
 from robogaze.judges.base import DescriptionPair, Judgement, unscored
 from robogaze.judges.jsonl import read_lines
 
-_Key = tuple[str, str, str]
+_Key = tuple[Literal["ids", "descriptions"], str, str, str]
+"""How the pair is named, the clip, and the names of the reference and the predicted event."""
 
 
 class _Line(Data):
     clip_id: str
-    reference_id: str
-    prediction_id: str
-    similarity: Fraction
+    reference: str | None = None
+    prediction: str | None = None
+    similarity: Fraction | None
+    reference_id: str | None = None
+    prediction_id: str | None = None
+    instruction: str | None = None
+
+    @model_validator(mode="after")
+    def _names_a_pair(self) -> Self:
+        given = [name for name in ("reference", "prediction", "reference_id", "prediction_id") if getattr(self, name)]
+        if given not in (["reference", "prediction"], ["reference_id", "prediction_id"]):
+            raise ValueError("a line has either 'reference' and 'prediction', or 'reference_id' and 'prediction_id'")
+        return self
+
+    @property
+    def key(self) -> _Key:
+        if self.reference is not None and self.prediction is not None:
+            return "descriptions", self.clip_id, self.reference, self.prediction
+        return "ids", self.clip_id, str(self.reference_id), str(self.prediction_id)
 
 
 @dataclass(frozen=True)
 class TableJudge:
-    """Looks similarities up."""
+    """Looks similarities up. `asked` keeps the prediction of every pair that was found by ids."""
 
     path: Path
     fingerprint: str
     similarities: Mapping[_Key, float]
+    asked: dict[_Key, str] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def read(cls, path: Path) -> "TableJudge":
-        """Read a table. Raises InputError with file, line and key for what is invalid, and for a pair that is given
-        twice.
+        """Read a table, or all .jsonl files of a folder in the order of their names.
+
+        Raises InputError with file, line and key for what is invalid, and for a pair that is given twice.
         """
+        files = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
         found: dict[_Key, float] = {}
-        for where, line in read_lines(path, _Line):
-            key = line.clip_id, line.reference_id, line.prediction_id
-            if key in found:
-                raise InputError(f"{where}: prediction_id: this pair is listed twice ({_named(key)})")
-            found[key] = line.similarity
-        return cls(path, sha256(path.read_bytes()).hexdigest(), found)
+        for file in files:
+            for where, line in read_lines(file, _Line):
+                if line.similarity is None:
+                    continue
+                if line.key in found:
+                    raise InputError(f"{where}: this pair is listed twice ({_named(line.key)})")
+                found[line.key] = line.similarity
+        return cls(path, sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest(), found)
 
     @property
     def name(self) -> str:
@@ -63,20 +91,32 @@ class TableJudge:
         return f"Similarities are read from {self.path.name}, which holds {len(self.similarities)} pairs."
 
     async def rate(self, pairs: Sequence[DescriptionPair]) -> Sequence[Judgement]:
-        """A judgement for each pair, in their order."""
-        return [self._rated((pair.clip_id, pair.reference_id, pair.prediction_id)) for pair in pairs]
+        """A judgement for each pair, in their order.
 
-    def _rated(self, key: _Key) -> Judgement:
-        if (similarity := self.similarities.get(key)) is not None:
+        Raises InputError if two predictions with the same id are asked about and the table names them by ids.
+        """
+        return [self._rated(pair) for pair in pairs]
+
+    def _rated(self, pair: DescriptionPair) -> Judgement:
+        described: _Key = ("descriptions", pair.clip_id, pair.reference, pair.prediction)
+        named: _Key = ("ids", pair.clip_id, pair.reference_id, pair.prediction_id)
+        if (similarity := self.similarities.get(described)) is not None:
             return Judgement(similarity)
-        return unscored(f"{self.path.name} does not hold the pair ({_named(key)})")
+        if (similarity := self.similarities.get(named)) is None:
+            return pair.silent or unscored(f"{self.path.name} does not hold the pair ({_named(described)})")
+        if self.asked.setdefault(named, pair.prediction) != pair.prediction:
+            raise InputError(
+                f"{self.path}: {_named(named)}: two systems use these ids for different events; name the pairs by "
+                "'reference' and 'prediction', their descriptions"
+            )
+        return Judgement(similarity)
 
 
 def open_table_judge(spec: JudgeSpec) -> TableJudge:
-    """The table in the file that `spec.value` names."""
+    """The table in the file or folder that `spec.value` names."""
     return TableJudge.read(Path(spec.value))
 
 
 def _named(key: _Key) -> str:
-    clip, reference, prediction = key
+    _, clip, reference, prediction = key
     return f"clip {clip!r}, reference {reference!r}, prediction {prediction!r}"

@@ -88,7 +88,7 @@ def test_one_annotator_has_no_agreement_and_the_exit_code_says_so(robogaze: Shel
     assert ran.code == 1
     assert "Undefined where no clip has two annotators: overall." in ran.out
     assert "Left out, with one annotator: 10 clips" in ran.out
-    assert "nothing could be computed: no clip has complete annotations by two annotators" in ran.err
+    assert "all annotations are by ann; give a second file, with those of another annotator" in ran.err
 
 
 def test_annotators_of_other_clips_have_no_agreement(robogaze: Shell, tmp_path: Path) -> None:

@@ -48,6 +48,18 @@ def test_two_folders_become_two_runs_and_a_comparison(robogaze: Shell, checkpoin
     assert (out / "index.html").is_file()
 
 
+def test_clips_of_earlier_commands_are_compared_too_and_that_is_said(
+    robogaze: Shell, checkpoints: list[Path], tmp_path: Path
+) -> None:
+    command = ("bench", *checkpoints, "--out", tmp_path / "out", "--json")
+    whole = robogaze(*command)
+    assert "from earlier commands" not in whole.err
+    part = robogaze(*command, "--limit", 1)
+    said = f"{tmp_path / 'out' / 'step_1000'} holds 3 more from earlier commands; all 4 clips are compared"
+    assert said in part.err
+    assert json.loads(part.out) == json.loads(whole.out)
+
+
 def test_path_gives_the_name(robogaze: Shell, checkpoints: list[Path], tmp_path: Path) -> None:
     ran = robogaze("bench", *checkpoints, "--out", tmp_path / "out", "--limit", 1)
     assert (tmp_path / "out" / "step_1000" / "run.json").is_file(), ran.err

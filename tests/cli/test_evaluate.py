@@ -238,6 +238,39 @@ def test_a_judgement_the_table_lacks_is_bounded_and_not_0(
     assert found["bounds"]["worst"]["desc_f1"]["value"] < found["bounds"]["best"]["desc_f1"]["value"]
 
 
+def test_pairs_without_a_similarity_are_listed_to_be_judged_blind_and_the_list_completes_the_table(
+    robogaze: Shell, files: tuple[Path, Path], tmp_path: Path
+) -> None:
+    gold, ours = files
+    theirs, ratings = tmp_path / "theirs.csv", tmp_path / "ratings"
+    theirs.write_text(OURS.replace("The gripper misses the red cube.", "The gripper drops the cube."))
+    ratings.mkdir()
+    words = ("evaluate", "--reference", gold, "--prediction", f"A={ours}", "--prediction", f"B={theirs}", "--json",
+             "--judge", f"table:{ratings}", "--no-floors", "--out", tmp_path / "out")  # fmt: skip
+    first = robogaze(*words)
+    listed = tmp_path / "out" / "unjudged.jsonl"
+    # Both systems say the same of clip a, so its two pairs are listed once.
+    assert (first.code, f"4 pairs of descriptions without a similarity: {listed}" in first.err) == (4, True)
+    lines = [json.loads(line) for line in listed.read_text().splitlines()]
+    assert [line["clip_id"] for line in lines] == ["a", "a", "c", "c"]
+    text = "".join(
+        json.dumps({**line, "similarity": 0.0 if "air" in line["reference"] else 0.8}) + "\n" for line in lines
+    )
+    listed.write_text(text)
+    # Another run keeps the similarities that were filled in.
+    assert "unjudged-2.jsonl" in robogaze(*words).err
+    assert listed.read_text() == text
+    (ratings / "viewer.jsonl").write_text(text)
+    last = robogaze(*words)
+    assert (last.code, "without a similarity" in last.err) == (0, False)
+    assert [one["counts"]["matched"] for one in json.loads(last.out)["systems"]] == [2, 2]
+
+
+def test_a_table_that_does_not_exist_is_a_usage_error(robogaze: Shell, files: tuple[Path, Path]) -> None:
+    code, _, err = evaluate(robogaze, files, "--judge", "table:nowhere")
+    assert (code, "nowhere does not exist" in err) == (2, True)
+
+
 def test_what_does_not_fit_stops_with_file_line_and_key(robogaze: Shell, files: tuple[Path, Path]) -> None:
     files[1].write_text(OURS.replace(",2,4,4,The gripper misses", ",2,4,9,The gripper misses"))
     code, out, err = evaluate(robogaze, files)

@@ -14,3 +14,10 @@ def check_sources(sources: Iterable[str], option: str) -> None:
         path = Path(source if Path(source).exists() else source.partition("=")[2] or source)
         if not path.exists():
             raise click.BadParameter(f"{path} does not exist", param_hint=option)
+
+
+def check_judge(judge: str | None, option: str = "--judge") -> None:
+    """Raise BadParameter for a table of similarities that does not exist."""
+    kind, _, value = (judge or "").partition(":")
+    if kind == "table" and not Path(value).exists():
+        raise click.BadParameter(f"{value} does not exist", param_hint=option)

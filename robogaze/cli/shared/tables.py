@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 if TYPE_CHECKING:
+    from robogaze.judges.base import DescriptionPair
     from robogaze.reporting.tables import ResultTable
 
 _WIDTH = 200
@@ -59,3 +60,30 @@ def write_files(out: Path, files: Iterable[tuple[str, str]], what: str) -> None:
     for name, text in files:
         write_whole(out / name, text)
     click.echo(f"{what}: {out}", err=True)
+
+
+def list_unjudged(pairs: Sequence[DescriptionPair], judge: str, out: Path | None, name: str = "unjudged") -> None:
+    """List the pairs without a similarity in a file in `out`, if there are any, and print how to judge them."""
+    from robogaze.judges.unjudged import unjudged_lines
+    from robogaze.store import write_whole
+
+    if not pairs:
+        return
+    count = f"{len(pairs):,} {'pair' if len(pairs) == 1 else 'pairs'} of descriptions without a similarity"
+    if out is None:
+        click.echo(f"{count}; --out DIR lists them", err=True)
+        return
+    path = _unrated(out, name)
+    write_whole(path, unjudged_lines(pairs))
+    table = judge if judge.startswith("table:") else "table:FOLDER"
+    click.echo(f"{count}: {path}; fill in the similarities, then use the file in --judge {table}", err=True)
+
+
+def _unrated(out: Path, name: str) -> Path:
+    """The first of NAME.jsonl, NAME-2.jsonl, ... that does not exist or holds no similarity, so that none is lost."""
+    number = 1
+    while (path := out / f"{name}{'' if number == 1 else f'-{number}'}.jsonl").exists():
+        if all(json.loads(line)["similarity"] is None for line in path.read_text().splitlines() if line.strip()):
+            break
+        number += 1
+    return path

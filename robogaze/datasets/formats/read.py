@@ -13,7 +13,7 @@ are counted.
 
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
@@ -233,6 +233,7 @@ def find_files(path: Path) -> AnnotationFiles:
     if not path.is_dir():
         raise InputError(f"{path} does not exist; name a file or a folder of reports or annotations")
     files = _candidates(path)
+    _check_single_run(path, files)
     rules: tuple[Callable[[PurePosixPath], bool], ...] = (
         lambda file: file.name == _REPORT,
         lambda file: file.parts[:-1] == (_REPORTS,) and file.suffix == ".json",
@@ -242,6 +243,15 @@ def find_files(path: Path) -> AnnotationFiles:
         if chosen := tuple(file for file in files if rule(file)):
             return AnnotationFiles(path, chosen, len(files) - len(chosen))
     raise InputError(f"{path} contains no file of reports or annotations ({', '.join(_SUFFIXES)})")
+
+
+def _check_single_run(path: Path, files: Sequence[PurePosixPath]) -> None:
+    """Raise InputError for a folder of run folders, such as that of `robogaze bench`."""
+    runs = sorted(file.parts[0] for file in files if len(file.parts) == 2 and file.name == "run.json")
+    if runs and not (path / "run.json").is_file():
+        raise InputError(
+            f"{path} is no run folder but holds the runs {', '.join(runs)}; name one of them: {path / runs[0]}"
+        )
 
 
 def _candidates(root: Path) -> list[PurePosixPath]:

@@ -172,3 +172,13 @@ def test_folder_without_annotations_is_refused(tmp_path: Path) -> None:
         found(tmp_path, "clip.mp4", "run.json")
     with pytest.raises(InputError, match="nowhere does not exist"):
         find_files(tmp_path / "nowhere")
+
+
+def test_a_folder_of_runs_is_no_run_and_the_error_names_them(tmp_path: Path) -> None:
+    for name in ("new", "old"):
+        write(tmp_path / name / "run.json", {})
+        write(tmp_path / name / "reports" / "cup.json", report("cup"))
+    write(tmp_path / "comparison.json", {})
+    with pytest.raises(InputError, match=f"is no run folder but holds the runs new, old; name one of them: {tmp_path}"):
+        find_files(tmp_path)
+    assert [annotation.clip_id for annotation in read_annotations(tmp_path / "new").annotations] == ["cup"]

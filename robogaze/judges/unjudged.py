@@ -1,0 +1,87 @@
+"""The pairs that a judge is asked about or did not judge, listed so that a viewer or a model can judge them blind.
+
+A line has the clip, its instruction and the two descriptions; nothing says which system an event comes from. Pairs that
+several systems share are listed once, in an order that does not depend on the systems. The file is a table for
+`robogaze.judges.table` once its similarities are filled in.
+"""
+
+import json
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from hashlib import sha256
+from typing import Any
+
+from robogaze.judges.base import AsksAhead, DescriptionPair, Judge, Judgement, unscored
+
+
+class RecordingJudge:
+    """Asks another judge and keeps the pairs that it does not judge."""
+
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+        self._unjudged: dict[tuple[str, str, str], DescriptionPair] = {}
+
+    @property
+    def name(self) -> str:
+        return self._judge.name
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        return self._judge.identity
+
+    @property
+    def note(self) -> str:
+        return self._judge.note
+
+    @property
+    def unjudged(self) -> tuple[DescriptionPair, ...]:
+        """The pairs without a similarity in which both sides have a description, each once."""
+        return tuple(self._unjudged[key] for key in sorted(self._unjudged, key=_blind))
+
+    async def rate(self, pairs: Sequence[DescriptionPair]) -> Sequence[Judgement]:
+        judged = await self._judge.rate(pairs)
+        for pair, judgement in zip(pairs, judged, strict=True):
+            if judgement.similarity is None and pair.silent is None:
+                self._unjudged.setdefault((pair.clip_id, pair.reference, pair.prediction), pair)
+        return judged
+
+
+def _blind(key: tuple[str, str, str]) -> tuple[str, str, str]:
+    """By clip and reference, then in an order that says nothing of where the prediction comes from."""
+    clip, reference, prediction = key
+    return clip, reference, sha256(prediction.encode()).hexdigest()
+
+
+class _NoJudge:
+    """Judges nothing."""
+
+    name, note = "none", ""
+    identity: Mapping[str, Any] = {}
+
+    async def rate(self, pairs: Sequence[DescriptionPair]) -> Sequence[Judgement]:
+        return [unscored("not asked") for _ in pairs]
+
+
+async def ask_ahead(judge: Judge, use: Callable[[Judge], Awaitable[object]]) -> None:
+    """Give a judge all the pairs that `use` asks about, sorted as in the list, if it is to be asked ahead.
+
+    `use` is called with a judge that judges nothing. What it asks only because of an answer is not among the pairs.
+    """
+    if isinstance(judge, AsksAhead):
+        planned = RecordingJudge(_NoJudge())
+        await use(planned)
+        await judge.ask_ahead(planned.unjudged)
+
+
+def unjudged_lines(pairs: Iterable[DescriptionPair]) -> str:
+    """The pairs as JSONL with similarities to fill in."""
+    lines = (
+        {
+            "clip_id": pair.clip_id,
+            "instruction": pair.instruction,
+            "reference": pair.reference,
+            "prediction": pair.prediction,
+            "similarity": None,
+        }
+        for pair in pairs
+    )
+    return "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines)
