@@ -2,7 +2,7 @@
 
     {"clip_id": "...", "reference_id": "...", "prediction_id": "...", "similarity": 0.8}
 
-The file may hold more pairs than are asked for; a pair it does not hold is unscored.
+The file may contain more pairs than are needed; a pair that is not in it is unscored.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What an engine is, and what every engine does with a clip."""
+"""The protocol of an engine, and the work that every engine does with a clip."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
@@ -19,10 +19,10 @@ from robogaze.stages.pipeline import Pipeline
 from robogaze.threads import in_thread
 
 _THUMBNAIL_PX, _THUMBNAIL_VIEW_PX, _THUMBNAIL_MOST_PX = 480, 320, 1280
-"""The longer side of a stored frame; of several views side by side, that of each view; and the maximum."""
+"""The longer side of a stored frame: of a single view, per view of several, and at most."""
 
 Decoded = Callable[[str, float], None]
-"""Gets a clip's id with the share of it that is decoded (NaN where the file does not say how long it is)."""
+"""Takes a clip's id and its decoded share (NaN if the file does not state its length)."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Result:
-    """The report of a clip with the frames that show it (JPEG, by number), or why the clip is unreadable."""
+    """The report of a clip with the frames that it shows (JPEG, by number), or why the clip is unreadable."""
 
     clip_id: str
     report: Report | None = None
@@ -45,7 +45,7 @@ class Result:
 
 @dataclass(frozen=True)
 class EngineContext:
-    """What an engine may use: the open models and their stored answers, both None where no model is asked."""
+    """Everything that an engine needs. `models` and `answers` are None if the pipeline uses no model."""
 
     setup: RunSetup
     options: RunOptions
@@ -56,13 +56,13 @@ class EngineContext:
 
 
 class Engine(Protocol):
-    """Where clips are diagnosed."""
+    """Diagnoses clips in one or several processes."""
 
     def run(self, tasks: Sequence[Task]) -> AsyncGenerator[Result, None]:
-        """Diagnose clips, about in their order, and yield each result as soon as it is known.
+        """Diagnose clips, roughly in their order, and yield each result as soon as it is known.
 
-        Raises RunStopped at the end when the run had to stop early: a clip that was not yielded is left to the next
-        start. What is the fault of the program, the disk or the domain is raised at once.
+        If the run must stop early, raises RunStopped at the end; clips without a result are left to the next start.
+        Errors of the program, the disk or the domain are raised at once.
         """
 
 
@@ -70,12 +70,12 @@ class EngineFactory(Protocol):
     """Makes an engine."""
 
     def __call__(self, context: EngineContext, /) -> Engine:
-        """Make an engine; nothing is started yet."""
+        """Make an engine without starting anything."""
 
 
 @dataclass(frozen=True)
 class ClipWorker:
-    """Diagnoses a clip; the same clip and the same answers give the same result on every engine."""
+    """Diagnoses a clip. With the same answers, a clip has the same result on every engine."""
 
     pipeline: Pipeline
     models: Models | None = None
@@ -83,7 +83,7 @@ class ClipWorker:
     on_decoded: Decoded | None = None
 
     async def __call__(self, task: Task, decoding: asyncio.Semaphore) -> Result:
-        """Diagnose a clip; `decoding` limits how many are decoded at once. Raises RunStopped when the run must stop."""
+        """Diagnose a clip; `decoding` limits how many are decoded at once. Raises RunStopped if the run must stop."""
         with ExitStack() as stack:
             try:
                 async with decoding:
